@@ -1,0 +1,7 @@
+import { Recent1763700000000 } from './1763700000000-recent'
+
+/** For the `migrations` of a DataSource: in order, none ever changed once it has landed. */
+export const migrations = [Recent1763700000000]
+
+/** The version of the tables that this code knows, as `recentn_schema` has it. */
+export const SCHEMA_VERSION = 1

@@ -1,0 +1,118 @@
+#!/usr/bin/env node
+/** The command line: which commands there are. What they do is in `cli/` and in the parts that they call. */
+import { Command, Option } from 'commander'
+import { diagnose, findingsText, schemaVersion, withCause } from './cli/doctor'
+import { addReplayCommand } from './cli/replay-command'
+import { type Config, readConfig } from './config'
+import { RecentnError } from './errors'
+import { runServer } from './http/serve'
+import { packageVersion } from './http/version'
+import { openStore } from './store'
+
+interface DatabaseFlags {
+  databaseUrl?: string
+}
+
+const databaseOption = () =>
+  new Option(
+    '--database-url <url>',
+    'sqlite:./file.db, mysql://user:password@host:port/database or mariadb://… (else DATABASE_URL, ' +
+      'else sqlite:./data/recentn.db); a password is better kept in DATABASE_URL, where other users do not see it',
+  )
+
+/** The environment, as far as it concerns a command that does not listen. */
+function databaseConfig(flags: DatabaseFlags): Config {
+  const { HOST: _host, PORT: _port, ...environment } = process.env
+  return readConfig({ ...environment, ...(flags.databaseUrl !== undefined && { DATABASE_URL: flags.databaseUrl }) })
+}
+
+async function serve(flags: DatabaseFlags & { port?: string; host?: string }): Promise<void> {
+  const given = { PORT: flags.port, HOST: flags.host, DATABASE_URL: flags.databaseUrl }
+  const overriding = Object.entries(given).filter(([, value]) => value !== undefined)
+  process.exit(await runServer(readConfig({ ...process.env, ...Object.fromEntries(overriding) })))
+}
+
+async function migrate(flags: DatabaseFlags): Promise<void> {
+  const store = await openStore({ url: databaseConfig(flags).databaseUrl, sweep: false })
+  try {
+    process.stdout.write(`${store.location} is at schema version ${await schemaVersion(store)}, which is this code's\n`)
+  } finally {
+    await store.close()
+  }
+}
+
+async function doctor(flags: DatabaseFlags & { json?: boolean }): Promise<void> {
+  const findings = await diagnose(databaseConfig(flags).databaseUrl)
+  process.stdout.write(flags.json ? `${JSON.stringify({ findings })}\n` : findingsText(findings))
+  if (findings.some((finding) => finding.state === 'wrong')) process.exitCode = 1
+}
+
+const SERVE_DETAILS = `
+Creates or upgrades the tables first. One line on standard output says when it is ready. Options go before the
+environment: PORT, HOST, DATABASE_URL, RECENTN_DEFAULT_CAPACITY, RECENTN_BODY_LIMIT_BYTES, RECENTN_POOL_SIZE,
+RECENTN_SHUTDOWN_SECONDS, and RECENTN_ALLOW_ANONYMOUS=1, without which only a loopback address is listened on.
+SIGTERM or SIGINT: finishes what was accepted, then ends.
+`
+
+const MIGRATE_DETAILS = `
+Any number of processes may do this at the same time: one migrates, the others wait. A database that newer code has
+migrated is refused. recentn serve does it by itself; this command is for doing it beforehand, under another user.
+`
+
+const DOCTOR_DETAILS = `
+Changes nothing. Looks at the connection and the schema; on MySQL and MariaDB also at the version, transaction
+isolation, SKIP LOCKED, durability settings, the clock, and who holds locks on recentn's tables for how long (for this
+the user needs PROCESS, and on MySQL SELECT on performance_schema.data_locks). Exit code 1 when something is wrong.
+`
+
+function program(): Command {
+  const root = new Command('recentn')
+    .description('The last N of everything: bounded recent activity per group on the SQL database you already run.')
+    .version(packageVersion())
+    .showHelpAfterError('(recentn help <command> lists what there is)')
+    .configureHelp({ helpWidth: Math.min(process.stdout.columns ?? 100, 120) })
+  root
+    .command('serve')
+    .summary('run the HTTP server')
+    .description('Run the HTTP server.')
+    .option('--port <number>', 'port; 0 takes any free one (else PORT, else 3000)')
+    .option('--host <address>', 'address to listen on (else HOST, else 127.0.0.1)')
+    .addOption(databaseOption())
+    .addHelpText('after', SERVE_DETAILS)
+    .action(serve)
+  root
+    .command('migrate')
+    .summary('create or upgrade the tables')
+    .description("Create recentn's tables in the database or upgrade them, and say their version.")
+    .addOption(databaseOption())
+    .addHelpText('after', MIGRATE_DETAILS)
+    .action(migrate)
+  addReplayCommand(root, databaseOption, databaseConfig)
+  root
+    .command('doctor')
+    .summary('check the database and say what to mend')
+    .description('Check whether the database is fit for recentn, and say what to mend.')
+    .addOption(databaseOption())
+    .option('--json', 'print the findings as JSON')
+    .addHelpText('after', DOCTOR_DETAILS)
+    .action(doctor)
+  return root
+}
+
+/** A sentence for what was foreseen, also by the system (no such file) or the database (no access); else the stack. */
+function sentenceOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const foreseen =
+    (error instanceof RecentnError && error.code !== 'internal') || 'syscall' in error || 'sqlState' in error
+  return foreseen ? withCause(error) : (error.stack ?? error.message)
+}
+
+// A reader that has seen enough, as `head` has, is no fault.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+
+program()
+  .parseAsync()
+  .catch((error: unknown) => {
+    process.stderr.write(`recentn: ${sentenceOf(error)}\n`)
+    process.exitCode = 1
+  })

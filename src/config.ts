@@ -1,0 +1,59 @@
+/** The environment as one frozen object. Every fault is found at once and named by its variable. */
+import { type Fault, invalidInput } from './errors'
+import { integerFault, MAX_CAPACITY } from './rules'
+
+export interface Config {
+  /** 0 takes any free port. */
+  readonly port: number
+  readonly host: string
+  readonly databaseUrl: string
+  /** Everyone who reaches the server may do everything. */
+  readonly allowAnonymous: boolean
+  /** Undefined: the store's own default. */
+  readonly defaultCapacity: number | undefined
+  readonly shutdownSeconds: number
+  readonly bodyLimitBytes: number
+  /** Connections to a database server; undefined: the store's own default. */
+  readonly poolSize: number | undefined
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Reads the configuration; an empty variable is an unset one. Throws `invalid_input` with every fault. */
+export function readConfig(environment: Environment): Config {
+  const faults: Fault[] = []
+  const get = (name: string) => environment[name] || undefined
+  const integer = <T>(name: string, min: number, max: number, byDefault: T): number | T => {
+    const text = get(name)
+    if (text === undefined) return byDefault
+    const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN
+    const detail = integerFault(value, min, max)
+    if (detail !== null) faults.push({ parameter: name, detail })
+    return value
+  }
+  const config: Config = {
+    port: integer('PORT', 0, 65_535, 3000),
+    host: (get('HOST') ?? '127.0.0.1').replace(/^\[(.*)\]$/, '$1'),
+    databaseUrl: get('DATABASE_URL') ?? 'sqlite:./data/recentn.db',
+    allowAnonymous: integer('RECENTN_ALLOW_ANONYMOUS', 0, 1, 0) === 1,
+    defaultCapacity: integer('RECENTN_DEFAULT_CAPACITY', 1, MAX_CAPACITY, undefined),
+    shutdownSeconds: integer('RECENTN_SHUTDOWN_SECONDS', 0, 86_400, 10),
+    bodyLimitBytes: integer('RECENTN_BODY_LIMIT_BYTES', 1, 1024 ** 3, 1024 ** 2),
+    poolSize: integer('RECENTN_POOL_SIZE', 1, 10_000, undefined),
+  }
+  if (!/^(sqlite:.|(mysql|mariadb):\/\/.)/.test(config.databaseUrl)) {
+    faults.push({ parameter: 'DATABASE_URL', detail: 'must begin with sqlite:, mysql:// or mariadb://' })
+  }
+  if (!config.allowAnonymous && !isLoopback(config.host)) faults.push({ parameter: 'HOST', detail: OPEN_TO_ALL })
+  if (faults.length > 0) throw invalidInput(faults)
+  return Object.freeze(config)
+}
+
+const OPEN_TO_ALL =
+  'may only be a loopback address (127.0.0.1, ::1 or localhost), because whoever reaches the server may do everything; ' +
+  'to let everyone in on purpose, set RECENTN_ALLOW_ANONYMOUS=1'
+
+/** Whether nobody but programs of this machine reaches a server on this address. */
+export function isLoopback(host: string): boolean {
+  return host.toLowerCase() === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+}

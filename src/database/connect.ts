@@ -1,0 +1,110 @@
+/** From a URL to an initialized DataSource whose connections are set as recentn needs them. */
+import path from 'node:path'
+import { DataSource, type DataSourceOptions } from 'typeorm'
+import { migrations } from '../../migrations'
+import { entities } from '../entities'
+import { RecentnError } from '../errors'
+import type { Courtesy } from './courtesy'
+import { type Gate, gatedRunners } from './gate'
+import { MYSQL_SESSION } from './mysql'
+
+export const MIGRATIONS_TABLE = 'recentn_migrations'
+
+export interface ConnectOptions {
+  url: string
+  poolSize?: number
+}
+
+export type SqliteOptions = Extract<DataSourceOptions, { type: 'better-sqlite3' }>
+type MysqlOptions = Extract<DataSourceOptions, { type: 'mysql' | 'mariadb' }>
+
+/** The DataSource options of a URL. Throws `invalid_input` for a URL that names no database we know. */
+export function dataSourceOptions({ url, poolSize = 10 }: ConnectOptions): SqliteOptions | MysqlOptions {
+  const common = {
+    entities,
+    migrations,
+    migrationsTableName: MIGRATIONS_TABLE,
+    migrationsTransactionMode: 'none' as const,
+  }
+  const sqlite = /^sqlite:(?:\/\/(?=\/))?(.+)$/.exec(url)
+  if (sqlite) return { ...common, ...sqliteOptions(sqlite[1] as string) }
+  const server = URL.canParse(url) ? new URL(url) : null
+  const type = server?.protocol === 'mysql:' ? 'mysql' : server?.protocol === 'mariadb:' ? 'mariadb' : null
+  if (!server || !type) throw refused('must begin with sqlite:, mysql:// or mariadb://')
+  if (server.search || server.hash) throw refused('takes no query and no fragment')
+  const database = decodeURIComponent(server.pathname.slice(1))
+  if (!server.hostname || !database || database.includes('/')) {
+    throw refused('must be of the form mysql://user:password@host:port/database')
+  }
+  return {
+    ...common,
+    type,
+    host: server.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: server.port ? Number(server.port) : 3306,
+    username: decodeURIComponent(server.username),
+    password: decodeURIComponent(server.password),
+    database,
+    charset: 'utf8mb4',
+    timezone: 'Z',
+    supportBigNumbers: true,
+    bigNumberStrings: true,
+    connectTimeout: 5000,
+    poolSize,
+    extra: { maxIdle: poolSize, enableKeepAlive: true },
+  }
+}
+
+/** On a SQLite connection of our own: durable commits, exact integers, and no wait that blocks the event loop. */
+function sqliteOptions(database: string): SqliteOptions {
+  return {
+    type: 'better-sqlite3',
+    database: database === ':memory:' ? database : path.resolve(database),
+    timeout: 0,
+    enableWAL: database !== ':memory:',
+    prepareDatabase: (connection) => {
+      connection.defaultSafeIntegers(true)
+      connection.pragma('synchronous = FULL')
+    },
+  }
+}
+
+function refused(detail: string): RecentnError {
+  return new RecentnError('invalid_input', `DATABASE_URL ${detail}`, {
+    faults: [{ parameter: 'url', detail }],
+  })
+}
+
+/** Connects. A SQLite DataSource gets the gate for everything that is ever done with it. */
+export async function connect(options: DataSourceOptions, gate: Gate, courtesy?: Courtesy): Promise<DataSource> {
+  const source = new DataSource(options)
+  await source.initialize()
+  if (options.type === 'better-sqlite3') source.driver.createQueryRunner = gatedRunners(source, gate, courtesy)
+  else await setSessions(source)
+  return source
+}
+
+/** Sets each pooled connection once, when it is made, in place of one more round trip in each transaction. */
+async function setSessions(source: DataSource): Promise<void> {
+  const { pool } = source.driver as unknown as {
+    pool: { on(event: 'connection', listener: (connection: { query(sql: string): unknown }) => void): void }
+  }
+  pool.on('connection', (connection) => {
+    for (const statement of MYSQL_SESSION) connection.query(statement)
+  })
+  // The connection by which TypeORM looked whether the server answers was there before the listener.
+  const runner = source.createQueryRunner()
+  try {
+    for (const statement of MYSQL_SESSION) await runner.query(statement)
+  } finally {
+    await runner.release()
+  }
+}
+
+/** Where the data is, without user and password. */
+export function locationOf(options: DataSourceOptions): string {
+  if (options.type === 'better-sqlite3') {
+    return options.database === ':memory:' ? 'memory (SQLite)' : `${options.database} (SQLite)`
+  }
+  const { type, host = 'localhost', port = 3306, database = '' } = options as MysqlOptions
+  return `${type}://${host}:${port}/${database}`
+}

@@ -1,0 +1,99 @@
+/**
+ * What differs between the engines, as facts and a few primitives. Nothing outside `database/` asks which engine it
+ * is talking to; what an engine lacks is an empty string here, with the reason beside it.
+ */
+import type { EntityManager } from 'typeorm'
+
+export type Row = Record<string, unknown>
+export type Parameter = string | number | bigint | null
+
+/** What went wrong, by what can be done about it. */
+export type Failure =
+  /** Deadlock, lock timeout, changed snapshot: the transaction is gone, run it again as a whole. */
+  | 'conflict'
+  /** The connection or the server is gone, or never was there. */
+  | 'lost'
+  /** The table is not there. */
+  | 'no-table'
+  | 'other'
+
+export interface Engine {
+  readonly family: 'mysql' | 'sqlite'
+  /** SQL: the database's time, in milliseconds since 1970, as an integer; taken when the statement starts. */
+  readonly nowMs: string
+  /** Appended to a SELECT: lock the rows it reads until the transaction ends. */
+  readonly forUpdate: string
+  /** The same, passing over rows that another transaction has locked. */
+  readonly forUpdateSkipLocked: string
+  /** Appended to a SELECT: nobody changes the rows it reads until the transaction ends. */
+  readonly forShare: string
+  /** SQL that reads a BIGINT column in a form no driver rounds. */
+  bigint(column: string): string
+  /** SQL that names the index a table reference must use. */
+  useIndex(index: string): string
+  /** SQL: insert `rows` rows, or set the `updated` columns of those whose `key` is there. */
+  upsert(table: string, key: string, columns: readonly string[], updated: readonly string[], rows: number): string
+  /** SQL: one result of several SELECTs, each of which may have its own ORDER BY and LIMIT. */
+  unionAll(selects: readonly string[]): string
+  /** Sorts an error of the driver, or of TypeORM around it. */
+  failure(error: unknown): Failure
+}
+
+/** Runs statements outside of any transaction of ours. */
+export interface Reader {
+  readonly engine: Engine
+  /** SQL of the time that decides, tests may have moved it. */
+  readonly now: string
+  rows(sql: string, parameters?: readonly Parameter[]): Promise<Row[]>
+}
+
+declare const inTransaction: unique symbol
+
+/** A transaction that is open. What takes a lock asks for one, so that locking outside of it does not compile. */
+export interface Tx extends Reader {
+  readonly [inTransaction]: true
+  readonly manager: EntityManager
+  /** Runs a statement that changes rows; resolves to how many. */
+  run(sql: string, parameters?: readonly Parameter[]): Promise<number>
+}
+
+/** Where a repository's statements go: a database with its own transactions, or one transaction of somebody. */
+export interface Session {
+  read<T>(work: (reader: Reader) => Promise<T>): Promise<T>
+  write<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+}
+
+/** `?, ?, ?` */
+export function placeholders(count: number): string {
+  return Array(count).fill('?').join(', ')
+}
+
+/** `(?, ?), (?, ?)` */
+export function rowPlaceholders(rows: number, columns: number): string {
+  return Array(rows)
+    .fill(`(${placeholders(columns)})`)
+    .join(', ')
+}
+
+/** The driver's own error under whatever TypeORM wrapped around it. */
+export function driverError(error: unknown): { errno?: number; code?: string; fatal?: boolean; message?: string } {
+  const wrapped = error as { driverError?: object } | null
+  return (wrapped?.driverError ?? wrapped ?? {}) as object
+}
+
+/** Orders names as every engine's index does: by their UTF-8 bytes (UTF-16 order differs beyond U+FFFF). */
+export function compareNames(a: string, b: string): number {
+  return a === b ? 0 : Buffer.compare(Buffer.from(a, 'utf8'), Buffer.from(b, 'utf8'))
+}
+
+/** The first name after every name that starts with `prefix`, in byte order; null when there is none. */
+export function afterPrefix(prefix: string): string | null {
+  const points = Array.from(prefix, (character) => character.codePointAt(0) as number)
+  for (let last = points.pop(); last !== undefined; last = points.pop()) {
+    if (last === 0x10ffff) continue
+    // U+D800 to U+DFFF are no characters.
+    const next = last === 0xd7ff ? 0xe000 : last + 1
+    return String.fromCodePoint(...points, next)
+  }
+  return null
+}

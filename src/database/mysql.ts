@@ -1,0 +1,59 @@
+/** MySQL and MariaDB. They differ in nothing that recentn's statements use, so that they are one engine here. */
+import { driverError, type Engine, type Failure, rowPlaceholders } from './engine'
+
+/** Deadlock, lock wait timeout, and MariaDB's "record has changed since last read" (innodb_snapshot_isolation). */
+const CONFLICTS = new Set([1213, 1205, 1020])
+
+/** Too many connections, shutdown, read-only during a failover, connection killed, idle connection closed by the server. */
+const LOST_NUMBERS = new Set([1040, 1042, 1053, 1077, 1129, 1203, 1226, 1290, 1792, 1836, 1927, 2006, 2013, 4031])
+
+const LOST_CODES = new Set([
+  'PROTOCOL_CONNECTION_LOST',
+  'PROTOCOL_SEQUENCE_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT', // a unix socket that is not there
+])
+
+const NO_SUCH_TABLE = 1146
+
+function failure(error: unknown): Failure {
+  const { errno, code, fatal, message } = driverError(error)
+  if (errno !== undefined && CONFLICTS.has(errno)) return 'conflict'
+  if (errno !== undefined && LOST_NUMBERS.has(errno)) return 'lost'
+  if (code !== undefined && LOST_CODES.has(code)) return 'lost'
+  if (errno === NO_SUCH_TABLE) return 'no-table'
+  // mysql2 has no code for a statement on a connection that is already closed.
+  if (fatal || /closed state|connection (is )?closed|Pool is closed/i.test(message ?? '')) return 'lost'
+  return 'other'
+}
+
+export const mysqlEngine: Engine = {
+  family: 'mysql',
+  // UNIX_TIMESTAMP(NOW()) would go through the session's time zone, which is ambiguous for an hour each autumn.
+  nowMs: "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)",
+  forUpdate: ' FOR UPDATE',
+  forUpdateSkipLocked: ' FOR UPDATE SKIP LOCKED',
+  forShare: ' LOCK IN SHARE MODE', // MariaDB has no FOR SHARE
+  bigint: (column) => column, // the pool is set to give BIGINTs as strings
+  useIndex: (index) => ` FORCE INDEX (${index})`,
+  // VALUES() is deprecated in MySQL, its successor (AS new) is a syntax error in MariaDB.
+  upsert: (table, _key, columns, updated, rows) =>
+    `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${rowPlaceholders(rows, columns.length)} ` +
+    `ON DUPLICATE KEY UPDATE ${updated.map((column) => `${column} = VALUES(${column})`).join(', ')}`,
+  unionAll: (selects) => selects.map((select) => `(${select})`).join('\nUNION ALL\n'),
+  failure,
+}
+
+/** What each of our own connections is set to, once. */
+export const MYSQL_SESSION = [
+  'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+  "SET SESSION innodb_lock_wait_timeout = 5, sql_mode = 'STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00'",
+] as const

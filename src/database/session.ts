@@ -1,0 +1,108 @@
+/**
+ * Which session a repository works on: a `Session` as it is, a DataSource's own, or an open transaction's.
+ */
+import { DataSource, type EntityManager, type QueryRunner } from 'typeorm'
+import { RecentnError } from '../errors'
+import { connect, type SqliteOptions } from './connect'
+import { Courtesy } from './courtesy'
+import type { Engine, Session } from './engine'
+import { Gate, gatedRunners } from './gate'
+import { mysqlEngine } from './mysql'
+import { sqliteEngine } from './sqlite'
+import { Database, sessionWithin } from './transaction'
+
+/** The engine of a DataSource; throws `invalid_input` for one that recentn does not work on. */
+export function engineOf(source: DataSource): Engine {
+  const { type } = source.options
+  if (type === 'better-sqlite3') return sqliteEngine
+  if (type === 'mysql' || type === 'mariadb') return mysqlEngine
+  throw new RecentnError('invalid_input', `recentn works on mysql, mariadb and better-sqlite3, not on ${type}`)
+}
+
+/** A database that was attached, and how to let go of what was opened for it. */
+export interface Attached {
+  database: Database
+  dataSource: DataSource
+  close(): Promise<void>
+}
+
+/**
+ * recentn's access to a user's initialized DataSource. MySQL and MariaDB: through its pool. SQLite in a file: through
+ * a connection of its own, with the same entities, so that the user's open transaction and ours never mix. SQLite in
+ * memory: through the user's only connection, where the user's own transactions must go through the store's.
+ */
+export async function attach(user: DataSource, clockOffsetMs?: () => number): Promise<Attached> {
+  const engine = engineOf(user)
+  const gate = new Gate()
+  const options = { engine, gate, clockOffsetMs }
+  if (user.options.type !== 'better-sqlite3') {
+    const database = new Database({
+      ...options,
+      setIsolation: true,
+      createRunner: () => user.createQueryRunner('master'),
+    })
+    return { database, dataSource: user, close: async () => {} }
+  }
+  const { database: file } = user.options
+  if (file === '' || file === ':memory:') {
+    return {
+      database: new Database({ ...options, createRunner: gatedRunners(user, gate) }),
+      dataSource: user,
+      close: async () => {},
+    }
+  }
+  const courtesy = new Courtesy()
+  const own = await connect(ownConnectionOf(user.options), gate, courtesy)
+  courtesy.teach(user.createQueryRunner())
+  return {
+    database: new Database({ ...options, createRunner: () => own.createQueryRunner() }),
+    dataSource: own,
+    close: () => own.destroy(),
+  }
+}
+
+/** The user's options on a connection of ours. Integers come as the user's entities expect them. */
+function ownConnectionOf(user: SqliteOptions): SqliteOptions {
+  return {
+    ...user,
+    timeout: 0,
+    prepareDatabase: async (connection) => {
+      await user.prepareDatabase?.(connection)
+      connection.pragma('synchronous = FULL')
+    },
+    migrationsRun: false,
+    synchronize: false,
+    dropSchema: false,
+  }
+}
+
+export function sessionOf(source: DataSource | EntityManager | QueryRunner | Session): Session {
+  if ('read' in source && 'write' in source) return source
+  if (source instanceof DataSource) return new LazySession(source)
+  const { dataSource } = source as EntityManager | QueryRunner
+  return sessionWithin(source as EntityManager | QueryRunner, engineOf(dataSource))
+}
+
+/** Attaches at the first use, because a constructor can't wait. */
+class LazySession implements Session {
+  static readonly #attached = new WeakMap<DataSource, Promise<Attached>>()
+
+  constructor(readonly source: DataSource) {}
+
+  async #database(): Promise<Database> {
+    let attached = LazySession.#attached.get(this.source)
+    if (!attached) {
+      attached = attach(this.source)
+      LazySession.#attached.set(this.source, attached)
+    }
+    return (await attached).database
+  }
+
+  async read<T>(work: Parameters<Session['read']>[0]): Promise<T> {
+    return (await this.#database()).read(work) as Promise<T>
+  }
+
+  async write<T>(work: Parameters<Session['write']>[0]): Promise<T> {
+    return (await this.#database()).write(work) as Promise<T>
+  }
+}

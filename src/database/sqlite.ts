@@ -1,0 +1,30 @@
+/** SQLite by better-sqlite3. It has one writer at a time, so that what the others lock is already held here. */
+import { driverError, type Engine, type Failure, rowPlaceholders } from './engine'
+
+function failure(error: unknown): Failure {
+  const { code, message } = driverError(error)
+  if (code?.startsWith('SQLITE_BUSY') || code?.startsWith('SQLITE_LOCKED')) return 'conflict'
+  if (code === 'SQLITE_ERROR' && /no such table/.test(message ?? '')) return 'no-table'
+  if (code?.startsWith('SQLITE_FULL') || code?.startsWith('SQLITE_IOERR') || code?.startsWith('SQLITE_CANTOPEN')) {
+    return 'lost'
+  }
+  if (code?.startsWith('SQLITE_READONLY')) return 'lost'
+  return 'other'
+}
+
+export const sqliteEngine: Engine = {
+  family: 'sqlite',
+  nowMs: "CAST(ROUND(unixepoch('subsec') * 1000) AS INTEGER)",
+  // Every transaction begins IMMEDIATE: its first statement already has the only write lock.
+  forUpdate: '',
+  forUpdateSkipLocked: '',
+  forShare: '',
+  // better-sqlite3 gives numbers, wrong above 2^53, unless a connection is set otherwise, and within() a user's is not.
+  bigint: (column) => `CAST(${column} AS TEXT)`,
+  useIndex: (index) => (index === 'PRIMARY' ? '' : ` INDEXED BY ${index}`),
+  upsert: (table, key, columns, updated, rows) =>
+    `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${rowPlaceholders(rows, columns.length)} ` +
+    `ON CONFLICT (${key}) DO UPDATE SET ${updated.map((column) => `${column} = excluded.${column}`).join(', ')}`,
+  unionAll: (selects) => selects.map((select) => `SELECT * FROM (${select})`).join('\nUNION ALL\n'),
+  failure,
+}

@@ -1,0 +1,46 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm'
+import { asBigint, asNumber } from './bigint'
+
+/** Settings of all groups whose name starts with the prefix; the primary key makes it one policy a prefix. */
+@Entity({ name: 'recent_policies', synchronize: false })
+export class RecentPolicy {
+  @PrimaryColumn({ type: 'varchar', length: 191 })
+  prefix!: string
+
+  @Column({ type: 'integer', transformer: asNumber })
+  capacity!: number
+
+  @Column({ type: 'varchar', length: 8 })
+  mode!: string
+
+  @Column({ name: 'ttl_seconds', type: 'bigint', nullable: true, transformer: asNumber })
+  ttlSeconds!: number | null
+}
+
+/**
+ * One row: how often the policies changed. A process that has seen a group laid out by a later epoch than its own
+ * reads the policies again before it touches the group, so that no layout ever goes back to an older policy.
+ */
+@Entity({ name: 'recent_policy_epoch', synchronize: false })
+export class RecentPolicyEpoch {
+  /** Always 1. */
+  @PrimaryColumn({ type: 'integer', transformer: asNumber })
+  id!: number
+
+  @Column({ type: 'bigint', transformer: asBigint })
+  epoch!: bigint
+}
+
+/** A changed prefix whose groups the sweeper still has to tell of their new expiry, and how far it got. */
+@Entity({ name: 'recent_policy_rollouts', synchronize: false })
+export class RecentPolicyRollout {
+  @PrimaryColumn({ type: 'varchar', length: 191 })
+  prefix!: string
+
+  @Column({ type: 'bigint', transformer: asBigint })
+  epoch!: bigint
+
+  /** The last group that was told; empty at the start. */
+  @Column({ name: 'after_key', type: 'varchar', length: 191 })
+  afterKey!: string
+}

@@ -1,0 +1,17 @@
+/** The public surface of recentn. */
+export { migrations } from '../migrations'
+export {
+  entities,
+  RecentGroup,
+  RecentItem,
+  RecentnSchema,
+  RecentPolicy,
+  RecentPolicyEpoch,
+  RecentPolicyRollout,
+} from './entities'
+export { ERROR_TITLES, type ErrorCode, type Fault, RecentnError } from './errors'
+export { JsonText } from './json'
+export { RecentRepository } from './repositories/recent/repository'
+export type * from './repositories/recent/types'
+export { attachStore, openStore } from './store'
+export type { OpenOptions, Store, StoreOptions, Transaction, TransactionOptions } from './store-types'

@@ -1,0 +1,78 @@
+/**
+ * JSON as recentn keeps it: text that goes in and comes out unchanged.
+ *
+ * `JSON.parse` rounds numbers to doubles, so a payload that only passes through is carried as its source text
+ * (`JsonText`) and never parsed on the way back.
+ */
+
+/** The deepest nesting that is taken: `[]` is one level, `[[]]` two. */
+export const MAX_JSON_DEPTH = 64
+
+/**
+ * A JSON value as its text. Give one as a `payload` to store the text as it is, and ask for one
+ * (`payloads: 'text'`) to pass it on without parsing. The maker vouches that the text is one well-formed
+ * JSON value that `jsonFault` finds nothing wrong with; nothing checks it again.
+ */
+export class JsonText {
+  constructor(readonly text: string) {}
+
+  /** The value; numbers become doubles. */
+  parse(): unknown {
+    return JSON.parse(this.text)
+  }
+
+  toJSON(): unknown {
+    return this.parse()
+  }
+}
+
+/** A JSON value or its text. */
+export function jsonTextOf(value: unknown): string {
+  return value instanceof JsonText ? value.text : JSON.stringify(value)
+}
+
+/**
+ * What keeps a parsed value from being stored as JSON, or null: something JSON has no form for (a function, `undefined`
+ * in an array, NaN, a bigint), a lone surrogate in a string or key, a circle, or more than `MAX_JSON_DEPTH` levels.
+ * Never recurses deeper than that, whatever it is given.
+ */
+export function jsonFault(value: unknown, depth = 1): string | null {
+  switch (typeof value) {
+    case 'string':
+      return value.isWellFormed() ? null : 'has a string with a lone surrogate'
+    case 'boolean':
+      return null
+    case 'number':
+      return Number.isFinite(value) ? null : `has the number ${value}, for which JSON has no form`
+    case 'object':
+      break
+    default:
+      return `has a value of type ${typeof value}, for which JSON has no form`
+  }
+  if (value === null) return null
+  if (depth > MAX_JSON_DEPTH) return `is nested more than ${MAX_JSON_DEPTH} levels deep`
+  return Array.isArray(value) ? arrayFault(value, depth) : objectFault(value, depth)
+}
+
+function arrayFault(value: readonly unknown[], depth: number): string | null {
+  for (const element of value) {
+    const fault = jsonFault(element, depth + 1)
+    if (fault !== null) return fault
+  }
+  return null
+}
+
+function objectFault(value: object, depth: number): string | null {
+  // A Date, and whatever else says how it wants to be written, is judged by what it writes.
+  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') {
+    return jsonFault((value as { toJSON(): unknown }).toJSON(), depth + 1)
+  }
+  for (const key of Object.keys(value)) {
+    if (!key.isWellFormed()) return 'has a key with a lone surrogate'
+    const member = (value as Record<string, unknown>)[key]
+    if (member === undefined) continue // JSON.stringify leaves it out, as everyone expects
+    const fault = jsonFault(member, depth + 1)
+    if (fault !== null) return fault
+  }
+  return null
+}

@@ -1,0 +1,18 @@
+/** The process of the server: runs when it is loaded. */
+import { type Config, readConfig } from './config'
+import { RecentnError } from './errors'
+import { runServer } from './http/serve'
+
+function configured(): Config | null {
+  try {
+    return readConfig(process.env)
+  } catch (error) {
+    if (!(error instanceof RecentnError)) throw error
+    for (const { parameter, detail } of error.faults) console.error(`recentn: ${parameter} ${detail}`)
+    return null
+  }
+}
+
+const config = configured()
+if (config === null) process.exit(1)
+else runServer(config).then((code) => process.exit(code))

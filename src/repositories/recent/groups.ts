@@ -1,0 +1,100 @@
+/** Groups as such: their settings, their list, and what removes from them. Every change under the head's lock. */
+import type { Reader, Tx } from '../../database/engine'
+import { lockHead, lockOrCreateHeads, saveHeads } from './heads'
+import { nameRange, type PolicyCache } from './policies'
+import { applySettings, deleteSlots, occupantsOf } from './reslot'
+import { type Head, headColumns, headOf } from './rows'
+import type { Group, GroupPage, OwnSettings, Settings } from './types'
+import { visible } from './window'
+
+function groupOf(head: Head, settings: Settings): Group {
+  const { group, lastId, createdAtMs } = head
+  return { group, ...settings, total: lastId + 1n, createdAt: new Date(createdAtMs) }
+}
+
+export async function getGroup(reader: Reader, policies: PolicyCache, group: string): Promise<Group | null> {
+  const [row] = await reader.rows(`SELECT ${headColumns(reader.engine)} FROM recent_groups g WHERE g.group_key = ?`, [
+    group,
+  ])
+  if (!row) return null
+  const head = headOf(row)
+  const set = await policies.current(reader, [head.policyEpoch])
+  return groupOf(head, set.settingsOf(group, head.own))
+}
+
+/** Makes the group or replaces its own settings, and lays it out by what is then in force. */
+export async function putGroup(
+  tx: Tx,
+  policies: PolicyCache,
+  group: string,
+  own: OwnSettings,
+): Promise<Group & { created: boolean }> {
+  const existing = await lockHead(tx, group)
+  const { heads, nowMs } = existing
+    ? { heads: new Map([[group, existing.head]]), nowMs: existing.nowMs }
+    : await lockOrCreateHeads(tx, policies, [group])
+  const head = heads.get(group) as Head
+  const set = await policies.current(tx, [head.policyEpoch])
+  head.own = { capacity: own.capacity, mode: own.mode, ttlSeconds: own.ttlSeconds }
+  const settings = set.settingsOf(group, head.own)
+  await applySettings(tx, head, settings, nowMs)
+  head.policyEpoch = set.epoch
+  head.version += 1n
+  await saveHeads(tx, [head])
+  return { ...groupOf(head, settings), created: existing === null }
+}
+
+/** Forgets the group and its items. */
+export async function deleteGroup(tx: Tx, group: string): Promise<boolean> {
+  if (!(await lockHead(tx, group))) return false
+  await tx.run('DELETE FROM recent_items WHERE group_key = ?', [group])
+  await tx.run('DELETE FROM recent_groups WHERE group_key = ?', [group])
+  return true
+}
+
+/** Removes all items; resolves to how many of them were in the window. */
+export async function clearGroup(tx: Tx, policies: PolicyCache, group: string): Promise<number> {
+  const locked = await lockHead(tx, group)
+  if (!locked) return 0
+  const shown = await shownIn(tx, policies, locked.head, locked.nowMs)
+  await tx.run('DELETE FROM recent_items WHERE group_key = ?', [group])
+  locked.head.sweepAtMs = null
+  locked.head.version += 1n
+  await saveHeads(tx, [locked.head])
+  return shown.length
+}
+
+/** Removes one item of the window. */
+export async function removeItem(tx: Tx, policies: PolicyCache, group: string, id: bigint): Promise<boolean> {
+  const locked = await lockHead(tx, group)
+  if (!locked) return false
+  const shown = await shownIn(tx, policies, locked.head, locked.nowMs)
+  const occupant = shown.find((item) => item.id === id)
+  if (!occupant) return false
+  await deleteSlots(tx, group, [occupant.slot])
+  locked.head.version += 1n
+  await saveHeads(tx, [locked.head])
+  return true
+}
+
+async function shownIn(tx: Tx, policies: PolicyCache, head: Head, nowMs: number) {
+  const set = await policies.current(tx, [head.policyEpoch])
+  return visible(await occupantsOf(tx, head.group), set.settingsOf(head.group, head.own), head.lastId, nowMs)
+}
+
+export async function listGroups(
+  reader: Reader,
+  policies: PolicyCache,
+  { prefix = '', after = '', limit }: { prefix?: string; after?: string; limit: number },
+): Promise<GroupPage> {
+  const { where, parameters } = nameRange('g.group_key', after, prefix)
+  const sql = `SELECT ${headColumns(reader.engine)} FROM recent_groups g WHERE ${where} ORDER BY g.group_key LIMIT ?`
+  const rows = (await reader.rows(sql, [...parameters, limit + 1])).map(headOf)
+  const heads = rows.slice(0, limit)
+  const set = await policies.current(
+    reader,
+    heads.map(({ policyEpoch }) => policyEpoch),
+  )
+  const groups = heads.map((head) => groupOf(head, set.settingsOf(head.group, head.own)))
+  return { groups, nextAfter: rows.length > limit ? (groups.at(-1)?.group ?? null) : null }
+}

@@ -1,0 +1,161 @@
+/**
+ * What one member did in all groups, and its erasure: both along the index recent_items_member
+ * (member, created_at_ms, group_key, id), so that neither looks at anybody else's items.
+ */
+import { compareNames, type Parameter, type Reader, type Session, type Tx } from '../../database/engine'
+import { RecentnError } from '../../errors'
+import { idTextFault, MAX_TIME_MS, nameFault } from '../../rules'
+import { lockHeads, saveHeads } from './heads'
+import type { PolicyCache, PolicySet } from './policies'
+import { deleteSlots } from './reslot'
+import {
+  type Head,
+  headColumns,
+  headOf,
+  type ItemRow,
+  itemColumns,
+  itemOf,
+  itemRowOf,
+  occupantColumns,
+  occupantOf,
+} from './rows'
+import type { MemberItems, RecentOptions } from './types'
+import { expired, keepers } from './window'
+
+const INDEX = 'recent_items_member'
+
+/** Rows of one statement: what bounds the memory of a page of large payloads, and one transaction of an erasure. */
+const CHUNK = 64
+
+/** A place in the index. */
+interface Place {
+  createdAtMs: number
+  group: string
+  id: bigint
+}
+
+export const selectMemberSql = (reader: Pick<Reader, 'engine' | 'now'>, after: boolean) =>
+  `SELECT ${headColumns(reader.engine)}, ${itemColumns(reader.engine)}, ${reader.now} AS now_ms ` +
+  `FROM recent_items i${reader.engine.useIndex(INDEX)} JOIN recent_groups g ON g.group_key = i.group_key WHERE i.member = ?` +
+  `${after ? ` AND ${placeCondition('<')}` : ''} ORDER BY i.created_at_ms DESC, i.group_key DESC, i.id DESC LIMIT ?`
+
+/** Row constructors are no range to MySQL, so the comparison is spelled out; the first part is what the index uses. */
+function placeCondition(sign: '<' | '>'): string {
+  return (
+    `i.created_at_ms ${sign}= ? AND (i.created_at_ms ${sign} ? OR (i.created_at_ms = ? AND ` +
+    `(i.group_key ${sign} ? OR (i.group_key = ? AND i.id ${sign} ?))))`
+  )
+}
+
+function placeParameters({ createdAtMs, group, id }: Place): Parameter[] {
+  return [createdAtMs, createdAtMs, createdAtMs, group, group, id]
+}
+
+/** The member's items that are in their windows, newest first. */
+export async function memberItems(
+  reader: Reader,
+  policies: PolicyCache,
+  member: string,
+  page: { limit: number; after?: string } & Pick<RecentOptions, 'payloads' | 'maxBytes'>,
+): Promise<MemberItems> {
+  const items: ItemRow[] = []
+  let place = page.after === undefined ? null : placeOf(page.after)
+  for (let bytes = 0; ; ) {
+    const rows = await reader.rows(selectMemberSql(reader, place !== null), [
+      member,
+      ...(place ? placeParameters(place) : []),
+      CHUNK,
+    ])
+    const set = await policies.current(
+      reader,
+      rows.map((row) => headOf(row).policyEpoch),
+    )
+    for (const row of rows) {
+      const head = headOf(row)
+      const item = itemRowOf(head.group, row)
+      if (await isShown(reader, set, head, item, Number(row.now_ms))) {
+        bytes += Buffer.byteLength(item.payload ?? '', 'utf8')
+        const full =
+          items.length === page.limit || (items.length > 0 && bytes > (page.maxBytes ?? Number.POSITIVE_INFINITY))
+        if (full)
+          return { items: items.map((shown) => itemOf(shown, page.payloads)), nextAfter: place && cursorOf(place) }
+        items.push(item)
+      }
+      place = item
+    }
+    if (rows.length < CHUNK) return { items: items.map((shown) => itemOf(shown, page.payloads)), nextAfter: null }
+  }
+}
+
+async function isShown(reader: Reader, set: PolicySet, head: Head, item: ItemRow, nowMs: number): Promise<boolean> {
+  const settings = set.settingsOf(head.group, head.own)
+  if (expired(item, settings, nowMs)) return false
+  if (settings.capacity === head.capacity && settings.mode === head.mode) return true
+  // The group is still laid out by an older policy: whether the item is shown depends on the others.
+  const sql = `SELECT ${occupantColumns(reader.engine)} FROM recent_items i WHERE i.group_key = ?`
+  const occupants = (await reader.rows(sql, [head.group])).map(occupantOf)
+  return keepers(occupants, settings, head.lastId).some(({ id }) => id === item.id)
+}
+
+function cursorOf({ createdAtMs, group, id }: Place): string {
+  return Buffer.from(JSON.stringify([createdAtMs, group, String(id)]), 'utf8').toString('base64url')
+}
+
+function placeOf(cursor: string): Place {
+  try {
+    const place = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as unknown
+    if (Array.isArray(place) && place.length === 3) {
+      const [createdAtMs, group, id] = place as [unknown, unknown, unknown]
+      const isTime = Number.isInteger(createdAtMs) && Math.abs(createdAtMs as number) <= 2 * MAX_TIME_MS
+      if (isTime && nameFault(group) === null && idTextFault(id) === null) {
+        return { createdAtMs: createdAtMs as number, group: group as string, id: BigInt(id as string) }
+      }
+    }
+  } catch {
+    // Not JSON: told below.
+  }
+  const detail = 'must be the nextAfter of an answer to the same request'
+  throw new RecentnError('invalid_input', `after: ${detail}`, { faults: [{ parameter: 'after', detail }] })
+}
+
+export const selectErasableSql = (reader: Pick<Reader, 'engine'>, after: boolean) =>
+  `SELECT i.group_key AS group_key, ${occupantColumns(reader.engine)} FROM recent_items i${reader.engine.useIndex(INDEX)} ` +
+  `WHERE i.member = ? AND i.created_at_ms <= ?${after ? ` AND ${placeCondition('>')}` : ''} ` +
+  'ORDER BY i.created_at_ms, i.group_key, i.id LIMIT ?'
+
+/** Erases what the member has when the call arrives, a few groups a transaction; resolves to the number of items. */
+export async function eraseMember(session: Session, member: string): Promise<number> {
+  const [row] = await session.read((reader) => reader.rows(`SELECT ${reader.now} AS now_ms`))
+  const untilMs = Number(row?.now_ms)
+  let deleted = 0
+  for (let place: Place | null = null; ; ) {
+    const at: Place | null = place
+    const places = await session.read(async (reader) => {
+      const parameters = [member, untilMs, ...(at ? placeParameters(at) : []), CHUNK]
+      const rows = await reader.rows(selectErasableSql(reader, at !== null), parameters)
+      return rows.map((found): Place => ({ ...occupantOf(found), group: found.group_key as string }))
+    })
+    if (places.length > 0) deleted += await session.write((tx) => eraseIn(tx, member, untilMs, places))
+    if (places.length < CHUNK) return deleted
+    place = places.at(-1) ?? null
+  }
+}
+
+/** Erases in the groups of these places. A slot may have changed before the heads were locked, so it looks again. */
+async function eraseIn(tx: Tx, member: string, untilMs: number, places: readonly Place[]): Promise<number> {
+  const groups = [...new Set(places.map(({ group }) => group))].sort(compareNames)
+  const { heads } = await lockHeads(tx, groups)
+  let deleted = 0
+  for (const head of heads.values()) {
+    const sql = `SELECT ${occupantColumns(tx.engine)} FROM recent_items i WHERE i.group_key = ? AND i.member = ? AND i.created_at_ms <= ?${tx.engine.forUpdate}`
+    const slots = (await tx.rows(sql, [head.group, member, untilMs])).map(({ slot }) => Number(slot))
+    if (slots.length === 0) {
+      heads.delete(head.group)
+      continue
+    }
+    deleted += await deleteSlots(tx, head.group, slots)
+    head.version += 1n
+  }
+  await saveHeads(tx, [...heads.values()])
+  return deleted
+}

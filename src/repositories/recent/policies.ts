@@ -1,0 +1,181 @@
+/**
+ * Policies by prefix, and what this process knows of them.
+ *
+ * Invariants: `recent_policy_epoch` has one row, which every change of a policy locks and raises. A process may act on
+ * what it read up to `MAX_AGE_MS` ago, except that a new group is made by the policies of the moment (the epoch row is
+ * locked for share, so that a change either comes wholly before or finds the group), and that a group which was laid
+ * out by a later epoch makes the process read again: a layout never goes back to an older policy.
+ */
+import { afterPrefix, type Reader, type Tx } from '../../database/engine'
+import type { Mode, OwnSettings, Page, Policy, PolicyPage, Settings } from './types'
+
+/** Half of the five seconds within which every process obeys a changed policy. */
+const MAX_AGE_MS = 2500
+
+const SELECT_EPOCH = 'SELECT epoch FROM recent_policy_epoch WHERE id = 1'
+const SELECT_ALL = 'SELECT prefix, capacity, mode, ttl_seconds FROM recent_policies'
+const RAISE_EPOCH = 'UPDATE recent_policy_epoch SET epoch = epoch + 1 WHERE id = 1'
+
+/** All policies at one epoch. */
+export class PolicySet {
+  readonly #byPrefix: ReadonlyMap<string, Policy>
+  /** The lengths (in UTF-16 units) that prefixes have, longest first: the only ones worth looking up. */
+  readonly #lengths: readonly number[]
+
+  constructor(
+    readonly epoch: bigint,
+    policies: readonly Policy[],
+    readonly defaultCapacity: number,
+  ) {
+    this.#byPrefix = new Map(policies.map((policy) => [policy.prefix, policy]))
+    this.#lengths = [...new Set(policies.map(({ prefix }) => prefix.length))].sort((a, b) => b - a)
+  }
+
+  /** The settings in force of a group: its own, else those of the longest matching prefix, else the defaults. */
+  settingsOf(group: string, own: OwnSettings): Settings {
+    const policy = this.#match(group)
+    return {
+      capacity: own.capacity ?? policy?.capacity ?? this.defaultCapacity,
+      mode: own.mode ?? policy?.mode ?? 'history',
+      ttlSeconds: own.ttlSeconds === undefined ? (policy?.ttlSeconds ?? null) : own.ttlSeconds,
+    }
+  }
+
+  #match(group: string): Policy | undefined {
+    for (const length of this.#lengths) {
+      if (length > group.length) continue
+      const policy = this.#byPrefix.get(group.slice(0, length))
+      if (policy) return policy
+    }
+    return undefined
+  }
+}
+
+/** The policies as one process (or, with a parent, one transaction) knows them. */
+export class PolicyCache {
+  #set: PolicySet | null = null
+  #readAt = Number.NEGATIVE_INFINITY
+  #parent: PolicyCache | null
+  /** True once a transaction has changed policies: the caches outside must then read anew. */
+  changed = false
+
+  constructor(
+    readonly defaultCapacity: number,
+    parent: PolicyCache | null = null,
+  ) {
+    this.#parent = parent
+  }
+
+  /** A cache for one transaction: it begins with what this one knows and keeps what it reads to itself. */
+  forTransaction(): PolicyCache {
+    return new PolicyCache(this.defaultCapacity, this)
+  }
+
+  /** Policies that are at most `MAX_AGE_MS` old, and not older than any of the given epochs. */
+  async current(reader: Reader, epochs: readonly bigint[] = []): Promise<PolicySet> {
+    const known = this.#known()
+    if (known && epochs.every((epoch) => epoch <= known.epoch)) return known
+    return this.#read(reader, '')
+  }
+
+  /** The policies of the moment, which nobody changes until the transaction ends. */
+  locked(tx: Tx): Promise<PolicySet> {
+    return this.#read(tx, tx.engine.forShare)
+  }
+
+  /** Reads anew at the next need, whatever the caches outside know. */
+  forget(): void {
+    this.changed = true
+    this.#parent = null
+    this.#readAt = Number.NEGATIVE_INFINITY
+  }
+
+  #known(): PolicySet | null {
+    if (this.#set && performance.now() - this.#readAt <= MAX_AGE_MS) return this.#set
+    return this.#parent === null ? null : this.#parent.#known()
+  }
+
+  async #read(reader: Reader, lock: string): Promise<PolicySet> {
+    const readAt = performance.now()
+    const [row] = await reader.rows(
+      `SELECT ${reader.engine.bigint('epoch')} AS epoch FROM recent_policy_epoch WHERE id = 1${lock}`,
+    )
+    const epoch = BigInt(row?.epoch as string)
+    const known = this.#set ?? (this.#parent === null ? null : this.#parent.#set)
+    if (known?.epoch === epoch) this.#set = known
+    else this.#set = new PolicySet(epoch, (await reader.rows(SELECT_ALL + lock)).map(policyOf), this.defaultCapacity)
+    this.#readAt = readAt
+    return this.#set
+  }
+}
+
+function policyOf(row: Record<string, unknown>): Policy {
+  return {
+    prefix: row.prefix as string,
+    capacity: Number(row.capacity),
+    mode: row.mode as Mode,
+    ttlSeconds: row.ttl_seconds === null ? null : Number(row.ttl_seconds),
+  }
+}
+
+export async function getPolicy(reader: Reader, prefix: string): Promise<Policy | null> {
+  const [row] = await reader.rows(`${SELECT_ALL} WHERE prefix = ?`, [prefix])
+  return row ? policyOf(row) : null
+}
+
+/** Stores a policy; true when there was none. */
+export async function putPolicy(tx: Tx, policy: Policy): Promise<boolean> {
+  await tx.run(RAISE_EPOCH)
+  const before = await tx.rows(`${SELECT_ALL} WHERE prefix = ?${tx.engine.forUpdate}`, [policy.prefix])
+  const columns = ['prefix', 'capacity', 'mode', 'ttl_seconds']
+  await tx.run(tx.engine.upsert('recent_policies', 'prefix', columns, columns.slice(1), 1), [
+    policy.prefix,
+    policy.capacity,
+    policy.mode,
+    policy.ttlSeconds,
+  ])
+  await beginRollout(tx, policy.prefix)
+  return before.length === 0
+}
+
+/** Removes a policy; false when there was none. */
+export async function deletePolicy(tx: Tx, prefix: string): Promise<boolean> {
+  await tx.run(RAISE_EPOCH)
+  const deleted = await tx.run('DELETE FROM recent_policies WHERE prefix = ?', [prefix])
+  if (deleted > 0) await beginRollout(tx, prefix)
+  return deleted > 0
+}
+
+/** The sweeper will tell the groups of this prefix of their expiry, those too that nobody writes to any more. */
+async function beginRollout(tx: Tx, prefix: string): Promise<void> {
+  const [row] = await tx.rows(`${SELECT_EPOCH}${tx.engine.forUpdate}`)
+  await tx.run(
+    tx.engine.upsert('recent_policy_rollouts', 'prefix', ['prefix', 'epoch', 'after_key'], ['epoch', 'after_key'], 1),
+    [prefix, BigInt(row?.epoch as string), ''],
+  )
+}
+
+export async function listPolicies(reader: Reader, page: Required<Pick<Page, 'limit'>> & Page): Promise<PolicyPage> {
+  const rows = await reader.rows(`${SELECT_ALL} WHERE prefix > ? ORDER BY prefix LIMIT ?`, [
+    page.after ?? '',
+    page.limit + 1,
+  ])
+  const policies = rows.slice(0, page.limit).map(policyOf)
+  return { policies, nextAfter: rows.length > page.limit ? (policies.at(-1)?.prefix ?? null) : null }
+}
+
+/** SQL condition and parameters: names after `after` that start with `prefix`. */
+export function nameRange(column: string, after: string, prefix: string): { where: string; parameters: string[] } {
+  const conditions = [`${column} > ?`]
+  const parameters = [after]
+  if (prefix !== '') {
+    conditions.push(`${column} >= ?`)
+    parameters.push(prefix)
+    const end = afterPrefix(prefix)
+    if (end !== null) {
+      conditions.push(`${column} < ?`)
+      parameters.push(end)
+    }
+  }
+  return { where: conditions.join(' AND '), parameters }
+}

@@ -1,0 +1,145 @@
+/**
+ * The ring as a repository: checks what it is given and runs each operation in one transaction of its session.
+ * It owns recent_groups, recent_items and the policy tables; the head row of a group is the lock of all that is in it.
+ */
+import type { DataSource, EntityManager } from 'typeorm'
+import type { Session } from '../../database/engine'
+import { sessionOf } from '../../database/session'
+import { RecentnError } from '../../errors'
+import { appendItems } from './append'
+import * as check from './check'
+import { sweep } from './expiry'
+import { clearGroup, deleteGroup, getGroup, listGroups, putGroup, removeItem } from './groups'
+import { eraseMember, memberItems } from './members'
+import { deletePolicy, getPolicy, listPolicies, PolicyCache, putPolicy } from './policies'
+import { readRecent } from './read'
+import { itemOf } from './rows'
+import type * as Recent from './types'
+
+export class RecentRepository implements Recent.Groups {
+  readonly #session: Session
+  readonly #policies: PolicyCache
+
+  /** On a DataSource each call is a transaction of its own; on an EntityManager it is part of that manager's. */
+  constructor(source: DataSource | EntityManager | Session, policies = new PolicyCache(10)) {
+    this.#session = sessionOf(source)
+    this.#policies = policies
+  }
+
+  async append(group: string, item: Recent.NewItem = {}): Promise<Recent.AppendedItem> {
+    const row = check.checkedItem(group, item)
+    const [appended] = await this.#append([row]).catch((error: unknown) => {
+      throw atTheItem(error)
+    })
+    return appended as Recent.AppendedItem
+  }
+
+  async appendMany(items: readonly Recent.NewGroupItem[]): Promise<Recent.AppendedItem[]> {
+    return this.#append(check.checkedItems(items))
+  }
+
+  async #append(rows: ReturnType<typeof check.checkedItems>): Promise<Recent.AppendedItem[]> {
+    const results = await this.#session.write((tx) => appendItems(tx, this.#policies, rows))
+    return results.map(({ row, appended }) => ({ ...itemOf(row), appended }))
+  }
+
+  async recent(group: string, options: Recent.RecentOptions = {}): Promise<Recent.Recent> {
+    const requests = check.checkedReads([group], options)
+    const [page] = await this.#session.read((reader) => readRecent(reader, this.#policies, requests))
+    return page as Recent.Recent
+  }
+
+  async recentMany(
+    groups: readonly string[],
+    options: Omit<Recent.RecentOptions, 'before'> = {},
+  ): Promise<Recent.Recent[]> {
+    const requests = check.checkedReads(groups, options)
+    return this.#session.read((reader) => readRecent(reader, this.#policies, requests))
+  }
+
+  async clear(group: string): Promise<{ deleted: number }> {
+    check.checkName('group', group)
+    return { deleted: await this.#session.write((tx) => clearGroup(tx, this.#policies, group)) }
+  }
+
+  async remove(group: string, id: bigint): Promise<boolean> {
+    check.checkName('group', group)
+    check.checkId(id)
+    return this.#session.write((tx) => removeItem(tx, this.#policies, group, id))
+  }
+
+  async get(group: string): Promise<Recent.Group | null> {
+    check.checkName('group', group)
+    return this.#session.read((reader) => getGroup(reader, this.#policies, group))
+  }
+
+  async put(group: string, settings: Recent.OwnSettings = {}): Promise<Recent.Group & { created: boolean }> {
+    check.checkSettings(group, settings)
+    return this.#session.write((tx) => putGroup(tx, this.#policies, group, settings))
+  }
+
+  async delete(group: string): Promise<boolean> {
+    check.checkName('group', group)
+    return this.#session.write((tx) => deleteGroup(tx, group))
+  }
+
+  async list(options: Recent.Page & { prefix?: string } = {}): Promise<Recent.GroupPage> {
+    const page = check.checkedPage(options, 'prefix')
+    return this.#session.read((reader) => listGroups(reader, this.#policies, page))
+  }
+
+  async memberItems(
+    member: string,
+    options: Recent.Page & Pick<Recent.RecentOptions, 'payloads' | 'maxBytes'> = {},
+  ): Promise<Recent.MemberItems> {
+    check.checkName('member', member)
+    const page = check.checkedPage(options, 'member')
+    return this.#session.read((reader) => memberItems(reader, this.#policies, member, page))
+  }
+
+  async eraseMember(member: string): Promise<{ deleted: number }> {
+    check.checkName('member', member)
+    return { deleted: await eraseMember(this.#session, member) }
+  }
+
+  async getPolicy(prefix: string): Promise<Recent.Policy | null> {
+    check.checkName('prefix', prefix)
+    return this.#session.read((reader) => getPolicy(reader, prefix))
+  }
+
+  async putPolicy(
+    prefix: string,
+    { ttlSeconds = null, ...settings }: Omit<Recent.Settings, 'ttlSeconds'> & { ttlSeconds?: number | null },
+  ): Promise<Recent.Policy & { created: boolean }> {
+    const policy = { ...settings, ttlSeconds, prefix }
+    check.checkPolicy(policy)
+    const created = await this.#session.write((tx) => putPolicy(tx, policy))
+    this.#policies.forget()
+    const { capacity, mode } = settings
+    return { prefix, capacity, mode, ttlSeconds, created }
+  }
+
+  async deletePolicy(prefix: string): Promise<boolean> {
+    check.checkName('prefix', prefix)
+    const deleted = await this.#session.write((tx) => deletePolicy(tx, prefix))
+    this.#policies.forget()
+    return deleted
+  }
+
+  async listPolicies(options: Recent.Page = {}): Promise<Recent.PolicyPage> {
+    const page = check.checkedPage(options)
+    return this.#session.read((reader) => listPolicies(reader, page))
+  }
+
+  /** Deletes some of what has expired: what the sweeper calls again and again. */
+  async sweep(): Promise<{ deleted: number; more: boolean }> {
+    return sweep(this.#session, this.#policies)
+  }
+}
+
+/** A fault at `/0/member` of a list of one is at `/member` of the one. */
+function atTheItem(error: unknown): unknown {
+  if (!(error instanceof RecentnError) || error.code !== 'invalid_input') return error
+  const faults = error.faults.map((fault) => ({ ...fault, pointer: fault.pointer?.replace(/^\/0/, '') }))
+  return new RecentnError(error.code, error.message.replace('/0/', '/'), { faults })
+}

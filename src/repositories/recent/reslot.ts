@@ -1,0 +1,87 @@
+/**
+ * Laying a group out anew, for another capacity or mode, without moving a payload through the process.
+ * Under the head's lock, which the caller holds.
+ */
+import { placeholders, type Tx } from '../../database/engine'
+import { type Head, type Occupant, occupantColumns, occupantOf } from './rows'
+import type { Settings } from './types'
+import { expired, keepers } from './window'
+
+const CHUNK = 250
+
+export const selectOccupantsSql = (tx: Pick<Tx, 'engine'>, groups: number) =>
+  `SELECT i.group_key AS group_key, ${occupantColumns(tx.engine)} FROM recent_items i WHERE i.group_key IN (${placeholders(groups)})${tx.engine.forUpdate}`
+
+/** Who is in the slots of a group. Reads with a lock: at REPEATABLE READ a plain read would show an older state. */
+export async function occupantsOf(tx: Tx, group: string): Promise<Occupant[]> {
+  return (await tx.rows(selectOccupantsSql(tx, 1), [group])).map(occupantOf)
+}
+
+/**
+ * Brings the group to `settings`: deletes what they don't keep, moves what must move, sets the head's fields (the
+ * caller saves the head). What expired under the old settings is deleted too, so that a longer ttl brings nothing back.
+ */
+export async function applySettings(tx: Tx, head: Head, settings: Settings, nowMs: number): Promise<void> {
+  const layoutChanges = head.capacity !== settings.capacity || head.mode !== settings.mode
+  const ttlChanges = head.ttlSeconds !== settings.ttlSeconds
+  if (!layoutChanges && !ttlChanges) return
+  const occupants = await occupantsOf(tx, head.group)
+  const alive = keepers(occupants, settings, head.lastId).filter((occupant) => !expired(occupant, head, nowMs))
+  const kept = new Set(alive.map(({ slot }) => slot))
+  const dropped = occupants.filter(({ slot }) => !kept.has(slot)).map(({ slot }) => slot)
+  await deleteSlots(tx, head.group, dropped)
+  if (layoutChanges) await move(tx, head, settings, alive)
+  head.capacity = settings.capacity
+  head.mode = settings.mode
+  head.ttlSeconds = settings.ttlSeconds
+  head.sweepAtMs = firstExpiry(alive, settings)
+  head.version += 1n
+}
+
+async function move(tx: Tx, head: Head, settings: Settings, alive: readonly Occupant[]): Promise<void> {
+  if (settings.mode === 'history') {
+    // Through negative slots, because the new slot of one row can be the old slot of another.
+    await tx.run('UPDATE recent_items SET slot = -1 - slot WHERE group_key = ?', [head.group])
+    await tx.run('UPDATE recent_items SET slot = id % ? WHERE group_key = ? AND slot < 0', [
+      settings.capacity,
+      head.group,
+    ])
+    return
+  }
+  const taken = new Set(alive.map(({ slot }) => slot))
+  let free = 0
+  const moves = alive
+    .filter(({ slot }) => slot >= settings.capacity)
+    .map(({ slot }) => {
+      while (taken.has(free)) free++
+      return [slot, free++] as const
+    })
+  for (let start = 0; start < moves.length; start += CHUNK) {
+    const chunk = moves.slice(start, start + CHUNK)
+    await tx.run(
+      `UPDATE recent_items SET slot = CASE slot ${chunk.map(() => 'WHEN ? THEN ?').join(' ')} END WHERE group_key = ? AND slot IN (${placeholders(chunk.length)})`,
+      [...chunk.flat(), head.group, ...chunk.map(([from]) => from)],
+    )
+  }
+}
+
+/** Deletes the rows in these slots of a group; resolves to how many there were. */
+export async function deleteSlots(tx: Tx, group: string, slots: readonly number[]): Promise<number> {
+  let deleted = 0
+  for (let start = 0; start < slots.length; start += CHUNK) {
+    const chunk = slots.slice(start, start + CHUNK)
+    deleted += await tx.run(
+      `DELETE FROM recent_items WHERE group_key = ? AND slot IN (${placeholders(chunk.length)})`,
+      [group, ...chunk],
+    )
+  }
+  return deleted
+}
+
+/** When the first of these expires; null when none does. */
+export function firstExpiry(occupants: readonly { createdAtMs: number }[], settings: Settings): number | null {
+  if (settings.ttlSeconds === null || occupants.length === 0) return null
+  let first = Number.POSITIVE_INFINITY
+  for (const { createdAtMs } of occupants) first = Math.min(first, createdAtMs)
+  return first + settings.ttlSeconds * 1000
+}

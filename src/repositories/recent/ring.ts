@@ -1,0 +1,88 @@
+/**
+ * The ring of one group during a transaction: takes the next ids, finds the slot of each, and remembers the last
+ * write of every slot, so that a batch which wraps round the ring writes only the rows that stay. No SQL; under the
+ * head's lock, which the caller holds.
+ */
+import { RecentnError } from '../../errors'
+import { MAX_ID } from '../../rules'
+import type { Head, ItemRow, Occupant } from './rows'
+import { expired, slotOf } from './window'
+
+/** A checked item on its way in. */
+export interface NewRow {
+  group: string
+  member: string | null
+  payload: string | null
+  occurredAtMs: number | null
+  eventId: string | null
+}
+
+export class Ring {
+  /** What the slots get, the last write of each. */
+  readonly writes = new Map<number, ItemRow>()
+  readonly #events = new Map<string, Occupant>()
+  /** `distinct` only: who is where, oldest first. */
+  readonly #members = new Map<string, Occupant>()
+  readonly #free: number[] = []
+
+  /** `occupants`: in `distinct` mode all of them, in `history` mode those with an event id that may come again. */
+  constructor(
+    readonly head: Head,
+    occupants: readonly Occupant[],
+    readonly nowMs: number,
+  ) {
+    const oldestFirst = [...occupants].sort((a, b) => (a.id < b.id ? -1 : 1))
+    for (const occupant of oldestFirst) {
+      if (occupant.eventId !== null) this.#events.set(occupant.eventId, occupant)
+      if (head.mode === 'distinct' && occupant.member !== null) this.#members.set(occupant.member, occupant)
+    }
+    if (head.mode === 'distinct') {
+      const taken = new Set(occupants.map(({ slot }) => slot))
+      for (let slot = head.capacity - 1; slot >= 0 && this.#members.size < head.capacity; slot--) {
+        if (!taken.has(slot)) this.#free.push(slot)
+      }
+    }
+  }
+
+  /** The item of the window that has this event id, if there is one. */
+  withEvent(eventId: string | null): Occupant | null {
+    const occupant = eventId === null ? undefined : this.#events.get(eventId)
+    if (!occupant || expired(occupant, this.head, this.nowMs)) return null
+    if (this.head.mode === 'distinct') {
+      return this.#members.get(occupant.member as string)?.id === occupant.id ? occupant : null
+    }
+    return occupant.id > this.head.lastId - BigInt(this.head.capacity) ? occupant : null
+  }
+
+  /** Gives the item the next id and its slot. Throws `sequence_exhausted` after the last BIGINT. */
+  append(item: NewRow): ItemRow {
+    const { head } = this
+    if (head.lastId >= MAX_ID) {
+      throw new RecentnError(
+        'sequence_exhausted',
+        `Group ${JSON.stringify(item.group)} has given out its last id, ${MAX_ID}`,
+      )
+    }
+    head.lastId += 1n
+    const slot = head.mode === 'history' ? slotOf(head.lastId, head.capacity) : this.#slotFor(item.member as string)
+    const row: ItemRow = { ...item, id: head.lastId, slot, createdAtMs: this.nowMs }
+    this.writes.set(slot, row)
+    if (head.mode === 'distinct') this.#members.set(item.member as string, row)
+    if (item.eventId !== null) this.#events.set(item.eventId, row)
+    return row
+  }
+
+  /** `distinct`: the slot the member has, else a free one, else that of the member seen longest ago. */
+  #slotFor(member: string): number {
+    const own = this.#members.get(member)
+    if (own) {
+      this.#members.delete(member) // set again at the end, where the newest are
+      return own.slot
+    }
+    const free = this.#free.pop()
+    if (free !== undefined) return free
+    const [oldest, occupant] = this.#members.entries().next().value as [string, Occupant]
+    this.#members.delete(oldest)
+    return occupant.slot
+  }
+}

@@ -1,0 +1,150 @@
+/** Rows of the two tables as values, and the column lists that read them. */
+import type { Engine, Row } from '../../database/engine'
+import { JsonText } from '../../json'
+import type { Item, Mode, OwnSettings, Settings } from './types'
+
+/** The head row of a group: its sequence, its layout, its own settings. */
+export interface Head extends Settings {
+  group: string
+  incarnation: bigint
+  version: bigint
+  /** −1 before the first append. */
+  lastId: bigint
+  /** What is undefined follows the policy. */
+  own: OwnSettings
+  policyEpoch: bigint
+  sweepAtMs: number | null
+  createdAtMs: number
+}
+
+/** Who is in a slot, without the payload. */
+export interface Occupant {
+  slot: number
+  id: bigint
+  member: string | null
+  eventId: string | null
+  createdAtMs: number
+}
+
+/** A row of recent_items. */
+export interface ItemRow extends Occupant {
+  group: string
+  payload: string | null
+  occurredAtMs: number | null
+}
+
+export const HEAD_COLUMNS = [
+  'group_key',
+  'incarnation',
+  'version',
+  'last_id',
+  'capacity',
+  'mode',
+  'ttl_seconds',
+  'own_capacity',
+  'own_mode',
+  'own_ttl_seconds',
+  'policy_epoch',
+  'sweep_at_ms',
+  'created_at_ms',
+] as const
+
+/** SQL: the columns of a head in table `g`, prefixed so that they stand beside an item's. */
+export function headColumns(engine: Engine): string {
+  const big = new Set(['incarnation', 'version', 'last_id', 'policy_epoch'])
+  return HEAD_COLUMNS.map(
+    (column) => `${big.has(column) ? engine.bigint(`g.${column}`) : `g.${column}`} AS head_${column}`,
+  ).join(', ')
+}
+
+export function headOf(row: Row): Head {
+  return {
+    group: row.head_group_key as string,
+    incarnation: BigInt(row.head_incarnation as string),
+    version: BigInt(row.head_version as string),
+    lastId: BigInt(row.head_last_id as string),
+    capacity: Number(row.head_capacity),
+    mode: row.head_mode as Mode,
+    ttlSeconds: numberOrNull(row.head_ttl_seconds),
+    own: {
+      capacity: numberOrNull(row.head_own_capacity) ?? undefined,
+      mode: (row.head_own_mode as Mode | null) ?? undefined,
+      ttlSeconds: ownTtlOf(numberOrNull(row.head_own_ttl_seconds)),
+    },
+    policyEpoch: BigInt(row.head_policy_epoch as string),
+    sweepAtMs: numberOrNull(row.head_sweep_at_ms),
+    createdAtMs: Number(row.head_created_at_ms),
+  }
+}
+
+/** The values of a head, in the order of `HEAD_COLUMNS`. */
+export function headValues(head: Head): (string | number | bigint | null)[] {
+  return [
+    head.group,
+    head.incarnation,
+    head.version,
+    head.lastId,
+    head.capacity,
+    head.mode,
+    head.ttlSeconds,
+    head.own.capacity ?? null,
+    head.own.mode ?? null,
+    // The column keeps "never" as 0, because null follows the policy.
+    head.own.ttlSeconds === null ? 0 : (head.own.ttlSeconds ?? null),
+    head.policyEpoch,
+    head.sweepAtMs,
+    head.createdAtMs,
+  ]
+}
+
+function ownTtlOf(column: number | null): number | null | undefined {
+  if (column === null) return undefined
+  return column === 0 ? null : column
+}
+
+/** SQL: an item in table `i`. */
+export function itemColumns(engine: Engine): string {
+  return `i.slot AS slot, ${engine.bigint('i.id')} AS id, i.member AS member, i.payload AS payload, i.occurred_at_ms AS occurred_at_ms, i.event_id AS event_id, i.created_at_ms AS created_at_ms`
+}
+
+/** SQL: an occupant in table `i`, and the size of its payload. */
+export function occupantColumns(engine: Engine): string {
+  return `i.slot AS slot, ${engine.bigint('i.id')} AS id, i.member AS member, i.event_id AS event_id, i.created_at_ms AS created_at_ms`
+}
+
+export function occupantOf(row: Row): Occupant {
+  return {
+    slot: Number(row.slot),
+    id: BigInt(row.id as string),
+    member: row.member as string | null,
+    eventId: row.event_id as string | null,
+    createdAtMs: Number(row.created_at_ms),
+  }
+}
+
+export function itemRowOf(group: string, row: Row): ItemRow {
+  return {
+    ...occupantOf(row),
+    group,
+    payload: row.payload as string | null,
+    occurredAtMs: numberOrNull(row.occurred_at_ms),
+  }
+}
+
+/** The item as callers see it. */
+export function itemOf(row: ItemRow, payloads: 'value' | 'text' = 'value'): Item {
+  return {
+    group: row.group,
+    id: row.id,
+    slot: row.slot,
+    member: row.member,
+    payload: row.payload === null ? null : payloads === 'text' ? new JsonText(row.payload) : JSON.parse(row.payload),
+    occurredAt: row.occurredAtMs === null ? null : new Date(row.occurredAtMs),
+    eventId: row.eventId,
+    createdAt: new Date(row.createdAtMs),
+  }
+}
+
+function numberOrNull(value: unknown): number | null {
+  return value === null || value === undefined ? null : Number(value)
+}

@@ -1,0 +1,151 @@
+/**
+ * The shapes that the recent-items part takes and gives: of the library's users, so every field says what it is.
+ * Ids and totals are `bigint`, times `Date` with milliseconds in UTC.
+ */
+import type { Mode } from '../../rules'
+
+export type { Mode }
+
+/** What is appended. Leave out, or give null for, what there is none of. */
+export interface NewItem {
+  /** Who it was; required where the group's mode is `distinct`. */
+  member?: string | null
+  /** Any JSON value up to 64 KiB, or a `JsonText`. */
+  payload?: unknown
+  /** When it happened, as the caller says: data only, it neither orders nor expires. Years 1970 to 9999. */
+  occurredAt?: Date | null
+  /** Makes a retry safe: while an item of the window has it, appending it again appends nothing. */
+  eventId?: string | null
+}
+
+export interface NewGroupItem extends NewItem {
+  group: string
+}
+
+/** An item as it is stored. */
+export interface Item {
+  group: string
+  /** Its number in the group: 0, 1, 2 and so on to 2^63 - 1, without gap or reuse. */
+  id: bigint
+  /** Its place in the ring, from 0 to capacity - 1. */
+  slot: number
+  member: string | null
+  /** The value, or a `JsonText` where `payloads: 'text'` was asked. */
+  payload: unknown
+  occurredAt: Date | null
+  eventId: string | null
+  /** The database's time at the append. */
+  createdAt: Date
+}
+
+/** Where an appended item is. `appended` is false when an item with its `eventId` was there: it is that item's. */
+export interface AppendedItem extends Item {
+  appended: boolean
+}
+
+/** What a group does with its items. */
+export interface Settings {
+  /** N of "the last N", 1 to 10,000. */
+  capacity: number
+  mode: Mode
+  /** Seconds from `createdAt` to expiry; null is never. */
+  ttlSeconds: number | null
+}
+
+/** A group's own settings; what is left out (or undefined) follows the policy. */
+export type OwnSettings = Partial<Settings>
+
+export interface Group extends Settings {
+  group: string
+  /** How many appends there were, ever. */
+  total: bigint
+  createdAt: Date
+}
+
+export interface Policy extends Settings {
+  prefix: string
+}
+
+export interface RecentOptions {
+  /** At most so many items, 1 to 10,000; 10 when left out. */
+  limit?: number
+  /** Only items with a smaller id: the `nextBefore` of the page before. */
+  before?: bigint
+  /** Members whose items are left out; at most 100. */
+  exclude?: readonly string[]
+  /** `'text'` gives payloads as `JsonText`, unparsed. */
+  payloads?: 'value' | 'text'
+  /** Stop a page after about so many bytes of payload, always giving at least one item. Without bound when left out. */
+  maxBytes?: number
+}
+
+/** The newest items of a group, newest first. */
+export interface Recent {
+  group: string
+  capacity: number
+  mode: Mode
+  /** All appends ever; 0n for a group that does not exist. */
+  total: bigint
+  items: Item[]
+  /** The id to give as `before` for the next page; null when nothing older is there. */
+  nextBefore: bigint | null
+  /** A strong tag of this page (without quotes): it changes with everything that can change the page. */
+  tag: string
+}
+
+export interface Page {
+  /** At most so many, 1 to 1,000; 100 when left out. */
+  limit?: number
+  /** The `nextAfter` of the page before. */
+  after?: string
+}
+
+export interface GroupPage {
+  groups: Group[]
+  nextAfter: string | null
+}
+
+export interface PolicyPage {
+  policies: Policy[]
+  nextAfter: string | null
+}
+
+export interface MemberItems {
+  items: Item[]
+  nextAfter: string | null
+}
+
+/** The operations on groups of recent items: `store.groups`, `tx.groups`, and the exported `RecentRepository`. */
+export interface Groups {
+  /** Appends one item; creates the group where there is none. */
+  append(group: string, item?: NewItem): Promise<AppendedItem>
+  /** Appends up to 1,000 items to any groups: one commit, all or nothing, in the order given. */
+  appendMany(items: readonly NewGroupItem[]): Promise<AppendedItem[]>
+  /** The newest items of one group. */
+  recent(group: string, options?: RecentOptions): Promise<Recent>
+  /** The newest items of up to 100 groups, in the order asked; one statement, one snapshot. */
+  recentMany(groups: readonly string[], options?: Omit<RecentOptions, 'before'>): Promise<Recent[]>
+  /** Removes all items; ids go on from where they were. */
+  clear(group: string): Promise<{ deleted: number }>
+  /** Removes one item; false when the window has none of this id. */
+  remove(group: string, id: bigint): Promise<boolean>
+  /** The group's settings in force; null for a group that does not exist. */
+  get(group: string): Promise<Group | null>
+  /** Creates the group or replaces its own settings, re-slotting what it holds. */
+  put(group: string, settings?: OwnSettings): Promise<Group & { created: boolean }>
+  /** Forgets the group and its items; false when there was none. */
+  delete(group: string): Promise<boolean>
+  /** Groups by name (in code point order). */
+  list(options?: Page & { prefix?: string }): Promise<GroupPage>
+  /** What one member did in all groups, newest first. */
+  memberItems(member: string, options?: Page & Pick<RecentOptions, 'payloads' | 'maxBytes'>): Promise<MemberItems>
+  /** Erases what the member has everywhere when the call arrives, in small transactions; repeatable. */
+  eraseMember(member: string): Promise<{ deleted: number }>
+  getPolicy(prefix: string): Promise<Policy | null>
+  putPolicy(
+    prefix: string,
+    policy: Omit<Settings, 'ttlSeconds'> & { ttlSeconds?: number | null },
+  ): Promise<Policy & { created: boolean }>
+  deletePolicy(prefix: string): Promise<boolean>
+  listPolicies(options?: Page): Promise<PolicyPage>
+}

@@ -1,0 +1,43 @@
+/**
+ * Which items of a group are in its window: the one rule that reads, re-slotting and erasure share. No SQL.
+ */
+import type { Occupant } from './rows'
+import type { Settings } from './types'
+
+/**
+ * The occupants that `settings` show, newest first. `history`: those among the last `capacity` ids. `distinct`: the
+ * newest of each member, of the `capacity` members seen last; items without a member are not shown. Of these, what has
+ * expired at `nowMs` is left out.
+ */
+export function visible<T extends Occupant>(
+  occupants: readonly T[],
+  settings: Settings,
+  lastId: bigint,
+  nowMs: number,
+): T[] {
+  return keepers(occupants, settings, lastId).filter((occupant) => !expired(occupant, settings, nowMs))
+}
+
+/** The same whether expired or not: what a change of capacity or mode keeps. */
+export function keepers<T extends Occupant>(occupants: readonly T[], settings: Settings, lastId: bigint): T[] {
+  const newestFirst = [...occupants].sort((a, b) => (a.id < b.id ? 1 : -1))
+  if (settings.mode === 'history') {
+    const firstId = lastId - BigInt(settings.capacity) + 1n
+    return newestFirst.filter(({ id }) => id >= firstId)
+  }
+  const members = new Set<string>()
+  return newestFirst.filter(({ member }) => {
+    if (member === null || members.has(member) || members.size === settings.capacity) return false
+    members.add(member)
+    return true
+  })
+}
+
+export function expired(occupant: { createdAtMs: number }, settings: Settings, nowMs: number): boolean {
+  return settings.ttlSeconds !== null && occupant.createdAtMs <= nowMs - settings.ttlSeconds * 1000
+}
+
+/** The slot of an id in a `history` ring. */
+export function slotOf(id: bigint, capacity: number): number {
+  return Number(id % BigInt(capacity))
+}

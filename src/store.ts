@@ -1,0 +1,134 @@
+/**
+ * Binds the repositories to a database: one opened by URL (`openStore`) or the user's own (`attachStore`).
+ */
+import 'reflect-metadata'
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm'
+import { connect, dataSourceOptions, locationOf } from './database/connect'
+import type { Engine } from './database/engine'
+import { Gate } from './database/gate'
+import { migrate, requireSchema, schemaVersion } from './database/migrate'
+import { attach, engineOf } from './database/session'
+import { Database, sessionOn, sessionWithin } from './database/transaction'
+import { invalidInput } from './errors'
+import { PolicyCache } from './repositories/recent/policies'
+import { RecentRepository } from './repositories/recent/repository'
+import { integerFault, MAX_CAPACITY } from './rules'
+import { Sweeper } from './runtime/sweeper'
+import type { OpenOptions, Store, StoreOptions, Transaction, TransactionOptions } from './store-types'
+
+/** What a store works on, and how to let go of it. */
+interface Base {
+  dataSource: DataSource
+  database: Database
+  close(): Promise<void>
+}
+
+class BoundStore implements Store {
+  readonly groups: RecentRepository
+  readonly dataSource: DataSource
+  readonly location: string
+  readonly #base: Base
+  readonly #engine: Engine
+  readonly #options: StoreOptions
+  readonly #policies: PolicyCache
+  readonly #sweeper: Sweeper | null
+  #closing: Promise<void> | null = null
+
+  constructor(base: Base, options: StoreOptions) {
+    this.#base = base
+    this.#options = options
+    this.#engine = engineOf(base.dataSource)
+    this.#policies = new PolicyCache(options.defaultCapacity ?? 10)
+    this.dataSource = base.dataSource
+    this.location = locationOf(base.dataSource.options)
+    this.groups = new RecentRepository(base.database, this.#policies)
+    const onError = (error: unknown) => process.emitWarning(`recentn could not sweep: ${String(error)}`)
+    this.#sweeper = options.sweep === false ? null : new Sweeper({ sweep: () => this.groups.sweep(), onError })
+  }
+
+  async transaction<T>(work: (tx: Transaction) => Promise<T>, { retries = 10 }: TransactionOptions = {}): Promise<T> {
+    const caches: PolicyCache[] = []
+    const result = await this.#base.database.write((tx) => {
+      const policies = this.#policies.forTransaction()
+      caches.push(policies)
+      return work({ groups: new RecentRepository(sessionOn(tx), policies), manager: tx.manager })
+    }, retries)
+    if (caches.at(-1)?.changed) this.#policies.forget()
+    return result
+  }
+
+  within(transaction: EntityManager | QueryRunner): Transaction {
+    const session = sessionWithin(transaction, this.#engine, this.#options.clockOffsetMs)
+    const manager = 'startTransaction' in transaction ? transaction.manager : transaction
+    return { groups: new RecentRepository(session, this.#policies.forTransaction()), manager }
+  }
+
+  async ping(): Promise<void> {
+    await this.#base.database.read((reader) => reader.rows('SELECT 1'))
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    await this.#sweeper?.stop()
+    await this.#base.database.drain()
+    await this.#base.close()
+  }
+}
+
+function checkOptions({ defaultCapacity = 10 }: StoreOptions): void {
+  const detail = integerFault(defaultCapacity, 1, MAX_CAPACITY)
+  if (detail !== null) throw invalidInput([{ parameter: 'defaultCapacity', detail }])
+}
+
+/**
+ * Opens a store on a database of its own connections, creating or upgrading the tables (unless `migrate` is false);
+ * of several processes that do so at once one migrates and the others wait.
+ *
+ * `openStore({ url: 'sqlite::memory:' })` is a fresh store for one test.
+ * Throws `invalid_input` for a bad URL, `database_unavailable` when nobody answers, `schema_too_new` for a database
+ * that newer code has migrated, and with `migrate: false` also `schema_missing` and `schema_outdated`.
+ */
+export async function openStore(options: OpenOptions): Promise<Store> {
+  checkOptions(options)
+  const gate = new Gate()
+  const connection = dataSourceOptions(options)
+  const engine = engineOf({ options: connection } as DataSource)
+  const { clockOffsetMs } = options
+  const opening = new Database({ engine, gate, clockOffsetMs, createRunner: () => dataSource.createQueryRunner() })
+  const dataSource = await connect(connection, gate).catch((error: unknown) => {
+    throw opening.told(error)
+  })
+  try {
+    if (options.migrate === false) requireSchema(await schemaVersion(opening))
+    else await migrate(dataSource, opening, engine)
+  } catch (error) {
+    await dataSource.destroy()
+    throw opening.told(error)
+  }
+  return new BoundStore({ dataSource, database: opening, close: () => dataSource.destroy() }, options)
+}
+
+/**
+ * Attaches a store to the user's own, initialized DataSource of type mysql, mariadb or better-sqlite3. The tables must
+ * be there: list the exported `migrations` in the DataSource and run them, or run `recentn migrate`.
+ *
+ * SQLite in a file is used through a connection of the store's own, so that the user's open transaction and the
+ * store's never mix; SQLite in memory through the user's one connection, where transactions must go through
+ * `store.transaction`. `close()` leaves the user's DataSource open.
+ * Throws `schema_missing`, `schema_outdated` or `schema_too_new`.
+ */
+export async function attachStore(dataSource: DataSource, options: StoreOptions = {}): Promise<Store> {
+  checkOptions(options)
+  const attached = await attach(dataSource, options.clockOffsetMs)
+  try {
+    requireSchema(await schemaVersion(attached.database))
+  } catch (error) {
+    await attached.close()
+    throw error
+  }
+  return new BoundStore(attached, options)
+}
