@@ -42,7 +42,8 @@ export const mysqlEngine: Engine = {
   forUpdate: ' FOR UPDATE',
   forUpdateSkipLocked: ' FOR UPDATE SKIP LOCKED',
   forShare: ' LOCK IN SHARE MODE', // MariaDB has no FOR SHARE
-  bigint: (column) => column, // the pool is set to give BIGINTs as strings
+  // TypeORM has BIGINTs come as strings, but the options of a user's own DataSource may say otherwise.
+  bigint: (column) => `CAST(${column} AS CHAR)`,
   useIndex: (index) => ` FORCE INDEX (${index})`,
   // VALUES() is deprecated in MySQL, its successor (AS new) is a syntax error in MariaDB.
   upsert: (table, _key, columns, updated, rows) =>

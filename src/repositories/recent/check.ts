@@ -152,7 +152,7 @@ export function checkedPage<T extends Page>(
   extra: 'prefix' | 'member' | 'none' = 'none',
 ): T & { limit: number } {
   const rules = { ...PAGE_RULES }
-  if (extra === 'prefix') rules.prefix = optional(nameFault)
+  if (extra === 'prefix') rules.prefix = optional((value) => (value === '' ? null : nameFault(value)))
   if (extra === 'member') Object.assign(rules, { payloads: READ_RULES.payloads, maxBytes: READ_RULES.maxBytes })
   refuse(faultsOf(page, rules, ''))
   return { ...page, limit: page.limit ?? 100 }

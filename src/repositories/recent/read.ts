@@ -70,7 +70,8 @@ export async function readRecent(
   policies: PolicyCache,
   requests: readonly ReadRequest[],
 ): Promise<Recent[]> {
-  const statements = requests.map((request) => selectRecent(reader, request))
+  const distinct = [...new Map(requests.map((request) => [request.group, request])).values()]
+  const statements = distinct.map((request) => selectRecent(reader, request))
   const single = statements.length === 1 ? statements[0] : undefined
   const rows = await reader.rows(
     single?.sql ?? reader.engine.unionAll(statements.map(({ sql }) => sql)),
@@ -87,7 +88,7 @@ export async function readRecent(
     reader,
     [...heads.values()].map(({ policyEpoch }) => policyEpoch),
   )
-  const missing = requests.map(({ group }) => group).filter((group) => !heads.has(group))
+  const missing = distinct.map(({ group }) => group).filter((group) => !heads.has(group))
   const empty = new Set(missing.length > 1 ? await existing(reader, missing) : missing)
   const pages: Recent[] = []
   for (const request of requests) {
