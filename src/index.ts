@@ -10,6 +10,8 @@ export {
   RecentPolicyRollout,
 } from './entities'
 export { ERROR_TITLES, type ErrorCode, type Fault, RecentnError } from './errors'
+export type { Scope } from './http/route'
+export { createRouter, type RouterOptions } from './http/router'
 export { JsonText } from './json'
 export { RecentRepository } from './repositories/recent/repository'
 export type * from './repositories/recent/types'

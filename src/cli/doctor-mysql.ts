@@ -1,0 +1,133 @@
+/** What `recentn doctor` looks at on MySQL and MariaDB. */
+import type { DataSource } from 'typeorm'
+import type { Check, Finding } from './doctor'
+
+type Answer = Omit<Finding, 'check'>
+type Row = Record<string, unknown>
+
+const OLDEST = { MySQL: [8, 0], MariaDB: [10, 6] } as const
+const CLOCK_LIMIT_MS = 1000
+const LONG_LOCK_SECONDS = 5
+const OUR_TABLES = "'recent_groups', 'recent_items', 'recent_policies', 'recent_policy_epoch', 'recent_policy_rollouts'"
+
+async function serverOf(database: DataSource): Promise<{ name: keyof typeof OLDEST; version: string }> {
+  const [row] = await database.query('SELECT VERSION() AS version')
+  const version = String(row.version)
+  return { name: /mariadb/i.test(version) ? 'MariaDB' : 'MySQL', version }
+}
+
+async function version(database: DataSource): Promise<Answer> {
+  const server = await serverOf(database)
+  const [major = 0, minor = 0] = server.version.split('.').map((part) => Number.parseInt(part, 10))
+  const [oldMajor, oldMinor] = OLDEST[server.name]
+  const found = `${server.name} ${server.version}`
+  if (major > oldMajor || (major === oldMajor && minor >= oldMinor)) return { state: 'ok', found }
+  return { state: 'wrong', found, mend: `upgrade to ${server.name} ${oldMajor}.${oldMinor} or later` }
+}
+
+/** MySQL 8 and MariaDB 11.1 renamed the variable, so that it is looked up under both names. */
+async function isolation(database: DataSource): Promise<Answer> {
+  const find = async (scope: string): Promise<string> => {
+    const rows = await database.query(
+      `SHOW ${scope} VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')`,
+    )
+    return String(rows[0]?.Value)
+  }
+  const [server, own] = [await find('GLOBAL'), await find('SESSION')]
+  const found = `the server's default is ${server}; recentn's own connections use ${own}`
+  if (own !== 'READ-COMMITTED') {
+    return { state: 'wrong', found, mend: 'a proxy may be resetting sessions; connect recentn to the server itself' }
+  }
+  if (server === own) return { state: 'ok', found }
+  return { state: 'ok', found: `${found} (prefer that for your own transactions that you give to store.within())` }
+}
+
+/** READ COMMITTED cannot be replicated by statement: every write would fail (error 1665). */
+async function binaryLog(database: DataSource): Promise<Answer> {
+  const rows: Row[] = await database.query(
+    "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('log_bin', 'binlog_format', 'sync_binlog', 'innodb_flush_log_at_trx_commit')",
+  )
+  const set = new Map(rows.map((row) => [row.Variable_name, String(row.Value)]))
+  const logs = set.get('log_bin') === 'ON'
+  const flush = set.get('innodb_flush_log_at_trx_commit')
+  const found = `innodb_flush_log_at_trx_commit ${flush}, binary log ${logs ? `on (${set.get('binlog_format') ?? 'ROW'}, sync_binlog ${set.get('sync_binlog')})` : 'off'}`
+  if (logs && set.get('binlog_format') === 'STATEMENT') {
+    return { state: 'wrong', found, mend: 'set binlog_format = ROW (or MIXED): READ COMMITTED needs it' }
+  }
+  if (flush === '1') return { state: 'ok', found }
+  const mend = 'set innodb_flush_log_at_trx_commit = 1, unless losing the last second of commits in a crash is fine'
+  return { state: 'warning', found, mend }
+}
+
+async function skipLocked(database: DataSource): Promise<Answer> {
+  try {
+    await database.query('SELECT id FROM recentn_schema WHERE id = 1 FOR UPDATE SKIP LOCKED')
+    return { state: 'ok', found: 'understood' }
+  } catch (error) {
+    if ((error as { errno?: number }).errno !== 1064) throw error
+    return { state: 'wrong', found: 'not understood', mend: 'upgrade the server: MySQL 8.0 or MariaDB 10.6' }
+  }
+}
+
+async function clock(database: DataSource): Promise<Answer> {
+  const before = Date.now()
+  const [row] = await database.query("SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 AS ms")
+  const after = Date.now()
+  const differs = Math.round(Number(row.ms) - (before + after) / 2)
+  const found = `the database is ${Math.abs(differs)} ms ${differs < 0 ? 'behind' : 'ahead of'} this machine (round trip ${after - before} ms)`
+  if (Math.abs(differs) - (after - before) <= CLOCK_LIMIT_MS) return { state: 'ok', found }
+  const mend = "keep both machines' clocks by NTP; the database's decides what expires when"
+  return { state: 'warning', found, mend }
+}
+
+/** Both keep the start of a transaction in the time zone of their machine, whatever the session's is. */
+const HELD_SECONDS = "TIMESTAMPDIFF(SECOND, t.trx_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM'))"
+
+const MYSQL_LOCKS = `
+  SELECT t.trx_mysql_thread_id AS thread, p.USER AS user, p.HOST AS host, ${HELD_SECONDS} AS seconds,
+    l.OBJECT_NAME AS what, COUNT(*) AS locks, SUM(l.LOCK_STATUS = 'WAITING') AS waiting
+  FROM performance_schema.data_locks l
+  JOIN information_schema.innodb_trx t ON t.trx_id = l.ENGINE_TRANSACTION_ID
+  LEFT JOIN information_schema.processlist p ON p.ID = t.trx_mysql_thread_id
+  WHERE l.OBJECT_SCHEMA = DATABASE() AND l.OBJECT_NAME IN (${OUR_TABLES}) AND l.LOCK_TYPE = 'RECORD'
+  GROUP BY t.trx_mysql_thread_id, p.USER, p.HOST, t.trx_started, l.OBJECT_NAME
+  ORDER BY seconds DESC, thread LIMIT 20`
+
+/** MariaDB tells the table only of a lock that somebody waits for; of the others, how many rows of which transaction. */
+const MARIADB_LOCKS = `
+  SELECT t.trx_mysql_thread_id AS thread, p.USER AS user, p.HOST AS host, ${HELD_SECONDS} AS seconds,
+    MAX(l.lock_table) AS what, MAX(t.trx_rows_locked) AS locks, MAX(t.trx_state = 'LOCK WAIT') AS waiting
+  FROM information_schema.innodb_trx t
+  LEFT JOIN information_schema.innodb_locks l ON l.lock_trx_id = t.trx_id
+  LEFT JOIN information_schema.processlist p ON p.ID = t.trx_mysql_thread_id
+  WHERE t.trx_rows_locked > 0
+  GROUP BY t.trx_mysql_thread_id, p.USER, p.HOST, t.trx_started
+  HAVING what IS NULL OR what LIKE CONCAT('\`', DATABASE(), '\`.\`recent%')
+  ORDER BY seconds DESC, thread LIMIT 20`
+
+async function locks(database: DataSource): Promise<Answer> {
+  const { name } = await serverOf(database)
+  const rows: Row[] = await database.query(name === 'MySQL' ? MYSQL_LOCKS : MARIADB_LOCKS)
+  if (rows.length === 0) return { state: 'ok', found: 'nobody holds a lock on our rows' }
+  const found = rows.map(lockText).join('\n')
+  const long = rows.filter((row) => Number(row.seconds) >= LONG_LOCK_SECONDS && Number(row.waiting) === 0)
+  if (long.length === 0) return { state: 'ok', found }
+  const mend = `find out why it does not end, or end it with KILL ${long.map((row) => row.thread).join(', KILL ')}`
+  return { state: 'warning', found, mend }
+}
+
+function lockText({ thread, user, host, seconds, what, locks: all, waiting }: Row): string {
+  const who = `connection ${thread} (${user ?? 'unknown'}@${host ?? 'unknown'}), in its transaction for ${seconds} s`
+  const where = what === null ? 'in which tables MariaDB does not tell' : `in ${String(what).replace(/`/g, '')}`
+  const waits = Number(waiting) > 0 ? ', waits for a lock' : ''
+  return `${who}: ${Number(all) - Number(waiting)} rows locked, ${where}${waits}`
+}
+
+export const MYSQL_CHECKS: Check[] = [
+  ['version', version],
+  ['isolation', isolation],
+  ['SKIP LOCKED', skipLocked],
+  ['durability', binaryLog],
+  ['clock', clock],
+  ['locks', locks],
+]

@@ -1,0 +1,81 @@
+/** The progress bar on standard error, and the notes that must not tear it. */
+import { SingleBar } from 'cli-progress'
+
+export interface Progress {
+  /** So many more bytes of the input were read. */
+  advance(bytes: number): void
+  /** How many lines and appends there were so far. */
+  count(lines: number, appended: number): void
+  /** A line of text on standard error. */
+  note(text: string): void
+  stop(): void
+}
+
+/** A bar when `stream` is a terminal and the size is known; else only the notes. */
+export function createProgress(totalBytes: number | null, stream: NodeJS.WriteStream = process.stderr): Progress {
+  return stream.isTTY && totalBytes ? new Bar(totalBytes, stream) : new NotesOnly(stream)
+}
+
+class NotesOnly implements Progress {
+  constructor(private readonly stream: NodeJS.WritableStream) {}
+  advance(): void {}
+  count(): void {}
+  note(text: string): void {
+    this.stream.write(`${printable(text)}\n`)
+  }
+  stop(): void {}
+}
+
+class Bar implements Progress {
+  readonly #bar: SingleBar
+  readonly #started = Date.now()
+  #read = 0
+  #counts = { lines: '0', rate: '0' }
+
+  constructor(
+    private readonly total: number,
+    private readonly stream: NodeJS.WritableStream,
+  ) {
+    this.#bar = new SingleBar({
+      stream,
+      format: '{bar} {percentage}% | {lines} lines | {rate} appends/s | {eta_formatted} left',
+      clearOnComplete: true,
+      // Ctrl-C is ours: the batch in flight is finished first.
+      gracefulExit: false,
+      hideCursor: null,
+    })
+    this.#bar.start(total, 0, this.#counts)
+  }
+
+  advance(bytes: number): void {
+    this.#read = Math.min(this.#read + bytes, this.total)
+    this.#bar.update(this.#read, this.#counts)
+  }
+
+  count(lines: number, appended: number): void {
+    const seconds = Math.max((Date.now() - this.#started) / 1000, 0.001)
+    this.#counts = {
+      lines: lines.toLocaleString('en'),
+      rate: Math.round(appended / seconds).toLocaleString('en'),
+    }
+    this.#bar.update(this.#read, this.#counts)
+  }
+
+  note(text: string): void {
+    this.#bar.stop()
+    this.stream.write(`${printable(text)}\n`)
+    this.#bar.start(this.total, this.#read, this.#counts)
+  }
+
+  stop(): void {
+    this.#bar.stop()
+  }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g
+
+/** What comes from a log or a server must not steer the terminal. */
+export function printable(text: string): string {
+  return text.replace(CONTROL, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`)
+}

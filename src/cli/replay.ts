@@ -1,0 +1,215 @@
+/**
+ * `recentn replay`: access logs into groups, in the order of the lines.
+ *
+ * One batch is in flight at a time: with two, the second could be committed first, and the last of a group would no
+ * longer be the last of the log.
+ */
+import { parseAccessLogLine } from './access-log'
+import { type Input, type Line, readLines } from './lines'
+import { eventIdBase, eventIdOf, type Mapping, mapEntry, type NewGroupItem } from './mapping'
+import { NameSet } from './name-set'
+import type { Progress } from './progress'
+import { type GroupSettings, RefusedItems, type ReplayTarget } from './targets'
+
+export interface ReplayOptions {
+  mapping: Mapping
+  /** Items of one commit, 1 to 1,000. */
+  batch: number
+  /** Own settings that each group is given before its first append; null leaves the groups as they are. */
+  settings: GroupSettings | null
+  /** Stop at the first bad line, with nothing of its batch appended. */
+  strict: boolean
+  eventIds: boolean
+  /** Stops after the batch in flight. */
+  signal: AbortSignal
+  progress: Progress
+}
+
+export interface ReplaySummary {
+  lines: number
+  /** Appended in this run; with event ids to a server also what was there already, which its answer does not tell. */
+  appended: number
+  /** Found by their event id in the window of their group, and so not appended again. */
+  alreadyThere: number
+  /** Different groups that something was appended to, or was already there. */
+  groups: number
+  badLines: number
+  /** Lines with nothing on them; they are no requests, and not bad. */
+  blankLines: number
+  seconds: number
+  appendsPerSecond: number
+  /** True when it was told to stop before the end. */
+  interrupted: boolean
+  /** Why it ended before the end of its input; null when it did not. */
+  error: string | null
+}
+
+/** The most bad lines that are reported one by one. */
+export const MAX_REPORTED = 20
+
+/** Replays the inputs one after the other. Never throws: what ended it is in the summary. */
+export async function replay(
+  inputs: readonly Input[],
+  target: ReplayTarget,
+  options: ReplayOptions,
+): Promise<ReplaySummary> {
+  const run = new Replay(target, options)
+  const started = performance.now()
+  try {
+    for (const input of inputs) await run.read(input)
+    await run.flush()
+  } catch (error) {
+    run.summary.interrupted = options.signal.aborted
+    if (!(error instanceof Interrupted)) run.summary.error = messageOf(error)
+  }
+  const { summary } = run
+  if (summary.badLines > MAX_REPORTED) {
+    options.progress.note(`and ${summary.badLines - MAX_REPORTED} more bad lines`)
+  }
+  summary.seconds = (performance.now() - started) / 1000
+  summary.appendsPerSecond = summary.seconds > 0 ? Math.round(summary.appended / summary.seconds) : 0
+  return summary
+}
+
+function messageOf(error: unknown): string {
+  return (error as Error | null)?.message ?? String(error)
+}
+
+/** Where an item came from, for when it is refused. */
+interface Origin {
+  input: Input
+  number: number
+}
+
+class Replay {
+  readonly summary: ReplaySummary = {
+    lines: 0,
+    appended: 0,
+    alreadyThere: 0,
+    groups: 0,
+    badLines: 0,
+    blankLines: 0,
+    seconds: 0,
+    appendsPerSecond: 0,
+    interrupted: false,
+    error: null,
+  }
+  readonly #settled = new NameSet()
+  readonly #groups = new NameSet()
+  #items: NewGroupItem[] = []
+  #origins: Origin[] = []
+  #weight = 0
+
+  constructor(
+    private readonly target: ReplayTarget,
+    private readonly options: ReplayOptions,
+  ) {}
+
+  async read(input: Input): Promise<void> {
+    const { signal, progress } = this.options
+    const base = eventIdBase(input.name)
+    const lines = readLines(input, { signal, onBytes: (count) => progress.advance(count) })
+    try {
+      for await (const chunk of lines) {
+        for (const line of chunk) await this.#line(input, base, line)
+        progress.count(this.summary.lines, this.summary.appended)
+      }
+    } catch (error) {
+      if (error instanceof StrictStop || error instanceof TargetFailure || error instanceof Interrupted) throw error
+      if (signal.aborted) throw new Interrupted()
+      // What was read whole is good, whatever is wrong with the rest of the file.
+      await this.flush()
+      throw new Error(`${nameOf(input)} can't be read: ${messageOf(error)}`)
+    }
+  }
+
+  async #line(input: Input, base: string, line: Line): Promise<void> {
+    this.summary.lines++
+    const origin = { input, number: line.number }
+    if (line.bytes === null) return this.#bad(origin, 'is longer than 64 KiB')
+    if (line.bytes.every(isBlank)) {
+      this.summary.blankLines++
+      return
+    }
+    const { entry, reason } = parseAccessLogLine(line.bytes)
+    if (!entry) return this.#bad(origin, reason)
+    const mapped = mapEntry(entry, this.options.mapping)
+    if (!mapped.item) return this.#bad(origin, mapped.reason)
+    if (this.options.eventIds) mapped.item.eventId = eventIdOf(base, line.number, line.bytes)
+    await this.#add(mapped.item, origin)
+  }
+
+  async #add(item: NewGroupItem, origin: Origin): Promise<void> {
+    const weight = this.target.weigh(item)
+    if (this.#items.length > 0 && this.#weight + weight > this.target.maxWeight) await this.flush()
+    this.#items.push(item)
+    this.#origins.push(origin)
+    this.#weight += weight
+    if (this.#items.length >= this.options.batch) await this.flush()
+  }
+
+  /** Appends what has been collected. */
+  async flush(): Promise<void> {
+    if (this.options.signal.aborted) throw new Interrupted()
+    let [items, origins] = [this.#items, this.#origins]
+    this.#items = []
+    this.#origins = []
+    this.#weight = 0
+    while (items.length > 0) {
+      const refused = await this.#append(items)
+      if (!refused) return
+      for (const [index, reason] of refused.reasons) this.#bad(origins[index] as Origin, `was refused: ${reason}`)
+      const stays = (_: unknown, index: number) => !refused.reasons.has(index)
+      items = items.filter(stays)
+      origins = origins.filter(stays)
+    }
+  }
+
+  /** Null when all were appended; which were refused when none was. */
+  async #append(items: readonly NewGroupItem[]): Promise<RefusedItems | null> {
+    try {
+      await this.#settle(items)
+      const alreadyThere = (await this.target.append(items)) ?? 0
+      this.summary.alreadyThere += alreadyThere
+      this.summary.appended += items.length - alreadyThere
+    } catch (error) {
+      if (error instanceof RefusedItems) return error
+      // A wait between two tries was cut short; the last of them had stored nothing.
+      if ((error as Error).name === 'AbortError') throw new Interrupted()
+      throw new TargetFailure(messageOf(error), { cause: error })
+    }
+    for (const item of items) this.#groups.add(item.group)
+    this.summary.groups = this.#groups.size
+    return null
+  }
+
+  async #settle(items: readonly NewGroupItem[]): Promise<void> {
+    const { settings } = this.options
+    if (settings === null) return
+    const groups = [...new Set(items.map((item) => item.group))].filter((group) => !this.#settled.has(group))
+    if (groups.length === 0) return
+    await this.target.applySettings(groups, settings)
+    for (const group of groups) this.#settled.add(group)
+  }
+
+  #bad(origin: Origin, reason: string): void {
+    this.summary.badLines++
+    const said = `${nameOf(origin.input)}, line ${origin.number} ${reason}`
+    if (this.options.strict) throw new StrictStop(`${said}; stopped there, as --strict says`)
+    if (this.summary.badLines <= MAX_REPORTED) this.options.progress.note(said)
+  }
+}
+
+class StrictStop extends Error {}
+
+/** The signal said to stop. */
+class Interrupted extends Error {}
+
+/** The database or the server failed, not the input. */
+class TargetFailure extends Error {}
+
+const isBlank = (byte: number): boolean => byte === 0x20 || byte === 0x09
+
+function nameOf(input: Input): string {
+  return input.name === '-' ? 'standard input' : input.name
+}

@@ -1,0 +1,115 @@
+/** Reading a request's JSON body, within a bound of memory whatever is sent. */
+import type { IncomingMessage } from 'node:http'
+import { RecentnError } from '../errors'
+
+export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
+
+/** How long a sender may go on with a body that was refused: it learns why only when it has stopped sending. */
+const DISCARD_MS = 30_000
+
+/** A parsed body. `text` is its source, where that is known. */
+export interface JsonBody {
+  value: unknown
+  text: string | null
+}
+
+/**
+ * The JSON body of a request; null when it has none. What a parser of the surrounding app left in `request.body` is used.
+ * Throws `body_too_large`, `unsupported_media_type`, `malformed_json`, and `invalid_input` for text that is not UTF-8.
+ */
+export async function readJsonBody(
+  request: IncomingMessage & { body?: unknown },
+  limitBytes: number,
+): Promise<JsonBody | null> {
+  const declared = Number(request.headers['content-length'] ?? 0)
+  if (declared > limitBytes) {
+    discard(request)
+    throw tooLarge(limitBytes)
+  }
+  if (declared === 0 && request.headers['transfer-encoding'] === undefined) return null
+  const given = request.body
+  if (given === undefined) return parsed(request, await readBytes(request, limitBytes))
+  if (Buffer.isBuffer(given)) return parsed(request, given)
+  if (typeof given === 'string') return parsed(request, Buffer.from(given))
+  checkMediaType(request)
+  return { value: given, text: null }
+}
+
+function parsed(request: IncomingMessage, bytes: Buffer): JsonBody | null {
+  if (bytes.length === 0) return null
+  checkMediaType(request)
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw malformed('is not UTF-8')
+  }
+  try {
+    return { value: JSON.parse(text), text }
+  } catch (error) {
+    throw malformed(`is not well-formed JSON: ${(error as Error).message}`)
+  }
+}
+
+function malformed(detail: string): RecentnError {
+  return new RecentnError('malformed_json', `The body ${detail}`, { faults: [{ pointer: '', detail }] })
+}
+
+function tooLarge(limitBytes: number): RecentnError {
+  return new RecentnError('body_too_large', `The body may have at most ${limitBytes} bytes`)
+}
+
+function checkMediaType(request: IncomingMessage): void {
+  const encoding = request.headers['content-encoding']
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new RecentnError('unsupported_media_type', 'The body must not be compressed')
+  }
+  const [type = '', ...parameters] = (request.headers['content-type'] ?? '').split(';')
+  if (type.trim().toLowerCase() !== 'application/json') throw new RecentnError('unsupported_media_type')
+  for (const parameter of parameters) {
+    const charset = /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(parameter)?.[1]?.toLowerCase()
+    if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
+      throw new RecentnError('unsupported_media_type', 'The body must be in UTF-8')
+    }
+  }
+}
+
+function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const onData = (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= limitBytes) {
+        chunks.push(chunk)
+        return
+      }
+      request.off('data', onData)
+      chunks.length = 0
+      discard(request)
+      reject(tooLarge(limitBytes))
+    }
+    request.on('data', onData)
+    request.once('end', () => resolve(Buffer.concat(chunks, size)))
+    // The sender is gone: there is nobody to answer, and nothing of a half-sent request may be stored.
+    request.once('error', () => reject(new SenderGone()))
+    request.once('close', () => reject(new SenderGone()))
+    if (request.readableEnded) resolve(Buffer.alloc(0))
+    else if (request.destroyed) reject(new SenderGone())
+  })
+}
+
+/** The connection was closed before the body was complete. */
+export class SenderGone extends Error {}
+
+/**
+ * Lets the rest of a refused body run past. Closing the connection instead would reset it, and the sender would see
+ * that in place of the answer.
+ */
+function discard(request: IncomingMessage): void {
+  const timer = setTimeout(() => request.socket.destroy(), DISCARD_MS)
+  timer.unref()
+  const done = () => clearTimeout(timer)
+  request.once('end', done).once('close', done).on('error', done)
+  request.resume()
+}

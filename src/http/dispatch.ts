@@ -1,0 +1,105 @@
+/** How every route is run: access, body, validation with all faults at once, the handler, the answer. */
+import type { Request, RequestHandler, Response } from 'express'
+import { type Fault, invalidInput, RecentnError } from '../errors'
+import type { Store } from '../store-types'
+import { DEFAULT_BODY_LIMIT_BYTES, type JsonBody, readJsonBody } from './body'
+import { readPath, readQuery } from './parameters'
+import type { Answer, Route, Scope } from './route'
+
+/** Who may do what: everyone everything, or whoever the function answers `true` for. */
+export type Access = 'anonymous' | ((request: Request, scope: Scope) => boolean | Promise<boolean>)
+
+export interface DispatchOptions {
+  access: Access
+  /** The longest body that is taken, in bytes; 1 MiB when left out. */
+  bodyLimitBytes?: number
+}
+
+/** Throws `forbidden` when the request may not do this. */
+export async function checkAccess(access: Access, request: Request, scope: Scope | null): Promise<void> {
+  if (scope === null || access === 'anonymous') return
+  if ((await access(request, scope)) !== true) throw new RecentnError('forbidden')
+}
+
+export function handlerOf(route: Route, store: Store, options: DispatchOptions): RequestHandler {
+  const limitBytes = options.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES
+  return async (request, response) => {
+    await checkAccess(options.access, request, route.scope)
+    const body = route.body ? await bodyOrFault(request, limitBytes) : null
+    const input = inputOf(route, request, body)
+    try {
+      send(request, response, await route.handle(store, input))
+    } catch (error) {
+      throw error instanceof RecentnError ? inTermsOfTheRequest(error, route) : error
+    }
+  }
+}
+
+/** A body that is no JSON is one fault among those of the path and the query. */
+async function bodyOrFault(request: Request, limitBytes: number): Promise<JsonBody | RecentnError | null> {
+  try {
+    return await readJsonBody(request, limitBytes)
+  } catch (error) {
+    if (error instanceof RecentnError && error.code === 'malformed_json') return error
+    throw error
+  }
+}
+
+function inputOf(route: Route, request: Request, body: JsonBody | RecentnError | null) {
+  const faults: Fault[] = []
+  const path = readPath(route.pathParameters, request.params, faults)
+  const query = readQuery(route.queryParameters, request.url, faults)
+  if (body instanceof RecentnError) {
+    throw faults.length === 0 ? body : invalidInput([...faults, ...body.faults])
+  }
+  let read: unknown
+  if (route.body && body) read = route.body.read(body, faults)
+  else if (route.body) faults.push({ pointer: '', detail: 'a JSON body is required' })
+  if (faults.length > 0) throw invalidInput(faults)
+  return { path, query, body: read }
+}
+
+/** What the store finds wrong with its arguments, by the parameters and the body they came from. */
+function inTermsOfTheRequest(error: RecentnError, route: Route): RecentnError {
+  if (error.code !== 'invalid_input') return error
+  const { pathParameters, queryParameters, body } = route
+  const faults = error.faults.map(({ pointer, parameter, detail }): Fault => {
+    if (pointer === undefined) return { parameter, detail }
+    const [, name = ''] = pointer.split('/')
+    if (Object.hasOwn(pathParameters, name) || Object.hasOwn(queryParameters, name)) return { parameter: name, detail }
+    return { pointer: `${body?.at ?? ''}${pointer}`, detail }
+  })
+  return invalidInput(faults)
+}
+
+function send(request: Request, response: Response, { status, body, tag }: Answer): void {
+  response.statusCode = status
+  if (tag === undefined) {
+    response.setHeader('Cache-Control', 'no-store')
+  } else {
+    response.setHeader('Cache-Control', 'private, no-cache')
+    response.setHeader('ETag', `"${tag}"`)
+    if (hasTag(request.headers['if-none-match'], tag)) {
+      response.statusCode = 304
+      response.end()
+      return
+    }
+  }
+  if (body === undefined) {
+    response.end()
+    return
+  }
+  response.setHeader('Content-Type', 'application/json')
+  response.setHeader('Content-Length', Buffer.byteLength(body))
+  response.end(body)
+}
+
+const ENTITY_TAG = /(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/g
+
+/** The weak comparison that RFC 9110 wants for `If-None-Match`. */
+function hasTag(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false
+  if (header.trim() === '*') return true
+  for (const [, given] of header.matchAll(ENTITY_TAG)) if (given === tag) return true
+  return false
+}

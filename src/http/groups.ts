@@ -1,0 +1,102 @@
+/** `/v1/groups` and `/v1/groups/{group}`: what groups there are, and their settings. */
+import { RecentnError } from '../errors'
+import { MAX_BATCH } from '../rules'
+import { ownSettingsOf, SettingsDto } from './dto/settings'
+import * as example from './openapi/examples'
+import { limitParameter, nameParameter, prefixParameter, textParameter } from './parameters'
+import { renderGroup, renderGroupPage } from './render'
+import { created, NO_CONTENT, ok, type Route, route } from './route'
+import { toDto } from './validate'
+
+const path = '/v1/groups/{group}'
+const pathParameters = { group: nameParameter('The group.', 'article:42') }
+
+/** Longer than any cursor that was ever given out. */
+export const MAX_CURSOR_LENGTH = 2000
+
+const list = route({
+  method: 'get',
+  path: '/v1/groups',
+  scope: 'read',
+  queryParameters: {
+    prefix: prefixParameter('Only groups whose name begins with this.', 'article:'),
+    limit: limitParameter(MAX_BATCH, 100),
+    after: textParameter('The `nextAfter` of the page before.', 'article:42', MAX_CURSOR_LENGTH),
+  },
+  operation: {
+    id: 'listGroups',
+    tag: 'Groups',
+    summary: 'The groups, by name',
+    outcomes: { 200: { description: 'A page of groups.', schema: 'GroupPage', example: example.groupPage } },
+  },
+  async handle(store, { query }) {
+    return ok(renderGroupPage(await store.groups.list(query)))
+  },
+})
+
+const get = route({
+  method: 'get',
+  path,
+  scope: 'read',
+  pathParameters,
+  operation: {
+    id: 'getGroup',
+    tag: 'Groups',
+    summary: 'The settings in force of a group, and its total',
+    outcomes: { 200: { description: 'The group.', schema: 'Group', example: example.group } },
+    refusals: ['group_not_found'],
+  },
+  async handle(store, { path: { group } }) {
+    const found = await store.groups.get(group)
+    if (found === null) throw new RecentnError('group_not_found')
+    return ok(renderGroup(found))
+  },
+})
+
+const put = route({
+  method: 'put',
+  path,
+  scope: 'admin',
+  pathParameters,
+  body: {
+    schema: 'OwnSettings',
+    example: example.ownSettings,
+    read: (body, faults) => toDto(SettingsDto, body.value, '', faults),
+  },
+  operation: {
+    id: 'putGroup',
+    tag: 'Groups',
+    summary: "Create a group, or replace a group's own settings",
+    description:
+      'A setting left out follows the policy. Every item that is inside the new window stays; `ttlSeconds` null is never.',
+    outcomes: {
+      200: { description: 'The settings were replaced.', schema: 'Group', example: example.group },
+      201: { description: 'The group was created.', schema: 'Group', example: example.group },
+    },
+  },
+  async handle(store, { path: { group }, body }) {
+    const stored = await store.groups.put(group, ownSettingsOf(body))
+    return stored.created ? created(renderGroup(stored)) : ok(renderGroup(stored))
+  },
+})
+
+const forget = route({
+  method: 'delete',
+  path,
+  scope: 'admin',
+  pathParameters,
+  operation: {
+    id: 'deleteGroup',
+    tag: 'Groups',
+    summary: 'Forget a group with its items',
+    description: 'One made later under this name is a new one: its ids begin at "0".',
+    outcomes: { 204: { description: 'It is forgotten.' } },
+    refusals: ['group_not_found'],
+  },
+  async handle(store, { path: { group } }) {
+    if (await store.groups.delete(group)) return NO_CONTENT
+    throw new RecentnError('group_not_found')
+  },
+})
+
+export const groupRoutes: readonly Route[] = [list, get, put, forget]

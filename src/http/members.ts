@@ -1,0 +1,52 @@
+/** `/v1/members/{member}/items`: what one member did everywhere, and its erasure. */
+import { MAX_BATCH } from '../rules'
+import { MAX_CURSOR_LENGTH } from './groups'
+import { MAX_ANSWER_BYTES } from './items'
+import * as example from './openapi/examples'
+import { limitParameter, nameParameter, textParameter } from './parameters'
+import { renderMemberItems } from './render'
+import { ok, type Route, route } from './route'
+
+const path = '/v1/members/{member}/items'
+const pathParameters = { member: nameParameter('The member.', 'user-7') }
+
+const list = route({
+  method: 'get',
+  path,
+  scope: 'read',
+  pathParameters,
+  queryParameters: {
+    limit: limitParameter(MAX_BATCH, 100),
+    after: textParameter('The `nextAfter` of the page before: opaque.', 'Z3xhcnRpY2xlOjQyfDQx', MAX_CURSOR_LENGTH),
+  },
+  operation: {
+    id: 'memberItems',
+    tag: 'Members',
+    summary: 'What one member did in all groups, newest first',
+    description: 'Ordered by `createdAt`. A page stops at about 4 MiB.',
+    outcomes: { 200: { description: 'A page of items.', schema: 'MemberItems', example: example.memberItems } },
+  },
+  async handle(store, { path: { member }, query }) {
+    const options = { ...query, payloads: 'text', maxBytes: MAX_ANSWER_BYTES } as const
+    return ok(renderMemberItems(await store.groups.memberItems(member, options)))
+  },
+})
+
+const erase = route({
+  method: 'delete',
+  path,
+  scope: 'admin',
+  pathParameters,
+  operation: {
+    id: 'eraseMember',
+    tag: 'Members',
+    summary: 'Erase what a member has in all groups when the request arrives',
+    description: 'Done in small transactions; can be repeated.',
+    outcomes: { 200: { description: 'How many items were erased.', schema: 'Deleted', example: example.deleted } },
+  },
+  async handle(store, { path: { member } }) {
+    return ok(JSON.stringify(await store.groups.eraseMember(member)))
+  },
+})
+
+export const memberRoutes: readonly Route[] = [list, erase]

@@ -1,0 +1,120 @@
+/** The OpenAPI 3.1 document, made from the route tables. */
+import { ERROR_TITLES, type ErrorCode } from '../../errors'
+import type { Parameter, Parameters } from '../parameters'
+import { STATUS_OF } from '../problem'
+import type { Operation, Outcome, Route } from '../route'
+import * as example from './examples'
+import { schemas } from './schemas'
+
+type Json = Record<string, unknown>
+
+const DESCRIPTION =
+  'The last N of everything: bounded recent activity per group. Ids, totals and cursors are decimal strings, because ' +
+  'they are 64 bits wide. Names in a path are percent-encoded. Every refusal is an RFC 9457 problem whose `code` is stable.'
+
+/** Codes that any route may answer; those of a body and of parameters are added where there are any. */
+const COMMON: readonly ErrorCode[] = ['unauthorized', 'forbidden', 'overloaded', 'internal', 'database_unavailable']
+const OF_BODIES: readonly ErrorCode[] = ['malformed_json', 'body_too_large', 'unsupported_media_type']
+
+export function openApiDocument(routes: readonly Route[], version: string, serverUrl: string): Json {
+  const paths: Record<string, Json> = {}
+  for (const route of routes) {
+    const path = paths[route.path] ?? {}
+    path[route.method] = operationObject(route)
+    paths[route.path] = path
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'recentn', version, description: DESCRIPTION, license: { name: 'MIT', identifier: 'MIT' } },
+    servers: [{ url: serverUrl }],
+    tags: [...new Set(routes.map((route) => route.operation.tag))].map((name) => ({ name })),
+    paths,
+    components: { schemas },
+  }
+}
+
+function operationObject(route: Route): Json {
+  const { operation, body } = route
+  const parameters = [
+    ...parameterObjects(route.pathParameters, 'path'),
+    ...parameterObjects(route.queryParameters, 'query'),
+    ...(operation.conditional ? [IF_NONE_MATCH] : []),
+  ]
+  return {
+    operationId: operation.id,
+    tags: [operation.tag],
+    summary: operation.summary,
+    ...(operation.description !== undefined && { description: operation.description }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: { required: true, content: jsonContent(body.schema, body.example) } }),
+    responses: { ...outcomeObjects(operation), ...refusalObjects(route) },
+  }
+}
+
+const IF_NONE_MATCH = {
+  name: 'If-None-Match',
+  in: 'header',
+  description: 'Tags of answers that the client has.',
+  schema: { type: 'string' },
+}
+
+function parameterObjects(parameters: Parameters, place: 'path' | 'query'): Json[] {
+  return Object.entries(parameters).map(([name, parameter]) => ({
+    name,
+    in: place,
+    ...described(parameter),
+    ...(parameter.repeatable && { style: 'form', explode: true }),
+  }))
+}
+
+function described({ description, required, schema, example }: Parameter<unknown>): Json {
+  return { description, required, schema, example }
+}
+
+function jsonContent(schema: string, value: unknown): Json {
+  return { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, example: value } }
+}
+
+const REQUEST_ID = {
+  'X-Request-Id': { description: 'The id that the request came with, or one made for it.', schema: { type: 'string' } },
+}
+const ETAG = { ETag: { description: 'A strong tag of the answer.', required: true, schema: { type: 'string' } } }
+
+function outcomeObjects({ outcomes, conditional }: Operation): Json {
+  const headers = { ...REQUEST_ID, ...(conditional && ETAG) }
+  const objects: Json = {}
+  for (const [status, outcome] of Object.entries(outcomes)) objects[status] = outcomeObject(outcome, headers)
+  if (conditional) objects['304'] = outcomeObject({ description: 'The client has this answer.' }, headers)
+  return objects
+}
+
+function outcomeObject({ description, schema, example: value }: Outcome, headers: Json): Json {
+  return { description, headers, ...(schema !== undefined && { content: jsonContent(schema, value) }) }
+}
+
+/** One entry a status, naming the codes it may have. */
+function refusalObjects(route: Route): Json {
+  const codes: ErrorCode[] = ['invalid_input', ...COMMON, ...(route.operation.refusals ?? [])]
+  if (route.body) codes.push(...OF_BODIES)
+  if (route.method !== 'get') codes.push('outcome_unknown', 'conflict')
+  const byStatus = new Map<number, ErrorCode[]>()
+  for (const code of codes) byStatus.set(STATUS_OF[code], [...(byStatus.get(STATUS_OF[code]) ?? []), code])
+  const objects: Json = {}
+  for (const [status, ofStatus] of byStatus) objects[status] = refusalObject(status, ofStatus)
+  return objects
+}
+
+function refusalObject(status: number, codes: readonly ErrorCode[]): Json {
+  const [code] = codes as [ErrorCode]
+  const title = ERROR_TITLES[code]
+  const value =
+    code === 'invalid_input'
+      ? example.problem
+      : { type: `urn:recentn:problem:${code}`, title, status, detail: title, code }
+  const retryAfter = { 'Retry-After': { description: 'Seconds.', required: true, schema: { type: 'integer' } } }
+  return {
+    description: codes.map((each) => `\`${each}\`: ${ERROR_TITLES[each]}.`).join(' '),
+    headers: { ...REQUEST_ID, ...((status === 429 || status === 503) && retryAfter) },
+    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' }, example: value } },
+  }
+}

@@ -1,0 +1,134 @@
+/** The component schemas of the OpenAPI document. */
+import { ERROR_TITLES } from '../../errors'
+import { MAX_BATCH, MAX_CAPACITY, MAX_NAME_CODE_POINTS, MAX_TTL_SECONDS, MODES } from '../../rules'
+
+type Schema = Readonly<Record<string, unknown>>
+
+const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
+const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] })
+const list = (schema: Schema, bounds: Schema = {}): Schema => ({ type: 'array', items: schema, ...bounds })
+
+/** An answer: every member is always there. */
+const answer = (properties: Record<string, Schema>): Schema => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+})
+
+/** A request: what is not known is refused. */
+const request = (properties: Record<string, Schema>, required: string[] = []): Schema => ({
+  type: 'object',
+  properties,
+  ...(required.length > 0 && { required }),
+  additionalProperties: false,
+})
+
+const capacity = { type: 'integer', minimum: 1, maximum: MAX_CAPACITY }
+const mode = { enum: [...MODES] }
+const ttlSeconds = orNull({ type: 'integer', minimum: 1, maximum: MAX_TTL_SECONDS })
+const count = { type: 'integer', minimum: 0 }
+const anyJson = { description: 'Any JSON value.' }
+
+const newItem = {
+  member: orNull(ref('Name')),
+  payload: { description: 'Any JSON value of at most 64 KiB and 64 levels; stored and given back unchanged.' },
+  occurredAt: orNull(ref('Time')),
+  eventId: orNull(ref('Name')),
+}
+
+const recent = {
+  group: ref('Name'),
+  capacity,
+  mode,
+  total: { ...ref('Total') },
+  items: list(ref('Item')),
+}
+
+const basics: Record<string, Schema> = {
+  Name: {
+    type: 'string',
+    minLength: 1,
+    maxLength: MAX_NAME_CODE_POINTS,
+    description:
+      'Well-formed Unicode without control characters, neither "." nor "..". Two names are the same only when they are ' +
+      'the same bytes.',
+  },
+  Id: { type: 'string', pattern: '^(0|[1-9][0-9]{0,18})$', description: 'From "0" to "9223372036854775807".' },
+  Total: {
+    type: 'string',
+    pattern: '^(0|[1-9][0-9]{0,18})$',
+    description: 'How many appends there were, ever: from "0" to "9223372036854775808".',
+  },
+  Time: {
+    type: 'string',
+    format: 'date-time',
+    description: 'RFC 3339, years 1970 to 9999; cut to milliseconds. Answers are in UTC.',
+  },
+  Health: answer({ status: { const: 'ok' } }),
+  Deleted: answer({ deleted: count }),
+}
+
+const items: Record<string, Schema> = {
+  NewItem: request(newItem),
+  NewGroupItem: request({ group: ref('Name'), ...newItem }, ['group']),
+  Batch: request({ items: list(ref('NewGroupItem'), { minItems: 1, maxItems: MAX_BATCH }) }, ['items']),
+  Item: answer({
+    group: ref('Name'),
+    id: ref('Id'),
+    slot: { ...count, description: 'Its place in the ring: from 0 to capacity - 1.' },
+    member: orNull(ref('Name')),
+    payload: anyJson,
+    occurredAt: orNull(ref('Time')),
+    eventId: orNull(ref('Name')),
+    createdAt: ref('Time'),
+  }),
+  Appended: answer({ items: list(answer({ group: ref('Name'), id: ref('Id'), slot: count })) }),
+  Recent: answer({ ...recent, nextBefore: orNull(ref('Id')) }),
+  RecentMany: answer({
+    groups: list({
+      ...answer(recent),
+      properties: { ...recent, nextBefore: { ...ref('Id'), description: 'Only where the size of the answer cut it.' } },
+    }),
+  }),
+  MemberItems: answer({ items: list(ref('Item')), nextAfter: orNull({ type: 'string' }) }),
+}
+
+const settings: Record<string, Schema> = {
+  OwnSettings: request({ capacity: orNull(capacity), mode: orNull(mode), ttlSeconds }),
+  PolicySettings: request({ capacity, mode, ttlSeconds }, ['capacity', 'mode']),
+  Group: answer({ group: ref('Name'), capacity, mode, ttlSeconds, total: ref('Total'), createdAt: ref('Time') }),
+  GroupPage: answer({ groups: list(ref('Group')), nextAfter: orNull({ type: 'string' }) }),
+  Policy: answer({ prefix: ref('Name'), capacity, mode, ttlSeconds }),
+  PolicyPage: answer({ policies: list(ref('Policy')), nextAfter: orNull({ type: 'string' }) }),
+}
+
+const problem: Record<string, Schema> = {
+  Problem: {
+    type: 'object',
+    description: 'Problem details, RFC 9457.',
+    properties: {
+      type: { type: 'string', format: 'uri-reference' },
+      title: { type: 'string' },
+      status: { type: 'integer', minimum: 400, maximum: 599 },
+      detail: { type: 'string' },
+      code: { enum: Object.keys(ERROR_TITLES), description: 'A stable word for programs.' },
+      errors: {
+        type: 'array',
+        description: 'Every fault of a refused input.',
+        items: {
+          type: 'object',
+          properties: {
+            pointer: { type: 'string', description: 'RFC 6901, into the body.' },
+            parameter: { type: 'string', description: 'The name of a path or query parameter.' },
+            detail: { type: 'string' },
+          },
+          required: ['detail'],
+          oneOf: [{ required: ['pointer'] }, { required: ['parameter'] }],
+        },
+      },
+    },
+    required: ['type', 'title', 'status', 'detail', 'code'],
+  },
+}
+
+export const schemas: Readonly<Record<string, Schema>> = { ...basics, ...items, ...settings, ...problem }

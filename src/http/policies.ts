@@ -1,0 +1,101 @@
+/** `/v1/policies`: settings of all groups whose name begins with a prefix. */
+import { RecentnError } from '../errors'
+import { MAX_BATCH } from '../rules'
+import { PolicyDto, policyOf } from './dto/settings'
+import { MAX_CURSOR_LENGTH } from './groups'
+import * as example from './openapi/examples'
+import { limitParameter, nameParameter, textParameter } from './parameters'
+import { policyBody } from './render'
+import { created, NO_CONTENT, ok, type Route, route } from './route'
+import { toDto } from './validate'
+
+const path = '/v1/policies/{prefix}'
+const pathParameters = { prefix: nameParameter('What the names of the groups begin with.', 'article:') }
+
+const list = route({
+  method: 'get',
+  path: '/v1/policies',
+  scope: 'read',
+  queryParameters: {
+    limit: limitParameter(MAX_BATCH, 100),
+    after: textParameter('The `nextAfter` of the page before.', 'article:', MAX_CURSOR_LENGTH),
+  },
+  operation: {
+    id: 'listPolicies',
+    tag: 'Policies',
+    summary: 'The policies, by prefix',
+    outcomes: { 200: { description: 'A page of policies.', schema: 'PolicyPage', example: example.policyPage } },
+  },
+  async handle(store, { query }) {
+    const { policies, nextAfter } = await store.groups.listPolicies(query)
+    return ok(JSON.stringify({ policies: policies.map(policyBody), nextAfter }))
+  },
+})
+
+const get = route({
+  method: 'get',
+  path,
+  scope: 'read',
+  pathParameters,
+  operation: {
+    id: 'getPolicy',
+    tag: 'Policies',
+    summary: 'One policy',
+    outcomes: { 200: { description: 'The policy.', schema: 'Policy', example: example.policy } },
+    refusals: ['policy_not_found'],
+  },
+  async handle(store, { path: { prefix } }) {
+    const policy = await store.groups.getPolicy(prefix)
+    if (policy === null) throw new RecentnError('policy_not_found')
+    return ok(JSON.stringify(policyBody(policy)))
+  },
+})
+
+const put = route({
+  method: 'put',
+  path,
+  scope: 'admin',
+  pathParameters,
+  body: {
+    schema: 'PolicySettings',
+    example: example.policySettings,
+    read: (body, faults) => toDto(PolicyDto, body.value, '', faults),
+  },
+  operation: {
+    id: 'putPolicy',
+    tag: 'Policies',
+    summary: 'Create or replace a policy',
+    description:
+      'The longest prefix wins. A group made after the answer obeys at once, reads of existing groups within 5 seconds.',
+    outcomes: {
+      200: { description: 'The policy was replaced.', schema: 'Policy', example: example.policy },
+      201: { description: 'The policy was created.', schema: 'Policy', example: example.policy },
+    },
+  },
+  async handle(store, { path: { prefix }, body }) {
+    const policy = await store.groups.putPolicy(prefix, policyOf(body))
+    const text = JSON.stringify(policyBody(policy))
+    return policy.created ? created(text) : ok(text)
+  },
+})
+
+const remove = route({
+  method: 'delete',
+  path,
+  scope: 'admin',
+  pathParameters,
+  operation: {
+    id: 'deletePolicy',
+    tag: 'Policies',
+    summary: 'Delete a policy',
+    description: 'Its groups follow the next shorter prefix, or the defaults.',
+    outcomes: { 204: { description: 'It is deleted.' } },
+    refusals: ['policy_not_found'],
+  },
+  async handle(store, { path: { prefix } }) {
+    if (await store.groups.deletePolicy(prefix)) return NO_CONTENT
+    throw new RecentnError('policy_not_found')
+  },
+})
+
+export const policyRoutes: readonly Route[] = [list, get, put, remove]

@@ -1,0 +1,16 @@
+/** `X-Request-Id`: echoed when it is a sane one, else made. */
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+const HEADER = 'X-Request-Id'
+const VISIBLE_ASCII = /^[\x21-\x7e]{1,128}$/
+
+/** Gives the answer its id, unless the surrounding app has given it one; answers the id. */
+export function giveRequestId(request: IncomingMessage, response: ServerResponse): string {
+  const there = response.getHeader(HEADER)
+  if (there !== undefined) return String(there)
+  const asked = request.headers['x-request-id']
+  const id = typeof asked === 'string' && VISIBLE_ASCII.test(asked) ? asked : randomUUID()
+  if (!response.headersSent) response.setHeader(HEADER, id)
+  return id
+}

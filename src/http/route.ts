@@ -1,0 +1,93 @@
+/** What a row of a route table is. Express is fed from the tables, and the OpenAPI document is made from them. */
+import type { ErrorCode, Fault } from '../errors'
+import type { Store } from '../store-types'
+import type { JsonBody } from './body'
+import type { Parameters, Values } from './parameters'
+
+/** What a request is about to do: `admin` is settings, policies, and what removes more than items of one group. */
+export type Scope = 'read' | 'append' | 'admin'
+
+export type Method = 'get' | 'put' | 'post' | 'delete'
+
+/** What a handler answers. */
+export interface Answer {
+  status: number
+  /** JSON text; none for 204. */
+  body?: string
+  /** A strong tag without its quotes: makes the answer a conditional one. */
+  tag?: string
+}
+
+/** One documented outcome. `schema` names a component; none is an answer without a body. */
+export interface Outcome {
+  description: string
+  schema?: string
+  example?: unknown
+}
+
+/** What the OpenAPI document says of a route beyond its parameters and body. */
+export interface Operation {
+  id: string
+  tag: string
+  summary: string
+  description?: string
+  outcomes: Readonly<Record<number, Outcome>>
+  /** Refusals of its own; those that every route may answer are added. */
+  refusals?: readonly ErrorCode[]
+  /** The successful answers carry an `ETag`, and `If-None-Match` is obeyed. */
+  conditional?: boolean
+}
+
+/** A JSON body: how it is read, with every fault, and how it is documented. */
+export interface BodyReader<B> {
+  schema: string
+  example: unknown
+  read(body: JsonBody, faults: Fault[]): B
+  /** Where in the body the argument of the store is: prefixed to the pointers of the store's own refusals. */
+  at?: string
+}
+
+export interface Input<P extends Parameters, Q extends Parameters, B> {
+  path: Values<P>
+  query: Values<Q>
+  body: B
+}
+
+interface RouteSpec<P extends Parameters, Q extends Parameters, B> {
+  method: Method
+  /** An OpenAPI path template, relative to where the router is mounted. */
+  path: string
+  /** Null: anyone may ask. */
+  scope: Scope | null
+  pathParameters: P
+  queryParameters: Q
+  body?: BodyReader<B>
+  operation: Operation
+  handle(store: Store, input: Input<P, Q, B>): Promise<Answer>
+}
+
+/** A route whose input types are known to its handler only. */
+export interface Route extends Omit<RouteSpec<Parameters, Parameters, unknown>, 'handle'> {
+  handle(store: Store, input: { path: unknown; query: unknown; body: unknown }): Promise<Answer>
+}
+
+/** A route of a table; the types of its input follow from its parameters and body. */
+export function route<
+  P extends Parameters = Record<never, never>,
+  Q extends Parameters = Record<never, never>,
+  B = undefined,
+>(
+  spec: Omit<RouteSpec<P, Q, B>, 'pathParameters' | 'queryParameters'> & { pathParameters?: P; queryParameters?: Q },
+): Route {
+  return { pathParameters: {}, queryParameters: {}, ...spec, handle: spec.handle as Route['handle'] }
+}
+
+export function ok(body: string): Answer {
+  return { status: 200, body }
+}
+
+export function created(body: string): Answer {
+  return { status: 201, body }
+}
+
+export const NO_CONTENT: Answer = { status: 204 }

@@ -1,0 +1,140 @@
+/** The routes as an Express router, for the process and for the app of a user. */
+import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Router } from 'express'
+import { type Fault, invalidInput, RecentnError } from '../errors'
+import type { Store } from '../store-types'
+import { SenderGone } from './body'
+import { checkAccess, type DispatchOptions, handlerOf } from './dispatch'
+import { groupRoutes } from './groups'
+import { itemRoutes } from './items'
+import { memberRoutes } from './members'
+import { openApiDocument } from './openapi/document'
+import { policyRoutes } from './policies'
+import { sendProblem, statusOf, toRecentnError } from './problem'
+import { giveRequestId } from './request-id'
+import type { Method, Route } from './route'
+import { packageVersion } from './version'
+
+export type { Access } from './dispatch'
+export type { Scope } from './route'
+
+export interface RouterOptions extends DispatchOptions {
+  /**
+   * Told of what went wrong inside (answers of 500 and 503); the client is not. Written to standard error when left
+   * out.
+   */
+  onError?: (error: unknown, context: { request: Request; requestId: string }) => void
+}
+
+/** Every route that works on a store. */
+export const storeRoutes: readonly Route[] = [...itemRoutes, ...groupRoutes, ...memberRoutes, ...policyRoutes]
+
+/**
+ * The REST interface as a router: `app.use('/activity', createRouter(store, { access }))`. It serves `/v1/…` and
+ * `/openapi.json` below where it is mounted and leaves every other path to the app. It reads bodies itself; one that
+ * `express.json()` has parsed before is taken, with the numbers that it rounded.
+ *
+ * `access` is required: `'anonymous'` lets everyone do everything; a function is asked with the request and what it is
+ * about to do (`'read'`, `'append'`, `'admin'`), and anything but `true` is answered with 403. It may throw a
+ * `RecentnError` (`unauthorized`, say). Throws `invalid_input` for options that are not valid.
+ */
+export function createRouter(store: Store, options: RouterOptions): Router {
+  return routerOf(store, options, storeRoutes)
+}
+
+/** A router of the given routes, their document at `/openapi.json`, and problems for what goes wrong. */
+export function routerOf(store: Store, options: RouterOptions, routes: readonly Route[]): Router {
+  checkOptions(options)
+  const router = express.Router({ strict: true, caseSensitive: true })
+  router.use((request, response, next) => {
+    giveRequestId(request, response)
+    // Bytes that are no ASCII reach us as Latin-1: a name would silently become another one.
+    if (/[^\x21-\x7e]/.test(request.url)) throw new RecentnError('invalid_input', 'The path must be percent-encoded')
+    next()
+  })
+  for (const [path, methods] of byPath(routes)) {
+    const handlers = methods.map((route) => [route.method, handlerOf(route, store, options)] as const)
+    register(router, path.replaceAll(/\{(\w+)\}/g, ':$1'), handlers)
+  }
+  register(router, '/openapi.json', [['get', documentHandler(options, routes)]])
+  router.use('/v1', () => {
+    throw new RecentnError('not_found')
+  })
+  router.use(problemHandler(options, routes))
+  return router
+}
+
+function checkOptions(options: RouterOptions | undefined): void {
+  const faults: Fault[] = []
+  const access = options?.access
+  if (access !== 'anonymous' && typeof access !== 'function') {
+    faults.push({ pointer: '/access', detail: "must be 'anonymous' or a function (request, scope) => boolean" })
+  }
+  const limit = options?.bodyLimitBytes
+  if (limit !== undefined && (!Number.isSafeInteger(limit) || limit < 1)) {
+    faults.push({ pointer: '/bodyLimitBytes', detail: 'must be a whole number of at least 1' })
+  }
+  if (faults.length > 0) throw invalidInput(faults)
+}
+
+function byPath(routes: readonly Route[]): Map<string, Route[]> {
+  const paths = new Map<string, Route[]>()
+  for (const route of routes) paths.set(route.path, [...(paths.get(route.path) ?? []), route])
+  return paths
+}
+
+/** The handlers of one path, and the answer to every other method. */
+function register(router: Router, path: string, handlers: readonly (readonly [Method, RequestHandler])[]): void {
+  const allowed = handlers.flatMap(([method]) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))
+  const allow = [...allowed, 'OPTIONS'].join(', ')
+  for (const [method, handler] of handlers) router[method](path, handler)
+  router.all(path, (request, response) => {
+    if (request.method === 'OPTIONS') response.status(204).setHeader('Allow', allow).end()
+    else sendProblem(response, new RecentnError('method_not_allowed'), { Allow: allow })
+  })
+}
+
+function documentHandler(options: RouterOptions, routes: readonly Route[]): RequestHandler {
+  return async (request, response) => {
+    await checkAccess(options.access, request, 'read')
+    const text = JSON.stringify(openApiDocument(routes, packageVersion(), request.baseUrl || '/'))
+    response.setHeader('Content-Type', 'application/json')
+    response.setHeader('Content-Length', Buffer.byteLength(text))
+    response.end(text)
+  }
+}
+
+function problemHandler(options: RouterOptions, routes: readonly Route[]): ErrorRequestHandler {
+  const onError = options.onError ?? ((error) => console.error(error))
+  return (thrown: unknown, request, response, _next) => {
+    if (thrown instanceof SenderGone) {
+      response.destroy()
+      return
+    }
+    // Express says so when it can't decode a parameter of the path.
+    const error = thrown instanceof URIError ? invalidInput(undecodable(request.url, routes)) : toRecentnError(thrown)
+    if (statusOf(error) >= 500) onError(thrown, { request, requestId: giveRequestId(request, response) })
+    sendProblem(response, error)
+  }
+}
+
+/** Which parameters of a path can't be decoded. */
+function undecodable(target: string, routes: readonly Route[]): Fault[] {
+  const segments = (target.split('?')[0] ?? '').split('/')
+  for (const { path } of routes) {
+    const template = path.split('/')
+    const fits = (part: string, i: number) => part.startsWith('{') || part === segments[i]
+    if (template.length !== segments.length || !template.every(fits)) continue
+    const broken = template.filter((part, i) => part.startsWith('{') && !isDecodable(segments[i] ?? ''))
+    return broken.map((part) => ({ parameter: part.slice(1, -1), detail: 'has percent-encoding that is not UTF-8' }))
+  }
+  return []
+}
+
+function isDecodable(segment: string): boolean {
+  try {
+    decodeURIComponent(segment)
+    return true
+  } catch {
+    return false
+  }
+}

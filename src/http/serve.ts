@@ -1,0 +1,120 @@
+/** The life of the server: open the store, listen, say so in one line, and on a signal end in order. */
+import type { Config } from '../config'
+import { RecentnError } from '../errors'
+import { openStore } from '../store'
+import type { Store } from '../store-types'
+import { createApp } from './app'
+import { type Listening, listen } from './listen'
+import type { RouterOptions } from './router'
+
+/** How long a database server that can't be reached is waited for. */
+const PATIENCE_MS = 30_000
+const PAUSE_MS = 1000
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+
+/**
+ * Serves until SIGTERM or SIGINT; resolves to the exit code. Writes one line to standard output when it is ready, and
+ * what goes wrong to standard error. 0: stopped in order. 1: could not start, or not everything was finished within
+ * `shutdownSeconds`.
+ */
+export async function runServer(config: Config): Promise<number> {
+  const stopping = new AbortController()
+  const onSignal = () => stopping.abort()
+  // Kept to the end: npm passes on a signal that the terminal has sent to us as well.
+  for (const signal of SIGNALS) process.on(signal, onSignal)
+  try {
+    const store = await openPatiently(config, stopping.signal)
+    return store === null ? 0 : await serveUntilStopped(store, config, stopping.signal)
+  } catch (error) {
+    complain(sentenceOf(error))
+    return 1
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, onSignal)
+  }
+}
+
+function complain(sentence: string): void {
+  console.error(`recentn: ${sentence}`)
+}
+
+/** A sentence for what was foreseen, the stack for what was not. */
+function sentenceOf(error: unknown): string {
+  if (error instanceof RecentnError || error instanceof CannotListen) return error.message
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+class CannotListen extends Error {}
+
+/** Opens the store, waiting for a database server that is not up yet; null when told to stop meanwhile. */
+async function openPatiently(config: Config, stopping: AbortSignal): Promise<Store | null> {
+  const { databaseUrl: url, defaultCapacity, poolSize } = config
+  const isServer = !url.startsWith('sqlite:')
+  const until = Date.now() + PATIENCE_MS
+  for (let told = false; !stopping.aborted; ) {
+    try {
+      return await openStore({ url, defaultCapacity, poolSize })
+    } catch (error) {
+      const away = error instanceof RecentnError && error.code === 'database_unavailable'
+      if (!away || !isServer || Date.now() + PAUSE_MS > until) throw error
+      if (!told) complain(`${error.message}; trying again for up to ${PATIENCE_MS / 1000} seconds`)
+      told = true
+      await pause(PAUSE_MS, stopping)
+    }
+  }
+  return null
+}
+
+function pause(ms: number, stopping: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    stopping.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
+async function serveUntilStopped(store: Store, config: Config, stopping: AbortSignal): Promise<number> {
+  try {
+    const app = createApp(store, { ...config, onError: report })
+    const server = await listen(app, config.host, config.port).catch((error: Error) => {
+      throw new CannotListen(error.message)
+    })
+    if (!stopping.aborted) console.log(`recentn listens on ${server.url}, data in ${store.location}`)
+    await aborted(stopping)
+    return await inTime(finish(server, store), config.shutdownSeconds)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+const report: RouterOptions['onError'] = (error, { request, requestId }) => {
+  const foreseen = error instanceof RecentnError && error.code !== 'internal'
+  const said = foreseen || !(error instanceof Error) ? String(error) : (error.stack ?? error.message)
+  console.error(`recentn: ${request.method} ${request.path} (request ${requestId}): ${said}`)
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve())
+  })
+}
+
+async function finish(server: Listening, store: Store): Promise<number> {
+  await server.stop()
+  await store.close()
+  return 0
+}
+
+function inTime(work: Promise<number>, seconds: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      complain(`not everything was finished within ${seconds} seconds (RECENTN_SHUTDOWN_SECONDS); stopped anyway`)
+      resolve(1)
+    }, seconds * 1000)
+    work.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}

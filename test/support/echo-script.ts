@@ -1,0 +1,13 @@
+/** For the test of `spawnScript`: echoes the lines that it gets, and what it was started with. */
+import { createInterface } from 'node:readline'
+import { invalidInput } from '../../src/errors'
+
+const print = (value: unknown) => console.log(JSON.stringify(value))
+
+print({ args: process.argv.slice(2), word: process.env.WORD, source: require.resolve('../../src/errors') })
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const value: unknown = JSON.parse(line)
+  if (value === 'end') process.exit(0)
+  if (value === 'fail') throw invalidInput([{ pointer: '/word', detail: 'was told to fail' }])
+  print({ echo: value })
+})

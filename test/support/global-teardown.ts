@@ -1,0 +1,3 @@
+export default async function globalTeardown(): Promise<void> {
+  await Promise.all((globalThis.recentnTestServers ?? []).map((server) => server.stop()))
+}

@@ -1,0 +1,149 @@
+/**
+ * A `mariadbd` or `mysqld` program, run as whoever runs the tests: on a free port of 127.0.0.1, with a data folder
+ * of its own among the temporary files. Nothing that is already running or stored on the machine is touched.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { findProgram } from './find-program'
+import { whenKilled } from './guard'
+import { awaitVersion, engineOf, messageOf, type Server, type ServerEngine } from './server'
+
+const run = promisify(execFile)
+const ACCOUNT = 'recentn'
+
+/** The program and what it needs to run from where it is. */
+export interface Installation {
+  engine: ServerEngine
+  program: string
+  origin: string
+  /** mariadb-install-db, which MariaDB's data folder is made with. */
+  installer: string | null
+  /** Options for both, such as `--basedir`. */
+  options: string[]
+  env: NodeJS.ProcessEnv
+}
+
+export async function programServer(engine: ServerEngine): Promise<Server> {
+  const names = engine === 'mariadb' ? ['mariadbd', 'mysqld'] : ['mysqld']
+  for (const name of names) {
+    const program = findProgram(name)
+    if (program === null) continue
+    const { stdout } = await run(program, ['--no-defaults', '--version'])
+    if (engineOf(stdout) !== engine) continue
+    const installer = findProgram('mariadb-install-db', 'mysql_install_db')
+    return startPrivately({ engine, program, origin: program, installer, options: [], env: process.env })
+  }
+  throw new Error(`no ${names.join(' or ')} of ${engine === 'mariadb' ? 'MariaDB' : 'MySQL'} on this machine`)
+}
+
+export async function startPrivately(installation: Installation): Promise<Server> {
+  // Short: the path of a Unix socket in it may have about a hundred characters.
+  const folder = mkdtempSync(join(tmpdir(), `recentn-${installation.engine}-`))
+  try {
+    await makeData(installation, join(folder, 'data'))
+    return await serve(installation, folder)
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    throw new Error(`${installation.program} did not start: ${messageOf(error)}`)
+  }
+}
+
+async function makeData(installation: Installation, data: string): Promise<void> {
+  const { engine, program, installer, options, env } = installation
+  const common = ['--no-defaults', ...options, `--datadir=${data}`, ...asRoot()]
+  if (engine === 'mysql') {
+    // Not --initialize-insecure: root gets a random password that nobody needs.
+    await run(program, [...common, '--initialize'], { env })
+    return
+  }
+  if (installer === null) throw new Error('mariadb-install-db is missing')
+  // By socket, as the user we are: no account without a password comes into being.
+  const root = ['--auth-root-authentication-method=socket', `--auth-root-socket-user=${userInfo().username}`]
+  await run(installer, [...common, ...root, '--skip-test-db'], { env })
+}
+
+/** Both programs refuse to run as root unless that is asked for by name. */
+function asRoot(): string[] {
+  return process.getuid?.() === 0 ? ['--user=root'] : []
+}
+
+async function serve(installation: Installation, folder: string): Promise<Server> {
+  const port = await freePort()
+  const password = randomBytes(12).toString('hex')
+  const child = spawnServer(installation, folder, port, password)
+  const release = whenKilled('kill -9 "$1"; rm -rf "$2"', [String(child.pid), folder])
+  const stop = async () => {
+    await terminate(child)
+    release()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  const url = `mysql://${ACCOUNT}:${password}@127.0.0.1:${port}/`
+  try {
+    await awaitVersion(url, 60, () => (ended(child) ? `it ended: ${lastLines(join(folder, 'log'))}` : null))
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { url, origin: installation.origin, stop }
+}
+
+function spawnServer(installation: Installation, folder: string, port: number, password: string): ChildProcess {
+  const setup = join(folder, 'setup.sql')
+  const account = `'${ACCOUNT}'@'127.0.0.1'`
+  writeFileSync(
+    setup,
+    `CREATE USER ${account} IDENTIFIED BY '${password}';\nGRANT ALL ON *.* TO ${account} WITH GRANT OPTION;\n`,
+  )
+  const args = ['--no-defaults', ...installation.options, ...asRoot()]
+  args.push(`--datadir=${join(folder, 'data')}`, `--socket=${join(folder, 'socket')}`, `--tmpdir=${folder}`)
+  args.push(`--pid-file=${join(folder, 'pid')}`, `--log-error=${join(folder, 'log')}`, `--init-file=${setup}`)
+  args.push(`--port=${port}`, '--bind-address=127.0.0.1', '--skip-name-resolve', '--max-connections=500')
+  if (installation.engine === 'mysql') args.push('--mysqlx=OFF', '--secure-file-priv=NULL')
+  // A session of its own: Ctrl-C is for the test run, and the guard then ends the server.
+  const child = spawn(installation.program, args, { env: installation.env, stdio: 'ignore', detached: true })
+  child.on('error', () => {})
+  child.unref()
+  return child
+}
+
+function ended(child: ChildProcess): boolean {
+  return child.pid === undefined || child.exitCode !== null || child.signalCode !== null
+}
+
+async function terminate(child: ChildProcess): Promise<void> {
+  if (ended(child)) return
+  const exit = once(child, 'exit')
+  // Its data goes with it, so there is nothing to shut down cleanly.
+  child.kill('SIGKILL')
+  await exit
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no free port')
+  return address.port
+}
+
+function lastLines(path: string): string {
+  try {
+    const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
+    return (
+      lines
+        .filter((line) => /error/i.test(line))
+        .slice(-3)
+        .join(' | ') || lines.slice(-3).join(' | ')
+    )
+  } catch {
+    return 'without a log'
+  }
+}
