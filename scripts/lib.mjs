@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { locked } from './lock.mjs'
@@ -150,6 +150,7 @@ async function build() {
   try {
     // Into an empty folder, so that nothing is left of sources that are gone.
     await run('tsc', process.execPath, [TSC, '-p', 'tsconfig.build.json', '--noEmitOnError', '--outDir', fresh])
+    chmodSync(join(fresh, 'src', 'cli.js'), 0o755) // npm does so for what it installs, not for a clone
     writeFileSync(join(fresh, '.recentn-build'), key)
     if (existsSync(join(ROOT, 'dist'))) renameSync(join(ROOT, 'dist'), old)
     renameSync(fresh, join(ROOT, 'dist'))

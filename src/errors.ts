@@ -22,6 +22,7 @@ export const ERROR_TITLES = {
   sequence_exhausted: 'The group has given out its last id',
   conflict: 'The transaction met a deadlock or a lock timeout and was rolled back',
   database_unavailable: 'The database cannot be reached',
+  database_refused: 'The database cannot be used as it is',
   outcome_unknown: 'The connection was lost while committing; whether the write arrived is not known',
   schema_missing: 'The database has no recentn tables',
   schema_outdated: 'The recentn tables are older than this code',

@@ -10,6 +10,7 @@ export {
   RecentPolicyRollout,
 } from './entities'
 export { ERROR_TITLES, type ErrorCode, type Fault, RecentnError } from './errors'
+export type { Access } from './http/dispatch'
 export type { Scope } from './http/route'
 export { createRouter, type RouterOptions } from './http/router'
 export { JsonText } from './json'

@@ -9,7 +9,7 @@ import { Gate } from './database/gate'
 import { migrate, requireSchema, schemaVersion } from './database/migrate'
 import { attach, engineOf } from './database/session'
 import { Database, sessionOn, sessionWithin } from './database/transaction'
-import { invalidInput } from './errors'
+import { invalidInput, RecentnError } from './errors'
 import { PolicyCache } from './repositories/recent/policies'
 import { RecentRepository } from './repositories/recent/repository'
 import { integerFault, MAX_CAPACITY } from './rules'
@@ -84,12 +84,21 @@ function checkOptions({ defaultCapacity = 10 }: StoreOptions): void {
   if (detail !== null) throw invalidInput([{ parameter: 'defaultCapacity', detail }])
 }
 
+/** What is no fault of the network is one of the address, the password, the privileges or the file: worth no retry. */
+function openingFault(error: unknown): unknown {
+  if (error instanceof RecentnError) return error
+  return new RecentnError('database_refused', `The database cannot be used: ${(error as Error).message}`, {
+    cause: error,
+  })
+}
+
 /**
  * Opens a store on a database of its own connections, creating or upgrading the tables (unless `migrate` is false);
  * of several processes that do so at once one migrates and the others wait.
  *
  * `openStore({ url: 'sqlite::memory:' })` is a fresh store for one test.
- * Throws `invalid_input` for a bad URL, `database_unavailable` when nobody answers, `schema_too_new` for a database
+ * Throws `invalid_input` for a bad URL, `database_unavailable` when nobody answers, `database_refused`
+ * when it answers but can't be used (a wrong password, no such database, no database file), `schema_too_new` for a database
  * that newer code has migrated, and with `migrate: false` also `schema_missing` and `schema_outdated`.
  */
 export async function openStore(options: OpenOptions): Promise<Store> {
@@ -100,14 +109,14 @@ export async function openStore(options: OpenOptions): Promise<Store> {
   const { clockOffsetMs } = options
   const opening = new Database({ engine, gate, clockOffsetMs, createRunner: () => dataSource.createQueryRunner() })
   const dataSource = await connect(connection, gate).catch((error: unknown) => {
-    throw opening.told(error)
+    throw openingFault(opening.told(error))
   })
   try {
     if (options.migrate === false) requireSchema(await schemaVersion(opening))
     else await migrate(dataSource, opening, engine)
   } catch (error) {
     await dataSource.destroy()
-    throw opening.told(error)
+    throw openingFault(opening.told(error))
   }
   return new BoundStore({ dataSource, database: opening, close: () => dataSource.destroy() }, options)
 }

@@ -165,9 +165,10 @@ function stopSignal(): { signal: AbortSignal; dispose(): void } {
 
 function summaryText(summary: ReplaySummary, target: ReplayTarget): string {
   const number = (value: number) => value.toLocaleString('en')
+  const counted = (value: number, what: string) => `${number(value)} ${what}${value === 1 ? '' : 's'}`
   const parts = [
-    `${number(summary.lines)} lines`,
-    `${number(summary.appended)} appended to ${number(summary.groups)} groups`,
+    counted(summary.lines, 'line'),
+    `${number(summary.appended)} appended to ${counted(summary.groups, 'group')}`,
     ...(summary.alreadyThere > 0 ? [`${number(summary.alreadyThere)} already there`] : []),
     `${number(summary.badLines)} bad`,
     ...(summary.blankLines > 0 ? [`${number(summary.blankLines)} blank`] : []),

@@ -178,7 +178,7 @@ class Replay {
       if ((error as Error).name === 'AbortError') throw new Interrupted()
       throw new TargetFailure(messageOf(error), { cause: error })
     }
-    for (const item of items) this.#groups.add(item.group)
+    for (const group of groupsOf(items)) this.#groups.add(group)
     this.summary.groups = this.#groups.size
     return null
   }
@@ -186,7 +186,7 @@ class Replay {
   async #settle(items: readonly NewGroupItem[]): Promise<void> {
     const { settings } = this.options
     if (settings === null) return
-    const groups = [...new Set(items.map((item) => item.group))].filter((group) => !this.#settled.has(group))
+    const groups = [...groupsOf(items)].filter((group) => !this.#settled.has(group))
     if (groups.length === 0) return
     await this.target.applySettings(groups, settings)
     for (const group of groups) this.#settled.add(group)
@@ -207,6 +207,8 @@ class Interrupted extends Error {}
 
 /** The database or the server failed, not the input. */
 class TargetFailure extends Error {}
+
+const groupsOf = (items: readonly NewGroupItem[]): Set<string> => new Set(items.map((item) => item.group))
 
 const isBlank = (byte: number): boolean => byte === 0x20 || byte === 0x09
 

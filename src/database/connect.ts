@@ -7,6 +7,10 @@ import { RecentnError } from '../errors'
 import type { Courtesy } from './courtesy'
 import { type Gate, gatedRunners } from './gate'
 import { MYSQL_SESSION } from './mysql'
+import { sqliteEngine } from './sqlite'
+
+/** How long opening a SQLite file waits for another process. */
+const PATIENCE_MS = 30_000
 
 export const MIGRATIONS_TABLE = 'recentn_migrations'
 
@@ -76,11 +80,28 @@ function refused(detail: string): RecentnError {
 
 /** Connects. A SQLite DataSource gets the gate for everything that is ever done with it. */
 export async function connect(options: DataSourceOptions, gate: Gate, courtesy?: Courtesy): Promise<DataSource> {
-  const source = new DataSource(options)
-  await source.initialize()
+  const source = await initialized(options)
   if (options.type === 'better-sqlite3') source.driver.createQueryRunner = gatedRunners(source, gate, courtesy)
   else await setSessions(source)
   return source
+}
+
+/**
+ * Switching a new SQLite file to WAL takes its lock for a moment. Connections of ours never wait for a lock inside of
+ * SQLite, so one that meets another process here is opened again.
+ */
+async function initialized(options: DataSourceOptions): Promise<DataSource> {
+  const deadline = Date.now() + PATIENCE_MS
+  for (;;) {
+    const source = new DataSource(options)
+    try {
+      return await source.initialize()
+    } catch (error) {
+      const busy = options.type === 'better-sqlite3' && sqliteEngine.failure(error) === 'conflict'
+      if (!busy || Date.now() > deadline) throw error
+      await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 20))
+    }
+  }
 }
 
 /** Sets each pooled connection once, when it is made, in place of one more round trip in each transaction. */

@@ -22,6 +22,8 @@ export interface DatabaseOptions {
 
 const MAX_CONFLICT_RETRIES = 40
 const MAX_LOST_RETRIES = 2
+/** No retry begins later than this after the first try, however many are left. */
+const RETRY_MS = 30_000
 
 export class Database implements Session {
   readonly engine: Engine
@@ -86,7 +88,10 @@ export class Database implements Session {
     let committing = false
     try {
       await runner.startTransaction(this.#options.setIsolation ? 'READ COMMITTED' : undefined)
-      const result = await this.#gate.guard(() => work(txOn(runner, this.engine, this.#options.clockOffsetMs)))
+      const requireWhole = refuseAfterConflict(runner, this.engine)
+      const tx = txOn(runner, this.engine, { readsLatest: true, clockOffsetMs: this.#options.clockOffsetMs })
+      const result = await this.#gate.guard(() => work(tx))
+      requireWhole()
       committing = true
       await runner.commitTransaction()
       return result
@@ -103,12 +108,13 @@ export class Database implements Session {
   }
 
   async #retried<T>(maxConflicts: number, work: () => Promise<T>): Promise<T> {
+    const deadline = Date.now() + RETRY_MS
     for (let conflicts = 0, losses = 0; ; ) {
       try {
         return await work()
       } catch (error) {
         if (error instanceof RecentnError) throw error
-        const failure = this.engine.failure(error)
+        const failure = Date.now() < deadline ? this.engine.failure(error) : 'other'
         if (failure === 'conflict' && conflicts++ < maxConflicts) await pause(Math.min(2 ** conflicts, 100))
         else if (failure === 'lost' && losses++ < Math.min(MAX_LOST_RETRIES, maxConflicts)) await pause(50 * losses)
         else throw translated(error, this.engine)
@@ -127,33 +133,36 @@ export function sessionWithin(
   if (!runner?.isTransactionActive) {
     throw new RecentnError('invalid_input', 'The EntityManager or QueryRunner has no open transaction')
   }
-  return sessionOn(txOn(runner, engine, clockOffsetMs))
+  const readsLatest = engine.family === 'sqlite'
+  const tx = txOn(runner, engine, { readsLatest, clockOffsetMs })
+  return sessionIn(tx, (error) => translated(error, engine))
 }
 
-/** A session inside one transaction of ours. */
+/** A session inside one transaction of ours, whose outermost level must still know a deadlock when it sees one. */
 export function sessionOn(tx: Tx): Session {
+  return sessionIn(tx, (error) => error)
+}
+
+function sessionIn(tx: Tx, told: (error: unknown) => unknown): Session {
   const run = async <T>(work: (open: Tx) => Promise<T>): Promise<T> => {
     try {
       return await work(tx)
     } catch (error) {
-      throw translated(error, tx.engine, 'within')
+      throw told(error)
     }
   }
   return { read: run, write: run }
 }
 
-/**
- * The driver's errors that a caller can do something about, as ours; others stay as they are. Inside of a transaction
- * of ours (`within`) the raw error is kept as the cause, so that its outermost level still knows a deadlock.
- */
-function translated(error: unknown, engine: Engine, where?: 'within'): unknown {
+/** The driver's errors that a caller can do something about, as ours; others stay as they are. */
+function translated(error: unknown, engine: Engine): unknown {
   if (error instanceof RecentnError) return error
   const options = { cause: error, retryAfterSeconds: 1 }
   switch (engine.failure(error)) {
     case 'conflict':
-      return where === 'within' ? error : new RecentnError('conflict', undefined, options)
+      return new RecentnError('conflict', undefined, options)
     case 'lost':
-      return where === 'within' ? error : new RecentnError('database_unavailable', undefined, options)
+      return new RecentnError('database_unavailable', undefined, options)
     case 'no-table':
       return new RecentnError('schema_missing', undefined, options)
     case 'other':
@@ -178,10 +187,56 @@ function readerOn(runner: QueryRunner, engine: Engine, clockOffsetMs?: () => num
   }
 }
 
-function txOn(runner: QueryRunner, engine: Engine, clockOffsetMs?: () => number): Tx {
-  const run = async (sql: string, parameters: readonly Parameter[] = []) => {
-    const result = await runner.query(sql, parameters as Parameter[], true)
-    return Number(result.affected ?? 0)
+/**
+ * After a deadlock the server has rolled the whole transaction back, and what follows would commit by itself, each
+ * statement alone. So nothing follows: whoever catches the error inside of the transaction is told it again at every
+ * statement, and at the end by the function that is given back.
+ */
+function refuseAfterConflict(runner: QueryRunner, engine: Engine): () => void {
+  const query = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>
+  let fault: { error: unknown } | null = null
+  const requireWhole = () => {
+    if (fault) throw fault.error
   }
-  return Object.assign(readerOn(runner, engine, clockOffsetMs), { manager: runner.manager, run }) as unknown as Tx
+  const watched = async (...parameters: unknown[]) => {
+    if (parameters[0] !== 'ROLLBACK') requireWhole()
+    try {
+      return await query(...parameters)
+    } catch (error) {
+      if (engine.failure(error) === 'conflict') fault = { error }
+      throw error
+    }
+  }
+  runner.query = watched as QueryRunner['query']
+  return requireWhole
+}
+
+/** A `Tx` ends with its transaction: what is still called on it then would run outside of any. */
+function txOn(
+  runner: QueryRunner,
+  engine: Engine,
+  { readsLatest, clockOffsetMs }: { readsLatest: boolean; clockOffsetMs?: () => number },
+): Tx {
+  const reader = readerOn(runner, engine, clockOffsetMs)
+  const open = () => {
+    if (!runner.isTransactionActive) throw new RecentnError('closed', 'The transaction is over')
+  }
+  const tx = {
+    engine,
+    get now() {
+      return reader.now
+    },
+    manager: runner.manager,
+    readsLatest,
+    rows: async (sql: string, parameters?: readonly Parameter[]) => {
+      open()
+      return reader.rows(sql, parameters)
+    },
+    run: async (sql: string, parameters: readonly Parameter[] = []) => {
+      open()
+      const result = await runner.query(sql, parameters as Parameter[], true)
+      return Number(result.affected ?? 0)
+    },
+  }
+  return tx as unknown as Tx
 }

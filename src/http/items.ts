@@ -40,7 +40,7 @@ const append = route({
     refusals: ['sequence_exhausted'],
   },
   async handle(store, { path, body }) {
-    const item = await store.groups.append(path.group, newItemOf(body))
+    const item = await store.groups.append(path.group, newItemOf(body), { payloads: 'text' })
     return item.appended ? created(renderItem(item)) : ok(renderItem(item))
   },
 })
@@ -59,7 +59,7 @@ const appendMany = route({
     refusals: ['sequence_exhausted'],
   },
   async handle(store, { body }) {
-    return created(renderAppended(await store.groups.appendMany(body.map(newGroupItemOf))))
+    return created(renderAppended(await store.groups.appendMany(body.map(newGroupItemOf), { payloads: 'text' })))
   },
 })
 

@@ -13,7 +13,7 @@ const CLOSE_BRACKET = 0x5d
 
 // 16 digits and points in a row, an exponent, a minus zero, a fraction with a trailing zero. Strings may match too:
 // that only costs the scan.
-const UNUSUAL_NUMBER = /[\d.]{16}|\d[eE][+-]?\d|(?:^|[[:,\s])-0|\.\d*0(?!\d)/
+const UNUSUAL_NUMBER = /[\d.]{16}|\d[eE][+-]?\d|(?:^|[[:,\s])-0(?!\.\d*[1-9])|\.\d*0(?!\d)/
 
 /** Whether the text may have a number that `JSON.parse` and `JSON.stringify` don't give back as it is written. */
 export function hasUnusualNumber(text: string): boolean {

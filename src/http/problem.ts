@@ -19,6 +19,7 @@ export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   internal: 500,
   conflict: 503,
   database_unavailable: 503,
+  database_refused: 503,
   outcome_unknown: 503,
   schema_missing: 503,
   schema_outdated: 503,

@@ -40,11 +40,11 @@ function complain(sentence: string): void {
 
 /** A sentence for what was foreseen, the stack for what was not. */
 function sentenceOf(error: unknown): string {
-  if (error instanceof RecentnError || error instanceof CannotListen) return error.message
+  if (error instanceof RecentnError || error instanceof CannotStart) return error.message
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
-class CannotListen extends Error {}
+class CannotStart extends Error {}
 
 /** Opens the store, waiting for a database server that is not up yet; null when told to stop meanwhile. */
 async function openPatiently(config: Config, stopping: AbortSignal): Promise<Store | null> {
@@ -56,13 +56,20 @@ async function openPatiently(config: Config, stopping: AbortSignal): Promise<Sto
       return await openStore({ url, defaultCapacity, poolSize })
     } catch (error) {
       const away = error instanceof RecentnError && error.code === 'database_unavailable'
-      if (!away || !isServer || Date.now() + PAUSE_MS > until) throw error
+      if (!away || !isServer || Date.now() + PAUSE_MS > until) throw foreseen(error)
       if (!told) complain(`${error.message}; trying again for up to ${PATIENCE_MS / 1000} seconds`)
       told = true
       await pause(PAUSE_MS, stopping)
     }
   }
   return null
+}
+
+/** What a driver refuses by a code (a wrong password, a folder that can't be written) needs no stack. */
+function foreseen(error: unknown): unknown {
+  const byCode = error instanceof Error && typeof (error as { code?: unknown }).code === 'string'
+  if (error instanceof RecentnError || !byCode) return error
+  return new CannotStart(`can't open the database: ${error.message}`)
 }
 
 function pause(ms: number, stopping: AbortSignal): Promise<void> {
@@ -79,7 +86,7 @@ async function serveUntilStopped(store: Store, config: Config, stopping: AbortSi
   try {
     const app = createApp(store, { ...config, onError: report })
     const server = await listen(app, config.host, config.port).catch((error: Error) => {
-      throw new CannotListen(error.message)
+      throw new CannotStart(error.message)
     })
     if (!stopping.aborted) console.log(`recentn listens on ${server.url}, data in ${store.location}`)
     await aborted(stopping)

@@ -7,7 +7,7 @@
  */
 import { placeholders, rowPlaceholders, type Tx } from '../../database/engine'
 import { invalidInput } from '../../errors'
-import { lockOrCreateHeads, saveHeads } from './heads'
+import { type LockedHeads, lockOrCreateHeads, saveHeads } from './heads'
 import type { PolicyCache } from './policies'
 import { applySettings, selectOccupantsSql } from './reslot'
 import { type NewRow, Ring } from './ring'
@@ -35,12 +35,13 @@ export interface Appended {
  * for the fourth).
  */
 export async function appendItems(tx: Tx, policies: PolicyCache, items: readonly NewRow[]): Promise<Appended[]> {
-  const { heads, nowMs } = await lockOrCreateHeads(
+  const locked = await lockOrCreateHeads(
     tx,
     policies,
     items.map(({ group }) => group),
   )
-  await obeyPolicies(tx, policies, heads, nowMs)
+  const { heads, nowMs } = locked
+  await obeyPolicies(tx, policies, locked)
   requireMembers(items, heads)
   const rings = await ringsFor(tx, heads, items, nowMs)
   const found: { index: number; group: string; occupant: Occupant }[] = []
@@ -57,13 +58,10 @@ export async function appendItems(tx: Tx, policies: PolicyCache, items: readonly
   return appended
 }
 
-/** Lays the groups out by the settings in force, where a policy has changed since. */
-async function obeyPolicies(tx: Tx, policies: PolicyCache, heads: Map<string, Head>, nowMs: number): Promise<void> {
+/** Lays the groups out by the settings in force at the moment of the lock, where a policy has changed since. */
+async function obeyPolicies(tx: Tx, policies: PolicyCache, { heads, nowMs, epoch }: LockedHeads): Promise<void> {
   const all = [...heads.values()]
-  const set = await policies.current(
-    tx,
-    all.map(({ policyEpoch }) => policyEpoch),
-  )
+  const set = await policies.current(tx, [epoch, ...all.map(({ policyEpoch }) => policyEpoch)])
   for (const head of all) {
     await applySettings(tx, head, set.settingsOf(head.group, head.own), nowMs)
     head.policyEpoch = set.epoch

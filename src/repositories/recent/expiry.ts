@@ -6,7 +6,8 @@
 import { compareNames, type Session, type Tx } from '../../database/engine'
 import { lockHead, lockHeads, saveHeads } from './heads'
 import { nameRange, type PolicyCache } from './policies'
-import { firstExpiry, occupantsOf } from './reslot'
+import { deleteSlots, firstExpiry, occupantsOf } from './reslot'
+import { expired } from './window'
 
 const GROUPS_A_SWEEP = 100
 const GROUPS_A_ROLLOUT = 200
@@ -68,7 +69,7 @@ async function rollOut(session: Session, policies: PolicyCache): Promise<boolean
 
 /** Capacity and mode wait for the next write, so that a policy set back in time has lost nothing; expiry does not. */
 async function setExpiry(tx: Tx, policies: PolicyCache, groups: readonly string[], epoch: bigint): Promise<void> {
-  const { heads } = await lockHeads(tx, groups)
+  const { heads, nowMs } = await lockHeads(tx, groups)
   const set = await policies.current(tx, [epoch, ...[...heads.values()].map(({ policyEpoch }) => policyEpoch)])
   for (const head of heads.values()) {
     const { ttlSeconds } = set.settingsOf(head.group, head.own)
@@ -76,9 +77,20 @@ async function setExpiry(tx: Tx, policies: PolicyCache, groups: readonly string[
       heads.delete(head.group)
       continue
     }
+    // What expired by the old policy stays gone, however long the new one is.
+    const [gone, alive] = split(await occupantsOf(tx, head.group), (occupant) => expired(occupant, head, nowMs))
+    await deleteSlots(
+      tx,
+      head.group,
+      gone.map(({ slot }) => slot),
+    )
     head.ttlSeconds = ttlSeconds
-    head.sweepAtMs = firstExpiry(await occupantsOf(tx, head.group), head)
+    head.sweepAtMs = firstExpiry(alive, head)
     head.version += 1n
   }
   await saveHeads(tx, [...heads.values()])
+}
+
+function split<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))]
 }

@@ -1,6 +1,6 @@
 /** Groups as such: their settings, their list, and what removes from them. Every change under the head's lock. */
 import type { Reader, Tx } from '../../database/engine'
-import { lockHead, lockOrCreateHeads, saveHeads } from './heads'
+import { type LockedHead, lockHead, lockOrCreateHeads, saveHeads } from './heads'
 import { nameRange, type PolicyCache } from './policies'
 import { applySettings, deleteSlots, occupantsOf } from './reslot'
 import { type Head, headColumns, headOf } from './rows'
@@ -30,11 +30,11 @@ export async function putGroup(
   own: OwnSettings,
 ): Promise<Group & { created: boolean }> {
   const existing = await lockHead(tx, group)
-  const { heads, nowMs } = existing
-    ? { heads: new Map([[group, existing.head]]), nowMs: existing.nowMs }
+  const { heads, nowMs, epoch } = existing
+    ? { ...existing, heads: new Map([[group, existing.head]]) }
     : await lockOrCreateHeads(tx, policies, [group])
   const head = heads.get(group) as Head
-  const set = await policies.current(tx, [head.policyEpoch])
+  const set = await policies.current(tx, [epoch, head.policyEpoch])
   head.own = { capacity: own.capacity, mode: own.mode, ttlSeconds: own.ttlSeconds }
   const settings = set.settingsOf(group, head.own)
   await applySettings(tx, head, settings, nowMs)
@@ -56,7 +56,7 @@ export async function deleteGroup(tx: Tx, group: string): Promise<boolean> {
 export async function clearGroup(tx: Tx, policies: PolicyCache, group: string): Promise<number> {
   const locked = await lockHead(tx, group)
   if (!locked) return 0
-  const shown = await shownIn(tx, policies, locked.head, locked.nowMs)
+  const shown = await shownIn(tx, policies, locked)
   await tx.run('DELETE FROM recent_items WHERE group_key = ?', [group])
   locked.head.sweepAtMs = null
   locked.head.version += 1n
@@ -68,7 +68,7 @@ export async function clearGroup(tx: Tx, policies: PolicyCache, group: string): 
 export async function removeItem(tx: Tx, policies: PolicyCache, group: string, id: bigint): Promise<boolean> {
   const locked = await lockHead(tx, group)
   if (!locked) return false
-  const shown = await shownIn(tx, policies, locked.head, locked.nowMs)
+  const shown = await shownIn(tx, policies, locked)
   const occupant = shown.find((item) => item.id === id)
   if (!occupant) return false
   await deleteSlots(tx, group, [occupant.slot])
@@ -77,8 +77,8 @@ export async function removeItem(tx: Tx, policies: PolicyCache, group: string, i
   return true
 }
 
-async function shownIn(tx: Tx, policies: PolicyCache, head: Head, nowMs: number) {
-  const set = await policies.current(tx, [head.policyEpoch])
+async function shownIn(tx: Tx, policies: PolicyCache, { head, nowMs, epoch }: LockedHead) {
+  const set = await policies.current(tx, [epoch, head.policyEpoch])
   return visible(await occupantsOf(tx, head.group), set.settingsOf(head.group, head.own), head.lastId, nowMs)
 }
 

@@ -6,14 +6,24 @@
  * group is read (MariaDB's innodb_snapshot_isolation refuses a lock on a row that changed after the first read).
  */
 import { randomInt } from 'node:crypto'
-import { compareNames, placeholders, type Tx } from '../../database/engine'
+import { compareNames, placeholders, type Row, type Tx } from '../../database/engine'
 import type { PolicyCache } from './policies'
 import { HEAD_COLUMNS, type Head, headColumns, headOf, headValues } from './rows'
 
-/** Heads by name, and the database's time at which they were asked for. */
-export interface LockedHeads {
-  heads: Map<string, Head>
+/** What is true at the moment of a lock: the database's time, and how often the policies have changed. */
+interface Moment {
   nowMs: number
+  epoch: bigint
+}
+
+/** One head, at the moment when it was asked for. */
+export interface LockedHead extends Moment {
+  head: Head
+}
+
+/** Heads by name, at the moment when they were asked for. */
+export interface LockedHeads extends Moment {
+  heads: Map<string, Head>
 }
 
 /** Keys of one statement at the most: a list that is too long turns into a scan. */
@@ -21,33 +31,52 @@ const CHUNK = 250
 
 const MUTABLE = HEAD_COLUMNS.filter((column) => !['group_key', 'incarnation', 'created_at_ms'].includes(column))
 
-export const lockHeadsSql = (tx: Pick<Tx, 'engine' | 'now'>, count: number, lock = tx.engine.forUpdate) =>
-  `SELECT ${headColumns(tx.engine)}, ${tx.now} AS now_ms FROM recent_groups g${tx.engine.useIndex('PRIMARY')} WHERE g.group_key IN (${placeholders(count)}) ORDER BY g.group_key${lock}`
+const selectMoment = (tx: Pick<Tx, 'engine' | 'now'>) =>
+  `SELECT ${tx.now} AS now_ms, ${tx.engine.bigint('epoch')} AS epoch FROM recent_policy_epoch WHERE id = 1`
+
+/**
+ * The state of the policies comes with the lock, so that no write goes by an older one; but not in a transaction of
+ * the user's, where it would be a read before the lock.
+ */
+export function lockHeadsSql(
+  tx: Pick<Tx, 'engine' | 'now' | 'readsLatest'>,
+  count: number,
+  lock = tx.engine.forUpdate,
+): string {
+  const epoch = tx.readsLatest
+    ? `, (SELECT ${tx.engine.bigint('epoch')} FROM recent_policy_epoch WHERE id = 1) AS epoch`
+    : ''
+  return (
+    `SELECT ${headColumns(tx.engine)}, ${tx.now} AS now_ms${epoch} FROM recent_groups g${tx.engine.useIndex('PRIMARY')} ` +
+    `WHERE g.group_key IN (${placeholders(count)}) ORDER BY g.group_key${lock}`
+  )
+}
 
 /** Locks the heads that exist, of any of the given groups. */
-export async function lockHeads(tx: Tx, groups: Iterable<string>): Promise<LockedHeads> {
+export async function lockHeads(tx: Tx, groups: Iterable<string>, lock = tx.engine.forUpdate): Promise<LockedHeads> {
   const names = [...new Set(groups)].sort(compareNames)
   const heads = new Map<string, Head>()
-  let nowMs = Number.NaN
+  let moment: Moment | null = null
   for (let start = 0; start < names.length; start += CHUNK) {
     const chunk = names.slice(start, start + CHUNK)
-    for (const row of await tx.rows(lockHeadsSql(tx, chunk.length), chunk)) {
-      nowMs = Number(row.now_ms)
+    for (const row of await tx.rows(lockHeadsSql(tx, chunk.length, lock), chunk)) {
+      if (tx.readsLatest) moment = momentOf(row)
       const head = headOf(row)
       heads.set(head.group, head)
     }
   }
-  return { heads, nowMs }
+  return { heads, ...(moment ?? momentOf((await tx.rows(selectMoment(tx)))[0] as Row)) }
+}
+
+function momentOf(row: Row): Moment {
+  return { nowMs: Number(row.now_ms), epoch: BigInt(row.epoch as string) }
 }
 
 /** Locks the head of one group; null when there is none. */
-export async function lockHead(
-  tx: Tx,
-  group: string,
-  lock = tx.engine.forUpdate,
-): Promise<{ head: Head; nowMs: number } | null> {
-  const [row] = await tx.rows(lockHeadsSql(tx, 1, lock), [group])
-  return row ? { head: headOf(row), nowMs: Number(row.now_ms) } : null
+export async function lockHead(tx: Tx, group: string, lock?: string): Promise<LockedHead | null> {
+  const { heads, ...moment } = await lockHeads(tx, [group], lock)
+  const head = heads.get(group)
+  return head ? { head, ...moment } : null
 }
 
 /** Locks the heads of all given groups and makes those that are missing, by the policies of the moment. */
@@ -56,26 +85,36 @@ export async function lockOrCreateHeads(tx: Tx, policies: PolicyCache, groups: I
   const locked = await lockHeads(tx, names)
   const missing = names.filter((name) => !locked.heads.has(name)).sort(compareNames)
   if (missing.length === 0) return locked
-  const set = await policies.locked(tx)
-  const [row] = await tx.rows(`SELECT ${tx.now} AS now_ms`)
-  const nowMs = Number(row?.now_ms)
-  const made = missing.map(
-    (group): Head => ({
-      ...set.settingsOf(group, {}),
-      group,
-      incarnation: BigInt(randomInt(2 ** 47)),
-      version: 0n,
-      lastId: -1n,
-      own: {},
-      policyEpoch: set.epoch,
-      sweepAtMs: null,
-      createdAtMs: nowMs,
-    }),
-  )
   // Whoever made one of them meanwhile keeps it: the update changes nothing, and takes the lock.
-  await writeHeads(tx, made, ['group_key'])
-  const now = await lockHeads(tx, missing)
-  return { heads: new Map([...locked.heads, ...now.heads]), nowMs: Math.max(nowMs, locked.nowMs || 0) }
+  await writeHeads(
+    tx,
+    missing.map((group) => newHead(group, locked.nowMs)),
+    ['group_key'],
+  )
+  const { heads } = await lockHeads(tx, missing)
+  // Locked last: who waited for a head while holding the policies would wait for whom a change of them makes wait.
+  const set = await policies.locked(tx)
+  for (const head of heads.values()) {
+    if (head.policyEpoch === 0n) Object.assign(head, set.settingsOf(head.group, {}), { policyEpoch: set.epoch })
+  }
+  return { heads: new Map([...locked.heads, ...heads]), nowMs: locked.nowMs, epoch: set.epoch }
+}
+
+/** A head that nobody has seen yet: of no epoch, so that it gets its settings once it is locked. */
+function newHead(group: string, nowMs: number): Head {
+  return {
+    group,
+    incarnation: BigInt(randomInt(2 ** 47)),
+    version: 0n,
+    lastId: -1n,
+    capacity: 1,
+    mode: 'history',
+    ttlSeconds: null,
+    own: {},
+    policyEpoch: 0n,
+    sweepAtMs: null,
+    createdAtMs: nowMs,
+  }
 }
 
 /** Writes heads that this transaction has locked. */

@@ -64,12 +64,14 @@ function pageFilter({ before, exclude = [] }: ReadRequest): { where: string; par
   return { where: conditions.join(''), parameters }
 }
 
-/** The newest items of each request, in the order asked; one statement, unless a group needs the careful way. */
+/** The newest items of each request, in the order asked; one statement, unless one needs the careful way. */
 export async function readRecent(
   reader: Reader,
   policies: PolicyCache,
   requests: readonly ReadRequest[],
 ): Promise<Recent[]> {
+  if (requests.some(mayBeTooLarge))
+    return Promise.all(requests.map((request) => readCarefully(reader, policies, request)))
   const distinct = [...new Map(requests.map((request) => [request.group, request])).values()]
   const statements = distinct.map((request) => selectRecent(reader, request))
   const single = statements.length === 1 ? statements[0] : undefined
@@ -102,6 +104,10 @@ export async function readRecent(
   return pages
 }
 
+function mayBeTooLarge({ limit, maxBytes = Number.POSITIVE_INFINITY }: ReadRequest): boolean {
+  return limit * MAX_PAYLOAD_BYTES > maxBytes
+}
+
 /** Which of these groups there are. */
 async function existing(reader: Reader, groups: readonly string[]): Promise<string[]> {
   const sql = `SELECT group_key FROM recent_groups WHERE group_key IN (${placeholders(groups.length)})`
@@ -119,8 +125,7 @@ async function pageOf(
   const settings = set.settingsOf(head.group, head.own)
   const asLaidOut =
     settings.capacity === head.capacity && settings.mode === head.mode && settings.ttlSeconds === head.ttlSeconds
-  const fits = request.maxBytes === undefined || request.limit * MAX_PAYLOAD_BYTES <= request.maxBytes
-  if (!asLaidOut || !fits) return readCarefully(reader, policies, request)
+  if (!asLaidOut) return readCarefully(reader, policies, request)
   const items = rows.map((row) => itemRowOf(head.group, row)).sort((a, b) => (a.id < b.id ? 1 : -1))
   return page(request, head, settings, items.slice(0, request.limit), items.length > request.limit)
 }

@@ -13,6 +13,7 @@ import { clearGroup, deleteGroup, getGroup, listGroups, putGroup, removeItem } f
 import { eraseMember, memberItems } from './members'
 import { deletePolicy, getPolicy, listPolicies, PolicyCache, putPolicy } from './policies'
 import { readRecent } from './read'
+import type { NewRow } from './ring'
 import { itemOf } from './rows'
 import type * as Recent from './types'
 
@@ -26,21 +27,28 @@ export class RecentRepository implements Recent.Groups {
     this.#policies = policies
   }
 
-  async append(group: string, item: Recent.NewItem = {}): Promise<Recent.AppendedItem> {
+  async append(
+    group: string,
+    item: Recent.NewItem = {},
+    options: Recent.PayloadOptions = {},
+  ): Promise<Recent.AppendedItem> {
     const row = check.checkedItem(group, item)
-    const [appended] = await this.#append([row]).catch((error: unknown) => {
+    const [appended] = await this.#append([row], options).catch((error: unknown) => {
       throw atTheItem(error)
     })
     return appended as Recent.AppendedItem
   }
 
-  async appendMany(items: readonly Recent.NewGroupItem[]): Promise<Recent.AppendedItem[]> {
-    return this.#append(check.checkedItems(items))
+  async appendMany(
+    items: readonly Recent.NewGroupItem[],
+    options: Recent.PayloadOptions = {},
+  ): Promise<Recent.AppendedItem[]> {
+    return this.#append(check.checkedItems(items), options)
   }
 
-  async #append(rows: ReturnType<typeof check.checkedItems>): Promise<Recent.AppendedItem[]> {
+  async #append(rows: readonly NewRow[], { payloads }: Recent.PayloadOptions): Promise<Recent.AppendedItem[]> {
     const results = await this.#session.write((tx) => appendItems(tx, this.#policies, rows))
-    return results.map(({ row, appended }) => ({ ...itemOf(row), appended }))
+    return results.map(({ row, appended }) => ({ ...itemOf(row, payloads), appended }))
   }
 
   async recent(group: string, options: Recent.RecentOptions = {}): Promise<Recent.Recent> {

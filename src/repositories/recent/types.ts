@@ -66,15 +66,18 @@ export interface Policy extends Settings {
   prefix: string
 }
 
-export interface RecentOptions {
+export interface PayloadOptions {
+  /** `'text'` gives payloads as `JsonText`, unparsed. */
+  payloads?: 'value' | 'text'
+}
+
+export interface RecentOptions extends PayloadOptions {
   /** At most so many items, 1 to 10,000; 10 when left out. */
   limit?: number
   /** Only items with a smaller id: the `nextBefore` of the page before. */
   before?: bigint
   /** Members whose items are left out; at most 100. */
   exclude?: readonly string[]
-  /** `'text'` gives payloads as `JsonText`, unparsed. */
-  payloads?: 'value' | 'text'
   /** Stop a page after about so many bytes of payload, always giving at least one item. Without bound when left out. */
   maxBytes?: number
 }
@@ -118,9 +121,9 @@ export interface MemberItems {
 /** The operations on groups of recent items: `store.groups`, `tx.groups`, and the exported `RecentRepository`. */
 export interface Groups {
   /** Appends one item; creates the group where there is none. */
-  append(group: string, item?: NewItem): Promise<AppendedItem>
+  append(group: string, item?: NewItem, options?: PayloadOptions): Promise<AppendedItem>
   /** Appends up to 1,000 items to any groups: one commit, all or nothing, in the order given. */
-  appendMany(items: readonly NewGroupItem[]): Promise<AppendedItem[]>
+  appendMany(items: readonly NewGroupItem[], options?: PayloadOptions): Promise<AppendedItem[]>
   /** The newest items of one group. */
   recent(group: string, options?: RecentOptions): Promise<Recent>
   /** The newest items of up to 100 groups, in the order asked; one statement, one snapshot. */

@@ -1,0 +1,54 @@
+/**
+ * How the tests of an app that uses recentn may look (jest here; any runner does): a fresh store in memory for each
+ * test, with its real behaviour, no server and no mock.
+ */
+import { openStore, type Store } from '../src' // 'recentn' in a project of your own
+
+/** The code under test: yours. */
+class Logins {
+  constructor(private readonly store: Store) {}
+
+  async record(user: string, address: string): Promise<void> {
+    await this.store.groups.append(`logins:${user}`, { member: address })
+  }
+
+  async addresses(user: string): Promise<(string | null)[]> {
+    const { items } = await this.store.groups.recent(`logins:${user}`)
+    return items.map((item) => item.member)
+  }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+describe('Logins', () => {
+  let store: Store
+  let logins: Logins
+  let clockOffsetMs: number
+
+  beforeEach(async () => {
+    clockOffsetMs = 0
+    store = await openStore({ url: 'sqlite::memory:', clockOffsetMs: () => clockOffsetMs })
+    logins = new Logins(store)
+  })
+  afterEach(() => store.close())
+
+  it('shows the newest address first', async () => {
+    await logins.record('fred', '192.0.2.1')
+    await logins.record('fred', '192.0.2.2')
+    expect(await logins.addresses('fred')).toEqual(['192.0.2.2', '192.0.2.1'])
+  })
+
+  it('knows nothing of what another test has stored', async () => {
+    expect(await logins.addresses('fred')).toEqual([])
+  })
+
+  it('forgets an address after 30 days, without a test that sleeps', async () => {
+    await store.groups.putPolicy('logins:', { capacity: 5, mode: 'distinct', ttlSeconds: 30 * 24 * 60 * 60 })
+    await logins.record('fred', '192.0.2.1')
+    clockOffsetMs = 29 * DAY_MS
+    await logins.record('fred', '192.0.2.2')
+    expect(await logins.addresses('fred')).toHaveLength(2)
+    clockOffsetMs = 30 * DAY_MS
+    expect(await logins.addresses('fred')).toEqual(['192.0.2.2'])
+  })
+})

@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { createConnection } from 'mysql2/promise'
+import { openStore } from '../../src/store'
+import { describeEngine, freshDatabase } from '../support/engines'
+import { run, temporaryFolder } from './support'
+
+const folder = temporaryFolder()
+afterAll(() => folder.remove())
+
+let count = 0
+const freshUrl = () => `sqlite:${join(folder.path, `${++count}.db`)}`
+
+describe('recentn migrate and doctor on sqlite', () => {
+  it('say what is missing, mend it and find it good', async () => {
+    const url = freshUrl()
+    const before = await run(['doctor', '--database-url', url])
+    expect(before).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^WRONG connection +there is no file .*\n.*recentn migrate/),
+    })
+    expect(existsSync(url.slice('sqlite:'.length))).toBe(false)
+    const migrated = await run(['migrate'], { env: { DATABASE_URL: url } })
+    expect(migrated).toMatchObject({ code: 0, stdout: expect.stringMatching(/ is at schema version \d+,/) })
+    const after = await run(['doctor', '--database-url', url])
+    expect(after.code).toBe(0)
+    expect(after.stdout).toMatch(/ok +schema +up to date, version \d+\nok +version +SQLite 3[\s\S]*ok +file +sound/)
+    expect(after.stdout).not.toMatch(/WRONG|WARN/)
+  })
+
+  it('say that the tables are newer than the code', async () => {
+    const url = freshUrl()
+    const store = await openStore({ url, sweep: false })
+    await store.dataSource.query('UPDATE recentn_schema SET version = 9999')
+    await store.close()
+    const ran = await run(['doctor', '--database-url', url])
+    expect(ran).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/WRONG schema .*newer than this code[\s\S]*newer recentn/),
+    })
+    const migrated = await run(['migrate', '--database-url', url])
+    expect(migrated).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/newer than this code/) })
+  })
+})
+
+for (const engine of ['mariadb', 'mysql'] as const) {
+  describeEngine(engine, 'recentn doctor', () => {
+    it('finds a server fit, and who holds locks on our tables', async () => {
+      const database = await freshDatabase(engine)
+      const before = await run(['doctor', '--database-url', database.url])
+      expect(before).toMatchObject({ code: 1, stdout: expect.stringMatching(/WRONG +schema[\s\S]*recentn migrate/) })
+      await run(['migrate', '--database-url', database.url])
+      const free = await run(['doctor', '--database-url', database.url, '--json'])
+      const states = JSON.parse(free.stdout).findings.map((one: { check: string; state: string }) => [
+        one.check,
+        one.state,
+      ])
+      const checks = ['connection', 'schema', 'version', 'isolation', 'SKIP LOCKED', 'durability', 'clock', 'locks']
+      expect(states.map(([check]: string[]) => check)).toEqual(checks)
+      // What a test server is set to is not ours to judge, and others may be using it.
+      expect(states.filter(([, state]: string[]) => state === 'wrong' || state === 'unknown')).toEqual([])
+
+      const holder = await createConnection({ uri: database.url.replace(/^mariadb:/, 'mysql:') })
+      await holder.query('BEGIN')
+      await holder.query('UPDATE recentn_schema SET version = version')
+      await holder.query("INSERT INTO recent_policies (prefix, capacity, mode) VALUES ('held', 1, 'history')")
+      await holder.query('UPDATE recent_policies SET capacity = 2')
+      const held = await run(['doctor', '--database-url', database.url])
+      expect(held.stdout).toMatch(
+        new RegExp(`connection ${holder.threadId} \\(.*\\), in its transaction for \\d+ s: [1-9]`),
+      )
+      await holder.query('ROLLBACK')
+      holder.destroy()
+      await database.drop()
+    })
+
+    it('says what this user may not look at, and that a password is wrong', async () => {
+      const database = await freshDatabase(engine)
+      await run(['migrate', '--database-url', database.url])
+      const root = await createConnection({ uri: database.url.replace(/^mariadb:/, 'mysql:') })
+      const name = new URL(database.url).pathname.slice(1)
+      await root.query(`CREATE USER '${name.slice(-12)}'@'%' IDENTIFIED BY 'secret'`)
+      await root.query(`GRANT ALL ON ${name}.* TO '${name.slice(-12)}'@'%'`)
+      const url = new URL(database.url)
+      url.username = name.slice(-12)
+      url.password = 'secret'
+      const low = await run(['doctor', '--database-url', url.href])
+      expect(low.code).toBe(0)
+      expect(low.stdout).toMatch(/\? +locks +this user may not look \(.*\n +-> grant the user PROCESS/)
+      url.password = 'wrong'
+      const denied = await run(['doctor', '--database-url', url.href])
+      expect(denied).toMatchObject({ code: 1, stdout: expect.stringMatching(/^WRONG +connection +Access denied/) })
+      await root.query(`DROP USER '${name.slice(-12)}'@'%'`)
+      root.destroy()
+      await database.drop()
+    })
+  })
+}

@@ -1,0 +1,84 @@
+/** What the tests of the command line share: running it, and a log to give it. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+const CLI = resolve(__dirname, '../../dist/src/cli.js')
+
+export interface Ran {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+export interface Running {
+  process: ChildProcess
+  /** Resolves when it has written this to standard output or error; throws when it ends before. */
+  said(pattern: RegExp): Promise<RegExpExecArray>
+  ended: Promise<Ran>
+}
+
+export interface RunOptions {
+  cwd?: string
+  env?: Record<string, string>
+}
+
+const running = new Set<ChildProcess>()
+
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** Starts the built command line, with nothing of this process's configuration. */
+export function start(args: readonly string[], options: RunOptions = {}): Running {
+  if (!existsSync(CLI)) throw new Error('the command line is not built: npm run build')
+  const foreign = Object.entries(process.env).filter(([name]) => !/^(RECENTN_.*|DATABASE_URL|HOST|PORT)$/.test(name))
+  const env = { ...Object.fromEntries(foreign), ...options.env }
+  const child = spawn(process.execPath, [CLI, ...args], { cwd: options.cwd, env })
+  running.add(child)
+  child.on('close', () => running.delete(child))
+  const ran: Ran = { code: null, stdout: '', stderr: '' }
+  child.stdout.on('data', (chunk) => {
+    ran.stdout += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    ran.stderr += chunk
+  })
+  child.stdin.on('error', () => {}) // it may end without having read everything
+  const ended = new Promise<Ran>((done) => child.on('close', (code) => done({ ...ran, code })))
+  const said = async (pattern: RegExp): Promise<RegExpExecArray> => {
+    let over = false
+    ended.then(() => {
+      over = true
+    })
+    for (;;) {
+      const match = pattern.exec(ran.stdout + ran.stderr)
+      if (match) return match
+      if (over) throw new Error(`ended without saying ${pattern}: ${ran.stdout}${ran.stderr}`)
+      await new Promise((done) => setTimeout(done, 10))
+    }
+  }
+  return { process: child, said, ended }
+}
+
+/** Runs the built command line to its end. */
+export function run(args: readonly string[], options: RunOptions & { stdin?: string | Buffer } = {}): Promise<Ran> {
+  const running = start(args, options)
+  running.process.stdin?.end(options.stdin ?? '')
+  return running.ended
+}
+
+/** A folder for one test file. */
+export function temporaryFolder(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'recentn-cli-'))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+/** A line in combined format: request `n` to `path`, one second after the one before. */
+export function logLine(path: string, n: number, address = `192.0.2.${n % 250}`): string {
+  const time = new Date(Date.UTC(2024, 0, 1, 0, 0, n))
+  const clock = time.toISOString().slice(11, 19)
+  const day = String(time.getUTCDate()).padStart(2, '0')
+  return `${address} - - [${day}/Jan/2024:${clock} +0000] "GET ${path} HTTP/1.1" 200 ${n} "-" "agent ${n}"\n`
+}

@@ -1,0 +1,3 @@
+import { describeRingFire } from './ring-fire'
+
+describeRingFire('mysql')

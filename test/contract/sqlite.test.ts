@@ -1,0 +1,4 @@
+import { describeEngine } from '../support/engines'
+import { describeContract } from './suite'
+
+describeEngine('sqlite', 'contract', () => describeContract('sqlite'))

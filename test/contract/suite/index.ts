@@ -1,0 +1,45 @@
+/** The contract: what every engine must do. Each engine's test file calls this and adds nothing. */
+import type { EngineName } from '../../support/engines'
+import { describeAppend } from './append'
+import { describeAttach } from './attach'
+import { describeBigint } from './bigint'
+import { useContext } from './context'
+import { describeDistinct } from './distinct'
+import { describeEventIds } from './event-ids'
+import { describeExpiry } from './expiry'
+import { describeExplain } from './explain'
+import { describeInput } from './input'
+import { describeLifecycle } from './lifecycle'
+import { describeMembers } from './members'
+import { describeNames } from './names'
+import { describePayloads } from './payloads'
+import { describePolicies } from './policies'
+import { describeRead } from './read'
+import { describeRemoval } from './removal'
+import { describeSchema } from './schema'
+import { describeSettings } from './settings'
+import { describeTags } from './tags'
+import { describeTransactions } from './transactions'
+
+export function describeContract(engine: EngineName): void {
+  const context = useContext(engine)
+  describeAppend(context)
+  describeEventIds(context)
+  describeRead(context)
+  describeTags(context)
+  describeRemoval(context)
+  describeSettings(context)
+  describeDistinct(context)
+  describePolicies(context)
+  describeMembers(context)
+  describeExpiry(context)
+  describeNames(context)
+  describePayloads(context)
+  describeBigint(context)
+  describeInput(context)
+  describeTransactions(context)
+  describeAttach(context)
+  describeLifecycle(context)
+  describeSchema(context)
+  describeExplain(context)
+}

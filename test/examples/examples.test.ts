@@ -1,0 +1,108 @@
+/** Runs every example, over sockets where it is an app. */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Express } from 'express'
+import { createViewersApp } from '../../examples/last-viewers'
+import { createShopApp } from '../../examples/mounted-router'
+import { main as ownTransaction } from '../../examples/own-transaction'
+import { openStore, type Store } from '../../src/index'
+// Registers its own tests.
+import '../../examples/someone-elses.test'
+
+const KNOWN = ['last-viewers.ts', 'mounted-router.ts', 'own-transaction.ts', 'someone-elses.test.ts']
+
+describe('examples', () => {
+  let store: Store
+  const undo: (() => void)[] = []
+
+  beforeEach(async () => {
+    store = await openStore({ url: 'sqlite::memory:' })
+  })
+  afterEach(async () => {
+    for (const step of undo.splice(0)) step()
+    await store.close()
+  })
+
+  /** Serves the app; resolves to its address. */
+  const serve = async (app: Express): Promise<string> => {
+    const server = app.listen(0, '127.0.0.1')
+    undo.push(() => server.close().closeAllConnections())
+    await new Promise((resolve) => server.once('listening', resolve))
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+
+  it('are all run here', () => {
+    expect(readdirSync(join(__dirname, '../../examples')).sort()).toEqual(KNOWN)
+  })
+
+  it('last-viewers: the last ten others, each once, newest first', async () => {
+    const url = await serve(await createViewersApp(store))
+    const visit = async (user?: string, article = 42) => {
+      const answer = await fetch(`${url}/articles/${article}`, {
+        headers: user === undefined ? {} : { 'X-User': user },
+      })
+      expect(answer.status).toBe(200)
+      const page = await answer.text()
+      const names = [...page.matchAll(/<li>(.*?)<\/li>/g)].map(([, name]) => name)
+      return { names, views: Number(/(\d+) views/.exec(page)?.[1]) }
+    }
+    expect(await visit('u0')).toEqual({ names: [], views: 1 })
+    for (let n = 1; n <= 12; n++) await visit(`u${n}`)
+    expect((await visit('u12')).names).toEqual(['u11', 'u10', 'u9', 'u8', 'u7', 'u6', 'u5', 'u4', 'u3', 'u2'])
+    // Coming back moves to the front and pushes nobody out.
+    expect((await visit('u5')).names).toEqual(['u12', 'u11', 'u10', 'u9', 'u8', 'u7', 'u6', 'u4', 'u3', 'u2'])
+    expect(await visit()).toEqual({
+      names: ['u5', 'u12', 'u11', 'u10', 'u9', 'u8', 'u7', 'u6', 'u4', 'u3'],
+      views: 15,
+    })
+    expect((await visit('<b>', 43)).names).toEqual([])
+    expect((await visit('u1', 43)).names).toEqual(['&lt;b>'])
+  })
+
+  it('own-transaction: the order and its history entry roll back together', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'recentn-example-'))
+    undo.push(() => rmSync(folder, { recursive: true, force: true }))
+    const { orders, history } = await ownTransaction(join(folder, 'shop.db'))
+    expect(orders.map(({ id }) => id)).toEqual([1, 3])
+    expect(history).toEqual([
+      { order: 3, cents: 20_000 },
+      { order: 1, cents: 60_000 },
+    ])
+  })
+
+  it('mounted-router: below its path, behind the login of the app', async () => {
+    const url = await serve(createShopApp(store))
+    const items = `${url}/activity/v1/groups/product%3A7/items`
+    const ask = async (target: string, method = 'GET', user?: string, body?: unknown) => {
+      const headers = { 'Content-Type': 'application/json', ...(user !== undefined && { 'X-User': user }) }
+      const answer = await fetch(target, {
+        method,
+        headers,
+        body: body === undefined ? undefined : JSON.stringify(body),
+      })
+      const text = await answer.text()
+      return {
+        status: answer.status,
+        body: answer.headers.get('Content-Type')?.includes('json') ? JSON.parse(text) : text,
+      }
+    }
+    expect(await ask(items, 'POST', undefined, { payload: 1 })).toMatchObject({
+      status: 401,
+      body: { code: 'unauthorized' },
+    })
+    const appended = await ask(items, 'POST', 'fred', { member: 'fred', payload: { stars: 5 } })
+    expect(appended).toMatchObject({ status: 201, body: { group: 'product:7', id: '0', payload: { stars: 5 } } })
+    expect(await ask(items)).toMatchObject({ status: 200, body: { total: '1', items: [appended.body] } })
+
+    const erase = `${url}/activity/v1/members/fred/items`
+    expect(await ask(erase, 'DELETE', 'fred')).toMatchObject({ status: 403, body: { code: 'forbidden' } })
+    expect(await ask(erase, 'DELETE', 'anna')).toEqual({ status: 200, body: { deleted: 1 } })
+    expect((await ask(items)).body.items).toEqual([])
+
+    expect((await ask(`${url}/activity/openapi.json`)).body.servers).toEqual([{ url: '/activity' }])
+    expect(await ask(`${url}/`)).toEqual({ status: 200, body: 'the rest of the shop' })
+    expect((await ask(`${url}/v1/groups`)).status).toBe(404)
+  })
+})

@@ -1,0 +1,116 @@
+import { type Client, rawExchange, send, startApp } from './support/client'
+
+let server: Client
+beforeAll(async () => {
+  server = await startApp()
+})
+
+const get = (headers: Record<string, string>) => send(server.url, 'GET', '/v1/groups', { headers })
+
+describe('the guard against DNS rebinding', () => {
+  test.each(['localhost', 'LOCALHOST:3000', '127.0.0.1', '127.0.0.1:80', '127.1.2.3', '[::1]', '[::1]:3000'])(
+    'takes the Host %s',
+    async (host) => {
+      expect((await get({ Host: host })).status).toBe(200)
+    },
+  )
+
+  test.each([
+    'example.org',
+    'localhost.example.org',
+    '127.0.0.1.example.org',
+    'example.org:3000',
+    '192.168.1.5',
+    '0.0.0.0',
+    '[::]',
+  ])('refuses the Host %j', async (host) => {
+    const answer = await get({ Host: host })
+    expect([answer.status, answer.json.code]).toEqual([403, 'forbidden'])
+    expect((await send(server.url, 'GET', '/livez', { headers: { Host: host } })).status).toBe(403)
+  })
+
+  test.each(['http://localhost', 'http://localhost:5173', 'https://127.0.0.1:8443', 'http://[::1]:1'])(
+    'takes the Origin %s',
+    async (origin) => {
+      expect((await get({ Host: 'localhost', Origin: origin })).status).toBe(200)
+    },
+  )
+
+  test.each(['http://example.org', 'null', 'https://localhost.example.org', 'file://', 'http://localhost@example.org'])(
+    'refuses the Origin %s',
+    async (origin) => {
+      expect((await get({ Host: 'localhost', Origin: origin })).status).toBe(403)
+    },
+  )
+
+  test('is off where everyone is let in', async () => {
+    const open = await startApp({ allowAnonymous: true })
+    const headers = { Host: 'example.org', Origin: 'http://example.org' }
+    expect((await open.request('GET', '/v1/groups', { headers })).status).toBe(200)
+  })
+})
+
+describe('a request id', () => {
+  test.each(['a', 'abc-123/~!', 'x'.repeat(128)])('is echoed: %s', async (id) => {
+    expect((await server.get('/v1/groups', { 'X-Request-Id': id })).headers['x-request-id']).toBe(id)
+    expect((await server.get('/v1/nothing', { 'X-Request-Id': id })).headers['x-request-id']).toBe(id)
+  })
+
+  test.each(['', 'x'.repeat(129), 'a b', 'ü'])('is made in place of %j', async (id) => {
+    const answers = [await server.get('/v1/groups', { 'X-Request-Id': id }), await server.get('/livez')]
+    const ids = answers.map(({ headers }) => headers['x-request-id'])
+    for (const made of ids) expect(made).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+    expect(new Set(ids).size).toBe(2)
+  })
+})
+
+describe('the process', () => {
+  test('says that it lives and is ready', async () => {
+    for (const path of ['/livez', '/readyz']) {
+      const answer = await server.get(path)
+      expect([answer.status, answer.json]).toEqual([200, { status: 'ok' }])
+    }
+  })
+
+  test('does not say what it is made of', async () => {
+    const { headers } = await server.get('/v1/groups')
+    expect(headers['x-powered-by']).toBeUndefined()
+    expect(headers.server).toBeUndefined()
+    expect(headers.etag).toBeUndefined()
+  })
+
+  test('answers 503 when the database is gone, and still lives', async () => {
+    const { store, ...client } = await startApp()
+    await store.close()
+    const answer = await send(client.url, 'GET', '/readyz', {})
+    expect([answer.status, answer.headers['retry-after'], answer.headers['content-type']]).toEqual([
+      503,
+      '1',
+      'application/problem+json',
+    ])
+    expect((await client.get('/livez')).status).toBe(200)
+  })
+})
+
+describe('what is no HTTP request', () => {
+  test.each([
+    ['nonsense', 'hello\r\n\r\n', 400],
+    ['a bad header', 'GET / HTTP/1.1\r\nHost: localhost\r\nbad header\r\n\r\n', 400],
+    ['a head that is too long', `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(300_000)}\r\n\r\n`, 431],
+    [
+      'a target that is too long',
+      `GET /v1/groups?prefix=${'x'.repeat(300_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+      431,
+    ],
+    ['a bad chunk', 'POST /v1/items HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n', 400],
+    ['no Host', 'GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+  ])('is answered with a problem: %s', async (_name, bytes, status) => {
+    const text = await rawExchange(server.url, bytes)
+    expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    expect(text).toContain('Content-Type: application/problem+json')
+    const [head = '', body = ''] = text.split('\r\n\r\n')
+    expect(head).toContain('Connection: close')
+    expect(JSON.parse(body)).toMatchObject({ status, code: 'invalid_input' })
+    expect((await server.get('/livez')).status).toBe(200)
+  })
+})

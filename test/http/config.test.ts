@@ -1,0 +1,94 @@
+import { readConfig } from '../../src/config'
+import { RecentnError } from '../../src/errors'
+
+function faultsOf(environment: Record<string, string>) {
+  try {
+    readConfig(environment)
+  } catch (error) {
+    if (error instanceof RecentnError) return error.faults
+    throw error
+  }
+  return []
+}
+
+describe('the configuration', () => {
+  test('has defaults, for empty variables too', () => {
+    const defaults = {
+      port: 3000,
+      host: '127.0.0.1',
+      databaseUrl: 'sqlite:./data/recentn.db',
+      allowAnonymous: false,
+      defaultCapacity: undefined,
+      shutdownSeconds: 10,
+      bodyLimitBytes: 1048576,
+      poolSize: undefined,
+    }
+    expect(readConfig({})).toEqual(defaults)
+    expect(readConfig({ PORT: '', HOST: '', DATABASE_URL: '', RECENTN_ALLOW_ANONYMOUS: '' })).toEqual(defaults)
+    expect(Object.isFrozen(readConfig({}))).toBe(true)
+  })
+
+  test('is read', () => {
+    const environment = {
+      PORT: '0',
+      HOST: '0.0.0.0',
+      DATABASE_URL: 'mysql://u:p@db:3306/activity',
+      RECENTN_ALLOW_ANONYMOUS: '1',
+      RECENTN_DEFAULT_CAPACITY: '25',
+      RECENTN_SHUTDOWN_SECONDS: '3',
+      RECENTN_BODY_LIMIT_BYTES: '2048',
+      RECENTN_POOL_SIZE: '4',
+    }
+    expect(readConfig(environment)).toEqual({
+      port: 0,
+      host: '0.0.0.0',
+      databaseUrl: 'mysql://u:p@db:3306/activity',
+      allowAnonymous: true,
+      defaultCapacity: 25,
+      shutdownSeconds: 3,
+      bodyLimitBytes: 2048,
+      poolSize: 4,
+    })
+  })
+
+  test('names every fault at once', () => {
+    const faults = faultsOf({
+      PORT: '65536',
+      HOST: '192.168.1.5',
+      DATABASE_URL: 'postgres://localhost/x',
+      RECENTN_ALLOW_ANONYMOUS: 'yes',
+      RECENTN_DEFAULT_CAPACITY: '0',
+      RECENTN_SHUTDOWN_SECONDS: '-1',
+      RECENTN_BODY_LIMIT_BYTES: '1e6',
+      RECENTN_POOL_SIZE: '1.5',
+    })
+    expect(faults.map((fault) => fault.parameter).sort()).toEqual([
+      'DATABASE_URL',
+      'HOST',
+      'PORT',
+      'RECENTN_ALLOW_ANONYMOUS',
+      'RECENTN_BODY_LIMIT_BYTES',
+      'RECENTN_DEFAULT_CAPACITY',
+      'RECENTN_POOL_SIZE',
+      'RECENTN_SHUTDOWN_SECONDS',
+    ])
+  })
+
+  test.each(['127.0.0.1', '127.8.9.10', 'localhost', '::1', '[::1]'])('listens on %s', (HOST) => {
+    expect(faultsOf({ HOST })).toEqual([])
+  })
+
+  test.each(['0.0.0.0', '::', '192.168.1.5', 'example.org', '127.0.0.1.example.org'])(
+    'does not listen on %s, and says what to do',
+    (HOST) => {
+      expect(faultsOf({ HOST })).toEqual([
+        { parameter: 'HOST', detail: expect.stringContaining('RECENTN_ALLOW_ANONYMOUS=1') },
+      ])
+      expect(faultsOf({ HOST, RECENTN_ALLOW_ANONYMOUS: '1' })).toEqual([])
+    },
+  )
+
+  test('never shows the password of a database', () => {
+    expect(JSON.stringify(faultsOf({ DATABASE_URL: 'mysq://user:secret@host/db' }))).not.toContain('secret')
+  })
+})

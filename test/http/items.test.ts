@@ -1,0 +1,233 @@
+import { type Client, fresh, startApp } from './support/client'
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+let server: Client
+beforeAll(async () => {
+  server = await startApp()
+})
+
+const items = (group: string) => `/v1/groups/${encodeURIComponent(group)}/items`
+
+/** Appends so many, members m0, m1 and so on. */
+async function fill(group: string, count: number): Promise<void> {
+  const batch = Array.from({ length: count }, (_, i) => ({ group, member: `m${i}` }))
+  expect((await server.post('/v1/items', { items: batch })).status).toBe(201)
+}
+
+async function idsOf(path: string): Promise<string[]> {
+  const { status, text } = await server.get(path)
+  expect(status).toBe(200)
+  return JSON.parse(text).items.map((item: { id: string }) => item.id)
+}
+
+describe('POST /v1/groups/{group}/items', () => {
+  test('answers 201 with the item, null for what was not given', async () => {
+    const group = fresh()
+    const answer = await server.post(items(group), {})
+    expect(answer.status).toBe(201)
+    expect(answer.headers['content-type']).toBe('application/json')
+    expect(answer.json).toEqual({
+      group,
+      id: '0',
+      slot: 0,
+      member: null,
+      payload: null,
+      occurredAt: null,
+      eventId: null,
+      createdAt: expect.stringMatching(TIME),
+    })
+  })
+
+  test('keeps what was given; times in UTC, cut to milliseconds', async () => {
+    const group = fresh()
+    const given = {
+      member: 'ü 1',
+      payload: { a: [1, null] },
+      occurredAt: '2026-11-21T12:00:00.1239+02:00',
+      eventId: 'e',
+    }
+    const { json } = await server.post(items(group), given)
+    expect(json).toMatchObject({ ...given, occurredAt: '2026-11-21T10:00:00.123Z' })
+    expect((await server.get(items(group))).json.items).toEqual([json])
+  })
+
+  test('takes null as not given', async () => {
+    const answer = await server.post(items(fresh()), { member: null, payload: null, occurredAt: null, eventId: null })
+    expect(answer.status).toBe(201)
+    expect(answer.json).toMatchObject({ member: null, payload: null, occurredAt: null, eventId: null })
+  })
+
+  test('answers an eventId that is there with 200 and that item', async () => {
+    const group = fresh()
+    const first = await server.post(items(group), { eventId: 'once', payload: 1 })
+    const again = await server.post(items(group), { eventId: 'once', payload: 2 })
+    expect([first.status, again.status]).toEqual([201, 200])
+    expect(again.json).toEqual(first.json)
+    expect((await server.get(items(group))).json.total).toBe('1')
+  })
+
+  test.each(['a/b', 'a b', 'ä', '%', '日本', 'a?b=c#d', '...', '__proto__', 'constructor', '😀'])(
+    'has a group named %s',
+    async (name) => {
+      expect((await server.post(items(name), {})).json.group).toBe(name)
+      expect((await server.get(items(name))).json).toMatchObject({ group: name, total: '1' })
+    },
+  )
+})
+
+describe('POST /v1/items', () => {
+  test('answers where each item is, in the order given', async () => {
+    const [a, b] = [fresh(), fresh()]
+    const answer = await server.post('/v1/items', { items: [{ group: a }, { group: b }, { group: a }] })
+    expect(answer.status).toBe(201)
+    expect(answer.json).toEqual({
+      items: [
+        { group: a, id: '0', slot: 0 },
+        { group: b, id: '0', slot: 0 },
+        { group: a, id: '1', slot: 1 },
+      ],
+    })
+  })
+
+  test('answers the id that an eventId has', async () => {
+    const group = fresh()
+    const one = { group, eventId: 'x' }
+    expect((await server.post('/v1/items', { items: [one, { group }, one] })).json.items).toMatchObject([
+      { id: '0' },
+      { id: '1' },
+      { id: '0' },
+    ])
+  })
+
+  test('takes 1,000 and stores none of them when one is refused', async () => {
+    const group = fresh()
+    await fill(group, 1000)
+    expect((await server.get(items(group))).json.total).toBe('1000')
+    const bad = Array.from({ length: 1000 }, (_, i) => ({ group, member: i === 999 ? '' : 'm' }))
+    const refused = await server.post('/v1/items', { items: bad })
+    expect(refused.status).toBe(400)
+    expect(refused.json.errors).toEqual([{ pointer: '/items/999/member', detail: 'must not be empty' }])
+    expect((await server.get(items(group))).json.total).toBe('1000')
+  })
+})
+
+describe('GET /v1/groups/{group}/items', () => {
+  test('answers the newest first, ten unless told otherwise', async () => {
+    const group = fresh()
+    await fill(group, 12)
+    const { json } = await server.get(items(group))
+    expect(json).toMatchObject({ group, capacity: 10, mode: 'history', total: '12', nextBefore: null })
+    expect(await idsOf(items(group))).toEqual(['11', '10', '9', '8', '7', '6', '5', '4', '3', '2'])
+  })
+
+  test('pages with limit and before', async () => {
+    const group = fresh()
+    await fill(group, 5)
+    const first = await server.get(`${items(group)}?limit=2`)
+    expect(first.json).toMatchObject({ nextBefore: '3', items: [{ id: '4' }, { id: '3' }] })
+    const second = await server.get(`${items(group)}?limit=2&before=3`)
+    expect(second.json).toMatchObject({ nextBefore: '1', items: [{ id: '2' }, { id: '1' }] })
+    const last = await server.get(`${items(group)}?limit=2&before=1`)
+    expect(last.json).toMatchObject({ nextBefore: null, items: [{ id: '0' }] })
+  })
+
+  test('leaves members out', async () => {
+    const group = fresh()
+    await fill(group, 4)
+    expect(await idsOf(`${items(group)}?exclude=m1&exclude=m3`)).toEqual(['2', '0'])
+    const hundred = Array.from({ length: 100 }, (_, i) => `exclude=m${i}`).join('&')
+    expect(await idsOf(`${items(group)}?${hundred}`)).toEqual([])
+  })
+
+  test('takes the longest names there are, a hundred of them', async () => {
+    const long = encodeURIComponent('😀'.repeat(190))
+    const query = Array.from({ length: 100 }, (_, i) => `exclude=${long}${i % 10}`).join('&')
+    expect((await server.get(`${items(fresh())}?${query}`)).status).toBe(200)
+  })
+
+  test('answers a group that does not exist with nothing', async () => {
+    const group = fresh()
+    const { status, json } = await server.get(items(group))
+    expect(status).toBe(200)
+    expect(json).toEqual({ group, capacity: 10, mode: 'history', total: '0', items: [], nextBefore: null })
+  })
+
+  test('stops at about 4 MiB and says where to go on', async () => {
+    const group = fresh()
+    await server.put(`/v1/groups/${group}`, { capacity: 100 })
+    const payload = 'x'.repeat(64 * 1024 - 2)
+    for (let i = 0; i < 80; i++) expect((await server.post(items(group), { payload })).status).toBe(201)
+    const first = await server.get(`${items(group)}?limit=100`)
+    expect(first.text.length).toBeLessThan(4.5 * 1024 * 1024)
+    expect(first.text.length).toBeGreaterThan(3.5 * 1024 * 1024)
+    const rest = await idsOf(`${items(group)}?limit=100&before=${first.json.nextBefore}`)
+    expect(rest.length).toBeGreaterThan(0)
+    expect(rest.at(-1)).toBe('0')
+    expect(JSON.parse(first.text).items.length + rest.length).toBe(80)
+
+    const many = await server.get(`/v1/items?limit=80&group=${group}&group=${group}`)
+    expect(many.text.length).toBeLessThan(4.6 * 1024 * 1024)
+    const pages = JSON.parse(many.text).groups
+    expect(pages[1].items).toHaveLength(1)
+    expect(pages[0].nextBefore).toBe(pages[0].items.at(-1).id)
+    expect(pages[1].nextBefore).toBe('79')
+  })
+})
+
+describe('GET /v1/items', () => {
+  test('answers each group, in the order asked', async () => {
+    const [a, b, none] = [fresh(), fresh(), fresh()]
+    await fill(a, 3)
+    await fill(b, 2)
+    const answer = await server.get(`/v1/items?group=${b}&group=${none}&group=${a}&limit=2&exclude=m1`)
+    expect(answer.status).toBe(200)
+    expect(answer.json).toEqual({
+      groups: [
+        { group: b, capacity: 10, mode: 'history', total: '2', items: [expect.objectContaining({ id: '0' })] },
+        { group: none, capacity: 10, mode: 'history', total: '0', items: [] },
+        {
+          group: a,
+          capacity: 10,
+          mode: 'history',
+          total: '3',
+          items: [expect.objectContaining({ id: '2' }), expect.objectContaining({ id: '0' })],
+        },
+      ],
+    })
+  })
+})
+
+describe('DELETE items', () => {
+  test('empties a group; ids go on', async () => {
+    const group = fresh()
+    await fill(group, 3)
+    const answer = await server.delete(items(group))
+    expect([answer.status, answer.json]).toEqual([200, { deleted: 3 }])
+    expect((await server.delete(items(fresh()))).json).toEqual({ deleted: 0 })
+    expect((await server.post(items(group), {})).json.id).toBe('3')
+  })
+
+  test('removes one; its id is never used again', async () => {
+    const group = fresh()
+    await fill(group, 3)
+    const gone = await server.delete(`${items(group)}/2`)
+    expect([gone.status, gone.text]).toEqual([204, ''])
+    const again = await server.delete(`${items(group)}/2`)
+    expect([again.status, again.json.code]).toEqual([404, 'item_not_found'])
+    expect((await server.post(items(group), {})).json.id).toBe('3')
+    expect(await idsOf(items(group))).toEqual(['3', '1', '0'])
+    expect((await server.delete(`${items(group)}/9223372036854775807`)).status).toBe(404)
+  })
+})
+
+describe('HEAD', () => {
+  test('answers as GET does, without the body', async () => {
+    const group = fresh()
+    const get = await server.get(items(group))
+    const head = await server.request('HEAD', items(group))
+    expect([head.status, head.text]).toEqual([200, ''])
+    expect(head.headers.etag).toBe(get.headers.etag)
+    expect(head.headers['content-length']).toBe(get.headers['content-length'])
+  })
+})

@@ -1,0 +1,120 @@
+import { execFileSync } from 'node:child_process'
+import { healthRoutes } from '../../src/http/health'
+import { storeRoutes } from '../../src/http/router'
+import { type Client, send, startApp } from './support/client'
+import { document, mustBeDocumented, schemaFault } from './support/documented'
+
+let server: Client
+let served: typeof document
+beforeAll(async () => {
+  server = await startApp()
+  const answer = await send(server.url, 'GET', '/openapi.json', {})
+  expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json'])
+  served = answer.json
+})
+
+/** Runs the validator, which is an ES module, where such modules load. */
+function judged(text: string): { valid: boolean; errors?: unknown } {
+  const script =
+    "import { Validator } from '@seriousme/openapi-schema-validator'; import { readFileSync } from 'node:fs';" +
+    'const result = await new Validator().validate(JSON.parse(readFileSync(0)));' +
+    'console.log(JSON.stringify({ valid: result.valid, errors: result.errors }))'
+  const args = ['--input-type=module', '--eval', script]
+  return JSON.parse(execFileSync(process.execPath, args, { input: text, cwd: __dirname, encoding: 'utf8' }))
+}
+
+describe('the OpenAPI document', () => {
+  test('is valid OpenAPI 3.1', () => {
+    expect(served.openapi).toBe('3.1.0')
+    expect(judged(JSON.stringify(served))).toEqual({ valid: true })
+    expect(judged(JSON.stringify({ ...served, paths: 7 })).valid).toBe(false)
+  })
+
+  test('is the one that answers are judged by', () => {
+    const { info: _served, ...rest } = served
+    const { info: _made, ...expected } = document
+    expect(rest).toEqual(expected)
+    expect(served.info?.version).toMatch(/^\d+\.\d+\.\d+/)
+  })
+
+  test('has the routes of the contract, and no others', () => {
+    const known = Object.entries(served.paths ?? {}).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    expect(known.sort()).toEqual([
+      'DELETE /v1/groups/{group}',
+      'DELETE /v1/groups/{group}/items',
+      'DELETE /v1/groups/{group}/items/{id}',
+      'DELETE /v1/members/{member}/items',
+      'DELETE /v1/policies/{prefix}',
+      'GET /livez',
+      'GET /readyz',
+      'GET /v1/groups',
+      'GET /v1/groups/{group}',
+      'GET /v1/groups/{group}/items',
+      'GET /v1/items',
+      'GET /v1/members/{member}/items',
+      'GET /v1/policies',
+      'GET /v1/policies/{prefix}',
+      'POST /v1/groups/{group}/items',
+      'POST /v1/items',
+      'PUT /v1/groups/{group}',
+      'PUT /v1/policies/{prefix}',
+    ])
+    const routes = [...storeRoutes, ...healthRoutes].map(({ method, path }) => `${method.toUpperCase()} ${path}`)
+    expect(routes.sort()).toEqual(known.sort())
+  })
+
+  test('has every operation served under its path and method', async () => {
+    for (const [template, operations] of Object.entries(served.paths ?? {})) {
+      const path = template.replaceAll(/\{\w+\}/g, '7')
+      for (const method of Object.keys(operations)) {
+        const answer = await server.request(method.toUpperCase(), path)
+        expect([method, path, answer.status]).not.toEqual([method, path, 405])
+        expect(answer.json?.code).not.toBe('not_found')
+      }
+    }
+  })
+
+  test('names its operations once, and gives an example of every body that fits its schema', () => {
+    const operations = Object.values(served.paths ?? {}).flatMap((path) => Object.values(path))
+    const ids = operations.map((operation) => operation.operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const { requestBody, responses } of operations) {
+      for (const { content } of [requestBody ?? {}, ...Object.values(responses ?? {})]) {
+        for (const { schema, example } of Object.values(content ?? {})) {
+          expect(example).toBeDefined()
+          const name = String(schema?.$ref).split('/').at(-1) as string
+          expect([name, example, schemaFault(name, example)]).toEqual([name, example, null])
+        }
+      }
+    }
+  })
+
+  test('judges: an answer that differs is not let through', () => {
+    const seen = {
+      method: 'GET',
+      path: '/v1/groups/a',
+      status: 200,
+      headers: { 'x-request-id': '1', 'content-type': 'application/json' },
+    }
+    const group = {
+      group: 'a',
+      capacity: 1,
+      mode: 'history',
+      ttlSeconds: null,
+      total: '0',
+      createdAt: '2026-11-20T08:30:00.000Z',
+    }
+    expect(() => mustBeDocumented({ ...seen, text: JSON.stringify(group) })).not.toThrow()
+    for (const wrong of [
+      { ...group, total: 0 },
+      { ...group, more: 1 },
+      { ...group, createdAt: 'now' },
+      { group: 'a' },
+    ]) {
+      expect(() => mustBeDocumented({ ...seen, text: JSON.stringify(wrong) })).toThrow()
+    }
+    expect(() => mustBeDocumented({ ...seen, status: 202, text: JSON.stringify(group) })).toThrow()
+  })
+})

@@ -1,0 +1,156 @@
+import { type Client, fresh, startApp } from './support/client'
+
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+
+let server: Client
+beforeAll(async () => {
+  server = await startApp()
+})
+
+describe('/v1/groups/{group}', () => {
+  test('PUT creates with 201 and replaces with 200; what is left out follows the policy', async () => {
+    const group = fresh()
+    const created = await server.put(`/v1/groups/${group}`, { capacity: 3, mode: 'distinct', ttlSeconds: 60 })
+    expect(created.status).toBe(201)
+    const body = { group, capacity: 3, mode: 'distinct', ttlSeconds: 60, total: '0', createdAt: TIME }
+    expect(created.json).toEqual(body)
+    expect((await server.get(`/v1/groups/${group}`)).json).toEqual(body)
+
+    const replaced = await server.put(`/v1/groups/${group}`, { capacity: 4 })
+    expect(replaced.status).toBe(200)
+    expect(replaced.json).toEqual({ ...body, capacity: 4, mode: 'history', ttlSeconds: null })
+    expect((await server.put(`/v1/groups/${group}`, {})).json.capacity).toBe(10)
+  })
+
+  test('takes null as not given, but ttlSeconds null as never', async () => {
+    const prefix = fresh('ttl')
+    await server.put(`/v1/policies/${prefix}`, { capacity: 7, mode: 'distinct', ttlSeconds: 30 })
+    const group = `${prefix}:1`
+    const followed = await server.put(`/v1/groups/${group}`, { capacity: null, mode: null })
+    expect(followed.json).toMatchObject({ capacity: 7, mode: 'distinct', ttlSeconds: 30 })
+    const never = await server.put(`/v1/groups/${group}`, { ttlSeconds: null })
+    expect(never.json).toMatchObject({ capacity: 7, mode: 'distinct', ttlSeconds: null })
+  })
+
+  test('GET and DELETE of an unknown one are 404; DELETE forgets', async () => {
+    const group = fresh()
+    for (const method of ['GET', 'DELETE']) {
+      const answer = await server.request(method, `/v1/groups/${group}`)
+      expect([answer.status, answer.json.code]).toEqual([404, 'group_not_found'])
+    }
+    for (const id of ['0', '1']) expect((await server.post(`/v1/groups/${group}/items`, {})).json.id).toBe(id)
+    const gone = await server.delete(`/v1/groups/${group}`)
+    expect([gone.status, gone.text]).toEqual([204, ''])
+    expect((await server.post(`/v1/groups/${group}/items`, {})).json.id).toBe('0')
+  })
+
+  test('a capacity made smaller keeps the newest', async () => {
+    const group = fresh()
+    for (let i = 0; i < 5; i++) await server.post(`/v1/groups/${group}/items`, {})
+    await server.put(`/v1/groups/${group}`, { capacity: 2 })
+    expect((await server.get(`/v1/groups/${group}/items`)).json).toMatchObject({ items: [{ id: '4' }, { id: '3' }] })
+  })
+})
+
+describe('GET /v1/groups', () => {
+  test('lists by name, in pages', async () => {
+    const prefix = fresh('list')
+    for (const name of ['c', 'a', 'b']) await server.put(`/v1/groups/${prefix}:${name}`, {})
+    const first = await server.get(`/v1/groups?prefix=${prefix}:&limit=2`)
+    expect(first.json).toMatchObject({ groups: [{ group: `${prefix}:a` }, { group: `${prefix}:b` }] })
+    const after = encodeURIComponent(String(first.json.nextAfter))
+    const second = await server.get(`/v1/groups?prefix=${prefix}:&limit=2&after=${after}`)
+    expect(second.json).toEqual({
+      groups: [{ group: `${prefix}:c`, capacity: 10, mode: 'history', ttlSeconds: null, total: '0', createdAt: TIME }],
+      nextAfter: null,
+    })
+  })
+
+  test('takes an empty prefix for none', async () => {
+    await server.put(`/v1/groups/${fresh()}`, {})
+    const all = await server.get('/v1/groups')
+    expect((await server.get('/v1/groups?prefix=')).json).toEqual(all.json)
+    expect(JSON.parse(all.text).groups.length).toBeGreaterThan(0)
+  })
+})
+
+describe('/v1/policies', () => {
+  test('PUT creates with 201 and replaces with 200; GET, DELETE', async () => {
+    const prefix = fresh('policy/')
+    const path = `/v1/policies/${encodeURIComponent(prefix)}`
+    expect((await server.get(path)).json.code).toBe('policy_not_found')
+    const created = await server.put(path, { capacity: 3, mode: 'distinct' })
+    expect([created.status, created.json]).toEqual([201, { prefix, capacity: 3, mode: 'distinct', ttlSeconds: null }])
+    const replaced = await server.put(path, { capacity: 4, mode: 'history', ttlSeconds: 5 })
+    expect([replaced.status, replaced.json]).toEqual([200, { prefix, capacity: 4, mode: 'history', ttlSeconds: 5 }])
+    expect((await server.get(path)).json).toEqual(replaced.json)
+    expect((await server.delete(path)).status).toBe(204)
+    expect((await server.delete(path)).status).toBe(404)
+  })
+
+  test('a group made after the answer obeys, the longest prefix wins', async () => {
+    const prefix = fresh('long')
+    await server.put(`/v1/policies/${prefix}`, { capacity: 3, mode: 'history' })
+    await server.put(`/v1/policies/${prefix}:x`, { capacity: 4, mode: 'distinct' })
+    await server.post('/v1/items', { items: [{ group: `${prefix}:a` }, { group: `${prefix}:xy`, member: 'm' }] })
+    expect((await server.get(`/v1/groups/${prefix}:a`)).json).toMatchObject({ capacity: 3, mode: 'history' })
+    expect((await server.get(`/v1/groups/${prefix}:xy`)).json).toMatchObject({ capacity: 4, mode: 'distinct' })
+  })
+
+  test('are listed by prefix, in pages', async () => {
+    const { text } = await server.get('/v1/policies')
+    const all = JSON.parse(text).policies
+    expect(all.length).toBeGreaterThan(1)
+    const first = await server.get('/v1/policies?limit=1')
+    expect(first.json.policies).toEqual([all[0]])
+    const second = await server.get(`/v1/policies?limit=1&after=${encodeURIComponent(String(first.json.nextAfter))}`)
+    expect(second.json.policies).toEqual([all[1]])
+  })
+
+  test('an item needs a member in a distinct group: named where it is in the request', async () => {
+    const group = fresh()
+    await server.put(`/v1/groups/${group}`, { mode: 'distinct' })
+    const one = await server.post(`/v1/groups/${group}/items`, {})
+    expect([one.status, one.json.errors]).toEqual([400, [{ pointer: '/member', detail: expect.any(String) }]])
+    const items = [{ group: fresh() }, { group, member: 'm' }, { group }]
+    const many = await server.post('/v1/items', { items })
+    expect([many.status, many.json.errors]).toEqual([400, [{ pointer: '/items/2/member', detail: expect.any(String) }]])
+    expect((await server.get(`/v1/groups/${group}`)).json.total).toBe('0')
+  })
+})
+
+describe('/v1/members/{member}/items', () => {
+  test('lists what one did everywhere, newest first, in pages', async () => {
+    const member = fresh('member/')
+    const [a, b] = [fresh(), fresh()]
+    for (const group of [a, b, a]) await server.post(`/v1/groups/${group}/items`, { member, payload: { g: group } })
+    await server.post(`/v1/groups/${a}/items`, { member: 'other' })
+    const path = `/v1/members/${encodeURIComponent(member)}/items`
+    const whole = JSON.parse((await server.get(path)).text)
+    expect(whole.nextAfter).toBeNull()
+    expect(whole.items).toHaveLength(3)
+    expect(whole.items).toEqual(
+      expect.arrayContaining([expect.objectContaining({ group: b, member, payload: { g: b }, id: '0' })]),
+    )
+    const first = await server.get(`${path}?limit=2`)
+    expect(first.json.items).toEqual(whole.items.slice(0, 2))
+    const after = encodeURIComponent(String(first.json.nextAfter))
+    expect((await server.get(`${path}?limit=2&after=${after}`)).json).toEqual({
+      items: whole.items.slice(2),
+      nextAfter: null,
+    })
+  })
+
+  test('erases them', async () => {
+    const member = fresh('member')
+    const [a, b] = [fresh(), fresh()]
+    const items = [a, b, a].map((group) => ({ group, member }))
+    await server.post('/v1/items', { items: [...items, { group: a, member: 'stays' }] })
+    const path = `/v1/members/${member}/items`
+    const erased = await server.delete(path)
+    expect([erased.status, erased.json]).toEqual([200, { deleted: 3 }])
+    expect((await server.delete(path)).json).toEqual({ deleted: 0 })
+    expect((await server.get(path)).json).toEqual({ items: [], nextAfter: null })
+    expect((await server.get(`/v1/groups/${a}/items`)).json).toMatchObject({ items: [{ member: 'stays' }] })
+  })
+})

@@ -1,0 +1,144 @@
+/**
+ * What a set of groups must answer, computed with plain arrays from the words of the contract alone. A group keeps
+ * the items it was given, oldest first; what is shown is a filter over them. Slow and obvious on purpose.
+ */
+import type { Mode, OwnSettings, Settings } from '../../src/index'
+
+export interface OracleItem {
+  id: bigint
+  member: string | null
+  eventId: string | null
+  payload: number
+  createdAtSeconds: number
+}
+
+export interface OracleGroup {
+  own: OwnSettings
+  lastId: bigint
+  /** Oldest first: what has not been pushed out by a write. */
+  items: OracleItem[]
+}
+
+export interface NewOracleItem {
+  group: string
+  member: string | null
+  eventId: string | null
+  payload: number
+}
+
+export interface Answer {
+  capacity: number
+  mode: Mode
+  total: bigint
+  items: { id: bigint; member: string | null; eventId: string | null; payload: number }[]
+  nextBefore: bigint | null
+}
+
+/** A batch that the contract refuses. */
+export const REFUSED = 'refused' as const
+
+export class Oracle {
+  nowSeconds = 0
+  readonly groups = new Map<string, OracleGroup>()
+  readonly policies = new Map<string, Settings>()
+
+  settingsOf(name: string): Settings {
+    const own = this.groups.get(name)?.own ?? {}
+    const prefixes = [...this.policies.keys()].filter((prefix) => name.startsWith(prefix))
+    const longest = prefixes.sort((a, b) => b.length - a.length)[0] ?? ''
+    const policy = this.policies.get(longest) ?? { capacity: 10, mode: 'history', ttlSeconds: null }
+    return {
+      capacity: own.capacity ?? policy.capacity,
+      mode: own.mode ?? policy.mode,
+      ttlSeconds: own.ttlSeconds === undefined ? policy.ttlSeconds : own.ttlSeconds,
+    }
+  }
+
+  /** The items shown, oldest first. */
+  window(name: string): OracleItem[] {
+    const group = this.groups.get(name)
+    if (!group) return []
+    const { capacity, mode, ttlSeconds } = this.settingsOf(name)
+    const alive = group.items.filter((item) => this.#lives(item, ttlSeconds))
+    if (mode === 'history') return alive.filter((item) => item.id > group.lastId - BigInt(capacity))
+    const newest = new Map<string, OracleItem>()
+    for (const item of alive) if (item.member !== null) newest.set(item.member, item)
+    return alive.filter((item) => item.member !== null && newest.get(item.member) === item).slice(-capacity)
+  }
+
+  #lives(item: OracleItem, ttlSeconds: number | null): boolean {
+    return ttlSeconds === null || item.createdAtSeconds + ttlSeconds > this.nowSeconds
+  }
+
+  /** What an append and a change of the settings do: let go of all that is not shown. */
+  settle(name: string): void {
+    const group = this.groups.get(name)
+    if (group) group.items = this.window(name)
+  }
+
+  /** The ids that the items get, or `REFUSED` with nothing changed. */
+  appendMany(items: readonly NewOracleItem[]): { id: bigint; appended: boolean }[] | typeof REFUSED {
+    if (items.some(({ group, member }) => member === null && this.settingsOf(group).mode === 'distinct')) return REFUSED
+    return items.map(({ group: name, ...item }) => {
+      const group = this.groups.get(name) ?? { own: {}, lastId: -1n, items: [] }
+      this.groups.set(name, group)
+      this.settle(name)
+      const there = item.eventId === null ? undefined : group.items.find(({ eventId }) => eventId === item.eventId)
+      if (there) return { id: there.id, appended: false }
+      group.lastId += 1n
+      group.items.push({ ...item, id: group.lastId, createdAtSeconds: this.nowSeconds })
+      this.settle(name)
+      return { id: group.lastId, appended: true }
+    })
+  }
+
+  recent(name: string, limit = 10, before: bigint | null = null, exclude: readonly string[] = []): Answer {
+    const { capacity, mode } = this.settingsOf(name)
+    const all = this.window(name)
+      .filter((item) => before === null || item.id < before)
+      .filter((item) => item.member === null || !exclude.includes(item.member))
+      .reverse()
+    const items = all.slice(0, limit).map(({ id, member, eventId, payload }) => ({ id, member, eventId, payload }))
+    return {
+      capacity,
+      mode,
+      total: (this.groups.get(name)?.lastId ?? -1n) + 1n,
+      items,
+      nextBefore: all.length > limit ? (items.at(-1)?.id ?? null) : null,
+    }
+  }
+
+  remove(name: string, id: bigint): boolean {
+    if (!this.window(name).some((item) => item.id === id)) return false
+    const group = this.groups.get(name) as OracleGroup
+    group.items = group.items.filter((item) => item.id !== id)
+    return true
+  }
+
+  clear(name: string): void {
+    const group = this.groups.get(name)
+    if (group) group.items = []
+  }
+
+  put(name: string, own: OwnSettings): boolean {
+    const group = this.groups.get(name)
+    const { ttlSeconds } = this.settingsOf(name)
+    // What has expired stays gone, also when the new settings would let it live.
+    const items = (group?.items ?? []).filter((item) => this.#lives(item, ttlSeconds))
+    this.groups.set(name, { lastId: group?.lastId ?? -1n, items, own })
+    this.settle(name)
+    return group === undefined
+  }
+
+  erase(member: string): void {
+    for (const group of this.groups.values()) group.items = group.items.filter((item) => item.member !== member)
+  }
+
+  memberItems(member: string): { group: string; id: bigint }[] {
+    return [...this.groups.keys()].flatMap((group) =>
+      this.window(group)
+        .filter((item) => item.member === member)
+        .map(({ id }) => ({ group, id })),
+    )
+  }
+}
