@@ -53,11 +53,6 @@ declare const inTransaction: unique symbol
 export interface Tx extends Reader {
   readonly [inTransaction]: true
   readonly manager: EntityManager
-  /**
-   * True where a plain read certainly shows what is committed at that moment. A transaction of the user's may be at
-   * REPEATABLE READ, where the first plain read fixes what all later ones show.
-   */
-  readonly readsLatest: boolean
   /** Runs a statement that changes rows; resolves to how many. */
   run(sql: string, parameters?: readonly Parameter[]): Promise<number>
 }

@@ -89,7 +89,7 @@ export class Database implements Session {
     try {
       await runner.startTransaction(this.#options.setIsolation ? 'READ COMMITTED' : undefined)
       const requireWhole = refuseAfterConflict(runner, this.engine)
-      const tx = txOn(runner, this.engine, { readsLatest: true, clockOffsetMs: this.#options.clockOffsetMs })
+      const tx = txOn(runner, this.engine, this.#options.clockOffsetMs)
       const result = await this.#gate.guard(() => work(tx))
       requireWhole()
       committing = true
@@ -133,8 +133,7 @@ export function sessionWithin(
   if (!runner?.isTransactionActive) {
     throw new RecentnError('invalid_input', 'The EntityManager or QueryRunner has no open transaction')
   }
-  const readsLatest = engine.family === 'sqlite'
-  const tx = txOn(runner, engine, { readsLatest, clockOffsetMs })
+  const tx = txOn(runner, engine, clockOffsetMs)
   return sessionIn(tx, (error) => translated(error, engine))
 }
 
@@ -212,11 +211,7 @@ function refuseAfterConflict(runner: QueryRunner, engine: Engine): () => void {
 }
 
 /** A `Tx` ends with its transaction: what is still called on it then would run outside of any. */
-function txOn(
-  runner: QueryRunner,
-  engine: Engine,
-  { readsLatest, clockOffsetMs }: { readsLatest: boolean; clockOffsetMs?: () => number },
-): Tx {
+function txOn(runner: QueryRunner, engine: Engine, clockOffsetMs?: () => number): Tx {
   const reader = readerOn(runner, engine, clockOffsetMs)
   const open = () => {
     if (!runner.isTransactionActive) throw new RecentnError('closed', 'The transaction is over')
@@ -227,7 +222,6 @@ function txOn(
       return reader.now
     },
     manager: runner.manager,
-    readsLatest,
     rows: async (sql: string, parameters?: readonly Parameter[]) => {
       open()
       return reader.rows(sql, parameters)

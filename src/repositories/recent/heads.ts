@@ -6,11 +6,11 @@
  * group is read (MariaDB's innodb_snapshot_isolation refuses a lock on a row that changed after the first read).
  */
 import { randomInt } from 'node:crypto'
-import { compareNames, placeholders, type Row, type Tx } from '../../database/engine'
+import { compareNames, placeholders, type Tx } from '../../database/engine'
 import type { PolicyCache } from './policies'
 import { HEAD_COLUMNS, type Head, headColumns, headOf, headValues } from './rows'
 
-/** What is true at the moment of a lock: the database's time, and how often the policies have changed. */
+/** What is true once the lock is there: the database's time, and how often the policies have changed. */
 interface Moment {
   nowMs: number
   epoch: bigint
@@ -29,47 +29,32 @@ export interface LockedHeads extends Moment {
 /** Keys of one statement at the most: a list that is too long turns into a scan. */
 const CHUNK = 250
 
-const MUTABLE = HEAD_COLUMNS.filter((column) => !['group_key', 'incarnation', 'created_at_ms'].includes(column))
+const MUTABLE = HEAD_COLUMNS.filter((column) => !['group_key', 'incarnation'].includes(column))
 
-const selectMoment = (tx: Pick<Tx, 'engine' | 'now'>) =>
-  `SELECT ${tx.now} AS now_ms, ${tx.engine.bigint('epoch')} AS epoch FROM recent_policy_epoch WHERE id = 1`
+export const lockHeadsSql = (tx: Pick<Tx, 'engine'>, count: number, lock = tx.engine.forUpdate) =>
+  `SELECT ${headColumns(tx.engine)} FROM recent_groups g${tx.engine.useIndex('PRIMARY')} ` +
+  `WHERE g.group_key IN (${placeholders(count)}) ORDER BY g.group_key${lock}`
 
 /**
- * The state of the policies comes with the lock, so that no write goes by an older one; but not in a transaction of
- * the user's, where it would be a read before the lock.
+ * Asked once the lock is there: so that times never run backwards in a group, and no write goes by older policies.
+ * (As a subquery of the locking SELECT it would be a read before the lock.)
  */
-export function lockHeadsSql(
-  tx: Pick<Tx, 'engine' | 'now' | 'readsLatest'>,
-  count: number,
-  lock = tx.engine.forUpdate,
-): string {
-  const epoch = tx.readsLatest
-    ? `, (SELECT ${tx.engine.bigint('epoch')} FROM recent_policy_epoch WHERE id = 1) AS epoch`
-    : ''
-  return (
-    `SELECT ${headColumns(tx.engine)}, ${tx.now} AS now_ms${epoch} FROM recent_groups g${tx.engine.useIndex('PRIMARY')} ` +
-    `WHERE g.group_key IN (${placeholders(count)}) ORDER BY g.group_key${lock}`
-  )
-}
+const selectMomentSql = (tx: Pick<Tx, 'engine' | 'now'>) =>
+  `SELECT ${tx.now} AS now_ms, ${tx.engine.bigint('epoch')} AS epoch FROM recent_policy_epoch WHERE id = 1`
 
 /** Locks the heads that exist, of any of the given groups. */
 export async function lockHeads(tx: Tx, groups: Iterable<string>, lock = tx.engine.forUpdate): Promise<LockedHeads> {
   const names = [...new Set(groups)].sort(compareNames)
   const heads = new Map<string, Head>()
-  let moment: Moment | null = null
   for (let start = 0; start < names.length; start += CHUNK) {
     const chunk = names.slice(start, start + CHUNK)
     for (const row of await tx.rows(lockHeadsSql(tx, chunk.length, lock), chunk)) {
-      if (tx.readsLatest) moment = momentOf(row)
       const head = headOf(row)
       heads.set(head.group, head)
     }
   }
-  return { heads, ...(moment ?? momentOf((await tx.rows(selectMoment(tx)))[0] as Row)) }
-}
-
-function momentOf(row: Row): Moment {
-  return { nowMs: Number(row.now_ms), epoch: BigInt(row.epoch as string) }
+  const [moment] = await tx.rows(selectMomentSql(tx))
+  return { heads, nowMs: Number(moment?.now_ms), epoch: BigInt(moment?.epoch as string) }
 }
 
 /** Locks the head of one group; null when there is none. */
@@ -91,13 +76,14 @@ export async function lockOrCreateHeads(tx: Tx, policies: PolicyCache, groups: I
     missing.map((group) => newHead(group, locked.nowMs)),
     ['group_key'],
   )
-  const { heads } = await lockHeads(tx, missing)
+  const { heads, nowMs } = await lockHeads(tx, missing)
   // Locked last: who waited for a head while holding the policies would wait for whom a change of them makes wait.
   const set = await policies.locked(tx)
   for (const head of heads.values()) {
-    if (head.policyEpoch === 0n) Object.assign(head, set.settingsOf(head.group, {}), { policyEpoch: set.epoch })
+    if (head.policyEpoch === 0n)
+      Object.assign(head, set.settingsOf(head.group, {}), { policyEpoch: set.epoch, createdAtMs: nowMs })
   }
-  return { heads: new Map([...locked.heads, ...heads]), nowMs: locked.nowMs, epoch: set.epoch }
+  return { heads: new Map([...locked.heads, ...heads]), nowMs, epoch: set.epoch }
 }
 
 /** A head that nobody has seen yet: of no epoch, so that it gets its settings once it is locked. */
