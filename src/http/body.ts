@@ -4,8 +4,8 @@ import { RecentnError } from '../errors'
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
 
-/** How long a sender may go on with a body that was refused: it learns why only when it has stopped sending. */
-const DISCARD_MS = 30_000
+/** How long a sender may go on with a body that was refused before it is told. */
+const DISCARD_MS = 5_000
 
 /** A parsed body. `text` is its source, where that is known. */
 export interface JsonBody {
@@ -23,7 +23,7 @@ export async function readJsonBody(
 ): Promise<JsonBody | null> {
   const declared = Number(request.headers['content-length'] ?? 0)
   if (declared > limitBytes) {
-    discard(request)
+    await discard(request)
     throw tooLarge(limitBytes)
   }
   if (declared === 0 && request.headers['transfer-encoding'] === undefined) return null
@@ -78,22 +78,23 @@ function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
-    const onData = (chunk: Buffer) => {
+    request.on('data', (chunk: Buffer) => {
+      const fitted = size <= limitBytes
       size += chunk.length
-      if (size <= limitBytes) {
-        chunks.push(chunk)
-        return
+      if (size <= limitBytes) chunks.push(chunk)
+      else if (fitted) {
+        chunks.length = 0
+        discard(request).then(() => reject(tooLarge(limitBytes)))
       }
-      request.off('data', onData)
-      chunks.length = 0
-      discard(request)
-      reject(tooLarge(limitBytes))
-    }
-    request.on('data', onData)
-    request.once('end', () => resolve(Buffer.concat(chunks, size)))
+    })
+    request.once('end', () => {
+      if (size <= limitBytes) resolve(Buffer.concat(chunks, size))
+    })
     // The sender is gone: there is nobody to answer, and nothing of a half-sent request may be stored.
     request.once('error', () => reject(new SenderGone()))
-    request.once('close', () => reject(new SenderGone()))
+    request.once('close', () => {
+      if (size <= limitBytes) reject(new SenderGone())
+    })
     if (request.readableEnded) resolve(Buffer.alloc(0))
     else if (request.destroyed) reject(new SenderGone())
   })
@@ -103,13 +104,17 @@ function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer
 export class SenderGone extends Error {}
 
 /**
- * Lets the rest of a refused body run past. Closing the connection instead would reset it, and the sender would see
- * that in place of the answer.
+ * Lets the rest of a refused body run past, and resolves when it has. An answer before that would be lost on a sender
+ * that only reads when it has sent everything, because its connection may be closed with the answer.
  */
-function discard(request: IncomingMessage): void {
-  const timer = setTimeout(() => request.socket.destroy(), DISCARD_MS)
-  timer.unref()
-  const done = () => clearTimeout(timer)
-  request.once('end', done).once('close', done).on('error', done)
-  request.resume()
+function discard(request: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, DISCARD_MS)
+    const done = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    request.once('end', done).once('close', done).on('error', done)
+    request.resume()
+  })
 }

@@ -26,7 +26,7 @@ describe('a body', () => {
     [Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400, 'malformed_json'],
     [Buffer.from('{"member":"\ud7ff"}', 'utf16le'), 400, 'malformed_json'],
     ['['.repeat(500_000), 400, 'malformed_json'],
-  ])('such as %j is refused', async (body, status, code) => {
+  ])('number %# is refused', async (body, status, code) => {
     const answer = await server.request('POST', ITEMS, { body })
     expect([answer.status, answer.json.code]).toEqual([status, code])
     expect(answer.json.errors).toEqual([{ pointer: '', detail: expect.any(String) }])
