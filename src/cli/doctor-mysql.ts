@@ -1,6 +1,6 @@
 /** What `recentn doctor` looks at on MySQL and MariaDB. */
 import type { DataSource } from 'typeorm'
-import type { Check, Finding } from './doctor'
+import type { Check, Finding } from './finding'
 
 type Answer = Omit<Finding, 'check'>
 type Row = Record<string, unknown>

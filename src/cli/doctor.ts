@@ -4,23 +4,12 @@
  * A check that the database does not allow this user says so: what could not be seen is not the same as fine.
  */
 import { existsSync } from 'node:fs'
-import type { DataSource } from 'typeorm'
 import { RecentnError } from '../errors'
 import { openStore } from '../store'
 import type { Store } from '../store-types'
 import { MYSQL_CHECKS } from './doctor-mysql'
+import type { Check, Finding } from './finding'
 import { printable } from './progress'
-
-export interface Finding {
-  check: string
-  /** `unknown` is what could not be looked at. */
-  state: 'ok' | 'warning' | 'wrong' | 'unknown'
-  found: string
-  /** What to do about it. */
-  mend?: string
-}
-
-export type Check = [name: string, run: (database: DataSource) => Promise<Omit<Finding, 'check'>>]
 
 const SCHEMA_CODES = ['schema_missing', 'schema_outdated', 'schema_too_new']
 

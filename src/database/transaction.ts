@@ -8,7 +8,7 @@
 import type { EntityManager, QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import type { Engine, Parameter, Reader, Row, Session, Tx } from './engine'
-import { Gate } from './gate'
+import type { Gate } from './gate'
 
 export interface DatabaseOptions {
   engine: Engine
@@ -28,14 +28,15 @@ const RETRY_MS = 30_000
 export class Database implements Session {
   readonly engine: Engine
   readonly #options: DatabaseOptions
-  readonly #gate: Gate
+  /** SQLite's; the servers have a connection for each caller. */
+  readonly #gate: Gate | null
   #inFlight = 0
   #closed = false
   #idle: (() => void) | null = null
 
   constructor(options: DatabaseOptions) {
     this.#options = options
-    this.#gate = options.gate ?? new Gate()
+    this.#gate = options.engine.family === 'sqlite' ? (options.gate ?? null) : null
     this.engine = options.engine
   }
 
@@ -90,7 +91,7 @@ export class Database implements Session {
       await runner.startTransaction(this.#options.setIsolation ? 'READ COMMITTED' : undefined)
       const requireWhole = refuseAfterConflict(runner, this.engine)
       const tx = txOn(runner, this.engine, this.#options.clockOffsetMs)
-      const result = await this.#gate.guard(() => work(tx))
+      const result = await (this.#gate ? this.#gate.guard(() => work(tx)) : work(tx))
       requireWhole()
       committing = true
       await runner.commitTransaction()
