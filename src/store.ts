@@ -8,7 +8,7 @@ import type { Engine } from './database/engine'
 import { Gate } from './database/gate'
 import { migrate, requireSchema, schemaVersion } from './database/migrate'
 import { attach, engineOf } from './database/session'
-import { Database, sessionOn, sessionWithin } from './database/transaction'
+import { Database, sessionWithin } from './database/transaction'
 import { invalidInput, RecentnError } from './errors'
 import { PolicyCache } from './repositories/recent/policies'
 import { RecentRepository } from './repositories/recent/repository'
@@ -48,10 +48,10 @@ class BoundStore implements Store {
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>, { retries = 10 }: TransactionOptions = {}): Promise<T> {
     const caches: PolicyCache[] = []
-    const result = await this.#base.database.write((tx) => {
+    const result = await this.#base.database.write((tx, session) => {
       const policies = this.#policies.forTransaction()
       caches.push(policies)
-      return work({ groups: new RecentRepository(sessionOn(tx), policies), manager: tx.manager })
+      return work({ groups: new RecentRepository(session, policies), manager: tx.manager })
     }, retries)
     if (caches.at(-1)?.changed) this.#policies.forget()
     return result

@@ -36,7 +36,11 @@ export function dataSourceOptions({ url, poolSize = 10 }: ConnectOptions): Sqlit
   const type = server?.protocol === 'mysql:' ? 'mysql' : server?.protocol === 'mariadb:' ? 'mariadb' : null
   if (!server || !type) throw refused('must begin with sqlite:, mysql:// or mariadb://')
   if (server.search || server.hash) throw refused('takes no query and no fragment')
-  const database = decodeURIComponent(server.pathname.slice(1))
+  const [username, password, database] = [server.username, server.password, server.pathname.slice(1)].map(decoded) as [
+    string,
+    string,
+    string,
+  ]
   if (!server.hostname || !database || database.includes('/')) {
     throw refused('must be of the form mysql://user:password@host:port/database')
   }
@@ -45,8 +49,8 @@ export function dataSourceOptions({ url, poolSize = 10 }: ConnectOptions): Sqlit
     type,
     host: server.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: server.port ? Number(server.port) : 3306,
-    username: decodeURIComponent(server.username),
-    password: decodeURIComponent(server.password),
+    username,
+    password,
     database,
     charset: 'utf8mb4',
     timezone: 'Z',
@@ -55,6 +59,14 @@ export function dataSourceOptions({ url, poolSize = 10 }: ConnectOptions): Sqlit
     connectTimeout: 5000,
     poolSize,
     extra: { maxIdle: poolSize, enableKeepAlive: true },
+  }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw refused('has percent-encoding that is not UTF-8')
   }
 }
 
@@ -82,7 +94,12 @@ function refused(detail: string): RecentnError {
 export async function connect(options: DataSourceOptions, gate: Gate, courtesy?: Courtesy): Promise<DataSource> {
   const source = await initialized(options)
   if (options.type === 'better-sqlite3') source.driver.createQueryRunner = gatedRunners(source, gate, courtesy)
-  else await setSessions(source)
+  else {
+    await setSessions(source).catch(async (error: unknown) => {
+      await source.destroy()
+      throw error
+    })
+  }
   return source
 }
 
@@ -104,13 +121,19 @@ async function initialized(options: DataSourceOptions): Promise<DataSource> {
   }
 }
 
+interface NewConnection {
+  query(sql: string, done: (error: unknown) => void): void
+  destroy(): void
+}
+
 /** Sets each pooled connection once, when it is made, in place of one more round trip in each transaction. */
 async function setSessions(source: DataSource): Promise<void> {
   const { pool } = source.driver as unknown as {
-    pool: { on(event: 'connection', listener: (connection: { query(sql: string): unknown }) => void): void }
+    pool: { on(event: 'connection', listener: (connection: NewConnection) => void): void }
   }
   pool.on('connection', (connection) => {
-    for (const statement of MYSQL_SESSION) connection.query(statement)
+    // One that can't be set is not used: it would stand at the server's own isolation level.
+    for (const statement of MYSQL_SESSION) connection.query(statement, (error) => error && connection.destroy())
   })
   // The connection by which TypeORM looked whether the server answers was there before the listener.
   const runner = source.createQueryRunner()

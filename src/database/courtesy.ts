@@ -31,8 +31,9 @@ export class Courtesy {
     for (const wake of this.#waiters.splice(0)) wake()
   }
 
-  /** Makes the user's runner wait for us. */
-  teach(runner: QueryRunner): void {
+  /** Makes the user's runner wait for us, until the function that is given back is called. */
+  teach(runner: QueryRunner): () => void {
+    const untaught = runner.query
     const original = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>
     const query = async (sql: string, ...rest: unknown[]) => {
       if (READS.test(sql)) return original(sql, ...rest)
@@ -44,7 +45,11 @@ export class Courtesy {
         this.#theirs--
       }
     }
-    runner.query = query as QueryRunner['query']
+    const taught = query as QueryRunner['query']
+    runner.query = taught
+    return () => {
+      if (runner.query === taught) runner.query = untaught
+    }
   }
 
   async #oursEnded(): Promise<void> {

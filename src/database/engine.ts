@@ -61,6 +61,8 @@ export interface Tx extends Reader {
 export interface Session {
   read<T>(work: (reader: Reader) => Promise<T>): Promise<T>
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** An operation of several reads and writes, which closing the store waits for as one. */
+  whole<T>(work: (session: Session) => Promise<T>): Promise<T>
 }
 
 /** `?, ?, ?` */

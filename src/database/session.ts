@@ -5,7 +5,7 @@ import { DataSource, type EntityManager, type QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import { connect, type SqliteOptions } from './connect'
 import { Courtesy } from './courtesy'
-import type { Engine, Session } from './engine'
+import type { Engine, Reader, Session, Tx } from './engine'
 import { Gate, gatedRunners } from './gate'
 import { mysqlEngine } from './mysql'
 import { sqliteEngine } from './sqlite'
@@ -33,7 +33,7 @@ export interface Attached {
  */
 export async function attach(user: DataSource, clockOffsetMs?: () => number): Promise<Attached> {
   const engine = engineOf(user)
-  const gate = new Gate()
+  const gate = gateOf(user)
   const options = { engine, gate, clockOffsetMs }
   if (user.options.type !== 'better-sqlite3') {
     const database = new Database({
@@ -53,12 +53,24 @@ export async function attach(user: DataSource, clockOffsetMs?: () => number): Pr
   }
   const courtesy = new Courtesy()
   const own = await connect(ownConnectionOf(user.options), gate, courtesy)
-  courtesy.teach(user.createQueryRunner())
+  const unteach = courtesy.teach(user.createQueryRunner())
   return {
     database: new Database({ ...options, createRunner: () => own.createQueryRunner() }),
     dataSource: own,
-    close: () => own.destroy(),
+    close: async () => {
+      unteach()
+      await own.destroy()
+    },
   }
+}
+
+const gates = new WeakMap<DataSource, Gate>()
+
+/** One gate for all that is ever attached to a DataSource: in memory they share its connection. */
+function gateOf(user: DataSource): Gate {
+  const gate = gates.get(user) ?? new Gate()
+  gates.set(user, gate)
+  return gate
 }
 
 /** The user's options on a connection of ours. Integers come as the user's entities expect them. */
@@ -83,26 +95,38 @@ export function sessionOf(source: DataSource | EntityManager | QueryRunner | Ses
   return sessionWithin(source as EntityManager | QueryRunner, engineOf(dataSource))
 }
 
-/** Attaches at the first use, because a constructor can't wait. */
+/** Attaches at the first use, because a constructor can't wait, and anew when the DataSource was opened anew. */
 class LazySession implements Session {
-  static readonly #attached = new WeakMap<DataSource, Promise<Attached>>()
+  static readonly #known = new WeakMap<DataSource, { connection: unknown; attached: Promise<Attached> }>()
 
   constructor(readonly source: DataSource) {}
 
   async #database(): Promise<Database> {
-    let attached = LazySession.#attached.get(this.source)
-    if (!attached) {
-      attached = attach(this.source)
-      LazySession.#attached.set(this.source, attached)
-    }
+    const connection = connectionOf(this.source)
+    const known = LazySession.#known.get(this.source)
+    if (known && known.connection === connection) return (await known.attached).database
+    const attached = attach(this.source)
+    LazySession.#known.set(this.source, { connection, attached })
+    attached.catch(() => LazySession.#known.delete(this.source))
+    known?.attached.then((old) => old.close()).catch(() => {})
     return (await attached).database
   }
 
-  async read<T>(work: Parameters<Session['read']>[0]): Promise<T> {
-    return (await this.#database()).read(work) as Promise<T>
+  async read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
+    return (await this.#database()).read(work)
   }
 
-  async write<T>(work: Parameters<Session['write']>[0]): Promise<T> {
-    return (await this.#database()).write(work) as Promise<T>
+  async write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return (await this.#database()).write(work)
   }
+
+  async whole<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return (await this.#database()).whole(work)
+  }
+}
+
+/** What is another after the DataSource was destroyed and initialized again. */
+function connectionOf(source: DataSource): unknown {
+  const { databaseConnection, pool } = source.driver as unknown as { databaseConnection?: unknown; pool?: unknown }
+  return databaseConnection ?? pool
 }

@@ -7,8 +7,10 @@
  */
 import type { EntityManager, QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
-import type { Engine, Parameter, Reader, Row, Session, Tx } from './engine'
+import type { Engine, Reader, Session, Tx } from './engine'
 import type { Gate } from './gate'
+import { commit, type Life, readerOn, rollBack, txOn, watch } from './life'
+import { sessionIn, settled } from './operations'
 
 export interface DatabaseOptions {
   engine: Engine
@@ -42,21 +44,33 @@ export class Database implements Session {
 
   /** Runs statements outside of a transaction; `work` must only read, it runs again after a lost connection. */
   read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
-    return this.#counted(() =>
-      this.#retried(MAX_CONFLICT_RETRIES, async () => {
-        const runner = this.#options.createRunner()
-        try {
-          return await work(readerOn(runner, this.engine, this.#options.clockOffsetMs))
-        } finally {
-          await runner.release()
-        }
-      }),
-    )
+    return this.#counted(() => this.#read(work))
+  }
+
+  #read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
+    return this.#retried(MAX_CONFLICT_RETRIES, async () => {
+      const runner = this.#options.createRunner()
+      try {
+        return await work(readerOn(runner, this.engine, this.#options.clockOffsetMs))
+      } finally {
+        await runner.release()
+      }
+    })
   }
 
   /** Runs `work` in a transaction, again as a whole after a deadlock, up to `retries` times. */
-  write<T>(work: (tx: Tx) => Promise<T>, retries = MAX_CONFLICT_RETRIES): Promise<T> {
+  write<T>(work: (tx: Tx, session: Session) => Promise<T>, retries = MAX_CONFLICT_RETRIES): Promise<T> {
     return this.#counted(() => this.#retried(retries, () => this.#once(work)))
+  }
+
+  /** Counts as one operation: what it still has to read and write when the store closes is let through. */
+  whole<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    const inner: Session = {
+      read: (reading) => this.#read(reading),
+      write: (writing) => this.#retried(MAX_CONFLICT_RETRIES, () => this.#once(writing)),
+      whole: (whole) => whole(inner),
+    }
+    return this.#counted(() => work(inner))
   }
 
   /** Refuses what comes from now on and resolves when what runs has ended. */
@@ -84,25 +98,27 @@ export class Database implements Session {
     }
   }
 
-  async #once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  async #once<T>(work: (tx: Tx, session: Session) => Promise<T>): Promise<T> {
     const runner = this.#options.createRunner()
-    let committing = false
+    let life: Life | null = null
     try {
       await runner.startTransaction(this.#options.setIsolation ? 'READ COMMITTED' : undefined)
-      const requireWhole = refuseAfterConflict(runner, this.engine)
-      const tx = txOn(runner, this.engine, this.#options.clockOffsetMs)
-      const result = await (this.#gate ? this.#gate.guard(() => work(tx)) : work(tx))
-      requireWhole()
-      committing = true
-      await runner.commitTransaction()
+      const alive = watch(runner, this.engine)
+      life = alive
+      const tx = txOn(runner, this.engine, () => alive.open, this.#options.clockOffsetMs)
+      const session = sessionIn(tx, runner, (error) => error)
+      const run = () => work(tx, session)
+      const result = await (this.#gate ? this.#gate.guard(run) : run())
+      await settled(runner)
+      await commit(runner, alive)
       return result
     } catch (error) {
-      if (committing && this.engine.failure(error) === 'lost') {
+      if (life?.committing && this.engine.failure(error) === 'lost') {
         throw new RecentnError('outcome_unknown', undefined, { cause: error, retryAfterSeconds: 1 })
       }
-      // The fault that led here is the one to tell; a connection that can't roll back is rolled back by its server.
-      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => {})
-      throw error
+      await rollBack(runner, life)
+      // Whatever the caller made of it: after a deadlock the transaction is to be run again.
+      throw life?.fault ? life.fault.error : error
     } finally {
       await runner.release()
     }
@@ -134,24 +150,8 @@ export function sessionWithin(
   if (!runner?.isTransactionActive) {
     throw new RecentnError('invalid_input', 'The EntityManager or QueryRunner has no open transaction')
   }
-  const tx = txOn(runner, engine, clockOffsetMs)
-  return sessionIn(tx, (error) => translated(error, engine))
-}
-
-/** A session inside one transaction of ours, whose outermost level must still know a deadlock when it sees one. */
-export function sessionOn(tx: Tx): Session {
-  return sessionIn(tx, (error) => error)
-}
-
-function sessionIn(tx: Tx, told: (error: unknown) => unknown): Session {
-  const run = async <T>(work: (open: Tx) => Promise<T>): Promise<T> => {
-    try {
-      return await work(tx)
-    } catch (error) {
-      throw told(error)
-    }
-  }
-  return { read: run, write: run }
+  const tx = txOn(runner, engine, () => runner.isTransactionActive, clockOffsetMs)
+  return sessionIn(tx, runner, (error) => translated(error, engine))
 }
 
 /** The driver's errors that a caller can do something about, as ours; others stay as they are. */
@@ -173,65 +173,4 @@ function translated(error: unknown, engine: Engine): unknown {
 function pause(maxMs: number): Promise<void> {
   // Full jitter: those who met must not meet again at the same moment.
   return new Promise((resolve) => setTimeout(resolve, Math.random() * maxMs))
-}
-
-function readerOn(runner: QueryRunner, engine: Engine, clockOffsetMs?: () => number): Reader {
-  return {
-    engine,
-    get now() {
-      const offset = Math.trunc(clockOffsetMs?.() ?? 0)
-      return offset === 0 ? engine.nowMs : `(${engine.nowMs} + ${offset})`
-    },
-    rows: (sql: string, parameters: readonly Parameter[] = []) =>
-      runner.query(sql, parameters as Parameter[]) as Promise<Row[]>,
-  }
-}
-
-/**
- * After a deadlock the server has rolled the whole transaction back, and what follows would commit by itself, each
- * statement alone. So nothing follows: whoever catches the error inside of the transaction is told it again at every
- * statement, and at the end by the function that is given back.
- */
-function refuseAfterConflict(runner: QueryRunner, engine: Engine): () => void {
-  const query = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>
-  let fault: { error: unknown } | null = null
-  const requireWhole = () => {
-    if (fault) throw fault.error
-  }
-  const watched = async (...parameters: unknown[]) => {
-    if (parameters[0] !== 'ROLLBACK') requireWhole()
-    try {
-      return await query(...parameters)
-    } catch (error) {
-      if (engine.failure(error) === 'conflict') fault = { error }
-      throw error
-    }
-  }
-  runner.query = watched as QueryRunner['query']
-  return requireWhole
-}
-
-/** A `Tx` ends with its transaction: what is still called on it then would run outside of any. */
-function txOn(runner: QueryRunner, engine: Engine, clockOffsetMs?: () => number): Tx {
-  const reader = readerOn(runner, engine, clockOffsetMs)
-  const open = () => {
-    if (!runner.isTransactionActive) throw new RecentnError('closed', 'The transaction is over')
-  }
-  const tx = {
-    engine,
-    get now() {
-      return reader.now
-    },
-    manager: runner.manager,
-    rows: async (sql: string, parameters?: readonly Parameter[]) => {
-      open()
-      return reader.rows(sql, parameters)
-    },
-    run: async (sql: string, parameters: readonly Parameter[] = []) => {
-      open()
-      const result = await runner.query(sql, parameters as Parameter[], true)
-      return Number(result.affected ?? 0)
-    },
-  }
-  return tx as unknown as Tx
 }

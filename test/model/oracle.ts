@@ -70,7 +70,7 @@ export class Oracle {
     return ttlSeconds === null || item.createdAtSeconds + ttlSeconds > this.nowSeconds
   }
 
-  /** What an append and a change of the settings do: let go of all that is not shown. */
+  /** What every write of a group begins with: let go of all that is not shown. */
   settle(name: string): void {
     const group = this.groups.get(name)
     if (group) group.items = this.window(name)
@@ -110,6 +110,7 @@ export class Oracle {
 
   remove(name: string, id: bigint): boolean {
     if (!this.window(name).some((item) => item.id === id)) return false
+    this.settle(name)
     const group = this.groups.get(name) as OracleGroup
     group.items = group.items.filter((item) => item.id !== id)
     return true
@@ -131,7 +132,11 @@ export class Oracle {
   }
 
   erase(member: string): void {
-    for (const group of this.groups.values()) group.items = group.items.filter((item) => item.member !== member)
+    for (const [name, group] of this.groups) {
+      if (!group.items.some((item) => item.member === member)) continue
+      this.settle(name)
+      group.items = group.items.filter((item) => item.member !== member)
+    }
   }
 
   memberItems(member: string): { group: string; id: bigint }[] {

@@ -7,9 +7,9 @@
  */
 import { placeholders, rowPlaceholders, type Tx } from '../../database/engine'
 import { invalidInput } from '../../errors'
-import { type LockedHeads, lockOrCreateHeads, saveHeads } from './heads'
+import { lockOrCreateHeads, saveHeads } from './heads'
 import type { PolicyCache } from './policies'
-import { applySettings, selectOccupantsSql } from './reslot'
+import { obeyPolicies, selectOccupantsSql } from './reslot'
 import { type NewRow, Ring } from './ring'
 import { type Head, type ItemRow, itemColumns, itemRowOf, type Occupant, occupantColumns, occupantOf } from './rows'
 
@@ -56,16 +56,6 @@ export async function appendItems(tx: Tx, policies: PolicyCache, items: readonly
     (appended[index] as Appended).row = await itemAt(tx, group, occupant.slot)
   await write(tx, [...rings.values()])
   return appended
-}
-
-/** Lays the groups out by the settings in force at the moment of the lock, where a policy has changed since. */
-async function obeyPolicies(tx: Tx, policies: PolicyCache, { heads, nowMs, epoch }: LockedHeads): Promise<void> {
-  const all = [...heads.values()]
-  const set = await policies.current(tx, [epoch, ...all.map(({ policyEpoch }) => policyEpoch)])
-  for (const head of all) {
-    await applySettings(tx, head, set.settingsOf(head.group, head.own), nowMs)
-    head.policyEpoch = set.epoch
-  }
 }
 
 function requireMembers(items: readonly NewRow[], heads: Map<string, Head>): void {

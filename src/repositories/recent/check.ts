@@ -12,7 +12,7 @@ import {
   payloadFault,
   timeFault,
 } from '../../rules'
-import type { ReadRequest } from './read'
+import type { ReadRequest } from './page'
 import type { NewRow } from './ring'
 import type { NewGroupItem, NewItem, OwnSettings, Page, Policy, RecentOptions } from './types'
 

@@ -6,8 +6,8 @@
 import { compareNames, type Session, type Tx } from '../../database/engine'
 import { lockHead, lockHeads, saveHeads } from './heads'
 import { nameRange, type PolicyCache } from './policies'
-import { deleteSlots, firstExpiry, occupantsOf } from './reslot'
-import { expired } from './window'
+import { firstExpiry, occupantsOf } from './reslot'
+import type { Head } from './rows'
 
 const GROUPS_A_SWEEP = 100
 const GROUPS_A_ROLLOUT = 200
@@ -23,23 +23,30 @@ export async function sweep(session: Session, policies: PolicyCache): Promise<{ 
     reader.rows(selectDueSql(reader.now, reader.engine.useIndex), [GROUPS_A_SWEEP]),
   )
   let deleted = 0
-  for (const row of due) deleted += await session.write((tx) => sweepGroup(tx, row.group_key as string))
+  for (const row of due) deleted += await session.write((tx) => sweepGroup(tx, policies, row.group_key as string))
   return { deleted, more: rolling || due.length === GROUPS_A_SWEEP }
 }
 
-async function sweepGroup(tx: Tx, group: string): Promise<number> {
+async function sweepGroup(tx: Tx, policies: PolicyCache, group: string): Promise<number> {
   const locked = await lockHead(tx, group, tx.engine.forUpdateSkipLocked)
   if (!locked) return 0
-  const { head, nowMs } = locked
+  const { head, nowMs, epoch } = locked
+  const { ttlSeconds } = (await policies.current(tx, [epoch, head.policyEpoch])).settingsOf(group, head.own)
   let deleted = 0
-  if (head.ttlSeconds !== null) {
-    const until = nowMs - head.ttlSeconds * 1000
+  if (ttlSeconds !== null) {
+    const until = nowMs - ttlSeconds * 1000
     deleted = await tx.run('DELETE FROM recent_items WHERE group_key = ? AND created_at_ms <= ?', [group, until])
   }
-  head.sweepAtMs = firstExpiry(await occupantsOf(tx, group), head)
+  await setExpiry(tx, head, ttlSeconds)
   if (deleted > 0) head.version += 1n
   await saveHeads(tx, [head])
   return deleted
+}
+
+/** Expiry is told to the head at once; capacity and mode wait for the next write, so that little is lost by a slip. */
+async function setExpiry(tx: Tx, head: Head, ttlSeconds: number | null): Promise<void> {
+  head.ttlSeconds = ttlSeconds
+  head.sweepAtMs = firstExpiry(await occupantsOf(tx, head.group), head)
 }
 
 /** Tells a few groups of a changed policy when their items expire; true while there are more to tell. */
@@ -57,7 +64,7 @@ async function rollOut(session: Session, policies: PolicyCache): Promise<boolean
     ]),
   )
   const groups = rows.map(({ group_key }) => group_key as string)
-  await session.write((tx) => setExpiry(tx, policies, groups, BigInt(epoch)))
+  await session.write((tx) => tell(tx, policies, groups, BigInt(epoch)))
   const done = groups.length < GROUPS_A_ROLLOUT
   const sql = done
     ? 'DELETE FROM recent_policy_rollouts WHERE prefix = ? AND epoch = ?'
@@ -67,30 +74,16 @@ async function rollOut(session: Session, policies: PolicyCache): Promise<boolean
   return true
 }
 
-/** Capacity and mode wait for the next write, so that a policy set back in time has lost nothing; expiry does not. */
-async function setExpiry(tx: Tx, policies: PolicyCache, groups: readonly string[], epoch: bigint): Promise<void> {
-  const { heads, nowMs } = await lockHeads(tx, groups)
+async function tell(tx: Tx, policies: PolicyCache, groups: readonly string[], epoch: bigint): Promise<void> {
+  const { heads } = await lockHeads(tx, groups)
   const set = await policies.current(tx, [epoch, ...[...heads.values()].map(({ policyEpoch }) => policyEpoch)])
+  const changed: Head[] = []
   for (const head of heads.values()) {
     const { ttlSeconds } = set.settingsOf(head.group, head.own)
-    if (ttlSeconds === head.ttlSeconds) {
-      heads.delete(head.group)
-      continue
-    }
-    // What expired by the old policy stays gone, however long the new one is.
-    const [gone, alive] = split(await occupantsOf(tx, head.group), (occupant) => expired(occupant, head, nowMs))
-    await deleteSlots(
-      tx,
-      head.group,
-      gone.map(({ slot }) => slot),
-    )
-    head.ttlSeconds = ttlSeconds
-    head.sweepAtMs = firstExpiry(alive, head)
+    if (ttlSeconds === head.ttlSeconds) continue
+    await setExpiry(tx, head, ttlSeconds)
     head.version += 1n
+    changed.push(head)
   }
-  await saveHeads(tx, [...heads.values()])
-}
-
-function split<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
-  return [all.filter(isFirst), all.filter((one) => !isFirst(one))]
+  await saveHeads(tx, changed)
 }

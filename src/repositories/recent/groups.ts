@@ -2,8 +2,8 @@
 import type { Reader, Tx } from '../../database/engine'
 import { type LockedHead, lockHead, lockOrCreateHeads, saveHeads } from './heads'
 import { nameRange, type PolicyCache } from './policies'
-import { applySettings, deleteSlots, occupantsOf } from './reslot'
-import { type Head, headColumns, headOf } from './rows'
+import { applySettings, deleteSlots, obeyPolicies, occupantsOf } from './reslot'
+import { type Head, headColumns, headOf, type Occupant } from './rows'
 import type { Group, GroupPage, OwnSettings, Settings } from './types'
 import { visible } from './window'
 
@@ -29,19 +29,17 @@ export async function putGroup(
   group: string,
   own: OwnSettings,
 ): Promise<Group & { created: boolean }> {
-  const existing = await lockHead(tx, group)
-  const { heads, nowMs, epoch } = existing
-    ? { ...existing, heads: new Map([[group, existing.head]]) }
-    : await lockOrCreateHeads(tx, policies, [group])
+  const { heads, nowMs, epoch, created } = await lockOrCreateHeads(tx, policies, [group])
   const head = heads.get(group) as Head
   const set = await policies.current(tx, [epoch, head.policyEpoch])
+  const was = set.settingsOf(group, head.own)
   head.own = { capacity: own.capacity, mode: own.mode, ttlSeconds: own.ttlSeconds }
   const settings = set.settingsOf(group, head.own)
-  await applySettings(tx, head, settings, nowMs)
+  await applySettings(tx, head, settings, nowMs, was)
   head.policyEpoch = set.epoch
   head.version += 1n
   await saveHeads(tx, [head])
-  return { ...groupOf(head, settings), created: existing === null }
+  return { ...groupOf(head, settings), created: created.has(group) }
 }
 
 /** Forgets the group and its items. */
@@ -64,20 +62,23 @@ export async function clearGroup(tx: Tx, policies: PolicyCache, group: string): 
   return shown.length
 }
 
-/** Removes one item of the window. */
+/** Removes one item of the window; where there is none of this id, nothing changes, not even the layout. */
 export async function removeItem(tx: Tx, policies: PolicyCache, group: string, id: bigint): Promise<boolean> {
   const locked = await lockHead(tx, group)
   if (!locked) return false
-  const shown = await shownIn(tx, policies, locked)
-  const occupant = shown.find((item) => item.id === id)
-  if (!occupant) return false
-  await deleteSlots(tx, group, [occupant.slot])
-  locked.head.version += 1n
-  await saveHeads(tx, [locked.head])
+  const isThere = (await shownIn(tx, policies, locked)).some((item) => item.id === id)
+  if (!isThere) return false
+  const { head } = locked
+  await obeyPolicies(tx, policies, { ...locked, heads: new Map([[group, head]]) })
+  const slots = (await occupantsOf(tx, group)).filter((item) => item.id === id).map(({ slot }) => slot)
+  await deleteSlots(tx, group, slots)
+  head.version += 1n
+  await saveHeads(tx, [head])
   return true
 }
 
-async function shownIn(tx: Tx, policies: PolicyCache, { head, nowMs, epoch }: LockedHead) {
+/** What readers see of a group that is locked. */
+async function shownIn(tx: Tx, policies: PolicyCache, { head, nowMs, epoch }: LockedHead): Promise<Occupant[]> {
   const set = await policies.current(tx, [epoch, head.policyEpoch])
   return visible(await occupantsOf(tx, head.group), set.settingsOf(head.group, head.own), head.lastId, nowMs)
 }

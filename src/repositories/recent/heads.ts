@@ -65,11 +65,16 @@ export async function lockHead(tx: Tx, group: string, lock?: string): Promise<Lo
 }
 
 /** Locks the heads of all given groups and makes those that are missing, by the policies of the moment. */
-export async function lockOrCreateHeads(tx: Tx, policies: PolicyCache, groups: Iterable<string>): Promise<LockedHeads> {
+export async function lockOrCreateHeads(
+  tx: Tx,
+  policies: PolicyCache,
+  groups: Iterable<string>,
+): Promise<LockedHeads & { created: Set<string> }> {
   const names = [...new Set(groups)]
   const locked = await lockHeads(tx, names)
   const missing = names.filter((name) => !locked.heads.has(name)).sort(compareNames)
-  if (missing.length === 0) return locked
+  const created = new Set<string>()
+  if (missing.length === 0) return { ...locked, created }
   // Whoever made one of them meanwhile keeps it: the update changes nothing, and takes the lock.
   await writeHeads(
     tx,
@@ -80,10 +85,11 @@ export async function lockOrCreateHeads(tx: Tx, policies: PolicyCache, groups: I
   // Locked last: who waited for a head while holding the policies would wait for whom a change of them makes wait.
   const set = await policies.locked(tx)
   for (const head of heads.values()) {
-    if (head.policyEpoch === 0n)
-      Object.assign(head, set.settingsOf(head.group, {}), { policyEpoch: set.epoch, createdAtMs: nowMs })
+    if (head.policyEpoch > 0n) continue
+    Object.assign(head, set.settingsOf(head.group, {}), { policyEpoch: set.epoch, createdAtMs: nowMs })
+    created.add(head.group)
   }
-  return { heads: new Map([...locked.heads, ...heads]), nowMs, epoch: set.epoch }
+  return { heads: new Map([...locked.heads, ...heads]), nowMs, epoch: set.epoch, created }
 }
 
 /** A head that nobody has seen yet: of no epoch, so that it gets its settings once it is locked. */

@@ -7,7 +7,7 @@ import { RecentnError } from '../../errors'
 import { idTextFault, MAX_TIME_MS, nameFault } from '../../rules'
 import { lockHeads, saveHeads } from './heads'
 import type { PolicyCache, PolicySet } from './policies'
-import { deleteSlots } from './reslot'
+import { deleteSlots, obeyPolicies } from './reslot'
 import {
   type Head,
   headColumns,
@@ -124,7 +124,7 @@ export const selectErasableSql = (reader: Pick<Reader, 'engine'>, after: boolean
   'ORDER BY i.created_at_ms, i.group_key, i.id LIMIT ?'
 
 /** Erases what the member has when the call arrives, a few groups a transaction; resolves to the number of items. */
-export async function eraseMember(session: Session, member: string): Promise<number> {
+export async function eraseMember(session: Session, policies: PolicyCache, member: string): Promise<number> {
   const [row] = await session.read((reader) => reader.rows(`SELECT ${reader.now} AS now_ms`))
   const untilMs = Number(row?.now_ms)
   let deleted = 0
@@ -135,27 +135,36 @@ export async function eraseMember(session: Session, member: string): Promise<num
       const rows = await reader.rows(selectErasableSql(reader, at !== null), parameters)
       return rows.map((found): Place => ({ ...occupantOf(found), group: found.group_key as string }))
     })
-    if (places.length > 0) deleted += await session.write((tx) => eraseIn(tx, member, untilMs, places))
+    if (places.length > 0) deleted += await session.write((tx) => eraseIn(tx, policies, member, untilMs, places))
     if (places.length < CHUNK) return deleted
     place = places.at(-1) ?? null
   }
 }
 
 /** Erases in the groups of these places. A slot may have changed before the heads were locked, so it looks again. */
-async function eraseIn(tx: Tx, member: string, untilMs: number, places: readonly Place[]): Promise<number> {
+async function eraseIn(
+  tx: Tx,
+  policies: PolicyCache,
+  member: string,
+  untilMs: number,
+  places: readonly Place[],
+): Promise<number> {
   const groups = [...new Set(places.map(({ group }) => group))].sort(compareNames)
-  const { heads } = await lockHeads(tx, groups)
+  const locked = await lockHeads(tx, groups)
+  const changed: Head[] = []
   let deleted = 0
-  for (const head of heads.values()) {
-    const sql = `SELECT ${occupantColumns(tx.engine)} FROM recent_items i WHERE i.group_key = ? AND i.member = ? AND i.created_at_ms <= ?${tx.engine.forUpdate}`
-    const slots = (await tx.rows(sql, [head.group, member, untilMs])).map(({ slot }) => Number(slot))
-    if (slots.length === 0) {
-      heads.delete(head.group)
-      continue
-    }
-    deleted += await deleteSlots(tx, head.group, slots)
+  for (const head of locked.heads.values()) {
+    if ((await slotsOf(tx, head.group, member, untilMs)).length === 0) continue
+    await obeyPolicies(tx, policies, { ...locked, heads: new Map([[head.group, head]]) })
+    deleted += await deleteSlots(tx, head.group, await slotsOf(tx, head.group, member, untilMs))
     head.version += 1n
+    changed.push(head)
   }
-  await saveHeads(tx, [...heads.values()])
+  await saveHeads(tx, changed)
   return deleted
+}
+
+async function slotsOf(tx: Tx, group: string, member: string, untilMs: number): Promise<number[]> {
+  const sql = `SELECT i.slot AS slot FROM recent_items i WHERE i.group_key = ? AND i.member = ? AND i.created_at_ms <= ?${tx.engine.forUpdate}`
+  return (await tx.rows(sql, [group, member, untilMs])).map(({ slot }) => Number(slot))
 }

@@ -56,6 +56,7 @@ export class PolicyCache {
   #set: PolicySet | null = null
   #readAt = Number.NEGATIVE_INFINITY
   #parent: PolicyCache | null
+  readonly #inTransaction: boolean
   /** True once a transaction has changed policies: the caches outside must then read anew. */
   changed = false
 
@@ -64,6 +65,7 @@ export class PolicyCache {
     parent: PolicyCache | null = null,
   ) {
     this.#parent = parent
+    this.#inTransaction = parent !== null
   }
 
   /** A cache for one transaction: it begins with what this one knows and keeps what it reads to itself. */
@@ -71,11 +73,16 @@ export class PolicyCache {
     return new PolicyCache(this.defaultCapacity, this)
   }
 
-  /** Policies that are at most `MAX_AGE_MS` old, and not older than any of the given epochs. */
+  /**
+   * Policies that are at most `MAX_AGE_MS` old, and not older than any of the given epochs. In a transaction at
+   * REPEATABLE READ a plain read may show older ones than the head that was just locked: then a locking read.
+   */
   async current(reader: Reader, epochs: readonly bigint[] = []): Promise<PolicySet> {
+    const isRecent = (set: PolicySet) => epochs.every((epoch) => epoch <= set.epoch)
     const known = this.#known()
-    if (known && epochs.every((epoch) => epoch <= known.epoch)) return known
-    return this.#read(reader, '')
+    if (known && isRecent(known)) return known
+    const read = await this.#read(reader, '')
+    return isRecent(read) || !('run' in reader) ? read : this.#read(reader, reader.engine.forShare)
   }
 
   /** The policies of the moment, which nobody changes until the transaction ends. */
@@ -91,6 +98,8 @@ export class PolicyCache {
   }
 
   #known(): PolicySet | null {
+    // A transaction that changed policies may have taken it back, to a savepoint.
+    if (this.#inTransaction && this.changed) return null
     if (this.#set && performance.now() - this.#readAt <= MAX_AGE_MS) return this.#set
     return this.#parent === null ? null : this.#parent.#known()
   }

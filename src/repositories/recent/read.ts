@@ -2,37 +2,21 @@
  * Reading the newest items of groups. One statement shows head and items at one moment, so that a page and its total
  * always fit together. Takes no lock.
  */
-import { createHash } from 'node:crypto'
 import { type Parameter, placeholders, type Reader, type Row } from '../../database/engine'
 import { MAX_PAYLOAD_BYTES } from '../../rules'
+import { readCarefully } from './careful-read'
+import { emptyPage, pageFrom, type ReadRequest } from './page'
 import type { PolicyCache, PolicySet } from './policies'
-import {
-  type Head,
-  headColumns,
-  headOf,
-  type ItemRow,
-  itemColumns,
-  itemOf,
-  itemRowOf,
-  type Occupant,
-  occupantColumns,
-  occupantOf,
-} from './rows'
-import type { Recent, RecentOptions, Settings } from './types'
-import { visible } from './window'
-
-/** What is read of one group: checked, with the limit set. */
-export interface ReadRequest extends RecentOptions {
-  group: string
-  limit: number
-}
+import { type Head, headColumns, headOf, itemColumns, itemRowOf } from './rows'
+import type { Recent } from './types'
 
 interface Statement {
   sql: string
   parameters: Parameter[]
 }
 
-const CHUNK = 250
+/** How many times the bound of one page a request for many groups may read at the very worst. */
+const MANY_FACTOR = 16
 
 /**
  * The hot read: the head by its primary key, the group's items by the prefix of theirs; the sort is over the window
@@ -70,8 +54,7 @@ export async function readRecent(
   policies: PolicyCache,
   requests: readonly ReadRequest[],
 ): Promise<Recent[]> {
-  if (requests.some(mayBeTooLarge))
-    return Promise.all(requests.map((request) => readCarefully(reader, policies, request)))
+  if (mayBeTooLarge(requests)) return readInTurn(reader, policies, requests)
   const distinct = [...new Map(requests.map((request) => [request.group, request])).values()]
   const statements = distinct.map((request) => selectRecent(reader, request))
   const single = statements.length === 1 ? statements[0] : undefined
@@ -96,16 +79,29 @@ export async function readRecent(
   for (const request of requests) {
     const head = heads.get(request.group)
     if (head) pages.push(await pageOf(reader, policies, set, request, head, byGroup.get(request.group) ?? []))
-    else
-      pages.push(
-        empty.has(request.group) ? await readCarefully(reader, policies, request) : emptyPage(set, request.group),
-      )
+    else if (empty.has(request.group)) pages.push((await readCarefully(reader, policies, request)).page)
+    else pages.push(emptyPage(set, request.group))
   }
   return pages
 }
 
-function mayBeTooLarge({ limit, maxBytes = Number.POSITIVE_INFINITY }: ReadRequest): boolean {
-  return limit * MAX_PAYLOAD_BYTES > maxBytes
+/** A single page is kept below its bound; of many, the worst case must stay within what a process has to spare. */
+function mayBeTooLarge(requests: readonly ReadRequest[]): boolean {
+  const [{ limit, maxBytes = Number.POSITIVE_INFINITY }] = requests as [ReadRequest]
+  const worst = requests.length * limit * MAX_PAYLOAD_BYTES
+  return worst > (requests.length === 1 ? maxBytes : maxBytes * MANY_FACTOR) || limit * MAX_PAYLOAD_BYTES > maxBytes
+}
+
+/** One group after the other, all within `maxBytes`, but at least one item of each. */
+async function readInTurn(reader: Reader, policies: PolicyCache, requests: readonly ReadRequest[]): Promise<Recent[]> {
+  const pages: Recent[] = []
+  let left = requests[0]?.maxBytes ?? Number.POSITIVE_INFINITY
+  for (const request of requests) {
+    const { page, bytes } = await readCarefully(reader, policies, { ...request, maxBytes: Math.max(left, 1) })
+    pages.push(page)
+    left -= bytes
+  }
+  return pages
 }
 
 /** Which of these groups there are. */
@@ -125,93 +121,8 @@ async function pageOf(
   const settings = set.settingsOf(head.group, head.own)
   const asLaidOut =
     settings.capacity === head.capacity && settings.mode === head.mode && settings.ttlSeconds === head.ttlSeconds
-  if (!asLaidOut) return readCarefully(reader, policies, request)
+  if (!asLaidOut) return (await readCarefully(reader, policies, request)).page
   const items = rows.map((row) => itemRowOf(head.group, row)).sort((a, b) => (a.id < b.id ? 1 : -1))
-  return page(request, head, settings, items.slice(0, request.limit), items.length > request.limit)
-}
-
-/**
- * The way for a group whose policy changed since it was laid out, for one that showed no item, and for pages that may
- * get too large: first who is in the window, without payloads; then the rows of the page. Between the two, items that were pushed out are left out.
- */
-async function readCarefully(reader: Reader, policies: PolicyCache, request: ReadRequest): Promise<Recent> {
-  const sql =
-    `SELECT ${headColumns(reader.engine)}, ${occupantColumns(reader.engine)}, OCTET_LENGTH(i.payload) AS bytes, ${reader.now} AS now_ms ` +
-    'FROM recent_groups g LEFT JOIN recent_items i ON i.group_key = g.group_key WHERE g.group_key = ?'
-  const rows = await reader.rows(sql, [request.group])
-  const [first] = rows
-  if (!first) return emptyPage(await policies.current(reader), request.group)
-  const head = headOf(first)
-  const set = await policies.current(reader, [head.policyEpoch])
-  const settings = set.settingsOf(head.group, head.own)
-  const occupants = rows
-    .filter((row) => row.id !== null)
-    .map((row): Occupant & { bytes: number } => ({ ...occupantOf(row), bytes: Number(row.bytes ?? 0) }))
-  const older = visible(occupants, settings, head.lastId, Number(first.now_ms)).filter(
-    ({ id, member }) =>
-      (request.before === undefined || id < request.before) && !(member !== null && request.exclude?.includes(member)),
-  )
-  const chosen = older.slice(0, fitting(older, request))
-  const items = await itemsIn(reader, request.group, chosen)
-  return page(request, head, settings, items, older.length > chosen.length)
-}
-
-/** How many of these make the page: up to the limit, and up to `maxBytes` but at least one. */
-export function fitting(
-  rows: readonly { bytes: number }[],
-  { limit, maxBytes = Number.POSITIVE_INFINITY }: Pick<ReadRequest, 'limit' | 'maxBytes'>,
-): number {
-  let bytes = 0
-  let count = 0
-  while (count < rows.length && count < limit) {
-    bytes += rows[count]?.bytes ?? 0
-    if (count > 0 && bytes > maxBytes) break
-    count++
-  }
-  return count
-}
-
-async function itemsIn(reader: Reader, group: string, chosen: readonly Occupant[]): Promise<ItemRow[]> {
-  const wanted = new Set(chosen.map(({ id }) => id))
-  const items: ItemRow[] = []
-  for (let start = 0; start < chosen.length; start += CHUNK) {
-    const slots = chosen.slice(start, start + CHUNK).map(({ slot }) => slot)
-    const sql = `SELECT ${itemColumns(reader.engine)} FROM recent_items i WHERE i.group_key = ? AND i.slot IN (${placeholders(slots.length)})`
-    for (const row of await reader.rows(sql, [group, ...slots])) items.push(itemRowOf(group, row))
-  }
-  return items.filter(({ id }) => wanted.has(id)).sort((a, b) => (a.id < b.id ? 1 : -1))
-}
-
-function page(request: ReadRequest, head: Head, settings: Settings, rows: readonly ItemRow[], more: boolean): Recent {
-  const nextBefore = more ? (rows.at(-1)?.id ?? null) : null
-  return {
-    group: head.group,
-    capacity: settings.capacity,
-    mode: settings.mode,
-    total: head.lastId + 1n,
-    items: rows.map((row) => itemOf(row, request.payloads)),
-    nextBefore,
-    tag: tagOf(head, settings, rows, nextBefore),
-  }
-}
-
-/**
- * Everything that can change a page: the group made anew, any change of it, the settings in force; and where items
- * expire, which does not touch the head, the ids of the page.
- */
-function tagOf(head: Head, settings: Settings, rows: readonly ItemRow[], nextBefore: bigint | null): string {
-  const base = `${head.incarnation.toString(36)}.${head.version.toString(36)}.${settingsTag(settings)}`
-  if (settings.ttlSeconds === null) return base
-  const ids = createHash('sha256').update(`${nextBefore}:${rows.map(({ id }) => id).join()}`)
-  return `${base}.${ids.digest('base64url').slice(0, 16)}`
-}
-
-function settingsTag({ capacity, mode, ttlSeconds }: Settings): string {
-  return `${capacity}${mode[0]}${ttlSeconds ?? ''}`
-}
-
-function emptyPage(set: PolicySet, group: string): Recent {
-  const settings = set.settingsOf(group, {})
-  const { capacity, mode } = settings
-  return { group, capacity, mode, total: 0n, items: [], nextBefore: null, tag: `none.${settingsTag(settings)}` }
+  const shown = items.slice(0, request.limit)
+  return pageFrom(request, head, settings, shown, items.length > request.limit ? (shown.at(-1)?.id ?? null) : null)
 }

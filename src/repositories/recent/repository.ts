@@ -107,7 +107,8 @@ export class RecentRepository implements Recent.Groups {
 
   async eraseMember(member: string): Promise<{ deleted: number }> {
     check.checkName('member', member)
-    return { deleted: await eraseMember(this.#session, member) }
+    const deleted = await this.#session.whole((session) => eraseMember(session, this.#policies, member))
+    return { deleted }
   }
 
   async getPolicy(prefix: string): Promise<Recent.Policy | null> {
@@ -141,7 +142,7 @@ export class RecentRepository implements Recent.Groups {
 
   /** Deletes some of what has expired: what the sweeper calls again and again. */
   async sweep(): Promise<{ deleted: number; more: boolean }> {
-    return sweep(this.#session, this.#policies)
+    return this.#session.whole((session) => sweep(session, this.#policies))
   }
 }
 

@@ -3,6 +3,8 @@
  * Under the head's lock, which the caller holds.
  */
 import { placeholders, type Tx } from '../../database/engine'
+import type { LockedHeads } from './heads'
+import type { PolicyCache } from './policies'
 import { type Head, type Occupant, occupantColumns, occupantOf } from './rows'
 import type { Settings } from './types'
 import { expired, keepers } from './window'
@@ -18,15 +20,35 @@ export async function occupantsOf(tx: Tx, group: string): Promise<Occupant[]> {
 }
 
 /**
- * Brings the group to `settings`: deletes what they don't keep, moves what must move, sets the head's fields (the
- * caller saves the head). What expired under the old settings is deleted too, so that a longer ttl brings nothing back.
+ * Lays the groups out by the settings in force at the moment of the lock, where a policy has changed since; the caller
+ * saves the heads. Every write of a group begins with it.
  */
-export async function applySettings(tx: Tx, head: Head, settings: Settings, nowMs: number): Promise<void> {
+export async function obeyPolicies(tx: Tx, policies: PolicyCache, { heads, nowMs, epoch }: LockedHeads): Promise<void> {
+  const all = [...heads.values()]
+  const set = await policies.current(tx, [epoch, ...all.map(({ policyEpoch }) => policyEpoch)])
+  for (const head of all) {
+    const settings = set.settingsOf(head.group, head.own)
+    await applySettings(tx, head, settings, nowMs, settings)
+    head.policyEpoch = set.epoch
+  }
+}
+
+/**
+ * Brings the group to `settings`: deletes what they don't keep, moves what must move, sets the head's fields (the
+ * caller saves the head). What has expired under `was`, by which readers went until now, is deleted too.
+ */
+export async function applySettings(
+  tx: Tx,
+  head: Head,
+  settings: Settings,
+  nowMs: number,
+  was: Settings,
+): Promise<void> {
   const layoutChanges = head.capacity !== settings.capacity || head.mode !== settings.mode
   const ttlChanges = head.ttlSeconds !== settings.ttlSeconds
   if (!layoutChanges && !ttlChanges) return
   const occupants = await occupantsOf(tx, head.group)
-  const alive = keepers(occupants, settings, head.lastId).filter((occupant) => !expired(occupant, head, nowMs))
+  const alive = keepers(occupants, settings, head.lastId).filter((occupant) => !expired(occupant, was, nowMs))
   const kept = new Set(alive.map(({ slot }) => slot))
   const dropped = occupants.filter(({ slot }) => !kept.has(slot)).map(({ slot }) => slot)
   await deleteSlots(tx, head.group, dropped)

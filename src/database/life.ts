@@ -1,0 +1,123 @@
+/**
+ * The life of one transaction of ours on its query runner: what may still run in it, and how it ends.
+ *
+ * Invariant: no statement runs on the connection between the end of the transaction and its release, and none after a
+ * deadlock, when the server has rolled everything back and each statement would commit by itself. A connection whose
+ * transaction could not be ended is thrown away, not given back to the pool.
+ */
+import type { QueryRunner } from 'typeorm'
+import { RecentnError } from '../errors'
+import type { Engine, Parameter, Reader, Row, Tx } from './engine'
+
+export interface Life {
+  /** False from the moment at which the transaction is to end. */
+  open: boolean
+  committing: boolean
+  /** The error that ended it on the server. */
+  fault: { error: unknown } | null
+  /** The statements under way. */
+  running: Set<Promise<unknown>>
+}
+
+/** Follows all statements of the runner, those too that come by TypeORM's manager. */
+export function watch(runner: QueryRunner, engine: Engine): Life {
+  const life: Life = { open: true, committing: false, fault: null, running: new Set() }
+  const query = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>
+  const watched = async (sql: string, ...rest: unknown[]) => {
+    const ends = sql === 'ROLLBACK' || sql === 'COMMIT'
+    if (life.fault && !ends) {
+      // There is no savepoint left; whoever goes back to one must get so far as to end the whole.
+      if (sql.startsWith('ROLLBACK TO')) return undefined
+      throw life.fault.error
+    }
+    if (!life.open && !ends) throw new RecentnError('closed', 'The transaction is over')
+    const statement = query(sql, ...rest)
+    life.running.add(statement)
+    try {
+      return await statement
+    } catch (error) {
+      const failure = engine.failure(error)
+      if ((failure === 'conflict' || failure === 'lost') && !ends) life.fault ??= { error }
+      throw error
+    } finally {
+      life.running.delete(statement)
+    }
+  }
+  runner.query = watched as QueryRunner['query']
+  return life
+}
+
+/** Commits; refuses when a deadlock was swallowed, or a transaction that was begun inside is still open. */
+export async function commit(runner: QueryRunner, life: Life): Promise<void> {
+  requireWhole(life)
+  if (depthOf(runner).transactionDepth !== 1) {
+    throw new RecentnError('conflict', 'A transaction that was begun inside of this one was left open')
+  }
+  life.open = false
+  await Promise.allSettled(life.running)
+  requireWhole(life)
+  life.committing = true
+  await runner.commitTransaction()
+}
+
+function requireWhole({ fault }: Life): void {
+  if (fault) throw fault.error
+}
+
+/** Rolls back to before the first statement, whatever savepoints there are. */
+export async function rollBack(runner: QueryRunner, life: Life | null): Promise<void> {
+  if (life) {
+    life.open = false
+    await Promise.allSettled(life.running)
+  }
+  if (!runner.isTransactionActive) return
+  depthOf(runner).transactionDepth = 1
+  try {
+    await runner.rollbackTransaction()
+  } catch {
+    // The fault that led here is the one to tell. The server rolls back when the connection is gone.
+    const { databaseConnection } = runner as unknown as { databaseConnection?: { destroy?: () => void } }
+    databaseConnection?.destroy?.()
+  }
+}
+
+function depthOf(runner: QueryRunner): { transactionDepth: number } {
+  return runner as unknown as { transactionDepth: number }
+}
+
+export function readerOn(runner: QueryRunner, engine: Engine, clockOffsetMs?: () => number): Reader {
+  return {
+    engine,
+    get now() {
+      const offset = Math.trunc(clockOffsetMs?.() ?? 0)
+      return offset === 0 ? engine.nowMs : `(${engine.nowMs} + ${offset})`
+    },
+    rows: (sql: string, parameters: readonly Parameter[] = []) =>
+      runner.query(sql, parameters as Parameter[]) as Promise<Row[]>,
+  }
+}
+
+/** A `Tx` ends with its transaction: what is still called on it then would run outside of any. */
+export function txOn(runner: QueryRunner, engine: Engine, isOpen: () => boolean, clockOffsetMs?: () => number): Tx {
+  const reader = readerOn(runner, engine, clockOffsetMs)
+  const requireOpen = () => {
+    if (!isOpen()) throw new RecentnError('closed', 'The transaction is over')
+  }
+  const tx = {
+    engine,
+    get now() {
+      return reader.now
+    },
+    manager: runner.manager,
+    rows: async (sql: string, parameters?: readonly Parameter[]) => {
+      requireOpen()
+      return reader.rows(sql, parameters)
+    },
+    run: async (sql: string, parameters: readonly Parameter[] = []) => {
+      requireOpen()
+      const result = await runner.query(sql, parameters as Parameter[], true)
+      return Number(result?.affected ?? 0)
+    },
+  }
+  return tx as unknown as Tx
+}

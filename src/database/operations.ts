@@ -1,0 +1,68 @@
+/**
+ * Operations inside a transaction: one after the other, each whole or not at all.
+ *
+ * A row lock does not keep a transaction from itself: two appends that run at once in one transaction would both read
+ * the same last id. So the operations of one query runner wait for each other, whichever handle they came by. And an
+ * operation that fails half-way has a savepoint to go back to, so that a caller who catches the error and commits
+ * stores nothing of it.
+ */
+import type { QueryRunner } from 'typeorm'
+import type { Engine, Session, Tx } from './engine'
+
+const SAVEPOINT = 'recentn_operation'
+
+/** The end of the line of each runner. */
+const lines = new WeakMap<QueryRunner, Promise<unknown>>()
+
+/** Runs `work` when all that was begun before on this runner has ended. */
+function inTurn<T>(runner: QueryRunner, work: () => Promise<T>): Promise<T> {
+  const before = lines.get(runner) ?? Promise.resolve()
+  const mine = before.then(work, work)
+  lines.set(
+    runner,
+    mine.catch(() => {}),
+  )
+  return mine
+}
+
+/** Resolves when no operation is left on this runner. */
+export async function settled(runner: QueryRunner): Promise<void> {
+  for (let last = lines.get(runner); last; ) {
+    await last
+    const now = lines.get(runner)
+    if (now === last) return
+    last = now
+  }
+}
+
+/** A session of operations in the transaction `tx` on `runner`; `told` turns the driver's errors into the caller's. */
+export function sessionIn(tx: Tx, runner: QueryRunner, told: (error: unknown) => unknown): Session {
+  const tell = (error: unknown) => {
+    throw told(error)
+  }
+  const session: Session = {
+    read: (work) => inTurn(runner, () => work(tx)).catch(tell),
+    write: (work) => inTurn(runner, () => allOrNothing(tx, work)).catch(tell),
+    whole: (work) => work(session),
+  }
+  return session
+}
+
+async function allOrNothing<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
+  await tx.run(`SAVEPOINT ${SAVEPOINT}`)
+  let result: T
+  try {
+    result = await work(tx)
+  } catch (error) {
+    // After a deadlock there is no savepoint any more, and nothing to take back.
+    if (!isOver(tx.engine, error)) await tx.run(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`).catch(() => {})
+    throw error
+  }
+  await tx.run(`RELEASE SAVEPOINT ${SAVEPOINT}`)
+  return result
+}
+
+function isOver(engine: Engine, error: unknown): boolean {
+  const failure = engine.failure(error)
+  return failure === 'conflict' || failure === 'lost'
+}
