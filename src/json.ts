@@ -34,16 +34,17 @@ export function jsonTextOf(value: unknown): string {
 /**
  * What keeps a parsed value from being stored as JSON, or null: something JSON has no form for (a function, `undefined`
  * in an array, NaN, a bigint), a lone surrogate in a string or key, a circle, or more than `MAX_JSON_DEPTH` levels.
- * Never recurses deeper than that, whatever it is given.
+ * Never recurses deeper than that, whatever it is given. `overflow`: the value comes from a text that will be kept, so
+ * that a number beyond the range of a double is no fault.
  */
-export function jsonFault(value: unknown, depth = 1): string | null {
+export function jsonFault(value: unknown, overflow = false, depth = 1): string | null {
   switch (typeof value) {
     case 'string':
       return value.isWellFormed() ? null : 'has a string with a lone surrogate'
     case 'boolean':
       return null
     case 'number':
-      return Number.isFinite(value) ? null : `has the number ${value}, for which JSON has no form`
+      return overflow || Number.isFinite(value) ? null : `has the number ${value}, for which JSON has no form`
     case 'object':
       break
     default:
@@ -51,27 +52,27 @@ export function jsonFault(value: unknown, depth = 1): string | null {
   }
   if (value === null) return null
   if (depth > MAX_JSON_DEPTH) return `is nested more than ${MAX_JSON_DEPTH} levels deep`
-  return Array.isArray(value) ? arrayFault(value, depth) : objectFault(value, depth)
+  return Array.isArray(value) ? arrayFault(value, overflow, depth) : objectFault(value, overflow, depth)
 }
 
-function arrayFault(value: readonly unknown[], depth: number): string | null {
+function arrayFault(value: readonly unknown[], overflow: boolean, depth: number): string | null {
   for (const element of value) {
-    const fault = jsonFault(element, depth + 1)
+    const fault = jsonFault(element, overflow, depth + 1)
     if (fault !== null) return fault
   }
   return null
 }
 
-function objectFault(value: object, depth: number): string | null {
+function objectFault(value: object, overflow: boolean, depth: number): string | null {
   // A Date, and whatever else says how it wants to be written, is judged by what it writes.
   if (typeof (value as { toJSON?: unknown }).toJSON === 'function') {
-    return jsonFault((value as { toJSON(): unknown }).toJSON(), depth + 1)
+    return jsonFault((value as { toJSON(): unknown }).toJSON(), overflow, depth + 1)
   }
   for (const key of Object.keys(value)) {
     if (!key.isWellFormed()) return 'has a key with a lone surrogate'
     const member = (value as Record<string, unknown>)[key]
     if (member === undefined) continue // JSON.stringify leaves it out, as everyone expects
-    const fault = jsonFault(member, depth + 1)
+    const fault = jsonFault(member, overflow, depth + 1)
     if (fault !== null) return fault
   }
   return null

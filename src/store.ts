@@ -2,7 +2,7 @@
  * Binds the repositories to a database: one opened by URL (`openStore`) or the user's own (`attachStore`).
  */
 import 'reflect-metadata'
-import type { DataSource, EntityManager, QueryRunner } from 'typeorm'
+import type { DataSource, DataSourceOptions, EntityManager, QueryRunner } from 'typeorm'
 import { connect, dataSourceOptions, locationOf } from './database/connect'
 import type { Engine } from './database/engine'
 import { Gate } from './database/gate'
@@ -85,11 +85,12 @@ function checkOptions({ defaultCapacity = 10 }: StoreOptions): void {
 }
 
 /** What is no fault of the network is one of the address, the password, the privileges or the file: worth no retry. */
-function openingFault(error: unknown): unknown {
-  if (error instanceof RecentnError) return error
-  return new RecentnError('database_refused', `The database cannot be used: ${(error as Error).message}`, {
-    cause: error,
-  })
+function openingFault(database: Database, options: DataSourceOptions, error: unknown): unknown {
+  const told = database.told(error)
+  const isFile = options.type === 'better-sqlite3'
+  if (told instanceof RecentnError && !(isFile && told.code === 'database_unavailable')) return told
+  const reason = (error as Error).message
+  return new RecentnError('database_refused', `${locationOf(options)} can't be used: ${reason}`, { cause: error })
 }
 
 /**
@@ -109,14 +110,14 @@ export async function openStore(options: OpenOptions): Promise<Store> {
   const { clockOffsetMs } = options
   const opening = new Database({ engine, gate, clockOffsetMs, createRunner: () => dataSource.createQueryRunner() })
   const dataSource = await connect(connection, gate).catch((error: unknown) => {
-    throw openingFault(opening.told(error))
+    throw openingFault(opening, connection, error)
   })
   try {
     if (options.migrate === false) requireSchema(await schemaVersion(opening))
     else await migrate(dataSource, opening, engine)
   } catch (error) {
     await dataSource.destroy()
-    throw openingFault(opening.told(error))
+    throw openingFault(opening, connection, error)
   }
   return new BoundStore({ dataSource, database: opening, close: () => dataSource.destroy() }, options)
 }

@@ -82,7 +82,9 @@ export interface ServerOptions {
   onRetry?: (text: string) => void
 }
 
-const MAX_TRIES = 10
+/** With the pauses between them about 23 s, where the server does not say itself when to come again. */
+const MAX_TRIES = 8
+const MAX_PAUSE_SECONDS = 10
 const MAX_WAIT_SECONDS = 60
 /** The server's own limit is 1 MiB, unless configured. */
 const MAX_BODY_BYTES = 1024 * 1024 - 64
@@ -139,7 +141,7 @@ async function send(method: string, url: URL, body: unknown, options: ServerOpti
     const { failure, again, waitSeconds, value } = await attempt(method, url, text, options.repeatable, items)
     if (!failure) return value
     if (!again || tries >= MAX_TRIES) throw failure
-    const seconds = Math.min(waitSeconds ?? 0.1 * 2 ** tries, MAX_WAIT_SECONDS)
+    const seconds = Math.min(waitSeconds ?? Math.min(0.1 * 2 ** tries, MAX_PAUSE_SECONDS), MAX_WAIT_SECONDS)
     options.onRetry?.(`${failure.message}: trying again in ${seconds} s`)
     await sleep(seconds * 1000, undefined, { signal: options.signal })
   }

@@ -32,6 +32,7 @@ export function dataSourceOptions({ url, poolSize = 10 }: ConnectOptions): Sqlit
   }
   const sqlite = /^sqlite:(?:\/\/(?=\/))?(.+)$/.exec(url)
   if (sqlite) return { ...common, ...sqliteOptions(sqlite[1] as string) }
+  if (/^sqlite:/.test(url)) throw refused('must name a file, as sqlite:./data/recentn.db does')
   const server = URL.canParse(url) ? new URL(url) : null
   const type = server?.protocol === 'mysql:' ? 'mysql' : server?.protocol === 'mariadb:' ? 'mariadb' : null
   if (!server || !type) throw refused('must begin with sqlite:, mysql:// or mariadb://')

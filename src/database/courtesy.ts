@@ -33,22 +33,24 @@ export class Courtesy {
 
   /** Makes the user's runner wait for us, until the function that is given back is called. */
   teach(runner: QueryRunner): () => void {
-    const untaught = runner.query
-    const original = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>
-    const query = async (sql: string, ...rest: unknown[]) => {
-      if (READS.test(sql)) return original(sql, ...rest)
-      await this.#oursEnded()
-      this.#theirs++
-      try {
-        return await original(sql, ...rest)
-      } finally {
-        this.#theirs--
-      }
-    }
-    const taught = query as QueryRunner['query']
-    runner.query = taught
+    const taught = pupils.get(runner) ?? pupil(runner)
+    taught.teachers.add(this)
     return () => {
-      if (runner.query === taught) runner.query = untaught
+      taught.teachers.delete(this)
+      if (taught.teachers.size > 0) return
+      pupils.delete(runner)
+      runner.query = taught.untaught
+    }
+  }
+
+  /** Runs a statement of theirs when none of ours is in its way. */
+  async yields<T>(statement: () => Promise<T>): Promise<T> {
+    await this.#oursEnded()
+    this.#theirs++
+    try {
+      return await statement()
+    } finally {
+      this.#theirs--
     }
   }
 
@@ -64,4 +66,26 @@ export class Courtesy {
       })
     }
   }
+}
+
+/** A runner that waits: for each store that is attached, in one wrapper. */
+interface Pupil {
+  teachers: Set<Courtesy>
+  untaught: QueryRunner['query']
+}
+
+const pupils = new WeakMap<QueryRunner, Pupil>()
+
+function pupil(runner: QueryRunner): Pupil {
+  const teachers = new Set<Courtesy>()
+  const taught: Pupil = { teachers, untaught: runner.query }
+  const original = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>
+  const query = (sql: string, ...rest: unknown[]) => {
+    const run = () => original(sql, ...rest)
+    if (READS.test(sql)) return run()
+    return [...teachers].reduce((statement, teacher) => () => teacher.yields(statement), run)()
+  }
+  runner.query = query as QueryRunner['query']
+  pupils.set(runner, taught)
+  return taught
 }

@@ -81,7 +81,7 @@ function itemAt<T extends NewItemDto>(
   if (!isJsonObject(value) || !Object.hasOwn(value, 'payload')) return toDto(Dto, value, pointer, faults)
   const { payload } = value
   // One that is no valid payload stays as it is, for the rule to find and name.
-  if (payload === null || jsonFault(payload) !== null) return toDto(Dto, value, pointer, faults)
+  if (payload === null || jsonFault(payload, source !== null) !== null) return toDto(Dto, value, pointer, faults)
   const text = source === null ? JSON.stringify(payload) : valueSource(source, memberStart(source, start, 'payload'))
   // A spread defines its keys, so that `__proto__` stays an ordinary one.
   return toDto(Dto, { ...value, payload: new JsonText(text) }, pointer, faults)

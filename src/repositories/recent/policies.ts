@@ -1,10 +1,10 @@
 /**
  * Policies by prefix, and what this process knows of them.
  *
- * Invariants: `recent_policy_epoch` has one row, which every change of a policy locks and raises. A process may act on
- * what it read up to `MAX_AGE_MS` ago, except that a new group is made by the policies of the moment (the epoch row is
- * locked for share, so that a change either comes wholly before or finds the group), and that a group which was laid
- * out by a later epoch makes the process read again: a layout never goes back to an older policy.
+ * Invariants: `recent_policy_epoch` has one row, which every change of a policy locks and raises. Reads may go by what
+ * the process knew up to `MAX_AGE_MS` ago; a write asks for the epoch once it has its lock and reads anew when that is
+ * another. A new group is made by the policies of the moment (the epoch row is locked for share, so that a change
+ * either comes wholly before or finds the group). A layout never goes back to an older policy.
  */
 import { afterPrefix, type Reader, type Tx } from '../../database/engine'
 import type { Mode, OwnSettings, Page, Policy, PolicyPage, Settings } from './types'

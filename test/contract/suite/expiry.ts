@@ -1,3 +1,4 @@
+import type { RecentRepository } from '../../../src/index'
 import { type Context, eventually, idsOf, membersOf, rowsOf } from './context'
 
 export function describeExpiry(context: Context): void {
@@ -72,6 +73,47 @@ export function describeExpiry(context: Context): void {
       const answers = await groups().recentMany([`${prefix}a`, `${prefix}never`])
       expect(answers.map(idsOf)).toEqual([[], [0n]])
     })
+
+    it('a longer ttl of the policy loses nothing that readers see, whatever is written next', async () => {
+      const prefix = context.unique('p')
+      const names = ['append', 'put', 'remove', 'erase', 'still'].map((end) => prefix + end)
+      const [append, put, remove, erase] = names as [string, string, string, string]
+      const member = context.unique('m')
+      await groups().putPolicy(prefix, { capacity: 5, mode: 'history', ttlSeconds: 10 })
+      context.afterwards(() => groups().deletePolicy(prefix))
+      await groups().appendMany(names.map((group) => ({ group })))
+      pass(1)
+      await groups().appendMany([{ group: remove }, { group: erase, member }])
+      await groups().putPolicy(prefix, { capacity: 5, mode: 'history', ttlSeconds: null })
+      pass(20)
+      const seen = (await groups().recentMany(names)).map(idsOf)
+      expect(seen).toEqual([[0n], [0n], [1n, 0n], [1n, 0n], [0n]])
+      await groups().append(append)
+      await groups().put(put, { capacity: 7 })
+      await groups().remove(remove, 1n)
+      await groups().eraseMember(member)
+      expect((await groups().recentMany(names)).map(idsOf)).toEqual([[1n, 0n], [0n], [0n], [0n], [0n]])
+    })
+
+    it('a longer ttl of the policy loses nothing to the sweeper, which reaches most groups later', async () => {
+      const prefix = context.unique('p')
+      const member = context.unique('m')
+      const repository = groups() as RecentRepository
+      while ((await repository.sweep()).more); // what other tests have left
+      await groups().putPolicy(prefix, { capacity: 5, mode: 'history', ttlSeconds: 10 })
+      context.afterwards(() => groups().deletePolicy(prefix))
+      const names = Array.from({ length: 220 }, (_, n) => `${prefix}${String(n).padStart(3, '0')}`)
+      await groups().appendMany(names.map((group) => ({ group, member })))
+      pass(9.5)
+      await groups().putPolicy(prefix, { capacity: 5, mode: 'history', ttlSeconds: 100 })
+      pass(1)
+      while ((await repository.sweep()).more);
+      expect((await groups().memberItems(member, { limit: 1000 })).items).toHaveLength(220)
+      pass(100)
+      while ((await repository.sweep()).more);
+      expect(await rowsOf(context.store, names[0] as string)).toEqual([])
+      expect(await rowsOf(context.store, names[219] as string)).toEqual([])
+    }, 20_000)
 
     it('the sweeper deletes the rows, of own and of policy ttl, and no others', async () => {
       const prefix = context.unique('p')

@@ -2,13 +2,16 @@
 import type { EngineName } from '../../support/engines'
 import { describeAppend } from './append'
 import { describeAttach } from './attach'
+import { describeAttachAgain } from './attach-again'
 import { describeBigint } from './bigint'
+import { describeCarefulReads } from './careful-reads'
 import { useContext } from './context'
 import { describeDistinct } from './distinct'
 import { describeEventIds } from './event-ids'
 import { describeExpiry } from './expiry'
 import { describeExplain } from './explain'
 import { describeInput } from './input'
+import { describeInsideTransactions } from './inside-transactions'
 import { describeLifecycle } from './lifecycle'
 import { describeMembers } from './members'
 import { describeNames } from './names'
@@ -26,6 +29,7 @@ export function describeContract(engine: EngineName): void {
   describeAppend(context)
   describeEventIds(context)
   describeRead(context)
+  describeCarefulReads(context)
   describeTags(context)
   describeRemoval(context)
   describeSettings(context)
@@ -38,7 +42,9 @@ export function describeContract(engine: EngineName): void {
   describeBigint(context)
   describeInput(context)
   describeTransactions(context)
+  describeInsideTransactions(context)
   describeAttach(context)
+  describeAttachAgain(context)
   describeLifecycle(context)
   describeSchema(context)
   describeExplain(context)

@@ -2,6 +2,8 @@ import { openStore } from '../../../src/index'
 import { type Context, down, idsOf, refusal, sleep } from './context'
 
 export function describeLifecycle(context: Context): void {
+  const groups = () => context.store.groups
+
   describe('close', () => {
     it('can be repeated, and refuses what comes after it', async () => {
       const store = await context.open({ sweep: true })
@@ -37,9 +39,26 @@ export function describeLifecycle(context: Context): void {
       const recent = await context.store.groups.recent(group)
       expect([recent.total, idsOf(recent)]).toEqual([17n, down(16, 10)])
     })
+
+    it('lets an erasure that was accepted finish, all of its transactions', async () => {
+      const store = await context.open()
+      const [prefix, member] = [context.unique(), context.unique('m')]
+      await groups().appendMany(Array.from({ length: 600 }, (_, n) => ({ group: `${prefix}${n}`, member })))
+      const erased = store.groups.eraseMember(member)
+      await store.close()
+      expect(await erased).toEqual({ deleted: 600 })
+      expect((await groups().memberItems(member)).items).toEqual([])
+    })
   })
 
   describe('a store', () => {
+    it.each(['mysql://u:%zz@h/db', 'mariadb://%ff@h/db', 'mysql://u@h/%E0%A4%A'])(
+      'refuses the URL %s, which is no UTF-8',
+      async (url) => {
+        expect((await refusal(openStore({ url }))).code).toBe('invalid_input')
+      },
+    )
+
     it('answers a ping, and says where its data is without the password', async () => {
       await context.store.ping()
       expect(context.store.location).not.toBe('')

@@ -1,4 +1,4 @@
-import { type Context, down, expectSound, idsOf, rowsOf } from './context'
+import { type Context, down, expectSound, idsOf, membersOf, rowsOf } from './context'
 
 export function describeRemoval(context: Context): void {
   const groups = () => context.store.groups
@@ -48,6 +48,52 @@ export function describeRemoval(context: Context): void {
       expectSound(recent)
       await groups().append(group, { member: 'newer' })
       expect(idsOf(await groups().recent(group))).toEqual([5n, 4n, 3n, 1n])
+    })
+  })
+
+  describe('remove under a policy that the rows do not have yet', () => {
+    async function under(capacity: number, mode: 'history' | 'distinct', members: string): Promise<string> {
+      const group = context.unique()
+      await groups().appendMany(members.split('').map((member) => ({ group, member })))
+      await groups().putPolicy(group, { capacity, mode })
+      context.afterwards(() => groups().deletePolicy(group))
+      return group
+    }
+
+    it('brings back nobody: neither who was superseded nor who was pushed out', async () => {
+      const group = await under(2, 'distinct', 'abcda')
+      expect(membersOf(await groups().recent(group))).toEqual(['a', 'd'])
+      expect(await groups().remove(group, 4n)).toBe(true)
+      expect(membersOf(await groups().recent(group))).toEqual(['d'])
+      await groups().putPolicy(group, { capacity: 10, mode: 'history' })
+      const recent = await groups().recent(group)
+      expect([recent.mode, idsOf(recent)]).toEqual(['history', [3n]])
+      await groups().append(group)
+      expectSound(await groups().recent(group))
+    })
+
+    it('brings back nobody in a transaction either', async () => {
+      const group = await under(2, 'distinct', 'abcab')
+      await context.store.transaction(async (tx) => {
+        expect(await tx.groups.remove(group, 4n)).toBe(true)
+        expect(membersOf(await tx.groups.recent(group))).toEqual(['a'])
+      })
+      expect(membersOf(await groups().recent(group))).toEqual(['a'])
+    })
+
+    it('changes nothing where it removes nothing', async () => {
+      const group = await under(2, 'distinct', 'abcda')
+      for (const id of [0n, 2n, 5n]) expect(await groups().remove(group, id)).toBe(false)
+      expect(await rowsOf(context.store, group)).toHaveLength(5)
+    })
+
+    it('is no other for the erasure of a member', async () => {
+      const group = await under(2, 'distinct', 'abcd')
+      const member = context.unique('m')
+      await groups().append(group, { member })
+      await groups().putPolicy(group, { capacity: 1, mode: 'distinct' })
+      expect(await groups().eraseMember(member)).toEqual({ deleted: 1 })
+      expect(await groups().recent(group)).toMatchObject({ items: [], total: 5n })
     })
   })
 

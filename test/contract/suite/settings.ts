@@ -40,6 +40,14 @@ export function describeSettings(context: Context): void {
       expect(await groups().put(group, { ttlSeconds: undefined })).toMatchObject(policy)
     })
 
+    it('answers once that it created the group, to those who do so at the same time', async () => {
+      for (let n = 0; n < 15; n++) {
+        const group = context.unique()
+        const answers = await Promise.all([1, 2, 3].map((capacity) => groups().put(group, { capacity })))
+        expect(answers.filter(({ created }) => created)).toHaveLength(1)
+      }
+    })
+
     it('makes a group by its first append as the policy says, created at that time', async () => {
       const group = context.unique()
       const item = await groups().append(group)
