@@ -5,7 +5,7 @@ import { ownSettingsOf, SettingsDto } from './dto/settings'
 import * as example from './openapi/examples'
 import { limitParameter, nameParameter, prefixParameter, textParameter } from './parameters'
 import { renderGroup, renderGroupPage } from './render'
-import { created, NO_CONTENT, ok, type Route, route } from './route'
+import { NO_CONTENT, ok, type Route, route, stored } from './route'
 import { toDto } from './validate'
 
 const path = '/v1/groups/{group}'
@@ -75,8 +75,8 @@ const put = route({
     },
   },
   async handle(store, { path: { group }, body }) {
-    const stored = await store.groups.put(group, ownSettingsOf(body))
-    return stored.created ? created(renderGroup(stored)) : ok(renderGroup(stored))
+    const settled = await store.groups.put(group, ownSettingsOf(body))
+    return stored(settled.created, renderGroup(settled))
   },
 })
 

@@ -7,7 +7,7 @@ import { NewItemDto, newGroupItemOf, newItemOf } from './dto/items'
 import * as example from './openapi/examples'
 import { idParameter, limitParameter, nameParameter, namesParameter, optional } from './parameters'
 import { renderAppended, renderItem, renderRecent, renderRecentMany } from './render'
-import { created, NO_CONTENT, ok, type Route, route } from './route'
+import { created, NO_CONTENT, ok, type Route, route, stored } from './route'
 import { toBatch, toItem } from './validate'
 
 /** An answer stops at about so many bytes of payload. */
@@ -41,7 +41,7 @@ const append = route({
   },
   async handle(store, { path, body }) {
     const item = await store.groups.append(path.group, newItemOf(body), { payloads: 'text' })
-    return item.appended ? created(renderItem(item)) : ok(renderItem(item))
+    return stored(item.appended, renderItem(item))
   },
 })
 

@@ -6,7 +6,7 @@ import { MAX_CURSOR_LENGTH } from './groups'
 import * as example from './openapi/examples'
 import { limitParameter, nameParameter, textParameter } from './parameters'
 import { policyBody } from './render'
-import { created, NO_CONTENT, ok, type Route, route } from './route'
+import { NO_CONTENT, ok, type Route, route, stored } from './route'
 import { toDto } from './validate'
 
 const path = '/v1/policies/{prefix}'
@@ -74,8 +74,7 @@ const put = route({
   },
   async handle(store, { path: { prefix }, body }) {
     const policy = await store.groups.putPolicy(prefix, policyOf(body))
-    const text = JSON.stringify(policyBody(policy))
-    return policy.created ? created(text) : ok(text)
+    return stored(policy.created, JSON.stringify(policyBody(policy)))
   },
 })
 

@@ -90,4 +90,9 @@ export function created(body: string): Answer {
   return { status: 201, body }
 }
 
+/** 201 for what is new, 200 for what was there. */
+export function stored(isNew: boolean, body: string): Answer {
+  return isNew ? created(body) : ok(body)
+}
+
 export const NO_CONTENT: Answer = { status: 204 }

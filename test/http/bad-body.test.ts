@@ -1,18 +1,14 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { type Client, fresh, rawExchange, startApp } from './support/client'
+import { type Client, expectUntouched, fresh, rawExchange, startApp, UNTOUCHED_ITEMS } from './support/client'
 
 let server: Client
 beforeAll(async () => {
   server = await startApp()
 })
 
-const ITEMS = '/v1/groups/untouched/items'
-
-/** Nothing of what a test sent may have been stored. */
-afterEach(async () => {
-  expect((await server.get(ITEMS)).json.total).toBe('0')
-})
+const ITEMS = UNTOUCHED_ITEMS
+expectUntouched(() => server)
 
 describe('a body', () => {
   test.each([

@@ -1,16 +1,12 @@
-import { type Client, rawExchange, startApp } from './support/client'
+import { type Client, expectUntouched, rawExchange, startApp, UNTOUCHED_ITEMS } from './support/client'
 
 let server: Client
 beforeAll(async () => {
   server = await startApp()
 })
 
-const ITEMS = '/v1/groups/untouched/items'
-
-/** Nothing of what a test sent may have been stored. */
-afterEach(async () => {
-  expect((await server.get(ITEMS)).json.total).toBe('0')
-})
+const ITEMS = UNTOUCHED_ITEMS
+expectUntouched(() => server)
 
 async function faults(method: string, path: string, json?: unknown) {
   const answer = await server.request(method, path, { json })

@@ -23,13 +23,21 @@ export async function sweep(session: Session, policies: PolicyCache): Promise<{ 
     reader.rows(selectDueSql(reader.now, reader.engine.useIndex), [GROUPS_A_SWEEP]),
   )
   let deleted = 0
-  for (const row of due) deleted += await session.write((tx) => sweepGroup(tx, policies, row.group_key as string))
-  return { deleted, more: rolling || due.length === GROUPS_A_SWEEP }
+  let passedOver = 0
+  for (const row of due) {
+    const swept = await session.write((tx) => sweepGroup(tx, policies, row.group_key as string))
+    if (swept === null) passedOver++
+    else deleted += swept
+  }
+  // Where all are locked by others, another round at once would find the same.
+  const isMoving = passedOver < due.length
+  return { deleted, more: rolling || (due.length === GROUPS_A_SWEEP && isMoving) }
 }
 
-async function sweepGroup(tx: Tx, policies: PolicyCache, group: string): Promise<number> {
+/** Resolves to how many items it deleted; null when the group is locked, or gone. */
+async function sweepGroup(tx: Tx, policies: PolicyCache, group: string): Promise<number | null> {
   const locked = await lockHead(tx, group, tx.engine.forUpdateSkipLocked)
-  if (!locked) return 0
+  if (!locked) return null
   const { head, nowMs, epoch } = locked
   const { ttlSeconds } = (await policies.current(tx, [epoch, head.policyEpoch])).settingsOf(group, head.own)
   let deleted = 0

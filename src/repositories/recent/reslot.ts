@@ -21,7 +21,7 @@ export async function occupantsOf(tx: Tx, group: string): Promise<Occupant[]> {
 
 /**
  * Lays the groups out by the settings in force at the moment of the lock, where a policy has changed since; the caller
- * saves the heads. Every write of a group begins with it.
+ * saves the heads. Appends and removals begin with it.
  */
 export async function obeyPolicies(tx: Tx, policies: PolicyCache, { heads, nowMs, epoch }: LockedHeads): Promise<void> {
   const all = [...heads.values()]

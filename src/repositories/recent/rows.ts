@@ -102,14 +102,14 @@ function ownTtlOf(column: number | null): number | null | undefined {
   return column === 0 ? null : column
 }
 
-/** SQL: an item in table `i`. */
-export function itemColumns(engine: Engine): string {
-  return `i.slot AS slot, ${engine.bigint('i.id')} AS id, i.member AS member, i.payload AS payload, i.occurred_at_ms AS occurred_at_ms, i.event_id AS event_id, i.created_at_ms AS created_at_ms`
-}
-
-/** SQL: an occupant in table `i`, and the size of its payload. */
+/** SQL: an occupant in table `i`. */
 export function occupantColumns(engine: Engine): string {
   return `i.slot AS slot, ${engine.bigint('i.id')} AS id, i.member AS member, i.event_id AS event_id, i.created_at_ms AS created_at_ms`
+}
+
+/** SQL: an item in table `i`. */
+export function itemColumns(engine: Engine): string {
+  return `${occupantColumns(engine)}, i.payload AS payload, i.occurred_at_ms AS occurred_at_ms`
 }
 
 export function occupantOf(row: Row): Occupant {

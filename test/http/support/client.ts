@@ -147,3 +147,13 @@ export function fresh(kind = 'group'): string {
   made++
   return `${kind}-${made}`
 }
+
+/** The items of a group that nothing may ever be stored in. */
+export const UNTOUCHED_ITEMS = '/v1/groups/untouched/items'
+
+/** Checks after each test of the file that nothing of what it sent was stored. */
+export function expectUntouched(server: () => Client): void {
+  afterEach(async () => {
+    expect((await server().get(UNTOUCHED_ITEMS)).json.total).toBe('0')
+  })
+}
