@@ -102,5 +102,8 @@ export function timeTextFault(value: unknown): string | null {
 export function payloadFault(value: unknown): string | null {
   const fault = value instanceof JsonText ? null : jsonFault(value)
   if (fault !== null) return fault
-  return Buffer.byteLength(jsonTextOf(value), 'utf8') > MAX_PAYLOAD_BYTES ? 'must have at most 64 KiB as JSON' : null
+  const text = jsonTextOf(value)
+  // A UTF-16 unit takes at most three bytes, so that only a long text must be counted.
+  if (text.length <= MAX_PAYLOAD_BYTES / 3) return null
+  return Buffer.byteLength(text, 'utf8') > MAX_PAYLOAD_BYTES ? 'must have at most 64 KiB as JSON' : null
 }

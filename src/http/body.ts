@@ -1,4 +1,5 @@
 /** Reading a request's JSON body, within a bound of memory whatever is sent. */
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { RecentnError } from '../errors'
 
@@ -38,12 +39,9 @@ export async function readJsonBody(
 function parsed(request: IncomingMessage, bytes: Buffer): JsonBody | null {
   if (bytes.length === 0) return null
   checkMediaType(request)
-  let text: string
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    throw malformed('is not UTF-8')
-  }
+  if (!isUtf8(bytes)) throw malformed('is not UTF-8')
+  const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0 // a byte order mark
+  const text = bytes.toString('utf8', start)
   try {
     return { value: JSON.parse(text), text }
   } catch (error) {
@@ -59,12 +57,13 @@ function tooLarge(limitBytes: number): RecentnError {
   return new RecentnError('body_too_large', `The body may have at most ${limitBytes} bytes`)
 }
 
-function checkMediaType(request: IncomingMessage): void {
-  const encoding = request.headers['content-encoding']
+function checkMediaType({ headers }: IncomingMessage): void {
+  const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw new RecentnError('unsupported_media_type', 'The body must not be compressed')
   }
-  const [type = '', ...parameters] = (request.headers['content-type'] ?? '').split(';')
+  if (headers['content-type'] === 'application/json') return
+  const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';')
   if (type.trim().toLowerCase() !== 'application/json') throw new RecentnError('unsupported_media_type')
   for (const parameter of parameters) {
     const charset = /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(parameter)?.[1]?.toLowerCase()
@@ -78,6 +77,7 @@ function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
+    let complete = false
     request.on('data', (chunk: Buffer) => {
       const fitted = size <= limitBytes
       size += chunk.length
@@ -87,13 +87,14 @@ function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer
         discard(request).then(() => reject(tooLarge(limitBytes)))
       }
     })
-    request.once('end', () => {
-      if (size <= limitBytes) resolve(Buffer.concat(chunks, size))
+    request.on('end', () => {
+      complete = true
+      if (size <= limitBytes) resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size))
     })
     // The sender is gone: there is nobody to answer, and nothing of a half-sent request may be stored.
-    request.once('error', () => reject(new SenderGone()))
-    request.once('close', () => {
-      if (size <= limitBytes) reject(new SenderGone())
+    request.on('error', () => reject(new SenderGone()))
+    request.on('close', () => {
+      if (!complete && size <= limitBytes) reject(new SenderGone())
     })
     if (request.readableEnded) resolve(Buffer.alloc(0))
     else if (request.destroyed) reject(new SenderGone())
@@ -108,6 +109,8 @@ export class SenderGone extends Error {}
  * that only reads when it has sent everything, because its connection may be closed with the answer.
  */
 function discard(request: IncomingMessage): Promise<void> {
+  // A parser of the surrounding app has read it all.
+  if (request.readableEnded || request.destroyed) return Promise.resolve()
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, DISCARD_MS)
     const done = () => {

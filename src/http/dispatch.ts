@@ -3,7 +3,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import { type Fault, invalidInput, RecentnError } from '../errors'
 import type { Store } from '../store-types'
 import { DEFAULT_BODY_LIMIT_BYTES, type JsonBody, readJsonBody } from './body'
-import { readPath, readQuery } from './parameters'
+import { pathReader, queryReader } from './parameters'
 import type { Answer, Route, Scope } from './route'
 
 /** Who may do what: everyone everything, or whoever the function answers `true` for. */
@@ -22,11 +22,12 @@ export async function checkAccess(access: Access, request: Request, scope: Scope
 }
 
 export function handlerOf(route: Route, store: Store, options: DispatchOptions): RequestHandler {
-  const limitBytes = options.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES
+  const { access, bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES } = options
+  const readInput = inputReader(route)
   return async (request, response) => {
-    await checkAccess(options.access, request, route.scope)
-    const body = route.body ? await bodyOrFault(request, limitBytes) : null
-    const input = inputOf(route, request, body)
+    if (access !== 'anonymous') await checkAccess(access, request, route.scope)
+    const body = route.body ? await bodyOrFault(request, bodyLimitBytes) : null
+    const input = readInput(request, body)
     try {
       send(request, response, await route.handle(store, input))
     } catch (error) {
@@ -45,18 +46,22 @@ async function bodyOrFault(request: Request, limitBytes: number): Promise<JsonBo
   }
 }
 
-function inputOf(route: Route, request: Request, body: JsonBody | RecentnError | null) {
-  const faults: Fault[] = []
-  const path = readPath(route.pathParameters, request.params, faults)
-  const query = readQuery(route.queryParameters, request.url, faults)
-  if (body instanceof RecentnError) {
-    throw faults.length === 0 ? body : invalidInput([...faults, ...body.faults])
+function inputReader(route: Route) {
+  const readPath = pathReader(route.pathParameters)
+  const readQuery = queryReader(route.queryParameters)
+  return (request: Request, body: JsonBody | RecentnError | null) => {
+    const faults: Fault[] = []
+    const path = readPath(request.params, faults)
+    const query = readQuery(request.url, faults)
+    if (body instanceof RecentnError) {
+      throw faults.length === 0 ? body : invalidInput([...faults, ...body.faults])
+    }
+    let read: unknown
+    if (route.body && body) read = route.body.read(body, faults)
+    else if (route.body) faults.push({ pointer: '', detail: 'a JSON body is required' })
+    if (faults.length > 0) throw invalidInput(faults)
+    return { path, query, body: read }
   }
-  let read: unknown
-  if (route.body && body) read = route.body.read(body, faults)
-  else if (route.body) faults.push({ pointer: '', detail: 'a JSON body is required' })
-  if (faults.length > 0) throw invalidInput(faults)
-  return { path, query, body: read }
 }
 
 /** What the store finds wrong with its arguments, by the parameters and the body they came from. */

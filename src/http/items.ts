@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto'
 import { RecentnError } from '../errors'
 import type { Recent } from '../repositories/recent/types'
 import { MAX_BATCH, MAX_CAPACITY } from '../rules'
-import { NewItemDto, newGroupItemOf, newItemOf } from './dto/items'
 import * as example from './openapi/examples'
 import { idParameter, limitParameter, nameParameter, namesParameter, optional } from './parameters'
 import { renderAppended, renderItem, renderRecent, renderRecentMany } from './render'
@@ -25,7 +24,7 @@ const append = route({
   path: '/v1/groups/{group}/items',
   scope: 'append',
   pathParameters: { group },
-  body: { schema: 'NewItem', example: example.newItem, read: (body, faults) => toItem(NewItemDto, body, faults) },
+  body: { schema: 'NewItem', example: example.newItem, read: toItem },
   operation: {
     id: 'appendItem',
     tag: 'Items',
@@ -40,7 +39,7 @@ const append = route({
     refusals: ['sequence_exhausted'],
   },
   async handle(store, { path, body }) {
-    const item = await store.groups.append(path.group, newItemOf(body), { payloads: 'text' })
+    const item = await store.groups.append(path.group, body, { payloads: 'text' })
     return stored(item.appended, renderItem(item))
   },
 })
@@ -59,7 +58,7 @@ const appendMany = route({
     refusals: ['sequence_exhausted'],
   },
   async handle(store, { body }) {
-    return created(renderAppended(await store.groups.appendMany(body.map(newGroupItemOf), { payloads: 'text' })))
+    return created(renderAppended(await store.groups.appendMany(body, { payloads: 'text' })))
   },
 })
 

@@ -11,13 +11,18 @@ const CLOSE_BRACE = 0x7d
 const OPEN_BRACKET = 0x5b
 const CLOSE_BRACKET = 0x5d
 
-// 16 digits and points in a row, an exponent, a minus zero, a fraction with a trailing zero. Strings may match too:
-// that only costs the scan.
-const UNUSUAL_NUMBER = /[\d.]{16}|\d[eE][+-]?\d|(?:^|[[:,\s])-0(?!\.\d*[1-9])|\.\d*0(?!\d)/
+// 16 digits and points in a row, an exponent, a fraction with a trailing zero, a minus zero. Strings may match too:
+// that only costs the scan. Each alternative begins with one character, so that most of a text is passed over quickly.
+const UNUSUAL_NUMBER = /\d(?:[\d.]{15}|[eE][+-]?\d)|\.\d*0(?!\d)|(?<![^[:,\s])-0(?!\.\d*[1-9])/
 
 /** Whether the text may have a number that `JSON.parse` and `JSON.stringify` don't give back as it is written. */
 export function hasUnusualNumber(text: string): boolean {
   return UNUSUAL_NUMBER.test(text)
+}
+
+/** The text of a body to take payloads from, where the parsed value may not be what was written. */
+export function sourceOf({ text }: { text: string | null }): string | null {
+  return text !== null && hasUnusualNumber(text) ? text : null
 }
 
 /** Where the value of a member of the object at `at` begins (the last one of this name), or -1. */

@@ -14,9 +14,15 @@ export interface Listening {
   stop(): Promise<void>
 }
 
-/** Listens. Rejects with a sentence for people when it can't. */
-export async function listen(app: RequestListener, host: string, port: number): Promise<Listening> {
+/** Listens; `messages` as `messagesOf(app)` gives them. Rejects with a sentence for people when it can't. */
+export async function listen(
+  app: RequestListener,
+  host: string,
+  port: number,
+  messages: Pick<http.ServerOptions, 'IncomingMessage' | 'ServerResponse'> = {},
+): Promise<Listening> {
   const server = http.createServer({
+    ...messages,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: 20_000,
     requestTimeout: 120_000,

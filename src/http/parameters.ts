@@ -126,32 +126,42 @@ function checked<T>(value: T, fault: string | null, complaints: string[]): T {
   return value
 }
 
-/** Reads the path parameters that the router has decoded. */
-export function readPath(parameters: Parameters, given: Readonly<Record<string, unknown>>, faults: Fault[]) {
-  return readAll(parameters, (name) => [String(given[name])], faults)
+/** What reads the path parameters that the router has decoded. */
+export function pathReader(parameters: Parameters) {
+  const readAll = readerOf(parameters)
+  return (given: Readonly<Record<string, unknown>>, faults: Fault[]) => readAll((name) => [String(given[name])], faults)
 }
 
-/** Reads the query of a request target; unknown and repeated parameters are faults. */
-export function readQuery(parameters: Parameters, target: string, faults: Fault[]) {
-  const { values, faults: undecodable } = parseQuery(target)
-  faults.push(...undecodable)
-  for (const name of values.keys()) {
-    if (!Object.hasOwn(parameters, name)) faults.push({ parameter: name, detail: 'is not a known parameter' })
+/** What reads the query of a request target; unknown and repeated parameters are faults. */
+export function queryReader(parameters: Parameters) {
+  const readAll = readerOf(parameters)
+  return (target: string, faults: Fault[]) => {
+    if (!target.includes('?')) return readAll(leftOut, faults)
+    const { values, faults: undecodable } = parseQuery(target)
+    faults.push(...undecodable)
+    for (const name of values.keys()) {
+      if (!Object.hasOwn(parameters, name)) faults.push({ parameter: name, detail: 'is not a known parameter' })
+    }
+    const broken = new Set(undecodable.map((fault) => fault.parameter))
+    return readAll((name) => (broken.has(name) ? null : (values.get(name) ?? [])), faults)
   }
-  const broken = new Set(undecodable.map((fault) => fault.parameter))
-  return readAll(parameters, (name) => (broken.has(name) ? null : (values.get(name) ?? [])), faults)
 }
 
-function readAll(parameters: Parameters, textsOf: (name: string) => readonly string[] | null, faults: Fault[]) {
-  const read: Record<string, unknown> = {}
-  for (const [name, parameter] of Object.entries(parameters)) {
-    const texts = textsOf(name)
-    if (texts === null) continue
-    const complaints: string[] = []
-    if (texts.length > 1 && !parameter.repeatable) complaints.push('is given more than once')
-    else if (texts.length === 0 && parameter.required) complaints.push('is required')
-    else read[name] = parameter.read(texts, complaints)
-    for (const detail of complaints) faults.push({ parameter: name, detail })
+const leftOut = () => []
+
+function readerOf(parameters: Parameters) {
+  const entries = Object.entries(parameters)
+  return (textsOf: (name: string) => readonly string[] | null, faults: Fault[]) => {
+    const read: Record<string, unknown> = {}
+    for (const [name, parameter] of entries) {
+      const texts = textsOf(name)
+      if (texts === null) continue
+      const complaints: string[] = []
+      if (texts.length > 1 && !parameter.repeatable) complaints.push('is given more than once')
+      else if (texts.length === 0 && parameter.required) complaints.push('is required')
+      else read[name] = parameter.read(texts, complaints)
+      for (const detail of complaints) faults.push({ parameter: name, detail })
+    }
+    return read
   }
-  return read
 }

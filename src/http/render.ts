@@ -4,18 +4,24 @@
  */
 import { jsonTextOf } from '../json'
 import type { AppendedItem, Group, GroupPage, Item, MemberItems, Policy, Recent } from '../repositories/recent/types'
+import { timeText } from './time-text'
 
 const text = JSON.stringify
 
 function timeOrNull(time: Date | null): string {
-  return time === null ? 'null' : `"${time.toISOString()}"`
+  return time === null ? 'null' : `"${timeText(time)}"`
 }
 
 export function renderItem(item: Item): string {
+  return renderItemOf(text(item.group), item)
+}
+
+/** An item of a group whose name is JSON text already. */
+function renderItemOf(group: string, item: Item): string {
   return (
-    `{"group":${text(item.group)},"id":"${item.id}","slot":${item.slot},"member":${text(item.member)},` +
+    `{"group":${group},"id":"${item.id}","slot":${item.slot},"member":${text(item.member)},` +
     `"payload":${item.payload === null ? 'null' : jsonTextOf(item.payload)},` +
-    `"occurredAt":${timeOrNull(item.occurredAt)},"eventId":${text(item.eventId)},` +
+    `"occurredAt":${timeOrNull(item.occurredAt)},"eventId":${item.eventId === null ? 'null' : text(item.eventId)},` +
     `"createdAt":${timeOrNull(item.createdAt)}}`
   )
 }
@@ -55,10 +61,10 @@ export function renderRecentMany(pages: readonly Recent[], limit: number, maxByt
 }
 
 function recentMembers({ group, capacity, mode, total, items }: Recent): string {
-  return (
-    `"group":${text(group)},"capacity":${capacity},"mode":"${mode}","total":"${total}",` +
-    `"items":${renderItems(items)}`
-  )
+  const name = text(group)
+  let list = ''
+  for (const item of items) list += (list === '' ? '' : ',') + renderItemOf(name, item)
+  return `"group":${name},"capacity":${capacity},"mode":"${mode}","total":"${total}","items":[${list}]`
 }
 
 export function renderMemberItems({ items, nextAfter }: MemberItems): string {

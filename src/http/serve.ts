@@ -5,6 +5,7 @@ import { openStore } from '../store'
 import type { Store } from '../store-types'
 import { createApp } from './app'
 import { type Listening, listen } from './listen'
+import { messagesOf } from './messages'
 import type { RouterOptions } from './router'
 
 /** How long a database server that can't be reached is waited for. */
@@ -85,7 +86,7 @@ function pause(ms: number, stopping: AbortSignal): Promise<void> {
 async function serveUntilStopped(store: Store, config: Config, stopping: AbortSignal): Promise<number> {
   try {
     const app = createApp(store, { ...config, onError: report })
-    const server = await listen(app, config.host, config.port).catch((error: Error) => {
+    const server = await listen(app, config.host, config.port, messagesOf(app)).catch((error: Error) => {
       throw new CannotStart(error.message)
     })
     if (!stopping.aborted) console.log(`recentn listens on ${server.url}, data in ${store.location}`)

@@ -1,10 +1,12 @@
-/** From a parsed body to a DTO that class-validator has checked, with every fault as a JSON pointer. */
+/** From a parsed body to a DTO that class-validator has checked, or to what it appends: with every fault as a JSON pointer. */
 import { type ValidationError, validateSync } from 'class-validator'
 import type { Fault } from '../errors'
-import { JsonText, jsonFault } from '../json'
+import { jsonFault } from '../json'
+import type { NewGroupItem, NewItem } from '../repositories/recent/types'
 import type { JsonBody } from './body'
-import { BatchDto, NewGroupItemDto, type NewItemDto } from './dto/items'
-import { elementStarts, hasUnusualNumber, memberStart, valueSource } from './json-source'
+import { BatchDto, NewGroupItemDto, NewItemDto, newGroupItemOf, newItemOf } from './dto/items'
+import { elementStarts, memberStart, sourceOf } from './json-source'
+import { payloadText, quickBatch, quickItem } from './quick-items'
 
 type Class<T> = new () => T
 
@@ -51,12 +53,20 @@ function escaped(key: string): string {
 }
 
 /** The item that a body gives. */
-export function toItem<T extends NewItemDto>(Dto: Class<T>, body: JsonBody, faults: Fault[]): T {
-  return itemAt(Dto, body.value, '', faults, sourceOf(body), 0)
+export function toItem(body: JsonBody, faults: Fault[]): NewItem {
+  return quickItem(body) ?? newItemOf(itemDto(body, faults))
 }
 
 /** The items of a batch: `{"items": […]}`. */
-export function toBatch(body: JsonBody, faults: Fault[]): NewGroupItemDto[] {
+export function toBatch(body: JsonBody, faults: Fault[]): NewGroupItem[] {
+  return quickBatch(body) ?? batchDto(body, faults).map(newGroupItemOf)
+}
+
+export function itemDto(body: JsonBody, faults: Fault[]): NewItemDto {
+  return itemAt(NewItemDto, body.value, '', faults, sourceOf(body), 0)
+}
+
+export function batchDto(body: JsonBody, faults: Fault[]): NewGroupItemDto[] {
   const before = faults.length
   const { items } = toDto(BatchDto, body.value, '', faults)
   if (!Array.isArray(items) || faults.some(({ pointer }, i) => i >= before && pointer === '/items')) return []
@@ -65,24 +75,19 @@ export function toBatch(body: JsonBody, faults: Fault[]): NewGroupItemDto[] {
   return items.map((item, i) => itemAt(NewGroupItemDto, item, `/items/${i}`, faults, source, starts[i] ?? 0))
 }
 
-/** The text to take payloads from, where the parsed value may not be what was written. */
-function sourceOf({ text }: JsonBody): string | null {
-  return text !== null && hasUnusualNumber(text) ? text : null
-}
-
 function itemAt<T extends NewItemDto>(
   Dto: Class<T>,
   value: unknown,
   pointer: string,
   faults: Fault[],
-  source: string | null,
+  text: string | null,
   start: number,
 ): T {
   if (!isJsonObject(value) || !Object.hasOwn(value, 'payload')) return toDto(Dto, value, pointer, faults)
   const { payload } = value
   // One that is no valid payload stays as it is, for the rule to find and name.
-  if (payload === null || jsonFault(payload, source !== null) !== null) return toDto(Dto, value, pointer, faults)
-  const text = source === null ? JSON.stringify(payload) : valueSource(source, memberStart(source, start, 'payload'))
+  if (payload === null || jsonFault(payload, text !== null) !== null) return toDto(Dto, value, pointer, faults)
+  const source = text === null ? null : { text, start }
   // A spread defines its keys, so that `__proto__` stays an ordinary one.
-  return toDto(Dto, { ...value, payload: new JsonText(text) }, pointer, faults)
+  return toDto(Dto, { ...value, payload: payloadText(payload, source) }, pointer, faults)
 }

@@ -77,6 +77,14 @@ describe('where it is mounted', () => {
     expect((await client.request('POST', path, { body: '{"member":"a23456"}' })).status).toBe(201)
     expect((await client.request('POST', path, { body: '{"member":"a2345678"}' })).status).toBe(413)
   })
+
+  test('a body over it that the app has parsed is refused at once', async () => {
+    const parse = (app: Express) => void app.use(express.json())
+    const client = await mounted(parse, { access: async () => true, bodyLimitBytes: 20 })
+    const start = Date.now()
+    expect((await client.post(`/v1/groups/${fresh()}/items`, { member: 'x'.repeat(100) })).status).toBe(413)
+    expect(Date.now() - start).toBeLessThan(3000)
+  })
 })
 
 describe('access', () => {

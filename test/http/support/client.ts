@@ -5,6 +5,7 @@ import http from 'node:http'
 import net from 'node:net'
 import { createApp } from '../../../src/http/app'
 import { listen } from '../../../src/http/listen'
+import { messagesOf } from '../../../src/http/messages'
 import { statusOf, toRecentnError } from '../../../src/http/problem'
 import { openStore } from '../../../src/store'
 import type { OpenOptions, Store } from '../../../src/store-types'
@@ -114,9 +115,9 @@ export function rawExchange(url: string, bytes: string | Buffer, ms = 2000): Pro
   })
 }
 
-/** Serves an app until the test file ends. */
-export async function serving(app: RequestListener): Promise<string> {
-  const server = await listen(app, '127.0.0.1', 0)
+/** Serves an app until the test file ends; `messages` as the process gives them. */
+export async function serving(app: RequestListener, messages = {}): Promise<string> {
+  const server = await listen(app, '127.0.0.1', 0, messages)
   open.push(server.stop)
   return server.url
 }
@@ -137,7 +138,7 @@ export async function startApp(
     if (statusOf(toRecentnError(error)) === 500) errors.push(error)
   }
   const app = createApp(store, { allowAnonymous: false, ...options, onError })
-  return { ...clientOf(await serving(app)), store }
+  return { ...clientOf(await serving(app, messagesOf(app))), store }
 }
 
 let made = 0

@@ -1,0 +1,92 @@
+/**
+ * The quick way for the bodies that append. Nearly all of them are valid, and to see that takes far less than
+ * class-validator needs. A function here answers what a surely valid body asks to append, and null where it isn't sure:
+ * the DTOs decide then, and they alone say what is wrong. Both go by the rules of `rules.ts`; a property test holds
+ * their verdicts equal.
+ */
+import { JsonText, jsonFault } from '../json'
+import type { NewGroupItem, NewItem } from '../repositories/recent/types'
+import { MAX_BATCH, nameFault, payloadFault, timeFromText, timeTextFault } from '../rules'
+import type { JsonBody } from './body'
+import { elementStarts, memberStart, sourceOf, valueSource } from './json-source'
+
+/** Where the source text of an item is, for the numbers that `JSON.parse` rounds; null where the parsed value will do. */
+interface Source {
+  text: string
+  start: number
+}
+
+/** The item of a body that is surely one. */
+export function quickItem(body: JsonBody): NewItem | null {
+  const { value } = body
+  if (!isObject(value)) return null
+  const text = sourceOf(body)
+  const source = text === null ? null : { text, start: 0 }
+  const item: NewItem = { member: null, payload: null, occurredAt: null, eventId: null }
+  for (const key of Object.keys(value)) if (!readField(item, key, value[key], source)) return null
+  return item
+}
+
+/** The items of a body that is surely a batch. */
+export function quickBatch(body: JsonBody): NewGroupItem[] | null {
+  const { value } = body
+  if (!isObject(value) || Object.keys(value).length !== 1 || !Object.hasOwn(value, 'items')) return null
+  const given = value.items
+  if (!Array.isArray(given) || given.length < 1 || given.length > MAX_BATCH) return null
+  const text = sourceOf(body)
+  const starts = text === null ? [] : elementStarts(text, memberStart(text, 0, 'items'))
+  const items: NewGroupItem[] = []
+  for (let i = 0; i < given.length; i++) {
+    const item = groupItem(given[i], text === null ? null : { text, start: starts[i] ?? 0 })
+    if (item === null) return null
+    items.push(item)
+  }
+  return items
+}
+
+function groupItem(value: unknown, source: Source | null): NewGroupItem | null {
+  if (!isObject(value)) return null
+  const item: NewGroupItem = { group: '', member: null, payload: null, occurredAt: null, eventId: null }
+  for (const key of Object.keys(value)) {
+    const given = value[key]
+    if (key === 'group') {
+      if (nameFault(given) !== null) return null
+      item.group = given as string
+    } else if (!readField(item, key, given, source)) return null
+  }
+  return item.group === '' ? null : item
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Puts a field of a body into the item; false when it is not known or not surely valid. */
+function readField(item: NewItem, key: string, given: unknown, source: Source | null): boolean {
+  switch (key) {
+    case 'member':
+    case 'eventId':
+      if (given === null || given === undefined) return true
+      if (nameFault(given) !== null) return false
+      item[key] = given as string
+      return true
+    case 'occurredAt':
+      if (given === null || given === undefined) return true
+      if (timeTextFault(given) !== null) return false
+      item.occurredAt = new Date(timeFromText(given as string) as number)
+      return true
+    case 'payload':
+      if (given === null || given === undefined) return true
+      if (jsonFault(given, source !== null) !== null) return false
+      item.payload = payloadText(given, source)
+      return payloadFault(item.payload) === null
+    default:
+      return false
+  }
+}
+
+/** The text of a payload that `jsonFault` finds nothing wrong with. */
+export function payloadText(payload: unknown, source: Source | null): JsonText {
+  if (source === null) return new JsonText(JSON.stringify(payload))
+  return new JsonText(valueSource(source.text, memberStart(source.text, source.start, 'payload')))
+}
