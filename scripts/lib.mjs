@@ -194,6 +194,30 @@ export function endWithUs(child) {
   return () => process.off('SIGINT', stop).off('SIGTERM', stop)
 }
 
+const BENCH = join(ROOT, 'bench')
+const BENCH_STAMP = join(BENCH, 'node_modules', '.recentn-install')
+
+/** Installs the drivers of the peers, which only the benchmark needs. */
+export async function ensureBenchInstalled() {
+  if (isBenchInstalled()) return
+  await locked(join(CACHE, 'bench.lock'), say, async () => {
+    if (isBenchInstalled()) return
+    say('installing the packages of bench/package-lock.json (npm ci) …')
+    const args = ['ci', '--prefix', BENCH, '--include=dev', '--no-audit', '--no-fund', '--loglevel=warn']
+    await npm('npm ci in bench', args)
+    writeFileSync(BENCH_STAMP, benchKey())
+  })
+}
+
+export function isBenchInstalled() {
+  return read(BENCH_STAMP) === benchKey()
+}
+
+function benchKey() {
+  const lock = readFileSync(join(BENCH, 'package-lock.json'))
+  return `${createHash('sha256').update(lock).digest('hex')}\n`
+}
+
 function npm(step, args) {
   // The npm that runs us, where one does: there may be several, and on Windows it is no program of its own.
   const script = process.env.npm_execpath

@@ -3,7 +3,17 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { endWithUs, ensureBuilt, ensureInstalled, ROOT, run, StepFailed, say, seconds } from './lib.mjs'
+import {
+  endWithUs,
+  ensureBuilt,
+  ensureInstalled,
+  isBenchInstalled,
+  ROOT,
+  run,
+  StepFailed,
+  say,
+  seconds,
+} from './lib.mjs'
 
 const BIOME = join(ROOT, 'node_modules', '@biomejs', 'biome', 'bin', 'biome')
 const TSC = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
@@ -29,12 +39,17 @@ async function step(name, work) {
 
 async function checks() {
   const node = (name, ...args) => step(name, () => run(name, process.execPath, args))
-  const [, , built] = await Promise.all([
+  const [built] = await Promise.all([
+    step('build', ensureBuilt),
     node('format and lint (biome)', BIOME, 'ci', '--colors=off', '--error-on-warnings', '.'),
     node('types (tsc)', TSC, '--noEmit', '-p', 'tsconfig.json'),
-    step('build', ensureBuilt),
+    isBenchInstalled() ? node('types of bench (tsc)', TSC, '-p', join('bench', 'tsconfig.json')) : sayUncheckedBench(),
   ])
   return built
+}
+
+function sayUncheckedBench() {
+  say('types of bench: not checked, because the packages of bench/ are not installed (npm run bench does so)')
 }
 
 async function tests() {

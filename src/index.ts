@@ -5,6 +5,7 @@ export {
   RecentGroup,
   RecentItem,
   RecentnSchema,
+  RecentnWriter,
   RecentPolicy,
   RecentPolicyEpoch,
   RecentPolicyRollout,
@@ -16,5 +17,6 @@ export { createRouter, type RouterOptions } from './http/router'
 export { JsonText } from './json'
 export { RecentRepository } from './repositories/recent/repository'
 export type * from './repositories/recent/types'
+export type { BatchingOptions } from './runtime/appends'
 export { attachStore, openStore } from './store'
 export type { OpenOptions, Store, StoreOptions, Transaction, TransactionOptions } from './store-types'

@@ -1,10 +1,13 @@
 /** The shapes of `openStore`, `attachStore` and what they give. */
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm'
 import type { Groups } from './repositories/recent/types'
+import type { BatchingOptions } from './runtime/appends'
 
 export interface StoreOptions {
   /** Capacity of groups that no policy and no own setting covers: 1 to 10,000, else 10. */
   defaultCapacity?: number
+  /** How appends of many callers share commits. */
+  batching?: BatchingOptions
   /** Run the sweeper that deletes expired items in the background; true when left out. */
   sweep?: boolean
   /** Milliseconds added to the database's clock: for tests that must not sleep. */

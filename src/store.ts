@@ -5,14 +5,16 @@ import 'reflect-metadata'
 import type { DataSource, DataSourceOptions, EntityManager, QueryRunner } from 'typeorm'
 import { connect, dataSourceOptions, locationOf } from './database/connect'
 import type { Engine } from './database/engine'
-import { Gate } from './database/gate'
+import { Gate, isInsideTransaction } from './database/gate'
 import { migrate, requireSchema, schemaVersion } from './database/migrate'
-import { attach, engineOf } from './database/session'
-import { Database, sessionWithin } from './database/transaction'
+import { attach, engineOf, recognise } from './database/session'
+import { Database, sessionWithin, translated } from './database/transaction'
 import { invalidInput, RecentnError } from './errors'
 import { PolicyCache } from './repositories/recent/policies'
 import { RecentRepository } from './repositories/recent/repository'
 import { integerFault, MAX_CAPACITY } from './rules'
+import { MAX_LANES } from './runtime/appends'
+import { BatchedGroups } from './runtime/batched-groups'
 import { Sweeper } from './runtime/sweeper'
 import type { OpenOptions, Store, StoreOptions, Transaction, TransactionOptions } from './store-types'
 
@@ -24,7 +26,7 @@ interface Base {
 }
 
 class BoundStore implements Store {
-  readonly groups: RecentRepository
+  readonly groups: BatchedGroups
   readonly dataSource: DataSource
   readonly location: string
   readonly #base: Base
@@ -41,18 +43,27 @@ class BoundStore implements Store {
     this.#policies = new PolicyCache(options.defaultCapacity ?? 10)
     this.dataSource = base.dataSource
     this.location = locationOf(base.dataSource.options)
-    this.groups = new RecentRepository(base.database, this.#policies)
+    // SQLite has one connection, for which everybody waits in one line.
+    const isSqlite = this.#engine.family === 'sqlite'
+    this.groups = new BatchedGroups(base.database, this.#policies, {
+      readsAtOnce: isSqlite ? 1 : 3,
+      isInside: isInsideTransaction,
+      appends: isSqlite ? { ...options.batching, lanes: 1 } : options.batching,
+    })
     const onError = (error: unknown) => process.emitWarning(`recentn could not sweep: ${String(error)}`)
     this.#sweeper = options.sweep === false ? null : new Sweeper({ sweep: () => this.groups.sweep(), onError })
   }
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>, { retries = 10 }: TransactionOptions = {}): Promise<T> {
     const caches: PolicyCache[] = []
-    const result = await this.#base.database.write((tx, session) => {
-      const policies = this.#policies.forTransaction()
-      caches.push(policies)
-      return work({ groups: new RecentRepository(session, policies), manager: tx.manager })
-    }, retries)
+    const result = await this.#base.database.write(
+      (tx, session) => {
+        const policies = this.#policies.forTransaction()
+        caches.push(policies)
+        return work({ groups: new RecentRepository(session, policies), manager: tx.manager })
+      },
+      { retries },
+    )
     if (caches.at(-1)?.changed) this.#policies.forget()
     return result
   }
@@ -73,20 +84,30 @@ class BoundStore implements Store {
   }
 
   async #close(): Promise<void> {
-    await this.#sweeper?.stop()
+    // Both at once: from the call on nothing new is taken, however long a sweep still runs.
+    await Promise.all([this.#sweeper?.stop(), this.groups.close()])
     await this.#base.database.drain()
     await this.#base.close()
   }
 }
 
-function checkOptions({ defaultCapacity = 10 }: StoreOptions): void {
-  const detail = integerFault(defaultCapacity, 1, MAX_CAPACITY)
-  if (detail !== null) throw invalidInput([{ parameter: 'defaultCapacity', detail }])
+function checkOptions({ defaultCapacity, batching = {} }: StoreOptions): void {
+  const given: [string, unknown, number][] = [
+    ['defaultCapacity', defaultCapacity, MAX_CAPACITY],
+    ['batching.lanes', batching.lanes, MAX_LANES],
+    ['batching.maxPendingItems', batching.maxPendingItems, Number.MAX_SAFE_INTEGER],
+    ['batching.maxPendingBytes', batching.maxPendingBytes, Number.MAX_SAFE_INTEGER],
+  ]
+  const faults = given.flatMap(([parameter, value, max]) => {
+    const detail = value === undefined ? null : integerFault(value, 1, max)
+    return detail === null ? [] : [{ parameter, detail }]
+  })
+  if (faults.length > 0) throw invalidInput(faults)
 }
 
 /** What is no fault of the network is one of the address, the password, the privileges or the file: worth no retry. */
-function openingFault(database: Database, options: DataSourceOptions, error: unknown): unknown {
-  const told = database.told(error)
+function openingFault(engine: Engine, options: DataSourceOptions, error: unknown): unknown {
+  const told = translated(error, engine)
   const isFile = options.type === 'better-sqlite3'
   if (told instanceof RecentnError && !(isFile && told.code === 'database_unavailable')) return told
   const reason = (error as Error).message
@@ -108,18 +129,23 @@ export async function openStore(options: OpenOptions): Promise<Store> {
   const connection = dataSourceOptions(options)
   const engine = engineOf({ options: connection } as DataSource)
   const { clockOffsetMs } = options
-  const opening = new Database({ engine, gate, clockOffsetMs, createRunner: () => dataSource.createQueryRunner() })
   const dataSource = await connect(connection, gate).catch((error: unknown) => {
-    throw openingFault(opening, connection, error)
+    throw openingFault(engine, connection, error)
   })
   try {
-    if (options.migrate === false) requireSchema(await schemaVersion(opening))
-    else await migrate(dataSource, opening, engine)
+    const database = new Database({
+      engine: await recognise(dataSource),
+      gate,
+      clockOffsetMs,
+      createRunner: () => dataSource.createQueryRunner(),
+    })
+    if (options.migrate === false) requireSchema(await schemaVersion(database))
+    else await migrate(dataSource, database, engine)
+    return new BoundStore({ dataSource, database, close: () => dataSource.destroy() }, options)
   } catch (error) {
     await dataSource.destroy()
-    throw openingFault(opening, connection, error)
+    throw openingFault(engine, connection, error)
   }
-  return new BoundStore({ dataSource, database: opening, close: () => dataSource.destroy() }, options)
 }
 
 /**

@@ -17,6 +17,12 @@ export type Failure =
   | 'no-table'
   | 'other'
 
+/** SQL, whole or a part, and the values of its placeholders. */
+export interface Statement {
+  sql: string
+  parameters: Parameter[]
+}
+
 export interface Engine {
   readonly family: 'mysql' | 'sqlite'
   /** SQL: the database's time, in milliseconds since 1970, as an integer; taken when the statement starts. */
@@ -31,10 +37,22 @@ export interface Engine {
   bigint(column: string): string
   /** SQL that names the index a table reference must use. */
   useIndex(index: string): string
-  /** SQL: insert `rows` rows, or set the `updated` columns of those whose `key` is there. */
-  upsert(table: string, key: string, columns: readonly string[], updated: readonly string[], rows: number): string
+  /** True where a write can answer with the rows it wrote (INSERT … RETURNING): one statement locks, counts and reads. */
+  readonly returning: boolean
+  /** The rows of a VALUES list, in the form that costs this engine's driver least. */
+  values(rows: readonly (readonly Parameter[])[]): Statement
+  /** Insert the rows, or set the `updated` columns of those whose `key` is there. */
+  upsert(
+    table: string,
+    key: string,
+    columns: readonly string[],
+    updated: readonly string[],
+    rows: readonly (readonly Parameter[])[],
+  ): Statement
   /** SQL: one result of several SELECTs, each of which may have its own ORDER BY and LIMIT. */
   unionAll(selects: readonly string[]): string
+  /** A statement as the driver is given it. */
+  bound(sql: string, parameters: readonly Parameter[]): readonly [sql: string, parameters: Parameter[] | null]
   /** Sorts an error of the driver, or of TypeORM around it. */
   failure(error: unknown): Failure
 }
@@ -57,10 +75,20 @@ export interface Tx extends Reader {
   run(sql: string, parameters?: readonly Parameter[]): Promise<number>
 }
 
+export interface WriteOptions {
+  /**
+   * Asked in a transaction of its own when the connection was lost while committing: whether the commit arrived. Must
+   * wait, by a lock, until the lost transaction has ended. Without it such a write is `outcome_unknown`.
+   */
+  arrived?: (tx: Tx) => Promise<boolean>
+  /** No retry begins later than this after the first try; else 30,000. */
+  retryMs?: number
+}
+
 /** Where a repository's statements go: a database with its own transactions, or one transaction of somebody. */
 export interface Session {
   read<T>(work: (reader: Reader) => Promise<T>): Promise<T>
-  write<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  write<T>(work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>
   /** An operation of several reads and writes, which closing the store waits for as one. */
   whole<T>(work: (session: Session) => Promise<T>): Promise<T>
 }
@@ -83,9 +111,23 @@ export function driverError(error: unknown): { errno?: number; code?: string; fa
   return (wrapped?.driverError ?? wrapped ?? {}) as object
 }
 
-/** Orders names as every engine's index does: by their UTF-8 bytes (UTF-16 order differs beyond U+FFFF). */
+/**
+ * Orders names as every engine's index does: by their UTF-8 bytes, which is by code points. UTF-16 units have the same
+ * order but for the surrogates, which stand for what is beyond U+FFFF.
+ */
 export function compareNames(a: string, b: string): number {
-  return a === b ? 0 : Buffer.compare(Buffer.from(a, 'utf8'), Buffer.from(b, 'utf8'))
+  const length = Math.min(a.length, b.length)
+  for (let index = 0; index < length; index++) {
+    const unitA = a.charCodeAt(index)
+    const unitB = b.charCodeAt(index)
+    if (unitA === unitB) continue
+    return isSurrogate(unitA) === isSurrogate(unitB) ? unitA - unitB : isSurrogate(unitA) ? 1 : -1
+  }
+  return a.length - b.length
+}
+
+function isSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdfff
 }
 
 /** The first name after every name that starts with `prefix`, in byte order; null when there is none. */

@@ -18,14 +18,23 @@ import { sqliteEngine } from './sqlite'
 /** How long a caller waits for its turn, and then for the lock of another process. */
 const PATIENCE_MS = 30_000
 
+/** How long the gate may be passed on without a turn of the event loop. */
+const BREATHE_MS = 10
+
 type Leave = () => void
 
 /** The gate that the running code holds, while it does: asking for it again from there would wait for ever. */
 const holding = new AsyncLocalStorage<{ gate: Gate; active: boolean }>()
 
+/** True for code that a transaction of a store on SQLite runs: what it asks of the store itself must not wait. */
+export function isInsideTransaction(): boolean {
+  return holding.getStore()?.active === true
+}
+
 export class Gate {
   #tail: Promise<void> = Promise.resolve()
   #waiting = 0
+  #breathedAt = Number.NEGATIVE_INFINITY
 
   /** True while somebody holds it or waits for it. */
   get busy(): boolean {
@@ -52,7 +61,18 @@ export class Gate {
       }
     })
     if (!free) await this.#turn(before, leave)
+    await this.#breathe()
     return leave
+  }
+
+  /**
+   * Lets timers and sockets have their turn. better-sqlite3 answers at once, so that callers who go on as soon as they
+   * are answered would keep the event loop from ever getting further.
+   */
+  async #breathe(): Promise<void> {
+    if (performance.now() - this.#breathedAt < BREATHE_MS) return
+    await new Promise(setImmediate)
+    this.#breathedAt = performance.now()
   }
 
   async #turn(before: Promise<void>, leave: Leave): Promise<void> {

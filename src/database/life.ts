@@ -92,8 +92,10 @@ export function readerOn(runner: QueryRunner, engine: Engine, clockOffsetMs?: ()
       const offset = Math.trunc(clockOffsetMs?.() ?? 0)
       return offset === 0 ? engine.nowMs : `(${engine.nowMs} + ${offset})`
     },
-    rows: (sql: string, parameters: readonly Parameter[] = []) =>
-      runner.query(sql, parameters as Parameter[]) as Promise<Row[]>,
+    rows: (sql: string, parameters: readonly Parameter[] = []) => {
+      const [bound, left] = engine.bound(sql, parameters)
+      return runner.query(bound, left as Parameter[]) as Promise<Row[]>
+    },
   }
 }
 
@@ -115,7 +117,8 @@ export function txOn(runner: QueryRunner, engine: Engine, isOpen: () => boolean,
     },
     run: async (sql: string, parameters: readonly Parameter[] = []) => {
       requireOpen()
-      const result = await runner.query(sql, parameters as Parameter[], true)
+      const [bound, left] = engine.bound(sql, parameters)
+      const result = await runner.query(bound, left as Parameter[], true)
       return Number(result?.affected ?? 0)
     },
   }

@@ -1,5 +1,5 @@
-/** MySQL and MariaDB. They differ in nothing that recentn's statements use, so that they are one engine here. */
-import { driverError, type Engine, type Failure, rowPlaceholders } from './engine'
+/** MySQL and MariaDB. Of what recentn's statements use only MariaDB has RETURNING. */
+import { driverError, type Engine, type Failure, type Parameter } from './engine'
 
 /** Deadlock, lock wait timeout, and MariaDB's "record has changed since last read" (innodb_snapshot_isolation). */
 const CONFLICTS = new Set([1213, 1205, 1020])
@@ -35,6 +35,52 @@ function failure(error: unknown): Failure {
   return 'other'
 }
 
+/**
+ * A value as SQL. mysql2 would write values into the statement too, but escapes with a backslash, which ends no quote
+ * where the session has NO_BACKSLASH_ESCAPES. A quote is doubled here, which means the same everywhere; a text with a
+ * backslash goes in hexadecimal.
+ */
+function literal(value: Parameter): string {
+  if (typeof value === 'string') {
+    if (value.includes('\\')) return `_utf8mb4 x'${Buffer.from(value, 'utf8').toString('hex')}'`
+    return value.includes("'") ? `'${value.replaceAll("'", "''")}'` : `'${value}'`
+  }
+  return value === null ? 'NULL' : String(value)
+}
+
+/** The statement with its values in place of the placeholders; a question mark in a text of ours is none. */
+function withValues(sql: string, parameters: readonly Parameter[]): string {
+  let whole = ''
+  let start = 0
+  let used = 0
+  let inText = false
+  for (let index = 0; index < sql.length; index++) {
+    const unit = sql.charCodeAt(index)
+    if (unit === QUOTE) inText = !inText
+    if (unit !== PLACEHOLDER || inText) continue
+    whole += sql.slice(start, index) + literal(parameters[used++] as Parameter)
+    start = index + 1
+  }
+  return whole + sql.slice(start)
+}
+
+const QUOTE = 0x27
+const PLACEHOLDER = 0x3f
+
+/** A loop, not map and join: a batch has thousands of values. */
+const values: Engine['values'] = (rows) => {
+  let sql = ''
+  for (const row of rows) {
+    let start = sql === '' ? '(' : ', ('
+    for (const value of row) {
+      sql += start + literal(value)
+      start = ', '
+    }
+    sql += ')'
+  }
+  return { sql, parameters: [] }
+}
+
 export const mysqlEngine: Engine = {
   family: 'mysql',
   // UNIX_TIMESTAMP(NOW()) would go through the session's time zone, which is ambiguous for an hour each autumn.
@@ -46,12 +92,23 @@ export const mysqlEngine: Engine = {
   bigint: (column) => `CAST(${column} AS CHAR)`,
   useIndex: (index) => ` FORCE INDEX (${index})`,
   // VALUES() is deprecated in MySQL, its successor (AS new) is a syntax error in MariaDB.
-  upsert: (table, _key, columns, updated, rows) =>
-    `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${rowPlaceholders(rows, columns.length)} ` +
-    `ON DUPLICATE KEY UPDATE ${updated.map((column) => `${column} = VALUES(${column})`).join(', ')}`,
+  upsert: (table, _key, columns, updated, rows) => {
+    const { sql, parameters } = values(rows)
+    const sets = updated.map((column) => `${column} = VALUES(${column})`).join(', ')
+    return {
+      sql: `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${sql} ON DUPLICATE KEY UPDATE ${sets}`,
+      parameters,
+    }
+  },
+  values,
+  returning: false,
+  // Given any list, mysql2 looks through the whole statement for placeholders.
+  bound: (sql, parameters) => [parameters.length === 0 ? sql : withValues(sql, parameters), null],
   unionAll: (selects) => selects.map((select) => `(${select})`).join('\nUNION ALL\n'),
   failure,
 }
+
+export const mariadbEngine: Engine = { ...mysqlEngine, returning: true }
 
 /** What each of our own connections is set to, once. */
 export const MYSQL_SESSION = [

@@ -5,18 +5,37 @@ import { DataSource, type EntityManager, type QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import { connect, type SqliteOptions } from './connect'
 import { Courtesy } from './courtesy'
-import type { Engine, Reader, Session, Tx } from './engine'
+import type { Engine, Reader, Session, Tx, WriteOptions } from './engine'
 import { Gate, gatedRunners } from './gate'
-import { mysqlEngine } from './mysql'
+import { mariadbEngine, mysqlEngine } from './mysql'
 import { sqliteEngine } from './sqlite'
-import { Database, sessionWithin } from './transaction'
+import { Database, sessionWithin, translated } from './transaction'
 
-/** The engine of a DataSource; throws `invalid_input` for one that recentn does not work on. */
+/** What the servers behind DataSources said that they are. */
+const recognised = new WeakMap<DataSource, Engine>()
+
+/**
+ * The engine of a DataSource; throws `invalid_input` for one that recentn does not work on. Until the server was asked
+ * (`recognise`) it is what MySQL and MariaDB have in common: the scheme of the address may name either.
+ */
 export function engineOf(source: DataSource): Engine {
   const { type } = source.options
   if (type === 'better-sqlite3') return sqliteEngine
-  if (type === 'mysql' || type === 'mariadb') return mysqlEngine
+  if (type === 'mysql' || type === 'mariadb') return recognised.get(source) ?? mysqlEngine
   throw new RecentnError('invalid_input', `recentn works on mysql, mariadb and better-sqlite3, not on ${type}`)
+}
+
+/** Asks the server of an initialized DataSource what it is. */
+export async function recognise(source: DataSource): Promise<Engine> {
+  const common = engineOf(source)
+  if (common.family === 'sqlite' || recognised.has(source)) return common
+  const [row] = await source.query('SELECT VERSION() AS version').catch((error: unknown) => {
+    throw translated(error, common)
+  })
+  // RETURNING came with 10.5; every MariaDB that has SKIP LOCKED (10.6) has it.
+  const engine = /mariadb/i.test(row.version) ? mariadbEngine : mysqlEngine
+  recognised.set(source, engine)
+  return engine
 }
 
 /** A database that was attached, and how to let go of what was opened for it. */
@@ -32,7 +51,7 @@ export interface Attached {
  * memory: through the user's only connection, where the user's own transactions must go through the store's.
  */
 export async function attach(user: DataSource, clockOffsetMs?: () => number): Promise<Attached> {
-  const engine = engineOf(user)
+  const engine = await recognise(user)
   const gate = gateOf(user)
   const options = { engine, gate, clockOffsetMs }
   if (user.options.type !== 'better-sqlite3') {
@@ -116,8 +135,8 @@ class LazySession implements Session {
     return (await this.#database()).read(work)
   }
 
-  async write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    return (await this.#database()).write(work)
+  async write<T>(work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T> {
+    return (await this.#database()).write(work, options)
   }
 
   async whole<T>(work: (session: Session) => Promise<T>): Promise<T> {

@@ -1,5 +1,11 @@
 /** SQLite by better-sqlite3. It has one writer at a time, so that what the others lock is already held here. */
-import { driverError, type Engine, type Failure, rowPlaceholders } from './engine'
+import { driverError, type Engine, type Failure, type Parameter, rowPlaceholders } from './engine'
+
+/** Placeholders, so that SQLite keeps the statement prepared. */
+const values: Engine['values'] = (rows) => ({
+  sql: rowPlaceholders(rows.length, rows[0]?.length ?? 0),
+  parameters: rows.flat(),
+})
 
 function failure(error: unknown): Failure {
   const { code, message } = driverError(error)
@@ -22,9 +28,18 @@ export const sqliteEngine: Engine = {
   // better-sqlite3 gives numbers, wrong above 2^53, unless a connection is set otherwise, and within() a user's is not.
   bigint: (column) => `CAST(${column} AS TEXT)`,
   useIndex: (index) => (index === 'PRIMARY' ? '' : ` INDEXED BY ${index}`),
-  upsert: (table, key, columns, updated, rows) =>
-    `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${rowPlaceholders(rows, columns.length)} ` +
-    `ON CONFLICT (${key}) DO UPDATE SET ${updated.map((column) => `${column} = excluded.${column}`).join(', ')}`,
+  // It has RETURNING, but a sum beyond the last BIGINT would become a float without an error.
+  returning: false,
+  bound: (sql, parameters) => [sql, parameters as Parameter[]],
+  values,
+  upsert: (table, key, columns, updated, rows) => {
+    const { sql, parameters } = values(rows)
+    const sets = updated.map((column) => `${column} = excluded.${column}`).join(', ')
+    return {
+      sql: `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${sql} ON CONFLICT (${key}) DO UPDATE SET ${sets}`,
+      parameters,
+    }
+  },
   unionAll: (selects) => selects.map((select) => `SELECT * FROM (${select})`).join('\nUNION ALL\n'),
   failure,
 }

@@ -3,11 +3,12 @@
  *
  * Invariant: a transaction is retried only here, at its outermost level and as a whole; what runs inside a
  * transaction of somebody else is never retried (`sessionWithin`). A connection that is lost before the commit has
- * changed nothing; one that is lost during the commit leaves the outcome unknown, and that is what is thrown.
+ * changed nothing; one that is lost during the commit leaves the outcome unknown: whoever can tell by what the
+ * transaction wrote (`arrived`) is asked, else that is what is thrown.
  */
 import type { EntityManager, QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
-import type { Engine, Reader, Session, Tx } from './engine'
+import type { Engine, Reader, Session, Tx, WriteOptions } from './engine'
 import type { Gate } from './gate'
 import { commit, type Life, readerOn, rollBack, txOn, watch } from './life'
 import { sessionIn, settled } from './operations'
@@ -24,8 +25,10 @@ export interface DatabaseOptions {
 
 const MAX_CONFLICT_RETRIES = 40
 const MAX_LOST_RETRIES = 2
-/** No retry begins later than this after the first try, however many are left. */
+/** No retry begins later than this after the first try, however many are left, unless the write says otherwise. */
 const RETRY_MS = 30_000
+/** How long the database may stay away before a commit that was cut off is told as `outcome_unknown`. */
+const OUTCOME_MS = 10_000
 
 export class Database implements Session {
   readonly engine: Engine
@@ -48,7 +51,7 @@ export class Database implements Session {
   }
 
   #read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
-    return this.#retried(MAX_CONFLICT_RETRIES, async () => {
+    return this.#retried(MAX_CONFLICT_RETRIES, RETRY_MS, async () => {
       const runner = this.#options.createRunner()
       try {
         return await work(readerOn(runner, this.engine, this.#options.clockOffsetMs))
@@ -59,15 +62,34 @@ export class Database implements Session {
   }
 
   /** Runs `work` in a transaction, again as a whole after a deadlock, up to `retries` times. */
-  write<T>(work: (tx: Tx, session: Session) => Promise<T>, retries = MAX_CONFLICT_RETRIES): Promise<T> {
-    return this.#counted(() => this.#retried(retries, () => this.#once(work)))
+  write<T>(
+    work: (tx: Tx, session: Session) => Promise<T>,
+    options: WriteOptions & { retries?: number } = {},
+  ): Promise<T> {
+    return this.#counted(() => this.#write(work, options))
+  }
+
+  #write<T>(
+    work: (tx: Tx, session: Session) => Promise<T>,
+    { retries = MAX_CONFLICT_RETRIES, arrived, retryMs }: WriteOptions & { retries?: number } = {},
+  ): Promise<T> {
+    return this.#retried(retries, retryMs, async () => {
+      try {
+        return await this.#once(work)
+      } catch (error) {
+        if (!(error instanceof CutOff)) throw error
+        if (arrived && (await this.#learn(arrived, error))) return error.result as T
+        // Not arrived: nothing has changed, and the lost connection is a reason to try again.
+        throw arrived || this.engine.failure(error.cause) !== 'lost' ? error.cause : unknownOutcome(error)
+      }
+    })
   }
 
   /** Counts as one operation: what it still has to read and write when the store closes is let through. */
   whole<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const inner: Session = {
       read: (reading) => this.#read(reading),
-      write: (writing) => this.#retried(MAX_CONFLICT_RETRIES, () => this.#once(writing)),
+      write: (writing, options) => this.#write(writing, options),
       whole: (whole) => whole(inner),
     }
     return this.#counted(() => work(inner))
@@ -80,11 +102,6 @@ export class Database implements Session {
     await new Promise<void>((resolve) => {
       this.#idle = resolve
     })
-  }
-
-  /** An error of the driver as the one that callers know. */
-  told(error: unknown): unknown {
-    return translated(error, this.engine)
   }
 
   async #counted<T>(work: () => Promise<T>): Promise<T> {
@@ -101,6 +118,7 @@ export class Database implements Session {
   async #once<T>(work: (tx: Tx, session: Session) => Promise<T>): Promise<T> {
     const runner = this.#options.createRunner()
     let life: Life | null = null
+    let result: T | undefined
     try {
       await runner.startTransaction(this.#options.setIsolation ? 'READ COMMITTED' : undefined)
       const alive = watch(runner, this.engine)
@@ -108,15 +126,14 @@ export class Database implements Session {
       const tx = txOn(runner, this.engine, () => alive.open, this.#options.clockOffsetMs)
       const session = sessionIn(tx, runner, (error) => error)
       const run = () => work(tx, session)
-      const result = await (this.#gate ? this.#gate.guard(run) : run())
+      result = await (this.#gate ? this.#gate.guard(run) : run())
       await settled(runner)
       await commit(runner, alive)
       return result
     } catch (error) {
-      if (life?.committing && this.engine.failure(error) === 'lost') {
-        throw new RecentnError('outcome_unknown', undefined, { cause: error, retryAfterSeconds: 1 })
-      }
       await rollBack(runner, life)
+      // A subscriber of the user's that throws after the commit is no lost connection, and no less a commit.
+      if (life?.committing && this.engine.failure(error) !== 'conflict') throw new CutOff(error, result)
       // Whatever the caller made of it: after a deadlock the transaction is to be run again.
       throw life?.fault ? life.fault.error : error
     } finally {
@@ -124,8 +141,23 @@ export class Database implements Session {
     }
   }
 
-  async #retried<T>(maxConflicts: number, work: () => Promise<T>): Promise<T> {
-    const deadline = Date.now() + RETRY_MS
+  /** Whether a commit that was cut off has arrived; `outcome_unknown` when the database stays away. */
+  async #learn(arrived: (tx: Tx) => Promise<boolean>, cutOff: CutOff): Promise<boolean> {
+    const deadline = Date.now() + OUTCOME_MS
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#once(arrived)
+      } catch (error) {
+        // What it has read with a lock is true, whatever became of its own commit.
+        if (error instanceof CutOff) return error.result as boolean
+        if (this.engine.failure(error) === 'other' || Date.now() > deadline) throw unknownOutcome(cutOff)
+        await pause(Math.min(100 * tries, 1000))
+      }
+    }
+  }
+
+  async #retried<T>(maxConflicts: number, retryMs = RETRY_MS, work: () => Promise<T>): Promise<T> {
+    const deadline = Date.now() + retryMs
     for (let conflicts = 0, losses = 0; ; ) {
       try {
         return await work()
@@ -154,8 +186,22 @@ export function sessionWithin(
   return sessionIn(tx, runner, (error) => translated(error, engine))
 }
 
+/** The commit failed, as when the connection is lost: what the transaction would have given, if it arrived. */
+class CutOff extends Error {
+  constructor(
+    override readonly cause: unknown,
+    readonly result: unknown,
+  ) {
+    super('The commit has failed')
+  }
+}
+
+function unknownOutcome({ cause }: CutOff): RecentnError {
+  return new RecentnError('outcome_unknown', undefined, { cause, retryAfterSeconds: 1 })
+}
+
 /** The driver's errors that a caller can do something about, as ours; others stay as they are. */
-function translated(error: unknown, engine: Engine): unknown {
+export function translated(error: unknown, engine: Engine): unknown {
   if (error instanceof RecentnError) return error
   const options = { cause: error, retryAfterSeconds: 1 }
   switch (engine.failure(error)) {

@@ -60,7 +60,7 @@ function inputReader(route: Route) {
     if (route.body && body) read = route.body.read(body, faults)
     else if (route.body) faults.push({ pointer: '', detail: 'a JSON body is required' })
     if (faults.length > 0) throw invalidInput(faults)
-    return { path, query, body: read }
+    return { path, query, body: read, knownTag: onlyTag(request.headers['if-none-match']) }
   }
 }
 
@@ -97,6 +97,13 @@ function send(request: Request, response: Response, { status, body, tag }: Answe
   response.setHeader('Content-Type', 'application/json')
   response.setHeader('Content-Length', Buffer.byteLength(body))
   response.end(body)
+}
+
+const ONLY_TAG = /^(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"$/
+
+/** The tag, where the client names one answer that it has: the usual case. */
+function onlyTag(header: string | undefined): string | undefined {
+  return header === undefined ? undefined : ONLY_TAG.exec(header)?.[1]
 }
 
 const ENTITY_TAG = /(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/g

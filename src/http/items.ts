@@ -6,7 +6,7 @@ import { MAX_BATCH, MAX_CAPACITY } from '../rules'
 import * as example from './openapi/examples'
 import { idParameter, limitParameter, nameParameter, namesParameter, optional } from './parameters'
 import { renderAppended, renderItem, renderRecent, renderRecentMany } from './render'
-import { created, NO_CONTENT, ok, type Route, route, stored } from './route'
+import { type Answer, created, NO_CONTENT, ok, type Route, route, stored } from './route'
 import { toBatch, toItem } from './validate'
 
 /** An answer stops at about so many bytes of payload. */
@@ -78,11 +78,17 @@ const recent = route({
     outcomes: { 200: { description: 'The items.', schema: 'Recent', example: example.recent } },
     conditional: true,
   },
-  async handle(store, { path, query }) {
-    const page = await store.groups.recent(path.group, { ...query, payloads: 'text', maxBytes: MAX_ANSWER_BYTES })
-    return { ...ok(renderRecent(page)), tag: page.tag }
+  async handle(store, { path, query, knownTag }) {
+    const options = { ...query, payloads: 'text', maxBytes: MAX_ANSWER_BYTES } as const
+    if (knownTag === undefined) return recentAnswer(await store.groups.recent(path.group, options))
+    const page = await store.groups.recentIfChanged(path.group, knownTag, options)
+    return page === null ? { status: 304, tag: knownTag } : recentAnswer(page)
   },
 })
+
+function recentAnswer(page: Recent): Answer {
+  return { ...ok(renderRecent(page)), tag: page.tag }
+}
 
 const recentMany = route({
   method: 'get',

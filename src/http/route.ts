@@ -51,6 +51,8 @@ export interface Input<P extends Parameters, Q extends Parameters, B> {
   path: Values<P>
   query: Values<Q>
   body: B
+  /** The tag of the one answer that the client says it has. */
+  knownTag?: string
 }
 
 interface RouteSpec<P extends Parameters, Q extends Parameters, B> {
@@ -68,7 +70,7 @@ interface RouteSpec<P extends Parameters, Q extends Parameters, B> {
 
 /** A route whose input types are known to its handler only. */
 export interface Route extends Omit<RouteSpec<Parameters, Parameters, unknown>, 'handle'> {
-  handle(store: Store, input: { path: unknown; query: unknown; body: unknown }): Promise<Answer>
+  handle(store: Store, input: { path: unknown; query: unknown; body: unknown; knownTag?: string }): Promise<Answer>
 }
 
 /** A route of a table; the types of its input follow from its parameters and body. */

@@ -3,7 +3,7 @@
  * nest into each other, and a plain write made meanwhile vanishes with another's rollback.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openStore } from '../../src'
+import { openStore, RecentRepository } from '../../src'
 import type { Store } from '../../src/store-types'
 import { type Database, describeEngine, freshDatabase } from '../support/engines'
 
@@ -24,6 +24,22 @@ describeEngine('sqlite', 'the gate', () => {
       await store.close()
       await database.drop()
     })
+
+    test('callers who never pause leave timers their turn', async () => {
+      const repository = new RecentRepository(store.dataSource)
+      let due = false
+      setTimeout(() => {
+        due = true
+      }, 20)
+      const deadline = Date.now() + 5000
+      let appended = 0
+      const call = async () => {
+        for (; !due && Date.now() < deadline; appended++) await repository.append('busy')
+      }
+      await Promise.all(Array.from({ length: 20 }, call))
+      expect(due).toBe(true)
+      expect(appended).toBeGreaterThan(20)
+    }, 10_000)
 
     test('one transaction at a time, each whole or not at all, and plain writes outlive every rollback', async () => {
       let inside = 0

@@ -7,7 +7,7 @@ import type { Parameter, Reader, Row } from '../../database/engine'
 import { MAX_ID } from '../../rules'
 import { emptyPage, pageFrom, type ReadRequest } from './page'
 import type { PolicyCache } from './policies'
-import { type Head, headColumns, headOf, type ItemRow, itemRowOf, occupantColumns } from './rows'
+import { type Head, headColumns, headOf, type ItemRow, itemOf, itemRowOf, occupantColumns } from './rows'
 import type { Recent, Settings } from './types'
 import { visible } from './window'
 
@@ -47,9 +47,11 @@ export async function readCarefully(
   return { page: emptyPage(await policies.current(reader), request.group), bytes: 0 }
 }
 
-function found(request: ReadRequest, { head, settings }: Sight, shown: Sized[], nextBefore: bigint | null) {
+function found(request: ReadRequest, { head, settings, asked }: Sight, shown: Sized[], nextBefore: bigint | null) {
   const bytes = shown.reduce((sum, item) => sum + item.bytes, 0)
-  return { page: pageFrom(request, head, settings, shown, nextBefore, true), bytes }
+  const items = shown.map((row) => itemOf(row, request.payloads))
+  const isCut = items.length < Math.min(request.limit, asked.length)
+  return { page: pageFrom(head, settings, items, nextBefore, isCut), bytes }
 }
 
 /** The group as it is, with the payloads of the items down to `downTo`; null when there is no such group. */

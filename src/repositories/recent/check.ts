@@ -1,11 +1,12 @@
 /** What callers give, checked: every fault at once, nothing reaches a statement before. */
 import { type Fault, invalidInput } from '../../errors'
-import { jsonTextOf } from '../../json'
+import { JsonText, jsonFault, jsonTextOf } from '../../json'
 import {
   idFault,
   integerFault,
   MAX_BATCH,
   MAX_CAPACITY,
+  MAX_PAYLOAD_BYTES,
   MAX_TTL_SECONDS,
   modeFault,
   nameFault,
@@ -124,6 +125,8 @@ export function checkId(id: unknown): void {
 
 /** One item on its way in. */
 export function checkedItem(group: unknown, item: NewItem): NewRow {
+  const row = sureRow(group, item, ITEM_RULES)
+  if (row !== null) return row
   const faults = named('group', group)
   addFaults(faults, item, ITEM_RULES, '')
   refuse(faults)
@@ -135,11 +138,37 @@ export function checkedItems(items: readonly NewGroupItem[]): NewRow[] {
   if (!Array.isArray(items) || items.length < 1 || items.length > MAX_BATCH) {
     throw invalidInput([{ pointer: '', detail: `must be a list of 1 to ${MAX_BATCH} items` }])
   }
+  const sure = items.map((item) => sureRow(item?.group, item, GROUP_ITEM_RULES))
   const faults: Fault[] = []
-  for (const [index, item] of items.entries()) addFaults(faults, item, GROUP_ITEM_RULES, `/${index}`)
+  for (const [index, item] of items.entries()) {
+    if (!sure[index]) addFaults(faults, item, GROUP_ITEM_RULES, `/${index}`)
+  }
   refuse(faults)
-  return items.map((item) => rowOf(item.group, item))
+  return items.map((item, index) => sure[index] ?? rowOf(item.group, item))
 }
+
+/**
+ * The row of an item that is surely valid, with one look at each field; null where it isn't sure, so that the rules
+ * decide. A payload that says by itself how it wants to be written is not sure.
+ */
+function sureRow(group: unknown, item: NewItem, rules: Rules): NewRow | null {
+  if (typeof item !== 'object' || item === null || nameFault(group) !== null) return null
+  for (const key in item) if (!rules.has(key)) return null
+  const { member = null, payload = null, occurredAt = null, eventId = null } = item
+  if (member !== null && nameFault(member) !== null) return null
+  if (eventId !== null && nameFault(eventId) !== null) return null
+  if (occurredAt !== null && timeFault(occurredAt) !== null) return null
+  let text: string | null = null
+  if (payload !== null) {
+    if (!(payload instanceof JsonText) && jsonFault(payload) !== null) return null
+    text = jsonTextOf(payload)
+    if (text.length > SURELY_FITS) return null
+  }
+  return { group: group as string, member, payload: text, occurredAtMs: occurredAt?.getTime() ?? null, eventId }
+}
+
+/** A UTF-16 unit takes at most three bytes. */
+const SURELY_FITS = MAX_PAYLOAD_BYTES / 3
 
 function rowOf(group: string, item: NewItem): NewRow {
   return {

@@ -6,12 +6,12 @@
  * group is read (MariaDB's innodb_snapshot_isolation refuses a lock on a row that changed after the first read).
  */
 import { randomInt } from 'node:crypto'
-import { compareNames, placeholders, type Tx } from '../../database/engine'
+import { compareNames, placeholders, type Row, type Tx } from '../../database/engine'
 import type { PolicyCache } from './policies'
 import { HEAD_COLUMNS, type Head, headColumns, headOf, headValues } from './rows'
 
 /** What is true once the lock is there: the database's time, and how often the policies have changed. */
-interface Moment {
+export interface Moment {
   nowMs: number
   epoch: bigint
 }
@@ -26,6 +26,9 @@ export interface LockedHeads extends Moment {
   heads: Map<string, Head>
 }
 
+/** The epoch of a head that nobody has seen yet: it gets its settings once it is locked. */
+export const NOT_YET_SETTLED = 0n
+
 /** Keys of one statement at the most: a list that is too long turns into a scan. */
 const CHUNK = 250
 
@@ -39,11 +42,28 @@ export const lockHeadsSql = (tx: Pick<Tx, 'engine'>, count: number, lock = tx.en
  * Asked once the lock is there: so that times never run backwards in a group, and no write goes by older policies.
  * (As a subquery of the locking SELECT it would be a read before the lock.)
  */
-const selectMomentSql = (tx: Pick<Tx, 'engine' | 'now'>) =>
-  `SELECT ${tx.now} AS now_ms, ${tx.engine.bigint('epoch')} AS epoch FROM recent_policy_epoch WHERE id = 1`
+export async function momentOf(tx: Tx, known?: Row): Promise<Moment> {
+  const [row] = known ? [known] : await tx.rows(`SELECT ${momentColumns(tx)} FROM recent_policy_epoch WHERE id = 1`)
+  return { nowMs: Number(row?.now_ms), epoch: BigInt(row?.epoch as string) }
+}
+
+/** SQL: what `momentOf` reads. */
+export function momentColumns({ engine, now }: Pick<Tx, 'engine' | 'now'>, epoch = 'epoch'): string {
+  return `${now} AS now_ms, ${engine.bigint(epoch)} AS epoch`
+}
 
 /** Locks the heads that exist, of any of the given groups. */
 export async function lockHeads(tx: Tx, groups: Iterable<string>, lock = tx.engine.forUpdate): Promise<LockedHeads> {
+  const heads = await selectHeads(tx, groups, lock)
+  return { heads, ...(await momentOf(tx)) }
+}
+
+/** The heads alone: for who has locked them before, or asks for the moment later. */
+export async function selectHeads(
+  tx: Tx,
+  groups: Iterable<string>,
+  lock = tx.engine.forUpdate,
+): Promise<Map<string, Head>> {
   const names = [...new Set(groups)].sort(compareNames)
   const heads = new Map<string, Head>()
   for (let start = 0; start < names.length; start += CHUNK) {
@@ -53,8 +73,14 @@ export async function lockHeads(tx: Tx, groups: Iterable<string>, lock = tx.engi
       heads.set(head.group, head)
     }
   }
-  const [moment] = await tx.rows(selectMomentSql(tx))
-  return { heads, nowMs: Number(moment?.now_ms), epoch: BigInt(moment?.epoch as string) }
+  return heads
+}
+
+/** Those of the groups whose heads another transaction has locked. */
+export async function lockedGroups(tx: Tx, groups: Iterable<string>): Promise<Set<string>> {
+  const free = await selectHeads(tx, groups, tx.engine.forUpdateSkipLocked)
+  const all = await selectHeads(tx, groups, '')
+  return new Set([...all.keys()].filter((group) => !free.has(group)))
 }
 
 /** Locks the head of one group; null when there is none. */
@@ -81,31 +107,53 @@ export async function lockOrCreateHeads(
     missing.map((group) => newHead(group, locked.nowMs)),
     ['group_key'],
   )
-  const { heads, nowMs } = await lockHeads(tx, missing)
-  // Locked last: who waited for a head while holding the policies would wait for whom a change of them makes wait.
-  const set = await policies.locked(tx)
-  for (const head of heads.values()) {
-    if (head.policyEpoch > 0n) continue
-    Object.assign(head, set.settingsOf(head.group, {}), { policyEpoch: set.epoch, createdAtMs: nowMs })
-    created.add(head.group)
-  }
-  return { heads: new Map([...locked.heads, ...heads]), nowMs, epoch: set.epoch, created }
+  const { heads, ...moment } = await lockHeads(tx, missing)
+  const made = await settleNew(tx, policies, heads.values(), moment)
+  return { ...made, heads: new Map([...locked.heads, ...heads]), nowMs: moment.nowMs }
 }
 
-/** A head that nobody has seen yet: of no epoch, so that it gets its settings once it is locked. */
+/** Gives those of these locked heads that are new the settings of the policies; the caller saves them. */
+export async function settleNew(
+  tx: Tx,
+  policies: PolicyCache,
+  heads: Iterable<Head>,
+  { nowMs, epoch }: Moment,
+): Promise<{ created: Set<string>; epoch: bigint }> {
+  const fresh = [...heads].filter(({ policyEpoch }) => policyEpoch === NOT_YET_SETTLED)
+  if (fresh.length === 0) return { created: new Set(), epoch }
+  // Locked last: who waited for a head while holding the policies would wait for whom a change of them makes wait.
+  const set = await policies.locked(tx)
+  for (const head of fresh) {
+    Object.assign(head, set.settingsOf(head.group, {}), { policyEpoch: set.epoch, createdAtMs: nowMs })
+  }
+  return { created: new Set(fresh.map(({ group }) => group)), epoch: set.epoch }
+}
+
+export function newIncarnation(): bigint {
+  return BigInt(randomInt(2 ** 47))
+}
+
 function newHead(group: string, nowMs: number): Head {
   return {
     group,
-    incarnation: BigInt(randomInt(2 ** 47)),
+    incarnation: newIncarnation(),
     version: 0n,
     lastId: -1n,
     capacity: 1,
     mode: 'history',
     ttlSeconds: null,
     own: {},
-    policyEpoch: 0n,
+    policyEpoch: NOT_YET_SETTLED,
     sweepAtMs: null,
     createdAtMs: nowMs,
+  }
+}
+
+/** Deletes heads that this transaction has made. */
+export async function deleteHeads(tx: Tx, groups: readonly string[]): Promise<void> {
+  for (let start = 0; start < groups.length; start += CHUNK) {
+    const chunk = groups.slice(start, start + CHUNK)
+    await tx.run(`DELETE FROM recent_groups WHERE group_key IN (${placeholders(chunk.length)})`, chunk)
   }
 }
 
@@ -118,7 +166,7 @@ async function writeHeads(tx: Tx, heads: readonly Head[], updated: readonly stri
   const sorted = [...heads].sort((a, b) => compareNames(a.group, b.group))
   for (let start = 0; start < sorted.length; start += CHUNK) {
     const chunk = sorted.slice(start, start + CHUNK)
-    const sql = tx.engine.upsert('recent_groups', 'group_key', HEAD_COLUMNS, updated, chunk.length)
-    await tx.run(sql, chunk.flatMap(headValues))
+    const upsert = tx.engine.upsert('recent_groups', 'group_key', HEAD_COLUMNS, updated, chunk.map(headValues))
+    await tx.run(upsert.sql, upsert.parameters)
   }
 }

@@ -2,7 +2,7 @@
  * What one member did in all groups, and its erasure: both along the index recent_items_member
  * (member, created_at_ms, group_key, id), so that neither looks at anybody else's items.
  */
-import { compareNames, type Parameter, type Reader, type Session, type Tx } from '../../database/engine'
+import type { Parameter, Reader, Session, Tx } from '../../database/engine'
 import { RecentnError } from '../../errors'
 import { idTextFault, MAX_TIME_MS, nameFault } from '../../rules'
 import { lockHeads, saveHeads } from './heads'
@@ -24,8 +24,11 @@ import { expired, keepers } from './window'
 
 const INDEX = 'recent_items_member'
 
-/** Rows of one statement: what bounds the memory of a page of large payloads, and one transaction of an erasure. */
+/** Rows of one statement: what bounds the memory of a page of large payloads. */
 const CHUNK = 64
+
+/** Items of one transaction of an erasure: few enough that nobody waits long, and no list turns into a scan. */
+const ERASED_AT_ONCE = 200
 
 /** A place in the index. */
 interface Place {
@@ -123,45 +126,79 @@ export const selectErasableSql = (reader: Pick<Reader, 'engine'>, after: boolean
   `WHERE i.member = ? AND i.created_at_ms <= ?${after ? ` AND ${placeCondition('>')}` : ''} ` +
   'ORDER BY i.created_at_ms, i.group_key, i.id LIMIT ?'
 
-/** Erases what the member has when the call arrives, a few groups a transaction; resolves to the number of items. */
+/**
+ * Erases what the member has when the call arrives, a few groups a transaction; resolves to the number of items. Goes
+ * through the index until it finds no more: an item that was moved meanwhile is met the next time.
+ */
 export async function eraseMember(session: Session, policies: PolicyCache, member: string): Promise<number> {
   const [row] = await session.read((reader) => reader.rows(`SELECT ${reader.now} AS now_ms`))
   const untilMs = Number(row?.now_ms)
-  let deleted = 0
-  for (let place: Place | null = null; ; ) {
-    const at: Place | null = place
-    const places = await session.read(async (reader) => {
-      const parameters = [member, untilMs, ...(at ? placeParameters(at) : []), CHUNK]
-      const rows = await reader.rows(selectErasableSql(reader, at !== null), parameters)
-      return rows.map((found): Place => ({ ...occupantOf(found), group: found.group_key as string }))
-    })
-    if (places.length > 0) deleted += await session.write((tx) => eraseIn(tx, policies, member, untilMs, places))
-    if (places.length < CHUNK) return deleted
-    place = places.at(-1) ?? null
+  for (let deleted = 0; ; ) {
+    const erased = await eraseOnce(session, policies, member, untilMs)
+    if (erased === 0) return deleted
+    deleted += erased
   }
 }
 
-/** Erases in the groups of these places. A slot may have changed before the heads were locked, so it looks again. */
+async function eraseOnce(session: Session, policies: PolicyCache, member: string, untilMs: number): Promise<number> {
+  let deleted = 0
+  for (let at: Place | null = null; ; ) {
+    const from: Place | null = at
+    const places = await session.read(async (reader) => {
+      const parameters = [member, untilMs, ...(from ? placeParameters(from) : []), ERASED_AT_ONCE]
+      const rows = await reader.rows(selectErasableSql(reader, from !== null), parameters)
+      return rows.map((found) => ({ ...occupantOf(found), group: found.group_key as string }))
+    })
+    if (places.length > 0) deleted += await session.write((tx) => eraseIn(tx, policies, member, untilMs, places))
+    if (places.length < ERASED_AT_ONCE) return deleted
+    at = places.at(-1) ?? null
+  }
+}
+
+/** Erases in these slots. Who is in them may have changed before the heads were locked, so it looks again. */
 async function eraseIn(
   tx: Tx,
   policies: PolicyCache,
   member: string,
   untilMs: number,
-  places: readonly Place[],
+  places: readonly Slot[],
 ): Promise<number> {
-  const groups = [...new Set(places.map(({ group }) => group))].sort(compareNames)
-  const locked = await lockHeads(tx, groups)
-  const changed: Head[] = []
+  const groups = places.map(({ group }) => group)
+  const { heads, ...moment } = await lockHeads(tx, groups)
+  const slots = await slotsAmong(tx, places, member, untilMs)
+  const touched = new Map(slots.map(({ group }) => [group, heads.get(group) as Head]))
+  const moved = [...touched.values()].filter(({ policyEpoch }) => policyEpoch !== moment.epoch)
+  await obeyPolicies(tx, policies, { heads: touched, ...moment })
   let deleted = 0
-  for (const head of locked.heads.values()) {
-    if ((await slotsOf(tx, head.group, member, untilMs)).length === 0) continue
-    await obeyPolicies(tx, policies, { ...locked, heads: new Map([[head.group, head]]) })
-    deleted += await deleteSlots(tx, head.group, await slotsOf(tx, head.group, member, untilMs))
-    head.version += 1n
-    changed.push(head)
-  }
-  await saveHeads(tx, changed)
+  for (const { group } of moved) deleted += await deleteSlots(tx, group, await slotsOf(tx, group, member, untilMs))
+  const others = slots.filter(({ group }) => !moved.some((head) => head.group === group))
+  if (others.length > 0) deleted += await tx.run(`DELETE FROM recent_items WHERE ${oneOf(others)}`, valuesOf(others))
+  for (const head of touched.values()) head.version += 1n
+  await saveHeads(tx, [...touched.values()])
   return deleted
+}
+
+interface Slot {
+  group: string
+  slot: number
+}
+
+/** Those of the slots that still have an old item of the member. */
+async function slotsAmong(tx: Tx, places: readonly Slot[], member: string, untilMs: number): Promise<Slot[]> {
+  const sql =
+    `SELECT group_key, slot FROM recent_items WHERE (${oneOf(places)}) ` +
+    `AND member = ? AND created_at_ms <= ?${tx.engine.forUpdate}`
+  const rows = await tx.rows(sql, [...valuesOf(places), member, untilMs])
+  return rows.map(({ group_key, slot }) => ({ group: group_key as string, slot: Number(slot) }))
+}
+
+/** By the whole primary key of each: a list of pairs is a range only to some optimizers. */
+function oneOf(places: readonly Slot[]): string {
+  return Array(places.length).fill('(group_key = ? AND slot = ?)').join(' OR ')
+}
+
+function valuesOf(places: readonly Slot[]): Parameter[] {
+  return places.flatMap(({ group, slot }) => [group, slot])
 }
 
 async function slotsOf(tx: Tx, group: string, member: string, untilMs: number): Promise<number[]> {

@@ -56,6 +56,9 @@ export class PolicyCache {
   #set: PolicySet | null = null
   #readAt = Number.NEGATIVE_INFINITY
   #parent: PolicyCache | null
+  /** What somebody is reading just now: who needs the policies meanwhile waits for it. */
+  #reading: Promise<PolicySet> | null = null
+  #forgets = 0
   readonly #inTransaction: boolean
   /** True once a transaction has changed policies: the caches outside must then read anew. */
   changed = false
@@ -81,8 +84,22 @@ export class PolicyCache {
     const isRecent = (set: PolicySet) => epochs.every((epoch) => epoch <= set.epoch)
     const known = this.#known()
     if (known && isRecent(known)) return known
+    if (!('run' in reader)) return this.#shared(reader, isRecent)
     const read = await this.#read(reader, '')
-    return isRecent(read) || !('run' in reader) ? read : this.#read(reader, reader.engine.forShare)
+    return isRecent(read) ? read : this.#read(reader, reader.engine.forShare)
+  }
+
+  /** Readers that meet policies grown old read them once. What was begun before an epoch was seen may not have it. */
+  async #shared(reader: Reader, isRecent: (set: PolicySet) => boolean): Promise<PolicySet> {
+    const shared = await this.#reading?.catch(() => null)
+    if (shared && isRecent(shared)) return shared
+    const again = this.#known()
+    if (again && isRecent(again)) return again
+    const reading = this.#read(reader, '').finally(() => {
+      if (this.#reading === reading) this.#reading = null
+    })
+    this.#reading = reading
+    return reading
   }
 
   /** The policies of the moment, which nobody changes until the transaction ends. */
@@ -93,6 +110,8 @@ export class PolicyCache {
   /** Reads anew at the next need, whatever the caches outside know. */
   forget(): void {
     this.changed = true
+    this.#forgets++
+    this.#reading = null
     this.#parent = null
     this.#readAt = Number.NEGATIVE_INFINITY
   }
@@ -106,15 +125,22 @@ export class PolicyCache {
 
   async #read(reader: Reader, lock: string): Promise<PolicySet> {
     const readAt = performance.now()
+    const forgets = this.#forgets
     const [row] = await reader.rows(
       `SELECT ${reader.engine.bigint('epoch')} AS epoch FROM recent_policy_epoch WHERE id = 1${lock}`,
     )
     const epoch = BigInt(row?.epoch as string)
     const known = this.#set ?? (this.#parent === null ? null : this.#parent.#set)
-    if (known?.epoch === epoch) this.#set = known
-    else this.#set = new PolicySet(epoch, (await reader.rows(SELECT_ALL + lock)).map(policyOf), this.defaultCapacity)
-    this.#readAt = readAt
-    return this.#set
+    const set =
+      known?.epoch === epoch
+        ? known
+        : new PolicySet(epoch, (await reader.rows(SELECT_ALL + lock)).map(policyOf), this.defaultCapacity)
+    // What was forgotten meanwhile may be from before the change that it was forgotten for.
+    if (forgets === this.#forgets) {
+      this.#set = set
+      this.#readAt = readAt
+    }
+    return set
   }
 }
 
@@ -137,12 +163,9 @@ export async function putPolicy(tx: Tx, policy: Policy): Promise<boolean> {
   await tx.run(RAISE_EPOCH)
   const before = await tx.rows(`${SELECT_ALL} WHERE prefix = ?${tx.engine.forUpdate}`, [policy.prefix])
   const columns = ['prefix', 'capacity', 'mode', 'ttl_seconds']
-  await tx.run(tx.engine.upsert('recent_policies', 'prefix', columns, columns.slice(1), 1), [
-    policy.prefix,
-    policy.capacity,
-    policy.mode,
-    policy.ttlSeconds,
-  ])
+  const row = [policy.prefix, policy.capacity, policy.mode, policy.ttlSeconds]
+  const upsert = tx.engine.upsert('recent_policies', 'prefix', columns, columns.slice(1), [row])
+  await tx.run(upsert.sql, upsert.parameters)
   await beginRollout(tx, policy.prefix)
   return before.length === 0
 }
@@ -158,10 +181,11 @@ export async function deletePolicy(tx: Tx, prefix: string): Promise<boolean> {
 /** The sweeper will tell the groups of this prefix of their expiry, those too that nobody writes to any more. */
 async function beginRollout(tx: Tx, prefix: string): Promise<void> {
   const [row] = await tx.rows(`${SELECT_EPOCH}${tx.engine.forUpdate}`)
-  await tx.run(
-    tx.engine.upsert('recent_policy_rollouts', 'prefix', ['prefix', 'epoch', 'after_key'], ['epoch', 'after_key'], 1),
+  const columns = ['prefix', 'epoch', 'after_key']
+  const upsert = tx.engine.upsert('recent_policy_rollouts', 'prefix', columns, columns.slice(1), [
     [prefix, BigInt(row?.epoch as string), ''],
-  )
+  ])
+  await tx.run(upsert.sql, upsert.parameters)
 }
 
 export async function listPolicies(reader: Reader, page: Required<Pick<Page, 'limit'>> & Page): Promise<PolicyPage> {

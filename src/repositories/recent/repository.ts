@@ -3,23 +3,32 @@
  * It owns recent_groups, recent_items and the policy tables; the head row of a group is the lock of all that is in it.
  */
 import type { DataSource, EntityManager } from 'typeorm'
-import type { Session } from '../../database/engine'
+import type { Session, Tx } from '../../database/engine'
 import { sessionOf } from '../../database/session'
 import { RecentnError } from '../../errors'
-import { appendItems } from './append'
+import { type Appended, appendBatch, appendItems, type Outcome } from './append'
 import * as check from './check'
 import { sweep } from './expiry'
 import { clearGroup, deleteGroup, getGroup, listGroups, putGroup, removeItem } from './groups'
+import { lockedGroups } from './heads'
+import { isQuick, Layouts } from './layouts'
 import { eraseMember, memberItems } from './members'
+import type { Call, ReadRequest } from './page'
 import { deletePolicy, getPolicy, listPolicies, PolicyCache, putPolicy } from './policies'
+import { type Outcome as ReadOutcome, readQuickly } from './quick-read'
 import { readRecent } from './read'
 import type { NewRow } from './ring'
-import { itemOf } from './rows'
+import { appendedItemOf } from './rows'
 import type * as Recent from './types'
+import { forgetWriters, hasArrived, sweepWriters, type Writer } from './writers'
+
+const WRITERS_SWEEP_MS = 3600 * 1000
 
 export class RecentRepository implements Recent.Groups {
   readonly #session: Session
   readonly #policies: PolicyCache
+  readonly #layouts = new Layouts()
+  #writersSweptAt = Number.NEGATIVE_INFINITY
 
   /** On a DataSource each call is a transaction of its own; on an EntityManager it is part of that manager's. */
   constructor(source: DataSource | EntityManager | Session, policies = new PolicyCache(10)) {
@@ -33,36 +42,90 @@ export class RecentRepository implements Recent.Groups {
     options: Recent.PayloadOptions = {},
   ): Promise<Recent.AppendedItem> {
     const row = check.checkedItem(group, item)
-    const [appended] = await this.#append([row], options).catch((error: unknown) => {
+    try {
+      const [appended] = await this.appendRows([row], options)
+      return appended as Recent.AppendedItem
+    } catch (error) {
       throw atTheItem(error)
-    })
-    return appended as Recent.AppendedItem
+    }
   }
 
   async appendMany(
     items: readonly Recent.NewGroupItem[],
     options: Recent.PayloadOptions = {},
   ): Promise<Recent.AppendedItem[]> {
-    return this.#append(check.checkedItems(items), options)
+    return this.appendRows(check.checkedItems(items), options)
   }
 
-  async #append(rows: readonly NewRow[], { payloads }: Recent.PayloadOptions): Promise<Recent.AppendedItem[]> {
+  /** Appends checked rows, all or nothing. */
+  protected async appendRows(
+    rows: readonly NewRow[],
+    { payloads }: Recent.PayloadOptions,
+  ): Promise<Recent.AppendedItem[]> {
     const results = await this.#session.write((tx) => appendItems(tx, this.#policies, rows))
-    return results.map(({ row, appended }) => ({ ...itemOf(row, payloads), appended }))
+    return results.map(({ row, appended }) => appendedItemOf(row, appended, payloads))
+  }
+
+  /**
+   * Appends the checked rows of many requests in one transaction, each request all or nothing: an outcome for each, or
+   * an error of one of them or of all, and then nothing is done. Of a writer one batch runs at a time. `retryMs`: how
+   * long it may take after a deadlock or lock timeout before that is an error.
+   */
+  appendBatch(requests: readonly (readonly NewRow[])[], writer: Writer, retryMs?: number): Promise<Outcome[]> {
+    writer.next()
+    const arrived = (tx: Tx) => hasArrived(tx, writer)
+    return this.#session.write((tx) => appendBatch(tx, this.#policies, requests, writer), { arrived, retryMs })
+  }
+
+  /** One of these requests, with the error that is its own. */
+  appendAlone(rows: readonly NewRow[], writer: Writer): Promise<Appended[]> {
+    writer.next()
+    const arrived = (tx: Tx) => hasArrived(tx, writer)
+    return this.#session.write((tx) => appendItems(tx, this.#policies, rows, writer), { arrived })
+  }
+
+  /** Those of the groups whose heads somebody else has locked. */
+  lockedGroups(groups: ReadonlySet<string>): Promise<Set<string>> {
+    return this.#session.write((tx) => lockedGroups(tx, groups))
+  }
+
+  /** Removes what the batches of these writers have left behind. */
+  forgetWriters(writers: readonly Writer[]): Promise<void> {
+    return forgetWriters(this.#session, writers)
   }
 
   async recent(group: string, options: Recent.RecentOptions = {}): Promise<Recent.Recent> {
-    const requests = check.checkedReads([group], options)
-    const [page] = await this.#session.read((reader) => readRecent(reader, this.#policies, requests))
+    const [page] = await this.read(check.checkedReads([group], options))
     return page as Recent.Recent
+  }
+
+  async recentIfChanged(group: string, tag: string, options: Recent.RecentOptions = {}): Promise<Recent.Recent | null> {
+    const unlessTag = check.checkedTag(tag)
+    const requests = check.checkedReads([group], options).map((request) => ({ ...request, unlessTag }))
+    const [page] = await this.read(requests)
+    return page as Recent.Recent | null
   }
 
   async recentMany(
     groups: readonly string[],
     options: Omit<Recent.RecentOptions, 'before'> = {},
   ): Promise<Recent.Recent[]> {
-    const requests = check.checkedReads(groups, options)
-    return this.#session.read((reader) => readRecent(reader, this.#policies, requests))
+    return (await this.read(check.checkedReads(groups, options))) as Recent.Recent[]
+  }
+
+  /** The pages of checked requests, all at one moment; null where a page still has the tag that the caller has. */
+  protected read(requests: readonly ReadRequest[]): Promise<(Recent.Recent | null)[]> {
+    return this.#session.read((reader) => readRecent(reader, this.#policies, this.#layouts, requests))
+  }
+
+  /** Whether `readTogether` may answer the call, as far as is known. */
+  isQuick(call: Call): boolean {
+    return isQuick(this.#layouts, call)
+  }
+
+  /** The pages of many callers' requests in one statement, or what to do to get them: an outcome for each call. */
+  readTogether(calls: readonly Call[]): Promise<ReadOutcome[]> {
+    return this.#session.read((reader) => readQuickly(reader, this.#policies, this.#layouts, calls))
   }
 
   async clear(group: string): Promise<{ deleted: number }> {
@@ -142,6 +205,10 @@ export class RecentRepository implements Recent.Groups {
 
   /** Deletes some of what has expired: what the sweeper calls again and again. */
   async sweep(): Promise<{ deleted: number; more: boolean }> {
+    if (performance.now() - this.#writersSweptAt > WRITERS_SWEEP_MS) {
+      await sweepWriters(this.#session)
+      this.#writersSweptAt = performance.now()
+    }
     return this.#session.whole((session) => sweep(session, this.#policies))
   }
 }

@@ -12,7 +12,8 @@ import { expired, keepers } from './window'
 const CHUNK = 250
 
 export const selectOccupantsSql = (tx: Pick<Tx, 'engine'>, groups: number) =>
-  `SELECT i.group_key AS group_key, ${occupantColumns(tx.engine)} FROM recent_items i WHERE i.group_key IN (${placeholders(groups)})${tx.engine.forUpdate}`
+  `SELECT i.group_key AS group_key, ${occupantColumns(tx.engine)} FROM recent_items i${tx.engine.useIndex('PRIMARY')} ` +
+  `WHERE i.group_key IN (${placeholders(groups)})${tx.engine.forUpdate}`
 
 /** Who is in the slots of a group. Reads with a lock: at REPEATABLE READ a plain read would show an older state. */
 export async function occupantsOf(tx: Tx, group: string): Promise<Occupant[]> {

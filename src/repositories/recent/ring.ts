@@ -5,7 +5,7 @@
  */
 import { RecentnError } from '../../errors'
 import { MAX_ID } from '../../rules'
-import type { Head, ItemRow, Occupant } from './rows'
+import type { ItemRow, Occupant, RingHead } from './rows'
 import { expired, slotOf } from './window'
 
 /** A checked item on its way in. */
@@ -24,29 +24,35 @@ export class Ring {
   /** `distinct` only: who is where, oldest first. */
   readonly #members = new Map<string, Occupant>()
   readonly #free: number[] = []
+  /** `history` only: the slot of the next id. */
+  #nextSlot: number
 
   /** `occupants`: in `distinct` mode all of them, in `history` mode those with an event id that may come again. */
   constructor(
-    readonly head: Head,
+    readonly head: RingHead,
     occupants: readonly Occupant[],
     readonly nowMs: number,
   ) {
+    this.#nextSlot = slotOf(head.lastId + 1n, head.capacity)
+    if (occupants.length > 0) this.#know(occupants)
+    if (head.mode !== 'distinct') return
+    const taken = new Set(occupants.map(({ slot }) => slot))
+    for (let slot = head.capacity - 1; slot >= 0 && this.#members.size < head.capacity; slot--) {
+      if (!taken.has(slot)) this.#free.push(slot)
+    }
+  }
+
+  #know(occupants: readonly Occupant[]): void {
     const oldestFirst = [...occupants].sort((a, b) => (a.id < b.id ? -1 : 1))
     for (const occupant of oldestFirst) {
       if (occupant.eventId !== null) this.#events.set(occupant.eventId, occupant)
-      if (head.mode === 'distinct' && occupant.member !== null) this.#members.set(occupant.member, occupant)
-    }
-    if (head.mode === 'distinct') {
-      const taken = new Set(occupants.map(({ slot }) => slot))
-      for (let slot = head.capacity - 1; slot >= 0 && this.#members.size < head.capacity; slot--) {
-        if (!taken.has(slot)) this.#free.push(slot)
-      }
+      if (this.head.mode === 'distinct' && occupant.member !== null) this.#members.set(occupant.member, occupant)
     }
   }
 
   /** The item of the window that has this event id, if there is one. */
-  withEvent(eventId: string | null): Occupant | null {
-    const occupant = eventId === null ? undefined : this.#events.get(eventId)
+  withEvent(eventId: string): Occupant | null {
+    const occupant = this.#events.get(eventId)
     if (!occupant || expired(occupant, this.head, this.nowMs)) return null
     if (this.head.mode === 'distinct') {
       return this.#members.get(occupant.member as string)?.id === occupant.id ? occupant : null
@@ -55,20 +61,22 @@ export class Ring {
   }
 
   /** Gives the item the next id and its slot. Throws `sequence_exhausted` after the last BIGINT. */
-  append(item: NewRow): ItemRow {
-    const { head } = this
+  append({ group, member, payload, occurredAtMs, eventId }: NewRow): ItemRow {
+    const { head, nowMs } = this
     if (head.lastId >= MAX_ID) {
       throw new RecentnError(
         'sequence_exhausted',
-        `Group ${JSON.stringify(item.group)} has given out its last id, ${MAX_ID}`,
+        `Group ${JSON.stringify(group)} has given out its last id, ${MAX_ID}`,
       )
     }
-    head.lastId += 1n
-    const slot = head.mode === 'history' ? slotOf(head.lastId, head.capacity) : this.#slotFor(item.member as string)
-    const row: ItemRow = { ...item, id: head.lastId, slot, createdAtMs: this.nowMs }
+    const id = head.lastId + 1n
+    head.lastId = id
+    const slot = head.mode === 'history' ? this.#nextSlot : this.#slotFor(member as string)
+    this.#nextSlot = this.#nextSlot + 1 === head.capacity ? 0 : this.#nextSlot + 1
+    const row: ItemRow = { group, slot, id, member, eventId, createdAtMs: nowMs, payload, occurredAtMs }
     this.writes.set(slot, row)
-    if (head.mode === 'distinct') this.#members.set(item.member as string, row)
-    if (item.eventId !== null) this.#events.set(item.eventId, row)
+    if (head.mode === 'distinct') this.#members.set(member as string, row)
+    if (eventId !== null) this.#events.set(eventId, row)
     return row
   }
 

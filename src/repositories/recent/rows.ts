@@ -1,19 +1,24 @@
 /** Rows of the two tables as values, and the column lists that read them. */
 import type { Engine, Row } from '../../database/engine'
 import { JsonText } from '../../json'
-import type { Item, Mode, OwnSettings, Settings } from './types'
+import type { AppendedItem, Item, Mode, OwnSettings, Settings } from './types'
 
-/** The head row of a group: its sequence, its layout, its own settings. */
-export interface Head extends Settings {
+/** What an append must know of a head. */
+export interface RingHead extends Settings {
   group: string
-  incarnation: bigint
-  version: bigint
   /** −1 before the first append. */
   lastId: bigint
+  /** When the sweeper should look at the group; null for not at all. */
+  sweepAtMs: number | null
+}
+
+/** The head row of a group: its sequence, its layout, its own settings. */
+export interface Head extends RingHead {
+  incarnation: bigint
+  version: bigint
   /** What is undefined follows the policy. */
   own: OwnSettings
   policyEpoch: bigint
-  sweepAtMs: number | null
   createdAtMs: number
 }
 
@@ -138,11 +143,31 @@ export function itemOf(row: ItemRow, payloads: 'value' | 'text' = 'value'): Item
     id: row.id,
     slot: row.slot,
     member: row.member,
-    payload: row.payload === null ? null : payloads === 'text' ? new JsonText(row.payload) : JSON.parse(row.payload),
+    payload: payloadOf(row, payloads),
     occurredAt: row.occurredAtMs === null ? null : new Date(row.occurredAtMs),
     eventId: row.eventId,
     createdAt: new Date(row.createdAtMs),
   }
+}
+
+/** An appended item as its caller sees it. (Not a spread of `itemOf`: this runs for every append.) */
+export function appendedItemOf(row: ItemRow, appended: boolean, payloads?: 'value' | 'text'): AppendedItem {
+  return {
+    group: row.group,
+    id: row.id,
+    slot: row.slot,
+    member: row.member,
+    payload: payloadOf(row, payloads),
+    occurredAt: row.occurredAtMs === null ? null : new Date(row.occurredAtMs),
+    eventId: row.eventId,
+    createdAt: new Date(row.createdAtMs),
+    appended,
+  }
+}
+
+function payloadOf({ payload }: ItemRow, payloads: 'value' | 'text' = 'value'): unknown {
+  if (payload === null) return null
+  return payloads === 'text' ? new JsonText(payload) : JSON.parse(payload)
 }
 
 function numberOrNull(value: unknown): number | null {

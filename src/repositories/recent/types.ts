@@ -126,6 +126,11 @@ export interface Groups {
   appendMany(items: readonly NewGroupItem[], options?: PayloadOptions): Promise<AppendedItem[]>
   /** The newest items of one group. */
   recent(group: string, options?: RecentOptions): Promise<Recent>
+  /**
+   * The same for a caller who has a page of this group, read with the same options: null while that page, by its
+   * `tag`, is still the answer. Then it costs a look at the group's head row; where items expire they are read.
+   */
+  recentIfChanged(group: string, tag: string, options?: RecentOptions): Promise<Recent | null>
   /** The newest items of up to 100 groups, in the order asked; one statement, one snapshot. */
   recentMany(groups: readonly string[], options?: Omit<RecentOptions, 'before'>): Promise<Recent[]>
   /** Removes all items; ids go on from where they were. */

@@ -6,8 +6,10 @@ import type { QueryRunner } from 'typeorm'
 import { mysqlEngine } from '../../../src/database/mysql'
 import { sqliteEngine } from '../../../src/database/sqlite'
 import { selectDueSql } from '../../../src/repositories/recent/expiry'
+import { MEDIUM, NEWEST, SMALL } from '../../../src/repositories/recent/layouts'
 import { selectErasableSql, selectMemberSql } from '../../../src/repositories/recent/members'
-import { selectRecent } from '../../../src/repositories/recent/read'
+import { type Plan, quickSelect } from '../../../src/repositories/recent/quick-read'
+import { thoroughSelect } from '../../../src/repositories/recent/read'
 import type { Context } from './context'
 
 interface Step {
@@ -20,6 +22,7 @@ interface Step {
 
 const reader = { engine: mysqlEngine, now: mysqlEngine.nowMs }
 const GROUPS = 200
+const LARGE = 10
 
 export function describeExplain(context: Context): void {
   if (context.engine === 'sqlite') describeSqlitePlans(context)
@@ -39,10 +42,10 @@ function describeServerPlans(context: Context): void {
     }, 60_000)
     afterAll(() => runner.release())
 
-    const plan = async (sql: string, parameters: unknown[]): Promise<Map<string, Step>> => {
-      const steps: Step[] = await runner.query(`EXPLAIN FORMAT=TRADITIONAL ${sql}`, parameters)
-      return new Map(steps.map((step) => [step.table, step]))
-    }
+    const stepsOf = (sql: string, parameters: unknown[]): Promise<Step[]> =>
+      runner.query(`EXPLAIN FORMAT=TRADITIONAL ${sql}`, parameters)
+    const plan = async (sql: string, parameters: unknown[]): Promise<Map<string, Step>> =>
+      new Map((await stepsOf(sql, parameters)).map((step) => [step.table, step]))
     /** How many rows or index entries the storage engine handed out for a statement. */
     const rowsTouched = async (sql: string, parameters: unknown[]): Promise<number> => {
       const counted = async () => {
@@ -56,17 +59,57 @@ function describeServerPlans(context: Context): void {
       return (await counted()) - before - idle
     }
     const extras = (steps: Map<string, Step>) => [...steps.values()].map((step) => step.Extra ?? '').join('; ')
+    const names = (count: number) => Array.from({ length: count }, (_, n) => `${prefix}${77 + n}`)
 
-    it('the last 10 of a group: by the prefix of the primary key, no temporary table, a sort of the window', async () => {
+    it.each([1, 50])(
+      'the last 10 of %d group(s) at once: by primary key, without a sort or a temporary table',
+      async (count) => {
+        const { sql, parameters } = quickSelect(reader, {
+          slots: new Map(names(count).map((name) => [name, SMALL])),
+          newest: 0,
+        })
+        const steps = (await stepsOf(sql, parameters)).filter(({ table }) => table === 'g' || table === 'i')
+        expect(steps).toHaveLength(2)
+        for (const step of steps)
+          expect(step).toMatchObject({ type: expect.stringMatching(/^(const|range)$/), key: 'PRIMARY' })
+        expect(steps.map((step) => step.Extra).join()).not.toMatch(/temporary|filesort|join buffer/i)
+        // Each head and each item once, and where a range ends.
+        expect(await rowsTouched(sql, parameters)).toBeLessThanOrEqual(count * (2 + 10 + 1) + 2)
+      },
+    )
+
+    it('the last 10 of large groups: by slots that the head says, so that the rest of the window is not looked at', async () => {
+      const large = Array.from({ length: LARGE }, (_, n) => `${prefix}large${n}`)
+      const { sql, parameters } = quickSelect(reader, {
+        slots: new Map(large.map((name) => [name, NEWEST])),
+        newest: 11,
+      })
+      const steps = await stepsOf(sql, parameters)
+      expect(steps.find(({ table }) => table === 'i')).toMatchObject({ type: 'eq_ref', key: 'PRIMARY' })
+      for (const { table, type, key } of steps) {
+        if (table === 'g') expect({ type, key }).toEqual({ type: 'range', key: 'PRIMARY' })
+      }
+      // For each group its head twice and 11 items, and the numbers of the slots, made once and read for each.
+      expect(await rowsTouched(sql, parameters)).toBeLessThanOrEqual(LARGE * (2 * 2 + 11 + 12) + 24)
+    })
+
+    it('one head for a conditional read: no table of items', async () => {
+      const { sql, parameters } = quickSelect(reader, { slots: new Map([[`${prefix}77`, 0]]), newest: 0 })
+      expect(sql).not.toMatch(/recent_items/)
+      expect((await stepsOf(sql, parameters))[0]).toMatchObject({ table: 'g', type: 'const', key: 'PRIMARY' })
+      expect(await rowsTouched(sql, parameters)).toBe(1)
+    })
+
+    it('the last 10 where a window must be sorted: by the prefix of the primary key, no temporary table', async () => {
       for (const options of [{}, { before: 5n }, { exclude: ['m1', 'm2'] }]) {
-        const { sql, parameters } = selectRecent(reader, { group: `${prefix}77`, limit: 10, ...options })
-        const steps = await plan(sql, parameters)
-        expect(steps.get('g')).toMatchObject({ type: 'const', key: 'PRIMARY' })
-        expect(steps.get('i')).toMatchObject({ type: expect.stringMatching(/^(ref|range)$/), key: 'PRIMARY' })
-        expect(Number(steps.get('i')?.rows)).toBeLessThanOrEqual(20)
-        expect(extras(steps)).not.toMatch(/temporary/i)
+        const { sql, parameters } = thoroughSelect(reader, [{ group: `${prefix}77`, limit: 10, ...options }])
+        const steps = (await stepsOf(sql, parameters)).filter(({ table }) => table === 'g' || table === 'i')
+        expect(steps.map(({ table, key }) => [table, key])).toEqual(['g', 'g', 'i'].map((table) => [table, 'PRIMARY']))
+        expect(steps[2]?.type).toMatch(/^(ref|range)$/)
+        expect(Number(steps[2]?.rows)).toBeLessThanOrEqual(20)
+        expect(steps.map((step) => step.Extra).join()).not.toMatch(/temporary/i)
         // The window once; where the sort goes by row ids, each row of it is fetched again, which counts twice.
-        expect(await rowsTouched(sql, parameters)).toBeLessThanOrEqual(3 * 10 + 6)
+        expect(await rowsTouched(sql, parameters)).toBeLessThanOrEqual(3 * 10 + 8)
       }
     })
 
@@ -123,10 +166,22 @@ function describeSqlitePlans(context: Context): void {
 
     it('by primary key, by the member index, by the index of the sweeper', async () => {
       const sqlite = { engine: sqliteEngine, now: sqliteEngine.nowMs }
-      const recent = selectRecent(sqlite, { group: 'a', limit: 10 })
-      const read = await plan(recent.sql, recent.parameters)
-      expect(read).toMatch(/SEARCH g USING INDEX \S+ \(group_key=\?\)/)
-      expect(read).toMatch(/SEARCH i USING PRIMARY KEY \(group_key=\?\)/)
+      const slots: Plan['slots'] = new Map([
+        ['a', SMALL],
+        ['b', SMALL],
+        ['c', MEDIUM],
+        ['d', NEWEST],
+      ])
+      const quick = quickSelect(sqlite, { slots, newest: 11 })
+      const read = await plan(quick.sql, quick.parameters)
+      expect(read.match(/SEARCH g USING INDEX \S+ \(group_key=\?\)/g)).toHaveLength(2)
+      expect(read.match(/SEARCH i USING PRIMARY KEY \(group_key=\? AND slot<\?\)/g)).toHaveLength(2)
+      expect(read.match(/SEARCH i USING PRIMARY KEY \(group_key=\? AND slot=\?\)/g)).toHaveLength(1)
+      expect(read).not.toMatch(/TEMP B-TREE/)
+      const thorough = thoroughSelect(sqlite, [{ group: 'a', limit: 10 }])
+      const sorted = await plan(thorough.sql, thorough.parameters)
+      expect(sorted).toMatch(/SEARCH g USING INDEX \S+ \(group_key=\?\)/)
+      expect(sorted).toMatch(/SEARCH i USING PRIMARY KEY \(group_key=\?\)/)
       const member = await plan(selectMemberSql(sqlite, false), ['m', 10])
       expect(member).toMatch(/SEARCH i USING (COVERING )?INDEX recent_items_member \(member=\?\)/)
       expect(member).not.toMatch(/TEMP B-TREE/)
@@ -139,10 +194,15 @@ function describeSqlitePlans(context: Context): void {
   })
 }
 
-/** 200 groups of 10 items by common members, one member in 3 of them, five groups that expire. */
+/** 200 groups of 10 items by common members, one member in 3 of them, five that expire, ten large ones. */
 async function fill(context: Context, prefix: string): Promise<void> {
   const { groups } = context.store
   for (let n = 0; n < 5; n++) await groups.put(`${prefix}${n}`, { ttlSeconds: 1_000_000 })
+  for (let n = 0; n < LARGE; n++) {
+    const group = `${prefix}large${n}`
+    await groups.put(group, { capacity: 1000 })
+    await groups.appendMany(Array.from({ length: 1000 }, () => ({ group, payload: 1 })))
+  }
   for (let from = 0; from < GROUPS; from += 100) {
     for (let round = 0; round < 10; round++) {
       await groups.appendMany(

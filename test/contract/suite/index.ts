@@ -3,6 +3,11 @@ import type { EngineName } from '../../support/engines'
 import { describeAppend } from './append'
 import { describeAttach } from './attach'
 import { describeAttachAgain } from './attach-again'
+import { describeBatchedAppends } from './batched-appends'
+import { describeBatchedFaults } from './batched-faults'
+import { describeBatchedModel } from './batched-model'
+import { describeBatchedRules } from './batched-rules'
+import { describeBatchedTexts } from './batched-texts'
 import { describeBigint } from './bigint'
 import { describeCarefulReads } from './careful-reads'
 import { useContext } from './context'
@@ -10,10 +15,12 @@ import { describeDistinct } from './distinct'
 import { describeEventIds } from './event-ids'
 import { describeExpiry } from './expiry'
 import { describeExplain } from './explain'
+import { describeIfChanged } from './if-changed'
 import { describeInput } from './input'
 import { describeInsideTransactions } from './inside-transactions'
 import { describeLifecycle } from './lifecycle'
 import { describeMembers } from './members'
+import { describeMergedReads } from './merged-reads'
 import { describeNames } from './names'
 import { describePayloads } from './payloads'
 import { describePolicies } from './policies'
@@ -27,10 +34,17 @@ import { describeTransactions } from './transactions'
 export function describeContract(engine: EngineName): void {
   const context = useContext(engine)
   describeAppend(context)
+  describeBatchedAppends(context)
+  describeBatchedFaults(context)
+  describeBatchedRules(context)
+  describeBatchedTexts(context)
+  describeBatchedModel(context)
   describeEventIds(context)
   describeRead(context)
   describeCarefulReads(context)
+  describeMergedReads(context)
   describeTags(context)
+  describeIfChanged(context)
   describeRemoval(context)
   describeSettings(context)
   describeDistinct(context)

@@ -12,17 +12,21 @@ const IMAGES: Record<ServerEngine, { variable: string; image: string }> = {
   mysql: { variable: 'RECENTN_TEST_MYSQL_IMAGE', image: 'mysql:9.7' },
 }
 
-export async function dockerServer(engine: ServerEngine): Promise<Server> {
+/** `settings` are further options of the server, such as `--innodb-buffer-pool-size=1G`. */
+export async function dockerServer(engine: ServerEngine, settings: string[] = []): Promise<Server> {
   const image = process.env[IMAGES[engine].variable] || IMAGES[engine].image
   await ensureImage(image)
   const name = `recentn-test-${engine}-${randomBytes(6).toString('hex')}`
   const release = guardContainer(name)
   try {
-    const container = await startContainer(engine, image, name)
+    const container = await startContainer(engine, image, name, settings)
     const url = new URL(container.getConnectionUri(true))
     url.pathname = '/'
+    const direct = new URL(url)
+    direct.host = `${container.getIpAddress(container.getNetworkNames()[0] ?? 'bridge')}:3306`
     return {
       url: url.toString(),
+      directUrl: direct.toString(),
       origin: `Docker image ${image}`,
       stop: async () => {
         await container.stop({ timeout: 0 })
@@ -34,9 +38,9 @@ export async function dockerServer(engine: ServerEngine): Promise<Server> {
   }
 }
 
-async function startContainer(engine: ServerEngine, image: string, name: string) {
+async function startContainer(engine: ServerEngine, image: string, name: string, settings: string[]) {
   const rootPassword = randomBytes(12).toString('hex')
-  const command = ['--max-connections=500', '--skip-name-resolve']
+  const command = ['--max-connections=500', '--skip-name-resolve', ...settings]
   if (engine === 'mariadb') {
     const { MariaDbContainer } = await import('@testcontainers/mariadb')
     return new MariaDbContainer(image).withName(name).withRootPassword(rootPassword).withCommand(command).start()

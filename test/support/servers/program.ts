@@ -29,7 +29,8 @@ export interface Installation {
   env: NodeJS.ProcessEnv
 }
 
-export async function programServer(engine: ServerEngine): Promise<Server> {
+/** `settings` are further options of the server, such as `--innodb-buffer-pool-size=1G`. */
+export async function programServer(engine: ServerEngine, settings: string[] = []): Promise<Server> {
   const names = engine === 'mariadb' ? ['mariadbd', 'mysqld'] : ['mysqld']
   for (const name of names) {
     const program = findProgram(name)
@@ -37,17 +38,17 @@ export async function programServer(engine: ServerEngine): Promise<Server> {
     const { stdout } = await run(program, ['--no-defaults', '--version'])
     if (engineOf(stdout) !== engine) continue
     const installer = findProgram('mariadb-install-db', 'mysql_install_db')
-    return startPrivately({ engine, program, origin: program, installer, options: [], env: process.env })
+    return startPrivately({ engine, program, origin: program, installer, options: [], env: process.env }, settings)
   }
   throw new Error(`no ${names.join(' or ')} of ${engine === 'mariadb' ? 'MariaDB' : 'MySQL'} on this machine`)
 }
 
-export async function startPrivately(installation: Installation): Promise<Server> {
+export async function startPrivately(installation: Installation, settings: string[] = []): Promise<Server> {
   // Short: the path of a Unix socket in it may have about a hundred characters.
   const folder = mkdtempSync(join(tmpdir(), `recentn-${installation.engine}-`))
   try {
     await makeData(installation, join(folder, 'data'))
-    return await serve(installation, folder)
+    return await serve(installation, folder, settings)
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
     throw new Error(`${installation.program} did not start: ${messageOf(error)}`)
@@ -73,10 +74,10 @@ function asRoot(): string[] {
   return process.getuid?.() === 0 ? ['--user=root'] : []
 }
 
-async function serve(installation: Installation, folder: string): Promise<Server> {
+async function serve(installation: Installation, folder: string, settings: string[]): Promise<Server> {
   const port = await freePort()
   const password = randomBytes(12).toString('hex')
-  const child = spawnServer(installation, folder, port, password)
+  const child = spawnServer(installation, folder, port, password, settings)
   const release = whenKilled('kill -9 "$1"; rm -rf "$2"', [String(child.pid), folder])
   const stop = async () => {
     await terminate(child)
@@ -93,7 +94,13 @@ async function serve(installation: Installation, folder: string): Promise<Server
   return { url, origin: installation.origin, stop }
 }
 
-function spawnServer(installation: Installation, folder: string, port: number, password: string): ChildProcess {
+function spawnServer(
+  installation: Installation,
+  folder: string,
+  port: number,
+  password: string,
+  settings: string[],
+): ChildProcess {
   const setup = join(folder, 'setup.sql')
   const account = `'${ACCOUNT}'@'127.0.0.1'`
   writeFileSync(
@@ -105,6 +112,7 @@ function spawnServer(installation: Installation, folder: string, port: number, p
   args.push(`--pid-file=${join(folder, 'pid')}`, `--log-error=${join(folder, 'log')}`, `--init-file=${setup}`)
   args.push(`--port=${port}`, '--bind-address=127.0.0.1', '--skip-name-resolve', '--max-connections=500')
   if (installation.engine === 'mysql') args.push('--mysqlx=OFF', '--secure-file-priv=NULL')
+  args.push(...settings)
   // A session of its own: Ctrl-C is for the test run, and the guard then ends the server.
   const child = spawn(installation.program, args, { env: installation.env, stdio: 'ignore', detached: true })
   child.on('error', () => {})
@@ -112,19 +120,23 @@ function spawnServer(installation: Installation, folder: string, port: number, p
   return child
 }
 
-function ended(child: ChildProcess): boolean {
+export function ended(child: ChildProcess): boolean {
   return child.pid === undefined || child.exitCode !== null || child.signalCode !== null
 }
 
-async function terminate(child: ChildProcess): Promise<void> {
+/** Ends a server whose data goes with it. */
+export async function terminate(child: ChildProcess): Promise<void> {
   if (ended(child)) return
+  // Else a process that has nothing more to do would end in the middle of this.
+  child.ref()
   const exit = once(child, 'exit')
   // Its data goes with it, so there is nothing to shut down cleanly.
   child.kill('SIGKILL')
   await exit
 }
 
-async function freePort(): Promise<number> {
+/** A port of 127.0.0.1 that nobody listened on a moment ago. */
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const address = probe.address()
@@ -134,7 +146,8 @@ async function freePort(): Promise<number> {
   return address.port
 }
 
-function lastLines(path: string): string {
+/** What a log ends with: its errors, where it has some. */
+export function lastLines(path: string): string {
   try {
     const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
     return (

@@ -8,6 +8,8 @@ export type ServerEngine = (typeof SERVER_ENGINES)[number]
 export interface Server {
   /** As an account that may do everything, without a database: `mysql://user:password@host:port/`. */
   url: string
+  /** The same without Docker's forwarding of ports; reachable only from the machine that the engine runs on. */
+  directUrl?: string
   /** Where it comes from, in words. */
   origin: string
   /** Ends it, and removes its data. Does nothing to a server that the tests did not start. */

@@ -1,0 +1,74 @@
+/** Round after round, every contender of a workload in turn: what the machine does meanwhile hits all of them. */
+import type { Options } from './options'
+import { contendersOn } from './peers'
+import { describeMachine, type Machine } from './report/machine'
+import type { Line, Measured } from './report/results'
+import { digits } from './report/table'
+import { median, runJob } from './run'
+import type { Servers } from './servers'
+import type { Contender, Job, Outcome } from './types'
+import type { Workload } from './workloads/workload'
+
+/** Between two runs: what a server still writes from the last one is not the next one's fault. */
+const PAUSE_MS = 500
+
+export async function measure(options: Options, servers: Servers): Promise<Measured[]> {
+  const machine = describeMachine()
+  const measured: Measured[] = []
+  for (const workload of options.workloads) measured.push(await measureOne(workload, options, servers, machine))
+  return measured
+}
+
+async function measureOne(workload: Workload, options: Options, servers: Servers, machine: Machine): Promise<Measured> {
+  const few = options.quick && options.peers === 'default'
+  const names = few ? (workload.quick ?? ['recentn', 'redis']) : workload.contenders
+  const contenders = contendersOn(options.engine).filter(
+    ({ name, server }) => names.includes(name) && (server !== 'postgres' || options.peers === 'all'),
+  )
+  const outcomes = new Map<Contender, Outcome[]>(contenders.map((contender) => [contender, []]))
+  for (let round = 1; round <= options.rounds; round++) {
+    for (const [contender, list] of outcomes) {
+      const outcome = await runOne(workload, contender, options, servers)
+      list.push(outcome)
+      const figure = outcome.figure === null ? outcome.note : `${digits(outcome.figure)} ${workload.unit}`
+      process.stderr.write(`${workload.name} ${round}/${options.rounds} ${contender.name}: ${figure}\n`)
+    }
+  }
+  const { name, title, unit, lowerIsBetter = false } = workload
+  const { seconds, rounds, command } = options
+  const lines = [...outcomes].map(([contender, list]) => lineOf(contender, list, servers))
+  const date = new Date().toISOString()
+  return { workload: name, title, unit, lowerIsBetter, date, command, seconds, rounds, machine, lines }
+}
+
+async function runOne(workload: Workload, contender: Contender, options: Options, servers: Servers): Promise<Outcome> {
+  const reason = servers.missing.get(contender.server) ?? (workload.http ? servers.missing.get('wrk') : undefined)
+  if (reason !== undefined) return { figure: null, faults: [], note: `NOT MEASURED: ${reason}` }
+  const ms = options.seconds * 1000
+  const job: Job = {
+    workload: workload.name,
+    contender: contender.name,
+    engine: options.engine,
+    urls: servers.urls,
+    ms,
+    warmUpMs: Math.min(1000, ms / 2),
+    quick: options.quick,
+  }
+  if (servers.wrk) job.wrk = { path: servers.wrk.path, libraryPath: servers.wrk.env.LD_LIBRARY_PATH }
+  if (!options.quick) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+  return runJob(job)
+}
+
+/** One failed round is enough: then there is no figure. */
+function lineOf(contender: Contender, outcomes: readonly Outcome[], servers: Servers): Line {
+  const { name, title, how, server } = contender
+  const { version = 'not here', durability = '' } = servers.facts[server] ?? {}
+  const common = { contender: name, title, version, how, durability }
+  const figures = outcomes.flatMap(({ figure }) => (figure === null ? [] : [figure]))
+  const bad = outcomes.find(({ figure }) => figure === null)
+  if (bad !== undefined) return { ...common, figures: [], median: null, note: bad.note }
+  const line: Line = { ...common, figures, median: median(figures), note: outcomes.at(-1)?.note ?? '' }
+  const of = (key: 'p50' | 'p99') => outcomes.flatMap((outcome) => outcome[key] ?? [])
+  if (of('p50').length > 0) Object.assign(line, { p50: median(of('p50')), p99: median(of('p99')) })
+  return line
+}

@@ -1,0 +1,90 @@
+/** The figures of an engine, kept as JSON: a run replaces the workloads that it measured and leaves the others. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Grade } from '../targets'
+import { gradeOf, targetOf } from '../targets'
+import type { EngineName } from '../types'
+import type { Machine } from './machine'
+
+export const FOLDER = resolve(__dirname, '../results')
+
+export interface Line {
+  contender: string
+  title: string
+  version: string
+  how: string
+  durability: string
+  /** Of each round; empty where a check failed or the peer was not there. */
+  figures: number[]
+  /** Null: no figure. */
+  median: number | null
+  /** Medians, in milliseconds. */
+  p50?: number
+  p99?: number
+  /** What was checked, of the last round, or what was wrong. */
+  note: string
+}
+
+export interface Measured {
+  workload: string
+  title: string
+  unit: string
+  lowerIsBetter: boolean
+  date: string
+  command: string
+  seconds: number
+  rounds: number
+  machine: Machine
+  lines: Line[]
+}
+
+export interface Results {
+  engine: EngineName
+  measured: Measured[]
+}
+
+export interface Ratio {
+  workload: string
+  title: string
+  peer: string
+  peerTitle: string
+  ratio: number
+  floor?: number
+  goal?: number
+  grade?: Grade
+}
+
+/** recentn's figure by each peer's; where one of the two has none, there is no ratio. */
+export function ratiosOf({ workload, title, lines }: Measured): Ratio[] {
+  const ours = lines.find((line) => line.contender === 'recentn')?.median
+  if (ours === null || ours === undefined) return []
+  return lines.flatMap((line) => {
+    if (line.contender === 'recentn' || line.median === null || line.median === 0) return []
+    const ratio = ours / line.median
+    const target = targetOf(workload, line.contender)
+    const graded = target && { floor: target.floor, goal: target.goal, grade: gradeOf(target, ratio) }
+    return [{ workload, title, peer: line.contender, peerTitle: line.title, ratio, ...graded }]
+  })
+}
+
+export function pathOf(engine: EngineName, extension: 'json' | 'svg'): string {
+  return join(FOLDER, `${engine}.${extension}`)
+}
+
+export function readResults(engine: EngineName): Results {
+  const path = pathOf(engine, 'json')
+  if (!existsSync(path)) return { engine, measured: [] }
+  return JSON.parse(readFileSync(path, 'utf8')) as Results
+}
+
+export function merged(old: Results, fresh: readonly Measured[], order: readonly string[]): Results {
+  const kept = old.measured.filter(({ workload }) => !fresh.some((each) => each.workload === workload))
+  const measured = [...kept, ...fresh]
+  measured.sort((a, b) => order.indexOf(a.workload) - order.indexOf(b.workload))
+  return { engine: old.engine, measured }
+}
+
+export function writeResults(results: Results): void {
+  mkdirSync(FOLDER, { recursive: true })
+  writeFileSync(pathOf(results.engine, 'json'), `${JSON.stringify(results, null, 2)}\n`)
+}

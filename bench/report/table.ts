@@ -1,0 +1,82 @@
+/** The report as Markdown, which reads well on a terminal too: ratios first, then the figures. */
+import { type Line, type Measured, type Ratio, type Results, ratiosOf } from './results'
+
+export function reportOf({ engine, measured }: Results): string {
+  if (measured.length === 0) return 'Nothing is measured yet.\n'
+  const ratios = measured.flatMap(ratiosOf)
+  return [
+    `### Ratios: recentn on ${engineTitle(engine, measured)} by its peers\n`,
+    table(['workload', 'against', 'ratio', 'floor', 'goal', ''], ratios.map(ratioRow)),
+    '\nOf latencies (`lone`) lower is better; of everything else, higher.\n',
+    '### Figures\n',
+    ...measured.map(figuresOf),
+    '### Where and when\n',
+    whereOf(measured),
+  ].join('\n')
+}
+
+function engineTitle(engine: string, measured: Measured[]): string {
+  return measured[0]?.lines.find((line) => line.contender === 'recentn')?.version ?? engine
+}
+
+function ratioRow({ workload, peerTitle, ratio, floor, goal, grade }: Ratio): string[] {
+  const times = (value: number | undefined) => (value === undefined ? '' : `${value}×`)
+  return [workload, peerTitle, `**${digits(ratio)}×**`, times(floor), times(goal), grade ?? '']
+}
+
+function figuresOf({ workload, title, unit, lines, rounds, seconds }: Measured): string {
+  const head = `**${workload}**: ${title} (${unit}; median of ${rounds} × ${seconds} s)\n`
+  const timed = lines.some(({ p50 }) => p50 !== undefined)
+  const columns = ['', unit, ...(timed ? ['p50 / p99 ms'] : []), 'durability', 'checked']
+  return `${head}\n${table(
+    columns,
+    lines.map((line) => lineRow(line, timed)),
+  )}\n`
+}
+
+function lineRow({ title, version, median, p50, p99, durability, note }: Line, timed: boolean): string[] {
+  const latency = p50 === undefined || p99 === undefined ? '' : `${digits(p50)} / ${digits(p99)}`
+  return [
+    `${title} (${version})`,
+    median === null ? '–' : digits(median),
+    ...(timed ? [latency] : []),
+    durability,
+    note,
+  ]
+}
+
+/** Runs of one day on one machine are told once. */
+function whereOf(measured: readonly Measured[]): string {
+  const runs = new Map<string, string[]>()
+  for (const { date, command, machine, workload } of measured) {
+    const where = whereText({ date, command, machine })
+    runs.set(where, [...(runs.get(where) ?? []), workload])
+  }
+  return [...runs]
+    .map(([where, workloads]) => `- ${workloads.join(', ')}: ${where}`)
+    .join('\n')
+    .concat('\n')
+}
+
+export function whereText({ date, command, machine }: Pick<Measured, 'date' | 'command' | 'machine'>): string {
+  const packages = Object.entries(machine.packages).map(([name, version]) => `${name} ${version}`)
+  return (
+    `${machine.cores} cores of ${machine.cpu}, ${machine.memoryGb} GB, shared by client and server; ${machine.system}; ` +
+    `Node ${machine.node}; ${packages.join(', ')}; a 4 KB write with fsync takes about ` +
+    `${Math.round(machine.fsyncMicroseconds / 10) * 10} µs where the data is; ${date.slice(0, 10)}, \`${command}\``
+  )
+}
+
+export function table(head: string[], rows: string[][]): string {
+  const cells = [head, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')))
+  const widths = head.map((_, column) => Math.max(3, ...cells.map((row) => (row[column] ?? '').length)))
+  const line = (row: string[]) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
+  const [first, ...rest] = cells
+  return [line(first ?? []), line(widths.map((width) => '-'.repeat(width))), ...rest.map(line)].join('\n')
+}
+
+/** Three significant digits; thousands with a comma. */
+export function digits(value: number): string {
+  if (value >= 1000) return Number(value.toPrecision(3)).toLocaleString('en')
+  return String(Number(value.toPrecision(3)))
+}

@@ -1,0 +1,107 @@
+/** Workloads of appends alone. */
+import { groupNames, itemOf, viewerOf } from '../items'
+import { CALLERS, latencies, percentile, perSecond } from '../load/callers'
+import { AppendLog, checkRing, honestShare } from '../load/log'
+import { even, type Pick, zipf } from '../random'
+import type { Contender, Job, NewItem, Outcome, Purpose } from '../types'
+import { fill, outcome, type Workload } from './workload'
+
+interface Appends {
+  groups: number
+  pick: Pick
+  purpose?: Purpose
+  item?: (op: number) => NewItem
+}
+
+async function appends(job: Job, contender: Contender, { groups, pick, purpose, item }: Appends): Promise<Outcome> {
+  const make = item ?? itemOf
+  const ring = await contender.open({ urls: job.urls, purpose: purpose ?? 'history', fresh: true })
+  try {
+    const log = new AppendLog(groupNames(groups))
+    const append = async () => {
+      const group = pick()
+      const op = log.begin(group)
+      log.end(op, await ring.append(log.names[group] as string, make(op)))
+    }
+    const rate = await perSecond(CALLERS, job, append, () => log.acknowledged)
+    if (contender.unsound) {
+      const { share, note } = await honestShare(ring, log)
+      return { figure: rate * share, faults: [], note }
+    }
+    const distinct = purpose === 'distinct'
+    const { faults, note } = await checkRing(ring, log, { gapless: contender.gapless, distinct })
+    return outcome(rate, faults, note)
+  } finally {
+    await ring.close()
+  }
+}
+
+const ALL = ['recentn', 'redis', 'redis-always', 'insert-and-trim', 'published-recipe', 'postgres']
+
+export const hot: Workload = {
+  name: 'hot',
+  title: `appends to one hot group, ${CALLERS} callers`,
+  unit: 'appends/s',
+  contenders: ALL,
+  quick: ALL,
+  run: (job, contender) => appends(job, contender, { groups: 1, pick: () => 0 }),
+}
+
+export const evenly: Workload = {
+  name: 'even',
+  title: `appends to 1,000 groups evenly, ${CALLERS} callers`,
+  unit: 'appends/s',
+  contenders: ALL,
+  run: (job, contender) => appends(job, contender, { groups: 1000, pick: even(1000) }),
+}
+
+export const skewed: Workload = {
+  name: 'zipf',
+  title: `appends to 100,000 groups by Zipf's law (s = 1), ${CALLERS} callers`,
+  unit: 'appends/s',
+  contenders: ALL,
+  run: (job, contender) => appends(job, contender, { groups: 100_000, pick: zipf(100_000) }),
+}
+
+export const distinct: Workload = {
+  name: 'distinct',
+  title: `each member once: re-viewing members, 1,000 groups, ${CALLERS} callers`,
+  unit: 'appends/s',
+  // The others have no form of it that people would use.
+  contenders: ['recentn', 'redis', 'redis-always'],
+  run: (job, contender) =>
+    appends(job, contender, {
+      groups: 1000,
+      pick: even(1000),
+      purpose: 'distinct',
+      item: (op) => ({ member: viewerOf(op) }),
+    }),
+}
+
+/** One caller after the other: what batching must not make slower. */
+export const lone: Workload = {
+  name: 'lone',
+  title: 'a lone caller appends, 1,000 groups: latency, median',
+  unit: 'ms',
+  lowerIsBetter: true,
+  quick: ['recentn', 'unbatched'],
+  contenders: ['recentn', 'unbatched', 'redis', 'redis-always', 'insert-and-trim', 'postgres'],
+  run: async (job, contender) => {
+    const ring = await contender.open({ urls: job.urls, purpose: 'history', fresh: true })
+    try {
+      const pick = even(1000)
+      // Groups that are there: making one is another thing, and happens once.
+      const log = await fill(ring, 1000, 1)
+      const sorted = await latencies(job, async () => {
+        const group = pick()
+        const op = log.begin(group)
+        log.end(op, await ring.append(log.names[group] as string, itemOf(op)))
+      })
+      const { faults, note } = await checkRing(ring, log, contender)
+      const [p50, p99] = [percentile(sorted, 50), percentile(sorted, 99)]
+      return outcome(p50, faults, note, { p50, p99 })
+    } finally {
+      await ring.close()
+    }
+  },
+}

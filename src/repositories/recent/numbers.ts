@@ -1,0 +1,186 @@
+/**
+ * Locking the heads of a batch of appends, whose next ids it will take.
+ *
+ * Where a write can answer with its rows (MariaDB), one statement locks each head, makes it when it is not there, takes
+ * the numbers and reads what an ordinary append needs to know: half the work of locking, reading and writing it back.
+ * What turns out not to be ordinary (a new group, a changed policy, an item that was there already) is read whole and
+ * written back, with what was taken too much given back. Invariants and lock order are those of `heads.ts`.
+ */
+import { compareNames, type Row, type Tx } from '../../database/engine'
+import {
+  deleteHeads,
+  lockOrCreateHeads,
+  type Moment,
+  momentOf,
+  NOT_YET_SETTLED,
+  newIncarnation,
+  saveHeads,
+  selectHeads,
+  settleNew,
+} from './heads'
+import type { PolicyCache } from './policies'
+import { obeyPolicies } from './reslot'
+import type { Ring } from './ring'
+import type { Head, RingHead } from './rows'
+import type { Mode } from './types'
+import { mark, type Writer } from './writers'
+
+/** Rows of one statement at the most. */
+const CHUNK = 500
+
+/** The locked heads of a batch, each still laid out as it was. */
+export interface Held extends Moment {
+  heads: Map<string, RingHead>
+  /** Those of them that are read whole, and written back by `saveHeld`. */
+  whole: Map<string, Head>
+  /** Those whose numbers are taken already. */
+  taken: Map<string, Taken>
+  /** Groups that the batch made. */
+  created: ReadonlySet<string>
+}
+
+/** As much of a head as an ordinary append must know, from before its numbers were taken. */
+interface Taken extends RingHead {
+  count: bigint
+  policyEpoch: bigint
+  /** The last id once all that was taken is used. */
+  until: bigint
+}
+
+/** Locks the heads with a statement for each step, and takes nothing yet. */
+export async function holdHeads(
+  tx: Tx,
+  policies: PolicyCache,
+  groups: Iterable<string>,
+  writer?: Writer,
+): Promise<Held> {
+  const locked = await lockOrCreateHeads(tx, policies, groups)
+  if (writer) await mark(tx, writer)
+  return { ...locked, whole: locked.heads, taken: new Map() }
+}
+
+/**
+ * Locks the heads and takes `counts` numbers of each, before anything is known of them. Fails as a statement when a
+ * group has not so many left.
+ */
+export async function takeHeads(
+  tx: Tx,
+  policies: PolicyCache,
+  counts: ReadonlyMap<string, number>,
+  writer?: Writer,
+): Promise<Held> {
+  const names = [...counts.keys()].sort(compareNames)
+  const taken = new Map<string, Taken>()
+  for (let start = 0; start < names.length; start += CHUNK) {
+    for (const row of await tx.rows(takeNumbersSql(tx, names.slice(start, start + CHUNK), counts))) {
+      const head = takenOf(row, counts)
+      taken.set(head.group, head)
+    }
+  }
+  const moment = writer ? await mark(tx, writer) : await momentOf(tx)
+  const others = [...taken.values()].filter(({ policyEpoch }) => policyEpoch !== moment.epoch)
+  const held: Held = { heads: taken, taken, whole: new Map(), created: new Set(), ...moment }
+  return others.length === 0 ? held : settle(tx, policies, held, others)
+}
+
+/** MariaDB: a new head has taken its numbers too, from −1. */
+export function takeNumbersSql(
+  { engine }: Pick<Tx, 'engine'>,
+  names: readonly string[],
+  counts: ReadonlyMap<string, number>,
+): string {
+  const constants = ['history', Number(NOT_YET_SETTLED), 0]
+  const incarnation = newIncarnation()
+  const rows = names.map((name) => [name, incarnation, 1, (counts.get(name) as number) - 1, 1, ...constants])
+  return (
+    'INSERT INTO recent_groups (group_key, incarnation, version, last_id, capacity, mode, policy_epoch, created_at_ms) ' +
+    `VALUES ${engine.values(rows).sql} ON DUPLICATE KEY UPDATE version = version + 1, last_id = last_id + VALUES(last_id) + 1 ` +
+    `RETURNING group_key, ${engine.bigint('last_id')} AS last_id, capacity, mode, ttl_seconds, policy_epoch, sweep_at_ms`
+  )
+}
+
+function takenOf(row: Row, counts: ReadonlyMap<string, number>): Taken {
+  const group = row.group_key as string
+  const count = BigInt(counts.get(group) as number)
+  const until = BigInt(row.last_id as string)
+  return {
+    group,
+    until,
+    count,
+    lastId: until - count,
+    capacity: Number(row.capacity),
+    mode: row.mode as Mode,
+    ttlSeconds: row.ttl_seconds === null ? null : Number(row.ttl_seconds),
+    sweepAtMs: row.sweep_at_ms === null ? null : Number(row.sweep_at_ms),
+    policyEpoch: BigInt(row.policy_epoch as string),
+  }
+}
+
+/** Reads new heads, and those laid out by other policies than the moment's, whole. */
+async function settle(tx: Tx, policies: PolicyCache, held: Held, others: readonly Taken[]): Promise<Held> {
+  const whole = await untaken(tx, others)
+  const made = await settleNew(tx, policies, whole.values(), held)
+  return { ...held, ...made, heads: new Map([...held.heads, ...whole]), whole }
+}
+
+/** The mode that each group is to have by the policies in force, laid out by them or not. */
+export async function modesInForce(
+  tx: Tx,
+  policies: PolicyCache,
+  { heads, whole, epoch }: Held,
+): Promise<(group: string) => Mode | undefined> {
+  if (whole.size === 0) return (group) => heads.get(group)?.mode
+  const set = await policies.current(tx, [epoch, ...[...whole.values()].map(({ policyEpoch }) => policyEpoch)])
+  return (group) => {
+    const head = whole.get(group)
+    return head ? set.settingsOf(group, head.own).mode : heads.get(group)?.mode
+  }
+}
+
+/** Lays these groups out by the policies in force, where that is not done. The others are left as they are. */
+export async function layOut(tx: Tx, policies: PolicyCache, held: Held, groups: ReadonlySet<string>): Promise<void> {
+  const heads = new Map([...held.whole].filter(([group]) => groups.has(group)))
+  if (heads.size > 0) await obeyPolicies(tx, policies, { ...held, heads })
+}
+
+/** These heads, whole, as they were before their numbers were taken. */
+async function untaken(tx: Tx, taken: readonly Taken[]): Promise<Map<string, Head>> {
+  const groups = taken.map(({ group }) => group)
+  const heads = groups.length === 0 ? new Map<string, Head>() : await selectHeads(tx, groups)
+  for (const { group, count } of taken) {
+    const head = heads.get(group) as Head
+    head.lastId -= count
+    head.version -= 1n
+  }
+  return heads
+}
+
+/** Writes the heads back, as far as what was taken did not do it, and drops groups that were made for nothing. */
+export async function saveHeld(tx: Tx, held: Held, rings: ReadonlyMap<string, Ring>): Promise<void> {
+  const late = [...held.taken.values()].filter((head) => !held.whole.has(head.group) && !isAsTaken(head))
+  const wholes = await untaken(tx, late)
+  for (const [group, head] of held.whole) wholes.set(group, head)
+  const saved: Head[] = []
+  const orphans: string[] = []
+  for (const [group, whole] of wholes) {
+    const ring = rings.get(group)
+    const isChanged = ring !== undefined && ring.writes.size > 0
+    if (!isChanged && held.created.has(group)) orphans.push(group)
+    else if (ring || held.taken.has(group)) saved.push(advanced(whole, held, isChanged))
+  }
+  await saveHeads(tx, saved)
+  await deleteHeads(tx, orphans)
+}
+
+function advanced(head: Head, { heads, nowMs }: Held, isChanged: boolean): Head {
+  head.lastId = (heads.get(head.group) as RingHead).lastId
+  if (isChanged) head.version += 1n
+  // The first expiry only moves away as items leave; the sweeper finds out.
+  if (isChanged && head.ttlSeconds !== null) head.sweepAtMs ??= nowMs + head.ttlSeconds * 1000
+  return head
+}
+
+/** Whether nothing is to be written: all numbers are used, and the sweeper knows of the group if it must. */
+function isAsTaken({ lastId, until, ttlSeconds, sweepAtMs }: Taken): boolean {
+  return lastId === until && (ttlSeconds === null || sweepAtMs !== null)
+}

@@ -1,0 +1,3 @@
+import { describeCutOff } from './cut-off'
+
+describeCutOff('mysql')

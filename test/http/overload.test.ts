@@ -1,0 +1,94 @@
+/** More appends at once than the process takes: 429 for those beyond the bound, and never a hang or a 500. */
+import { createApp } from '../../src/http/app'
+import { messagesOf } from '../../src/http/messages'
+import type { Store } from '../../src/store-types'
+import { type Answer, type Client, clientOf, fresh, memoryStore, serving } from './support/client'
+
+const BOUND = 20
+const errors: unknown[] = []
+
+async function started(batching: object): Promise<Client & { store: Store }> {
+  const store = await memoryStore({ batching })
+  const onError = (error: unknown) => void errors.push(error)
+  const app = createApp(store, { allowAnonymous: false, onError })
+  return { ...clientOf(await serving(app, messagesOf(app))), store }
+}
+
+/** Answers to what was sent while a transaction kept the database to itself. */
+async function whileBusy(store: Store, send: () => Promise<Answer>[]): Promise<Answer[]> {
+  let answers: Promise<Answer>[] = []
+  await store.transaction(async () => {
+    answers = send()
+    // None is answered with 201 before the transaction ends; who is refused need not wait for that.
+    await Promise.race(answers)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  })
+  return Promise.all(answers)
+}
+
+function expectOverloaded(answer: Answer): void {
+  expect(answer.status).toBe(429)
+  expect(answer.headers['content-type']).toBe('application/problem+json')
+  expect(answer.headers['retry-after']).toBe('1')
+  expect(answer.json).toMatchObject({ code: 'overloaded', status: 429, type: 'urn:recentn:problem:overloaded' })
+}
+
+test('a burst beyond the bound of items: as many are stored as answered with 201, the others get 429', async () => {
+  const client = await started({ maxPendingItems: BOUND })
+  const group = fresh()
+  const path = `/v1/groups/${group}/items`
+  const answers = await whileBusy(client.store, () =>
+    Array.from({ length: 100 }, (_, n) => client.post(path, { member: `m${n}` })),
+  )
+  const stored = answers.filter(({ status }) => status === 201)
+  expect(stored).toHaveLength(BOUND)
+  for (const answer of answers) if (answer.status !== 201) expectOverloaded(answer)
+  const ids = stored.map(({ json }) => Number(json.id)).sort((a, b) => a - b)
+  expect(ids).toEqual(Array.from({ length: BOUND }, (_, n) => n))
+  expect((await client.get(path)).json.total).toBe(String(BOUND))
+  expect((await client.post(path, {})).status).toBe(201)
+})
+
+test('a batch counts with all of its items', async () => {
+  const client = await started({ maxPendingItems: BOUND })
+  const items = Array.from({ length: 15 }, () => ({ group: fresh('batch') }))
+  const answers = await whileBusy(client.store, () => [0, 1, 2].map(() => client.post('/v1/items', { items })))
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
+  for (const answer of answers) if (answer.status !== 201) expectOverloaded(answer)
+})
+
+test('a burst beyond the bound of bytes', async () => {
+  const client = await started({ maxPendingBytes: 100_000 })
+  const path = `/v1/groups/${fresh()}/items`
+  const payload = 'x'.repeat(30_000)
+  const answers = await whileBusy(client.store, () => Array.from({ length: 12 }, () => client.post(path, { payload })))
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(3)
+  for (const answer of answers) if (answer.status !== 201) expectOverloaded(answer)
+  expect((await client.get(path)).json.total).toBe('3')
+})
+
+test('callers who come back after a 429 are all served in the end', async () => {
+  const client = await started({ maxPendingItems: 3 })
+  const path = `/v1/groups/${fresh()}/items`
+  let refused = 0
+  const caller = async (n: number) => {
+    for (;;) {
+      const answer = await client.post(path, { member: `m${n}` })
+      if (answer.status === 201) return
+      expectOverloaded(answer)
+      refused++
+      await new Promise((resolve) => setTimeout(resolve, 5 + (n % 7)))
+    }
+  }
+  let callers: Promise<void>[] = []
+  await client.store.transaction(async () => {
+    callers = Array.from({ length: 40 }, (_, n) => caller(n))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  })
+  await Promise.all(callers)
+  expect(refused).toBeGreaterThanOrEqual(37)
+  expect((await client.get(path)).json.total).toBe('40')
+})
+
+// A refusal is no fault of the server's, but whoever runs it may want to count them.
+afterAll(() => expect(errors.filter((error) => (error as { code?: string }).code !== 'overloaded')).toEqual([]))

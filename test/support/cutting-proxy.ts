@@ -1,0 +1,161 @@
+/**
+ * A TCP proxy before a MySQL or MariaDB server that cuts connections, at a chosen moment of a COMMIT or at any. It reads
+ * along in what the client sends, as far as it needs to see a COMMIT: packets of 3 bytes of length, 1 of sequence, and a
+ * body that for a query is 0x03, perhaps two bytes of query attributes, and the statement.
+ */
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+
+/**
+ * When a COMMIT is cut: before the server gets it; when it has been sent on, whatever becomes of it; once the server's
+ * answer is there, which the client never sees.
+ */
+export type Moment = 'before' | 'during' | 'after'
+
+interface Pair {
+  client: Socket
+  server: Socket
+}
+
+export class CuttingProxy {
+  readonly #server: Server
+  readonly #target: { host: string; port: number }
+  readonly #pairs = new Set<Pair>()
+  /** The moments of the COMMITs to come; those beyond are let through. */
+  #moments: Moment[] = []
+  #cut: () => void = () => {}
+  #refusing = false
+  #port = 0
+
+  private constructor(target: { host: string; port: number }) {
+    this.#target = target
+    this.#server = createServer((client) => this.#accept(client))
+  }
+
+  /** A proxy before the server of a database URL. */
+  static async before(url: string): Promise<CuttingProxy> {
+    const { hostname, port } = new URL(url)
+    const proxy = new CuttingProxy({ host: hostname, port: Number(port || 3306) })
+    await proxy.#listen()
+    return proxy
+  }
+
+  /** The same database, by way of the proxy. */
+  through(url: string): string {
+    const own = new URL(url)
+    own.hostname = '127.0.0.1'
+    own.port = String(this.#port)
+    return own.toString()
+  }
+
+  /** How many connections there are. */
+  get size(): number {
+    return this.#pairs.size
+  }
+
+  /** Cuts the next COMMITs, one for each moment; resolves when the last of them was cut. */
+  cutCommits(...moments: Moment[]): Promise<void> {
+    this.#moments = moments
+    if (moments.length === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#cut = resolve
+    })
+  }
+
+  /** Cuts one of the connections; `at` from 0 to 1 chooses. */
+  cutOne(at: number): void {
+    const pair = [...this.#pairs][Math.floor(at * this.#pairs.size)]
+    if (pair) this.#end(pair)
+  }
+
+  /** Cuts all connections and refuses new ones, until `accept`. */
+  refuse(): void {
+    this.#refusing = true
+    this.#server.close()
+    for (const pair of this.#pairs) this.#end(pair)
+  }
+
+  async accept(): Promise<void> {
+    this.#refusing = false
+    await this.#listen()
+  }
+
+  async close(): Promise<void> {
+    if (!this.#refusing) this.refuse()
+  }
+
+  #listen(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen(this.#port, '127.0.0.1', () => {
+        this.#port = (this.#server.address() as AddressInfo).port
+        resolve()
+      })
+    })
+  }
+
+  #accept(client: Socket): void {
+    const pair = { client, server: connect({ ...this.#target, noDelay: true }) }
+    client.setNoDelay(true)
+    this.#pairs.add(pair)
+    const end = () => this.#end(pair)
+    for (const socket of [client, pair.server]) socket.on('error', end).on('close', end)
+    let isLost = false
+    const isCommit = commitFinder()
+    client.on('data', (chunk) => {
+      const moment = isCommit(chunk) ? this.#moments.shift() : undefined
+      if (moment !== 'before') pair.server.write(chunk)
+      if (moment === 'after') isLost = true
+      else if (moment !== undefined) this.#cutNow(pair)
+    })
+    pair.server.on('data', (chunk) => {
+      if (isLost) this.#cutNow(pair)
+      else client.write(chunk)
+    })
+  }
+
+  #cutNow(pair: Pair): void {
+    this.#end(pair)
+    if (this.#moments.length === 0) this.#cut()
+  }
+
+  #end(pair: Pair): void {
+    // What was written to the server still goes out; the client sees a reset or an end.
+    pair.server.end()
+    pair.server.unref()
+    pair.client.destroy()
+    this.#pairs.delete(pair)
+  }
+}
+
+/** Whether a COMMIT comes to its end in a chunk of what a client sends. */
+function commitFinder(): (chunk: Buffer) => boolean {
+  let rest = Buffer.alloc(0)
+  let skip = 0
+  return (chunk) => {
+    let found = false
+    let at = Math.min(skip, chunk.length)
+    skip -= at
+    const bytes = rest.length === 0 ? chunk.subarray(at) : Buffer.concat([rest, chunk])
+    at = 0
+    while (at + 4 <= bytes.length) {
+      const end = at + 4 + bytes.readUIntLE(at, 3)
+      // Only of what could be a COMMIT the rest is waited for.
+      if (end > bytes.length && end - at > LONGEST_COMMIT) {
+        skip = end - bytes.length
+        at = bytes.length
+        break
+      }
+      if (end > bytes.length) break
+      if (bytes[at + 4] === QUERY && COMMIT.test(bytes.toString('latin1', at + 5, end))) found = true
+      at = end
+    }
+    rest = Buffer.from(bytes.subarray(at))
+    return found
+  }
+}
+
+const QUERY = 0x03
+/** MySQL's query attributes come first: none of them, in one set. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what the protocol has there
+const COMMIT = /^(?:\x00\x01)?COMMIT$/
+const LONGEST_COMMIT = 64
