@@ -33,9 +33,9 @@ export interface ItemLine {
 }
 
 /** What both servers and SQLite take for a line break, whatever the session makes of backslashes. */
-const SEPARATOR = "'\n'"
+export const SEPARATOR = "'\n'"
 const HEAD = 'head'
-const orEmpty = (column: string) => `COALESCE(${column}, '')`
+export const orEmpty = (column: string) => `COALESCE(${column}, '')`
 
 /** SQL: the head in table `g`. */
 export function headLine(now: string): string {

@@ -18,6 +18,7 @@ import {
   selectHeads,
   settleNew,
 } from './heads'
+import { orEmpty, SEPARATOR } from './lines'
 import type { PolicyCache } from './policies'
 import { obeyPolicies } from './reslot'
 import type { Ring } from './ring'
@@ -95,24 +96,27 @@ export function takeNumbersSql(
   return (
     'INSERT INTO recent_groups (group_key, incarnation, version, last_id, capacity, mode, policy_epoch, created_at_ms) ' +
     `VALUES ${engine.values(rows).sql} ON DUPLICATE KEY UPDATE version = version + 1, last_id = last_id + VALUES(last_id) + 1 ` +
-    `RETURNING group_key, ${engine.bigint('last_id')} AS last_id, capacity, mode, ttl_seconds, policy_epoch, sweep_at_ms`
+    `RETURNING ${TAKEN_LINE}`
   )
 }
 
-function takenOf(row: Row, counts: ReadonlyMap<string, number>): Taken {
-  const group = row.group_key as string
-  const count = BigInt(counts.get(group) as number)
-  const until = BigInt(row.last_id as string)
+/** As one text, as in `lines.ts`, which says why. */
+const TAKEN_LINE = `CONCAT_WS(${SEPARATOR}, last_id, capacity, mode, ${orEmpty('ttl_seconds')}, policy_epoch, ${orEmpty('sweep_at_ms')}, group_key) AS line`
+
+function takenOf({ line }: Row, counts: ReadonlyMap<string, number>): Taken {
+  const [lastId, capacity, mode, ttl, epoch, sweepAt, group] = (line as string).split('\n')
+  const count = BigInt(counts.get(group as string) as number)
+  const until = BigInt(lastId as string)
   return {
-    group,
+    group: group as string,
     until,
     count,
     lastId: until - count,
-    capacity: Number(row.capacity),
-    mode: row.mode as Mode,
-    ttlSeconds: row.ttl_seconds === null ? null : Number(row.ttl_seconds),
-    sweepAtMs: row.sweep_at_ms === null ? null : Number(row.sweep_at_ms),
-    policyEpoch: BigInt(row.policy_epoch as string),
+    capacity: Number(capacity),
+    mode: mode as Mode,
+    ttlSeconds: ttl === '' ? null : Number(ttl),
+    sweepAtMs: sweepAt === '' ? null : Number(sweepAt),
+    policyEpoch: BigInt(epoch as string),
   }
 }
 

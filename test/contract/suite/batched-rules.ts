@@ -171,6 +171,11 @@ export function describeBatchedRules(context: Context): void {
       const first = items.find((item) => item.group === made)?.createdAt.getTime() as number
       expect((await headOf(made)).sweepAtMs).toBe(first + 1_000_000)
       expect((await headOf(old)).sweepAtMs).toBeLessThanOrEqual(first + 1_000_000)
+      const own = context.unique()
+      await groups().put(own, { ttlSeconds: 1000 })
+      expect((await headOf(own)).sweepAtMs).toBeNull()
+      const [{ createdAt }] = (await Promise.all(times(3, () => groups().append(own)))) as [{ createdAt: Date }]
+      expect((await headOf(own)).sweepAtMs).toBe(createdAt.getTime() + 1_000_000)
       context.clock.offsetMs += 600_000
       await Promise.all([groups().append(old), groups().append(made)])
       expect((await groups().recentMany([old, made])).map(({ total }) => total)).toEqual([12n, 7n])
