@@ -174,8 +174,8 @@ export function describeBatchedRules(context: Context): void {
       const own = context.unique()
       await groups().put(own, { ttlSeconds: 1000 })
       expect((await headOf(own)).sweepAtMs).toBeNull()
-      const [{ createdAt }] = (await Promise.all(times(3, () => groups().append(own)))) as [{ createdAt: Date }]
-      expect((await headOf(own)).sweepAtMs).toBe(createdAt.getTime() + 1_000_000)
+      const appended = await Promise.all(times(3, () => groups().append(own)))
+      expect((await headOf(own)).sweepAtMs).toBe(Number(appended[0]?.createdAt) + 1_000_000)
       context.clock.offsetMs += 600_000
       await Promise.all([groups().append(old), groups().append(made)])
       expect((await groups().recentMany([old, made])).map(({ total }) => total)).toEqual([12n, 7n])
