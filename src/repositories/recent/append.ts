@@ -146,21 +146,40 @@ async function ringsFor(
     const some = distinct.slice(start, start + MAX_KEYS)
     await load(selectOccupantsSql(tx, some.length), some)
   }
-  const groups = new Set<string>()
-  const events = new Set<string>()
+  const events = new Map<string, Set<string>>()
   for (const items of requests) {
     for (const { group, eventId } of items) {
       if (eventId === null || heads.get(group)?.mode !== 'history') continue
-      groups.add(group)
-      events.add(eventId)
+      const known = events.get(group)
+      if (known) known.add(eventId)
+      else events.set(group, new Set([eventId]))
     }
   }
-  if (events.size > 0) await load(selectEventsSql(tx, groups.size, events.size), [...groups, ...events])
+  for (const { groups, ids } of eventLists(events)) {
+    await load(selectEventsSql(tx, groups.length, ids.length), [...groups, ...ids])
+  }
   const rings = new Map<string, Ring>()
   for (const [group, head] of heads) {
     if (touched.has(group)) rings.set(group, new Ring(head, occupants.get(group) ?? [], nowMs))
   }
   return rings
+}
+
+/** Groups and the event ids that are looked for in them, in lists that a statement has room for. */
+function* eventLists(events: ReadonlyMap<string, ReadonlySet<string>>) {
+  let groups: string[] = []
+  let ids: string[] = []
+  for (const [group, wanted] of events) {
+    for (const id of wanted) {
+      if (groups.at(-1) !== group) groups.push(group)
+      ids.push(id)
+      if (ids.length < MAX_KEYS) continue
+      yield { groups, ids }
+      groups = []
+      ids = []
+    }
+  }
+  if (ids.length > 0) yield { groups, ids }
 }
 
 /** No index on event ids: the window of a group is small and lies together in the primary key. */
