@@ -8,6 +8,7 @@
  * holds the lock of go aside, to a lane of their own that waits, and so do those after them, until they are answered.
  */
 import { RecentnError } from '../errors'
+import { isShared, Pending, type Size } from './pending'
 
 export interface AppendBatcherOptions<Request, Result> {
   /** Lanes 0 to `lanes` − 1, and one more for what is aside. */
@@ -29,13 +30,11 @@ export interface AppendBatcherOptions<Request, Result> {
   runAlone(lane: number, request: Request): Promise<Result>
 }
 
-interface Call<Request, Result> {
+interface Call<Request, Result> extends Size {
   /** What the lane is chosen by. */
   key: number
   isAside: boolean
   request: Request
-  items: number
-  bytes: number
   resolve: (result: Result) => void
   reject: (error: unknown) => void
 }
@@ -46,41 +45,35 @@ interface Lane<Request, Result> {
   running: boolean
 }
 
-/** Causes that lie with the database, or the process, not with one request of the batch. */
-const SHARED = new Set(['conflict', 'database_unavailable', 'outcome_unknown', 'schema_missing', 'closed'])
-
 export class AppendBatcher<Request, Result> {
   readonly #options: AppendBatcherOptions<Request, Result>
   readonly #lanes: Lane<Request, Result>[]
   /** How many calls are aside, by their key. */
   readonly #aside = new Map<number, number>()
-  #pendingItems = 0
-  #pendingBytes = 0
-  #closed = false
-  #idle: (() => void) | null = null
+  readonly #pending: Pending
 
   constructor(options: AppendBatcherOptions<Request, Result>) {
     this.#options = options
+    this.#pending = new Pending({
+      what: 'appends',
+      maxItems: options.maxPendingItems,
+      maxBytes: options.maxPendingBytes,
+    })
     this.#lanes = Array.from({ length: options.lanes + 1 }, (_, number) => ({ number, waiting: [], running: false }))
   }
 
   /**
-   * Resolves once the request is committed. Requests of one `key` go through one lane. Rejects with `overloaded` when too much is unanswered, with `closed` after
-   * `close`, and with what `run` says of it.
+   * Resolves once the request is committed. Requests of one `key` go through one lane. Rejects with `overloaded` when too
+   * much is unanswered, with `closed` after `close`, and with what `run` says of it.
    */
-  add(key: number, request: Request, items: number, bytes: number): Promise<Result> {
+  add(key: number, request: Request, size: Size): Promise<Result> {
     return new Promise((resolve, reject) => {
-      if (this.#closed) {
-        reject(new RecentnError('closed'))
+      const refusal = this.#pending.admit(size)
+      if (refusal !== null) {
+        reject(refusal)
         return
       }
-      if (!this.#hasRoomFor(items, bytes)) {
-        const detail = `${this.#pendingItems} appends wait for the database`
-        reject(new RecentnError('overloaded', detail, { retryAfterSeconds: 1 }))
-        return
-      }
-      this.#pendingItems += items
-      this.#pendingBytes += bytes
+      const { items, bytes } = size
       const call = { key, isAside: false, request, items, bytes, resolve, reject }
       if (this.#aside.has(key)) this.#putAside(call)
       else this.#enqueue(key % this.#options.lanes, call)
@@ -100,18 +93,8 @@ export class AppendBatcher<Request, Result> {
   }
 
   /** Refuses what comes from now on; resolves when all that was accepted is answered. */
-  async close(): Promise<void> {
-    this.#closed = true
-    if (this.#pendingItems === 0) return
-    await new Promise<void>((resolve) => {
-      this.#idle = resolve
-    })
-  }
-
-  #hasRoomFor(items: number, bytes: number): boolean {
-    const { maxPendingItems, maxPendingBytes } = this.#options
-    if (this.#pendingItems === 0) return true
-    return this.#pendingItems + items <= maxPendingItems && this.#pendingBytes + bytes <= maxPendingBytes
+  close(): Promise<void> {
+    return this.#pending.close()
   }
 
   /** After what else this turn of the event loop brings: callers that come together go together. */
@@ -151,9 +134,9 @@ export class AppendBatcher<Request, Result> {
         this.#answer(calls[index] as Call<Request, Result>, outcomes[index] as Result | RecentnError)
       }
     } catch (error) {
-      const code = error instanceof RecentnError ? error.code : null
-      if (code === 'conflict' && !isAside) await this.#sortOut(lane, calls)
-      else if (code !== null && SHARED.has(code)) this.#fail(calls, error)
+      const isConflict = error instanceof RecentnError && error.code === 'conflict'
+      if (isConflict && !isAside) await this.#sortOut(lane, calls)
+      else if (isShared(error)) this.#fail(calls, error)
       else if (calls.length > 1) {
         const middle = Math.ceil(calls.length / 2)
         await this.#attempt(lane, calls.slice(0, middle))
@@ -211,11 +194,9 @@ export class AppendBatcher<Request, Result> {
     else this.#aside.set(key, count - 1)
   }
 
-  #settle({ key, isAside, items, bytes }: Call<Request, Result>): void {
-    this.#pendingItems -= items
-    this.#pendingBytes -= bytes
-    if (isAside) this.#leaveAside(key)
-    if (this.#pendingItems === 0) this.#idle?.()
+  #settle(call: Call<Request, Result>): void {
+    if (call.isAside) this.#leaveAside(call.key)
+    this.#pending.settle(call)
   }
 }
 

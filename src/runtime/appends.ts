@@ -62,7 +62,7 @@ export class Appends {
   async add(rows: readonly NewRow[], { payloads }: PayloadOptions = {}): Promise<AppendedItem[]> {
     let bytes = 0
     for (const { payload, group } of rows) bytes += ITEM_BYTES + group.length + (payload?.length ?? 0)
-    const appended = await this.#batcher.add(laneOf((rows[0] as NewRow).group), rows, rows.length, bytes)
+    const appended = await this.#batcher.add(laneOf((rows[0] as NewRow).group), rows, { items: rows.length, bytes })
     return appended.map((one) => appendedItemOf(one.row, one.appended, payloads))
   }
 

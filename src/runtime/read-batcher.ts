@@ -7,7 +7,7 @@
  * its call. Every call is answered exactly once. A call that makes a statement fail is found by running each alone, so
  * that it fails alone; one that a merged statement has no answer for is answered by itself, and nobody waits for it.
  */
-import { RecentnError } from '../errors'
+import { isShared, Pending } from './pending'
 
 export interface ReadBatcherOptions<Request, Result> {
   /** Merged statements in flight. */
@@ -34,21 +34,17 @@ interface Call<Request, Result> {
   reject: (error: unknown) => void
 }
 
-/** Causes that lie with the database, or the process, not with one request of the batch. */
-const SHARED = new Set(['conflict', 'database_unavailable', 'schema_missing', 'closed'])
-
 export class ReadBatcher<Request, Result extends object> {
   readonly #options: ReadBatcherOptions<Request, Result>
   #waiting: Call<Request, Result>[] = []
   #waitingSize = 0
   #inFlight = 0
   #inFlightSize = 0
-  #pendingSize = 0
-  #closed = false
-  #idle: (() => void) | null = null
+  readonly #pending: Pending
 
   constructor(options: ReadBatcherOptions<Request, Result>) {
     this.#options = options
+    this.#pending = new Pending({ what: 'reads', maxItems: options.maxPendingSize })
   }
 
   /**
@@ -57,27 +53,18 @@ export class ReadBatcher<Request, Result extends object> {
    */
   add(request: Request, size: number): Promise<Result> {
     return new Promise((resolve, reject) => {
-      if (this.#closed) {
-        reject(new RecentnError('closed'))
+      const refusal = this.#pending.admit({ items: size, bytes: 0 })
+      if (refusal !== null) {
+        reject(refusal)
         return
       }
-      if (this.#pendingSize > 0 && this.#pendingSize + size > this.#options.maxPendingSize) {
-        const detail = `${this.#pendingSize} reads wait for the database`
-        reject(new RecentnError('overloaded', detail, { retryAfterSeconds: 1 }))
-        return
-      }
-      this.#pendingSize += size
       this.#begin({ request, again: false, size, resolve, reject })
     })
   }
 
   /** Refuses what comes from now on; resolves when all that was accepted is answered. */
-  async close(): Promise<void> {
-    this.#closed = true
-    if (this.#pendingSize === 0) return
-    await new Promise<void>((resolve) => {
-      this.#idle = resolve
-    })
+  close(): Promise<void> {
+    return this.#pending.close()
   }
 
   #begin(call: Call<Request, Result>): void {
@@ -129,7 +116,7 @@ export class ReadBatcher<Request, Result extends object> {
         else this.#settle(call, () => call.resolve(outcome))
       }
     } catch (error) {
-      if (calls.length === 1 || (error instanceof RecentnError && SHARED.has(error.code))) {
+      if (calls.length === 1 || isShared(error)) {
         for (const call of calls) this.#settle(call, () => call.reject(error))
       } else {
         for (const call of calls) await this.#alone(call)
@@ -147,8 +134,7 @@ export class ReadBatcher<Request, Result extends object> {
   }
 
   #settle({ size }: Call<Request, Result>, answer: () => void): void {
-    this.#pendingSize -= size
     answer()
-    if (this.#pendingSize === 0) this.#idle?.()
+    this.#pending.settle({ items: size, bytes: 0 })
   }
 }

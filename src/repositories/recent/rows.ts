@@ -143,31 +143,16 @@ export function itemOf(row: ItemRow, payloads: 'value' | 'text' = 'value'): Item
     id: row.id,
     slot: row.slot,
     member: row.member,
-    payload: payloadOf(row, payloads),
+    payload: row.payload === null ? null : payloads === 'text' ? new JsonText(row.payload) : JSON.parse(row.payload),
     occurredAt: row.occurredAtMs === null ? null : new Date(row.occurredAtMs),
     eventId: row.eventId,
     createdAt: new Date(row.createdAtMs),
   }
 }
 
-/** An appended item as its caller sees it. (Not a spread of `itemOf`: this runs for every append.) */
+/** An appended item as its caller sees it. (Added to the object, not spread: this runs for every append.) */
 export function appendedItemOf(row: ItemRow, appended: boolean, payloads?: 'value' | 'text'): AppendedItem {
-  return {
-    group: row.group,
-    id: row.id,
-    slot: row.slot,
-    member: row.member,
-    payload: payloadOf(row, payloads),
-    occurredAt: row.occurredAtMs === null ? null : new Date(row.occurredAtMs),
-    eventId: row.eventId,
-    createdAt: new Date(row.createdAtMs),
-    appended,
-  }
-}
-
-function payloadOf({ payload }: ItemRow, payloads: 'value' | 'text' = 'value'): unknown {
-  if (payload === null) return null
-  return payloads === 'text' ? new JsonText(payload) : JSON.parse(payload)
+  return Object.assign(itemOf(row, payloads), { appended })
 }
 
 function numberOrNull(value: unknown): number | null {

@@ -235,11 +235,12 @@ export function describeAttach(context: Context): void {
 
     it('closing the store leaves the DataSource of the user open', async () => {
       const second = await attachStore(source, { sweep: false })
+      await source.getRepository(UserOrder).save(order(9000))
       await second.close()
       await second.close()
       expect((await refusal(second.groups.recent('a'))).code).toBe('closed')
       expect(source.isInitialized).toBe(true)
-      expect(await source.getRepository(UserOrder).countBy({ id: 1 })).toBe(1)
+      expect(await source.getRepository(UserOrder).countBy({ id: 9000 })).toBe(1)
     })
 
     it('says that the tables are missing where nobody ran the migrations, and works once they ran', async () => {

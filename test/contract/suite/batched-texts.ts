@@ -4,6 +4,13 @@ import { attachStore, JsonText, type Store } from '../../../src/index'
 import { nameFault } from '../../../src/rules'
 import { times } from './batched'
 import { type Context, userSource } from './context'
+import { statementsOf } from './statements'
+
+/** As many code points as a name may have. */
+const longest = (start: string): string =>
+  Array.from(`${start}${"\\🦀'".repeat(191)}`)
+    .slice(0, 191)
+    .join('')
 
 const BACKSLASHES = [
   '\\',
@@ -118,11 +125,7 @@ export function describeBatchedTexts(context: Context): void {
 
     it('up to the longest names and payloads, more than fit into one statement', async () => {
       const group = context.unique()
-      const names = times(40, (n) =>
-        Array.from(`${n}${"\\🦀'".repeat(191)}`)
-          .slice(0, 191)
-          .join(''),
-      )
+      const names = times(40, (n) => longest(`${n}`))
       const items = names.map((member, n) => ({
         member,
         eventId: member,
@@ -130,6 +133,20 @@ export function describeBatchedTexts(context: Context): void {
       }))
       await expectKept(context.store, group, items)
     }, 30_000)
+
+    it('the longest of all in a thousand groups, each statement below the smallest packet that a server may take', async () => {
+      const { store, statements } = await statementsOf(context)
+      const run = context.unique()
+      const items = times(1000, (n) => {
+        const name = longest(`${run}${n}\\`)
+        return { group: name, member: name, eventId: name }
+      })
+      const first = await store.groups.appendMany(items)
+      const again = await store.groups.appendMany(items)
+      expect(first.map(({ id, appended }) => [id, appended])).toEqual(times(1000, () => [0n, true]))
+      expect(again.map(({ id, appended }) => [id, appended])).toEqual(times(1000, () => [0n, false]))
+      expect(Math.max(...statements.map((sql) => Buffer.byteLength(sql)))).toBeLessThan(1024 * 1024)
+    }, 60_000)
 
     it('whatever the sessions of the user make of a backslash', async () => {
       if (context.engine === 'sqlite') return // it has no such setting, and gets texts as parameters
