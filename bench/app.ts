@@ -24,7 +24,7 @@ async function serve(engine: EngineName, name: string, urls: Urls): Promise<void
     else response.status(201).json({ group: request.params.group, ...item })
   })
   app.get('/v1/groups/:group/items', async (request, response) => {
-    response.json({ group: request.params.group, items: await ring.recent(request.params.group) })
+    response.json({ group: request.params.group, items: await counted(ring.recent(request.params.group)) })
   })
   app.post('/v1/items', async (request, response) => {
     const { items } = request.body as { items: (NewItem & { group: string })[] }
@@ -37,8 +37,11 @@ async function serve(engine: EngineName, name: string, urls: Urls): Promise<void
   })
   process.on('SIGTERM', async () => {
     server.close()
-    // A client that is gone leaves its appends behind, which are looked at next.
-    while (underWay > 0) await new Promise((resolve) => setTimeout(resolve, 10))
+    // A client that is gone leaves requests behind: its appends are looked at next, and what still reads would fail, and
+    // have Express print it, on a ring that is closed. What the sockets hold is read before the first look.
+    do {
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    } while (underWay > 0)
     await ring.close()
     process.exit(0)
   })

@@ -1,13 +1,12 @@
 /** One run of one contender in a process of its own: `node job.js`, the job in BENCH_JOB, the outcome as JSON. */
-import { contenderNamed } from './peers'
 import type { Job, Outcome } from './types'
-import { workloadNamed } from './workloads'
+import { runHere } from './workloads'
 
 async function main(): Promise<void> {
   const job = JSON.parse(process.env.BENCH_JOB as string) as Job
   let outcome: Outcome
   try {
-    outcome = await workloadNamed(job.workload).run(job, contenderNamed(job.engine, job.contender))
+    outcome = await runHere(job)
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error)
     outcome = { figure: null, faults: [text], note: `FAILED: ${text}` }

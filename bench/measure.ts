@@ -1,12 +1,12 @@
 /** Round after round, every contender of a workload in turn: what the machine does meanwhile hits all of them. */
 import type { Options } from './options'
-import { contendersOn } from './peers'
 import { describeMachine, type Machine } from './report/machine'
 import type { Line, Measured } from './report/results'
 import { digits } from './report/table'
 import { median, runJob } from './run'
 import type { Servers } from './servers'
-import type { Contender, Job, Outcome } from './types'
+import type { Job, Outcome, Participant } from './types'
+import { participantsIn } from './workloads'
 import type { Workload } from './workloads/workload'
 
 /** Between two runs: what a server still writes from the last one is not the next one's fault. */
@@ -22,10 +22,10 @@ export async function measure(options: Options, servers: Servers): Promise<Measu
 async function measureOne(workload: Workload, options: Options, servers: Servers, machine: Machine): Promise<Measured> {
   const few = options.quick && options.peers === 'default'
   const names = few ? (workload.quick ?? ['recentn', 'redis']) : workload.contenders
-  const contenders = contendersOn(options.engine).filter(
+  const contenders = participantsIn(workload, options.engine).filter(
     ({ name, server }) => names.includes(name) && (server !== 'postgres' || options.peers === 'all'),
   )
-  const outcomes = new Map<Contender, Outcome[]>(contenders.map((contender) => [contender, []]))
+  const outcomes = new Map<Participant, Outcome[]>(contenders.map((contender) => [contender, []]))
   for (let round = 1; round <= options.rounds; round++) {
     for (const [contender, list] of outcomes) {
       const outcome = await runOne(workload, contender, options, servers)
@@ -35,13 +35,19 @@ async function measureOne(workload: Workload, options: Options, servers: Servers
     }
   }
   const { name, title, unit, lowerIsBetter = false } = workload
-  const { seconds, rounds, command } = options
+  const { rounds, command } = options
+  const seconds = workload.fixed ? null : options.seconds
   const lines = [...outcomes].map(([contender, list]) => lineOf(contender, list, servers))
   const date = new Date().toISOString()
   return { workload: name, title, unit, lowerIsBetter, date, command, seconds, rounds, machine, lines }
 }
 
-async function runOne(workload: Workload, contender: Contender, options: Options, servers: Servers): Promise<Outcome> {
+async function runOne(
+  workload: Workload,
+  contender: Participant,
+  options: Options,
+  servers: Servers,
+): Promise<Outcome> {
   const reason = servers.missing.get(contender.server) ?? (workload.http ? servers.missing.get('wrk') : undefined)
   if (reason !== undefined) return { figure: null, faults: [], note: `NOT MEASURED: ${reason}` }
   const ms = options.seconds * 1000
@@ -60,7 +66,7 @@ async function runOne(workload: Workload, contender: Contender, options: Options
 }
 
 /** One failed round is enough: then there is no figure. */
-function lineOf(contender: Contender, outcomes: readonly Outcome[], servers: Servers): Line {
+function lineOf(contender: Participant, outcomes: readonly Outcome[], servers: Servers): Line {
   const { name, title, how, server } = contender
   const { version = 'not here', durability = '' } = servers.facts[server] ?? {}
   const common = { contender: name, title, version, how, durability }

@@ -18,6 +18,12 @@ export const TARGETS: readonly Target[] = [
   { workload: 'http-post', peer: 'redis', floor: 0.8, goal: 1 },
   { workload: 'http-get', peer: 'redis', floor: 0.9, goal: 1 },
   { workload: 'http-bulk', peer: 'redis', floor: 0.8, goal: 1.5 },
+  { workload: 'queue-send-bulk', peer: 'bullmq', floor: 4, goal: 4 },
+  { workload: 'queue-send', peer: 'bullmq', floor: 1, goal: 1 },
+  { workload: 'queue-drain', peer: 'bullmq', floor: 2, goal: 2 },
+  { workload: 'queue-drain', peer: 'pg-boss', floor: 2, goal: 2 },
+  { workload: 'queue-drain', peer: 'graphile-worker', floor: 1, goal: 1 },
+  { workload: 'queue-drain-full', peer: 'empty', floor: 0.9, goal: 0.9 },
   // Of latencies: at most so many times as long.
   { workload: 'lone', peer: 'unbatched', floor: 1.1, goal: 1 },
 ]
@@ -34,3 +40,6 @@ export function gradeOf({ floor, goal }: Target, ratio: number): Grade {
   if (meets(goal)) return 'goal met'
   return meets(floor) ? 'floor only' : 'missed'
 }
+
+/** The one target that is no ratio: the median from a send to its handler in recentn's own worker, in milliseconds. */
+export const QUEUE_LATENCY = { workload: 'queue-latency', mostMs: 10 }

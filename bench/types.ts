@@ -62,18 +62,56 @@ export interface OpenRing {
   fresh: boolean
 }
 
-export interface Contender {
+/** Who takes part in a workload. */
+export interface Participant {
   name: string
   /** For the table. */
   title: string
   server: ServerName
-  /** How it appends, for the report. */
+  /** How it works, for the report. */
   how: string
+}
+
+export interface Contender extends Participant {
   /** Ids are 0, 1, 2 … in each group. */
   gapless: boolean
   /** It is known to lose or refuse appends: its figure counts what is truly there, flagged. */
   unsound: boolean
   open(options: OpenRing): Promise<Ring>
+}
+
+/** What a message says: the same for every contender. */
+export interface Letter {
+  to: string
+  subject: string
+  text: string
+  /** Which message this is. */
+  mark: number
+}
+
+/** A running worker. */
+export interface Work {
+  /** Resolves when everything that was handled is settled. */
+  stop(): Promise<void>
+}
+
+/** A work queue, as a contender keeps it: messages are gone once they are handled. */
+export interface WorkQueue {
+  send(letter: Letter): Promise<unknown>
+  /** All in one call. */
+  sendMany(letters: readonly Letter[]): Promise<unknown>
+  /** Runs `handle` on each message, as concurrently as the contender's settings say. Faults are for the report. */
+  work(handle: (letter: unknown) => void, fault: (text: string) => void): Promise<Work>
+  /** After many sends: what the server would do by itself within a minute, and a short run must not wait for. */
+  rested?(): Promise<unknown>
+  /** How many messages are there still, handled or not. */
+  left(): Promise<number>
+  close(): Promise<void>
+}
+
+export interface QueueContender extends Participant {
+  /** An empty queue; what was there is thrown away. */
+  open(urls: Urls): Promise<WorkQueue>
 }
 
 export interface Job {

@@ -2,6 +2,12 @@
 export { migrations } from '../migrations'
 export {
   entities,
+  QueueArchive,
+  QueueCursor,
+  QueueDedup,
+  QueueDrop,
+  QueueFlow,
+  QueueMessage,
   RecentGroup,
   RecentItem,
   RecentnSchema,
@@ -9,14 +15,25 @@ export {
   RecentPolicy,
   RecentPolicyEpoch,
   RecentPolicyRollout,
+  WorkQueue,
 } from './entities'
 export { ERROR_TITLES, type ErrorCode, type Fault, RecentnError } from './errors'
 export type { Access } from './http/dispatch'
 export type { Scope } from './http/route'
 export { createRouter, type RouterOptions } from './http/router'
 export { JsonText } from './json'
+export { QueueRepository } from './repositories/queues/repository'
+export type * from './repositories/queues/types'
 export { RecentRepository } from './repositories/recent/repository'
 export type * from './repositories/recent/types'
 export type { BatchingOptions } from './runtime/appends'
+export type * from './runtime/worker-types'
 export { attachStore, openStore } from './store'
-export type { OpenOptions, Store, StoreOptions, Transaction, TransactionOptions } from './store-types'
+export type {
+  OpenOptions,
+  Store,
+  StoreOptions,
+  StoreQueues,
+  Transaction,
+  TransactionOptions,
+} from './store-types'

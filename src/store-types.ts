@@ -1,7 +1,9 @@
 /** The shapes of `openStore`, `attachStore` and what they give. */
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm'
+import type { Queues } from './repositories/queues/types'
 import type { Groups } from './repositories/recent/types'
 import type { BatchingOptions } from './runtime/appends'
+import type { Handler, Worker, WorkOptions } from './runtime/worker-types'
 
 export interface StoreOptions {
   /** Capacity of groups that no policy and no own setting covers: 1 to 10,000, else 10. */
@@ -26,6 +28,7 @@ export interface OpenOptions extends StoreOptions {
 /** What happens inside a transaction: every operation commits or rolls back with the others. */
 export interface Transaction {
   readonly groups: Groups
+  readonly queues: Queues
   /** TypeORM's manager of this transaction, for the caller's own rows. */
   readonly manager: EntityManager
 }
@@ -35,8 +38,18 @@ export interface TransactionOptions {
   retries?: number
 }
 
+/** The queues of a store, and workers on them. */
+export interface StoreQueues extends Queues {
+  /**
+   * Receives messages and runs the handler on each until it is stopped: at least once, and not at the same time while
+   * this process is alive and the database reachable. Throws `invalid_input` for options that are not valid.
+   */
+  work(queue: string, handler: Handler, options?: WorkOptions): Worker
+}
+
 export interface Store {
   readonly groups: Groups
+  readonly queues: StoreQueues
   /** The DataSource that the store works on: safe to use directly, under any concurrency. */
   readonly dataSource: DataSource
   /** Where the data is, without the password: for a log line. */

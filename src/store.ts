@@ -4,17 +4,19 @@
 import 'reflect-metadata'
 import type { DataSource, DataSourceOptions, EntityManager, QueryRunner } from 'typeorm'
 import { connect, dataSourceOptions, locationOf } from './database/connect'
-import type { Engine } from './database/engine'
+import type { Engine, Session } from './database/engine'
 import { Gate, isInsideTransaction } from './database/gate'
 import { migrate, requireSchema, schemaVersion } from './database/migrate'
 import { attach, engineOf, recognise } from './database/session'
 import { Database, sessionWithin, translated } from './database/transaction'
 import { invalidInput, RecentnError } from './errors'
+import { QueueRepository } from './repositories/queues/repository'
 import { PolicyCache } from './repositories/recent/policies'
 import { RecentRepository } from './repositories/recent/repository'
 import { integerFault, MAX_CAPACITY } from './rules'
 import { MAX_LANES } from './runtime/appends'
 import { BatchedGroups } from './runtime/batched-groups'
+import { BatchedQueues } from './runtime/batched-queues'
 import { Sweeper } from './runtime/sweeper'
 import type { OpenOptions, Store, StoreOptions, Transaction, TransactionOptions } from './store-types'
 
@@ -25,15 +27,24 @@ interface Base {
   close(): Promise<void>
 }
 
+/** Delays and visibility timeouts that are over are seen to so often. */
+const QUEUES_SWEEP_MS = 500
+
+/** The operations of all repositories in one transaction. */
+function within(session: Session, policies: PolicyCache) {
+  return { groups: new RecentRepository(session, policies), queues: new QueueRepository(session, true) }
+}
+
 class BoundStore implements Store {
   readonly groups: BatchedGroups
+  readonly queues: BatchedQueues
   readonly dataSource: DataSource
   readonly location: string
   readonly #base: Base
   readonly #engine: Engine
   readonly #options: StoreOptions
   readonly #policies: PolicyCache
-  readonly #sweeper: Sweeper | null
+  readonly #sweepers: readonly Sweeper[]
   #closing: Promise<void> | null = null
 
   constructor(base: Base, options: StoreOptions) {
@@ -50,8 +61,13 @@ class BoundStore implements Store {
       isInside: isInsideTransaction,
       appends: isSqlite ? { ...options.batching, lanes: 1 } : options.batching,
     })
+    this.queues = new BatchedQueues(base.database, { atOnce: isSqlite ? 1 : 2, isInside: isInsideTransaction })
     const onError = (error: unknown) => process.emitWarning(`recentn could not sweep: ${String(error)}`)
-    this.#sweeper = options.sweep === false ? null : new Sweeper({ sweep: () => this.groups.sweep(), onError })
+    const sweepers = [
+      { sweep: () => this.groups.sweep(), onError },
+      { sweep: () => this.queues.sweep(), onError, intervalMs: QUEUES_SWEEP_MS },
+    ]
+    this.#sweepers = options.sweep === false ? [] : sweepers.map((one) => new Sweeper(one))
   }
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>, { retries = 10 }: TransactionOptions = {}): Promise<T> {
@@ -60,7 +76,7 @@ class BoundStore implements Store {
       (tx, session) => {
         const policies = this.#policies.forTransaction()
         caches.push(policies)
-        return work({ groups: new RecentRepository(session, policies), manager: tx.manager })
+        return work({ ...within(session, policies), manager: tx.manager })
       },
       { retries },
     )
@@ -71,7 +87,7 @@ class BoundStore implements Store {
   within(transaction: EntityManager | QueryRunner): Transaction {
     const session = sessionWithin(transaction, this.#engine, this.#options.clockOffsetMs)
     const manager = 'startTransaction' in transaction ? transaction.manager : transaction
-    return { groups: new RecentRepository(session, this.#policies.forTransaction()), manager }
+    return { ...within(session, this.#policies.forTransaction()), manager }
   }
 
   async ping(): Promise<void> {
@@ -85,7 +101,7 @@ class BoundStore implements Store {
 
   async #close(): Promise<void> {
     // Both at once: from the call on nothing new is taken, however long a sweep still runs.
-    await Promise.all([this.#sweeper?.stop(), this.groups.close()])
+    await Promise.all([...this.#sweepers.map((one) => one.stop()), this.groups.close(), this.queues.close()])
     await this.#base.database.drain()
     await this.#base.close()
   }

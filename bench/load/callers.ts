@@ -71,3 +71,15 @@ export async function inParallel<T>(
   }
   await Promise.all(Array.from({ length: width }, loop))
 }
+
+/** Starts calls at even intervals, whether or not the ones before have their answer; resolves when all have theirs. */
+export async function atRate(perSecond: number, ms: number, call: () => Promise<unknown>): Promise<void> {
+  const calls: Promise<unknown>[] = []
+  const start = performance.now()
+  for (let begun = 0; begun < (ms / 1000) * perSecond; ) {
+    const due = ((performance.now() - start) / 1000) * perSecond
+    for (; begun < due; begun++) calls.push(call())
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  await Promise.all(calls)
+}

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { databaseUrl } from '../peers/recentn'
-import type { Contender, Job } from '../types'
+import type { Contender, Job, Urls } from '../types'
 
 const run = promisify(execFile)
 const ROOT = resolve(__dirname, '../..')
@@ -27,16 +27,21 @@ export interface HttpServer {
 }
 
 /** recentn as `npm start` runs it; a peer as an Express app. */
-export async function startHttp(job: Job, contender: Contender): Promise<HttpServer> {
-  const peer = contender.name !== 'recentn'
-  const args = peer
-    ? ['--require', LOADER, join(ROOT, 'bench/app.ts'), job.engine, contender.name]
-    : [join(ROOT, 'dist/src/main.js')]
+export function startHttp(job: Job, contender: Contender): Promise<HttpServer> {
+  if (contender.name === 'recentn') return startRecentn(job.urls)
+  return start(['--require', LOADER, join(ROOT, 'bench/app.ts'), job.engine, contender.name], job.urls)
+}
+
+export function startRecentn(urls: Urls): Promise<HttpServer> {
+  return start([join(ROOT, 'dist/src/main.js')], urls)
+}
+
+async function start(args: string[], urls: Urls): Promise<HttpServer> {
   const env = {
     ...process.env,
     NODE_ENV: 'production',
-    BENCH_URLS: JSON.stringify(job.urls),
-    DATABASE_URL: databaseUrl(job.urls.engine),
+    BENCH_URLS: JSON.stringify(urls),
+    DATABASE_URL: databaseUrl(urls.engine),
     PORT: '0',
     HOST: '127.0.0.1',
   }

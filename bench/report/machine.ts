@@ -16,7 +16,7 @@ export interface Machine {
   packages: Record<string, string>
 }
 
-const PACKAGES = ['express', 'mysql2', 'better-sqlite3', 'ioredis', 'pg']
+const PACKAGES = ['express', 'mysql2', 'better-sqlite3', 'ioredis', 'pg', 'bullmq', 'pg-boss', 'graphile-worker']
 
 export function describeMachine(): Machine {
   return {

@@ -32,7 +32,8 @@ export interface Measured {
   lowerIsBetter: boolean
   date: string
   command: string
-  seconds: number
+  /** Of each round; null where a fixed piece of work is timed. */
+  seconds: number | null
   rounds: number
   machine: Machine
   lines: Line[]

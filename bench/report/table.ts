@@ -1,4 +1,5 @@
 /** The report as Markdown, which reads well on a terminal too: ratios first, then the figures. */
+import { QUEUE_LATENCY } from '../targets'
 import { type Line, type Measured, type Ratio, type Results, ratiosOf } from './results'
 
 export function reportOf({ engine, measured }: Results): string {
@@ -7,7 +8,8 @@ export function reportOf({ engine, measured }: Results): string {
   return [
     `### Ratios: recentn on ${engineTitle(engine, measured)} by its peers\n`,
     table(['workload', 'against', 'ratio', 'floor', 'goal', ''], ratios.map(ratioRow)),
-    '\nOf latencies (`lone`) lower is better; of everything else, higher.\n',
+    '\nOf latencies (`lone`, `queue-latency`) lower is better; of everything else, higher.\n',
+    ...measured.flatMap(limitText),
     '### Figures\n',
     ...measured.map(figuresOf),
     '### Where and when\n',
@@ -24,8 +26,16 @@ function ratioRow({ workload, peerTitle, ratio, floor, goal, grade }: Ratio): st
   return [workload, peerTitle, `**${digits(ratio)}×**`, times(floor), times(goal), grade ?? '']
 }
 
+function limitText({ workload, lines }: Measured): string[] {
+  const ours = lines.find(({ contender }) => contender === 'recentn')?.median
+  if (workload !== QUEUE_LATENCY.workload || ours === null || ours === undefined) return []
+  const grade = ours < QUEUE_LATENCY.mostMs ? 'goal met' : 'missed'
+  return [`\`${workload}\`, of which the goal is under ${QUEUE_LATENCY.mostMs} ms: **${digits(ours)} ms**, ${grade}.\n`]
+}
+
 function figuresOf({ workload, title, unit, lines, rounds, seconds }: Measured): string {
-  const head = `**${workload}**: ${title} (${unit}; median of ${rounds} × ${seconds} s)\n`
+  const runs = seconds === null ? `${rounds} runs` : `${rounds} × ${seconds} s`
+  const head = `**${workload}**: ${title} (${unit}; median of ${runs})\n`
   const timed = lines.some(({ p50 }) => p50 !== undefined)
   const columns = ['', unit, ...(timed ? ['p50 / p99 ms'] : []), 'durability', 'checked']
   return `${head}\n${table(

@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks'
 import { promisify } from 'node:util'
 import type { Store } from '../../src'
 import { itemOf, opOf } from '../items'
-import { percentile } from '../load/callers'
+import { atRate, percentile } from '../load/callers'
 import { even } from '../random'
 import { groupName } from './load'
 
@@ -46,29 +46,22 @@ export async function latenciesOf(store: Store, url: string, groups: number, cap
   const read = async () => {
     await store.groups.recent(groupName(pick()), { limit: 10 })
   }
-  await atRate(append, ms / 4)
-  await atRate(read, ms / 4)
-  const appendLatency = await atRate(append, ms)
-  const readLatency = await atRate(read, ms)
+  await timed(append, ms / 4)
+  await timed(read, ms / 4)
+  const appendLatency = await timed(append, ms)
+  const readLatency = await timed(read, ms)
   const faults = await faultsIn(store, groups, capacity, appended)
   faults.push(...(await doctorsFaults(url)))
   return { append: appendLatency, read: readLatency, faults }
 }
 
-/** Starts calls evenly, whether or not the ones before have their answer. */
-async function atRate(call: () => Promise<void>, ms: number): Promise<Latency> {
+async function timed(call: () => Promise<void>, ms: number): Promise<Latency> {
   const samples: number[] = []
-  const calls: Promise<void>[] = []
-  const start = performance.now()
-  for (let begun = 0; begun < (ms / 1000) * PER_SECOND; ) {
-    const due = ((performance.now() - start) / 1000) * PER_SECOND
-    for (; begun < due; begun++) {
-      const from = performance.now()
-      calls.push(call().then(() => void samples.push(performance.now() - from)))
-    }
-    await new Promise((resolve) => setTimeout(resolve, 1))
-  }
-  await Promise.all(calls)
+  await atRate(PER_SECOND, ms, async () => {
+    const from = performance.now()
+    await call()
+    samples.push(performance.now() - from)
+  })
   const sorted = Float64Array.from(samples).sort()
   return { p50: percentile(sorted, 50), p99: percentile(sorted, 99) }
 }

@@ -4,7 +4,7 @@ import { CALLERS, latencies, percentile, perSecond } from '../load/callers'
 import { AppendLog, checkRing, honestShare } from '../load/log'
 import { even, type Pick, zipf } from '../random'
 import type { Contender, Job, NewItem, Outcome, Purpose } from '../types'
-import { fill, outcome, type Workload } from './workload'
+import { fill, outcome, type RingWorkload } from './workload'
 
 interface Appends {
   groups: number
@@ -38,7 +38,7 @@ async function appends(job: Job, contender: Contender, { groups, pick, purpose, 
 
 const ALL = ['recentn', 'redis', 'redis-always', 'insert-and-trim', 'published-recipe', 'postgres']
 
-export const hot: Workload = {
+export const hot: RingWorkload = {
   name: 'hot',
   title: `appends to one hot group, ${CALLERS} callers`,
   unit: 'appends/s',
@@ -47,7 +47,7 @@ export const hot: Workload = {
   run: (job, contender) => appends(job, contender, { groups: 1, pick: () => 0 }),
 }
 
-export const evenly: Workload = {
+export const evenly: RingWorkload = {
   name: 'even',
   title: `appends to 1,000 groups evenly, ${CALLERS} callers`,
   unit: 'appends/s',
@@ -55,7 +55,7 @@ export const evenly: Workload = {
   run: (job, contender) => appends(job, contender, { groups: 1000, pick: even(1000) }),
 }
 
-export const skewed: Workload = {
+export const skewed: RingWorkload = {
   name: 'zipf',
   title: `appends to 100,000 groups by Zipf's law (s = 1), ${CALLERS} callers`,
   unit: 'appends/s',
@@ -63,7 +63,7 @@ export const skewed: Workload = {
   run: (job, contender) => appends(job, contender, { groups: 100_000, pick: zipf(100_000) }),
 }
 
-export const distinct: Workload = {
+export const distinct: RingWorkload = {
   name: 'distinct',
   title: `each member once: re-viewing members, 1,000 groups, ${CALLERS} callers`,
   unit: 'appends/s',
@@ -79,7 +79,7 @@ export const distinct: Workload = {
 }
 
 /** One caller after the other: what batching must not make slower. */
-export const lone: Workload = {
+export const lone: RingWorkload = {
   name: 'lone',
   title: 'a lone caller appends, 1,000 groups: latency, median',
   unit: 'ms',

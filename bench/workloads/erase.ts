@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks'
 import { groupNames, itemOf, opOf, WINDOW } from '../items'
 import { inParallel } from '../load/callers'
 import type { Contender, Job, NewItem, Outcome, Ring } from '../types'
-import { outcome, type Workload } from './workload'
+import { outcome, type RingWorkload } from './workload'
 
 const MEMBER = 'the-one-who-goes'
 /** Which of a group's items is the member's. */
@@ -58,10 +58,11 @@ async function faultsIn(ring: Ring, names: readonly string[]): Promise<string[]>
   return faults
 }
 
-export const erase: Workload = {
+export const erase: RingWorkload = {
   name: 'erase',
   title: 'erase a member found in 10,000 groups',
   unit: 'items/s',
+  fixed: true,
   contenders: ['recentn', 'redis', 'redis-always', 'insert-and-trim', 'postgres'],
   run: eraseOne,
 }

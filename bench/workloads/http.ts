@@ -3,7 +3,7 @@ import { opOf, WINDOW } from '../items'
 import { BULK, CONNECTIONS, GROUPS, type HttpServer, type Load, startHttp, wrk } from '../load/http'
 import type { Contender, Job, Outcome } from '../types'
 import { appendFaults, tryOut } from './http-check'
-import { fill, outcome, type Workload } from './workload'
+import { fill, outcome, type RingWorkload } from './workload'
 
 const PEERS = ['recentn', 'redis', 'redis-always', 'insert-and-trim', 'postgres']
 
@@ -65,7 +65,7 @@ function latencyOf({ p50, p99 }: Load): { p50: number; p99: number } {
 
 const at = `${CONNECTIONS} connections`
 
-export const httpPost: Workload = {
+export const httpPost: RingWorkload = {
   name: 'http-post',
   title: `POST one item, 1,000 groups, ${at}`,
   unit: 'requests/s',
@@ -74,7 +74,7 @@ export const httpPost: Workload = {
   run: (job, contender) => withServer(job, contender, false, (server) => post(job, contender, 'post', server)),
 }
 
-export const httpBulk: Workload = {
+export const httpBulk: RingWorkload = {
   name: 'http-bulk',
   title: `POST /v1/items in hundreds, 1,000 groups, ${at}`,
   unit: 'items/s',
@@ -83,7 +83,7 @@ export const httpBulk: Workload = {
   run: (job, contender) => withServer(job, contender, false, (server) => post(job, contender, 'bulk', server)),
 }
 
-export const httpGet: Workload = {
+export const httpGet: RingWorkload = {
   name: 'http-get',
   title: `GET the last ${WINDOW} of one group, 1,000 warm groups, ${at}`,
   unit: 'requests/s',

@@ -4,7 +4,7 @@ import { CALLERS, perSecond } from '../load/callers'
 import { AppendLog, checkRing, isNewest } from '../load/log'
 import { even } from '../random'
 import type { Contender, Job, Outcome } from '../types'
-import { fill, outcome, type Workload } from './workload'
+import { fill, outcome, type RingWorkload } from './workload'
 
 const GROUPS = 1000
 const PEERS = ['recentn', 'redis', 'redis-always', 'insert-and-trim', 'postgres']
@@ -45,7 +45,7 @@ async function reads(job: Job, contender: Contender, atOnce: number): Promise<Ou
 
 const NOTHING = { member: null, payload: null }
 
-export const read: Workload = {
+export const read: RingWorkload = {
   name: 'read',
   title: `read the last ${WINDOW} of one group, 1,000 warm groups, ${CALLERS} callers`,
   unit: 'reads/s',
@@ -53,7 +53,7 @@ export const read: Workload = {
   run: (job, contender) => reads(job, contender, 1),
 }
 
-export const read50: Workload = {
+export const read50: RingWorkload = {
   name: 'read50',
   title: `read 50 groups in one request, 1,000 warm groups, ${CALLERS} callers`,
   unit: 'requests/s',
@@ -62,7 +62,7 @@ export const read50: Workload = {
 }
 
 /** 95 of 100 calls read. A read may not show less than was acknowledged before it began. */
-export const mixed: Workload = {
+export const mixed: RingWorkload = {
   name: 'mixed',
   title: `95 % reads, 5 % appends, 1,000 groups, ${CALLERS} callers`,
   unit: 'calls/s',

@@ -3,9 +3,9 @@
 import { groupNames, itemOf, WINDOW } from '../items'
 import { inParallel } from '../load/callers'
 import { AppendLog } from '../load/log'
-import type { Contender, Job, Outcome, Ring } from '../types'
+import type { Contender, Job, Outcome, QueueContender, Ring } from '../types'
 
-export interface Workload {
+interface Facts {
   name: string
   /** For the table: what is done, and at what load. */
   title: string
@@ -17,8 +17,21 @@ export interface Workload {
   /** Those of a smoke run: recentn and Redis, where nothing is said. */
   quick?: readonly string[]
   http?: boolean
+  /** A fixed piece of work is timed: --seconds says nothing about it. */
+  fixed?: boolean
+}
+
+export interface RingWorkload extends Facts {
+  of?: 'rings'
   run(job: Job, contender: Contender): Promise<Outcome>
 }
+
+export interface QueueWorkload extends Facts {
+  of: 'queues'
+  run(job: Job, contender: QueueContender): Promise<Outcome>
+}
+
+export type Workload = RingWorkload | QueueWorkload
 
 /** Fills groups with the items 0, 1, 2 …, group after group; the log says which went where. */
 export async function fill(ring: Ring, groups: number, each = WINDOW): Promise<AppendLog> {

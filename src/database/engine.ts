@@ -39,8 +39,26 @@ export interface Engine {
   useIndex(index: string): string
   /** True where a write can answer with the rows it wrote (INSERT … RETURNING): one statement locks, counts and reads. */
   readonly returning: boolean
+  /** True where the connection may be lost while a commit is on its way, so that nobody can say whether it arrived. */
+  readonly losesCommits: boolean
+  /** SQL: 128 random bits in hexadecimal, others for each row. */
+  readonly randomHex: string
+  /** True where an UPDATE can give back a number that it computed (`remembered`), as if it were an insert's id. */
+  readonly remembers: boolean
+  /** SQL: the value of the expression, which is given back. */
+  remembered(expression: string): string
+  /** An UPDATE of the rows whose ids a SELECT chooses, which may lock them. */
+  updateChosen(table: string, choose: string, sets: string): string
+  /** SQL: by how much the ids of the rows of one INSERT grow. */
+  readonly idStride: string
+  /** The id of the first row of an INSERT, of what the driver says of it. */
+  firstId(insertId: bigint, rows: number): bigint
   /** The rows of a VALUES list, in the form that costs this engine's driver least. */
   values(rows: readonly (readonly Parameter[])[]): Statement
+  /** SQL between the VALUES of an INSERT and what it sets, as `column = value`, in those rows whose `key` is there. */
+  onDuplicate(key: string): string
+  /** SQL: in such a setting, what the INSERT has for the column. */
+  proposed(column: string): string
   /** Insert the rows, or set the `updated` columns of those whose `key` is there. */
   upsert(
     table: string,
@@ -65,14 +83,25 @@ export interface Reader {
   rows(sql: string, parameters?: readonly Parameter[]): Promise<Row[]>
 }
 
+/** What a statement did: how many rows it changed, and the id that the driver tells of it. */
+export interface Ran {
+  affected: number
+  insertId: bigint
+}
+
+/** Runs statements that change rows. */
+export interface Statements extends Reader {
+  /** Resolves to how many rows it changed. */
+  run(sql: string, parameters?: readonly Parameter[]): Promise<number>
+  execute(sql: string, parameters?: readonly Parameter[]): Promise<Ran>
+}
+
 declare const inTransaction: unique symbol
 
 /** A transaction that is open. What takes a lock asks for one, so that locking outside of it does not compile. */
-export interface Tx extends Reader {
+export interface Tx extends Statements {
   readonly [inTransaction]: true
   readonly manager: EntityManager
-  /** Runs a statement that changes rows; resolves to how many. */
-  run(sql: string, parameters?: readonly Parameter[]): Promise<number>
 }
 
 export interface WriteOptions {
@@ -89,6 +118,12 @@ export interface WriteOptions {
 export interface Session {
   read<T>(work: (reader: Reader) => Promise<T>): Promise<T>
   write<T>(work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>
+  /**
+   * Statements that each commit by themselves, so that none keeps a lock while this process does something else; in one
+   * transaction where there is only one connection, and in the caller's inside of one. `work` runs again after a
+   * deadlock or a lost connection, as a whole: it must know what its first statement did.
+   */
+  separately<T>(work: (statements: Statements) => Promise<T>): Promise<T>
   /** An operation of several reads and writes, which closing the store waits for as one. */
   whole<T>(work: (session: Session) => Promise<T>): Promise<T>
 }

@@ -7,12 +7,14 @@
  */
 import type { QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
-import type { Engine, Parameter, Reader, Row, Tx } from './engine'
+import type { Engine, Parameter, Ran, Reader, Row, Statements, Tx } from './engine'
 
 export interface Life {
   /** False from the moment at which the transaction is to end. */
   open: boolean
   committing: boolean
+  /** Whether the COMMIT was answered, whatever comes after it. */
+  committed: boolean
   /** The error that ended it on the server. */
   fault: { error: unknown } | null
   /** The statements under way. */
@@ -21,7 +23,7 @@ export interface Life {
 
 /** Follows all statements of the runner, those too that come by TypeORM's manager. */
 export function watch(runner: QueryRunner, engine: Engine): Life {
-  const life: Life = { open: true, committing: false, fault: null, running: new Set() }
+  const life: Life = { open: true, committing: false, committed: false, fault: null, running: new Set() }
   const query = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>
   const watched = async (sql: string, ...rest: unknown[]) => {
     const ends = sql === 'ROLLBACK' || sql === 'COMMIT'
@@ -34,7 +36,9 @@ export function watch(runner: QueryRunner, engine: Engine): Life {
     const statement = query(sql, ...rest)
     life.running.add(statement)
     try {
-      return await statement
+      const result = await statement
+      if (sql === 'COMMIT') life.committed = true
+      return result
     } catch (error) {
       const failure = engine.failure(error)
       if ((failure === 'conflict' || failure === 'lost') && !ends) life.fault ??= { error }
@@ -99,27 +103,52 @@ export function readerOn(runner: QueryRunner, engine: Engine, clockOffsetMs?: ()
   }
 }
 
-/** A `Tx` ends with its transaction: what is still called on it then would run outside of any. */
-export function txOn(runner: QueryRunner, engine: Engine, isOpen: () => boolean, clockOffsetMs?: () => number): Tx {
+/** Statements outside of any transaction; `before` runs before each. */
+export function statementsOn(
+  runner: QueryRunner,
+  engine: Engine,
+  clockOffsetMs?: () => number,
+  before: () => Promise<unknown> = async () => {},
+): Statements {
   const reader = readerOn(runner, engine, clockOffsetMs)
-  const requireOpen = () => {
-    if (!isOpen()) throw new RecentnError('closed', 'The transaction is over')
+  const execute = async (sql: string, parameters: readonly Parameter[] = []) => {
+    await before()
+    const [bound, left] = engine.bound(sql, parameters)
+    return ranOf(await runner.query(bound, left as Parameter[], true))
   }
-  const tx = {
+  return {
     engine,
     get now() {
       return reader.now
     },
+    rows: (sql, parameters) => reader.rows(sql, parameters),
+    execute,
+    run: async (sql, parameters) => (await execute(sql, parameters)).affected,
+  }
+}
+
+/** What TypeORM answers to a statement: the id is the raw answer of better-sqlite3, and a part of mysql2's. */
+function ranOf(result: { affected?: number; raw?: unknown } | undefined): Ran {
+  const raw = result?.raw
+  const insertId = typeof raw === 'object' ? (raw as { insertId?: string | number } | null)?.insertId : raw
+  return { affected: Number(result?.affected ?? 0), insertId: BigInt((insertId as string | number | undefined) ?? 0) }
+}
+
+/** A `Tx` ends with its transaction: what is still called on it then would run outside of any. */
+export function txOn(runner: QueryRunner, engine: Engine, isOpen: () => boolean, clockOffsetMs?: () => number): Tx {
+  const requireOpen = async () => {
+    if (!isOpen()) throw new RecentnError('closed', 'The transaction is over')
+  }
+  const statements = statementsOn(runner, engine, clockOffsetMs, requireOpen)
+  const tx = {
+    ...statements,
+    get now() {
+      return statements.now
+    },
     manager: runner.manager,
     rows: async (sql: string, parameters?: readonly Parameter[]) => {
-      requireOpen()
-      return reader.rows(sql, parameters)
-    },
-    run: async (sql: string, parameters: readonly Parameter[] = []) => {
-      requireOpen()
-      const [bound, left] = engine.bound(sql, parameters)
-      const result = await runner.query(bound, left as Parameter[], true)
-      return Number(result?.affected ?? 0)
+      await requireOpen()
+      return statements.rows(sql, parameters)
     },
   }
   return tx as unknown as Tx

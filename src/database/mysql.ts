@@ -91,7 +91,9 @@ export const mysqlEngine: Engine = {
   // TypeORM has BIGINTs come as strings, but the options of a user's own DataSource may say otherwise.
   bigint: (column) => `CAST(${column} AS CHAR)`,
   useIndex: (index) => ` FORCE INDEX (${index})`,
+  onDuplicate: () => 'ON DUPLICATE KEY UPDATE',
   // VALUES() is deprecated in MySQL, its successor (AS new) is a syntax error in MariaDB.
+  proposed: (column) => `VALUES(${column})`,
   upsert: (table, _key, columns, updated, rows) => {
     const { sql, parameters } = values(rows)
     const sets = updated.map((column) => `${column} = VALUES(${column})`).join(', ')
@@ -101,7 +103,15 @@ export const mysqlEngine: Engine = {
     }
   },
   values,
+  randomHex: 'HEX(RANDOM_BYTES(16))',
+  remembers: true,
+  remembered: (expression) => `LAST_INSERT_ID(${expression})`,
+  // With the choice in WHERE ... IN the servers would go through the whole table; and neither has LIMIT in there.
+  updateChosen: (table, choose, sets) => `UPDATE ${table} JOIN (${choose}) chosen USING (id) SET ${sets}`,
+  idStride: '@@SESSION.auto_increment_increment',
+  firstId: (insertId) => insertId,
   returning: false,
+  losesCommits: true,
   // Given any list, mysql2 looks through the whole statement for placeholders.
   bound: (sql, parameters) => [parameters.length === 0 ? sql : withValues(sql, parameters), null],
   unionAll: (selects) => selects.map((select) => `(${select})`).join('\nUNION ALL\n'),

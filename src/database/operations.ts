@@ -43,6 +43,7 @@ export function sessionIn(tx: Tx, runner: QueryRunner, told: (error: unknown) =>
   const session: Session = {
     read: (work) => inTurn(runner, () => work(tx)).catch(tell),
     write: (work) => inTurn(runner, () => allOrNothing(tx, work)).catch(tell),
+    separately: (work) => inTurn(runner, () => allOrNothing(tx, work)).catch(tell),
     whole: (work) => work(session),
   }
   return session

@@ -5,7 +5,7 @@ import { DataSource, type EntityManager, type QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import { connect, type SqliteOptions } from './connect'
 import { Courtesy } from './courtesy'
-import type { Engine, Reader, Session, Tx, WriteOptions } from './engine'
+import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
 import { Gate, gatedRunners } from './gate'
 import { mariadbEngine, mysqlEngine } from './mysql'
 import { sqliteEngine } from './sqlite'
@@ -137,6 +137,10 @@ class LazySession implements Session {
 
   async write<T>(work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T> {
     return (await this.#database()).write(work, options)
+  }
+
+  async separately<T>(work: (statements: Statements) => Promise<T>): Promise<T> {
+    return (await this.#database()).separately(work)
   }
 
   async whole<T>(work: (session: Session) => Promise<T>): Promise<T> {

@@ -28,10 +28,20 @@ export const sqliteEngine: Engine = {
   // better-sqlite3 gives numbers, wrong above 2^53, unless a connection is set otherwise, and within() a user's is not.
   bigint: (column) => `CAST(${column} AS TEXT)`,
   useIndex: (index) => (index === 'PRIMARY' ? '' : ` INDEXED BY ${index}`),
-  // It has RETURNING, but a sum beyond the last BIGINT would become a float without an error.
-  returning: false,
+  returning: true,
+  // It is a part of this process: a COMMIT that fails has done nothing.
+  losesCommits: false,
+  randomHex: 'hex(randomblob(16))',
+  remembers: false,
+  remembered: (expression) => expression,
+  updateChosen: (table, choose, sets) => `UPDATE ${table} SET ${sets} WHERE id IN (${choose})`,
+  idStride: '1',
+  // It tells the last one; nobody else inserts meanwhile.
+  firstId: (insertId, rows) => insertId - BigInt(rows - 1),
   bound: (sql, parameters) => [sql, parameters as Parameter[]],
   values,
+  onDuplicate: (key) => `ON CONFLICT (${key}) DO UPDATE SET`,
+  proposed: (column) => `excluded.${column}`,
   upsert: (table, key, columns, updated, rows) => {
     const { sql, parameters } = values(rows)
     const sets = updated.map((column) => `${column} = excluded.${column}`).join(', ')

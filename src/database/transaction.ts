@@ -8,9 +8,9 @@
  */
 import type { EntityManager, QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
-import type { Engine, Reader, Session, Tx, WriteOptions } from './engine'
+import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
 import type { Gate } from './gate'
-import { commit, type Life, readerOn, rollBack, txOn, watch } from './life'
+import { commit, type Life, readerOn, rollBack, statementsOn, txOn, watch } from './life'
 import { sessionIn, settled } from './operations'
 
 export interface DatabaseOptions {
@@ -78,9 +78,28 @@ export class Database implements Session {
         return await this.#once(work)
       } catch (error) {
         if (!(error instanceof CutOff)) throw error
-        if (arrived && (await this.#learn(arrived, error))) return error.result as T
+        if (arrived && (error.committed || (await this.#learn(arrived, error)))) return error.result as T
         // Not arrived: nothing has changed, and the lost connection is a reason to try again.
         throw arrived || this.engine.failure(error.cause) !== 'lost' ? error.cause : unknownOutcome(error)
+      }
+    })
+  }
+
+  /** Runs statements that each commit by themselves; on SQLite, which has one connection for all, a transaction. */
+  separately<T>(work: (statements: Statements) => Promise<T>): Promise<T> {
+    return this.#counted(() => this.#separately(work))
+  }
+
+  #separately<T>(work: (statements: Statements) => Promise<T>): Promise<T> {
+    if (this.engine.family === 'sqlite') return this.#write(work)
+    return this.#retried(MAX_CONFLICT_RETRIES, RETRY_MS, async () => {
+      const runner = this.#options.createRunner()
+      const isolate = () => runner.query('SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
+      const before = this.#options.setIsolation ? isolate : undefined
+      try {
+        return await work(statementsOn(runner, this.engine, this.#options.clockOffsetMs, before))
+      } finally {
+        await runner.release()
       }
     })
   }
@@ -90,6 +109,7 @@ export class Database implements Session {
     const inner: Session = {
       read: (reading) => this.#read(reading),
       write: (writing, options) => this.#write(writing, options),
+      separately: (separate) => this.#separately(separate),
       whole: (whole) => whole(inner),
     }
     return this.#counted(() => work(inner))
@@ -133,7 +153,7 @@ export class Database implements Session {
     } catch (error) {
       await rollBack(runner, life)
       // A subscriber of the user's that throws after the commit is no lost connection, and no less a commit.
-      if (life?.committing && this.engine.failure(error) !== 'conflict') throw new CutOff(error, result)
+      if (life?.committing && this.engine.failure(error) !== 'conflict') throw new CutOff(error, result, life.committed)
       // Whatever the caller made of it: after a deadlock the transaction is to be run again.
       throw life?.fault ? life.fault.error : error
     } finally {
@@ -143,6 +163,7 @@ export class Database implements Session {
 
   /** Whether a commit that was cut off has arrived; `outcome_unknown` when the database stays away. */
   async #learn(arrived: (tx: Tx) => Promise<boolean>, cutOff: CutOff): Promise<boolean> {
+    if (!this.engine.losesCommits) return false
     const deadline = Date.now() + OUTCOME_MS
     for (let tries = 1; ; tries++) {
       try {
@@ -191,6 +212,8 @@ class CutOff extends Error {
   constructor(
     override readonly cause: unknown,
     readonly result: unknown,
+    /** True when the fault came after the database had committed. */
+    readonly committed: boolean,
   ) {
     super('The commit has failed')
   }

@@ -3,7 +3,8 @@ import { asBigint, asNumber } from './bigint'
 
 /**
  * The last batch that a process has committed, written in the batch's own transaction: the row tells after a lost
- * connection whether the commit arrived. A row is locked by the transaction that writes it until that has ended.
+ * connection whether the commit arrived. A row is locked by the transaction that writes it until that has ended. SQLite,
+ * which has no connection to lose, keeps it empty.
  */
 @Entity({ name: 'recentn_writers', synchronize: false })
 export class RecentnWriter {

@@ -8,13 +8,13 @@ import { sendProblem, statusOf, toRecentnError } from './problem'
 import { giveRequestId } from './request-id'
 import { type RouterOptions, routerOf, storeRoutes } from './router'
 
-export interface AppOptions extends Pick<RouterOptions, 'bodyLimitBytes' | 'onError'> {
+export interface AppOptions extends Pick<RouterOptions, 'bodyLimitBytes' | 'onError' | 'stopping'> {
   /** Requests with any Host and Origin are taken. */
   allowAnonymous: boolean
 }
 
 export function createApp(store: Store, options: AppOptions): Express {
-  const { allowAnonymous, bodyLimitBytes, onError } = options
+  const { allowAnonymous, onError } = options
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -26,7 +26,9 @@ export function createApp(store: Store, options: AppOptions): Express {
     next()
   })
   if (!allowAnonymous) app.use(localOnly)
-  app.use(routerOf(store, { access: 'anonymous', bodyLimitBytes, onError }, [...storeRoutes, ...healthRoutes]))
+  const { bodyLimitBytes, stopping } = options
+  const routes = [...storeRoutes, ...healthRoutes]
+  app.use(routerOf(store, { access: 'anonymous', bodyLimitBytes, onError, stopping }, routes))
   app.use(() => {
     throw new RecentnError('not_found')
   })

@@ -5,6 +5,7 @@ import type { Store } from '../store-types'
 import { DEFAULT_BODY_LIMIT_BYTES, type JsonBody, readJsonBody } from './body'
 import { pathReader, queryReader } from './parameters'
 import type { Answer, Route, Scope } from './route'
+import { WaitingRequests } from './waiting'
 
 /** Who may do what: everyone everything, or whoever the function answers `true` for. */
 export type Access = 'anonymous' | ((request: Request, scope: Scope) => boolean | Promise<boolean>)
@@ -13,6 +14,8 @@ export interface DispatchOptions {
   access: Access
   /** The longest body that is taken, in bytes; 1 MiB when left out. */
   bodyLimitBytes?: number
+  /** Abort it when the server begins to stop: who waits for messages is answered at once, and nobody waits any more. */
+  stopping?: AbortSignal
 }
 
 /** Throws `forbidden` when the request may not do this. */
@@ -24,12 +27,16 @@ export async function checkAccess(access: Access, request: Request, scope: Scope
 export function handlerOf(route: Route, store: Store, options: DispatchOptions): RequestHandler {
   const { access, bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES } = options
   const readInput = inputReader(route)
+  const waiting = route.waits ? new WaitingRequests(options.stopping) : null
   return async (request, response) => {
     if (access !== 'anonymous') await checkAccess(access, request, route.scope)
     const body = route.body ? await bodyOrFault(request, bodyLimitBytes) : null
     const input = readInput(request, body)
     try {
-      send(request, response, await route.handle(store, input))
+      const answer = waiting
+        ? await waiting.run(request, (signal) => route.handle(store, { ...input, signal }))
+        : await route.handle(store, input)
+      send(request, response, answer)
     } catch (error) {
       throw error instanceof RecentnError ? inTermsOfTheRequest(error, route) : error
     }
@@ -46,6 +53,8 @@ async function bodyOrFault(request: Request, limitBytes: number): Promise<JsonBo
   }
 }
 
+const NO_FIELDS: JsonBody = { value: {}, text: null }
+
 function inputReader(route: Route) {
   const readPath = pathReader(route.pathParameters)
   const readQuery = queryReader(route.queryParameters)
@@ -57,7 +66,8 @@ function inputReader(route: Route) {
       throw faults.length === 0 ? body : invalidInput([...faults, ...body.faults])
     }
     let read: unknown
-    if (route.body && body) read = route.body.read(body, faults)
+    const given = body ?? (route.body?.optional ? NO_FIELDS : null)
+    if (route.body && given) read = route.body.read(given, faults)
     else if (route.body) faults.push({ pointer: '', detail: 'a JSON body is required' })
     if (faults.length > 0) throw invalidInput(faults)
     return { path, query, body: read, knownTag: onlyTag(request.headers['if-none-match']) }

@@ -1,5 +1,6 @@
 /** Path and query parameters: how each is read, checked and described, in one place. */
 import type { Fault } from '../errors'
+import { oneOfFault } from '../queue-rules'
 import { idTextFault, MAX_ID, MAX_NAME_CODE_POINTS, nameFault } from '../rules'
 import { parseQuery } from './query'
 
@@ -85,6 +86,20 @@ export function limitParameter(max: number, byDefault: number): Parameter<number
       const valid = /^[1-9][0-9]{0,6}$/.test(text) && Number(text) <= max
       return checked(Number(text), valid ? null : `must be a whole number from 1 to ${max}`, complaints)
     },
+  }
+}
+
+/** One of a few words, the first one when left out. */
+export function wordParameter<W extends string>(description: string, words: readonly [W, ...W[]]): Parameter<W> {
+  const [byDefault] = words
+  return {
+    description,
+    schema: { enum: [...words], default: byDefault },
+    example: byDefault,
+    required: false,
+    repeatable: false,
+    read: ([text], complaints) =>
+      text === undefined ? byDefault : checked(text as W, oneOfFault(text, words), complaints),
   }
 }
 

@@ -11,7 +11,11 @@ export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   group_not_found: 404,
   item_not_found: 404,
   policy_not_found: 404,
+  queue_not_found: 404,
+  message_not_found: 404,
+  dead_letter_cycle: 400,
   method_not_allowed: 405,
+  queue_in_use: 409,
   sequence_exhausted: 409,
   body_too_large: 413,
   unsupported_media_type: 415,
@@ -43,8 +47,10 @@ export function toRecentnError(error: unknown): RecentnError {
   return new RecentnError('internal', undefined, { cause: error })
 }
 
-export function statusOf(error: RecentnError): number {
-  return STATUS_OF[error.code]
+export function statusOf({ code, faults }: RecentnError): number {
+  // A queue that the input names, as a dead-letter queue, is a fault of the input.
+  if (code === 'queue_not_found' && faults.length > 0) return 400
+  return STATUS_OF[code]
 }
 
 /** The JSON text of a problem. What went wrong inside (5xx) is told by its title only. */

@@ -11,7 +11,7 @@ import type { JsonBody } from './body'
 import { elementStarts, memberStart, sourceOf, valueSource } from './json-source'
 
 /** Where the source text of an item is, for the numbers that `JSON.parse` rounds; null where the parsed value will do. */
-interface Source {
+export interface Source {
   text: string
   start: number
 }
@@ -78,15 +78,15 @@ function readField(item: NewItem, key: string, given: unknown, source: Source | 
     case 'payload':
       if (given === null || given === undefined) return true
       if (jsonFault(given, source !== null) !== null) return false
-      item.payload = payloadText(given, source)
+      item.payload = memberText('payload', given, source)
       return payloadFault(item.payload) === null
     default:
       return false
   }
 }
 
-/** The text of a payload that `jsonFault` finds nothing wrong with. */
-export function payloadText(payload: unknown, source: Source | null): JsonText {
-  if (source === null) return new JsonText(JSON.stringify(payload))
-  return new JsonText(valueSource(source.text, memberStart(source.text, source.start, 'payload')))
+/** The text of a member of an object (a payload, say) that `jsonFault` finds nothing wrong with. */
+export function memberText(name: string, value: unknown, source: Source | null): JsonText {
+  if (source === null) return new JsonText(JSON.stringify(value))
+  return new JsonText(valueSource(source.text, memberStart(source.text, source.start, name)))
 }

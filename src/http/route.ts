@@ -4,8 +4,11 @@ import type { Store } from '../store-types'
 import type { JsonBody } from './body'
 import type { Parameters, Values } from './parameters'
 
-/** What a request is about to do: `admin` is settings, policies, and what removes more than items of one group. */
-export type Scope = 'read' | 'append' | 'admin'
+/**
+ * What a request is about to do: `queue` sends, receives and settles messages; `admin` is settings, policies, queues,
+ * what removes more than items of one group, and what removes or moves messages that nobody has received.
+ */
+export type Scope = 'read' | 'append' | 'queue' | 'admin'
 
 export type Method = 'get' | 'put' | 'post' | 'delete'
 
@@ -42,6 +45,8 @@ export interface Operation {
 export interface BodyReader<B> {
   schema: string
   example: unknown
+  /** May be left out: the same as `{}`. */
+  optional?: boolean
   read(body: JsonBody, faults: Fault[]): B
   /** Where in the body the argument of the store is: prefixed to the pointers of the store's own refusals. */
   at?: string
@@ -53,6 +58,8 @@ export interface Input<P extends Parameters, Q extends Parameters, B> {
   body: B
   /** The tag of the one answer that the client says it has. */
   knownTag?: string
+  /** Aborted when the client is gone or the server stops: for routes that wait. */
+  signal?: AbortSignal
 }
 
 interface RouteSpec<P extends Parameters, Q extends Parameters, B> {
@@ -65,12 +72,20 @@ interface RouteSpec<P extends Parameters, Q extends Parameters, B> {
   queryParameters: Q
   body?: BodyReader<B>
   operation: Operation
+  /** The handler may wait for something to happen, and wants a `signal` to end that. */
+  waits?: boolean
   handle(store: Store, input: Input<P, Q, B>): Promise<Answer>
+}
+
+type UntypedInput = Pick<Input<Parameters, Parameters, unknown>, 'knownTag' | 'signal'> & {
+  path: unknown
+  query: unknown
+  body: unknown
 }
 
 /** A route whose input types are known to its handler only. */
 export interface Route extends Omit<RouteSpec<Parameters, Parameters, unknown>, 'handle'> {
-  handle(store: Store, input: { path: unknown; query: unknown; body: unknown; knownTag?: string }): Promise<Answer>
+  handle(store: Store, input: UntypedInput): Promise<Answer>
 }
 
 /** A route of a table; the types of its input follow from its parameters and body. */

@@ -10,6 +10,9 @@ import { memberRoutes } from './members'
 import { openApiDocument } from './openapi/document'
 import { policyRoutes } from './policies'
 import { sendProblem, statusOf, toRecentnError } from './problem'
+import { claimRoutes } from './queue-claims'
+import { messageRoutes } from './queue-messages'
+import { queueRoutes } from './queues'
 import { giveRequestId } from './request-id'
 import type { Method, Route } from './route'
 import { packageVersion } from './version'
@@ -26,7 +29,15 @@ export interface RouterOptions extends DispatchOptions {
 }
 
 /** Every route that works on a store. */
-export const storeRoutes: readonly Route[] = [...itemRoutes, ...groupRoutes, ...memberRoutes, ...policyRoutes]
+export const storeRoutes: readonly Route[] = [
+  ...itemRoutes,
+  ...groupRoutes,
+  ...memberRoutes,
+  ...policyRoutes,
+  ...queueRoutes,
+  ...messageRoutes,
+  ...claimRoutes,
+]
 
 /**
  * The REST interface as a router: `app.use('/activity', createRouter(store, { access }))`. It serves `/v1/…` and
@@ -34,7 +45,7 @@ export const storeRoutes: readonly Route[] = [...itemRoutes, ...groupRoutes, ...
  * `express.json()` has parsed before is taken, with the numbers that it rounded.
  *
  * `access` is required: `'anonymous'` lets everyone do everything; a function is asked with the request and what it is
- * about to do (`'read'`, `'append'`, `'admin'`), and anything but `true` is answered with 403. It may throw a
+ * about to do (`'read'`, `'append'`, `'queue'`, `'admin'`), and anything but `true` is answered with 403. It may throw a
  * `RecentnError` (`unauthorized`, say). Throws `invalid_input` for options that are not valid.
  */
 export function createRouter(store: Store, options: RouterOptions): Router {
@@ -72,6 +83,9 @@ function checkOptions(options: RouterOptions | undefined): void {
   const limit = options?.bodyLimitBytes
   if (limit !== undefined && (!Number.isSafeInteger(limit) || limit < 1)) {
     faults.push({ pointer: '/bodyLimitBytes', detail: 'must be a whole number of at least 1' })
+  }
+  if (options?.stopping !== undefined && !(options.stopping instanceof AbortSignal)) {
+    faults.push({ pointer: '/stopping', detail: 'must be an AbortSignal' })
   }
   if (faults.length > 0) throw invalidInput(faults)
 }

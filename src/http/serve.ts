@@ -85,13 +85,14 @@ function pause(ms: number, stopping: AbortSignal): Promise<void> {
 
 async function serveUntilStopped(store: Store, config: Config, stopping: AbortSignal): Promise<number> {
   try {
-    const app = createApp(store, { ...config, onError: report })
+    const draining = new AbortController()
+    const app = createApp(store, { ...config, onError: report, stopping: draining.signal })
     const server = await listen(app, config.host, config.port, messagesOf(app)).catch((error: Error) => {
       throw new CannotStart(error.message)
     })
     if (!stopping.aborted) console.log(`recentn listens on ${server.url}, data in ${store.location}`)
     await aborted(stopping)
-    return await inTime(finish(server, store), config.shutdownSeconds)
+    return await inTime(finish(server, draining, store), config.shutdownSeconds)
   } catch (error) {
     await store.close()
     throw error
@@ -111,8 +112,11 @@ function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-async function finish(server: Listening, store: Store): Promise<number> {
-  await server.stop()
+async function finish(server: Listening, draining: AbortController, store: Store): Promise<number> {
+  const stopped = server.stop()
+  // After the server knows that these answers are the last ones of their connections.
+  draining.abort()
+  await stopped
   await store.close()
   return 0
 }

@@ -6,9 +6,9 @@ import type { NewGroupItem, NewItem } from '../repositories/recent/types'
 import type { JsonBody } from './body'
 import { BatchDto, NewGroupItemDto, NewItemDto, newGroupItemOf, newItemOf } from './dto/items'
 import { elementStarts, memberStart, sourceOf } from './json-source'
-import { payloadText, quickBatch, quickItem } from './quick-items'
+import { memberText, quickBatch, quickItem, type Source } from './quick-items'
 
-type Class<T> = new () => T
+export type Class<T> = new () => T
 
 const UNKNOWN_FIELD = 'is not a known field'
 
@@ -21,14 +21,18 @@ export function toDto<T extends object>(Dto: Class<T>, value: unknown, pointer: 
   }
   for (const key of Object.keys(value)) {
     // Names such as `constructor` and `__proto__` are no field of any DTO, and class-validator stumbles over them.
-    if (key in Object.prototype) faults.push({ pointer: `${pointer}/${key}`, detail: UNKNOWN_FIELD })
+    if (key in Object.prototype) faults.push(unknownField(pointer, key))
     else Object.defineProperty(dto, key, { value: value[key], writable: true, enumerable: true, configurable: true })
   }
   checkDto(dto, pointer, faults)
   return dto
 }
 
-function isJsonObject(value: unknown): value is Record<string, unknown> {
+export function unknownField(pointer: string, key: string): Fault {
+  return { pointer: `${pointer}/${escaped(key)}`, detail: UNKNOWN_FIELD }
+}
+
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
@@ -63,16 +67,32 @@ export function toBatch(body: JsonBody, faults: Fault[]): NewGroupItem[] {
 }
 
 export function itemDto(body: JsonBody, faults: Fault[]): NewItemDto {
-  return itemAt(NewItemDto, body.value, '', faults, sourceOf(body), 0)
+  const text = sourceOf(body)
+  return itemAt(NewItemDto, body.value, '', faults, text === null ? null : { text, start: 0 })
 }
 
 export function batchDto(body: JsonBody, faults: Fault[]): NewGroupItemDto[] {
+  const { items } = listed(BatchDto, 'items', body, faults)
+  const text = sourceOf(body)
+  const starts = text === null ? [] : elementStarts(text, memberStart(text, 0, 'items'))
+  return items.map((item, i) => {
+    const source = text === null ? null : { text, start: starts[i] ?? 0 }
+    return itemAt(NewGroupItemDto, item, `/items/${i}`, faults, source)
+  })
+}
+
+/** A DTO with a list, which is empty when it is not valid, so that its elements are not looked at. */
+export function listed<K extends string, T extends { [key in K]: unknown[] }>(
+  Dto: Class<T>,
+  name: K,
+  body: JsonBody,
+  faults: Fault[],
+): T {
   const before = faults.length
-  const { items } = toDto(BatchDto, body.value, '', faults)
-  if (!Array.isArray(items) || faults.some(({ pointer }, i) => i >= before && pointer === '/items')) return []
-  const source = sourceOf(body)
-  const starts = source === null ? [] : elementStarts(source, memberStart(source, 0, 'items'))
-  return items.map((item, i) => itemAt(NewGroupItemDto, item, `/items/${i}`, faults, source, starts[i] ?? 0))
+  const dto = toDto(Dto, body.value, '', faults)
+  const isValid = Array.isArray(dto[name]) && !faults.some(({ pointer }, i) => i >= before && pointer === `/${name}`)
+  if (!isValid) dto[name] = [] as unknown as T[K]
+  return dto
 }
 
 function itemAt<T extends NewItemDto>(
@@ -80,14 +100,17 @@ function itemAt<T extends NewItemDto>(
   value: unknown,
   pointer: string,
   faults: Fault[],
-  text: string | null,
-  start: number,
+  source: Source | null,
 ): T {
-  if (!isJsonObject(value) || !Object.hasOwn(value, 'payload')) return toDto(Dto, value, pointer, faults)
-  const { payload } = value
-  // One that is no valid payload stays as it is, for the rule to find and name.
-  if (payload === null || jsonFault(payload, text !== null) !== null) return toDto(Dto, value, pointer, faults)
-  const source = text === null ? null : { text, start }
+  // A payload of null is none.
+  const given = isJsonObject(value) && value.payload !== null ? withText('payload', value, source) : value
+  return toDto(Dto, given, pointer, faults)
+}
+
+/** The object with the member as `JsonText`; one that is no valid JSON stays as it is, for the rule to find and name. */
+export function withText(name: string, value: unknown, source: Source | null): unknown {
+  if (!isJsonObject(value) || !Object.hasOwn(value, name)) return value
+  if (jsonFault(value[name], source !== null) !== null) return value
   // A spread defines its keys, so that `__proto__` stays an ordinary one.
-  return toDto(Dto, { ...value, payload: payloadText(payload, source) }, pointer, faults)
+  return { ...value, [name]: memberText(name, value[name], source) }
 }

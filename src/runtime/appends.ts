@@ -7,8 +7,9 @@ import type { RecentRepository } from '../repositories/recent/repository'
 import type { NewRow } from '../repositories/recent/ring'
 import { appendedItemOf } from '../repositories/recent/rows'
 import type { AppendedItem, PayloadOptions } from '../repositories/recent/types'
-import { Writer } from '../repositories/recent/writers'
-import { AppendBatcher } from './append-batcher'
+import { Writer } from '../repositories/writers'
+import { laneOf } from './lane'
+import { WriteBatcher } from './write-batcher'
 
 /** How a store batches appends; each can be left out. */
 export interface BatchingOptions {
@@ -33,13 +34,14 @@ type Request = readonly NewRow[]
 
 export class Appends {
   readonly #writers: readonly Writer[]
-  readonly #batcher: AppendBatcher<Request, Appended[]>
+  readonly #batcher: WriteBatcher<Request, Appended[]>
   readonly #repository: RecentRepository
 
   constructor(repository: RecentRepository, { lanes = 2, maxPendingItems, maxPendingBytes }: BatchingOptions = {}) {
     this.#repository = repository
     this.#writers = Array.from({ length: lanes + 1 }, () => new Writer())
-    this.#batcher = new AppendBatcher({
+    this.#batcher = new WriteBatcher({
+      what: 'appends',
       lanes,
       maxBatchItems: MAX_BATCH_ITEMS,
       maxBatchBytes: MAX_BATCH_BYTES,
@@ -77,11 +79,4 @@ export class Appends {
 
 function groupOf({ group }: NewRow): string {
   return group
-}
-
-/** A number that is always the same for a group (FNV-1a). */
-function laneOf(group: string): number {
-  let hash = 0x811c9dc5
-  for (let index = 0; index < group.length; index++) hash = Math.imul(hash ^ group.charCodeAt(index), 0x01000193)
-  return hash >>> 0
 }

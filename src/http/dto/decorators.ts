@@ -1,5 +1,6 @@
 /** Decorators of the DTOs: the rules of `rules.ts`, made known to class-validator. */
 import { registerDecorator } from 'class-validator'
+import { bodyFault, delayFault, maxReceivesFault, oneOfFault, priorityFault, visibilityFault } from '../../queue-rules'
 import {
   integerFault,
   MAX_BATCH,
@@ -43,6 +44,20 @@ export const IsPayload = () => Follows('isPayload', payloadFault, { optional: tr
 export const IsCapacity = (options?: RuleOptions) =>
   Follows('isCapacity', (value) => integerFault(value, 1, MAX_CAPACITY), options)
 export const IsTtl = () => Follows('isTtl', (value) => integerFault(value, 1, MAX_TTL_SECONDS), { optional: true })
+export const IsBody = () => Follows('isBody', bodyFault)
+export const IsVisibility = (options: RuleOptions = { optional: true }) =>
+  Follows('isVisibility', visibilityFault, options)
+export const IsDelay = () => Follows('isDelay', delayFault, { optional: true })
+export const IsMaxReceives = () => Follows('isMaxReceives', maxReceivesFault, { optional: true })
+export const IsPriority = () => Follows('isPriority', priorityFault, { optional: true })
+export const IsWhole = (min: number, max: number, options?: RuleOptions) =>
+  Follows('isWhole', (value) => integerFault(value, min, max), options)
+export const IsOneOf = (words: readonly string[], options?: RuleOptions) =>
+  Follows('isOneOf', (value) => oneOfFault(value, words), options)
+export const IsFlag = () =>
+  Follows('isFlag', (value) => (typeof value === 'boolean' ? null : 'must be true or false'), { optional: true })
+export const IsText = () =>
+  Follows('isText', (value) => (typeof value === 'string' ? null : 'must be a string'), { optional: true })
 
 /** A list of 1 to 1,000; its elements are checked on their own. */
 export const IsBatch = () =>

@@ -9,7 +9,7 @@ import { schemas } from './schemas'
 type Json = Record<string, unknown>
 
 const DESCRIPTION =
-  'The last N of everything: bounded recent activity per group. Ids, totals and cursors are decimal strings, because ' +
+  'The last N of everything: bounded recent activity per group, and work queues. Ids, totals and cursors are decimal strings, because ' +
   'they are 64 bits wide. Names in a path are percent-encoded. Every refusal is an RFC 9457 problem whose `code` is stable.'
 
 /** Codes that any route may answer; those of a body and of parameters are added where there are any. */
@@ -46,7 +46,7 @@ function operationObject(route: Route): Json {
     summary: operation.summary,
     ...(operation.description !== undefined && { description: operation.description }),
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: { required: true, content: jsonContent(body.schema, body.example) } }),
+    ...(body && { requestBody: { required: !body.optional, content: jsonContent(body.schema, body.example) } }),
     responses: { ...outcomeObjects(operation), ...refusalObjects(route) },
   }
 }

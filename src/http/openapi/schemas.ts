@@ -1,33 +1,13 @@
 /** The component schemas of the OpenAPI document. */
 import { ERROR_TITLES } from '../../errors'
 import { MAX_BATCH, MAX_CAPACITY, MAX_NAME_CODE_POINTS, MAX_TTL_SECONDS, MODES } from '../../rules'
-
-type Schema = Readonly<Record<string, unknown>>
-
-const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
-const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] })
-const list = (schema: Schema, bounds: Schema = {}): Schema => ({ type: 'array', items: schema, ...bounds })
-
-/** An answer: every member is always there. */
-const answer = (properties: Record<string, Schema>): Schema => ({
-  type: 'object',
-  properties,
-  required: Object.keys(properties),
-})
-
-/** A request: what is not known is refused. */
-const request = (properties: Record<string, Schema>, required: string[] = []): Schema => ({
-  type: 'object',
-  properties,
-  ...(required.length > 0 && { required }),
-  additionalProperties: false,
-})
+import { messageSchemas } from './message-schemas'
+import { queueSchemas } from './queue-schemas'
+import { answer, anyJson, count, list, orNull, ref, request, type Schema } from './shapes'
 
 const capacity = { type: 'integer', minimum: 1, maximum: MAX_CAPACITY }
 const mode = { enum: [...MODES] }
 const ttlSeconds = orNull({ type: 'integer', minimum: 1, maximum: MAX_TTL_SECONDS })
-const count = { type: 'integer', minimum: 0 }
-const anyJson = { description: 'Any JSON value.' }
 
 const newItem = {
   member: orNull(ref('Name')),
@@ -64,6 +44,7 @@ const basics: Record<string, Schema> = {
     format: 'date-time',
     description: 'RFC 3339, years 1970 to 9999; cut to milliseconds. Answers are in UTC.',
   },
+  NoFields: request({}),
   Health: answer({ status: { const: 'ok' } }),
   Deleted: answer({ deleted: count }),
 }
@@ -131,4 +112,11 @@ const problem: Record<string, Schema> = {
   },
 }
 
-export const schemas: Readonly<Record<string, Schema>> = { ...basics, ...items, ...settings, ...problem }
+export const schemas: Readonly<Record<string, Schema>> = {
+  ...basics,
+  ...items,
+  ...settings,
+  ...queueSchemas,
+  ...messageSchemas,
+  ...problem,
+}

@@ -5,22 +5,19 @@
  * Baron Schwartz, "How to implement a queue in SQL". Theirs takes MAX(id) + 1 inside the REPLACE, which loses appends
  * or deadlocks under concurrency (docs/decisions/0001); here the number comes from the head row, locked first.
  */
-import { type Parameter, placeholders, type Tx } from '../../database/engine'
+import type { Parameter, Tx } from '../../database/engine'
 import { type Fault, invalidInput, RecentnError } from '../../errors'
-import { MAX_ID } from '../../rules'
+import type { Writer } from '../writers'
 import { type Held, holdHeads, layOut, modesInForce, saveHeld, takeHeads } from './numbers'
 import type { PolicyCache } from './policies'
-import { selectOccupantsSql } from './reslot'
-import { type NewRow, Ring } from './ring'
-import { type ItemRow, itemColumns, itemRowOf, type Occupant, occupantColumns, occupantOf } from './rows'
+import type { NewRow, Ring } from './ring'
+import { ringsFor } from './rings'
+import { type ItemRow, itemColumns, itemRowOf } from './rows'
 import type { Mode } from './types'
-import type { Writer } from './writers'
 
 /** Bounds of one REPLACE: a UTF-16 unit may become six bytes of SQL, and 1 MiB is the least usual max_allowed_packet. */
 const MAX_ROWS = 1000
 const MAX_UNITS = 128 * 1024
-/** Keys of one list: a longer one may turn into a scan. */
-const MAX_KEYS = 250
 /** What a row has beside its texts. */
 const ROW_UNITS = 80
 
@@ -54,35 +51,31 @@ export async function appendItems(
 }
 
 /**
- * Appends what many callers ask for, in the order given, each all or nothing. A request that is refused changes
- * nothing and takes no number. When a group comes near its last id it throws, having done nothing that a rollback does
- * not undo: then run the requests one by one, with `appendItems`.
+ * Appends what many callers ask for, in the order given, each all or nothing. A request that is refused stores nothing
+ * and takes no number. Unless `isCareful` it throws `FewIdsLeft` when a group comes near its last id, and must be rolled
+ * back.
  */
 export async function appendBatch(
   tx: Tx,
   policies: PolicyCache,
   requests: readonly (readonly NewRow[])[],
   writer: Writer,
+  isCareful: boolean,
 ): Promise<Outcome[]> {
   const counts = new Map<string, number>()
   for (const items of requests) {
     for (const { group } of items) counts.set(group, (counts.get(group) ?? 0) + 1)
   }
-  const held = tx.engine.returning
-    ? await takeHeads(tx, policies, counts, writer)
-    : await holdHeads(tx, policies, counts.keys(), writer)
-  for (const head of held.heads.values()) {
-    if (head.lastId + BigInt(counts.get(head.group) as number) > MAX_ID) {
-      throw new RecentnError(
-        'sequence_exhausted',
-        `Group ${JSON.stringify(head.group)} has too few ids for all of these`,
-      )
-    }
-  }
+  const held = isCareful
+    ? await holdHeads(tx, policies, counts.keys(), writer)
+    : await takeHeads(tx, policies, counts, writer)
   return appendHeld(tx, policies, held, requests)
 }
 
-/** A group of which all is refused stays as it is: not even laid out by a changed policy, which may be taken back. */
+/**
+ * A group of which all is refused for want of a member stays as it is: not even laid out by a changed policy, which may
+ * be taken back.
+ */
 async function appendHeld(
   tx: Tx,
   policies: PolicyCache,
@@ -96,9 +89,9 @@ async function appendHeld(
   for (const items of accepted) for (const { group } of items) touched.add(group)
   await layOut(tx, policies, held, touched)
   const rings = await ringsFor(tx, held, touched, accepted)
-  const found: { appended: Appended; group: string }[] = []
+  const found: Found = []
   const outcomes = requests.map((items, index): Outcome => {
-    return refused[index] ?? items.map((item) => appendOne(rings.get(item.group) as Ring, item, found))
+    return refused[index] ?? appendAll(rings, items, found)
   })
   for (const { appended, group } of found) appended.row = await itemAt(tx, group, appended.row.slot)
   await write(tx, [...rings.values()])
@@ -106,8 +99,34 @@ async function appendHeld(
   return outcomes
 }
 
-/** `found` gets what is there already and was read without its payload. */
-function appendOne(ring: Ring, item: NewRow, found: { appended: Appended; group: string }[]): Appended {
+/** What is there already and was read without its payload. */
+type Found = { appended: Appended; group: string }[]
+
+/** Appends one request, or nothing of it. */
+function appendAll(rings: ReadonlyMap<string, Ring>, items: readonly NewRow[], found: Found): Outcome {
+  const foundBefore = found.length
+  // An item by itself is refused before anything is changed.
+  const undo = items.length === 1 ? [] : checkpoints(rings, items)
+  try {
+    return items.map((item) => appendOne(rings.get(item.group) as Ring, item, found))
+  } catch (error) {
+    if (!(error instanceof RecentnError)) throw error
+    for (const takeBack of undo) takeBack()
+    found.length = foundBefore
+    return error
+  }
+}
+
+/** What takes the request back, from all of its groups; none where each has ids enough. */
+function checkpoints(rings: ReadonlyMap<string, Ring>, items: readonly NewRow[]): (() => void)[] {
+  const mine = new Set(items.map(({ group }) => rings.get(group) as Ring))
+  for (const ring of mine) {
+    if (!ring.hasRoomFor(items.length)) return [...mine].map((each) => each.checkpoint())
+  }
+  return []
+}
+
+function appendOne(ring: Ring, item: NewRow, found: Found): Appended {
   const occupant = item.eventId === null ? null : ring.withEvent(item.eventId)
   if (occupant === null) return { row: ring.append(item), appended: true }
   const appended = { row: occupant as ItemRow, appended: false }
@@ -125,67 +144,6 @@ function memberFault(items: readonly NewRow[], modeOf: (group: string) => Mode |
   }
   return faults && invalidInput(faults)
 }
-
-async function ringsFor(
-  tx: Tx,
-  { heads, nowMs }: Held,
-  touched: ReadonlySet<string>,
-  requests: readonly (readonly NewRow[])[],
-): Promise<Map<string, Ring>> {
-  const occupants = new Map<string, Occupant[]>()
-  const load = async (sql: string, parameters: string[]) => {
-    for (const row of await tx.rows(sql, parameters)) {
-      const group = row.group_key as string
-      const known = occupants.get(group)
-      if (known) known.push(occupantOf(row))
-      else occupants.set(group, [occupantOf(row)])
-    }
-  }
-  const distinct = [...touched].filter((group) => heads.get(group)?.mode === 'distinct')
-  for (let start = 0; start < distinct.length; start += MAX_KEYS) {
-    const some = distinct.slice(start, start + MAX_KEYS)
-    await load(selectOccupantsSql(tx, some.length), some)
-  }
-  const events = new Map<string, Set<string>>()
-  for (const items of requests) {
-    for (const { group, eventId } of items) {
-      if (eventId === null || heads.get(group)?.mode !== 'history') continue
-      const known = events.get(group)
-      if (known) known.add(eventId)
-      else events.set(group, new Set([eventId]))
-    }
-  }
-  for (const { groups, ids } of eventLists(events)) {
-    await load(selectEventsSql(tx, groups.length, ids.length), [...groups, ...ids])
-  }
-  const rings = new Map<string, Ring>()
-  for (const [group, head] of heads) {
-    if (touched.has(group)) rings.set(group, new Ring(head, occupants.get(group) ?? [], nowMs))
-  }
-  return rings
-}
-
-/** Groups and the event ids that are looked for in them, in lists that a statement has room for. */
-function* eventLists(events: ReadonlyMap<string, ReadonlySet<string>>) {
-  let groups: string[] = []
-  let ids: string[] = []
-  for (const [group, wanted] of events) {
-    for (const id of wanted) {
-      if (groups.at(-1) !== group) groups.push(group)
-      ids.push(id)
-      if (ids.length < MAX_KEYS) continue
-      yield { groups, ids }
-      groups = []
-      ids = []
-    }
-  }
-  if (ids.length > 0) yield { groups, ids }
-}
-
-/** No index on event ids: the window of a group is small and lies together in the primary key. */
-export const selectEventsSql = (tx: Pick<Tx, 'engine'>, groups: number, events: number) =>
-  `SELECT i.group_key AS group_key, ${occupantColumns(tx.engine)} FROM recent_items i${tx.engine.useIndex('PRIMARY')} ` +
-  `WHERE i.group_key IN (${placeholders(groups)}) AND i.event_id IN (${placeholders(events)})${tx.engine.forUpdate}`
 
 async function itemAt(tx: Tx, group: string, slot: number): Promise<ItemRow> {
   const sql = `SELECT ${itemColumns(tx.engine)} FROM recent_items i WHERE i.group_key = ? AND i.slot = ?${tx.engine.forUpdate}`

@@ -13,30 +13,21 @@ import {
   payloadFault,
   timeFault,
 } from '../../rules'
+import {
+  addFaults,
+  faultsOf,
+  limitRule,
+  named,
+  nullable,
+  optional,
+  pageRules,
+  type Rules,
+  refuse,
+  rulesOf,
+} from '../checking'
 import type { ReadRequest } from './page'
 import type { NewRow } from './ring'
-import type { NewGroupItem, NewItem, OwnSettings, Page, Policy, RecentOptions } from './types'
-
-type Rule = (value: unknown) => string | null
-/** Looked up and gone through for every item: a Map does both fastest. */
-type Rules = ReadonlyMap<string, Rule>
-
-function rulesOf(rules: Record<string, Rule>): Rules {
-  return new Map(Object.entries(rules))
-}
-
-const limitRule =
-  (max: number): Rule =>
-  (value) =>
-    integerFault(value, 1, max)
-const optional =
-  (rule: Rule): Rule =>
-  (value) =>
-    value === undefined ? null : rule(value)
-const nullable =
-  (rule: Rule): Rule =>
-  (value) =>
-    value === undefined || value === null ? null : rule(value)
+import type { NewGroupItem, NewItem, OwnSettings, Policy, RecentOptions } from './types'
 
 const itemRules = {
   member: nullable(nameFault),
@@ -65,53 +56,12 @@ const READ_RULES = rulesOf({
   ...payloadRules,
 })
 
-const pageRules = {
-  limit: optional(limitRule(1000)),
-  after: optional((value) => (typeof value === 'string' ? null : 'must be a string')),
-}
-const PAGE_RULES = {
-  none: rulesOf(pageRules),
-  prefix: rulesOf({ ...pageRules, prefix: optional((value) => (value === '' ? null : nameFault(value))) }),
-  member: rulesOf({ ...pageRules, ...payloadRules }),
-}
+export const MEMBER_PAGE_RULES = rulesOf({ ...pageRules, ...payloadRules })
 
 function excludeFault(value: unknown): string | null {
   if (!Array.isArray(value) || value.length > 100) return 'must be a list of at most 100 members'
   const fault = value.map(nameFault).find((found) => found !== null)
   return fault ? `has a member that ${fault}` : null
-}
-
-/** Adds the faults of an object whose members each have a rule; a member without a rule is a fault. */
-function addFaults(faults: Fault[], value: unknown, rules: Rules, at: string): void {
-  if (typeof value !== 'object' || value === null) {
-    faults.push({ pointer: at, detail: 'must be an object' })
-    return
-  }
-  const given = value as Record<string, unknown>
-  for (const key of Object.keys(given)) {
-    if (rules.has(key)) continue
-    const pointer = `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
-    faults.push({ pointer, detail: 'is not known' })
-  }
-  for (const [key, rule] of rules) {
-    const detail = rule(given[key])
-    if (detail !== null) faults.push({ pointer: `${at}/${key}`, detail })
-  }
-}
-
-function faultsOf(value: unknown, rules: Rules): Fault[] {
-  const faults: Fault[] = []
-  addFaults(faults, value, rules, '')
-  return faults
-}
-
-function refuse(faults: readonly Fault[]): void {
-  if (faults.length > 0) throw invalidInput(faults)
-}
-
-function named(key: string, value: unknown): Fault[] {
-  const detail = nameFault(value)
-  return detail === null ? [] : [{ parameter: key, detail }]
 }
 
 export function checkName(key: string, value: unknown): void {
@@ -206,10 +156,4 @@ export function checkPolicy({ prefix, ...settings }: Policy): void {
     ...required.map((key) => ({ pointer: `/${key}`, detail: 'is required' })),
     ...faultsOf(settings, SETTINGS_RULES),
   ])
-}
-
-/** A page of a list, with the limit set; `list` for what else the list takes. */
-export function checkedPage<T extends Page>(page: T, list: keyof typeof PAGE_RULES = 'none'): T & { limit: number } {
-  refuse(faultsOf(page, PAGE_RULES[list]))
-  return { ...page, limit: page.limit ?? 100 }
 }

@@ -1,16 +1,20 @@
 /**
  * Locking the heads of a batch of appends, whose next ids it will take.
  *
- * Where a write can answer with its rows (MariaDB), one statement locks each head, makes it when it is not there, takes
- * the numbers and reads what an ordinary append needs to know: half the work of locking, reading and writing it back.
- * What turns out not to be ordinary (a new group, a changed policy, an item that was there already) is read whole and
- * written back, with what was taken too much given back. Invariants and lock order are those of `heads.ts`.
+ * One statement locks each head, makes it when it is not there and takes the numbers; what an ordinary append needs to
+ * know comes back with it (MySQL, whose writes do not answer with rows, is asked for it after): half the work of locking,
+ * reading and writing whole heads back. What turns out not to be ordinary (a new group, a changed policy, an item that
+ * was there already) is read whole and written back, with what was taken too much given back. A group that comes near its
+ * last id is locked before anything is taken. Invariants and lock order are those of `heads.ts`.
  */
-import { compareNames, type Row, type Tx } from '../../database/engine'
+import { compareNames, placeholders, type Row, type Statement, type Tx } from '../../database/engine'
+import { MAX_ID } from '../../rules'
+import type { Writer } from '../writers'
 import {
   deleteHeads,
   lockOrCreateHeads,
   type Moment,
+  momentColumns,
   momentOf,
   NOT_YET_SETTLED,
   newIncarnation,
@@ -19,15 +23,17 @@ import {
   settleNew,
 } from './heads'
 import { orEmpty, SEPARATOR } from './lines'
+import { mark } from './mark'
 import type { PolicyCache } from './policies'
 import { obeyPolicies } from './reslot'
 import type { Ring } from './ring'
 import type { Head, RingHead } from './rows'
 import type { Mode } from './types'
-import { mark, type Writer } from './writers'
 
 /** Rows of one statement at the most. */
 const CHUNK = 500
+/** Keys of one list: a longer one may turn into a scan. */
+const MAX_KEYS = 250
 
 /** The locked heads of a batch, each still laid out as it was. */
 export interface Held extends Moment {
@@ -60,10 +66,10 @@ export async function holdHeads(
   return { ...locked, whole: locked.heads, taken: new Map() }
 }
 
-/**
- * Locks the heads and takes `counts` numbers of each, before anything is known of them. Fails as a statement when a
- * group has not so many left.
- */
+/** Some group may have too few ids for all that is asked of it: to be looked at before any is taken. */
+export class FewIdsLeft extends Error {}
+
+/** Locks the heads and takes `counts` numbers of each, before anything is known of them. Throws `FewIdsLeft`. */
 export async function takeHeads(
   tx: Tx,
   policies: PolicyCache,
@@ -71,34 +77,56 @@ export async function takeHeads(
   writer?: Writer,
 ): Promise<Held> {
   const names = [...counts.keys()].sort(compareNames)
-  const taken = new Map<string, Taken>()
+  const rows: Row[] = []
   for (let start = 0; start < names.length; start += CHUNK) {
-    for (const row of await tx.rows(takeNumbersSql(tx, names.slice(start, start + CHUNK), counts))) {
-      const head = takenOf(row, counts)
-      taken.set(head.group, head)
-    }
+    const { sql, parameters } = takeNumbers(tx, names.slice(start, start + CHUNK), counts)
+    if (tx.engine.returning) rows.push(...(await tx.rows(sql, parameters)))
+    else await tx.run(sql, parameters)
   }
-  const moment = writer ? await mark(tx, writer) : await momentOf(tx)
+  const marked = writer ? await mark(tx, writer) : null
+  for (let start = 0; !tx.engine.returning && start < names.length; start += MAX_KEYS) {
+    const chunk = names.slice(start, start + MAX_KEYS)
+    rows.push(...(await tx.rows(selectTakenSql(tx, chunk.length), chunk)))
+  }
+  const moment = marked ?? (await momentOf(tx, tx.engine.returning ? undefined : rows[0]))
+  const taken = new Map<string, Taken>()
+  for (const row of rows) {
+    const head = takenOf(row, counts)
+    // So near the end it may have been given none.
+    if (head.until >= MAX_ID - head.count) throw new FewIdsLeft()
+    taken.set(head.group, head)
+  }
   const others = [...taken.values()].filter(({ policyEpoch }) => policyEpoch !== moment.epoch)
   const held: Held = { heads: taken, taken, whole: new Map(), created: new Set(), ...moment }
   return others.length === 0 ? held : settle(tx, policies, held, others)
 }
 
-/** MariaDB: a new head has taken its numbers too, from −1. */
-export function takeNumbersSql(
+/**
+ * A new head has taken its numbers too, from −1. One that has not so many left keeps what it has: a sum beyond the last
+ * BIGINT is an error of the statement on the servers, and a float on SQLite.
+ */
+function takeNumbers(
   { engine }: Pick<Tx, 'engine'>,
   names: readonly string[],
   counts: ReadonlyMap<string, number>,
-): string {
+): Statement {
   const constants = ['history', Number(NOT_YET_SETTLED), 0]
   const incarnation = newIncarnation()
-  const rows = names.map((name) => [name, incarnation, 1, (counts.get(name) as number) - 1, 1, ...constants])
-  return (
+  // BigInt: better-sqlite3 gives numbers as floats, with which the sum would be one.
+  const rows = names.map((name) => [name, incarnation, 1, BigInt(counts.get(name) as number) - 1n, 1, ...constants])
+  const { sql, parameters } = engine.values(rows)
+  const count = `${engine.proposed('last_id')} + 1`
+  const insert =
     'INSERT INTO recent_groups (group_key, incarnation, version, last_id, capacity, mode, policy_epoch, created_at_ms) ' +
-    `VALUES ${engine.values(rows).sql} ON DUPLICATE KEY UPDATE version = version + 1, last_id = last_id + VALUES(last_id) + 1 ` +
-    `RETURNING ${TAKEN_LINE}`
-  )
+    `VALUES ${sql} ${engine.onDuplicate('group_key')} version = version + 1, ` +
+    `last_id = CASE WHEN last_id < ${MAX_ID} - (${count}) THEN last_id + ${count} ELSE last_id END`
+  return { sql: engine.returning ? `${insert} RETURNING ${TAKEN_LINE}` : insert, parameters }
 }
+
+/** What has no RETURNING: the heads, which this transaction has locked, and the moment, in one statement. */
+export const selectTakenSql = (tx: Pick<Tx, 'engine' | 'now'>, count: number) =>
+  `SELECT ${TAKEN_LINE}, ${momentColumns(tx, 'e.epoch')} FROM recent_policy_epoch e, recent_groups${tx.engine.useIndex('PRIMARY')} ` +
+  `WHERE e.id = 1 AND group_key IN (${placeholders(count)})`
 
 /** As one text, as in `lines.ts`, which says why. */
 const TAKEN_LINE = `CONCAT_WS(${SEPARATOR}, last_id, capacity, mode, ${orEmpty('ttl_seconds')}, policy_epoch, ${orEmpty('sweep_at_ms')}, group_key) AS line`

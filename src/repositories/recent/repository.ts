@@ -6,6 +6,8 @@ import type { DataSource, EntityManager } from 'typeorm'
 import type { Session, Tx } from '../../database/engine'
 import { sessionOf } from '../../database/session'
 import { RecentnError } from '../../errors'
+import { checkedPage, PREFIX_PAGE_RULES } from '../checking'
+import { forgetWriters, hasArrived, sweepWriters, type Writer } from '../writers'
 import { type Appended, appendBatch, appendItems, type Outcome } from './append'
 import * as check from './check'
 import { sweep } from './expiry'
@@ -13,6 +15,7 @@ import { clearGroup, deleteGroup, getGroup, listGroups, putGroup, removeItem } f
 import { lockedGroups } from './heads'
 import { isQuick, Layouts } from './layouts'
 import { eraseMember, memberItems } from './members'
+import { FewIdsLeft } from './numbers'
 import type { Call, ReadRequest } from './page'
 import { deletePolicy, getPolicy, listPolicies, PolicyCache, putPolicy } from './policies'
 import { type Outcome as ReadOutcome, readQuickly } from './quick-read'
@@ -20,7 +23,6 @@ import { readRecent } from './read'
 import type { NewRow } from './ring'
 import { appendedItemOf } from './rows'
 import type * as Recent from './types'
-import { forgetWriters, hasArrived, sweepWriters, type Writer } from './writers'
 
 const WRITERS_SWEEP_MS = 3600 * 1000
 
@@ -71,10 +73,17 @@ export class RecentRepository implements Recent.Groups {
    * an error of one of them or of all, and then nothing is done. Of a writer one batch runs at a time. `retryMs`: how
    * long it may take after a deadlock or lock timeout before that is an error.
    */
-  appendBatch(requests: readonly (readonly NewRow[])[], writer: Writer, retryMs?: number): Promise<Outcome[]> {
+  async appendBatch(requests: readonly (readonly NewRow[])[], writer: Writer, retryMs?: number): Promise<Outcome[]> {
     writer.next()
-    const arrived = (tx: Tx) => hasArrived(tx, writer)
-    return this.#session.write((tx) => appendBatch(tx, this.#policies, requests, writer), { arrived, retryMs })
+    const options = { arrived: (tx: Tx) => hasArrived(tx, writer), retryMs }
+    const run = (isCareful: boolean) =>
+      this.#session.write((tx) => appendBatch(tx, this.#policies, requests, writer, isCareful), options)
+    try {
+      return await run(false)
+    } catch (error) {
+      if (!(error instanceof FewIdsLeft)) throw error
+      return run(true)
+    }
   }
 
   /** One of these requests, with the error that is its own. */
@@ -155,7 +164,7 @@ export class RecentRepository implements Recent.Groups {
   }
 
   async list(options: Recent.Page & { prefix?: string } = {}): Promise<Recent.GroupPage> {
-    const page = check.checkedPage(options, 'prefix')
+    const page = checkedPage(options, PREFIX_PAGE_RULES)
     return this.#session.read((reader) => listGroups(reader, this.#policies, page))
   }
 
@@ -164,7 +173,7 @@ export class RecentRepository implements Recent.Groups {
     options: Recent.Page & Pick<Recent.RecentOptions, 'payloads' | 'maxBytes'> = {},
   ): Promise<Recent.MemberItems> {
     check.checkName('member', member)
-    const page = check.checkedPage(options, 'member')
+    const page = checkedPage(options, check.MEMBER_PAGE_RULES)
     return this.#session.read((reader) => memberItems(reader, this.#policies, member, page))
   }
 
@@ -199,7 +208,7 @@ export class RecentRepository implements Recent.Groups {
   }
 
   async listPolicies(options: Recent.Page = {}): Promise<Recent.PolicyPage> {
-    const page = check.checkedPage(options)
+    const page = checkedPage(options)
     return this.#session.read((reader) => listPolicies(reader, page))
   }
 

@@ -18,12 +18,11 @@ export interface NewRow {
 }
 
 export class Ring {
-  /** What the slots get, the last write of each. */
-  readonly writes = new Map<number, ItemRow>()
-  readonly #events = new Map<string, Occupant>()
+  #writes = new Map<number, ItemRow>()
+  #events = new Map<string, Occupant>()
   /** `distinct` only: who is where, oldest first. */
-  readonly #members = new Map<string, Occupant>()
-  readonly #free: number[] = []
+  #members = new Map<string, Occupant>()
+  #free: number[] = []
   /** `history` only: the slot of the next id. */
   #nextSlot: number
 
@@ -39,6 +38,31 @@ export class Ring {
     const taken = new Set(occupants.map(({ slot }) => slot))
     for (let slot = head.capacity - 1; slot >= 0 && this.#members.size < head.capacity; slot--) {
       if (!taken.has(slot)) this.#free.push(slot)
+    }
+  }
+
+  /** What the slots get, the last write of each. */
+  get writes(): ReadonlyMap<number, ItemRow> {
+    return this.#writes
+  }
+
+  /** Whether so many ids are left. */
+  hasRoomFor(count: number): boolean {
+    return this.head.lastId <= MAX_ID - BigInt(count)
+  }
+
+  /** A function that takes back all that is appended from here on. */
+  checkpoint(): () => void {
+    const { lastId } = this.head
+    const [writes, events, members] = [new Map(this.#writes), new Map(this.#events), new Map(this.#members)]
+    const [free, nextSlot] = [[...this.#free], this.#nextSlot]
+    return () => {
+      this.head.lastId = lastId
+      this.#writes = writes
+      this.#events = events
+      this.#members = members
+      this.#free = free
+      this.#nextSlot = nextSlot
     }
   }
 
@@ -74,7 +98,7 @@ export class Ring {
     const slot = head.mode === 'history' ? this.#nextSlot : this.#slotFor(member as string)
     this.#nextSlot = this.#nextSlot + 1 === head.capacity ? 0 : this.#nextSlot + 1
     const row: ItemRow = { group, slot, id, member, eventId, createdAtMs: nowMs, payload, occurredAtMs }
-    this.writes.set(slot, row)
+    this.#writes.set(slot, row)
     if (head.mode === 'distinct') this.#members.set(member as string, row)
     if (eventId !== null) this.#events.set(eventId, row)
     return row

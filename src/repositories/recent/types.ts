@@ -2,7 +2,9 @@
  * The shapes that the recent-items part takes and gives: of the library's users, so every field says what it is.
  * Ids and totals are `bigint`, times `Date` with milliseconds in UTC.
  */
+
 import type { Mode } from '../../rules'
+import type { Page } from '../types'
 
 export type { Mode }
 
@@ -66,6 +68,8 @@ export interface Policy extends Settings {
   prefix: string
 }
 
+export type { Page }
+
 export interface PayloadOptions {
   /** `'text'` gives payloads as `JsonText`, unparsed. */
   payloads?: 'value' | 'text'
@@ -94,13 +98,6 @@ export interface Recent {
   nextBefore: bigint | null
   /** A strong tag of this page (without quotes): it changes with everything that can change the page. */
   tag: string
-}
-
-export interface Page {
-  /** At most so many, 1 to 1,000; 100 when left out. */
-  limit?: number
-  /** The `nextAfter` of the page before. */
-  after?: string
 }
 
 export interface GroupPage {

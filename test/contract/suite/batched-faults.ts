@@ -2,6 +2,7 @@ import { DataSource, type EntitySubscriberInterface, EventSubscriber } from 'typ
 import { attachStore, JsonText, openStore, type Store } from '../../../src/index'
 import { answersOf, byId, outcomesOf, refusalsOf, times, up } from './batched'
 import { type Context, down, idsOf, refusal, sleep, userSource } from './context'
+import { statementsOf } from './statements'
 
 const LAST = 9_223_372_036_854_775_807n
 
@@ -80,6 +81,60 @@ export function describeBatchedFaults(context: Context): void {
       const recent = await groups().recent(ending)
       expect([recent.total, idsOf(recent)]).toEqual([LAST + 1n, down(LAST, 5)])
     })
+
+    it.each(['history', 'distinct'] as const)(
+      'five hundred beyond the end of a sequence (%s) are answered within the batches of the others',
+      async (mode) => {
+        const { store, statements } = await statementsOf(context)
+        const [ending, made, ...names] = times(5, () => context.unique()) as [string, string, ...string[]]
+        await store.groups.put(ending, { mode, capacity: 20 })
+        await store.groups.append(ending, { member: 'first', eventId: 'e', payload: 'first' })
+        await store.dataSource.query(`UPDATE recent_groups SET last_id = ${LAST - 3n} WHERE group_key = ?`, [ending])
+        await store.dataSource.query(
+          `UPDATE recent_items SET id = ${LAST - 3n}, slot = ${(LAST - 3n) % 20n} WHERE group_key = ?`,
+          [ending],
+        )
+        await store.groups.appendMany(names.map((group) => ({ group, member: 'm', payload: -1 })))
+        const good = (n: number) => ({ group: names[n % 3] as string, member: `m${n}`, payload: n })
+        statements.length = 0
+
+        const refused: Promise<unknown>[] = []
+        const fine: Promise<{ group: string; id: bigint }>[] = []
+        // Three ids are left: too few for each of these, in whatever order it names its groups.
+        for (let n = 0; n < 20; n++) {
+          const mine = times(4, (at) => ({ group: ending, member: `n${at % 3}`, eventId: `${n}-${at}` }))
+          const others = [good(n), { group: made }]
+          refused.push(store.groups.appendMany(n % 2 ? [...others, ...mine] : [...mine, ...others]))
+        }
+        const again = store.groups.appendMany([{ group: ending, member: 'x', eventId: 'e' }, good(0)])
+        const last = store.groups.appendMany(times(3, (n) => ({ group: ending, member: `l${n}` })))
+        for (let n = 0; n < 500; n++) {
+          refused.push(store.groups.append(ending, { member: `r${n}`, eventId: n % 2 ? `r${n}` : null }))
+          const { group, ...item } = good(n)
+          fine.push(store.groups.append(group, item))
+        }
+        expect(refusalsOf(await outcomesOf(refused)).map(({ code }) => code)).toEqual(
+          Array(520).fill('sequence_exhausted'),
+        )
+        expect((await last).map(({ id }) => id)).toEqual([LAST - 2n, LAST - 1n, LAST])
+        const [known, beside] = await again
+        expect(known).toMatchObject({ appended: false, member: 'first', payload: 'first', id: LAST - 3n })
+        const items = [beside as { group: string; id: bigint }, ...(await Promise.all(fine))]
+        const transactions = statements.filter((sql) => /^(START|BEGIN) TRANSACTION/.test(sql))
+
+        for (const name of names) {
+          const mine = byId(items.filter(({ group }) => group === name))
+          expect(mine.map(({ id }) => id)).toEqual(up(1, mine.length))
+          await expectDense(store, name, mine.length + 1)
+        }
+        expect(idsOf(await store.groups.recent(ending))).toEqual(down(LAST, 4))
+        expect(await store.groups.get(made)).toBeNull()
+        // Some for each lane: halving takes one, and statements of its own, for each that is refused.
+        expect(transactions.length).toBeLessThanOrEqual(16)
+        expect(statements.length).toBeLessThanOrEqual(160)
+      },
+      30_000,
+    )
 
     it('that the database refuses fails alone, whatever it is refused for', async () => {
       const url = await context.emptyDatabase()

@@ -8,6 +8,7 @@ import { sqliteEngine } from '../../../src/database/sqlite'
 import { selectDueSql } from '../../../src/repositories/recent/expiry'
 import { MEDIUM, NEWEST, SMALL } from '../../../src/repositories/recent/layouts'
 import { selectErasableSql, selectMemberSql } from '../../../src/repositories/recent/members'
+import { selectTakenSql } from '../../../src/repositories/recent/numbers'
 import { type Plan, quickSelect } from '../../../src/repositories/recent/quick-read'
 import { thoroughSelect } from '../../../src/repositories/recent/read'
 import type { Context } from './context'
@@ -91,6 +92,18 @@ function describeServerPlans(context: Context): void {
       }
       // For each group its head twice and 11 items, and the numbers of the slots, made once and read for each.
       expect(await rowsTouched(sql, parameters)).toBeLessThanOrEqual(LARGE * (2 * 2 + 11 + 12) + 24)
+    })
+
+    it.each([1, 50])('%d head(s) that a batch has locked, and the moment: each once, by primary key', async (count) => {
+      const sql = selectTakenSql(reader, count)
+      const steps = await plan(sql, names(count))
+      expect(steps.get('recent_groups')).toMatchObject({
+        type: expect.stringMatching(/^(const|range)$/),
+        key: 'PRIMARY',
+      })
+      expect(steps.get('e')).toMatchObject({ type: 'const', key: 'PRIMARY' })
+      expect(extras(steps)).not.toMatch(/temporary|filesort|join buffer/i)
+      expect(await rowsTouched(sql, names(count))).toBeLessThanOrEqual(count + 2)
     })
 
     it('one head for a conditional read: no table of items', async () => {

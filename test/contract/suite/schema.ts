@@ -82,7 +82,8 @@ export function describeSchema(context: Context): void {
           const table = await runner.getTable(metadata.tablePath)
           const real = (table?.columns ?? []).map((column) => ({
             name: column.name,
-            type: SAME_TYPE[column.type] ?? column.type,
+            // SQLite numbers rows by an INTEGER only, which is a BIGINT there.
+            type: column.isGenerated && column.type === 'integer' ? 'bigint' : (SAME_TYPE[column.type] ?? column.type),
             length: column.length || '',
             nullable: column.isNullable,
             primary: column.isPrimary,

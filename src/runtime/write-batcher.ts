@@ -10,7 +10,9 @@
 import { RecentnError } from '../errors'
 import { isShared, Pending, type Size } from './pending'
 
-export interface AppendBatcherOptions<Request, Result> {
+export interface WriteBatcherOptions<Request, Result> {
+  /** What the calls are, as an error says it. */
+  what: string
   /** Lanes 0 to `lanes` − 1, and one more for what is aside. */
   lanes: number
   /** What one transaction takes at the most; one call is taken whatever its size. */
@@ -45,17 +47,17 @@ interface Lane<Request, Result> {
   running: boolean
 }
 
-export class AppendBatcher<Request, Result> {
-  readonly #options: AppendBatcherOptions<Request, Result>
+export class WriteBatcher<Request, Result> {
+  readonly #options: WriteBatcherOptions<Request, Result>
   readonly #lanes: Lane<Request, Result>[]
   /** How many calls are aside, by their key. */
   readonly #aside = new Map<number, number>()
   readonly #pending: Pending
 
-  constructor(options: AppendBatcherOptions<Request, Result>) {
+  constructor(options: WriteBatcherOptions<Request, Result>) {
     this.#options = options
     this.#pending = new Pending({
-      what: 'appends',
+      what: options.what,
       maxItems: options.maxPendingItems,
       maxBytes: options.maxPendingBytes,
     })

@@ -1,13 +1,12 @@
 /**
  * Marks of batches: each batch leaves its number in the row of its writer, in its own transaction, so that a writer
- * whose connection was lost while committing can learn whether the batch arrived.
+ * whose connection was lost while committing can learn whether the batch arrived. SQLite loses none, and gets no marks.
  *
  * Invariant: a writer runs one batch at a time, each under the next number. Its row is locked from the mark to the end
  * of the transaction, so that whoever has the lock afterwards knows that the transaction has ended.
  */
 import { randomBytes } from 'node:crypto'
-import type { Session, Tx } from '../../database/engine'
-import { type Moment, momentColumns, momentOf } from './heads'
+import type { Session, Tx } from '../database/engine'
 
 /** Rows of processes that ended without removing theirs stay so long: no batch takes that. */
 const KEPT_MS = 24 * 3600 * 1000
@@ -28,24 +27,17 @@ export class Writer {
   }
 }
 
-/** Leaves the mark; resolves to the moment, which must be asked for once the heads are locked. */
-export async function mark(tx: Tx, { name, batch }: Writer): Promise<Moment> {
-  const columns = ['writer', 'batch', 'seen_at_ms']
-  if (!tx.engine.returning) {
-    const moment = await momentOf(tx)
-    const upsert = tx.engine.upsert('recentn_writers', 'writer', columns, columns.slice(1), [
-      [name, batch, moment.nowMs],
-    ])
-    await tx.run(upsert.sql, upsert.parameters)
-    return moment
-  }
-  // The one row is nobody else's, so that the statement does not wait between its start, when the time is taken, and its end.
-  const [row] = await tx.rows(
-    `INSERT INTO recentn_writers (${columns.join(', ')}) VALUES ('${name}', ${batch}, ${tx.now}) ` +
-      'ON DUPLICATE KEY UPDATE batch = VALUES(batch), seen_at_ms = VALUES(seen_at_ms) ' +
-      `RETURNING ${momentColumns(tx, '(SELECT epoch FROM recent_policy_epoch WHERE id = 1)')}`,
+/** The statement that leaves the mark. The row is nobody else's, so that it never waits. */
+export function markSql({ engine, now }: Tx, { name, batch }: Writer): string {
+  return (
+    `INSERT INTO recentn_writers (writer, batch, seen_at_ms) VALUES ('${name}', ${batch}, ${now}) ` +
+    `${engine.onDuplicate('writer')} batch = ${engine.proposed('batch')}, seen_at_ms = ${engine.proposed('seen_at_ms')}`
   )
-  return momentOf(tx, row)
+}
+
+/** Leaves the mark, where commits can be lost. */
+export async function leaveMark(tx: Tx, writer: Writer): Promise<void> {
+  if (tx.engine.losesCommits) await tx.run(markSql(tx, writer))
 }
 
 /** Whether the writer's last batch is there. Waits until the transaction that it ran in has ended. */

@@ -1,0 +1,59 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm'
+import { asBigint, asNumber } from './bigint'
+
+/**
+ * Start-time fair queueing: where the next message of a message group starts, for each urgency of a queue. The row of
+ * the group '' (messages without a group share it) is the lock of its urgency, and has the virtual time of all groups.
+ */
+@Entity({ name: 'queue_flows', synchronize: false })
+export class QueueFlow {
+  @PrimaryColumn({ name: 'queue_id', type: 'bigint', transformer: asBigint })
+  queueId!: bigint
+
+  @PrimaryColumn({ type: 'integer', transformer: asNumber })
+  urgency!: number
+
+  @PrimaryColumn({ name: 'message_group', type: 'varchar', length: 191 })
+  messageGroup!: string
+
+  @Column({ name: 'next_start', type: 'bigint', transformer: asBigint })
+  nextStart!: bigint
+
+  /** Of the row '': no ready message has started before, as far as was looked. */
+  @Column({ name: 'virtual_time', type: 'bigint', transformer: asBigint })
+  virtualTime!: bigint
+
+  /** Of the row '': the greatest `next_start` of all groups. */
+  @Column({ type: 'bigint', transformer: asBigint })
+  top!: bigint
+}
+
+/** What was sent with a `dedupId`; the primary key keeps two senders from both being first. */
+@Entity({ name: 'queue_dedups', synchronize: false })
+@Index('queue_dedups_sent', ['sentAtMs'])
+export class QueueDedup {
+  @PrimaryColumn({ name: 'queue_id', type: 'bigint', transformer: asBigint })
+  queueId!: bigint
+
+  @PrimaryColumn({ name: 'dedup_id', type: 'varchar', length: 191 })
+  dedupId!: string
+
+  @Column({ name: 'message_id', type: 'bigint', transformer: asBigint })
+  messageId!: bigint
+
+  @Column({ name: 'sent_at_ms', type: 'bigint', transformer: asNumber })
+  sentAtMs!: number
+}
+
+/** Where an endless loop stands: the id of the last message that it was given. */
+@Entity({ name: 'queue_cursors', synchronize: false })
+export class QueueCursor {
+  @PrimaryColumn({ name: 'queue_id', type: 'bigint', transformer: asBigint })
+  queueId!: bigint
+
+  @PrimaryColumn({ name: 'cursor_name', type: 'varchar', length: 191 })
+  cursor!: string
+
+  @Column({ name: 'last_id', type: 'bigint', transformer: asBigint })
+  lastId!: bigint
+}

@@ -1,0 +1,60 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm'
+import { asBigint, asNumber } from './bigint'
+
+/**
+ * A queue and its attributes. The unique index makes names unique, told apart byte for byte; the id is never used
+ * again, so that nothing of a queue that was dropped ever belongs to a later one of its name.
+ * Whoever makes messages ready holds a shared lock on the row: changing or dropping the queue waits for them.
+ */
+@Entity({ name: 'queues', synchronize: false })
+@Index('queues_queue', ['queue'], { unique: true })
+@Index('queues_dead_letter', ['deadLetterQueueId'])
+export class WorkQueue {
+  @PrimaryColumn({ type: 'bigint', generated: 'increment', transformer: asBigint })
+  id!: bigint
+
+  @Column({ type: 'varchar', length: 191 })
+  queue!: string
+
+  /** Raised by every change. A claim names the version that it knows, and gets nothing when it is another. */
+  @Column({ type: 'bigint', transformer: asBigint })
+  version!: bigint
+
+  @Column({ name: 'visibility_timeout_seconds', type: 'integer', transformer: asNumber })
+  visibilityTimeoutSeconds!: number
+
+  /** 0: no limit. */
+  @Column({ name: 'max_receives', type: 'integer', transformer: asNumber })
+  maxReceives!: number
+
+  @Column({ name: 'dead_letter_queue_id', type: 'bigint', nullable: true, transformer: asBigint })
+  deadLetterQueueId!: bigint | null
+
+  @Column({ name: 'on_delete', type: 'varchar', length: 8 })
+  onDelete!: string
+
+  @Column({ name: 'retention_seconds', type: 'bigint', nullable: true, transformer: asNumber })
+  retentionSeconds!: number | null
+
+  /** 0 or 1. */
+  @Column({ type: 'integer', transformer: asNumber })
+  paused!: number
+
+  /** 0: never received round and round; 1: messages that become ready stand in the cycle too; 2: all of them do. */
+  @Column({ type: 'integer', transformer: asNumber })
+  cycled!: number
+
+  /** No message of the queue ever asked for less, so that a claim need not be looked at sooner. */
+  @Column({ name: 'shortest_visibility_seconds', type: 'integer', transformer: asNumber })
+  shortestVisibilitySeconds!: number
+
+  @Column({ name: 'created_at_ms', type: 'bigint', transformer: asNumber })
+  createdAtMs!: number
+}
+
+/** A queue that was dropped and may still have messages to remove. */
+@Entity({ name: 'queue_drops', synchronize: false })
+export class QueueDrop {
+  @PrimaryColumn({ name: 'queue_id', type: 'bigint', transformer: asBigint })
+  queueId!: bigint
+}

@@ -1,0 +1,63 @@
+/** The component schemas of queues themselves. */
+import { MAX_RECEIVES, MAX_VISIBILITY_SECONDS, ON_DELETE } from '../../queue-rules'
+import { MAX_TTL_SECONDS } from '../../rules'
+import { answer, count, list, orNull, ref, request, type Schema, whole } from './shapes'
+
+const visibilityTimeoutSeconds = whole(0, MAX_VISIBILITY_SECONDS, {
+  description: 'How long a receiver has a message for itself; 30 when left out.',
+})
+const maxReceives = whole(0, MAX_RECEIVES, {
+  description: 'A message whose claim ends without a delete after so many receives is dead; 0, and left out: no limit.',
+})
+const deadLetterQueue = {
+  ...orNull(ref('Name')),
+  description: 'Where dead messages go: a queue that exists. Null, and left out: they stay, with the state `dead`.',
+}
+const onDelete = {
+  enum: [...ON_DELETE],
+  description: 'What happens to a message that its receiver deletes; `remove` when left out.',
+}
+const retentionSeconds = {
+  ...orNull(whole(1, MAX_TTL_SECONDS)),
+  description: 'How long archived messages are kept; null, and left out: for ever.',
+}
+const paused = { type: 'boolean', description: 'Sends are taken, receives get nothing; false when left out.' }
+
+const queue = {
+  queue: ref('Name'),
+  visibilityTimeoutSeconds,
+  maxReceives,
+  deadLetterQueue,
+  onDelete,
+  retentionSeconds,
+  paused,
+  createdAt: ref('Time'),
+}
+
+export const queueSchemas: Readonly<Record<string, Schema>> = {
+  QueueSettings: request({
+    visibilityTimeoutSeconds: orNull(visibilityTimeoutSeconds),
+    maxReceives: orNull(maxReceives),
+    deadLetterQueue,
+    onDelete: orNull(onDelete),
+    retentionSeconds,
+    paused: orNull(paused),
+  }),
+  Queue: answer(queue),
+  QueueStatus: answer({
+    ...queue,
+    counts: {
+      ...answer({ ready: count, inFlight: count, delayed: count, dead: count, archived: count }),
+      description: 'At most 5 seconds old; exact once the queue has been still that long.',
+    },
+    oldestAgeSeconds: {
+      ...orNull(count),
+      description: 'Since when the oldest message that is ready or in flight was sent; null when there is none.',
+    },
+  }),
+  QueuePage: answer({ queues: list(ref('QueueStatus')), nextAfter: orNull({ type: 'string' }) }),
+  Redrive: request({
+    max: orNull(whole(1, Number.MAX_SAFE_INTEGER, { description: 'At most so many; all when left out.' })),
+  }),
+  Moved: answer({ moved: count }),
+}

@@ -1,0 +1,48 @@
+/** From a parsed body to what it asks of a queue, with every fault as a JSON pointer. */
+import type { Fault } from '../errors'
+import type { NewMessage } from '../repositories/queues/types'
+import type { JsonBody } from './body'
+import { MessagesDto, NewMessageDto, newMessageOf, type ReceiptsDto } from './dto/messages'
+import { elementStarts, memberStart, sourceOf } from './json-source'
+import { type Class, isJsonObject, listed, toDto, unknownField, withText } from './validate'
+
+/** One message, or a list of them. */
+export type Sending = { message: NewMessage } | { messages: NewMessage[] }
+
+/** What a body sends: it is a list when it has `messages`. */
+export function toSending(body: JsonBody, faults: Fault[]): Sending {
+  const { value } = body
+  const isList = isJsonObject(value) && Object.hasOwn(value, 'messages')
+  return isList ? { messages: messagesOf(body, faults) } : { message: messageOf(body, faults) }
+}
+
+function messageOf(body: JsonBody, faults: Fault[]): NewMessage {
+  const text = sourceOf(body)
+  const source = text === null ? null : { text, start: 0 }
+  return newMessageOf(toDto(NewMessageDto, withText('body', body.value, source), '', faults))
+}
+
+function messagesOf(body: JsonBody, faults: Fault[]): NewMessage[] {
+  const { messages } = listed(MessagesDto, 'messages', body, faults)
+  const text = sourceOf(body)
+  const starts = text === null ? [] : elementStarts(text, memberStart(text, 0, 'messages'))
+  return messages.map((message, i) => {
+    const source = text === null ? null : { text, start: starts[i] ?? 0 }
+    return newMessageOf(toDto(NewMessageDto, withText('body', message, source), `/messages/${i}`, faults))
+  })
+}
+
+/** A body with receipt handles. One that is malformed is no fault of the request: the answer says so of each. */
+export function toReceipts<T extends ReceiptsDto>(Dto: Class<T>, body: JsonBody, faults: Fault[]): T {
+  const dto = listed(Dto, 'receiptHandles', body, faults)
+  for (const [i, handle] of dto.receiptHandles.entries()) {
+    if (typeof handle !== 'string') faults.push({ pointer: `/receiptHandles/${i}`, detail: 'must be a string' })
+  }
+  return dto
+}
+
+/** A body that has nothing to say. */
+export function toNothing({ value }: JsonBody, faults: Fault[]): undefined {
+  if (!isJsonObject(value)) faults.push({ pointer: '', detail: 'must be an object' })
+  else for (const key of Object.keys(value)) faults.push(unknownField('', key))
+}

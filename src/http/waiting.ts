@@ -1,0 +1,38 @@
+/**
+ * Requests that wait for something to happen, and what ends the waiting early: the client is gone, or the server stops.
+ * A handler gets one signal for both and answers with what there is.
+ */
+import type { IncomingMessage } from 'node:http'
+import { SenderGone } from './body'
+
+export class WaitingRequests {
+  readonly #waiting = new Set<AbortController>()
+  readonly #stopping: AbortSignal | undefined
+
+  constructor(stopping?: AbortSignal) {
+    this.#stopping = stopping
+    // One listener for all requests: a signal that lives as long as the server must not gather them.
+    stopping?.addEventListener('abort', () => {
+      for (const ending of this.#waiting) ending.abort()
+    })
+  }
+
+  /** Runs `work` with a signal that ends its waiting. Throws `SenderGone` when there is nobody to work for. */
+  async run<T>(request: IncomingMessage, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { socket } = request
+    if (socket.destroyed) throw new SenderGone()
+    const ending = new AbortController()
+    const end = () => ending.abort()
+    if (this.#stopping?.aborted) end()
+    this.#waiting.add(ending)
+    // The request is closed when its body has been read, and its answer may wait for those before it: only the
+    // connection says that the client is gone.
+    socket.once('close', end)
+    try {
+      return await work(ending.signal)
+    } finally {
+      socket.off('close', end)
+      this.#waiting.delete(ending)
+    }
+  }
+}

@@ -1,0 +1,155 @@
+/** What callers give, checked: every fault at once, nothing reaches a statement before. */
+import { type Fault, invalidInput } from '../../errors'
+import { jsonTextOf } from '../../json'
+import {
+  bodyFault,
+  delayFault,
+  MAX_ERROR_CHARACTERS,
+  MESSAGE_STATES,
+  maxReceivesFault,
+  ON_DELETE,
+  ORDERS,
+  oneOfFault,
+  priorityFault,
+  visibilityFault,
+} from '../../queue-rules'
+import { idFault, integerFault, MAX_BATCH, MAX_TTL_SECONDS, nameFault } from '../../rules'
+import { addFaults, faultsOf, named, nullable, optional, pageRules, refuse, rulesOf } from '../checking'
+import type { NewRow, SendRequest } from './send'
+import type { Release } from './settle'
+import type { NewMessage, PeekOptions, QueueSettings, ReceiveOptions, ReleaseOptions, SendOptions } from './types'
+
+const isBoolean = (value: unknown) => (typeof value === 'boolean' ? null : 'must be true or false')
+
+const SETTINGS_RULES = rulesOf({
+  visibilityTimeoutSeconds: optional(visibilityFault),
+  maxReceives: optional(maxReceivesFault),
+  deadLetterQueue: nullable(nameFault),
+  onDelete: optional((value) => oneOfFault(value, ON_DELETE)),
+  retentionSeconds: nullable((value) => integerFault(value, 1, MAX_TTL_SECONDS)),
+  paused: optional(isBoolean),
+})
+
+const sendRules = {
+  delaySeconds: optional(delayFault),
+  visibilityTimeoutSeconds: nullable(visibilityFault),
+  maxReceives: nullable(maxReceivesFault),
+  dedupId: nullable(nameFault),
+  priority: optional(priorityFault),
+  messageGroup: nullable(nameFault),
+}
+const SEND_RULES = rulesOf(sendRules)
+const MESSAGE_RULES = rulesOf({ body: bodyFault, ...sendRules })
+
+const bodies = optional((value) => (value === 'value' || value === 'text' ? null : 'must be "value" or "text"'))
+const BODY_RULES = rulesOf({ bodies })
+
+const RECEIVE_RULES = rulesOf({
+  max: optional((value) => integerFault(value, 1, MAX_BATCH)),
+  visibilityTimeoutSeconds: optional(visibilityFault),
+  waitSeconds: optional((value) => integerFault(value, 0, 20)),
+  order: optional((value) => oneOfFault(value, ORDERS)),
+  cursor: optional(nameFault),
+  signal: optional((value) => (value instanceof AbortSignal ? null : 'must be an AbortSignal')),
+  bodies,
+})
+
+const RELEASE_RULES = rulesOf({
+  delaySeconds: optional(delayFault),
+  error: nullable((value) => (typeof value === 'string' ? null : 'must be a string')),
+  dead: optional(isBoolean),
+})
+
+const PEEK_RULES = rulesOf({
+  ...pageRules,
+  bodies,
+  state: optional((value) => oneOfFault(value, MESSAGE_STATES)),
+  maxBytes: optional((value) => integerFault(value, 1, Number.MAX_SAFE_INTEGER)),
+})
+
+export function checkSettings(queue: unknown, settings: QueueSettings): void {
+  refuse([...named('queue', queue), ...faultsOf(settings, SETTINGS_RULES)])
+}
+
+export function checkedSend(queue: unknown, body: unknown, options: SendOptions): SendRequest {
+  const faults: Fault[] = named('queue', queue)
+  const fault = bodyFault(body)
+  if (fault !== null) faults.push({ pointer: '/body', detail: fault })
+  addFaults(faults, options, SEND_RULES, '')
+  refuse(faults)
+  return { queue: queue as string, rows: [rowOf({ ...options, body })] }
+}
+
+/** 1 to 1,000 of them; faults at `/3/body` and so on. */
+export function checkedMessages(queue: unknown, messages: readonly NewMessage[]): SendRequest {
+  const faults: Fault[] = named('queue', queue)
+  if (!Array.isArray(messages) || messages.length < 1 || messages.length > MAX_BATCH) {
+    throw invalidInput([...faults, { pointer: '', detail: `must be a list of 1 to ${MAX_BATCH} messages` }])
+  }
+  for (const [index, message] of messages.entries()) addFaults(faults, message, MESSAGE_RULES, `/${index}`)
+  refuse(faults)
+  return { queue: queue as string, rows: messages.map(rowOf) }
+}
+
+function rowOf(message: NewMessage): NewRow {
+  return {
+    body: jsonTextOf(message.body),
+    delayMs: (message.delaySeconds ?? 0) * 1000,
+    visibilityTimeoutSeconds: message.visibilityTimeoutSeconds ?? null,
+    maxReceives: message.maxReceives ?? null,
+    dedupId: message.dedupId ?? null,
+    priority: message.priority ?? 0,
+    messageGroup: message.messageGroup ?? null,
+  }
+}
+
+export function checkReceive(queue: unknown, options: ReceiveOptions): void {
+  refuse([...named('queue', queue), ...faultsOf(options, RECEIVE_RULES)])
+}
+
+/** 1 to 1,000 handles; what is no handle at all is an outcome of its own, not a fault. */
+export function checkedHandles(queue: unknown, handles: string | readonly string[]): readonly string[] {
+  const faults = named('queue', queue)
+  const list = typeof handles === 'string' ? [handles] : handles
+  if (!Array.isArray(list) || list.length < 1 || list.length > MAX_BATCH) {
+    faults.push({ pointer: '/receiptHandles', detail: `must be a list of 1 to ${MAX_BATCH} receipt handles` })
+  } else {
+    for (const [index, handle] of list.entries()) {
+      if (typeof handle !== 'string') faults.push({ pointer: `/receiptHandles/${index}`, detail: 'must be a string' })
+    }
+  }
+  refuse(faults)
+  return list
+}
+
+export function checkedRelease(options: ReleaseOptions): Release {
+  refuse(faultsOf(options, RELEASE_RULES))
+  const { delaySeconds = 0, error, dead = false } = options
+  const said = error ? Array.from(error.toWellFormed()).slice(0, MAX_ERROR_CHARACTERS).join('') : null
+  return { delayMs: delaySeconds * 1000, error: said, dead }
+}
+
+const EXTEND_RULES = rulesOf({ visibilityTimeoutSeconds: visibilityFault })
+
+/** The visibility in milliseconds. */
+export function checkedExtend(options: { visibilityTimeoutSeconds: number }): number {
+  refuse(faultsOf(options, EXTEND_RULES))
+  return options.visibilityTimeoutSeconds * 1000
+}
+
+export function checkedPeek(queue: unknown, options: PeekOptions): PeekOptions & { limit: number } {
+  refuse([...named('queue', queue), ...faultsOf(options, PEEK_RULES)])
+  return { ...options, limit: options.limit ?? 100 }
+}
+
+export function checkMessage(queue: unknown, id: unknown, options: unknown = {}): void {
+  const detail = idFault(id)
+  const fault = detail === null ? [] : [{ parameter: 'id', detail }]
+  refuse([...named('queue', queue), ...fault, ...faultsOf(options, BODY_RULES)])
+}
+
+export function checkedRedrive(queue: unknown, options: { max?: number }): number {
+  const max = optional((value) => integerFault(value, 1, Number.MAX_SAFE_INTEGER))
+  refuse([...named('queue', queue), ...faultsOf(options, rulesOf({ max }))])
+  return options.max ?? Number.POSITIVE_INFINITY
+}

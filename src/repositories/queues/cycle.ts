@@ -1,0 +1,133 @@
+/**
+ * The endless loop (Quassnoi, "Endless loops", 2009): the next ready messages after a stored cursor by id, wrapping to
+ * the start. Along the index queue_messages_cycle, where only ready messages of queues that are received so stand.
+ *
+ * Invariant: the cursor's row is the lock of its loop: its receivers get batch after batch, never the same one twice.
+ */
+import { placeholders, type Session, type Tx } from '../../database/engine'
+import { claimSets } from './claim'
+import { CYCLED, holdHead, type QueueHead } from './heads'
+import { type ClaimedRow, claimedOf, messageColumns, STATE } from './rows'
+import { updateRows } from './transitions'
+
+const PAGE = 500
+
+/** Puts all ready messages of a queue into the cycle, the first time that it is received so. */
+export async function beginCycle(session: Session, head: QueueHead): Promise<void> {
+  // Waits for the senders who have seen it otherwise.
+  await session.write((tx) => setCycled(tx, head.id, CYCLED.begun))
+  let after = { major: Number.NEGATIVE_INFINITY, minor: 0, id: 0n }
+  for (;;) {
+    const last = await session.write((tx) => enterPage(tx, head.id, after))
+    if (last === null) break
+    after = last
+  }
+  await session.write((tx) => setCycled(tx, head.id, CYCLED.wholly))
+}
+
+function setCycled(tx: Tx, queueId: bigint, cycled: number): Promise<number> {
+  return tx.run('UPDATE queues SET cycled = ?, version = version + 1 WHERE id = ? AND cycled < ?', [
+    cycled,
+    queueId,
+    cycled,
+  ])
+}
+
+interface Position {
+  major: number
+  minor: number
+  id: bigint
+}
+
+async function enterPage(tx: Tx, queueId: bigint, after: Position): Promise<Position | null> {
+  const { engine } = tx
+  const isFirst = after.major === Number.NEGATIVE_INFINITY
+  const behind = isFirst
+    ? ''
+    : ` AND (sort_major > ${after.major} OR (sort_major = ${after.major} AND (sort_minor > ${after.minor} ` +
+      `OR (sort_minor = ${after.minor} AND id > ${after.id}))))`
+  const rows = await tx.rows(
+    `SELECT ${engine.bigint('id')} AS id, sort_major, sort_minor FROM queue_messages${engine.useIndex('queue_messages_claim')} ` +
+      `WHERE queue_id = ? AND state = ${STATE.ready}${behind} ORDER BY sort_major, sort_minor, id LIMIT ${PAGE}`,
+    [queueId],
+  )
+  const last = rows.at(-1)
+  if (last === undefined) return null
+  const ids = rows.map(({ id }) => BigInt(id as string))
+  await tx.run(
+    `UPDATE queue_messages SET cycle_queue_id = ? WHERE id IN (${placeholders(ids.length)}) AND queue_id = ? AND state = ?`,
+    [queueId, ...ids, queueId, STATE.ready],
+  )
+  return { major: Number(last.sort_major), minor: Number(last.sort_minor), id: ids.at(-1) as bigint }
+}
+
+export interface CycleRequest {
+  queue: string
+  cursor: string
+  max: number
+  visibilityTimeoutSeconds: number | undefined
+  claimNumber: number
+}
+
+/** Claims the next messages and moves the cursor behind them; null while the cycle is not whole. */
+export async function claimCycle(tx: Tx, request: CycleRequest): Promise<ClaimedRow[] | null> {
+  const { head } = await holdHead(tx, request.queue)
+  if (head.paused) return []
+  if (head.cycled !== CYCLED.wholly) return null
+  const last = await lockCursor(tx, head.id, request.cursor)
+  const ids = await nextIds(tx, head.id, `id > ${last}`, request.max)
+  if (ids.length < request.max) ids.push(...(await nextIds(tx, head.id, `id <= ${last}`, request.max - ids.length)))
+  if (ids.length === 0) return []
+  await updateRows(
+    tx,
+    claimSets(tx.engine, tx.now, { head, ...request }, request.claimNumber),
+    ids.map((id) => ({ id })),
+  )
+  await tx.run('UPDATE queue_cursors SET last_id = ? WHERE queue_id = ? AND cursor_name = ?', [
+    ids.at(-1) as bigint,
+    head.id,
+    request.cursor,
+  ])
+  return readRows(tx, ids)
+}
+
+/** The id before the first of the next batch. */
+async function lockCursor(tx: Tx, queueId: bigint, cursor: string): Promise<bigint> {
+  const columns = ['queue_id', 'cursor_name', 'last_id']
+  const read = async () => {
+    const [row] = await tx.rows(
+      `SELECT ${tx.engine.bigint('last_id')} AS last_id FROM queue_cursors WHERE queue_id = ? AND cursor_name = ?${tx.engine.forUpdate}`,
+      [queueId, cursor],
+    )
+    return row ? BigInt(row.last_id as string) : null
+  }
+  const known = await read()
+  if (known !== null) return known
+  const upsert = tx.engine.upsert(
+    'queue_cursors',
+    'queue_id, cursor_name',
+    columns,
+    ['queue_id'],
+    [[queueId, cursor, 0]],
+  )
+  await tx.run(upsert.sql, upsert.parameters)
+  return (await read()) ?? 0n
+}
+
+async function nextIds(tx: Tx, queueId: bigint, where: string, max: number): Promise<bigint[]> {
+  const rows = await tx.rows(
+    `SELECT ${tx.engine.bigint('id')} AS id FROM queue_messages${tx.engine.useIndex('queue_messages_cycle')} ` +
+      `WHERE cycle_queue_id = ? AND ${where} ORDER BY id LIMIT ${max}${tx.engine.forUpdateSkipLocked}`,
+    [queueId],
+  )
+  return rows.map(({ id }) => BigInt(id as string))
+}
+
+async function readRows(tx: Tx, ids: readonly bigint[]): Promise<ClaimedRow[]> {
+  const rows = await tx.rows(
+    `SELECT ${messageColumns(tx.engine)} FROM queue_messages WHERE id IN (${placeholders(ids.length)})`,
+    ids,
+  )
+  const byId = new Map(rows.map(claimedOf).map((row) => [row.id, row]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
+}

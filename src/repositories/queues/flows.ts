@@ -1,0 +1,172 @@
+/**
+ * Start-time fair queueing over message groups (Goyal, Vin, Cheng: "Start-time Fair Queueing", 1996): each message that
+ * becomes ready is given a virtual start, the next of its group or the virtual time, whichever is later, and claims go
+ * by it. So a group with a long backlog takes turns with the others, and one that was idle saves up nothing.
+ *
+ * It owns queue_flows. Invariant: the starts of a group grow. The lock of an urgency of a queue is its row with the
+ * group '', taken first and held to the end of the transaction.
+ */
+import { compareNames, type Parameter, type Row, type Tx } from '../../database/engine'
+import { STATE } from './rows'
+
+/** A message that becomes ready. */
+export interface Ready {
+  queueId: bigint
+  priority: number
+  messageGroup: string | null
+}
+
+interface Flow {
+  group: string
+  nextStart: number
+}
+
+/** The groups of one queue that have messages of one priority. */
+interface Level {
+  queueId: bigint
+  urgency: number
+  virtualTime: number
+  /** The greatest `nextStart` of all groups. */
+  top: number
+  /** Of the messages without a group; its row is the lock. */
+  ungrouped: Flow
+  /** Those that a start is asked for. */
+  flows: Map<string, Flow>
+}
+
+/** The group of messages without one: no name is empty. */
+const NO_GROUP = ''
+
+const COLUMNS = ['queue_id', 'urgency', 'message_group', 'next_start', 'virtual_time', 'top']
+
+export function urgencyOf(priority: number): number {
+  return priority === 0 ? 0 : -priority
+}
+
+/** The virtual starts of the messages, in their order. */
+export async function assignStarts(tx: Tx, messages: readonly Ready[]): Promise<number[]> {
+  const levels = await lockLevels(tx, messages)
+  await findVirtualTimes(tx, levels)
+  const starts = messages.map(({ queueId, priority, messageGroup }) => {
+    const level = levels.get(keyOf(queueId, urgencyOf(priority))) as Level
+    const flow = level.flows.get(messageGroup ?? NO_GROUP) as Flow
+    const start = Math.max(level.virtualTime, flow.nextStart)
+    flow.nextStart = start + 1
+    level.top = Math.max(level.top, flow.nextStart)
+    return start
+  })
+  await saveLevels(tx, levels)
+  return starts
+}
+
+function keyOf(queueId: bigint, urgency: number): string {
+  return `${queueId}/${urgency}`
+}
+
+/** In the order of the primary key, so that two who lock several never wait for each other in a circle. */
+function levelsOf(messages: readonly Ready[]): Map<string, Level> {
+  const levels = new Map<string, Level>()
+  for (const { queueId, priority, messageGroup } of messages) {
+    const urgency = urgencyOf(priority)
+    const key = keyOf(queueId, urgency)
+    let level = levels.get(key)
+    if (!level) {
+      const ungrouped = { group: NO_GROUP, nextStart: 0 }
+      level = { queueId, urgency, virtualTime: 0, top: 0, ungrouped, flows: new Map() }
+      levels.set(key, level)
+    }
+    const group = messageGroup ?? NO_GROUP
+    if (group === NO_GROUP) level.flows.set(group, level.ungrouped)
+    else if (!level.flows.has(group)) level.flows.set(group, { group, nextStart: 0 })
+  }
+  const sorted = [...levels].sort(([, a], [, b]) =>
+    a.queueId === b.queueId ? a.urgency - b.urgency : a.queueId < b.queueId ? -1 : 1,
+  )
+  return new Map(sorted)
+}
+
+async function lockLevels(tx: Tx, messages: readonly Ready[]): Promise<Map<string, Level>> {
+  const levels = levelsOf(messages)
+  for (const level of levels.values()) {
+    let rows = await lockedRows(tx, level)
+    if (!rows.some(isLock)) {
+      const none = tx.engine.upsert(
+        'queue_flows',
+        'queue_id, urgency, message_group',
+        COLUMNS,
+        ['queue_id'],
+        [[level.queueId, level.urgency, NO_GROUP, 0, 0, 0]],
+      )
+      await tx.run(none.sql, none.parameters)
+      rows = await lockedRows(tx, level)
+    }
+    for (const row of rows) take(level, row)
+  }
+  return levels
+}
+
+function isLock(row: Row): boolean {
+  return row.message_group === NO_GROUP
+}
+
+function take(level: Level, row: Row): void {
+  const flow = isLock(row) ? level.ungrouped : level.flows.get(row.message_group as string)
+  if (flow) flow.nextStart = Number(row.next_start)
+  if (!isLock(row)) return
+  level.virtualTime = Number(row.virtual_time)
+  level.top = Number(row.top)
+}
+
+function lockedRows(tx: Tx, { queueId, urgency, flows }: Level): Promise<Row[]> {
+  const groups = [...new Set([NO_GROUP, ...flows.keys()])].sort(compareNames)
+  const marks = groups.map(() => '?').join(', ')
+  return tx.rows(
+    'SELECT message_group, next_start, virtual_time, top FROM queue_flows ' +
+      `WHERE queue_id = ? AND urgency = ? AND message_group IN (${marks}) ORDER BY message_group${tx.engine.forUpdate}`,
+    [queueId, urgency, ...groups],
+  )
+}
+
+/** The virtual time is where the first ready message starts. Only a group that is behind the others needs it. */
+async function findVirtualTimes(tx: Tx, levels: ReadonlyMap<string, Level>): Promise<void> {
+  for (const level of levels.values()) {
+    if ([...level.flows.values()].every(({ nextStart }) => nextStart >= level.top)) continue
+    const [first] = await tx.rows(
+      `SELECT sort_minor FROM queue_messages${tx.engine.useIndex('queue_messages_claim')} ` +
+        'WHERE queue_id = ? AND state = ? AND sort_major = ? AND sort_minor >= ? ORDER BY sort_minor LIMIT 1',
+      [level.queueId, STATE.ready, level.urgency, level.virtualTime],
+    )
+    level.virtualTime = first ? Number(first.sort_minor) : level.top
+  }
+}
+
+async function saveLevels(tx: Tx, levels: ReadonlyMap<string, Level>): Promise<void> {
+  const rows: Parameter[][] = []
+  for (const { queueId, urgency, virtualTime, top, ungrouped, flows } of levels.values()) {
+    rows.push([queueId, urgency, NO_GROUP, ungrouped.nextStart, virtualTime, top])
+    for (const { group, nextStart } of flows.values()) {
+      if (group !== NO_GROUP) rows.push([queueId, urgency, group, nextStart, 0, 0])
+    }
+  }
+  for (let start = 0; start < rows.length; start += 1000) {
+    const chunk = rows.slice(start, start + 1000)
+    const upsert = tx.engine.upsert('queue_flows', 'queue_id, urgency, message_group', COLUMNS, COLUMNS.slice(3), chunk)
+    await tx.run(upsert.sql, upsert.parameters)
+  }
+}
+
+/** Groups whose next message would start at the virtual time anyway: their rows say nothing. */
+export async function sweepFlows(tx: Tx): Promise<void> {
+  const idle = await tx.rows(
+    'SELECT flow.queue_id, flow.urgency, flow.message_group FROM queue_flows flow ' +
+      "JOIN queue_flows level ON level.queue_id = flow.queue_id AND level.urgency = flow.urgency AND level.message_group = '' " +
+      "WHERE flow.message_group <> '' AND flow.next_start <= level.virtual_time LIMIT 500",
+  )
+  for (const { queue_id, urgency, message_group } of idle) {
+    await tx.run(
+      'DELETE FROM queue_flows WHERE queue_id = ? AND urgency = ? AND message_group = ? AND next_start <= ' +
+        "(SELECT virtual_time FROM (SELECT virtual_time FROM queue_flows WHERE queue_id = ? AND urgency = ? AND message_group = '') level)",
+      [queue_id, urgency, message_group, queue_id, urgency] as Parameter[],
+    )
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * What time does to messages: delays and claims that run out. In small batches, by whoever comes first: a receive that
+ * looks for work, and the sweeper of every process. What another transaction has locked is passed over.
+ */
+import type { Reader, Session, Tx } from '../../database/engine'
+import { holdHeadById, type QueueHead } from './heads'
+import { STATE } from './rows'
+import type { OnReady } from './send'
+import {
+  isOutOfReceives,
+  type LockedRow,
+  lockedColumns,
+  lockedOf,
+  makeDead,
+  makeReady,
+  updateRows,
+} from './transitions'
+
+/** Messages of one transaction. */
+const BATCH = 200
+
+/** Lines of the index that are in the order of time. */
+const TIMED = [STATE.inFlight, STATE.delayed] as const
+
+/** Asks for one row, so that it costs two looks in the index however much waits. */
+function dueSql(reader: Reader, queueId: string): string {
+  const due = (state: number) =>
+    `(SELECT 1 FROM queue_messages${reader.engine.useIndex('queue_messages_claim')} ` +
+    `WHERE queue_id = ${queueId} AND state = ${state} AND sort_major <= ${reader.now} LIMIT 1)`
+  return TIMED.map((state) => `${due(state)} IS NOT NULL`).join(' OR ')
+}
+
+export async function isDue(reader: Reader, queueId: bigint): Promise<boolean> {
+  const [row] = await reader.rows(`SELECT CASE WHEN ${dueSql(reader, String(queueId))} THEN 1 ELSE 0 END AS due`)
+  return Number(row?.due) === 1
+}
+
+/** The queues with something to do. */
+export async function dueQueues(reader: Reader): Promise<bigint[]> {
+  const rows = await reader.rows(
+    `SELECT ${reader.engine.bigint('queues.id')} AS id FROM queues WHERE ${dueSql(reader, 'queues.id')}`,
+  )
+  return rows.map(({ id }) => BigInt(id as string))
+}
+
+/** Promotes until nothing of the queue is due, or what is is locked; resolves to how many messages it moved. */
+export async function promoteQueue(session: Session, queueId: bigint, onReady: OnReady): Promise<number> {
+  let moved = 0
+  for (;;) {
+    const batch = await session.write((tx) => promoteBatch(tx, queueId, onReady))
+    moved += batch.moved
+    if (!batch.more) return moved
+  }
+}
+
+async function promoteBatch(tx: Tx, queueId: bigint, onReady: OnReady): Promise<{ moved: number; more: boolean }> {
+  const held = await holdHeadById(tx, queueId)
+  if (held === null) return { moved: 0, more: false }
+  const { head, nowMs } = held
+  const rows: LockedRow[] = []
+  for (const state of TIMED) rows.push(...(await lockDue(tx, queueId, state, nowMs)))
+  const isHeld = (row: LockedRow) => row.state === STATE.inFlight && row.visibleAtMs > nowMs
+  const over = rows.filter((row) => !isHeld(row))
+  await updateRows(tx, 'sort_major = visible_at_ms', rows.filter(isHeld))
+  const dead = over.filter((row) => row.state === STATE.inFlight && isOutOfReceives(row, head))
+  await bury(tx, head, dead, nowMs, onReady)
+  // The receipt stays: until another receiver has the message, its last one may still delete it.
+  await makeReady(
+    tx,
+    head,
+    over.filter((row) => !dead.includes(row)),
+    '',
+    onReady,
+  )
+  return { moved: over.length, more: rows.length >= BATCH }
+}
+
+/** To the queue's dead letters, wherever they are. */
+export async function bury(tx: Tx, head: QueueHead, rows: readonly LockedRow[], nowMs: number, onReady: OnReady) {
+  if (rows.length === 0) return
+  const deadLetters = head.deadLetterQueueId === null ? null : await holdHeadById(tx, head.deadLetterQueueId)
+  await makeDead(tx, deadLetters?.head ?? null, rows, nowMs, onReady)
+}
+
+async function lockDue(tx: Tx, queueId: bigint, state: number, nowMs: number): Promise<LockedRow[]> {
+  const { engine } = tx
+  const rows = await tx.rows(
+    `SELECT ${lockedColumns(tx)} FROM queue_messages${engine.useIndex('queue_messages_claim')} ` +
+      `WHERE queue_id = ? AND state = ? AND sort_major <= ? ORDER BY sort_major, sort_minor, id LIMIT ${BATCH}` +
+      engine.forUpdateSkipLocked,
+    [queueId, state, nowMs],
+  )
+  return rows.map(lockedOf)
+}

@@ -1,0 +1,150 @@
+/**
+ * Queues themselves: making, changing, listing and dropping them. Whoever changes which queue has which dead-letter
+ * queue holds the one row of recentn_schema, so that no two of them close a circle, or drop what the other names.
+ */
+import { afterPrefix, type Parameter, type Reader, type Session, type Tx } from '../../database/engine'
+import { type Fault, RecentnError } from '../../errors'
+import { headColumns, headOf, LONGEST_VISIBILITY_SECONDS, type QueueHead, queueOf } from './heads'
+import { removeRows } from './peek'
+import type { Queue, QueueSettings } from './types'
+
+/** A queue, and the name of its dead-letter queue. */
+export interface NamedHead {
+  head: QueueHead
+  deadLetterQueue: string | null
+}
+
+async function lockSettings(tx: Tx): Promise<void> {
+  await tx.rows(`SELECT id FROM recentn_schema WHERE id = 1${tx.engine.forUpdate}`)
+}
+
+async function headNamed(reader: Reader, queue: string): Promise<QueueHead | null> {
+  const [row] = await reader.rows(`SELECT ${headColumns(reader)} FROM queues WHERE queue = ?`, [queue])
+  return row ? headOf(row) : null
+}
+
+async function headNumbered(reader: Reader, id: bigint): Promise<QueueHead | null> {
+  const [row] = await reader.rows(`SELECT ${headColumns(reader)} FROM queues WHERE id = ?`, [id])
+  return row ? headOf(row) : null
+}
+
+export async function namedHead(reader: Reader, queue: string): Promise<NamedHead | null> {
+  const head = await headNamed(reader, queue)
+  if (head === null) return null
+  const { deadLetterQueueId } = head
+  const letters = deadLetterQueueId === null ? null : await headNumbered(reader, deadLetterQueueId)
+  return { head, deadLetterQueue: letters?.queue ?? null }
+}
+
+export async function putQueue(tx: Tx, queue: string, settings: QueueSettings): Promise<Queue & { created: boolean }> {
+  await lockSettings(tx)
+  const before = await headNamed(tx, queue)
+  const name = settings.deadLetterQueue ?? null
+  const letters = name === null ? null : await deadLetters(tx, queue, name)
+  const values: Record<string, Parameter> = {
+    visibility_timeout_seconds: settings.visibilityTimeoutSeconds ?? 30,
+    max_receives: settings.maxReceives ?? 0,
+    dead_letter_queue_id: letters?.id ?? null,
+    on_delete: settings.onDelete ?? 'remove',
+    retention_seconds: settings.retentionSeconds ?? null,
+    paused: settings.paused ? 1 : 0,
+  }
+  const columns = Object.keys(values)
+  if (before !== null) {
+    const sets = columns.map((column) => `${column} = ?`).join(', ')
+    await tx.run(`UPDATE queues SET ${sets}, version = version + 1 WHERE id = ?`, [...Object.values(values), before.id])
+  } else {
+    const all = [...columns, 'queue', 'version', 'cycled', 'shortest_visibility_seconds', 'created_at_ms']
+    const marks = [...columns.map(() => '?'), '?', '1', '0', String(LONGEST_VISIBILITY_SECONDS), tx.now].join(', ')
+    await tx.run(`INSERT INTO queues (${all.join(', ')}) VALUES (${marks})`, [...Object.values(values), queue])
+  }
+  const head = (await headNamed(tx, queue)) as QueueHead
+  return { ...queueOf(head, letters?.queue ?? null), created: before === null }
+}
+
+/** Follows the dead-letter queues from the one named; none may lead back to `queue`. */
+async function deadLetters(tx: Tx, queue: string, name: string): Promise<QueueHead> {
+  const faults = (detail: string): Fault[] => [{ pointer: '/deadLetterQueue', detail }]
+  const circle = () =>
+    new RecentnError('dead_letter_cycle', `The dead letters of ${JSON.stringify(queue)} would come back to it`, {
+      faults: faults('closes a circle'),
+    })
+  if (name === queue) throw circle()
+  const first = await headNamed(tx, name)
+  if (first === null) {
+    const detail = `There is no queue ${JSON.stringify(name)}`
+    throw new RecentnError('queue_not_found', detail, { faults: faults('is no queue') })
+  }
+  for (let next: QueueHead | null = first; next?.deadLetterQueueId; ) {
+    next = await headNumbered(tx, next.deadLetterQueueId)
+    if (next?.queue === queue) throw circle()
+  }
+  return first
+}
+
+export async function listHeads(
+  reader: Reader,
+  { limit, after, prefix }: { limit: number; after?: string; prefix?: string },
+): Promise<NamedHead[]> {
+  const where: string[] = []
+  const parameters: Parameter[] = []
+  const add = (condition: string, value: string | null) => {
+    if (value === null) return
+    where.push(condition)
+    parameters.push(value)
+  }
+  if (after !== undefined) add('queue > ?', after)
+  if (prefix) {
+    add('queue >= ?', prefix)
+    add('queue < ?', afterPrefix(prefix))
+  }
+  const rows = await reader.rows(
+    `SELECT ${headColumns(reader)}, (SELECT letters.queue FROM queues letters WHERE letters.id = queues.dead_letter_queue_id) ` +
+      `AS letters FROM queues${where.length > 0 ? ` WHERE ${where.join(' AND ')}` : ''} ORDER BY queue LIMIT ${limit}`,
+    parameters,
+  )
+  return rows.map((row) => ({ head: headOf(row), deadLetterQueue: row.letters as string | null }))
+}
+
+/** Drops the queue at once, and then its messages; the sweeper goes on where this is cut off. */
+export async function dropQueue(session: Session, queue: string): Promise<QueueHead | null> {
+  return session.whole(async (whole) => {
+    const head = await whole.write((tx) => dropHead(tx, queue))
+    if (head !== null) while (await whole.write((tx) => dropSome(tx, head.id)));
+    return head
+  })
+}
+
+async function dropHead(tx: Tx, queue: string): Promise<QueueHead | null> {
+  await lockSettings(tx)
+  const [row] = await tx.rows(`SELECT ${headColumns(tx)} FROM queues WHERE queue = ?${tx.engine.forUpdate}`, [queue])
+  if (!row) return null
+  const head = headOf(row)
+  const [other] = await tx.rows('SELECT queue FROM queues WHERE dead_letter_queue_id = ? ORDER BY queue LIMIT 1', [
+    head.id,
+  ])
+  if (other) throw new RecentnError('queue_in_use', `${JSON.stringify(other.queue)} has it as its dead-letter queue`)
+  await tx.run('INSERT INTO queue_drops (queue_id) VALUES (?)', [head.id])
+  for (const table of ['queue_flows', 'queue_cursors']) {
+    await tx.run(`DELETE FROM ${table} WHERE queue_id = ?`, [head.id])
+  }
+  await tx.run('DELETE FROM queues WHERE id = ?', [head.id])
+  return head
+}
+
+const DROPPED = 500
+
+/** Removes some of what a dropped queue has left; false when there is nothing more. */
+export async function dropSome(tx: Tx, queueId: bigint): Promise<boolean> {
+  const { engine } = tx
+  for (const table of ['queue_messages', 'queue_archive']) {
+    const rows = await tx.rows(
+      `SELECT ${engine.bigint('id')} AS id FROM ${table} WHERE queue_id = ? LIMIT ${DROPPED}${engine.forUpdate}`,
+      [queueId],
+    )
+    if (rows.length > 0) return (await removeRows(tx, rows, table)) > 0
+  }
+  await tx.run('DELETE FROM queue_dedups WHERE queue_id = ?', [queueId])
+  await tx.run('DELETE FROM queue_drops WHERE queue_id = ?', [queueId])
+  return false
+}

@@ -1,0 +1,78 @@
+/** Sending dead messages back to where they came from, in small transactions. */
+import type { Session, Tx } from '../../database/engine'
+import { holdHead, holdHeadById } from './heads'
+import { NO_RECEIPT, STATE } from './rows'
+import type { OnReady } from './send'
+import { type LockedRow, lockedColumns, lockedOf, makeReady, updateRows } from './transitions'
+
+const BATCH = 200
+
+/** Lines of the queue in which messages may be redriven: its own dead, and the dead letters of others. */
+const OWN = { state: STATE.dead, where: '' }
+const LETTERS = [STATE.ready, STATE.delayed, STATE.dead].map((state) => ({
+  state,
+  where: ' AND source_queue_id IS NOT NULL',
+}))
+
+/** Resolves to how many were moved. Those whose queue is gone stay where they are. */
+export async function redriveQueue(session: Session, queue: string, max: number, onReady: OnReady): Promise<number> {
+  return session.whole(async (whole) => {
+    const last = await whole.read(async (reader) => {
+      const [row] = await reader.rows(`SELECT ${reader.engine.bigint('MAX(id)')} AS id FROM queue_messages`)
+      return BigInt((row?.id as string | null) ?? 0)
+    })
+    let moved = 0
+    for (const line of [...LETTERS, OWN]) {
+      for (let found = 1; found > 0 && moved < max; ) {
+        const step = { queue, ...line, last, max: Math.min(BATCH, max - moved) }
+        const batch = await whole.write((tx) => redriveBatch(tx, step, onReady))
+        moved += batch.moved
+        found = batch.found
+      }
+    }
+    return moved
+  })
+}
+
+interface Step {
+  queue: string
+  state: number
+  where: string
+  last: bigint
+  max: number
+}
+
+async function redriveBatch(
+  tx: Tx,
+  { queue, state, where, last, max }: Step,
+  onReady: OnReady,
+): Promise<{ moved: number; found: number }> {
+  const { engine } = tx
+  const { head, nowMs } = await holdHead(tx, queue)
+  const found = await tx.rows(
+    `SELECT ${lockedColumns(tx)} FROM queue_messages${engine.useIndex('queue_messages_claim')} ` +
+      `WHERE queue_id = ? AND state = ?${where} AND id <= ? ORDER BY sort_major, sort_minor, id LIMIT ${max}` +
+      engine.forUpdateSkipLocked,
+    [head.id, state, last],
+  )
+  const rows = found.map(lockedOf)
+  let moved = 0
+  const back = `, receive_count = 0, receipt = '${NO_RECEIPT}', source_queue_id = NULL, visible_at_ms = ${nowMs}`
+  for (const [source, group] of bySource(rows)) {
+    const target = source === null ? { head } : await holdHeadById(tx, source)
+    if (target === null) {
+      // They can't go back any more, and are this queue's own from now on.
+      await updateRows(tx, 'source_queue_id = NULL', group)
+      continue
+    }
+    await makeReady(tx, target.head, group, back, onReady)
+    moved += group.length
+  }
+  return { moved, found: rows.length }
+}
+
+function bySource(rows: readonly LockedRow[]): Map<bigint | null, LockedRow[]> {
+  const groups = new Map<bigint | null, LockedRow[]>()
+  for (const row of rows) groups.set(row.sourceQueueId, [...(groups.get(row.sourceQueueId) ?? []), row])
+  return groups
+}

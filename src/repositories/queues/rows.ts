@@ -1,0 +1,145 @@
+/** How messages stand in the tables: their states, columns and receipts, and what becomes of a row. */
+import type { Engine, Row } from '../../database/engine'
+import { JsonText } from '../../json'
+import type { QueueHead } from './heads'
+import type { BodyOptions, Message, MessageState, PeekedMessage } from './types'
+
+export const STATE = { ready: 0, inFlight: 1, delayed: 2, dead: 3 } as const
+
+const STATE_NAMES: readonly MessageState[] = ['ready', 'in-flight', 'delayed', 'dead']
+
+/** The line of the index that a state is; null for what is in the archive. */
+export function lineOf(state: MessageState): number | null {
+  const line = STATE_NAMES.indexOf(state)
+  return line < 0 ? null : line
+}
+
+/** The receipt of a message that nobody has a claim on. */
+export const NO_RECEIPT = '0'.repeat(32)
+
+/** Ids in one statement: with some hundreds of them a server may go through the whole table, and lock it. */
+export const MAX_IDS = 100
+
+export function messageColumns(engine: Engine): string {
+  return (
+    `${engine.bigint('id')} AS id, receipt, receive_count, max_receives, sent_at_ms, last_received_at_ms, visible_at_ms, ` +
+    'last_error, message_group, priority, virtual_start, body'
+  )
+}
+
+/** A claimed message, and where it stood. */
+export interface ClaimedRow {
+  id: bigint
+  receipt: string
+  receiveCount: number
+  maxReceives: number | null
+  sentAtMs: number
+  receivedAtMs: number
+  visibleAtMs: number
+  lastError: string | null
+  messageGroup: string | null
+  priority: number
+  virtualStart: number
+  body: string
+}
+
+export function claimedOf(row: Row): ClaimedRow {
+  return {
+    id: BigInt(row.id as string),
+    receipt: row.receipt as string,
+    receiveCount: Number(row.receive_count),
+    maxReceives: row.max_receives === null ? null : Number(row.max_receives),
+    sentAtMs: Number(row.sent_at_ms),
+    receivedAtMs: Number(row.last_received_at_ms),
+    visibleAtMs: Number(row.visible_at_ms),
+    lastError: row.last_error as string | null,
+    messageGroup: row.message_group as string | null,
+    priority: Number(row.priority),
+    virtualStart: Number(row.virtual_start),
+    body: row.body as string,
+  }
+}
+
+export function messageOf({ id: queueId, maxReceives }: QueueHead, row: ClaimedRow, { bodies }: BodyOptions): Message {
+  return {
+    id: row.id,
+    body: bodyOf(row.body, bodies),
+    receiveCount: row.receiveCount,
+    receiptHandle: handleOf(queueId, row.id, row.receipt),
+    sentAt: new Date(row.sentAtMs),
+    receivedAt: new Date(row.receivedAtMs),
+    visibleAt: new Date(row.visibleAtMs),
+    maxReceives: row.maxReceives ?? maxReceives,
+    lastError: row.lastError,
+    messageGroup: row.messageGroup,
+    priority: row.priority,
+  }
+}
+
+export function bodyOf(text: string, form: BodyOptions['bodies']): unknown {
+  return form === 'text' ? new JsonText(text) : JSON.parse(text)
+}
+
+/** `limit` is the queue's, for messages without their own. */
+export function peekedOf(row: Row, state: MessageState, limit: number, { bodies }: BodyOptions): PeekedMessage {
+  const lastReceivedAtMs = Number(row.last_received_at_ms)
+  return {
+    id: BigInt(row.id as string),
+    state,
+    body: bodyOf(row.body as string, bodies),
+    receiveCount: Number(row.receive_count),
+    maxReceives: row.max_receives === null ? limit : Number(row.max_receives),
+    sentAt: new Date(Number(row.sent_at_ms)),
+    visibleAt: new Date(Number(row.visible_at_ms)),
+    lastReceivedAt: lastReceivedAtMs === 0 ? null : new Date(lastReceivedAtMs),
+    archivedAt: state === 'archived' ? new Date(Number(row.archived_at_ms)) : null,
+    lastError: row.last_error as string | null,
+    messageGroup: row.message_group as string | null,
+    priority: Number(row.priority),
+  }
+}
+
+export function stateName(line: unknown): MessageState {
+  return STATE_NAMES[Number(line)] as MessageState
+}
+
+/** What a handle names. */
+export interface Receipt {
+  handle: string
+  id: bigint
+  /** In upper-case hexadecimal digits, as it stands in the table. */
+  receipt: string
+}
+
+const HANDLE_BYTES = 28
+const HANDLE = /^[A-Za-z0-9_-]{38}$/
+
+/**
+ * The id and the secret of the claim, 128 random bits of the database's own for each message and claim. The check is
+ * no secret: it tells a handle that was garbled, or that belongs to another queue, from one that is stale.
+ */
+export function handleOf(queueId: bigint, id: bigint, receipt: string): string {
+  const bytes = Buffer.allocUnsafe(HANDLE_BYTES)
+  bytes.writeBigUInt64BE(id, 0)
+  bytes.write(receipt, 8, 16, 'hex')
+  bytes.writeUInt32BE(checkOf(queueId, bytes), 24)
+  return bytes.toString('base64url')
+}
+
+/** Null for what is no handle of this queue. */
+export function receiptOf(queueId: bigint, handle: unknown): Receipt | null {
+  if (typeof handle !== 'string' || !HANDLE.test(handle)) return null
+  const bytes = Buffer.from(handle, 'base64url')
+  if (bytes.length !== HANDLE_BYTES || bytes.readUInt32BE(24) !== checkOf(queueId, bytes)) return null
+  const receipt = bytes.toString('hex', 8, 24).toUpperCase()
+  // Four bits of the last character are unused: only one way of writing them is ours.
+  if (receipt === NO_RECEIPT || bytes.toString('base64url') !== handle) return null
+  return { handle, id: bytes.readBigUInt64BE(0), receipt }
+}
+
+/** FNV-1a. */
+function checkOf(queueId: bigint, bytes: Buffer): number {
+  let hash = 0x811c9dc5 ^ Number(BigInt.asUintN(32, queueId))
+  for (let index = 0; index < HANDLE_BYTES - 4; index++) hash = Math.imul(hash ^ (bytes[index] as number), 0x01000193)
+  return hash >>> 0
+}

@@ -1,0 +1,230 @@
+/**
+ * Sending: the messages of many requests in one transaction, each request all or nothing.
+ *
+ * Order of the locks: the queues' rows (shared), dedup ids, flows (each sorted); the messages themselves are new. A
+ * dedup id belongs to whoever first inserts its row; another sender waits for that one's end and then sees the id.
+ */
+import { compareNames, type Parameter, type Tx } from '../../database/engine'
+import type { RecentnError } from '../../errors'
+import { assignStarts, urgencyOf } from './flows'
+import { CYCLED, type Held, holdHeads, notFound, type QueueHead } from './heads'
+import { STATE } from './rows'
+import type { Sent } from './types'
+
+/** A checked message on its way in. */
+export interface NewRow {
+  body: string
+  delayMs: number
+  visibilityTimeoutSeconds: number | null
+  maxReceives: number | null
+  dedupId: string | null
+  priority: number
+  messageGroup: string | null
+}
+
+export interface SendRequest {
+  queue: string
+  rows: readonly NewRow[]
+}
+
+/** One message of the transaction: to be sent, or one that another stands for. */
+interface Sending {
+  head: QueueHead
+  row: NewRow
+  id: bigint
+  /** A message of this very transaction that stands for it. */
+  first: Sending | null
+  sent: boolean
+  start: number
+}
+
+/** A dedup id is remembered for 5 minutes. */
+export const DEDUP_MS = 300_000
+
+const COLUMNS = [
+  'queue_id',
+  'state',
+  'sort_major',
+  'sort_minor',
+  'virtual_start',
+  'cycle_queue_id',
+  'visible_at_ms',
+  'sent_at_ms',
+  'priority',
+  'max_receives',
+  'visibility_timeout_seconds',
+  'message_group',
+  'body',
+]
+
+/** What one INSERT takes: the smallest `max_allowed_packet` that is about is 16 MiB, and a text may grow as a literal. */
+const MAX_INSERT_ROWS = 1000
+const MAX_INSERT_BYTES = 4 * 1024 * 1024
+
+/** Where messages that became ready stand, for whoever remembers where a claim may begin. */
+export type OnReady = (queueId: bigint, major: number, minor: number) => void
+
+export async function sendAll(
+  tx: Tx,
+  requests: readonly SendRequest[],
+  onReady: OnReady,
+): Promise<(Sent[] | RecentnError)[]> {
+  const held = await holdHeads(tx, [...new Set(requests.map(({ queue }) => queue))])
+  const { nowMs } = held
+  const heads = new Map(held.heads.map((head) => [head.queue, head]))
+  const outcomes = requests.map(({ queue, rows }) => {
+    const head = heads.get(queue)
+    return head ? rows.map((row): Sending => ({ head, row, id: 0n, first: null, sent: true, start: 0 })) : null
+  })
+  const all = outcomes.flatMap((outcome) => outcome ?? [])
+  const dedups = await findDuplicates(tx, all, nowMs)
+  const news = all.filter(({ sent }) => sent)
+  await lowerShortest(tx, news)
+  const ready = news.filter(({ row }) => row.delayMs === 0)
+  const starts = await assignStarts(
+    tx,
+    ready.map(({ head, row }) => ({ queueId: head.id, priority: row.priority, messageGroup: row.messageGroup })),
+  )
+  for (const [index, sending] of ready.entries()) sending.start = starts[index] as number
+  await insertMessages(tx, news, held)
+  await saveDedups(tx, dedups, nowMs)
+  for (const { head, row, start } of ready) onReady(head.id, urgencyOf(row.priority), start)
+  return outcomes.map((outcome, index) =>
+    outcome === null
+      ? notFound((requests[index] as SendRequest).queue)
+      : outcome.map(({ id, first, sent }) => ({ id: first?.id ?? id, sent })),
+  )
+}
+
+/** Marks what another message stands for; resolves to those that others will be duplicates of. */
+async function findDuplicates(tx: Tx, all: readonly Sending[], nowMs: number): Promise<Sending[]> {
+  const firsts = new Map<string, Sending>()
+  for (const sending of all) {
+    const { head, row } = sending
+    if (row.dedupId === null) continue
+    const key = `${head.id}/${row.dedupId}`
+    const first = firsts.get(key)
+    if (!first) firsts.set(key, sending)
+    else Object.assign(sending, { first, sent: false })
+  }
+  const sorted = [...firsts.values()].sort(byDedupId)
+  for (let start = 0; start < sorted.length; start += 500) {
+    await lockDedups(tx, sorted.slice(start, start + 500), nowMs)
+  }
+  return sorted.filter(({ sent }) => sent)
+}
+
+function byDedupId(a: Sending, b: Sending): number {
+  if (a.head.id !== b.head.id) return a.head.id < b.head.id ? -1 : 1
+  return compareNames(a.row.dedupId as string, b.row.dedupId as string)
+}
+
+const DEDUP_COLUMNS = ['queue_id', 'dedup_id', 'message_id', 'sent_at_ms']
+
+async function lockDedups(tx: Tx, sendings: readonly Sending[], nowMs: number): Promise<void> {
+  const none = tx.engine.upsert(
+    'queue_dedups',
+    'queue_id, dedup_id',
+    DEDUP_COLUMNS,
+    ['queue_id'],
+    sendings.map(({ head, row }) => [head.id, row.dedupId, 0, 0]),
+  )
+  await tx.run(none.sql, none.parameters)
+  const keys = sendings.flatMap(({ head, row }) => [head.id, row.dedupId] as Parameter[])
+  const where = sendings.map(() => '(queue_id = ? AND dedup_id = ?)').join(' OR ')
+  const rows = await tx.rows(
+    `SELECT ${tx.engine.bigint('queue_id')} AS queue_id, dedup_id, ${tx.engine.bigint('message_id')} AS message_id, ` +
+      `sent_at_ms FROM queue_dedups WHERE ${where}${tx.engine.forUpdate}`,
+    keys,
+  )
+  const known = new Map(rows.map((row) => [`${row.queue_id}/${row.dedup_id}`, row]))
+  for (const sending of sendings) {
+    const row = known.get(`${sending.head.id}/${sending.row.dedupId}`)
+    if (!row || Number(row.sent_at_ms) <= nowMs - DEDUP_MS) continue
+    sending.id = BigInt(row.message_id as string)
+    sending.sent = false
+  }
+}
+
+async function saveDedups(tx: Tx, firsts: readonly Sending[], nowMs: number): Promise<void> {
+  for (let start = 0; start < firsts.length; start += 500) {
+    const rows = firsts.slice(start, start + 500).map(({ head, row, id }) => [head.id, row.dedupId, id, nowMs])
+    const upsert = tx.engine.upsert('queue_dedups', 'queue_id, dedup_id', DEDUP_COLUMNS, DEDUP_COLUMNS.slice(2), rows)
+    await tx.run(upsert.sql, upsert.parameters)
+  }
+}
+
+/** A claim is looked at no later than the shortest visibility that a message of its queue ever asked for. */
+async function lowerShortest(tx: Tx, news: readonly Sending[]): Promise<void> {
+  const shortest = new Map<bigint, number>()
+  for (const { head, row } of news) {
+    const asked = row.visibilityTimeoutSeconds
+    if (asked === null) continue
+    const known = shortest.get(head.id) ?? head.shortestVisibilitySeconds
+    if (asked < known) shortest.set(head.id, asked)
+  }
+  for (const [id, seconds] of shortest) {
+    await tx.run(
+      'UPDATE queues SET shortest_visibility_seconds = ?, version = version + 1 WHERE id = ? AND shortest_visibility_seconds > ?',
+      [seconds, id, seconds],
+    )
+  }
+}
+
+async function insertMessages(tx: Tx, news: readonly Sending[], held: Held): Promise<void> {
+  for (let start = 0; start < news.length; ) {
+    let end = start
+    let bytes = 0
+    while (end < news.length && end - start < MAX_INSERT_ROWS && bytes < MAX_INSERT_BYTES) {
+      bytes += (news[end] as Sending).row.body.length
+      end++
+    }
+    await insertChunk(tx, news.slice(start, end), held)
+    start = end
+  }
+}
+
+async function insertChunk(tx: Tx, news: readonly Sending[], { nowMs, stride }: Held): Promise<void> {
+  const { engine } = tx
+  const { sql, parameters } = engine.values(news.map((sending) => columnsOf(sending, nowMs)))
+  const { insertId } = await tx.execute(`INSERT INTO queue_messages (${COLUMNS.join(', ')}) VALUES ${sql}`, parameters)
+  const first = engine.firstId(insertId, news.length)
+  for (const [index, sending] of news.entries()) sending.id = first + BigInt(index) * stride
+}
+
+function columnsOf({ head, row, start }: Sending, nowMs: number): Parameter[] {
+  const dueMs = nowMs + row.delayMs
+  const isReady = row.delayMs === 0
+  return [
+    head.id,
+    isReady ? STATE.ready : STATE.delayed,
+    isReady ? urgencyOf(row.priority) : dueMs,
+    start,
+    start,
+    isReady && head.cycled !== CYCLED.not ? head.id : 0,
+    dueMs,
+    nowMs,
+    row.priority,
+    row.maxReceives,
+    row.visibilityTimeoutSeconds,
+    row.messageGroup,
+    row.body,
+  ]
+}
+
+/** Dedup ids that are forgotten. */
+export async function sweepDedups(tx: Tx): Promise<number> {
+  const rows = await tx.rows(
+    `SELECT ${tx.engine.bigint('queue_id')} AS queue_id, dedup_id FROM queue_dedups ` +
+      `WHERE sent_at_ms <= ${tx.now} - ${DEDUP_MS} ORDER BY sent_at_ms LIMIT 500${tx.engine.forUpdateSkipLocked}`,
+  )
+  for (let start = 0; start < rows.length; start += 100) {
+    const chunk = rows.slice(start, start + 100)
+    const where = chunk.map(() => '(queue_id = ? AND dedup_id = ?)').join(' OR ')
+    await tx.run(
+      `DELETE FROM queue_dedups WHERE ${where}`,
+      chunk.flatMap(({ queue_id, dedup_id }) => [queue_id, dedup_id] as Parameter[]),
+    )
+  }
+  return rows.length
+}

@@ -1,0 +1,204 @@
+/**
+ * Settling by receipt: deleting, releasing and extending. A statement changes only rows that still have the receipt,
+ * so that a late worker is fenced out. The messages of one call are settled together, with an outcome for each handle.
+ */
+import { type Parameter, placeholders, type Statements, type Tx } from '../../database/engine'
+import { holdHead, type QueueHead } from './heads'
+import { bury } from './promote'
+import { MAX_IDS, NO_RECEIPT, type Receipt, STATE } from './rows'
+import type { OnReady } from './send'
+import {
+  isOutOfReceives,
+  type LockedRow,
+  lockedColumns,
+  lockedOf,
+  makeDelayed,
+  makeReady,
+  updateRows,
+} from './transitions'
+
+/** The ids whose receipts did it. */
+export type Settled = Set<bigint>
+
+/** Removes; null when the head has changed since it was read. `again`: an earlier try may have done a part of it. */
+export async function removeAll(
+  statements: Statements,
+  head: QueueHead,
+  receipts: readonly Receipt[],
+  again: boolean,
+): Promise<Settled | null> {
+  const settled: Settled = new Set()
+  for (let start = 0; start < receipts.length; start += MAX_IDS) {
+    const chunk = receipts.slice(start, start + MAX_IDS)
+    const removed = await removeSome(statements, head, chunk)
+    if (removed.length < chunk.length && !(await isCurrent(statements, head))) return null
+    for (const id of removed) settled.add(id)
+    if (!again) continue
+    const left = await matching(statements, chunk, false)
+    for (const { id } of chunk) if (!left.has(id)) settled.add(id)
+  }
+  return settled
+}
+
+async function removeSome(statements: Statements, head: QueueHead, receipts: readonly Receipt[]): Promise<bigint[]> {
+  const { engine } = statements
+  const remove = (list: readonly Receipt[]) => {
+    const { where, parameters } = held(list)
+    const sql =
+      `DELETE FROM queue_messages WHERE ${where} AND queue_id = ${head.id} ` +
+      `AND (SELECT version FROM queues WHERE id = ${head.id}) = ${head.version}`
+    return { sql, parameters }
+  }
+  if (engine.returning) {
+    const { sql, parameters } = remove(receipts)
+    const rows = await statements.rows(`${sql} RETURNING ${engine.bigint('id')} AS id`, parameters)
+    return rows.map(({ id }) => BigInt(id as string))
+  }
+  // How many were removed is told, not which: what is not there is left out before.
+  const there = receipts.length === 1 ? null : await matching(statements, receipts, true)
+  const list = there === null ? receipts : receipts.filter(({ id }) => there.has(id))
+  if (list.length === 0) return []
+  const { sql, parameters } = remove(list)
+  const removed = await statements.run(sql, parameters)
+  if (removed === list.length) return list.map(({ id }) => id)
+  if (list.length === 1) return []
+  // Somebody was faster with some of them: those that are still there, and those that others have claimed, are not ours.
+  const left = await matching(statements, list, false)
+  return list.map(({ id }) => id).filter((id) => !left.has(id))
+}
+
+/** The ids that are there: with these receipts, or with any. */
+async function matching(reader: Statements, receipts: readonly Receipt[], mine: boolean): Promise<Set<bigint>> {
+  const { where, parameters } = mine ? held(receipts) : among(receipts)
+  const rows = await reader.rows(
+    `SELECT ${reader.engine.bigint('id')} AS id FROM queue_messages WHERE ${where}`,
+    parameters,
+  )
+  return new Set(rows.map(({ id }) => BigInt(id as string)))
+}
+
+async function isCurrent(reader: Statements, head: QueueHead): Promise<boolean> {
+  const [row] = await reader.rows(
+    `SELECT ${reader.engine.bigint('version')} AS version FROM queues WHERE id = ${head.id}`,
+  )
+  return row !== undefined && BigInt(row.version as string) === head.version
+}
+
+/** A receipt is drawn for one message, so that a row with one of these ids and one of these receipts has its own. */
+function held(receipts: readonly Receipt[]): { where: string; parameters: Parameter[] } {
+  const { where, parameters } = among(receipts)
+  return {
+    where: `${where} AND receipt IN (${placeholders(receipts.length)})`,
+    parameters: [...parameters, ...receipts.map(({ receipt }) => receipt)],
+  }
+}
+
+function among(receipts: readonly Receipt[]): { where: string; parameters: Parameter[] } {
+  return { where: `id IN (${placeholders(receipts.length)})`, parameters: receipts.map(({ id }) => id) }
+}
+
+/** The messages that the receipts hold in this queue, locked. */
+export async function lockHeld(tx: Tx, queueId: bigint, receipts: readonly Receipt[]): Promise<LockedRow[]> {
+  const locked: LockedRow[] = []
+  const sorted = [...receipts].sort((a, b) => (a.id < b.id ? -1 : 1))
+  for (let start = 0; start < sorted.length; start += MAX_IDS) {
+    const { where, parameters } = held(sorted.slice(start, start + MAX_IDS))
+    const rows = await tx.rows(
+      `SELECT ${lockedColumns(tx)} FROM queue_messages WHERE ${where} AND queue_id = ? ORDER BY id${tx.engine.forUpdate}`,
+      [...parameters, queueId],
+    )
+    locked.push(...rows.map(lockedOf))
+  }
+  return locked
+}
+
+const ARCHIVED =
+  'queue_id, id, priority, receive_count, max_receives, sent_at_ms, visible_at_ms, last_received_at_ms, ' +
+  'message_group, last_error, body'
+
+/** Soft delete: out of the way, with all that is known of the message. */
+export async function archiveAll(tx: Tx, queue: string, receipts: readonly Receipt[]): Promise<Settled> {
+  const { head, nowMs } = await holdHead(tx, queue)
+  const rows = await lockHeld(tx, head.id, receipts)
+  for (let start = 0; start < rows.length; start += MAX_IDS) {
+    const ids = rows.slice(start, start + MAX_IDS).map(({ id }) => id)
+    const among = `id IN (${placeholders(ids.length)})`
+    if (head.onDelete === 'archive') {
+      await tx.run(
+        `INSERT INTO queue_archive (archived_at_ms, ${ARCHIVED}) SELECT ${nowMs}, ${ARCHIVED} FROM queue_messages WHERE ${among}`,
+        ids,
+      )
+    }
+    await tx.run(`DELETE FROM queue_messages WHERE ${among}`, ids)
+  }
+  return idsOf(rows)
+}
+
+export interface Release {
+  delayMs: number
+  error: string | null
+  dead: boolean
+}
+
+export async function releaseAll(
+  tx: Tx,
+  queue: string,
+  receipts: readonly Receipt[],
+  { delayMs, error, dead }: Release,
+  onReady: OnReady,
+): Promise<Settled> {
+  const { head, nowMs } = await holdHead(tx, queue)
+  const rows = await lockHeld(tx, head.id, receipts)
+  if (error !== null) await updateRows(tx, 'last_error = ?', rows, [error])
+  const isOver = (row: LockedRow) => dead || isOutOfReceives(row, head)
+  const again = rows.filter((row) => !isOver(row))
+  await bury(tx, head, rows.filter(isOver), nowMs, onReady)
+  if (delayMs > 0) await makeDelayed(tx, again, nowMs + delayMs)
+  else await makeReady(tx, head, again, `, visible_at_ms = ${nowMs}, receipt = '${NO_RECEIPT}'`, onReady)
+  return idsOf(rows)
+}
+
+/** As if they had not been claimed: ready where they stood, with one receive less. */
+export async function giveBackAll(
+  tx: Tx,
+  queue: string,
+  receipts: readonly Receipt[],
+  onReady: OnReady,
+): Promise<Settled> {
+  const { head } = await holdHead(tx, queue)
+  const rows = (await lockHeld(tx, head.id, receipts)).filter(({ state }) => state === STATE.inFlight)
+  const cycle = head.cycled === 0 ? 0 : head.id
+  await updateRows(
+    tx,
+    `state = ${STATE.ready}, sort_major = -priority, sort_minor = virtual_start, cycle_queue_id = ${cycle}, ` +
+      `receive_count = receive_count - 1, receipt = '${NO_RECEIPT}'`,
+    rows,
+  )
+  for (const { priority } of rows) onReady(head.id, -priority, Number.NEGATIVE_INFINITY)
+  return idsOf(rows)
+}
+
+export async function extendAll(
+  tx: Tx,
+  queue: string,
+  receipts: readonly Receipt[],
+  visibilityMs: number,
+): Promise<Settled> {
+  const { head, nowMs } = await holdHead(tx, queue)
+  const rows = await lockHeld(tx, head.id, receipts)
+  const until = nowMs + visibilityMs
+  await updateRows(tx, `state = ${STATE.inFlight}, sort_major = ?, cycle_queue_id = 0, visible_at_ms = ?`, rows, [
+    until,
+    until,
+  ])
+  return idsOf(rows)
+}
+
+function idsOf(rows: readonly { id: bigint }[]): Settled {
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Whether a settling transaction that was cut off has arrived: then nothing has these receipts any more. */
+export async function isSettled(tx: Tx, queueId: bigint, receipts: readonly Receipt[]): Promise<boolean> {
+  return (await lockHeld(tx, queueId, receipts)).length === 0
+}

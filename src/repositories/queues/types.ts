@@ -1,0 +1,218 @@
+/** The public shapes of work queues. Ids are bigints; times are Dates in UTC; durations are in seconds. */
+import type { Page } from '../types'
+
+/** What happens to a message that is deleted by its receiver. */
+export type OnDelete = 'remove' | 'archive'
+
+export type MessageState = 'ready' | 'in-flight' | 'delayed' | 'dead' | 'archived'
+
+/** How messages are handed out: by priority and fairness, or round and round by id. */
+export type ReceiveOrder = 'ready' | 'cycle'
+
+export interface QueueSettings {
+  /** How long a receiver has a message for itself: 0 to 43,200; 30 when left out. */
+  visibilityTimeoutSeconds?: number
+  /** After so many receives without a delete a message is dead; 0, and left out: no limit. At most 1,000,000. */
+  maxReceives?: number
+  /** Where dead messages go; null, and left out: they stay, dead. */
+  deadLetterQueue?: string | null
+  /** `remove` when left out. */
+  onDelete?: OnDelete
+  /** How long archived messages are kept; null, and left out: for ever. */
+  retentionSeconds?: number | null
+  /** Sends are taken, receives get nothing. */
+  paused?: boolean
+}
+
+/** The attributes of a queue. */
+export interface Queue extends Required<QueueSettings> {
+  queue: string
+  createdAt: Date
+}
+
+export interface MessageCounts {
+  ready: number
+  inFlight: number
+  delayed: number
+  dead: number
+  archived: number
+}
+
+export interface QueueStatus extends Queue {
+  /** At most 5 seconds old. */
+  counts: MessageCounts
+  /** Since when the oldest message that is ready or in flight was sent, as old as the counts; null when there is none. */
+  oldestAgeSeconds: number | null
+}
+
+export interface QueuePage {
+  queues: QueueStatus[]
+  nextAfter: string | null
+}
+
+/** What a message may say of itself beyond its body. */
+export interface SendOptions {
+  /** Not handed out before; 0 to 315,360,000. */
+  delaySeconds?: number
+  /** In place of the queue's, where a receive asks for none. */
+  visibilityTimeoutSeconds?: number | null
+  /** In place of the queue's. */
+  maxReceives?: number | null
+  /** A message sent with it in the last 5 minutes stands for this one. */
+  dedupId?: string | null
+  /** −1,000 to 1,000, higher first; 0 when left out. */
+  priority?: number
+  /** Messages of one group take turns with those of other groups. Those without one share one. */
+  messageGroup?: string | null
+}
+
+export interface NewMessage extends SendOptions {
+  /** Any JSON value, 256 KiB as text; or `JsonText`. */
+  body: unknown
+}
+
+export interface Sent {
+  id: bigint
+  /** False when a message with this `dedupId` stands for it; `id` is that one's. */
+  sent: boolean
+}
+
+export interface BodyOptions {
+  /** `'text'` gives bodies as `JsonText`, unparsed. */
+  bodies?: 'value' | 'text'
+}
+
+export interface ReceiveOptions extends BodyOptions {
+  /** At most so many messages, 1 to 1,000; 1 when left out. */
+  max?: number
+  /** In place of the messages' own and the queue's; 0 to 43,200. */
+  visibilityTimeoutSeconds?: number
+  /** How long to wait for a message when there is none; 0 to 20, 0 when left out. Inside a transaction only 0. */
+  waitSeconds?: number
+  order?: ReceiveOrder
+  /** `cycle`: which cursor goes on; `default` when left out. */
+  cursor?: string
+  /** Ends the waiting early: the receive resolves to no messages. */
+  signal?: AbortSignal
+}
+
+/** A message that was handed out. */
+export interface Message {
+  id: bigint
+  body: unknown
+  /** This claim included. */
+  receiveCount: number
+  /** Names this message and this claim; needed to delete, release or extend. */
+  receiptHandle: string
+  sentAt: Date
+  /** When it was claimed, by the database's clock. */
+  receivedAt: Date
+  /** When the claim runs out. */
+  visibleAt: Date
+  /** In force: its own, else the queue's; 0 is no limit. */
+  maxReceives: number
+  /** What the last release said. */
+  lastError: string | null
+  messageGroup: string | null
+  priority: number
+}
+
+/** A message as `peek` shows it. */
+export interface PeekedMessage {
+  id: bigint
+  state: MessageState
+  body: unknown
+  receiveCount: number
+  /** In force: its own, else the queue's. */
+  maxReceives: number
+  sentAt: Date
+  /** When it is, or was, to be handed out again. */
+  visibleAt: Date
+  lastReceivedAt: Date | null
+  archivedAt: Date | null
+  lastError: string | null
+  messageGroup: string | null
+  priority: number
+}
+
+export interface PeekOptions extends Page, BodyOptions {
+  /** `ready` when left out. */
+  state?: MessageState
+  /** Stop a page after about so many bytes of bodies, always giving at least one message. */
+  maxBytes?: number
+}
+
+export interface MessagePage {
+  messages: PeekedMessage[]
+  nextAfter: string | null
+}
+
+/** Why a handle did nothing: the message was claimed again or settled, or there never was such a handle. */
+export type ReceiptFault = 'stale_receipt' | 'invalid_receipt'
+
+export interface FailedReceipt {
+  receiptHandle: string
+  code: ReceiptFault
+}
+
+export interface Deleted {
+  deleted: string[]
+  failed: FailedReceipt[]
+}
+
+export interface Released {
+  released: string[]
+  failed: FailedReceipt[]
+}
+
+export interface Extended {
+  extended: string[]
+  failed: FailedReceipt[]
+}
+
+export interface ReleaseOptions {
+  /** Handed out again after so long; 0 to 315,360,000, 0 when left out. */
+  delaySeconds?: number
+  /** Kept as `lastError`, cut to 1,000 characters. */
+  error?: string | null
+  /** Never again: to the dead letters, whatever the receive count. */
+  dead?: boolean
+}
+
+/** The operations on work queues: `store.queues`, `tx.queues`, and the exported `QueueRepository`. */
+export interface Queues {
+  /** The attributes and counts; null for a queue that does not exist. */
+  get(queue: string): Promise<QueueStatus | null>
+  /** Creates the queue, or replaces all of its attributes: what is left out takes its default. */
+  put(queue: string, settings?: QueueSettings): Promise<Queue & { created: boolean }>
+  /** Drops the queue and its messages; false when there was none. Throws `queue_in_use` while another one names it. */
+  deleteQueue(queue: string): Promise<boolean>
+  /** Queues by name. */
+  list(options?: Page & { prefix?: string }): Promise<QueuePage>
+  /** Sends one message. Throws `queue_not_found`. */
+  send(queue: string, body: unknown, options?: SendOptions): Promise<Sent>
+  /** Sends 1 to 1,000 messages, all or nothing; the ids in the order given. */
+  sendMany(queue: string, messages: readonly NewMessage[]): Promise<{ ids: bigint[] }>
+  /** Claims messages: within the visibility timeout nobody else gets them. None when the queue is paused. */
+  receive(queue: string, options?: ReceiveOptions): Promise<Message[]>
+  /** Done: removes, or archives, what the handles name (1 to 1,000). */
+  delete(queue: string, receiptHandles: string | readonly string[]): Promise<Deleted>
+  /** Failed: hands the messages out again after a delay, or never. */
+  release(queue: string, receiptHandles: string | readonly string[], options?: ReleaseOptions): Promise<Released>
+  /** Holds the messages for so long, counted from now. */
+  extend(
+    queue: string,
+    receiptHandles: string | readonly string[],
+    options: { visibilityTimeoutSeconds: number },
+  ): Promise<Extended>
+  /** Looks without claiming. */
+  peek(queue: string, options?: PeekOptions): Promise<MessagePage>
+  /** One message, in whatever state; null when the queue has none of this id. */
+  getMessage(queue: string, id: bigint, options?: BodyOptions): Promise<PeekedMessage | null>
+  /** Removes one message, in whatever state, without archiving it; false when there was none. */
+  deleteMessage(queue: string, id: bigint): Promise<boolean>
+  /** Sends dead messages back to where they came from, with receive count 0, at most `max` of them. */
+  redrive(queue: string, options?: { max?: number }): Promise<{ moved: number }>
+  /** Drops what is ready and delayed. */
+  purge(queue: string): Promise<{ deleted: number }>
+}

@@ -1,0 +1,74 @@
+/**
+ * The rings of a batch: for each group what its appends must know of the items that are there. In `distinct` mode that
+ * is the whole window, in `history` mode the items with the event ids that are asked for. Reads under the heads' locks,
+ * which the caller holds.
+ */
+import { placeholders, type Tx } from '../../database/engine'
+import type { Held } from './numbers'
+import { selectOccupantsSql } from './reslot'
+import { type NewRow, Ring } from './ring'
+import { type Occupant, occupantColumns, occupantOf } from './rows'
+
+/** Keys of one list: a longer one may turn into a scan. */
+const MAX_KEYS = 250
+
+export async function ringsFor(
+  tx: Tx,
+  { heads, nowMs }: Held,
+  touched: ReadonlySet<string>,
+  requests: readonly (readonly NewRow[])[],
+): Promise<Map<string, Ring>> {
+  const occupants = new Map<string, Occupant[]>()
+  const load = async (sql: string, parameters: string[]) => {
+    for (const row of await tx.rows(sql, parameters)) {
+      const group = row.group_key as string
+      const known = occupants.get(group)
+      if (known) known.push(occupantOf(row))
+      else occupants.set(group, [occupantOf(row)])
+    }
+  }
+  const distinct = [...touched].filter((group) => heads.get(group)?.mode === 'distinct')
+  for (let start = 0; start < distinct.length; start += MAX_KEYS) {
+    const some = distinct.slice(start, start + MAX_KEYS)
+    await load(selectOccupantsSql(tx, some.length), some)
+  }
+  const events = new Map<string, Set<string>>()
+  for (const items of requests) {
+    for (const { group, eventId } of items) {
+      if (eventId === null || heads.get(group)?.mode !== 'history') continue
+      const known = events.get(group)
+      if (known) known.add(eventId)
+      else events.set(group, new Set([eventId]))
+    }
+  }
+  for (const { groups, ids } of eventLists(events)) {
+    await load(selectEventsSql(tx, groups.length, ids.length), [...groups, ...ids])
+  }
+  const rings = new Map<string, Ring>()
+  for (const [group, head] of heads) {
+    if (touched.has(group)) rings.set(group, new Ring(head, occupants.get(group) ?? [], nowMs))
+  }
+  return rings
+}
+
+/** Groups and the event ids that are looked for in them, in lists that a statement has room for. */
+function* eventLists(events: ReadonlyMap<string, ReadonlySet<string>>) {
+  let groups: string[] = []
+  let ids: string[] = []
+  for (const [group, wanted] of events) {
+    for (const id of wanted) {
+      if (groups.at(-1) !== group) groups.push(group)
+      ids.push(id)
+      if (ids.length < MAX_KEYS) continue
+      yield { groups, ids }
+      groups = []
+      ids = []
+    }
+  }
+  if (ids.length > 0) yield { groups, ids }
+}
+
+/** No index on event ids: the window of a group is small and lies together in the primary key. */
+export const selectEventsSql = (tx: Pick<Tx, 'engine'>, groups: number, events: number) =>
+  `SELECT i.group_key AS group_key, ${occupantColumns(tx.engine)} FROM recent_items i${tx.engine.useIndex('PRIMARY')} ` +
+  `WHERE i.group_key IN (${placeholders(groups)}) AND i.event_id IN (${placeholders(events)})${tx.engine.forUpdate}`

@@ -1,0 +1,114 @@
+/**
+ * The queues of a store as its callers get them: what many ask at the same time shares statements and commits, and
+ * receives may wait. The operations themselves are the repository's. What runs inside a transaction goes past this.
+ */
+import type { Session } from '../database/engine'
+import * as check from '../repositories/queues/check'
+import { QueueRepository } from '../repositories/queues/repository'
+import { bodyOf, type Receipt } from '../repositories/queues/rows'
+import type { SendRequest } from '../repositories/queues/send'
+import { sendBatch } from '../repositories/queues/sending'
+import type { Release, Settled } from '../repositories/queues/settle'
+import type { Message, ReceiveOptions, Sent } from '../repositories/queues/types'
+import { forgetWriters } from '../repositories/writers'
+import { Receiver } from './receiver'
+import { Sends } from './sends'
+import { SettleBatcher } from './settle-batcher'
+import { startWorker } from './worker'
+import type { Handler, Worker, WorkOptions } from './worker-types'
+
+export interface BatchedQueuesOptions {
+  /** Transactions at once: one where there is one connection. */
+  atOnce: number
+  /** True for code inside a transaction that has the only connection: its calls must not wait behind others. */
+  isInside: () => boolean
+}
+
+const MAX_PENDING_RECEIPTS = 100_000
+
+export class BatchedQueues extends QueueRepository {
+  readonly #isInside: () => boolean
+  readonly #sends: Sends
+  readonly #receiver: Receiver
+  readonly #settles: SettleBatcher
+  readonly #workers = new Set<Worker>()
+
+  constructor(session: Session, { atOnce, isInside }: BatchedQueuesOptions) {
+    super(session)
+    this.#isInside = isInside
+    this.#sends = new Sends({
+      lanes: atOnce,
+      send: (requests, options) => this.changed((onReady) => sendBatch(session, requests, onReady, options)),
+      forget: (writers) => forgetWriters(session, writers),
+    })
+    this.#receiver = new Receiver({
+      atOnce,
+      take: ({ queue, ...request }, max) => super.take(queue, { ...request, max, bodies: 'text' }),
+      giveBack: (queue, handles) => this.giveBack(queue, handles),
+    })
+    this.#settles = new SettleBatcher({ atOnce, maxPending: MAX_PENDING_RECEIPTS })
+  }
+
+  protected override sendRows(request: SendRequest): Promise<Sent[]> {
+    return this.#isInside() ? super.sendRows(request) : this.#sends.add(request)
+  }
+
+  override async receive(queue: string, options: ReceiveOptions = {}): Promise<Message[]> {
+    if (this.#isInside()) return super.receive(queue, options)
+    check.checkReceive(queue, options)
+    const { max = 1, visibilityTimeoutSeconds, waitSeconds = 0, order = 'ready', cursor = 'default' } = options
+    const request = { queue, visibilityTimeoutSeconds, order, cursor: order === 'cycle' ? cursor : '' }
+    const messages = await this.#receiver.receive(request, max, waitSeconds * 1000, options.signal)
+    if (options.bodies === 'text') return messages
+    return messages.map((message) => ({ ...message, body: parsed(message) }))
+  }
+
+  protected override removeHeld(queue: string, receipts: readonly Receipt[]): Promise<Settled> {
+    const settle = (all: readonly Receipt[]) => super.removeHeld(queue, all)
+    return this.#settled(`delete ${queue}`, receipts, settle)
+  }
+
+  protected override releaseHeld(queue: string, receipts: readonly Receipt[], release: Release): Promise<Settled> {
+    const settle = (all: readonly Receipt[]) => super.releaseHeld(queue, all, release)
+    return this.#settled(`release ${JSON.stringify(release)} ${queue}`, receipts, settle)
+  }
+
+  protected override extendHeld(queue: string, receipts: readonly Receipt[], visibilityMs: number): Promise<Settled> {
+    const settle = (all: readonly Receipt[]) => super.extendHeld(queue, all, visibilityMs)
+    return this.#settled(`extend ${visibilityMs} ${queue}`, receipts, settle)
+  }
+
+  #settled(
+    kind: string,
+    receipts: readonly Receipt[],
+    settle: (receipts: readonly Receipt[]) => Promise<Settled>,
+  ): Promise<Settled> {
+    return this.#isInside() ? settle(receipts) : this.#settles.add(kind, receipts, settle)
+  }
+
+  /** Receives messages and runs the handler on each until it is stopped, or the store closes. */
+  work(queue: string, handler: Handler, options: WorkOptions = {}): Worker {
+    const worker = startWorker(this, queue, handler, options)
+    this.#workers.add(worker)
+    return {
+      stop: async (how) => {
+        await worker.stop(how)
+        this.#workers.delete(worker)
+      },
+    }
+  }
+
+  protected override becameReady(queue: string): void {
+    this.#receiver.wake(queue)
+  }
+
+  /** Stops the workers, answers who waits, refuses what comes from now on; resolves when all that was accepted is done. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#workers].map((worker) => worker.stop()))
+    await Promise.all([this.#receiver.close(), this.#sends.close(), this.#settles.close()])
+  }
+}
+
+function parsed({ body }: Message): unknown {
+  return bodyOf((body as { text: string }).text, 'value')
+}

@@ -1,0 +1,62 @@
+/**
+ * How many messages a worker should claim now. Owns the pace of its handlers.
+ *
+ * What waits here, begun by nobody, is withheld from other workers, and has spent a receive when this process is killed:
+ * so only as much is claimed ahead as the handlers begin in the next quarter of a second at their pace, and at first, and
+ * after messages that may have killed a process, nothing. What is allowed ahead doubles with each claim that goes well.
+ */
+const AHEAD_MS = 250
+/** The clock tells no shorter handler from none. */
+const SHORTEST_MS = 0.01
+/** The weight of the newest handler in the mean. */
+const NEWEST = 0.05
+/** While one claim of messages is worked on, the next is fetched. */
+const BATCHES_AHEAD = 2
+
+export interface PrefetchOptions {
+  concurrency: number
+  batchSize: number
+}
+
+export class Prefetch {
+  readonly #options: PrefetchOptions
+  #meanMs: number | null = null
+  #allowed = 0
+
+  constructor(options: PrefetchOptions) {
+    this.#options = options
+  }
+
+  /** A handler has ended. */
+  handled(ms: number): void {
+    const one = Math.max(ms, SHORTEST_MS)
+    this.#meanMs = this.#meanMs === null ? one : this.#meanMs + (one - this.#meanMs) * NEWEST
+  }
+
+  /** A claim brought messages, none of which may have killed a process. */
+  grow(): void {
+    const { concurrency, batchSize } = this.#options
+    this.#allowed = Math.min(Math.max(2 * this.#allowed, concurrency, 10), BATCHES_AHEAD * batchSize)
+  }
+
+  /** Nothing ahead, until claims go well again. */
+  shrink(): void {
+    this.#allowed = 0
+  }
+
+  /** What was claimed ahead was not begun in time. */
+  slowed(): void {
+    this.shrink()
+    this.#meanMs = null
+  }
+
+  /** What to ask for, given what runs and what was claimed or asked for ahead; 0 while there is enough. */
+  wanted(running: number, ahead: number): number {
+    const { concurrency, batchSize } = this.#options
+    const free = concurrency - running
+    const pace = this.#meanMs === null ? 0 : (concurrency * AHEAD_MS) / this.#meanMs
+    const target = Math.floor(Math.min(pace, this.#allowed))
+    if (ahead >= free + target / 2) return 0
+    return Math.min(free + target - ahead, batchSize)
+  }
+}

@@ -1,0 +1,3 @@
+import { describeQueueFire } from './queue-fire'
+
+describeQueueFire('mysql')

@@ -1,0 +1,241 @@
+/**
+ * A queue under fire: worker processes handle its messages while they are killed at random and started again, and the
+ * handlers keep a ledger outside of the database, a file that all append to. Its lines:
+ * - `start <id> <claim> <receive count> <visible at, ms> <now, ms>`, then one of
+ * - `end <id> <claim> <now>`, `failed <id> <claim> <now>`, or nothing when the process was killed in between
+ * - `lost <id> <claim> <now>`: the handler was told that its claim is lost
+ * - `fault <code> <text>`: what a worker was told by the database
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { openStore, type Store } from '../../src'
+import type { MessagePage, MessageState } from '../../src/repositories/queues/types'
+import { type Database, describeEngine, freshDatabase } from '../support/engines'
+
+const MESSAGES = Number(process.env.RECENTN_FIRE_MESSAGES ?? 20_000)
+const PROCESSES = 4
+const BULK = 250
+const BULK_EVERY_MS = 60
+const KILL_EVERY_MS = 500
+const MAX_RECEIVES = 5
+const VISIBILITY_SECONDS = 4
+/** Longer than the visibility: such a handler lives by being extended. */
+const LONG_MS = 6000
+const LONG_EVERY = 1000
+const FAILING_EVERY = 50
+const QUICK_EVERY = 3
+/** The server's clock and ours are one; both are cut to milliseconds. */
+const TICK_MS = 2
+const QUEUE = 'fire'
+const WORKER = { concurrency: 20, batchSize: 100, longMs: LONG_MS }
+
+jest.setTimeout(120_000 + MESSAGES * 5)
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+interface Handling {
+  claim: string
+  receiveCount: number
+  visibleAt: number
+  start: number
+  end: number | null
+  outcome: 'end' | 'failed' | null
+}
+
+interface Ledger {
+  handlings: Map<string, Handling[]>
+  faults: string[]
+  lost: number
+}
+
+function readLedger(file: string): Ledger {
+  const ledger: Ledger = { handlings: new Map(), faults: [], lost: 0 }
+  const claims = new Map<string, Handling>()
+  for (const line of readFileSync(file, 'utf8').split('\n')) {
+    const [word, id = '', claim = '', ...rest] = line.split(' ')
+    if (word === 'start') {
+      const [receiveCount = 0, visibleAt = 0, start = 0] = rest.map(Number)
+      const handling: Handling = { claim, receiveCount, visibleAt, start, end: null, outcome: null }
+      claims.set(claim, handling)
+      ledger.handlings.set(id, [...(ledger.handlings.get(id) ?? []), handling])
+    } else if (word === 'end' || word === 'failed') {
+      Object.assign(claims.get(claim) as Handling, { end: Number(rest[0]), outcome: word })
+    } else if (word === 'lost') ledger.lost++
+    else if (word === 'fault') ledger.faults.push(line)
+  }
+  return ledger
+}
+
+/** The workers, of which there are always so many, however often one is killed. */
+class Workers {
+  readonly #arguments: string[]
+  readonly #alive = new Set<ChildProcess>()
+  #ending = false
+  kills = 0
+  /** How processes ended that nobody had killed. */
+  readonly crashes: string[] = []
+
+  constructor(url: string, ledger: string) {
+    this.#arguments = [url, QUEUE, ledger, JSON.stringify(WORKER)]
+  }
+
+  async start(): Promise<void> {
+    const children = Array.from({ length: PROCESSES }, () => this.#spawn())
+    await Promise.all(children.map((child) => once(child, 'message')))
+  }
+
+  #spawn(): ChildProcess {
+    const child = fork(path.join(__dirname, 'queue-fire-child.mjs'), this.#arguments, { execArgv: [] })
+    this.#alive.add(child)
+    child.on('exit', (code, signal) => {
+      this.#alive.delete(child)
+      if (signal !== 'SIGKILL' && !(this.#ending && code === 0)) this.crashes.push(`${signal ?? code}`)
+      if (!this.#ending) this.#spawn()
+    })
+    return child
+  }
+
+  /** One of them, at any moment of its life. */
+  killOne(): void {
+    const one = [...this.#alive][Math.floor(Math.random() * this.#alive.size)]
+    if (one?.kill('SIGKILL')) this.kills++
+  }
+
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    this.#ending = true
+    const exits = [...this.#alive].map((child) => once(child, 'exit'))
+    for (const child of this.#alive) child.kill(signal)
+    await Promise.all(exits)
+  }
+}
+
+function kindOf(n: number): string {
+  if (n % LONG_EVERY === 7) return 'long'
+  if (n % FAILING_EVERY === 3) return 'failing'
+  return n % QUICK_EVERY === 0 ? 'quick' : 'usual'
+}
+
+async function sendAll(store: Store): Promise<string[]> {
+  const ids: string[] = []
+  for (let from = 0; from < MESSAGES; from += BULK) {
+    const length = Math.min(BULK, MESSAGES - from)
+    const messages = Array.from({ length }, (_, at) => ({ body: { kind: kindOf(from + at) } }))
+    const sent = await store.queues.sendMany(QUEUE, messages)
+    ids.push(...sent.ids.map(String))
+    await sleep(BULK_EVERY_MS)
+  }
+  return ids
+}
+
+/** Looked at in both orders, for a message may move on between two looks. */
+async function isEmpty(store: Store): Promise<boolean> {
+  const states: MessageState[] = ['ready', 'in-flight', 'delayed', 'in-flight', 'ready']
+  for (const state of states) {
+    if ((await store.queues.peek(QUEUE, { state, limit: 1 })).messages.length > 0) return false
+  }
+  return true
+}
+
+/** The dead, with their receive counts. */
+async function theDead(store: Store): Promise<Map<string, number>> {
+  const dead = new Map<string, number>()
+  let after: string | undefined
+  do {
+    const page: MessagePage = await store.queues.peek(QUEUE, { state: 'dead', limit: 1000, after })
+    for (const { id, receiveCount } of page.messages) dead.set(String(id), receiveCount)
+    after = page.nextAfter ?? undefined
+  } while (after !== undefined)
+  return dead
+}
+
+/** What no two handlings of one message, one after the other, may do. */
+function faultsOf(id: string, handlings: readonly Handling[]): string[] {
+  const faults: string[] = []
+  const ordered = [...handlings].sort((a, b) => a.receiveCount - b.receiveCount)
+  for (const [at, one] of ordered.entries()) {
+    const say = (what: string) => faults.push(`${id} ${what}: ${JSON.stringify(ordered)}`)
+    if (one.receiveCount > MAX_RECEIVES) say('was handed out too often')
+    if (one.start >= one.visibleAt + TICK_MS) say('began after its visibility')
+    const next = ordered[at + 1]
+    if (next === undefined) continue
+    if (next.receiveCount === one.receiveCount) say('was handed out twice with one receive count')
+    // Whether its process is alive or dead: until it has ended, or its visibility is over, nobody else begins.
+    if (next.start + TICK_MS < Math.min(one.end ?? Number.POSITIVE_INFINITY, one.visibleAt)) say('was held by two')
+    // Extended again and again: nobody else begins at all.
+    if (one.end !== null && next.start + TICK_MS < one.end) say('was held by two, one of them extended')
+    if (one.outcome === 'end' && next.start < one.visibleAt) say('was handed out again after it was done, too early')
+  }
+  return faults
+}
+
+export function describeQueueFire(engine: 'mariadb' | 'mysql'): void {
+  describeEngine(engine, `${PROCESSES} worker processes, killed at random`, () => {
+    let database: Database
+    let store: Store
+    let folder: string
+
+    beforeAll(async () => {
+      folder = mkdtempSync(path.join(tmpdir(), 'recentn-fire-'))
+      database = await freshDatabase(engine)
+      store = await openStore({ url: database.url })
+    })
+
+    afterAll(async () => {
+      await store?.close()
+      await database?.drop()
+      rmSync(folder, { recursive: true, force: true })
+    })
+
+    it(`do each of ${MESSAGES} messages, none is lost, none is held by two`, async () => {
+      const file = path.join(folder, 'ledger')
+      await store.queues.put(QUEUE, { visibilityTimeoutSeconds: VISIBILITY_SECONDS, maxReceives: MAX_RECEIVES })
+      const workers = new Workers(database.url, file)
+      const began = performance.now()
+      let ids: string[] = []
+      try {
+        await workers.start()
+        let isSending = true
+        const killing = (async () => {
+          while (isSending) {
+            await sleep(KILL_EVERY_MS * (0.5 + Math.random()))
+            workers.killOne()
+          }
+        })()
+        ids = await sendAll(store).finally(() => {
+          isSending = false
+        })
+        await killing
+        while (!(await isEmpty(store))) await sleep(100)
+        await workers.end('SIGTERM')
+      } finally {
+        await workers.end('SIGKILL')
+      }
+      const seconds = (performance.now() - began) / 1000
+
+      const { handlings, faults, lost } = readLedger(file)
+      const dead = await theDead(store)
+      const isDone = (id: string) => handlings.get(id)?.some(({ outcome }) => outcome === 'end') ?? false
+      const sent = new Set(ids)
+      expect(sent.size).toBe(MESSAGES)
+      expect(faults).toEqual([])
+      expect(workers.crashes).toEqual([])
+      expect(ids.filter((id) => !isDone(id) && !dead.has(id))).toEqual([])
+      expect([...handlings.keys()].filter((id) => !sent.has(id))).toEqual([])
+      expect([...dead].filter(([, count]) => count !== MAX_RECEIVES)).toEqual([])
+      expect([...handlings].flatMap(([id, all]) => faultsOf(id, all)).slice(0, 10)).toEqual([])
+
+      const again = [...handlings.values()].filter((all) => all.length > 1).length
+      const most = Math.max(...[...handlings.values()].flat().map(({ receiveCount }) => receiveCount))
+      // The fire was one.
+      expect(workers.kills).toBeGreaterThan(3)
+      expect(again).toBeGreaterThan(MESSAGES / FAILING_EVERY / 2)
+      process.stdout.write(
+        `${engine}: ${MESSAGES} messages in ${seconds.toFixed(1)} s, ${workers.kills} kills, ${again} handled again, ` +
+          `at most ${most} receives, ${dead.size} dead, ${lost} claims lost\n`,
+      )
+    })
+  })
+}

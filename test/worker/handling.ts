@@ -1,0 +1,219 @@
+/** What a worker makes of its messages, on every engine. Times are real: nothing here moves the clock. */
+import { openStore, RecentnError } from '../../src'
+import type { Message } from '../../src/repositories/queues/types'
+import type { WorkOptions } from '../../src/runtime/worker-types'
+import type { EngineName } from '../support/engines'
+import { describeWithWorkers, inState, isEmpty, numbers, sendNumbers, sleep, until, upTo } from './support'
+
+jest.setTimeout(60_000)
+
+const NOW = { minSeconds: 0, maxSeconds: 0 }
+
+export function describeHandling(engine: EngineName, options: { memory?: boolean } = {}): void {
+  describeWithWorkers(engine, 'a worker', options, (context) => {
+    it('names every fault of its options at once, before it does anything', () => {
+      const { store, work } = context
+      const wrong = {
+        concurrency: 0,
+        batchSize: 1001,
+        visibilityTimeoutSeconds: 1.5,
+        backoff: { minSeconds: -1, max: 3 },
+        onError: 'log',
+        retries: 3,
+      } as unknown as WorkOptions
+      let error: unknown
+      try {
+        work('no function' as never, wrong)
+      } catch (thrown) {
+        error = thrown
+      }
+      expect(error).toBeInstanceOf(RecentnError)
+      const { code, faults } = error as RecentnError
+      expect(code).toBe('invalid_input')
+      expect(faults.map(({ pointer, parameter }) => pointer ?? parameter).sort()).toEqual([
+        '/backoff/max',
+        '/backoff/minSeconds',
+        '/batchSize',
+        '/concurrency',
+        '/onError',
+        '/retries',
+        '/visibilityTimeoutSeconds',
+        'handler',
+      ])
+      expect(() => work(() => {}, { backoff: { minSeconds: 9, maxSeconds: 8 } })).toThrow(/maxSeconds/)
+      expect(() => store.queues.work('', () => {})).toThrow(/queue/)
+    })
+
+    it('handles every message once, so many at once as it may, and removes them', async () => {
+      const { store, queue, work } = context
+      await sendNumbers(store, queue, 1500)
+      const done: Message[] = []
+      let running = 0
+      let most = 0
+      work(
+        async (message) => {
+          most = Math.max(most, ++running)
+          await sleep(1)
+          running--
+          done.push(message)
+        },
+        { concurrency: 20, batchSize: 100 },
+      )
+      await until('all are done', () => done.length >= 1500)
+      await until('the queue is empty', () => isEmpty(store, queue))
+      expect(numbers(done)).toEqual(upTo(1500))
+      expect(most).toBe(20)
+    })
+
+    it('starts a message that is sent while it waits within milliseconds', async () => {
+      const { store, queue, work } = context
+      const begun: number[] = []
+      work(() => begun.push(performance.now()))
+      await sleep(300)
+      const waits: number[] = []
+      for (let n = 0; n < 15; n++) {
+        const sent = performance.now()
+        await store.queues.send(queue, n)
+        await until('it has begun', () => begun.length > n)
+        waits.push((begun[n] as number) - sent)
+        await sleep(20)
+      }
+      expect(waits.sort((a, b) => a - b)[7]).toBeLessThan(100)
+    })
+
+    it('releases what fails, with the error, and hands it out again; a handler may throw anything', async () => {
+      const { store, queue, work } = context
+      const thrown = [new Error('the first'), 'a text', Object.create(null), new TypeError('')]
+      const seen: Message[] = []
+      const told: [unknown, Message | undefined][] = []
+      await store.queues.send(queue, 'once')
+      work(
+        (message) => {
+          seen.push(message)
+          if (seen.length === 1) throw thrown[0]
+          if (seen.length <= thrown.length) return Promise.reject(thrown[seen.length - 1])
+        },
+        { backoff: NOW, onError: (error, message) => told.push([error, message]) },
+      )
+      await until('it went well', () => seen.length === 5)
+      await until('the queue is empty', () => isEmpty(store, queue))
+      expect(seen.map(({ receiveCount }) => receiveCount)).toEqual([1, 2, 3, 4, 5])
+      expect(seen.map(({ lastError }) => lastError)).toEqual([
+        null,
+        'the first',
+        'a text',
+        'an error that has no text',
+        'TypeError',
+      ])
+      expect(told).toEqual(thrown.map((error, n) => [error, seen[n]]))
+    })
+
+    it('backs off: the pauses grow, and nothing is in flight meanwhile', async () => {
+      const { store, queue, work } = context
+      await store.queues.send(queue, 'fails')
+      const begun: number[] = []
+      work(
+        () => {
+          begun.push(performance.now())
+          throw new Error('x'.repeat(2000))
+        },
+        { backoff: { minSeconds: 1, maxSeconds: 2 } },
+      )
+      await until('it has failed', () => begun.length > 0)
+      await until('it is released', async () => (await inState(store, queue, 'delayed')) === 1)
+      const [message] = (await store.queues.peek(queue, { state: 'delayed' })).messages
+      expect(message?.lastError).toBe('x'.repeat(1000))
+      await until('it has failed three times', () => begun.length >= 3)
+      const [first = 0, second = 0, third = 0] = begun
+      expect(second - first).toBeGreaterThan(900)
+      expect(third - second).toBeGreaterThan(1400)
+    })
+
+    it('makes a message dead that fails as often as it may', async () => {
+      const { store, queue, work } = context
+      await store.queues.put(`${queue}-dead`)
+      await store.queues.put(queue, { maxReceives: 3, deadLetterQueue: `${queue}-dead` })
+      await store.queues.send(queue, 'hopeless')
+      let tries = 0
+      work(() => Promise.reject(new Error(`try ${++tries}`)), { backoff: NOW })
+      await until('it is dead', async () => (await inState(store, `${queue}-dead`, 'ready')) === 1)
+      expect(tries).toBe(3)
+      expect((await store.queues.peek(`${queue}-dead`)).messages[0]?.lastError).toBe('try 3')
+    })
+
+    it('goes on when a handler never ends: that one only holds its place', async () => {
+      const { store, queue, work } = context
+      await sendNumbers(store, queue, 40)
+      const done: number[] = []
+      const worker = work(({ body }) => (body === 3 ? new Promise<void>(() => {}) : void done.push(body as number)), {
+        concurrency: 2,
+      })
+      await until('the others are done', () => done.length === 39)
+      await until('one is left', async () => (await inState(store, queue, 'in-flight')) === 1)
+      await worker.stop({ timeoutSeconds: 0 })
+      await sendNumbers(store, queue, 1, 3)
+      expect(numbers(await store.queues.receive(queue, { max: 10 }))).toEqual([3, 3])
+    })
+
+    it('waits while the queue is paused, and goes on when it is not any more', async () => {
+      const { store, queue, work } = context
+      await store.queues.put(queue, { paused: true })
+      await store.queues.send(queue, 1)
+      const done: Message[] = []
+      work((message) => void done.push(message))
+      await sleep(700)
+      expect(done).toEqual([])
+      await store.queues.put(queue, {})
+      await until('it is done', () => done.length === 1, 3000)
+    })
+
+    it('waits for a queue that does not exist yet, and says so once', async () => {
+      const { store, queue, work } = context
+      await store.queues.deleteQueue(queue)
+      const errors: unknown[] = []
+      const done: Message[] = []
+      work((message) => void done.push(message), { onError: (error) => errors.push(error) })
+      await sleep(1500)
+      expect(errors).toMatchObject([{ code: 'queue_not_found' }])
+      await store.queues.put(queue)
+      await store.queues.send(queue, 1)
+      await until('it is done', () => done.length === 1)
+      expect(errors.length).toBe(1)
+    })
+
+    it('goes on whatever its onError does', async () => {
+      const { store, queue, work } = context
+      const warned: string[] = []
+      const warn = (warning: Error) => warned.push(warning.message)
+      process.on('warning', warn)
+      await sendNumbers(store, queue, 2)
+      let failed = 0
+      work(() => Promise.reject(new Error('no')), {
+        backoff: { minSeconds: 60, maxSeconds: 60 },
+        onError: () => {
+          if (++failed === 1) throw new Error('thrown by onError')
+          return Promise.reject(new Error('rejected by onError')) as unknown as undefined
+        },
+      })
+      await until('both are released', async () => (await inState(store, queue, 'delayed')) === 2)
+      await until('both are warned of', () => warned.length >= 2)
+      expect(warned.join()).toMatch(/thrown by onError.*rejected by onError/)
+      process.off('warning', warn)
+    })
+
+    it('ends by itself when the store is closed', async () => {
+      const { store, queue } = context
+      if (options.memory) return // another store would be another database
+      const other = await openStore({ url: context.url })
+      await sendNumbers(store, queue, 3)
+      const done: Message[] = []
+      const worker = other.queues.work(queue, (message) => void done.push(message))
+      await until('they are done', async () => done.length === 3 && (await isEmpty(store, queue)))
+      await other.close()
+      await worker.stop()
+      await store.queues.send(queue, 'later')
+      await sleep(200)
+      expect(done.length).toBe(3)
+    })
+  })
+}

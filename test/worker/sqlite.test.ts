@@ -1,0 +1,9 @@
+import { describeClaims } from './claims'
+import { describeHandling } from './handling'
+import { describePoison } from './poison'
+
+for (const options of [{ memory: false }, { memory: true }]) {
+  describeHandling('sqlite', options)
+  describeClaims('sqlite', options)
+}
+describePoison('sqlite')
