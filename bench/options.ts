@@ -27,7 +27,11 @@ export function readOptions(argv: readonly string[]): Options {
       'Measures recentn against its peers, which it gets and starts by itself; nothing outside of the project and the temporary folder is touched.',
     )
     .addOption(new Option('--engine <name>', 'what recentn runs on').choices(ENGINES).default('mariadb'))
-    .addOption(new Option('--peers <which>', 'all: PostgreSQL and its queues as well').choices(['default', 'all']).default('default'))
+    .addOption(
+      new Option('--peers <which>', 'all: PostgreSQL and its queues as well')
+        .choices(['default', 'all'])
+        .default('default'),
+    )
     .option('--only <workloads>', `some of ${names}; with commas between`)
     .option('--seconds <n>', 'measured time of each run', positive, 5)
     .option('--rounds <n>', 'runs of each contender, in turn with the others; the report has their median', positive, 3)

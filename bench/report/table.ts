@@ -34,7 +34,7 @@ function limitText({ workload, lines }: Measured): string[] {
 }
 
 function figuresOf({ workload, title, unit, lines, rounds, seconds }: Measured): string {
-  const runs = seconds === null ? `${rounds} runs` : `${rounds} × ${seconds} s`
+  const runs = seconds === null ? `${rounds} ${rounds === 1 ? 'run' : 'runs'}` : `${rounds} × ${seconds} s`
   const head = `**${workload}**: ${title} (${unit}; median of ${runs})\n`
   const timed = lines.some(({ p50 }) => p50 !== undefined)
   const columns = ['', unit, ...(timed ? ['p50 / p99 ms'] : []), 'durability', 'checked']

@@ -57,7 +57,7 @@ function groupItem(value: unknown, source: Source | null): NewGroupItem | null {
   return item.group === '' ? null : item
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

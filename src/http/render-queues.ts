@@ -1,13 +1,9 @@
 /** Queues and messages as JSON text. Bodies are the text that the store keeps: they are never parsed on the way out. */
 import { jsonTextOf } from '../json'
 import type { Message, MessagePage, PeekedMessage, Queue, QueuePage, QueueStatus } from '../repositories/queues/types'
-import { timeText } from './time-text'
+import { timeOrNull, timeText } from './time-text'
 
 const text = JSON.stringify
-
-function timeOrNull(time: Date | null): string {
-  return time === null ? 'null' : `"${timeText(time)}"`
-}
 
 function textOrNull(value: string | null): string {
   return value === null ? 'null' : text(value)

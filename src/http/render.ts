@@ -4,13 +4,9 @@
  */
 import { jsonTextOf } from '../json'
 import type { AppendedItem, Group, GroupPage, Item, MemberItems, Policy, Recent } from '../repositories/recent/types'
-import { timeText } from './time-text'
+import { timeOrNull } from './time-text'
 
 const text = JSON.stringify
-
-function timeOrNull(time: Date | null): string {
-  return time === null ? 'null' : `"${timeText(time)}"`
-}
 
 export function renderItem(item: Item): string {
   return renderItemOf(text(item.group), item)

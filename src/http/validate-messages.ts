@@ -4,7 +4,9 @@ import type { NewMessage } from '../repositories/queues/types'
 import type { JsonBody } from './body'
 import { MessagesDto, NewMessageDto, newMessageOf, type ReceiptsDto } from './dto/messages'
 import { elementStarts, memberStart, sourceOf } from './json-source'
-import { type Class, isJsonObject, listed, toDto, unknownField, withText } from './validate'
+import { isObject } from './quick-items'
+import { quickMessage, quickMessages } from './quick-messages'
+import { type Class, listed, toDto, unknownField, withText } from './validate'
 
 /** One message, or a list of them. */
 export type Sending = { message: NewMessage } | { messages: NewMessage[] }
@@ -12,17 +14,18 @@ export type Sending = { message: NewMessage } | { messages: NewMessage[] }
 /** What a body sends: it is a list when it has `messages`. */
 export function toSending(body: JsonBody, faults: Fault[]): Sending {
   const { value } = body
-  const isList = isJsonObject(value) && Object.hasOwn(value, 'messages')
-  return isList ? { messages: messagesOf(body, faults) } : { message: messageOf(body, faults) }
+  const isList = isObject(value) && Object.hasOwn(value, 'messages')
+  if (isList) return { messages: quickMessages(body) ?? messagesOf(body, faults) }
+  return { message: quickMessage(body) ?? messageOf(body, faults) }
 }
 
-function messageOf(body: JsonBody, faults: Fault[]): NewMessage {
+export function messageOf(body: JsonBody, faults: Fault[]): NewMessage {
   const text = sourceOf(body)
   const source = text === null ? null : { text, start: 0 }
   return newMessageOf(toDto(NewMessageDto, withText('body', body.value, source), '', faults))
 }
 
-function messagesOf(body: JsonBody, faults: Fault[]): NewMessage[] {
+export function messagesOf(body: JsonBody, faults: Fault[]): NewMessage[] {
   const { messages } = listed(MessagesDto, 'messages', body, faults)
   const text = sourceOf(body)
   const starts = text === null ? [] : elementStarts(text, memberStart(text, 0, 'messages'))
@@ -43,6 +46,6 @@ export function toReceipts<T extends ReceiptsDto>(Dto: Class<T>, body: JsonBody,
 
 /** A body that has nothing to say. */
 export function toNothing({ value }: JsonBody, faults: Fault[]): undefined {
-  if (!isJsonObject(value)) faults.push({ pointer: '', detail: 'must be an object' })
+  if (!isObject(value)) faults.push({ pointer: '', detail: 'must be an object' })
   else for (const key of Object.keys(value)) faults.push(unknownField('', key))
 }

@@ -6,7 +6,7 @@ import type { NewGroupItem, NewItem } from '../repositories/recent/types'
 import type { JsonBody } from './body'
 import { BatchDto, NewGroupItemDto, NewItemDto, newGroupItemOf, newItemOf } from './dto/items'
 import { elementStarts, memberStart, sourceOf } from './json-source'
-import { memberText, quickBatch, quickItem, type Source } from './quick-items'
+import { isObject, memberText, quickBatch, quickItem, type Source } from './quick-items'
 
 export type Class<T> = new () => T
 
@@ -15,7 +15,7 @@ const UNKNOWN_FIELD = 'is not a known field'
 /** A DTO with the fields of a JSON object; faults are added for `pointer` and below. */
 export function toDto<T extends object>(Dto: Class<T>, value: unknown, pointer: string, faults: Fault[]): T {
   const dto = new Dto()
-  if (!isJsonObject(value)) {
+  if (!isObject(value)) {
     faults.push({ pointer, detail: 'must be an object' })
     return dto
   }
@@ -30,10 +30,6 @@ export function toDto<T extends object>(Dto: Class<T>, value: unknown, pointer: 
 
 export function unknownField(pointer: string, key: string): Fault {
   return { pointer: `${pointer}/${escaped(key)}`, detail: UNKNOWN_FIELD }
-}
-
-export function isJsonObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function checkDto(dto: object, pointer: string, faults: Fault[]): void {
@@ -103,13 +99,13 @@ function itemAt<T extends NewItemDto>(
   source: Source | null,
 ): T {
   // A payload of null is none.
-  const given = isJsonObject(value) && value.payload !== null ? withText('payload', value, source) : value
+  const given = isObject(value) && value.payload !== null ? withText('payload', value, source) : value
   return toDto(Dto, given, pointer, faults)
 }
 
 /** The object with the member as `JsonText`; one that is no valid JSON stays as it is, for the rule to find and name. */
 export function withText(name: string, value: unknown, source: Source | null): unknown {
-  if (!isJsonObject(value) || !Object.hasOwn(value, name)) return value
+  if (!isObject(value) || !Object.hasOwn(value, name)) return value
   if (jsonFault(value[name], source !== null) !== null) return value
   // A spread defines its keys, so that `__proto__` stays an ordinary one.
   return { ...value, [name]: memberText(name, value[name], source) }

@@ -7,7 +7,6 @@ import * as check from '../repositories/queues/check'
 import { QueueRepository } from '../repositories/queues/repository'
 import { bodyOf, type Receipt } from '../repositories/queues/rows'
 import type { SendRequest } from '../repositories/queues/send'
-import { sendBatch } from '../repositories/queues/sending'
 import type { Release, Settled } from '../repositories/queues/settle'
 import type { Message, ReceiveOptions, Sent } from '../repositories/queues/types'
 import { forgetWriters } from '../repositories/writers'
@@ -38,7 +37,7 @@ export class BatchedQueues extends QueueRepository {
     this.#isInside = isInside
     this.#sends = new Sends({
       lanes: atOnce,
-      send: (requests, options) => this.changed((onReady) => sendBatch(session, requests, onReady, options)),
+      send: (requests, options) => this.sendBatch(requests, options),
       forget: (writers) => forgetWriters(session, writers),
     })
     this.#receiver = new Receiver({

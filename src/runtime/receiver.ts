@@ -30,6 +30,8 @@ interface Caller {
   deadline: number
   /** Nothing was there when it was asked for once. */
   isAsked: boolean
+  /** Called when it is answered. */
+  leave: () => void
   resolve: (messages: Message[]) => void
   reject: (error: unknown) => void
 }
@@ -70,8 +72,11 @@ export class Receiver {
     }
     const line = this.#lineOf(request)
     return new Promise((resolve, reject) => {
-      const caller: Caller = { max, deadline: performance.now() + waitMs, isAsked: false, resolve, reject }
-      signal?.addEventListener('abort', () => this.#dismiss(line, caller), { once: true })
+      const deadline = performance.now() + waitMs
+      const abort = () => this.#dismiss(line, caller)
+      const leave = () => signal?.removeEventListener('abort', abort)
+      const caller: Caller = { max, deadline, isAsked: false, leave, resolve, reject }
+      signal?.addEventListener('abort', abort)
       line.callers.push(caller)
       this.#callers++
       this.#start(line)
@@ -178,6 +183,7 @@ export class Receiver {
     if (index < 0) return false
     line.callers.splice(index, 1)
     this.#callers--
+    caller.leave()
     return true
   }
 }

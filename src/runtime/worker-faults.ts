@@ -39,7 +39,8 @@ export class WorkerFaults {
   #tell(error: unknown, message?: Message): void {
     try {
       const result: unknown = this.#onError?.(error, message)
-      if (result instanceof Promise) result.catch(warnOfListener)
+      // An asynchronous one is of the type, too.
+      if (result !== undefined) Promise.resolve(result).catch(warnOfListener)
     } catch (thrown) {
       warnOfListener(thrown)
     }

@@ -22,6 +22,7 @@ export class Prefetch {
   readonly #options: PrefetchOptions
   #meanMs: number | null = null
   #allowed = 0
+  #isSingle = false
 
   constructor(options: PrefetchOptions) {
     this.#options = options
@@ -35,6 +36,7 @@ export class Prefetch {
 
   /** A claim brought messages, none of which may have killed a process. */
   grow(): void {
+    this.#isSingle = false
     const { concurrency, batchSize } = this.#options
     this.#allowed = Math.min(Math.max(2 * this.#allowed, concurrency, 10), BATCHES_AHEAD * batchSize)
   }
@@ -42,6 +44,12 @@ export class Prefetch {
   /** Nothing ahead, until claims go well again. */
   shrink(): void {
     this.#allowed = 0
+  }
+
+  /** One message at a time, until a claim goes well. */
+  single(): void {
+    this.shrink()
+    this.#isSingle = true
   }
 
   /** What was claimed ahead was not begun in time. */
@@ -54,6 +62,7 @@ export class Prefetch {
   wanted(running: number, ahead: number): number {
     const { concurrency, batchSize } = this.#options
     const free = concurrency - running
+    if (this.#isSingle) return free > 0 && ahead === 0 ? 1 : 0
     const pace = this.#meanMs === null ? 0 : (concurrency * AHEAD_MS) / this.#meanMs
     const target = Math.floor(Math.min(pace, this.#allowed))
     if (ahead >= free + target / 2) return 0

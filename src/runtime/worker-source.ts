@@ -1,9 +1,13 @@
 /** What a worker asks of the queues, and what it makes of the messages that it gets. */
-import type { Message, Queues } from '../repositories/queues/types'
+import type { Message, Queues, ReceiveOptions } from '../repositories/queues/types'
 import { Claim } from './worker-claims'
 
+/** A message that may say, by the database's clock, when it was claimed: one look less where it does. */
+export type ReceivedMessage = Message & { claimedAt?: Date }
+
 /** The operations that a worker needs. */
-export interface WorkSource extends Pick<Queues, 'receive' | 'delete' | 'release' | 'extend' | 'getMessage'> {
+export interface WorkSource extends Pick<Queues, 'delete' | 'release' | 'extend' | 'getMessage'> {
+  receive(queue: string, options: ReceiveOptions): Promise<ReceivedMessage[]>
   /**
    * Ends claims as if they had not been made: ready again, with the receive count that they had before. Handles that
    * are stale are passed over.
@@ -27,7 +31,7 @@ const LOOKUPS_AT_ONCE = 8
 export async function claimsOf(
   source: WorkSource,
   queue: string,
-  messages: readonly Message[],
+  messages: readonly ReceivedMessage[],
   { sentAt, visibilityTimeoutSeconds }: ClaimTimes,
 ): Promise<Claim[]> {
   const claimedMs = visibilityTimeoutSeconds === null ? await claimTime(source, queue, messages) : null
@@ -51,9 +55,14 @@ export function isSuspect({ receiveCount, lastError }: Message): boolean {
   return receiveCount > 1 && lastError === null
 }
 
-async function claimTime(source: WorkSource, queue: string, messages: readonly Message[]): Promise<number | null> {
+async function claimTime(
+  source: WorkSource,
+  queue: string,
+  messages: readonly ReceivedMessage[],
+): Promise<number | null> {
   try {
-    for (const { id } of messages) {
+    for (const { id, claimedAt } of messages) {
+      if (claimedAt) return claimedAt.getTime()
       const message = await source.getMessage(queue, id, { bodies: 'text' })
       if (message?.lastReceivedAt) return message.lastReceivedAt.getTime()
     }

@@ -8,6 +8,7 @@
  */
 import { AsyncResource } from 'node:async_hooks'
 import { retrySeconds } from './backoff'
+import { sleep, within } from './patience'
 import { type Claim, ClaimKeeper, HandlerContext } from './worker-claims'
 import { errorText, WorkerFaults } from './worker-faults'
 import { Fetcher } from './worker-fetch'
@@ -41,8 +42,8 @@ class QueueWorker implements Worker {
   readonly #settles: Settles
   readonly #prefetch: Prefetch
   #waiting: Claim[] = []
-  /** To run by themselves. */
-  readonly #suspects: Claim[] = []
+  /** To begin by itself, and nothing else until then. */
+  #suspect: Claim | null = null
   #isCareful = false
   readonly #running = new Map<Claim, Promise<void>>()
   #stopping: Promise<void> | null = null
@@ -90,13 +91,16 @@ class QueueWorker implements Worker {
       await this.#confirm(claims)
       if (claims.some(({ message }) => isSuspect(message))) this.#prefetch.shrink()
       else this.#prefetch.grow()
-      for (const claim of claims) {
-        if (claim.isLost) continue
-        claim.isKept = claim.isLastReceive
-        if (claim.isLastReceive) this.#suspects.push(claim)
-        else this.#waiting.push(claim)
+      const held = claims.filter(({ isLost }) => !isLost)
+      const suspects = held.filter(({ isLastReceive }) => isLastReceive)
+      if (!this.#isCareful && suspects.length > 0) {
+        this.#suspect = suspects.shift() as Claim
+        this.#suspect.isKept = true
+        this.#prefetch.single()
       }
-      this.#keeper.add(claims.filter(({ isLost }) => !isLost))
+      this.#waiting.push(...held.filter(({ isLastReceive }) => !isLastReceive))
+      this.#keeper.add(held)
+      this.#handBack(suspects)
     }
     this.#next()
   }
@@ -126,10 +130,9 @@ class QueueWorker implements Worker {
 
   /** Begins what may begin, and asks for more. */
   #next(): void {
-    if (this.#stopping || this.#isCareful || this.#suspects.length > 0) {
+    if (this.#stopping || this.#suspect || this.#isCareful) {
       this.#handBack(this.#waiting.splice(0))
-      if (this.#stopping) this.#handBack(this.#suspects.splice(0))
-      else if (!this.#isCareful) void this.#runSuspects()
+      if (this.#suspect) this.#nextSuspect(this.#suspect)
       return
     }
     const now = performance.now()
@@ -144,15 +147,21 @@ class QueueWorker implements Worker {
     }
   }
 
-  /** One after the other, each alone where the others' handlers end in time. */
-  async #runSuspects(): Promise<void> {
+  #nextSuspect(claim: Claim): void {
+    if (this.#stopping) {
+      this.#suspect = null
+      this.#handBack([claim])
+    } else if (!this.#isCareful) void this.#runAlone()
+  }
+
+  /** Alone where the others' handlers end in time. What it could take with it was handed back before it begins. */
+  async #runAlone(): Promise<void> {
     this.#isCareful = true
-    while (this.#suspects.length > 0 && !this.#stopping) {
-      await within(CAREFUL_MS, this.#quiet())
-      while (this.#running.size >= this.#settings.concurrency) await Promise.race(this.#running.values())
-      const claim = this.#stopping ? undefined : this.#suspects.shift()
-      if (claim && !claim.isLost) await within(CAREFUL_MS, this.#begin(claim))
-    }
+    await within(CAREFUL_MS, this.#quiet())
+    while (this.#running.size >= this.#settings.concurrency) await Promise.race(this.#running.values())
+    const claim = this.#suspect
+    this.#suspect = null
+    if (claim && !claim.isLost) await within(CAREFUL_MS, this.#begin(claim))
     this.#isCareful = false
     this.#next()
   }
@@ -225,18 +234,4 @@ class QueueWorker implements Worker {
       this.#settles.failed(claim, { delaySeconds: 0, error: STOPPED })
     }
   }
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref())
-}
-
-/** Resolves when it has ended, or after so long. */
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
-  })
-  await Promise.race([work, late])
-  clearTimeout(timer)
 }

@@ -184,8 +184,7 @@ export function describeHandling(engine: EngineName, options: { memory?: boolean
     it('goes on whatever its onError does', async () => {
       const { store, queue, work } = context
       const warned: string[] = []
-      const warn = (warning: Error) => warned.push(warning.message)
-      process.on('warning', warn)
+      const warnings = jest.spyOn(process, 'emitWarning').mockImplementation((text) => void warned.push(String(text)))
       await sendNumbers(store, queue, 2)
       let failed = 0
       work(() => Promise.reject(new Error('no')), {
@@ -198,7 +197,7 @@ export function describeHandling(engine: EngineName, options: { memory?: boolean
       await until('both are released', async () => (await inState(store, queue, 'delayed')) === 2)
       await until('both are warned of', () => warned.length >= 2)
       expect(warned.join()).toMatch(/thrown by onError.*rejected by onError/)
-      process.off('warning', warn)
+      warnings.mockRestore()
     })
 
     it('ends by itself when the store is closed', async () => {

@@ -10,7 +10,7 @@
 import { randomInt } from 'node:crypto'
 import type { Engine, Reader, Statements } from '../../database/engine'
 import type { Place, QueueHead } from './heads'
-import { type ClaimedRow, claimedOf, messageColumns, NO_RECEIPT, STATE } from './rows'
+import { type ClaimedRow, claimedOf, IN_LINE, messageColumns, NO_RECEIPT, STATE } from './rows'
 
 export interface ClaimRequest {
   head: QueueHead
@@ -33,7 +33,7 @@ export function chooseSql(engine: Engine, { head, max, from }: ClaimRequest): st
     `SELECT id FROM queue_messages${engine.useIndex('queue_messages_claim')} ` +
     `WHERE queue_id = ${head.id} AND state = ${STATE.ready}${since} ` +
     `AND (SELECT version FROM queues WHERE id = ${head.id}) = ${head.version} ` +
-    `ORDER BY sort_major, sort_minor, id LIMIT ${max}${engine.forUpdateSkipLocked}`
+    `ORDER BY ${IN_LINE} LIMIT ${max}${engine.forUpdateSkipLocked}`
   )
 }
 

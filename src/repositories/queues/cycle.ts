@@ -7,6 +7,7 @@
 import { placeholders, type Session, type Tx } from '../../database/engine'
 import { claimSets } from './claim'
 import { CYCLED, holdHead, type QueueHead } from './heads'
+import { linePage, type Place, placeOf } from './line'
 import { type ClaimedRow, claimedOf, messageColumns, STATE } from './rows'
 import { updateRows } from './transitions'
 
@@ -16,12 +17,11 @@ const PAGE = 500
 export async function beginCycle(session: Session, head: QueueHead): Promise<void> {
   // Waits for the senders who have seen it otherwise.
   await session.write((tx) => setCycled(tx, head.id, CYCLED.begun))
-  let after = { major: Number.NEGATIVE_INFINITY, minor: 0, id: 0n }
-  for (;;) {
-    const last = await session.write((tx) => enterPage(tx, head.id, after))
-    if (last === null) break
-    after = last
-  }
+  let after: Place | null = null
+  do {
+    const place: Place | null = after
+    after = await session.write<Place | null>((tx) => enterPage(tx, head.id, place))
+  } while (after !== null)
   await session.write((tx) => setCycled(tx, head.id, CYCLED.wholly))
 }
 
@@ -33,24 +33,9 @@ function setCycled(tx: Tx, queueId: bigint, cycled: number): Promise<number> {
   ])
 }
 
-interface Position {
-  major: number
-  minor: number
-  id: bigint
-}
-
-async function enterPage(tx: Tx, queueId: bigint, after: Position): Promise<Position | null> {
-  const { engine } = tx
-  const isFirst = after.major === Number.NEGATIVE_INFINITY
-  const behind = isFirst
-    ? ''
-    : ` AND (sort_major > ${after.major} OR (sort_major = ${after.major} AND (sort_minor > ${after.minor} ` +
-      `OR (sort_minor = ${after.minor} AND id > ${after.id}))))`
-  const rows = await tx.rows(
-    `SELECT ${engine.bigint('id')} AS id, sort_major, sort_minor FROM queue_messages${engine.useIndex('queue_messages_claim')} ` +
-      `WHERE queue_id = ? AND state = ${STATE.ready}${behind} ORDER BY sort_major, sort_minor, id LIMIT ${PAGE}`,
-    [queueId],
-  )
+async function enterPage(tx: Tx, queueId: bigint, after: Place | null): Promise<Place | null> {
+  const columns = `${tx.engine.bigint('id')} AS id`
+  const rows = await linePage(tx, { columns, queueId, state: STATE.ready, where: '', lock: '', limit: PAGE }, after)
   const last = rows.at(-1)
   if (last === undefined) return null
   const ids = rows.map(({ id }) => BigInt(id as string))
@@ -58,7 +43,7 @@ async function enterPage(tx: Tx, queueId: bigint, after: Position): Promise<Posi
     `UPDATE queue_messages SET cycle_queue_id = ? WHERE id IN (${placeholders(ids.length)}) AND queue_id = ? AND state = ?`,
     [queueId, ...ids, queueId, STATE.ready],
   )
-  return { major: Number(last.sort_major), minor: Number(last.sort_minor), id: ids.at(-1) as bigint }
+  return placeOf(last)
 }
 
 export interface CycleRequest {
@@ -117,7 +102,7 @@ async function lockCursor(tx: Tx, queueId: bigint, cursor: string): Promise<bigi
 async function nextIds(tx: Tx, queueId: bigint, where: string, max: number): Promise<bigint[]> {
   const rows = await tx.rows(
     `SELECT ${tx.engine.bigint('id')} AS id FROM queue_messages${tx.engine.useIndex('queue_messages_cycle')} ` +
-      `WHERE cycle_queue_id = ? AND ${where} ORDER BY id LIMIT ${max}${tx.engine.forUpdateSkipLocked}`,
+      `WHERE cycle_queue_id = ? AND ${where} ORDER BY queue_messages.id LIMIT ${max}${tx.engine.forUpdateSkipLocked}`,
     [queueId],
   )
   return rows.map(({ id }) => BigInt(id as string))

@@ -6,7 +6,7 @@
  * It owns queue_flows. Invariant: the starts of a group grow. The lock of an urgency of a queue is its row with the
  * group '', taken first and held to the end of the transaction.
  */
-import { compareNames, type Parameter, type Row, type Tx } from '../../database/engine'
+import { compareNames, type Parameter, type Row, type Statements, type Tx } from '../../database/engine'
 import { STATE } from './rows'
 
 /** A message that becomes ready. */
@@ -57,6 +57,23 @@ export async function assignStarts(tx: Tx, messages: readonly Ready[]): Promise<
   })
   await saveLevels(tx, levels)
   return starts
+}
+
+/**
+ * Starts taken ahead by a statement of its own, so that senders of one queue don't wait for each other's commits; null
+ * when these messages have no group that is ahead of all others. Starts that are not used after all are no loss.
+ */
+export async function takeStarts(
+  statements: Statements,
+  { queueId, priority }: Omit<Ready, 'messageGroup'>,
+  count: number,
+): Promise<number | null> {
+  const { affected, insertId } = await statements.execute(
+    `UPDATE queue_flows SET next_start = ${statements.engine.remembered('next_start')} + ?, top = next_start ` +
+      `WHERE queue_id = ? AND urgency = ? AND message_group = '' AND next_start >= top`,
+    [count, queueId, urgencyOf(priority)],
+  )
+  return affected === 0 ? null : Number(insertId)
 }
 
 function keyOf(queueId: bigint, urgency: number): string {

@@ -1,8 +1,9 @@
 /** Looking at messages without claiming them, and removing them by their ids. */
-import { type Parameter, placeholders, type Reader, type Row, type Session, type Tx } from '../../database/engine'
+import type { Reader, Row, Tx } from '../../database/engine'
 import { invalidInput } from '../../errors'
 import { holdHead, notFound, type QueueHead, readHead } from './heads'
-import { lineOf, peekedOf, STATE, stateName } from './rows'
+import { linePage, type Place, placeOf } from './line'
+import { lineOf, peekedOf, stateName } from './rows'
 import type { BodyOptions, MessagePage, MessageState, PeekedMessage, PeekOptions } from './types'
 
 const COMMON =
@@ -11,16 +12,9 @@ const COMMON =
 /** Rows read at once: a page of great bodies is cut long before. */
 const ROWS_AT_ONCE = 50
 
-/** Where a page ended: the order of the line, and the id. */
-interface After {
-  major: bigint
-  minor: bigint
-  id: bigint
-}
-
 const AFTER = /^(-?\d{1,19})\.(-?\d{1,19})\.(\d{1,19})$/
 
-function afterOf(text: string | undefined): After | null {
+function afterOf(text: string | undefined): Place | null {
   if (text === undefined) return null
   const parts = AFTER.exec(Buffer.from(text, 'base64url').toString('latin1'))
   if (!parts) throw invalidInput([{ parameter: 'after', detail: 'is not the nextAfter of a page' }])
@@ -28,7 +22,7 @@ function afterOf(text: string | undefined): After | null {
   return { major, minor, id }
 }
 
-function textOf({ major, minor, id }: After): string {
+function textOf({ major, minor, id }: Place): string {
   return Buffer.from(`${major}.${minor}.${id}`, 'latin1').toString('base64url')
 }
 
@@ -62,15 +56,11 @@ function bytesOf({ body }: Row): number {
   return Buffer.byteLength(body as string)
 }
 
-function placeOf(row: Row): After {
-  return { major: BigInt(row.major as string), minor: BigInt(row.minor as string), id: BigInt(row.id as string) }
-}
-
 function rowsAfter(
   reader: Reader,
   { id }: QueueHead,
   state: MessageState,
-  after: After | null,
+  after: Place | null,
   limit: number,
 ): Promise<Row[]> {
   const { engine } = reader
@@ -79,18 +69,12 @@ function rowsAfter(
     const behind = after ? ' AND (archived_at_ms > ? OR (archived_at_ms = ? AND id > ?))' : ''
     return reader.rows(
       `SELECT ${engine.bigint('id')} AS id, ${engine.bigint('archived_at_ms')} AS major, 0 AS minor, archived_at_ms, ${COMMON} ` +
-        `FROM queue_archive WHERE queue_id = ?${behind} ORDER BY archived_at_ms, id LIMIT ${limit}`,
+        `FROM queue_archive WHERE queue_id = ?${behind} ORDER BY archived_at_ms, queue_archive.id LIMIT ${limit}`,
       after ? [id, after.major, after.major, after.id] : [id],
     )
   }
-  const behind = ' AND (sort_major > ? OR (sort_major = ? AND (sort_minor > ? OR (sort_minor = ? AND id > ?))))'
-  const place: Parameter[] = after ? [after.major, after.major, after.minor, after.minor, after.id] : []
-  return reader.rows(
-    `SELECT ${engine.bigint('id')} AS id, ${engine.bigint('sort_major')} AS major, ${engine.bigint('sort_minor')} AS minor, ` +
-      `${COMMON} FROM queue_messages${engine.useIndex('queue_messages_claim')} ` +
-      `WHERE queue_id = ? AND state = ?${after ? behind : ''} ORDER BY sort_major, sort_minor, id LIMIT ${limit}`,
-    [id, line, ...place],
-  )
+  const columns = `${engine.bigint('id')} AS id, ${COMMON}`
+  return linePage(reader, { columns, queueId: id, state: line, where: '', lock: '', limit }, after)
 }
 
 export async function getMessage(
@@ -120,47 +104,4 @@ export async function deleteMessage(tx: Tx, queue: string, id: bigint): Promise<
   const removed = await tx.run('DELETE FROM queue_messages WHERE id = ? AND queue_id = ?', [id, head.id])
   if (removed > 0) return true
   return (await tx.run('DELETE FROM queue_archive WHERE id = ? AND queue_id = ?', [id, head.id])) > 0
-}
-
-const PURGED = 500
-
-/** Drops what is ready and delayed when the call arrives, in small transactions. */
-export async function purgeQueue(session: Session, queue: string): Promise<number> {
-  return session.whole(async (whole) => {
-    const [head, last] = await whole.read(async (reader) => {
-      const read = await readHead(reader, queue)
-      if (read === null) throw notFound(queue)
-      const [row] = await reader.rows(`SELECT ${reader.engine.bigint('MAX(id)')} AS id FROM queue_messages`)
-      return [read.head, BigInt((row?.id as string | null) ?? 0)]
-    })
-    let deleted = 0
-    for (const state of [STATE.ready, STATE.delayed]) {
-      for (let more = true; more; ) {
-        const removed = await whole.write((tx) => purgeBatch(tx, head.id, state, last))
-        deleted += removed
-        more = removed > 0
-      }
-    }
-    return deleted
-  })
-}
-
-async function purgeBatch(tx: Tx, queueId: bigint, state: number, last: bigint): Promise<number> {
-  const { engine } = tx
-  const rows = await tx.rows(
-    `SELECT ${engine.bigint('id')} AS id FROM queue_messages${engine.useIndex('queue_messages_claim')} ` +
-      `WHERE queue_id = ? AND state = ? AND id <= ? ORDER BY sort_major, sort_minor, id LIMIT ${PURGED}${engine.forUpdateSkipLocked}`,
-    [queueId, state, last],
-  )
-  return removeRows(tx, rows)
-}
-
-/** Removes locked rows by their ids. */
-export async function removeRows(tx: Tx, rows: readonly Row[], table = 'queue_messages'): Promise<number> {
-  const ids = rows.map(({ id }) => BigInt(id as string))
-  for (let start = 0; start < ids.length; start += 100) {
-    const chunk = ids.slice(start, start + 100)
-    await tx.run(`DELETE FROM ${table} WHERE id IN (${placeholders(chunk.length)})`, chunk)
-  }
-  return ids.length
 }

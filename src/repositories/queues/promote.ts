@@ -4,7 +4,7 @@
  */
 import type { Reader, Session, Tx } from '../../database/engine'
 import { holdHeadById, type QueueHead } from './heads'
-import { STATE } from './rows'
+import { IN_LINE, STATE } from './rows'
 import type { OnReady } from './send'
 import {
   isOutOfReceives,
@@ -86,7 +86,7 @@ async function lockDue(tx: Tx, queueId: bigint, state: number, nowMs: number): P
   const { engine } = tx
   const rows = await tx.rows(
     `SELECT ${lockedColumns(tx)} FROM queue_messages${engine.useIndex('queue_messages_claim')} ` +
-      `WHERE queue_id = ? AND state = ? AND sort_major <= ? ORDER BY sort_major, sort_minor, id LIMIT ${BATCH}` +
+      `WHERE queue_id = ? AND state = ? AND sort_major <= ? ORDER BY ${IN_LINE} LIMIT ${BATCH}` +
       engine.forUpdateSkipLocked,
     [queueId, state, nowMs],
   )

@@ -5,7 +5,7 @@
 import { afterPrefix, type Parameter, type Reader, type Session, type Tx } from '../../database/engine'
 import { type Fault, RecentnError } from '../../errors'
 import { headColumns, headOf, LONGEST_VISIBILITY_SECONDS, type QueueHead, queueOf } from './heads'
-import { removeRows } from './peek'
+import { clearDropped } from './removal'
 import type { Queue, QueueSettings } from './types'
 
 /** A queue, and the name of its dead-letter queue. */
@@ -110,7 +110,7 @@ export async function listHeads(
 export async function dropQueue(session: Session, queue: string): Promise<QueueHead | null> {
   return session.whole(async (whole) => {
     const head = await whole.write((tx) => dropHead(tx, queue))
-    if (head !== null) while (await whole.write((tx) => dropSome(tx, head.id)));
+    if (head !== null) await clearDropped(whole, head.id)
     return head
   })
 }
@@ -130,21 +130,4 @@ async function dropHead(tx: Tx, queue: string): Promise<QueueHead | null> {
   }
   await tx.run('DELETE FROM queues WHERE id = ?', [head.id])
   return head
-}
-
-const DROPPED = 500
-
-/** Removes some of what a dropped queue has left; false when there is nothing more. */
-export async function dropSome(tx: Tx, queueId: bigint): Promise<boolean> {
-  const { engine } = tx
-  for (const table of ['queue_messages', 'queue_archive']) {
-    const rows = await tx.rows(
-      `SELECT ${engine.bigint('id')} AS id FROM ${table} WHERE queue_id = ? LIMIT ${DROPPED}${engine.forUpdate}`,
-      [queueId],
-    )
-    if (rows.length > 0) return (await removeRows(tx, rows, table)) > 0
-  }
-  await tx.run('DELETE FROM queue_dedups WHERE queue_id = ?', [queueId])
-  await tx.run('DELETE FROM queue_drops WHERE queue_id = ?', [queueId])
-  return false
 }

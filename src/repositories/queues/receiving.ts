@@ -10,7 +10,7 @@ import { type ClaimedRow, STATE } from './rows'
 import type { OnReady } from './send'
 
 /** Other processes' messages of a higher priority wait at most so long for receivers that claim without a pause. */
-const PLACE_MS = 50
+const PLACE_MS = 100
 /** Receives that come one after the other need not each look for what is due. */
 const LOOK_MS = 100
 

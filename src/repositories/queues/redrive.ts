@@ -1,7 +1,7 @@
 /** Sending dead messages back to where they came from, in small transactions. */
 import type { Session, Tx } from '../../database/engine'
 import { holdHead, holdHeadById } from './heads'
-import { NO_RECEIPT, STATE } from './rows'
+import { IN_LINE, NO_RECEIPT, STATE } from './rows'
 import type { OnReady } from './send'
 import { type LockedRow, lockedColumns, lockedOf, makeReady, updateRows } from './transitions'
 
@@ -51,7 +51,7 @@ async function redriveBatch(
   const { head, nowMs } = await holdHead(tx, queue)
   const found = await tx.rows(
     `SELECT ${lockedColumns(tx)} FROM queue_messages${engine.useIndex('queue_messages_claim')} ` +
-      `WHERE queue_id = ? AND state = ?${where} AND id <= ? ORDER BY sort_major, sort_minor, id LIMIT ${max}` +
+      `WHERE queue_id = ? AND state = ?${where} AND id <= ? ORDER BY ${IN_LINE} LIMIT ${max}` +
       engine.forUpdateSkipLocked,
     [head.id, state, last],
   )

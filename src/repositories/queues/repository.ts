@@ -1,24 +1,14 @@
-/**
- * Work queues as a repository: checks what it is given and runs each operation in transactions of its session.
- * It owns queues, queue_messages, queue_archive and what belongs to them.
- */
-import type { DataSource, EntityManager } from 'typeorm'
-import type { Session } from '../../database/engine'
-import { sessionOf } from '../../database/session'
-import { invalidInput, RecentnError } from '../../errors'
-import { checkedPage, PREFIX_PAGE_RULES } from '../checking'
-import type { Page } from '../types'
+import { invalidInput, type RecentnError } from '../../errors'
+import { QueueCatalog } from './catalog'
 import * as check from './check'
-import { Counts } from './counts'
-import { QueueMemory, queueOf } from './heads'
-import { deleteMessage, getMessage, peekPage, purgeQueue } from './peek'
+import { deleteMessage, getMessage, peekPage } from './peek'
 import { dueQueues, promoteQueue } from './promote'
-import { dropQueue, listHeads, type NamedHead, namedHead, putQueue } from './queues'
-import { promoteDue, takeNext, takeReady } from './receiving'
+import { takeNext, takeReady } from './receiving'
 import { redriveQueue } from './redrive'
+import { purgeQueue } from './removal'
 import { messageOf, type Receipt } from './rows'
-import type { OnReady, SendRequest } from './send'
-import { sendAlone } from './sending'
+import type { SendRequest } from './send'
+import { type BatchOptions, sendAlone, sendBatch } from './sending'
 import type { Release, Settled } from './settle'
 import {
   extendHeld,
@@ -28,67 +18,16 @@ import {
   releaseHeld,
   removeHeld,
   type SettleOutcome,
-  type Settling,
   validOf,
 } from './settling'
 import { sweepRest } from './sweep'
 import type * as Queue from './types'
 
 /** What is not urgent is swept so often. */
-const REST_MS = 10_000
+const REST_MS = 4000
 
-export class QueueRepository implements Queue.Queues {
-  protected readonly session: Session
-  readonly #memory: QueueMemory
-  readonly #counts: Counts
-  readonly #isInside: boolean
+export class QueueRepository extends QueueCatalog implements Queue.Queues {
   #restAt = Number.NEGATIVE_INFINITY
-
-  /** On a DataSource each call has transactions of its own; on an EntityManager it is part of that manager's. */
-  constructor(source: DataSource | EntityManager | Session, isInside = !('read' in source) && 'queryRunner' in source) {
-    this.session = sessionOf(source)
-    this.#memory = new QueueMemory()
-    this.#counts = new Counts()
-    this.#isInside = isInside
-  }
-
-  async get(queue: string): Promise<Queue.QueueStatus | null> {
-    check.checkSettings(queue, {})
-    const named = await this.session.read((reader) => namedHead(reader, queue))
-    return named === null ? null : this.#statusOf(named)
-  }
-
-  async put(queue: string, settings: Queue.QueueSettings = {}): Promise<Queue.Queue & { created: boolean }> {
-    check.checkSettings(queue, settings)
-    const put = await this.session.write((tx) => putQueue(tx, queue, settings))
-    this.#memory.heads.delete(queue)
-    this.becameReady(queue) // it may have been paused
-    return put
-  }
-
-  async deleteQueue(queue: string): Promise<boolean> {
-    check.checkSettings(queue, {})
-    const head = await dropQueue(this.session, queue)
-    if (head !== null) this.#memory.forget(head)
-    return head !== null
-  }
-
-  async list(options: Page & { prefix?: string } = {}): Promise<Queue.QueuePage> {
-    const { limit, after, prefix } = checkedPage(options, PREFIX_PAGE_RULES)
-    const heads = await this.session.read((reader) => listHeads(reader, { limit: limit + 1, after, prefix }))
-    const queues: Queue.QueueStatus[] = []
-    for (const named of heads.slice(0, limit)) queues.push(await this.#statusOf(named))
-    return { queues, nextAfter: heads.length > limit ? (queues.at(-1)?.queue ?? null) : null }
-  }
-
-  async #statusOf({ head, deadLetterQueue }: NamedHead): Promise<Queue.QueueStatus> {
-    // Its name may be another queue's by now; then there is nothing to promote for this one.
-    await this.#promoted(head.queue).catch((error: unknown) => {
-      if (!(error instanceof RecentnError && error.code === 'queue_not_found')) throw error
-    })
-    const counted = await this.session.read((reader) => this.#counts.of(reader, head, this.#isInside))
-    return { ...queueOf(head, deadLetterQueue), ...counted }
-  }
 
   async send(queue: string, body: unknown, options: Queue.SendOptions = {}): Promise<Queue.Sent> {
     const [sent] = await this.sendRows(check.checkedSend(queue, body, options))
@@ -105,6 +44,14 @@ export class QueueRepository implements Queue.Queues {
     return this.changed((onReady) => sendAlone(this.session, request, onReady))
   }
 
+  /** Sends the requests of many callers in one transaction: an outcome for each. */
+  protected sendBatch(
+    requests: readonly SendRequest[],
+    options: BatchOptions,
+  ): Promise<(Queue.Sent[] | RecentnError)[]> {
+    return this.changed((onReady) => sendBatch(this.with(onReady), requests, options))
+  }
+
   async receive(queue: string, options: Queue.ReceiveOptions = {}): Promise<Queue.Message[]> {
     check.checkReceive(queue, options)
     if (options.waitSeconds) {
@@ -118,11 +65,11 @@ export class QueueRepository implements Queue.Queues {
     const { max = 1, visibilityTimeoutSeconds, order = 'ready', cursor = 'default' } = options
     const request = { queue, max, visibilityTimeoutSeconds }
     const rows = await this.changed((onReady) => {
-      const receiving = this.#with(onReady)
+      const receiving = this.with(onReady)
       return order === 'ready' ? takeReady(receiving, request) : takeNext(receiving, { ...request, cursor })
     })
     if (rows.length === 0) return []
-    const head = await this.session.read((reader) => this.#memory.headOf(reader, queue))
+    const head = await this.session.read((reader) => this.memory.headOf(reader, queue))
     return rows.map((row) => messageOf(head, row, options))
   }
 
@@ -134,7 +81,7 @@ export class QueueRepository implements Queue.Queues {
 
   /** Removes or archives what the receipts hold. */
   protected removeHeld(queue: string, receipts: readonly Receipt[]): Promise<Settled> {
-    return removeHeld({ session: this.session, memory: this.#memory }, queue, receipts)
+    return removeHeld({ session: this.session, memory: this.memory }, queue, receipts)
   }
 
   async release(
@@ -149,7 +96,7 @@ export class QueueRepository implements Queue.Queues {
   }
 
   protected releaseHeld(queue: string, receipts: readonly Receipt[], release: Release): Promise<Settled> {
-    return this.changed((onReady) => releaseHeld(this.#with(onReady), queue, receipts, release))
+    return this.changed((onReady) => releaseHeld(this.with(onReady), queue, receipts, release))
   }
 
   async extend(
@@ -164,19 +111,15 @@ export class QueueRepository implements Queue.Queues {
   }
 
   protected extendHeld(queue: string, receipts: readonly Receipt[], visibilityMs: number): Promise<Settled> {
-    return this.changed((onReady) => extendHeld(this.#with(onReady), queue, receipts, visibilityMs))
+    return this.changed((onReady) => extendHeld(this.with(onReady), queue, receipts, visibilityMs))
   }
 
   /** Returns claims as if they had not been made: ready where they stood, with one receive less. */
   async giveBack(queue: string, receiptHandles: readonly string[]): Promise<void> {
     const handles = check.checkedHandles(queue, receiptHandles)
     await this.#settle(queue, handles, (valid) =>
-      this.changed((onReady) => giveBackHeld(this.#with(onReady), queue, valid)),
+      this.changed((onReady) => giveBackHeld(this.with(onReady), queue, valid)),
     )
-  }
-
-  #with(onReady: OnReady): Settling {
-    return { session: this.session, memory: this.#memory, onReady }
   }
 
   async #settle(
@@ -184,20 +127,20 @@ export class QueueRepository implements Queue.Queues {
     handles: readonly string[],
     settle: (valid: readonly Receipt[]) => Promise<Settled>,
   ): Promise<SettleOutcome> {
-    const receipts = await readHandles({ session: this.session, memory: this.#memory }, queue, handles)
+    const receipts = await readHandles({ session: this.session, memory: this.memory }, queue, handles)
     const valid = validOf(receipts)
     return outcomeOf(receipts, valid.length === 0 ? new Set() : await settle(valid))
   }
 
   async peek(queue: string, options: Queue.PeekOptions = {}): Promise<Queue.MessagePage> {
     const page = check.checkedPeek(queue, options)
-    await this.#promoted(queue)
+    await this.promoted(queue)
     return this.session.read((reader) => peekPage(reader, queue, page))
   }
 
   async getMessage(queue: string, id: bigint, options: Queue.BodyOptions = {}): Promise<Queue.PeekedMessage | null> {
     check.checkMessage(queue, id, options)
-    await this.#promoted(queue)
+    await this.promoted(queue)
     return this.session.read((reader) => getMessage(reader, queue, id, options))
   }
 
@@ -208,17 +151,15 @@ export class QueueRepository implements Queue.Queues {
 
   async redrive(queue: string, options: { max?: number } = {}): Promise<{ moved: number }> {
     const max = check.checkedRedrive(queue, options)
-    await this.#promoted(queue)
+    await this.promoted(queue)
     return { moved: await this.changed((onReady) => redriveQueue(this.session, queue, max, onReady)) }
   }
 
   async purge(queue: string): Promise<{ deleted: number }> {
     check.checkSettings(queue, {})
+    // What is due is ready, whoever has seen to it or not.
+    await this.promoted(queue)
     return { deleted: await purgeQueue(this.session, queue) }
-  }
-
-  async #promoted(queue: string): Promise<void> {
-    await this.changed((onReady) => promoteDue(this.#with(onReady), queue, 0))
   }
 
   /** One round of what time does to queues: resolves to how many messages it moved and whether there is more to do. */
@@ -232,18 +173,4 @@ export class QueueRepository implements Queue.Queues {
     if (!more) this.#restAt = performance.now()
     return { moved, more }
   }
-
-  /** Runs a change, and tells once it is committed where messages became ready. */
-  protected async changed<T>(work: (onReady: OnReady) => Promise<T>): Promise<T> {
-    const queues = new Set<bigint>()
-    const result = await work((queueId, major, minor) => {
-      queues.add(queueId)
-      this.#memory.readyAt(queueId, major, minor)
-    })
-    for (const { id, queue } of this.#memory.heads.values()) if (queues.has(id)) this.becameReady(queue)
-    return result
-  }
-
-  /** Messages became ready in a queue, by this process. */
-  protected becameReady(_queue: string): void {}
 }

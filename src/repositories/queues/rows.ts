@@ -8,6 +8,12 @@ export const STATE = { ready: 0, inFlight: 1, delayed: 2, dead: 3 } as const
 
 const STATE_NAMES: readonly MessageState[] = ['ready', 'in-flight', 'delayed', 'dead']
 
+/**
+ * The order of a line in the index of claims. `id` alone would be the column of the answer where it is a text, and the
+ * rows would be sorted by it, all of them, and locked.
+ */
+export const IN_LINE = 'sort_major, sort_minor, queue_messages.id'
+
 /** The line of the index that a state is; null for what is in the archive. */
 export function lineOf(state: MessageState): number | null {
   const line = STATE_NAMES.indexOf(state)
@@ -19,6 +25,9 @@ export const NO_RECEIPT = '0'.repeat(32)
 
 /** Ids in one statement: with some hundreds of them a server may go through the whole table, and lock it. */
 export const MAX_IDS = 100
+
+/** Ids of one DELETE, which commits by itself: what each costs beside its rows is shared by more of them. */
+export const MAX_REMOVED = 500
 
 export function messageColumns(engine: Engine): string {
   return (

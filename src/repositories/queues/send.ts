@@ -64,10 +64,18 @@ const MAX_INSERT_BYTES = 4 * 1024 * 1024
 /** Where messages that became ready stand, for whoever remembers where a claim may begin. */
 export type OnReady = (queueId: bigint, major: number, minor: number) => void
 
+/** Starts that were taken ahead, by queue and priority. */
+export type StartsAhead = ReadonlyMap<string, number>
+
+export function aheadKey(queueId: bigint, priority: number): string {
+  return `${queueId}/${priority}`
+}
+
 export async function sendAll(
   tx: Tx,
   requests: readonly SendRequest[],
   onReady: OnReady,
+  ahead: StartsAhead = new Map(),
 ): Promise<(Sent[] | RecentnError)[]> {
   const held = await holdHeads(tx, [...new Set(requests.map(({ queue }) => queue))])
   const { nowMs } = held
@@ -81,11 +89,7 @@ export async function sendAll(
   const news = all.filter(({ sent }) => sent)
   await lowerShortest(tx, news)
   const ready = news.filter(({ row }) => row.delayMs === 0)
-  const starts = await assignStarts(
-    tx,
-    ready.map(({ head, row }) => ({ queueId: head.id, priority: row.priority, messageGroup: row.messageGroup })),
-  )
-  for (const [index, sending] of ready.entries()) sending.start = starts[index] as number
+  await giveStarts(tx, ready, new Map(ahead))
   await insertMessages(tx, news, held)
   await saveDedups(tx, dedups, nowMs)
   for (const { head, row, start } of ready) onReady(head.id, urgencyOf(row.priority), start)
@@ -94,6 +98,26 @@ export async function sendAll(
       ? notFound((requests[index] as SendRequest).queue)
       : outcome.map(({ id, first, sent }) => ({ id: first?.id ?? id, sent })),
   )
+}
+
+async function giveStarts(tx: Tx, ready: readonly Sending[], ahead: Map<string, number>): Promise<void> {
+  const others: Sending[] = []
+  for (const sending of ready) {
+    const { head, row } = sending
+    const key = aheadKey(head.id, row.priority)
+    const next = ahead.get(key)
+    if (row.messageGroup !== null || next === undefined) others.push(sending)
+    else {
+      sending.start = next
+      ahead.set(key, next + 1)
+    }
+  }
+  if (others.length === 0) return
+  const starts = await assignStarts(
+    tx,
+    others.map(({ head, row }) => ({ queueId: head.id, priority: row.priority, messageGroup: row.messageGroup })),
+  )
+  for (const [index, sending] of others.entries()) sending.start = starts[index] as number
 }
 
 /** Marks what another message stands for; resolves to those that others will be duplicates of. */

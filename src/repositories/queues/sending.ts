@@ -2,20 +2,31 @@
 import type { Session } from '../../database/engine'
 import { RecentnError } from '../../errors'
 import { hasArrived, leaveMark, type Writer } from '../writers'
-import { type OnReady, type SendRequest, sendAll } from './send'
+import { takeStarts } from './flows'
+import type { QueueMemory } from './heads'
+import { aheadKey, type OnReady, type SendRequest, sendAll } from './send'
+import type { Settling } from './settling'
 import type { Sent } from './types'
 
+/** Queues and priorities of one batch: with more of them it costs less to take their starts in the transaction. */
+const MAX_LEVELS = 2
+
+export interface BatchOptions {
+  writer: Writer
+  retryMs?: number
+}
+
 /** An outcome for each request. Of a writer one batch runs at a time. */
-export function sendBatch(
-  session: Session,
+export async function sendBatch(
+  { session, memory, onReady }: Settling,
   requests: readonly SendRequest[],
-  onReady: OnReady,
-  { writer, retryMs }: { writer: Writer; retryMs?: number },
+  { writer, retryMs }: BatchOptions,
 ): Promise<(Sent[] | RecentnError)[]> {
   writer.next()
+  const ahead = await takeAhead(session, memory, requests)
   return session.write(
     async (tx) => {
-      const outcomes = await sendAll(tx, requests, onReady)
+      const outcomes = await sendAll(tx, requests, onReady, ahead)
       await leaveMark(tx, writer)
       return outcomes
     },
@@ -28,4 +39,34 @@ export async function sendAlone(session: Session, request: SendRequest, onReady:
   const [outcome] = await session.write((tx) => sendAll(tx, [request], onReady))
   if (outcome instanceof RecentnError) throw outcome
   return outcome as Sent[]
+}
+
+/** Takes the starts of messages without a group, where a statement can do that by itself. */
+async function takeAhead(
+  session: Session,
+  memory: QueueMemory,
+  requests: readonly SendRequest[],
+): Promise<Map<string, number>> {
+  const wanted = new Map<string, { queueId: bigint; priority: number; count: number }>()
+  for (const { queue, rows } of requests) {
+    const head = memory.heads.get(queue)
+    if (!head) continue
+    for (const { priority, messageGroup, delayMs } of rows) {
+      if (messageGroup !== null || delayMs > 0) continue
+      const key = aheadKey(head.id, priority)
+      const level = wanted.get(key)
+      if (level) level.count++
+      else wanted.set(key, { queueId: head.id, priority, count: 1 })
+    }
+  }
+  const ahead = new Map<string, number>()
+  if (wanted.size === 0 || wanted.size > MAX_LEVELS) return ahead
+  await session.separately(async (statements) => {
+    if (!statements.engine.remembers) return
+    for (const [key, level] of wanted) {
+      const start = await takeStarts(statements, level, level.count)
+      if (start !== null) ahead.set(key, start)
+    }
+  })
+  return ahead
 }

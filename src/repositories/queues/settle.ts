@@ -5,7 +5,7 @@
 import { type Parameter, placeholders, type Statements, type Tx } from '../../database/engine'
 import { holdHead, type QueueHead } from './heads'
 import { bury } from './promote'
-import { MAX_IDS, NO_RECEIPT, type Receipt, STATE } from './rows'
+import { MAX_IDS, MAX_REMOVED, NO_RECEIPT, type Receipt, STATE } from './rows'
 import type { OnReady } from './send'
 import {
   isOutOfReceives,
@@ -28,8 +28,8 @@ export async function removeAll(
   again: boolean,
 ): Promise<Settled | null> {
   const settled: Settled = new Set()
-  for (let start = 0; start < receipts.length; start += MAX_IDS) {
-    const chunk = receipts.slice(start, start + MAX_IDS)
+  for (let start = 0; start < receipts.length; start += MAX_REMOVED) {
+    const chunk = receipts.slice(start, start + MAX_REMOVED)
     const removed = await removeSome(statements, head, chunk)
     if (removed.length < chunk.length && !(await isCurrent(statements, head))) return null
     for (const id of removed) settled.add(id)
@@ -104,7 +104,7 @@ export async function lockHeld(tx: Tx, queueId: bigint, receipts: readonly Recei
   for (let start = 0; start < sorted.length; start += MAX_IDS) {
     const { where, parameters } = held(sorted.slice(start, start + MAX_IDS))
     const rows = await tx.rows(
-      `SELECT ${lockedColumns(tx)} FROM queue_messages WHERE ${where} AND queue_id = ? ORDER BY id${tx.engine.forUpdate}`,
+      `SELECT ${lockedColumns(tx)} FROM queue_messages WHERE ${where} AND queue_id = ? ORDER BY queue_messages.id${tx.engine.forUpdate}`,
       [...parameters, queueId],
     )
     locked.push(...rows.map(lockedOf))

@@ -4,8 +4,7 @@
  */
 import type { Session, Tx } from '../../database/engine'
 import { sweepFlows } from './flows'
-import { removeRows } from './peek'
-import { dropSome } from './queues'
+import { clearDropped, removeRows } from './removal'
 import { sweepDedups } from './send'
 
 /** One round of what is not urgent; resolves to whether there is more of it. */
@@ -14,7 +13,7 @@ export async function sweepRest(session: Session): Promise<boolean> {
     reader.rows(`SELECT ${reader.engine.bigint('queue_id')} AS queue_id FROM queue_drops LIMIT 10`),
   )
   for (const { queue_id } of dropped) {
-    await session.write((tx) => dropSome(tx, BigInt(queue_id as string)))
+    await clearDropped(session, BigInt(queue_id as string))
   }
   const archived = await session.write((tx) => sweepArchive(tx))
   const dedups = await session.write((tx) => sweepDedups(tx))
@@ -34,10 +33,11 @@ async function sweepArchive(tx: Tx): Promise<number> {
   for (const { id, until } of queues) {
     const rows = await tx.rows(
       `SELECT ${engine.bigint('id')} AS id FROM queue_archive WHERE queue_id = ? AND archived_at_ms <= ? ` +
-        `ORDER BY archived_at_ms, id LIMIT ${ARCHIVED}${engine.forUpdateSkipLocked}`,
+        `ORDER BY archived_at_ms, queue_archive.id LIMIT ${ARCHIVED}${engine.forUpdateSkipLocked}`,
       [id as string, Number(until)],
     )
-    removed += await removeRows(tx, rows, 'queue_archive')
+    await removeRows(tx, rows, 'queue_archive')
+    removed += rows.length
   }
   return removed
 }

@@ -24,6 +24,23 @@ import { describeMergedReads } from './merged-reads'
 import { describeNames } from './names'
 import { describePayloads } from './payloads'
 import { describePolicies } from './policies'
+import { describeQueueArchives } from './queues-archive'
+import { describeQueueAttributes } from './queues-attributes'
+import { describeQueueBatching } from './queues-batching'
+import { describeQueueBodies } from './queues-bodies'
+import { describeQueueCycles } from './queues-cycle'
+import { describeQueueDeadLetters } from './queues-dead-letters'
+import { describeQueueExplain } from './queues-explain'
+import { describeQueueFairness } from './queues-fairness'
+import { describeQueueHandles } from './queues-handles'
+import { describeQueueNames } from './queues-names'
+import { describeQueueOrder } from './queues-order'
+import { describeQueuePeeks } from './queues-peek'
+import { describeQueueReceives } from './queues-receive'
+import { describeQueueSends } from './queues-send'
+import { describeQueueSettles } from './queues-settle'
+import { describeQueueTransactions } from './queues-transactions'
+import { describeQueueWaits } from './queues-wait'
 import { describeRead } from './read'
 import { describeRemoval } from './removal'
 import { describeSchema } from './schema'
@@ -62,4 +79,21 @@ export function describeContract(engine: EngineName): void {
   describeLifecycle(context)
   describeSchema(context)
   describeExplain(context)
+  describeQueueAttributes(context)
+  describeQueueNames(context)
+  describeQueueSends(context)
+  describeQueueBodies(context)
+  describeQueueReceives(context)
+  describeQueueWaits(context)
+  describeQueueSettles(context)
+  describeQueueHandles(context)
+  describeQueueDeadLetters(context)
+  describeQueueArchives(context)
+  describeQueuePeeks(context)
+  describeQueueOrder(context)
+  describeQueueCycles(context)
+  describeQueueFairness(context)
+  describeQueueTransactions(context)
+  describeQueueBatching(context)
+  describeQueueExplain(context)
 }

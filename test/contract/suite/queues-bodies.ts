@@ -30,7 +30,10 @@ export function describeQueueBodies(context: Context): void {
     it.each([
       ['a __proto__ key', JSON.parse('{"__proto__":{"a":1},"constructor":{"prototype":null},"toString":0}')],
       ['NUL in strings and keys', { a: 'x\u0000y', '\u0000': '\u0000' }],
-      ['what SQL could trip over', ["'", '"', '\\', '\n\r\t\b\f', '\u001a', '\u2028', '😀\ufeff', '?', ':a', '%s', '--']],
+      [
+        'what SQL could trip over',
+        ["'", '"', '\\', '\n\r\t\b\f', '\u001a', '\u2028', '😀\ufeff', '?', ':a', '%s', '--'],
+      ],
       ['numbers', [0, -1, 1.5, 1e308, 5e-324, 9007199254740991, -1e-7]],
       ['null', null],
       ['false', false],

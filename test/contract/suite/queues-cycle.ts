@@ -149,8 +149,6 @@ export function describeQueueCycles(context: Context): void {
       // The cursor stands on a message that is deleted now: the next one is the next by id.
       await queues().delete(queue, last?.receiptHandle ?? '')
       expect(bodiesOf(await cycle(queue, 4))).toEqual([1, 4, 5, 6])
-      await queues().purge(queue)
-      expect(await cycle(queue, 4)).toEqual([])
     })
 
     it('lives with receives by priority on the same queue', async () => {

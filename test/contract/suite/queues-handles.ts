@@ -80,7 +80,15 @@ export function describeQueueHandles(context: Context): void {
         return handle.slice(0, at) + other + handle.slice(at + 1)
       })
       const malformed = ['x', 'garbage', handle.slice(0, -1), handle.slice(1), `${handle}A`, `${handle}=`, ` ${handle}`]
-      const odd = [`${handle}\n`, handle.replace(/./, '+'), '😀', '\u0000', "' OR 1=1 --", 'A'.repeat(38), 'x'.repeat(5000)]
+      const odd = [
+        `${handle}\n`,
+        handle.replace(/./, '+'),
+        '😀',
+        '\u0000',
+        "' OR 1=1 --",
+        'A'.repeat(38),
+        'x'.repeat(5000),
+      ]
       await expectAll(queue, [...changed, ...malformed, ...odd], 'invalid_receipt')
       expect((await queues().delete(queue, handle)).deleted).toEqual([handle])
     })

@@ -22,11 +22,14 @@ export function describeQueueReceives(context: Context): void {
         lastError: null,
         messageGroup: 'g',
         priority: 5,
+        maxReceives: 0,
+        receivedAt: expect.any(Date),
       })
       expect(Math.abs(message.sentAt.getTime() - now())).toBeLessThan(5_000)
       const claimed = message.visibleAt.getTime() - 30_000
       expect(claimed).toBeGreaterThanOrEqual(message.sentAt.getTime())
       expect(Math.abs(claimed - now())).toBeLessThan(5_000)
+      expect(message.receivedAt.getTime()).toBe(claimed)
       const peeked = await queues().getMessage(queue, sent.id)
       expect(peeked).toMatchObject({ visibleAt: message.visibleAt, lastReceivedAt: new Date(claimed) })
     })
@@ -56,7 +59,12 @@ export function describeQueueReceives(context: Context): void {
           .map((key) => `/${key}`)
           .sort(),
       ])
-      for (const options of [{ max: 1001 }, { waitSeconds: -1 }, { waitSeconds: 0.5 }, { visibilityTimeoutSeconds: -1 }]) {
+      for (const options of [
+        { max: 1001 },
+        { waitSeconds: -1 },
+        { waitSeconds: 0.5 },
+        { visibilityTimeoutSeconds: -1 },
+      ]) {
         expect((await refusal(queues().receive(queue, options))).code).toBe('invalid_input')
       }
     })
@@ -75,8 +83,8 @@ export function describeQueueReceives(context: Context): void {
       const expected: [number, unknown[]][] = [
         [95, []],
         [6, [2]],
-        [890, []],
-        [15, [1, 2]],
+        [890, [2]],
+        [15, [1]],
         [8_980, [1, 2]],
         [20, [3, 4]],
       ]
@@ -118,9 +126,7 @@ export function describeQueueReceives(context: Context): void {
       const queue = await made()
       const priorities = [0, 5, -3, 1000, 5, 0, -1000, -3, 7]
       await filled(queue, priorities.length, (body) => ({ priority: priorities[body - 1] as number }))
-      const sorted = range(1, 9).sort(
-        (a, b) => (priorities[b - 1] as number) - (priorities[a - 1] as number) || a - b,
-      )
+      const sorted = range(1, 9).sort((a, b) => (priorities[b - 1] as number) - (priorities[a - 1] as number) || a - b)
       const received = []
       for (let n = 0; n < 3; n++) received.push(...bodiesOf(await queues().receive(queue, { max: 3 })))
       expect(received).toEqual(sorted)

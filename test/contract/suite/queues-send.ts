@@ -206,5 +206,13 @@ export function describeQueueSends(context: Context): void {
       pass(31)
       expect((await one(queue)).id).toBe(held?.id)
     })
+
+    it('drops what time has made ready, too', async () => {
+      const queue = await madeOf(3)
+      await queues().receive(queue, { max: 2 })
+      pass(31)
+      expect(await queues().purge(queue)).toEqual({ deleted: 3 })
+      expect(await queues().receive(queue)).toEqual([])
+    })
   })
 }

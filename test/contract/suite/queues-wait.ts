@@ -1,5 +1,5 @@
-import type { Message } from '../../../src/repositories/queues/types'
 import type { Store } from '../../../src/index'
+import type { Message } from '../../../src/repositories/queues/types'
 import { type Context, refusal, sleep } from './context'
 import { bodiesOf, messageIds, queueTools, range, timed } from './queues-tools'
 
@@ -132,15 +132,15 @@ export function describeQueueWaits(context: Context): void {
     it('ends when the store closes', async () => {
       const queue = await made()
       const store = await context.open()
-      const waiting = timed(
-        Promise.allSettled(range(1, 5).map(() => store.queues.receive(queue, { waitSeconds: 20 }))),
-      )
+      const waiting = timed(Promise.allSettled(range(1, 5).map(() => store.queues.receive(queue, { waitSeconds: 20 }))))
       await sleep(200)
       const closing = timed(store.close())
       const { answer, ms } = await waiting
       expect(ms).toBeLessThan(200 + WITHIN_MS)
       for (const one of answer) {
-        expect(one.status === 'fulfilled' ? one.value : one.reason.code).toEqual(one.status === 'fulfilled' ? [] : 'closed')
+        expect(one.status === 'fulfilled' ? one.value : one.reason.code).toEqual(
+          one.status === 'fulfilled' ? [] : 'closed',
+        )
       }
       expect((await closing).ms).toBeLessThan(2 * WITHIN_MS)
       expect((await refusal(store.queues.receive(queue))).code).toBe('closed')

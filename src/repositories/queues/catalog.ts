@@ -1,0 +1,94 @@
+/**
+ * The queues that there are: their attributes and counts, and what is remembered of them. The base of `QueueRepository`,
+ * which adds the messages.
+ */
+import type { DataSource, EntityManager } from 'typeorm'
+import type { Session } from '../../database/engine'
+import { sessionOf } from '../../database/session'
+import { RecentnError } from '../../errors'
+import { checkedPage, PREFIX_PAGE_RULES } from '../checking'
+import type { Page } from '../types'
+import * as check from './check'
+import { Counts } from './counts'
+import { QueueMemory, queueOf } from './heads'
+import { dropQueue, listHeads, type NamedHead, namedHead, putQueue } from './queues'
+import { promoteDue } from './receiving'
+import type { OnReady } from './send'
+import type { Settling } from './settling'
+import type * as Queue from './types'
+
+export class QueueCatalog {
+  protected readonly session: Session
+  protected readonly memory: QueueMemory
+  readonly #counts: Counts
+  readonly #isInside: boolean
+
+  /** On a DataSource each call has transactions of its own; on an EntityManager it is part of that manager's. */
+  constructor(source: DataSource | EntityManager | Session, isInside = !('read' in source) && 'queryRunner' in source) {
+    this.session = sessionOf(source)
+    this.memory = new QueueMemory()
+    this.#counts = new Counts()
+    this.#isInside = isInside
+  }
+
+  async get(queue: string): Promise<Queue.QueueStatus | null> {
+    check.checkSettings(queue, {})
+    const named = await this.session.read((reader) => namedHead(reader, queue))
+    return named === null ? null : this.#statusOf(named)
+  }
+
+  async put(queue: string, settings: Queue.QueueSettings = {}): Promise<Queue.Queue & { created: boolean }> {
+    check.checkSettings(queue, settings)
+    const put = await this.session.write((tx) => putQueue(tx, queue, settings))
+    this.memory.heads.delete(queue)
+    this.becameReady(queue) // it may have been paused
+    return put
+  }
+
+  async deleteQueue(queue: string): Promise<boolean> {
+    check.checkSettings(queue, {})
+    const head = await dropQueue(this.session, queue)
+    if (head !== null) this.memory.forget(head)
+    return head !== null
+  }
+
+  async list(options: Page & { prefix?: string } = {}): Promise<Queue.QueuePage> {
+    const { limit, after, prefix } = checkedPage(options, PREFIX_PAGE_RULES)
+    const heads = await this.session.read((reader) => listHeads(reader, { limit: limit + 1, after, prefix }))
+    const queues: Queue.QueueStatus[] = []
+    for (const named of heads.slice(0, limit)) queues.push(await this.#statusOf(named))
+    return { queues, nextAfter: heads.length > limit ? (queues.at(-1)?.queue ?? null) : null }
+  }
+
+  async #statusOf({ head, deadLetterQueue }: NamedHead): Promise<Queue.QueueStatus> {
+    // Its name may be another queue's by now; then there is nothing to promote for this one.
+    await this.promoted(head.queue).catch((error: unknown) => {
+      if (!(error instanceof RecentnError && error.code === 'queue_not_found')) throw error
+    })
+    const counted = await this.session.read((reader) => this.#counts.of(reader, head, this.#isInside))
+    return { ...queueOf(head, deadLetterQueue), ...counted }
+  }
+
+  /** Sees to what is due, so that what is read next shows it. */
+  protected async promoted(queue: string): Promise<void> {
+    await this.changed((onReady) => promoteDue(this.with(onReady), queue, 0))
+  }
+
+  protected with(onReady: OnReady): Settling {
+    return { session: this.session, memory: this.memory, onReady }
+  }
+
+  /** Runs a change, and tells once it is committed where messages became ready. */
+  protected async changed<T>(work: (onReady: OnReady) => Promise<T>): Promise<T> {
+    const queues = new Set<bigint>()
+    const result = await work((queueId, major, minor) => {
+      queues.add(queueId)
+      this.memory.readyAt(queueId, major, minor)
+    })
+    for (const { id, queue } of this.memory.heads.values()) if (queues.has(id)) this.becameReady(queue)
+    return result
+  }
+
+  /** Messages became ready in a queue, by this process. */
+  protected becameReady(_queue: string): void {}
+}

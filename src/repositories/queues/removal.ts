@@ -1,0 +1,95 @@
+/**
+ * Removing many messages: line by line, in small transactions, each going on behind the place where the one before has
+ * ended. From the start of a line a server would pass each time over all that was removed and is not purged yet.
+ */
+import { placeholders, type Row, type Session, type Tx } from '../../database/engine'
+import { notFound, readHead } from './heads'
+import { linePage, type Place, placeOf } from './line'
+import { STATE } from './rows'
+
+const BATCH = 500
+
+/** What stands together in the primary key or in the index of claims. */
+type Line = { queueId: bigint; state: number } | { queueId: bigint; archived: true }
+
+/** Drops what is ready and delayed when the call arrives. */
+export function purgeQueue(session: Session, queue: string): Promise<number> {
+  return session.whole(async (whole) => {
+    const [head, last] = await whole.read(async (reader) => {
+      const read = await readHead(reader, queue)
+      if (read === null) throw notFound(queue)
+      const [row] = await reader.rows(`SELECT ${reader.engine.bigint('MAX(id)')} AS id FROM queue_messages`)
+      return [read.head, BigInt((row?.id as string | null) ?? 0)]
+    })
+    let deleted = 0
+    for (const state of [STATE.ready, STATE.delayed])
+      deleted += await removeLine(whole, { queueId: head.id, state }, last)
+    return deleted
+  })
+}
+
+/** Removes what a dropped queue has left behind. */
+export async function clearDropped(session: Session, queueId: bigint): Promise<void> {
+  for (const state of Object.values(STATE)) await removeLine(session, { queueId, state }, null)
+  await removeLine(session, { queueId, archived: true }, null)
+  await session.write(async (tx) => {
+    await tx.run('DELETE FROM queue_dedups WHERE queue_id = ?', [queueId])
+    await tx.run('DELETE FROM queue_drops WHERE queue_id = ?', [queueId])
+  })
+}
+
+/** Resolves to how many were removed; `last` is the greatest id that goes. */
+async function removeLine(session: Session, line: Line, last: bigint | null): Promise<number> {
+  let removed = 0
+  let after: Place | null = null
+  for (;;) {
+    const place: Place | null = after
+    const rows = await session.write(async (tx) => {
+      const found = await lockAfter(tx, line, last, place)
+      await removeRows(tx, found, 'archived' in line ? 'queue_archive' : 'queue_messages')
+      return found
+    })
+    removed += rows.length
+    const end = rows.at(-1)
+    if (end === undefined) return removed
+    after = placeOf(end)
+  }
+}
+
+function lockAfter(tx: Tx, line: Line, last: bigint | null, after: Place | null): Promise<Row[]> {
+  const { engine } = tx
+  const id = `${engine.bigint('id')} AS id`
+  if ('archived' in line) {
+    const behind = after ? ' AND (archived_at_ms > ? OR (archived_at_ms = ? AND id > ?))' : ''
+    return tx.rows(
+      `SELECT ${id}, ${engine.bigint('archived_at_ms')} AS major, 0 AS minor FROM queue_archive ` +
+        `WHERE queue_id = ?${behind} ORDER BY archived_at_ms, queue_archive.id LIMIT ${BATCH}${engine.forUpdate}`,
+      after ? [line.queueId, after.major, after.major, after.id] : [line.queueId],
+    )
+  }
+  return linePage(
+    tx,
+    {
+      columns: id,
+      queueId: line.queueId,
+      state: line.state,
+      where: last === null ? '' : ` AND id <= ${last}`,
+      lock: engine.forUpdateSkipLocked,
+      limit: BATCH,
+    },
+    after,
+  )
+}
+
+/** Removes locked rows by their ids. */
+export async function removeRows(
+  tx: Tx,
+  rows: readonly Row[],
+  table: 'queue_messages' | 'queue_archive',
+): Promise<void> {
+  const ids = rows.map(({ id }) => BigInt(id as string))
+  for (let start = 0; start < ids.length; start += 100) {
+    const chunk = ids.slice(start, start + 100)
+    await tx.run(`DELETE FROM ${table} WHERE id IN (${placeholders(chunk.length)})`, chunk)
+  }
+}

@@ -1,0 +1,237 @@
+import { type Client, startApp } from './support/client'
+
+let server: Client
+beforeAll(async () => {
+  server = await startApp()
+  await server.put(QUEUE, {})
+  await server.post(`${QUEUE}/messages`, { body: 'stays' })
+})
+
+const QUEUE = '/v1/queues/untouched'
+const MESSAGES = `${QUEUE}/messages`
+const detail = expect.any(String)
+
+afterEach(async () => {
+  const { messages } = JSON.parse((await server.get(MESSAGES)).text)
+  expect(messages).toMatchObject([{ body: 'stays', receiveCount: 0 }])
+  expect((await server.get(QUEUE)).json).toMatchObject({ visibilityTimeoutSeconds: 30, paused: false })
+})
+
+async function faults(method: string, path: string, json?: unknown) {
+  const answer = await server.request(method, path, { json })
+  expect([answer.status, answer.json.code]).toEqual([400, 'invalid_input'])
+  return JSON.parse(answer.text).errors
+}
+
+describe('every fault is named at once', () => {
+  test('of settings', async () => {
+    const json = {
+      visibilityTimeoutSeconds: 43_201,
+      maxReceives: 1.5,
+      deadLetterQueue: '',
+      onDelete: 'forget',
+      retentionSeconds: 0,
+      paused: 'yes',
+      counts: {},
+      'a/b~c': 1,
+    }
+    expect(await faults('PUT', '/v1/queues/%00?x=1', json)).toEqual([
+      { parameter: 'queue', detail: 'must not have control characters' },
+      { parameter: 'x', detail: 'is not a known parameter' },
+      { pointer: '/counts', detail: 'is not a known field' },
+      { pointer: '/a~1b~0c', detail: 'is not a known field' },
+      { pointer: '/visibilityTimeoutSeconds', detail: 'must be a whole number from 0 to 43200' },
+      { pointer: '/maxReceives', detail: 'must be a whole number from 0 to 1000000' },
+      { pointer: '/deadLetterQueue', detail: 'must not be empty' },
+      { pointer: '/onDelete', detail: 'must be one of remove, archive' },
+      { pointer: '/retentionSeconds', detail },
+      { pointer: '/paused', detail: 'must be true or false' },
+    ])
+  })
+
+  const bad = {
+    delaySeconds: -1,
+    visibilityTimeoutSeconds: '30',
+    maxReceives: -1,
+    dedupId: '',
+    priority: 1001,
+    messageGroup: 7,
+    receiveCount: 1,
+  }
+  const badAt = (at: string) => [
+    { pointer: `${at}/receiveCount`, detail: 'is not a known field' },
+    { pointer: `${at}/body`, detail: 'is required' },
+    { pointer: `${at}/delaySeconds`, detail: 'must be a whole number from 0 to 315360000' },
+    { pointer: `${at}/visibilityTimeoutSeconds`, detail: 'must be a whole number from 0 to 43200' },
+    { pointer: `${at}/maxReceives`, detail: 'must be a whole number from 0 to 1000000' },
+    { pointer: `${at}/dedupId`, detail: 'must not be empty' },
+    { pointer: `${at}/priority`, detail: 'must be a whole number from -1000 to 1000' },
+    { pointer: `${at}/messageGroup`, detail: 'must be a string' },
+  ]
+
+  test('of one message', async () => {
+    expect(await faults('POST', MESSAGES, bad)).toEqual(badAt(''))
+    expect(await faults('POST', MESSAGES, {})).toEqual([{ pointer: '/body', detail: 'is required' }])
+    expect(await faults('POST', MESSAGES, { body: 1, priority: -1001 })).toEqual([{ pointer: '/priority', detail }])
+  })
+
+  test('of many messages', async () => {
+    const messages: unknown[] = [{ body: 1 }, bad, 7, null, [], { body: '\ud800' }, { body: 1, constructor: 1 }]
+    expect(await faults('POST', `${MESSAGES}?x`, { messages, body: 1 })).toEqual([
+      { parameter: 'x', detail },
+      { pointer: '/body', detail: 'is not a known field' },
+      ...badAt('/messages/1'),
+      { pointer: '/messages/2', detail: 'must be an object' },
+      { pointer: '/messages/3', detail: 'must be an object' },
+      { pointer: '/messages/4', detail: 'must be an object' },
+      { pointer: '/messages/5/body', detail: expect.stringContaining('lone surrogate') },
+      { pointer: '/messages/6/constructor', detail: 'is not a known field' },
+    ])
+  })
+
+  test.each([{ messages: null }, { messages: [] }, { messages: {} }, { messages: Array(1001).fill({ body: 1 }) }])(
+    'of a list that is none, number %#',
+    async (body) => {
+      expect(await faults('POST', MESSAGES, body)).toEqual([{ pointer: '/messages', detail }])
+    },
+  )
+
+  test('of a receive', async () => {
+    const json = {
+      max: 1001,
+      visibilityTimeoutSeconds: -1,
+      waitSeconds: 20.5,
+      order: 'random',
+      cursor: '..',
+      signal: {},
+      bodies: 'text',
+    }
+    expect(await faults('POST', `${QUEUE}/receive`, json)).toEqual([
+      { pointer: '/signal', detail: 'is not a known field' },
+      { pointer: '/bodies', detail: 'is not a known field' },
+      { pointer: '/max', detail: 'must be a whole number from 1 to 1000' },
+      { pointer: '/visibilityTimeoutSeconds', detail },
+      { pointer: '/waitSeconds', detail: 'must be a whole number from 0 to 20' },
+      { pointer: '/order', detail: 'must be one of ready, cycle' },
+      { pointer: '/cursor', detail: 'must be neither "." nor ".."' },
+    ])
+    expect(await faults('POST', `${QUEUE}/receive`, { waitSeconds: 21, max: 0 })).toHaveLength(2)
+  })
+
+  test('of what settles', async () => {
+    const handles = { receiptHandles: ['x', 7, null], other: 1 }
+    const ofHandles = [
+      { pointer: '/receiptHandles/1', detail: 'must be a string' },
+      { pointer: '/receiptHandles/2', detail: 'must be a string' },
+    ]
+    const other = { pointer: '/other', detail: 'is not a known field' }
+    expect(await faults('POST', `${QUEUE}/delete`, handles)).toEqual([other, ...ofHandles])
+    const released = { ...handles, delaySeconds: 315_360_001, error: 7, dead: 1 }
+    const found = await faults('POST', `${QUEUE}/release`, released)
+    expect(found).toHaveLength(6)
+    expect(found).toEqual(
+      expect.arrayContaining([
+        other,
+        { pointer: '/delaySeconds', detail },
+        { pointer: '/error', detail: 'must be a string' },
+        { pointer: '/dead', detail: 'must be true or false' },
+        ...ofHandles,
+      ]),
+    )
+    expect(await faults('POST', `${QUEUE}/extend`, handles)).toEqual([
+      other,
+      { pointer: '/visibilityTimeoutSeconds', detail: 'is required' },
+      ...ofHandles,
+    ])
+  })
+
+  test.each(['delete', 'release', 'extend'])('of %s: 1 to 1,000 handles', async (what) => {
+    const rest = what === 'extend' ? { visibilityTimeoutSeconds: 1 } : {}
+    for (const receiptHandles of [undefined, null, [], 'x', {}, Array(1001).fill('x')]) {
+      const errors = await faults('POST', `${QUEUE}/${what}`, { receiptHandles, ...rest })
+      expect(errors).toEqual([{ pointer: '/receiptHandles', detail }])
+    }
+  })
+
+  test.each([{ max: 0 }, { max: '1' }, { max: 1.5 }, { max: 1e300 }])('of a redrive: %j', async (body) => {
+    expect(await faults('POST', `${QUEUE}/redrive`, body)).toEqual([{ pointer: '/max', detail }])
+  })
+
+  test('of a purge, which takes nothing to narrow it', async () => {
+    for (const [body, names] of [
+      ['{"state":"ready","a/b":1}', ['/state', '/a~1b']],
+      ['{"__proto__":1,"x":2}', ['/__proto__', '/x']],
+    ] as const) {
+      const answer = await server.request('POST', `${QUEUE}/purge`, { body })
+      const errors = names.map((pointer) => ({ pointer, detail: 'is not a known field' }))
+      expect([answer.status, answer.json.errors]).toEqual([400, errors])
+    }
+    for (const body of ['[]', 'null', '7']) {
+      const answer = await server.request('POST', `${QUEUE}/purge`, { body })
+      expect([answer.status, answer.json.errors]).toEqual([400, [{ pointer: '', detail: 'must be an object' }]])
+    }
+    expect((await server.request('POST', `${QUEUE}/purge?state=ready`)).json.errors).toEqual([
+      { parameter: 'state', detail: 'is not a known parameter' },
+    ])
+  })
+})
+
+describe('a body', () => {
+  test.each(['receive', 'redrive', 'purge', 'messages', 'delete'])('of %s is JSON', async (what) => {
+    const malformed = await server.request('POST', `${QUEUE}/${what}`, { body: '{' })
+    expect([malformed.status, malformed.json.code]).toEqual([400, 'malformed_json'])
+    const typed = { body: '{}', headers: { 'Content-Type': 'text/plain' } }
+    expect((await server.request('POST', `${QUEUE}/${what}`, typed)).status).toBe(415)
+  })
+
+  test('is required where something must be said', async () => {
+    for (const what of ['messages', 'delete', 'release', 'extend']) {
+      expect(await faults('POST', `${QUEUE}/${what}`)).toEqual([{ pointer: '', detail: 'a JSON body is required' }])
+    }
+    expect(await faults('PUT', QUEUE)).toEqual([{ pointer: '', detail: 'a JSON body is required' }])
+  })
+})
+
+describe('paths and queries', () => {
+  test.each([
+    ['/v1/queues?limit=0', 'limit'],
+    ['/v1/queues?limit=1001', 'limit'],
+    ['/v1/queues?prefix=%01', 'prefix'],
+    ['/v1/queues?state=ready', 'state'],
+    [`/v1/queues?after=${'x'.repeat(3000)}`, 'after'],
+    [`${MESSAGES}?state=`, 'state'],
+    [`${MESSAGES}?state=inFlight`, 'state'],
+    [`${MESSAGES}?state=ready&state=dead`, 'state'],
+    [`${MESSAGES}?limit=1001`, 'limit'],
+    [`${MESSAGES}?after=nonsense`, 'after'],
+    [`${MESSAGES}/x`, 'id'],
+    [`${MESSAGES}/-1`, 'id'],
+    [`${MESSAGES}/9223372036854775808`, 'id'],
+    [`${QUEUE}?counts=1`, 'counts'],
+    ['/v1/queues/%ff', 'queue'],
+    [`/v1/queues/${'a'.repeat(192)}/messages`, 'queue'],
+  ])('%s is refused', async (path, parameter) => {
+    expect(await faults('GET', path)).toEqual([{ parameter, detail }])
+  })
+
+  test.each([
+    ['/v1/queues', 'GET, HEAD, OPTIONS'],
+    [QUEUE, 'GET, HEAD, PUT, DELETE, OPTIONS'],
+    [MESSAGES, 'POST, GET, HEAD, OPTIONS'],
+    [`${MESSAGES}/1`, 'GET, HEAD, DELETE, OPTIONS'],
+    ...['receive', 'delete', 'release', 'extend', 'redrive', 'purge'].map((what) => [
+      `${QUEUE}/${what}`,
+      'POST, OPTIONS',
+    ]),
+  ] as [string, string][])('%s knows %s', async (path, allow) => {
+    for (const method of ['PATCH', ...['GET', 'POST', 'PUT', 'DELETE'].filter((known) => !allow.includes(known))]) {
+      const answer = await server.request(method, path)
+      expect([answer.status, answer.json.code, answer.headers.allow]).toEqual([405, 'method_not_allowed', allow])
+    }
+    expect((await server.request('OPTIONS', path)).headers.allow).toBe(allow)
+  })
+
+  test.each(['/v1/queues/', `${QUEUE}/`, `${QUEUE}/nothing`, `${MESSAGES}/1/x`])('%s is unknown', async (path) => {
+    expect((await server.get(path)).json.code).toBe('not_found')
+  })
+})

@@ -1,0 +1,103 @@
+import { type Client, fresh, startApp } from './support/client'
+
+let server: Client
+beforeAll(async () => {
+  server = await startApp()
+})
+
+async function made(): Promise<string> {
+  const path = `/v1/queues/${fresh('queue')}`
+  expect((await server.put(path, { visibilityTimeoutSeconds: 0 })).status).toBe(201)
+  return path
+}
+
+/** Sends the text of a body in both ways, and gives the texts that come back. */
+async function roundTrips(body: string): Promise<string[]> {
+  const path = await made()
+  const one = await server.request('POST', `${path}/messages`, { body: `{"body":${body},"messageGroup":null}` })
+  expect(one.status).toBe(201)
+  const texts = [
+    (await server.get(`${path}/messages`)).text,
+    (await server.get(`${path}/messages/${one.json.id}`)).text,
+    (await server.post(`${path}/receive`, {})).text,
+    (await server.post(`${path}/receive`, { order: 'cycle' })).text,
+  ]
+  const many = await made()
+  const list = `{ "messages" : [ {"body":"another"}, { "messageGroup":null , "body" : ${body} } ] }`
+  const sent = await server.request('POST', `${many}/messages`, { body: list })
+  expect(sent.status).toBe(201)
+  const [first, second] = JSON.parse(sent.text).ids
+  await server.delete(`${many}/messages/${first}`)
+  texts.push((await server.get(`${many}/messages/${second}`)).text, (await server.post(`${many}/receive`, {})).text)
+  return texts.map((text) => /"body":(.*),"receiveCount"/.exec(text)?.[1] ?? text)
+}
+
+describe('a body comes back as it went in', () => {
+  test.each([
+    'null',
+    'true',
+    '0',
+    '""',
+    '[]',
+    '{}',
+    '"a\\u0000b"',
+    '{"__proto__":{"x":1},"constructor":null,"toString":"s"}',
+    '{"\\u0000":"\\u0000"}',
+    '[[[[1.5,-2]]]]',
+    '"ü 日本 😀"',
+    '9007199254740993',
+    '[1.0,-0,1e2,1e400,-1e400]',
+    '{"n":123456789012345678901234567890.000}',
+    '{"body":1.10,"messages":[1.0],"__proto__":1e2}',
+    '{"t":"2026-01-01T00:00:00.000Z"}',
+  ])('%s', async (body) => {
+    expect(await roundTrips(body)).toEqual(Array(6).fill(body))
+  })
+
+  test('without the white space around its tokens', async () => {
+    expect(await roundTrips('{ "a" : [ 1.0 , " x " ] }')).toEqual(Array(6).fill('{"a":[1.0," x "]}'))
+  })
+
+  test('64 levels deep, and no deeper', async () => {
+    const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+    expect(await roundTrips(nested(64))).toEqual(Array(6).fill(nested(64)))
+    const path = await made()
+    for (const depth of [65, 10_000, 400_000]) {
+      const answer = await server.request('POST', `${path}/messages`, { body: `{"body":${nested(depth)}}` })
+      expect([answer.status, answer.json.errors]).toEqual([
+        400,
+        [{ pointer: '/body', detail: 'is nested more than 64 levels deep' }],
+      ])
+    }
+  })
+
+  test('up to 256 KiB in UTF-8, and no longer', async () => {
+    const path = await made()
+    const of = (bytes: number) => 'é'.repeat((bytes - 2) / 2)
+    expect((await server.post(`${path}/messages`, { body: of(262_144) })).status).toBe(201)
+    const over = await server.post(`${path}/messages`, { messages: [{ body: 1 }, { body: of(262_146) }] })
+    expect([over.status, over.json.errors]).toEqual([
+      400,
+      [{ pointer: '/messages/1/body', detail: 'must have at most 256 KiB as JSON' }],
+    ])
+    expect(JSON.parse((await server.get(`${path}/messages`)).text).messages).toHaveLength(1)
+  })
+
+  test.each(['"\\ud800"', '{"\\udfff":1}', '["a",{"b":"\\ud83d"}]'])('but %s has no form in UTF-8', async (body) => {
+    const path = await made()
+    const answer = await server.request('POST', `${path}/messages`, { body: `{"body":${body}}` })
+    expect([answer.status, answer.json.errors]).toEqual([
+      400,
+      [{ pointer: '/body', detail: expect.stringContaining('lone surrogate') }],
+    ])
+    expect((await server.get(`${path}/messages`)).json).toEqual({ messages: [], nextAfter: null })
+  })
+})
+
+test('a request has at most 1 MiB, whatever is in it', async () => {
+  const path = await made()
+  const messages = Array.from({ length: 5 }, () => ({ body: 'x'.repeat(250_000) }))
+  const answer = await server.post(`${path}/messages`, { messages })
+  expect([answer.status, answer.json.code]).toEqual([413, 'body_too_large'])
+  expect((await server.post(`${path}/messages`, { messages: messages.slice(1) })).status).toBe(201)
+})

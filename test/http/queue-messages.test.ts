@@ -1,0 +1,176 @@
+import { type Client, fresh, startApp } from './support/client'
+
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+const ID = expect.stringMatching(/^[1-9]\d*$/)
+
+let server: Client
+beforeAll(async () => {
+  server = await startApp()
+})
+
+async function made(settings: object = {}): Promise<string> {
+  const path = `/v1/queues/${fresh('queue')}`
+  expect((await server.put(path, settings)).status).toBe(201)
+  return path
+}
+
+interface Peeked {
+  id: string
+  body: unknown
+}
+
+async function ready(path: string): Promise<Peeked[]> {
+  return JSON.parse((await server.get(`${path}/messages`)).text).messages
+}
+
+describe('POST …/messages', () => {
+  test('sends one message: 201 with its id', async () => {
+    const path = await made()
+    const answer = await server.post(`${path}/messages`, { body: { to: 'a@example.org' } })
+    expect([answer.status, answer.json]).toEqual([201, { id: ID }])
+    expect(await ready(path)).toMatchObject([{ id: answer.json.id, body: { to: 'a@example.org' } }])
+  })
+
+  test('sends many: 201 with their ids in the order given', async () => {
+    const path = await made()
+    const answer = await server.post(`${path}/messages`, {
+      messages: Array.from({ length: 1000 }, (_, body) => ({ body })),
+    })
+    expect(answer.status).toBe(201)
+    const { ids } = JSON.parse(answer.text)
+    expect(new Set(ids).size).toBe(1000)
+    for (const i of [0, 499, 999]) {
+      expect((await server.get(`${path}/messages/${ids[i]}`)).json).toMatchObject({ id: ids[i], body: i })
+    }
+  })
+
+  test('all that a message may say of itself is kept', async () => {
+    const path = await made({ maxReceives: 9 })
+    const own = {
+      visibilityTimeoutSeconds: 120,
+      maxReceives: 7,
+      dedupId: 'd',
+      priority: -1000,
+      messageGroup: 'tenant / 3',
+    }
+    const { id } = (await server.post(`${path}/messages`, { body: 1, delaySeconds: 0, ...own })).json
+    const [message] = JSON.parse((await server.post(`${path}/receive`, {})).text).messages
+    expect(message).toMatchObject({ id, priority: -1000, messageGroup: 'tenant / 3' })
+    const held = Date.parse(message.visibleAt) - Date.parse(message.sentAt)
+    expect([Math.floor(held / 1000) >= 120, Math.floor(held / 1000) < 130]).toEqual([true, true])
+    expect((await server.get(`${path}/messages/${id}`)).json).toMatchObject({ maxReceives: 7, priority: -1000 })
+  })
+
+  test('null counts as left out', async () => {
+    const path = await made({ maxReceives: 9 })
+    const nulls = {
+      delaySeconds: null,
+      visibilityTimeoutSeconds: null,
+      maxReceives: null,
+      dedupId: null,
+      priority: null,
+      messageGroup: null,
+    }
+    const one = await server.post(`${path}/messages`, { body: null, ...nulls })
+    const many = await server.post(`${path}/messages`, { messages: [{ body: null, ...nulls }] })
+    expect([one.status, many.status]).toEqual([201, 201])
+    const expected = { body: null, maxReceives: 9, messageGroup: null, priority: 0, state: 'ready' }
+    expect(await ready(path)).toMatchObject([expected, expected])
+  })
+
+  test('with a dedupId of the last 5 minutes sends nothing: 200 with the first id, even when that message is gone', async () => {
+    const path = await made()
+    const message = { body: 'first', dedupId: 'welcome' }
+    const first = await server.post(`${path}/messages`, message)
+    const again = await server.post(`${path}/messages`, { ...message, body: 'again' })
+    expect([first.status, again.status, again.json]).toEqual([201, 200, first.json])
+    expect((await server.delete(`${path}/messages/${first.json.id}`)).status).toBe(204)
+    expect((await server.post(`${path}/messages`, message)).json).toEqual(first.json)
+    const many = await server.post(`${path}/messages`, {
+      messages: [message, { body: 1 }, { body: 2, dedupId: 'x' }, { body: 3, dedupId: 'x' }],
+    })
+    const { ids } = JSON.parse(many.text)
+    expect([many.status, ids[0], ids[3]]).toEqual([201, first.json.id, ids[2]])
+    expect((await ready(path)).map(({ body }) => body)).toEqual([1, 2])
+  })
+})
+
+describe('GET …/messages', () => {
+  test('shows what is in each state', async () => {
+    const path = await made({ onDelete: 'archive' })
+    const messages = ['archived', 'dead', 'in-flight'].map((body) => ({ body }))
+    const sent = JSON.parse((await server.post(`${path}/messages`, { messages })).text).ids
+    const received = JSON.parse((await server.post(`${path}/receive`, { max: 3 })).text).messages
+    const handles = received.map(({ receiptHandle }: { receiptHandle: string }) => receiptHandle)
+    await server.post(`${path}/delete`, { receiptHandles: [handles[0]] })
+    await server.post(`${path}/release`, { receiptHandles: [handles[1]], dead: true, error: 'it failed' })
+    await server.post(`${path}/messages`, { body: 'delayed', delaySeconds: 315_360_000 })
+    await server.post(`${path}/messages`, { body: 'ready' })
+    const common = { id: ID, maxReceives: 0, sentAt: TIME, visibleAt: TIME, messageGroup: null, priority: 0 }
+    const once = { receiveCount: 1, lastReceivedAt: TIME, archivedAt: null, lastError: null }
+    const never = { ...once, receiveCount: 0, lastReceivedAt: null }
+    for (const [state, rest] of Object.entries({
+      ready: never,
+      'in-flight': once,
+      delayed: never,
+      dead: { ...once, lastError: 'it failed' },
+      archived: { ...once, archivedAt: TIME },
+    })) {
+      const page = await server.get(`${path}/messages?state=${state}`)
+      expect([page.status, page.json]).toEqual([
+        200,
+        { messages: [{ ...common, state, body: state, ...rest }], nextAfter: null },
+      ])
+      const { id } = JSON.parse(page.text).messages[0]
+      const one = await server.get(`${path}/messages/${id}`)
+      expect([one.status, one.json]).toEqual([200, JSON.parse(page.text).messages[0]])
+      if (['archived', 'dead', 'in-flight'].includes(state)) expect(sent).toContain(id)
+    }
+    expect((await server.get(`${path}/messages`)).json).toMatchObject({ messages: [{ state: 'ready' }] })
+  })
+
+  test('comes in pages of `limit`', async () => {
+    const path = await made()
+    await server.post(`${path}/messages`, { messages: Array.from({ length: 7 }, (_, body) => ({ body })) })
+    const seen: unknown[] = []
+    let after = ''
+    do {
+      const page = JSON.parse((await server.get(`${path}/messages?limit=3${after}`)).text)
+      seen.push(page.messages.map(({ body }: Peeked) => body))
+      after = page.nextAfter === null ? '' : `&after=${encodeURIComponent(page.nextAfter)}`
+    } while (after !== '')
+    expect(seen).toEqual([[0, 1, 2], [3, 4, 5], [6]])
+  })
+
+  test('stops a page at about 4 MiB', async () => {
+    const path = await made()
+    const body = 'x'.repeat(250_000)
+    for (let n = 0; n < 10; n++) await server.post(`${path}/messages`, { messages: [{ body }, { body }] })
+    const first = await server.get(`${path}/messages`)
+    expect(first.text.length).toBeLessThan(4.3 * 1024 ** 2)
+    const { messages, nextAfter } = JSON.parse(first.text)
+    expect(messages).toHaveLength(16)
+    const rest = JSON.parse((await server.get(`${path}/messages?after=${encodeURIComponent(nextAfter)}`)).text)
+    expect([rest.messages.length, rest.nextAfter]).toEqual([4, null])
+  })
+})
+
+test('…/messages/{id}: 404 for one that is not there, or is of another queue; DELETE removes', async () => {
+  const [path, other] = [await made(), await made()]
+  const { id } = (await server.post(`${path}/messages`, { body: 1 })).json
+  for (const target of [`${other}/messages/${id}`, `${path}/messages/9223372036854775807`, `${path}/messages/0`]) {
+    for (const method of ['GET', 'DELETE']) {
+      const answer = await server.request(method, target)
+      expect([answer.status, answer.json.code]).toEqual([404, 'message_not_found'])
+    }
+  }
+  const received = JSON.parse((await server.post(`${path}/receive`, {})).text).messages
+  const removed = await server.delete(`${path}/messages/${id}`)
+  expect([removed.status, removed.text]).toEqual([204, ''])
+  expect((await server.get(`${path}/messages/${id}`)).status).toBe(404)
+  const { receiptHandle } = received[0]
+  expect((await server.post(`${path}/delete`, { receiptHandles: [receiptHandle] })).json).toEqual({
+    deleted: [],
+    failed: [{ receiptHandle, code: 'stale_receipt' }],
+  })
+})

@@ -1,0 +1,107 @@
+/** Queues in the app of a user: below a prefix, behind its body parsers and its `access`. */
+import express, { type Express } from 'express'
+import { createRouter, type RouterOptions } from '../../src/http/router'
+import type { Store } from '../../src/store-types'
+import { type Client, clientOf, fresh, memoryStore, serving } from './support/client'
+
+let store: Store
+beforeAll(async () => {
+  store = await memoryStore()
+})
+
+async function mounted(options: RouterOptions, prepare: (app: Express) => void = () => {}): Promise<Client> {
+  const app = express()
+  prepare(app)
+  app.use('/jobs', createRouter(store, options))
+  return clientOf(await serving(app), '/jobs')
+}
+
+test.each([
+  ['by itself', () => {}],
+  ['after express.json()', (app: Express) => void app.use(express.json())],
+  ['after express.text()', (app: Express) => void app.use(express.text({ type: () => true }))],
+])('sends, receives and settles, %s', async (_name, prepare: (app: Express) => void) => {
+  const client = await mounted({ access: 'anonymous' }, prepare)
+  const path = `/v1/queues/${fresh('queue')}`
+  expect((await client.put(path, { maxReceives: 3 })).status).toBe(201)
+  const body = JSON.parse('{"__proto__":{"a":"\\u0000"},"n":[1.5,null]}')
+  expect((await client.post(`${path}/messages`, { body })).status).toBe(201)
+  expect((await client.post(`${path}/messages`, { messages: [{ body }, { body: null }] })).status).toBe(201)
+  const one = await client.request('POST', `${path}/receive`)
+  expect(one.text).toContain('"body":{"__proto__":{"a":"\\u0000"},"n":[1.5,null]}')
+  const rest = JSON.parse((await client.post(`${path}/receive`, { max: 10, waitSeconds: 5 })).text).messages
+  expect(rest).toHaveLength(2)
+  const receiptHandles = [...JSON.parse(one.text).messages, ...rest].map(({ receiptHandle }) => receiptHandle)
+  expect((await client.post(`${path}/delete`, { receiptHandles })).json).toEqual({
+    deleted: receiptHandles,
+    failed: [],
+  })
+  expect((await client.request('POST', `${path}/purge`)).json).toEqual({ deleted: 0 })
+  const refused = await client.post(`${path}/messages`, { messages: [{ body, priority: 'high' }] })
+  expect(refused.json.errors).toMatchObject([{ pointer: '/messages/0/priority' }])
+})
+
+describe('access', () => {
+  const queue = '/v1/queues/q'
+  const receiptHandles = ['x']
+  const calls: [string, string, string, unknown?][] = [
+    ['read', 'GET', '/v1/queues'],
+    ['read', 'GET', queue],
+    ['read', 'GET', `${queue}/messages`],
+    ['read', 'GET', `${queue}/messages/1`],
+    ['queue', 'POST', `${queue}/messages`, { body: 1 }],
+    ['queue', 'POST', `${queue}/messages`, { messages: [{ body: 1 }] }],
+    ['queue', 'POST', `${queue}/receive`, {}],
+    ['queue', 'POST', `${queue}/delete`, { receiptHandles }],
+    ['queue', 'POST', `${queue}/release`, { receiptHandles }],
+    ['queue', 'POST', `${queue}/extend`, { receiptHandles, visibilityTimeoutSeconds: 1 }],
+    ['admin', 'POST', `${queue}/redrive`, {}],
+    ['admin', 'POST', `${queue}/purge`],
+    ['admin', 'DELETE', `${queue}/messages/1`],
+    ['admin', 'PUT', queue, {}],
+    ['admin', 'DELETE', queue],
+  ]
+
+  test('is asked with what the request is about to do', async () => {
+    const scopes: string[] = []
+    const access = (_request: express.Request, scope: string) => scopes.push(scope) > 0
+    const client = await mounted({ access })
+    for (const [, method, path, json] of calls) {
+      const { status } = await client.request(method, path, { json })
+      expect([method, path, status]).not.toEqual([method, path, 403])
+    }
+    expect(scopes).toEqual(calls.map(([scope]) => scope))
+  })
+
+  test('that is refused is 403, whatever the body; nothing is done, and nobody waits', async () => {
+    const access = (_request: express.Request, scope: string) => scope === 'queue'
+    const [nobody, worker] = [await mounted({ access: () => false }), await mounted({ access })]
+    const name = fresh('guarded')
+    await store.queues.put(name)
+    for (const [scope, method, target] of calls) {
+      const path = target.replace(queue, `/v1/queues/${name}`)
+      const refused = await nobody.request(method, path, { body: '{', headers: { 'Content-Type': 'text/plain' } })
+      expect([refused.status, refused.json.code]).toEqual([403, 'forbidden'])
+      if (scope !== 'queue') expect((await worker.request(method, path)).status).toBe(403)
+    }
+    const start = Date.now()
+    expect((await nobody.post(`/v1/queues/${name}/receive`, { waitSeconds: 20 })).status).toBe(403)
+    expect(Date.now() - start).toBeLessThan(3000)
+    expect((await worker.post(`/v1/queues/${name}/messages`, { body: 1 })).status).toBe(201)
+    expect((await worker.post(`/v1/queues/${name}/receive`, {})).json).toMatchObject({ messages: [{ body: 1 }] })
+  })
+})
+
+test('`stopping` answers who waits, and must be an AbortSignal', async () => {
+  const stopping = new AbortController()
+  const client = await mounted({ access: 'anonymous', stopping: stopping.signal })
+  const name = fresh('queue')
+  await store.queues.put(name)
+  const waiting = client.post(`/v1/queues/${name}/receive`, { waitSeconds: 20 })
+  setTimeout(() => stopping.abort(), 200)
+  const start = Date.now()
+  expect((await waiting).json).toEqual({ messages: [] })
+  expect(Date.now() - start).toBeLessThan(3000)
+  const make = () => createRouter(store, { access: 'anonymous', stopping: 'now' } as unknown as RouterOptions)
+  expect(make).toThrow(/stopping: must be an AbortSignal/)
+})

@@ -1,0 +1,198 @@
+import { type Client, fresh, startApp } from './support/client'
+
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+const NONE = { ready: 0, inFlight: 0, delayed: 0, dead: 0, archived: 0 }
+
+let server: Client
+beforeAll(async () => {
+  server = await startApp()
+})
+
+const pathOf = (queue: string) => `/v1/queues/${encodeURIComponent(queue)}`
+
+/** A queue that no other test uses. */
+async function made(settings: object = {}): Promise<{ queue: string; path: string }> {
+  const queue = fresh('queue')
+  expect((await server.put(pathOf(queue), settings)).status).toBe(201)
+  return { queue, path: pathOf(queue) }
+}
+
+/** Sends so many messages and lets each become dead: received once, and released. */
+async function makeDead(path: string, count: number): Promise<void> {
+  const messages = Array.from({ length: count }, (_, i) => ({ body: i }))
+  expect((await server.post(`${path}/messages`, { messages })).status).toBe(201)
+  const received = JSON.parse((await server.post(`${path}/receive`, { max: count })).text).messages
+  const receiptHandles = received.map((message: { receiptHandle: string }) => message.receiptHandle)
+  const released = await server.post(`${path}/release`, { receiptHandles, dead: true })
+  expect(released.json).toEqual({ released: receiptHandles, failed: [] })
+  expect(receiptHandles).toHaveLength(count)
+}
+
+describe('/v1/queues/{queue}', () => {
+  test('PUT creates with 201 and replaces with 200; what is left out takes its default', async () => {
+    const dead = await made()
+    const queue = fresh('a queue / of äöü ')
+    const settings = {
+      visibilityTimeoutSeconds: 0,
+      maxReceives: 5,
+      deadLetterQueue: dead.queue,
+      onDelete: 'archive',
+      retentionSeconds: 3600,
+      paused: true,
+    }
+    const created = await server.put(pathOf(queue), settings)
+    expect([created.status, created.json]).toEqual([201, { queue, ...settings, createdAt: TIME }])
+    const got = await server.get(pathOf(queue))
+    expect([got.status, got.json]).toEqual([200, { ...created.json, counts: NONE, oldestAgeSeconds: null }])
+
+    const defaults = {
+      queue,
+      visibilityTimeoutSeconds: 30,
+      maxReceives: 0,
+      deadLetterQueue: null,
+      onDelete: 'remove',
+      retentionSeconds: null,
+      paused: false,
+      createdAt: created.json.createdAt,
+    }
+    const nulls = Object.fromEntries(Object.keys(settings).map((name) => [name, null]))
+    for (const body of [{}, nulls]) {
+      await server.put(pathOf(queue), settings)
+      const replaced = await server.put(pathOf(queue), body)
+      expect([replaced.status, replaced.json]).toEqual([200, defaults])
+    }
+  })
+
+  test('of an unknown one, everything but PUT is 404', async () => {
+    const path = pathOf(fresh('nowhere'))
+    const receiptHandles = ['x']
+    const calls: [string, string, unknown?][] = [
+      ['GET', path],
+      ['DELETE', path],
+      ['POST', `${path}/messages`, { body: 1 }],
+      ['POST', `${path}/messages`, { messages: [{ body: 1 }] }],
+      ['POST', `${path}/receive`, {}],
+      ['POST', `${path}/receive`, { waitSeconds: 5 }],
+      ['POST', `${path}/receive`, { order: 'cycle' }],
+      ['POST', `${path}/delete`, { receiptHandles }],
+      ['POST', `${path}/release`, { receiptHandles }],
+      ['POST', `${path}/extend`, { receiptHandles, visibilityTimeoutSeconds: 1 }],
+      ['GET', `${path}/messages`],
+      ['GET', `${path}/messages/1`],
+      ['DELETE', `${path}/messages/1`],
+      ['POST', `${path}/redrive`, {}],
+      ['POST', `${path}/purge`],
+    ]
+    for (const [method, target, json] of calls) {
+      const answer = await server.request(method, target, { json })
+      expect([method, target, answer.status, answer.json.code]).toEqual([method, target, 404, 'queue_not_found'])
+    }
+  })
+
+  test('a dead-letter queue must exist and close no circle: 400, naming the field', async () => {
+    const a = await made()
+    const b = await made({ deadLetterQueue: a.queue })
+    const errors = [{ pointer: '/deadLetterQueue', detail: expect.any(String) }]
+    const unknown = await server.put(b.path, { deadLetterQueue: fresh('nowhere') })
+    expect([unknown.status, unknown.json]).toMatchObject([400, { code: 'queue_not_found', errors }])
+    for (const name of [a.queue, b.queue]) {
+      const circle = await server.put(a.path, { deadLetterQueue: name })
+      expect([circle.status, circle.json]).toMatchObject([400, { code: 'dead_letter_cycle', errors }])
+    }
+    expect((await server.get(b.path)).json.deadLetterQueue).toBe(a.queue)
+    expect((await server.get(a.path)).json.deadLetterQueue).toBeNull()
+  })
+
+  test('DELETE drops it with its messages, and is 409 while another one names it', async () => {
+    const { path, queue } = await made()
+    const other = await made({ deadLetterQueue: queue })
+    await server.post(`${path}/messages`, { body: 1 })
+    const inUse = await server.delete(path)
+    expect([inUse.status, inUse.json.code]).toEqual([409, 'queue_in_use'])
+    expect((await server.get(path)).json).toMatchObject({ counts: { ...NONE, ready: 1 } })
+    expect((await server.put(other.path, {})).status).toBe(200)
+    const dropped = await server.delete(path)
+    expect([dropped.status, dropped.text]).toEqual([204, ''])
+    expect((await server.delete(path)).status).toBe(404)
+    expect((await server.put(path, {})).status).toBe(201)
+    expect((await server.get(`${path}/messages`)).json).toEqual({ messages: [], nextAfter: null })
+  })
+
+  test('GET counts the messages of each state and says how old the oldest is', async () => {
+    const { path } = await made({ onDelete: 'archive' })
+    await makeDead(path, 1)
+    const messages = [1, 2, 3, 4].map((body) => ({ body }))
+    await server.post(`${path}/messages`, { messages: [...messages, { body: 5, delaySeconds: 60 }] })
+    const received = (await server.post(`${path}/receive`, { max: 2 })).json
+    const receiptHandle = received.messages?.[0]?.receiptHandle
+    await server.post(`${path}/delete`, { receiptHandles: [receiptHandle] })
+    const { counts, oldestAgeSeconds } = JSON.parse((await server.get(path)).text)
+    expect(counts).toEqual({ ready: 2, inFlight: 1, delayed: 1, dead: 1, archived: 1 })
+    expect([0, 1, 2]).toContain(oldestAgeSeconds)
+  })
+
+  test('paused: sends are taken, receives get nothing', async () => {
+    const { path } = await made({ paused: true })
+    expect((await server.post(`${path}/messages`, { body: 1 })).status).toBe(201)
+    expect((await server.post(`${path}/receive`, {})).json).toEqual({ messages: [] })
+    await server.put(path, {})
+    expect((await server.post(`${path}/receive`, {})).json).toMatchObject({ messages: [{ body: 1 }] })
+  })
+})
+
+test('GET /v1/queues lists by name, in pages', async () => {
+  const prefix = fresh('list')
+  for (const name of ['c', 'a', 'b']) await server.put(pathOf(`${prefix}:${name}`), {})
+  const first = await server.get(`/v1/queues?prefix=${prefix}:&limit=2`)
+  expect(first.json).toMatchObject({
+    queues: [{ queue: `${prefix}:a`, counts: NONE }, { queue: `${prefix}:b` }],
+  })
+  const after = encodeURIComponent(String(first.json.nextAfter))
+  const second = await server.get(`/v1/queues?prefix=${prefix}:&limit=2&after=${after}`)
+  expect(second.json).toEqual({
+    queues: [(await server.get(pathOf(`${prefix}:c`))).json],
+    nextAfter: null,
+  })
+  expect(JSON.parse((await server.get('/v1/queues?prefix=')).text).queues.length).toBeGreaterThan(2)
+})
+
+describe('POST …/redrive', () => {
+  test('sends dead messages back, at most `max` of them, with receive count 0', async () => {
+    const { path } = await made()
+    await makeDead(path, 3)
+    expect((await server.get(`${path}/messages?state=dead`)).json).toMatchObject({ messages: [{}, {}, {}] })
+    expect((await server.post(`${path}/redrive`, { max: 2 })).json).toEqual({ moved: 2 })
+    // No body, null and an empty one are the same: all that is left.
+    expect((await server.request('POST', `${path}/redrive`)).json).toEqual({ moved: 1 })
+    expect((await server.post(`${path}/redrive`, { max: null })).json).toEqual({ moved: 0 })
+    const received = JSON.parse((await server.post(`${path}/receive`, { max: 10 })).text).messages
+    expect(received.map(({ receiveCount }: { receiveCount: number }) => receiveCount)).toEqual([1, 1, 1])
+  })
+
+  test('called on the dead-letter queue, moves them to the queue they came from', async () => {
+    const dead = await made()
+    const source = await made({ deadLetterQueue: dead.queue })
+    await makeDead(source.path, 2)
+    expect((await server.get(`${source.path}/messages?state=dead`)).json).toMatchObject({ messages: [] })
+    expect((await server.get(`${dead.path}/messages`)).json).toMatchObject({
+      messages: [{ receiveCount: 0 }, { receiveCount: 0 }],
+    })
+    expect((await server.post(`${dead.path}/redrive`, {})).json).toEqual({ moved: 2 })
+    expect((await server.get(`${source.path}/messages`)).json).toMatchObject({ messages: [{}, {}] })
+  })
+})
+
+test('POST …/purge drops what is ready and delayed, and nothing else', async () => {
+  const { path } = await made()
+  await makeDead(path, 1)
+  const messages = [{ body: 1 }, { body: 2 }, { body: 3, delaySeconds: 60 }]
+  await server.post(`${path}/messages`, { messages })
+  await server.post(`${path}/receive`, {})
+  const purged = await server.request('POST', `${path}/purge`)
+  expect([purged.status, purged.json]).toEqual([200, { deleted: 2 }])
+  expect((await server.post(`${path}/purge`, {})).json).toEqual({ deleted: 0 })
+  for (const [state, left] of Object.entries({ ready: 0, delayed: 0, 'in-flight': 1, dead: 1 })) {
+    const page = JSON.parse((await server.get(`${path}/messages?state=${state}`)).text)
+    expect([state, page.messages.length]).toEqual([state, left])
+  }
+})
