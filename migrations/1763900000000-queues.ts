@@ -68,6 +68,7 @@ async function createQueues(runner: QueryRunner, { name, serial, table }: Types)
     retention_seconds bigint NULL,
     paused integer NOT NULL,
     cycled integer NOT NULL,
+    has_letters integer NOT NULL DEFAULT 0,
     shortest_visibility_seconds integer NOT NULL,
     created_at_ms bigint NOT NULL)${table}`)
   await createIndex(runner, 'queues', 'queues_queue', 'queue', 'UNIQUE ')

@@ -69,8 +69,7 @@ async function take(queues: Store['queues'], count: number, settle: (handles: st
 
 /** All messages that are there, by state. */
 async function idle({ queues }: Store): Promise<string> {
-  const found: string[] = []
-  for (const state of STATES) {
+  const countOf = async (state: (typeof STATES)[number]) => {
     let count = 0
     let after: string | undefined
     do {
@@ -78,9 +77,9 @@ async function idle({ queues }: Store): Promise<string> {
       count += page.messages.length
       after = page.nextAfter ?? undefined
     } while (after !== undefined)
-    if (count > 0) found.push(`${count} ${state}`)
+    return count === 0 ? [] : [`${count} ${state}`]
   }
-  return found.join(', ')
+  return (await Promise.all(STATES.map(countOf))).flat().join(', ')
 }
 
 export const queueDrainFull: QueueWorkload = {

@@ -44,6 +44,10 @@ export class WorkQueue {
   @Column({ type: 'integer', transformer: asNumber })
   cycled!: number
 
+  /** 1: dead letters of other queues may be here, for a redrive to look for. */
+  @Column({ name: 'has_letters', type: 'integer', transformer: asNumber })
+  hasLetters!: number
+
   /** No message of the queue ever asked for less, so that a claim need not be looked at sooner. */
   @Column({ name: 'shortest_visibility_seconds', type: 'integer', transformer: asNumber })
   shortestVisibilitySeconds!: number

@@ -120,10 +120,7 @@ export class Receiver {
     if (isDue) {
       const max = Math.min(wanted, MAX_CLAIM)
       line.inFlight.push(max)
-      this.#claim(line, max).finally(() => {
-        line.inFlight.splice(line.inFlight.indexOf(max), 1)
-        this.#start(line)
-      })
+      this.#claim(line, max).finally(() => this.#start(line))
     } else if (line.inFlight.length === 0) this.#sleep(line)
   }
 
@@ -137,7 +134,11 @@ export class Receiver {
   async #claim(line: Line, max: number): Promise<void> {
     const asking = [...line.callers]
     try {
-      await this.#hand(line, await this.#options.take(line.request, max))
+      // No longer in flight when its callers are answered: they may ask for more at once.
+      const messages = await this.#options
+        .take(line.request, max)
+        .finally(() => line.inFlight.splice(line.inFlight.indexOf(max), 1))
+      await this.#hand(line, messages)
       for (const caller of asking) caller.isAsked = true
       const now = performance.now()
       for (const caller of asking) if (caller.deadline <= now) this.#dismiss(line, caller)

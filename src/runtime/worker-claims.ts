@@ -19,6 +19,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 export class Claim {
   readonly message: Message
   /** The message is the handler's, to do with as it likes. */
+  readonly id: bigint
   readonly handle: string
   /** For how long each extension holds it. */
   readonly seconds: number
@@ -38,6 +39,7 @@ export class Claim {
 
   constructor(message: Message, visibilityMs: number, claimedAt: number) {
     this.message = message
+    this.id = message.id
     this.handle = message.receiptHandle
     this.seconds = Math.max(MIN_SECONDS, Math.ceil(visibilityMs / 1000))
     this.endsAt = claimedAt + visibilityMs
@@ -96,7 +98,8 @@ export interface ClaimKeeperOptions {
 
 export class ClaimKeeper {
   readonly #options: ClaimKeeperOptions
-  readonly #claims = new Set<Claim>()
+  /** By the message's id: of two claims of one message the older is lost. */
+  readonly #claims = new Map<bigint, Claim>()
   readonly #pauses = new Pauses(LONGEST_RETRY_MS)
   #timer: NodeJS.Timeout | null = null
   #wakesAt = Number.POSITIVE_INFINITY
@@ -109,7 +112,9 @@ export class ClaimKeeper {
   add(claims: readonly Claim[]): void {
     let earliest = Number.POSITIVE_INFINITY
     for (const claim of claims) {
-      this.#claims.add(claim)
+      const { id } = claim
+      this.#claims.get(id)?.lose()
+      this.#claims.set(id, claim)
       earliest = Math.min(earliest, claim.dueAt)
     }
     if (earliest < this.#wakesAt) this.#schedule(earliest)
@@ -118,12 +123,17 @@ export class ClaimKeeper {
   /** It is settled, or handed back. */
   remove(claim: Claim): void {
     claim.isOver = true
-    this.#claims.delete(claim)
+    this.#forget(claim)
   }
 
   #lose(claim: Claim): void {
-    this.#claims.delete(claim)
+    this.#forget(claim)
     claim.lose()
+  }
+
+  #forget(claim: Claim): void {
+    const { id } = claim
+    if (this.#claims.get(id) === claim) this.#claims.delete(id)
   }
 
   close(): void {
@@ -173,7 +183,7 @@ export class ClaimKeeper {
     const now = performance.now()
     const due: Claim[] = []
     const unkept: Claim[] = []
-    for (const claim of this.#claims) {
+    for (const claim of this.#claims.values()) {
       if (now >= claim.endsAt) this.#lose(claim)
       else if (now < claim.dueAt || claim.isExtending) continue
       else if (!claim.isKept) {
@@ -188,7 +198,7 @@ export class ClaimKeeper {
 
   #scheduleNext(): void {
     let next = Number.POSITIVE_INFINITY
-    for (const claim of this.#claims) {
+    for (const claim of this.#claims.values()) {
       const at = claim.isExtending ? claim.endsAt : Math.max(claim.dueAt, claim.retryAt)
       next = Math.min(next, at, claim.endsAt)
     }

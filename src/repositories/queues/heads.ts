@@ -27,6 +27,7 @@ export interface QueueHead {
   retentionSeconds: number | null
   paused: boolean
   cycled: number
+  hasLetters: boolean
   shortestVisibilitySeconds: number
   createdAtMs: number
 }
@@ -41,7 +42,7 @@ export function headColumns({ engine, now }: Reader): string {
   return (
     `${engine.bigint('id')} AS id, queue, ${engine.bigint('version')} AS version, visibility_timeout_seconds, ` +
     `max_receives, ${engine.bigint('dead_letter_queue_id')} AS dead_letter_queue_id, on_delete, retention_seconds, ` +
-    `paused, cycled, shortest_visibility_seconds, created_at_ms, ${now} AS now_ms`
+    `paused, cycled, has_letters, shortest_visibility_seconds, created_at_ms, ${now} AS now_ms`
   )
 }
 
@@ -57,6 +58,7 @@ export function headOf(row: Row): QueueHead {
     retentionSeconds: row.retention_seconds === null ? null : Number(row.retention_seconds),
     paused: Number(row.paused) === 1,
     cycled: Number(row.cycled),
+    hasLetters: Number(row.has_letters) === 1,
     shortestVisibilitySeconds: Number(row.shortest_visibility_seconds),
     createdAtMs: Number(row.created_at_ms),
   }

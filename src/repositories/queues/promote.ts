@@ -79,6 +79,9 @@ async function promoteBatch(tx: Tx, queueId: bigint, onReady: OnReady): Promise<
 export async function bury(tx: Tx, head: QueueHead, rows: readonly LockedRow[], nowMs: number, onReady: OnReady) {
   if (rows.length === 0) return
   const deadLetters = head.deadLetterQueueId === null ? null : await holdHeadById(tx, head.deadLetterQueueId)
+  if (deadLetters?.head.hasLetters === false) {
+    await tx.run('UPDATE queues SET has_letters = 1 WHERE id = ?', [deadLetters.head.id])
+  }
   await makeDead(tx, deadLetters?.head ?? null, rows, nowMs, onReady)
 }
 

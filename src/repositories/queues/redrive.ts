@@ -1,6 +1,6 @@
 /** Sending dead messages back to where they came from, in small transactions. */
 import type { Session, Tx } from '../../database/engine'
-import { holdHead, holdHeadById } from './heads'
+import { holdHead, holdHeadById, notFound, readHead } from './heads'
 import { IN_LINE, NO_RECEIPT, STATE } from './rows'
 import type { OnReady } from './send'
 import { type LockedRow, lockedColumns, lockedOf, makeReady, updateRows } from './transitions'
@@ -17,12 +17,14 @@ const LETTERS = [STATE.ready, STATE.delayed, STATE.dead].map((state) => ({
 /** Resolves to how many were moved. Those whose queue is gone stay where they are. */
 export async function redriveQueue(session: Session, queue: string, max: number, onReady: OnReady): Promise<number> {
   return session.whole(async (whole) => {
-    const last = await whole.read(async (reader) => {
+    const { last, hasLetters } = await whole.read(async (reader) => {
+      const read = await readHead(reader, queue)
+      if (read === null) throw notFound(queue)
       const [row] = await reader.rows(`SELECT ${reader.engine.bigint('MAX(id)')} AS id FROM queue_messages`)
-      return BigInt((row?.id as string | null) ?? 0)
+      return { last: BigInt((row?.id as string | null) ?? 0), hasLetters: read.head.hasLetters }
     })
     let moved = 0
-    for (const line of [...LETTERS, OWN]) {
+    for (const line of hasLetters ? [...LETTERS, OWN] : [OWN]) {
       for (let found = 1; found > 0 && moved < max; ) {
         const step = { queue, ...line, last, max: Math.min(BATCH, max - moved) }
         const batch = await whole.write((tx) => redriveBatch(tx, step, onReady))
