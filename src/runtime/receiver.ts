@@ -28,19 +28,20 @@ interface Caller {
   max: number
   /** By `performance.now`. */
   deadline: number
-  /** Nothing was there when it was asked for once. */
+  /** Nothing was there when it was asked for once, and nothing has changed since as far as is known. */
   isAsked: boolean
-  /** Called when it is answered. */
-  leave: () => void
-  resolve: (messages: Message[]) => void
-  reject: (error: unknown) => void
+  isAnswered: boolean
+  answer: (messages: Message[]) => void
+  fail: (error: unknown) => void
 }
 
 interface Line {
+  key: string
   request: LineRequest
-  callers: Caller[]
-  /** What the claims in flight ask for. */
-  inFlight: number[]
+  /** Those that no claim in flight is for, first come first. */
+  waiting: Caller[]
+  /** What each claim in flight asks for. */
+  flights: number[]
   timer: NodeJS.Timeout | null
 }
 
@@ -72,12 +73,25 @@ export class Receiver {
     }
     const line = this.#lineOf(request)
     return new Promise((resolve, reject) => {
+      const leave = () => {
+        caller.isAnswered = true
+        this.#callers--
+        signal?.removeEventListener('abort', abort)
+      }
+      const answer = (messages: Message[]) => {
+        if (caller.isAnswered) return
+        leave()
+        resolve(messages)
+      }
+      const fail = (error: unknown) => {
+        leave()
+        reject(error)
+      }
       const deadline = performance.now() + waitMs
+      const caller: Caller = { max, deadline, isAsked: false, isAnswered: false, answer, fail }
       const abort = () => this.#dismiss(line, caller)
-      const leave = () => signal?.removeEventListener('abort', abort)
-      const caller: Caller = { max, deadline, isAsked: false, leave, resolve, reject }
       signal?.addEventListener('abort', abort)
-      line.callers.push(caller)
+      line.waiting.push(caller)
       this.#callers++
       this.#start(line)
     })
@@ -85,17 +99,13 @@ export class Receiver {
 
   /** Messages became ready in the queue. */
   wake(queue: string): void {
-    for (const line of this.#lines.values()) {
-      if (line.request.queue !== queue) continue
-      for (const caller of line.callers) caller.isAsked = false
-      this.#start(line)
-    }
+    for (const line of [...this.#lines.values()]) if (line.request.queue === queue) this.#askAnew(line)
   }
 
   /** Answers all who wait with nothing; resolves when no claim is in flight. */
   async close(): Promise<void> {
     this.#closed = true
-    for (const line of this.#lines.values()) for (const caller of [...line.callers]) this.#dismiss(line, caller)
+    for (const line of [...this.#lines.values()]) for (const caller of [...line.waiting]) this.#dismiss(line, caller)
     if (this.#lines.size === 0) return
     await new Promise<void>((resolve) => {
       this.#idle = resolve
@@ -106,85 +116,91 @@ export class Receiver {
     const key = JSON.stringify([request.queue, request.order, request.cursor, request.visibilityTimeoutSeconds])
     const known = this.#lines.get(key)
     if (known) return known
-    const line: Line = { request, callers: [], inFlight: [], timer: null }
+    const line: Line = { key, request, waiting: [], flights: [], timer: null }
     this.#lines.set(key, line)
     return line
   }
 
+  #askAnew(line: Line): void {
+    for (const caller of line.waiting) caller.isAsked = false
+    this.#start(line)
+  }
+
+  /** A further claim goes beside one in flight only when as much is asked for as that one asks. */
   #start(line: Line): void {
     if (line.timer) clearTimeout(line.timer)
     line.timer = null
-    const wanted = this.#wanted(line)
-    const flying = line.inFlight.reduce((sum, max) => sum + max, 0)
-    const isDue = wanted > 0 && line.inFlight.length < this.#options.atOnce && (flying === 0 || wanted >= flying)
-    if (isDue) {
-      const max = Math.min(wanted, MAX_CLAIM)
-      line.inFlight.push(max)
-      this.#claim(line, max).finally(() => this.#start(line))
-    } else if (line.inFlight.length === 0) this.#sleep(line)
+    const cohort = cohortOf(line.waiting)
+    const wanted = sumOf(cohort.map(({ max }) => max))
+    const isRoom = line.flights.length < this.#options.atOnce && wanted >= sumOf(line.flights)
+    if (cohort.length > 0 && isRoom) {
+      line.waiting = line.waiting.filter((caller) => !cohort.includes(caller))
+      line.flights.push(wanted)
+      this.#claim(line, cohort, wanted).finally(() => this.#start(line))
+    } else if (line.flights.length === 0) this.#sleep(line)
   }
 
-  /** What those ask for who have not been asked for since something changed. */
-  #wanted({ callers, inFlight }: Line): number {
-    const asked = inFlight.reduce((sum, max) => sum + max, 0)
-    const all = callers.filter(({ isAsked }) => !isAsked).reduce((sum, { max }) => sum + max, 0)
-    return Math.max(0, all - asked)
-  }
-
-  async #claim(line: Line, max: number): Promise<void> {
-    const asking = [...line.callers]
+  async #claim(line: Line, cohort: readonly Caller[], max: number): Promise<void> {
+    // No longer in flight when its callers are answered: they may ask for more at once.
+    const land = () => line.flights.splice(line.flights.indexOf(max), 1)
     try {
-      // No longer in flight when its callers are answered: they may ask for more at once.
-      const messages = await this.#options
-        .take(line.request, max)
-        .finally(() => line.inFlight.splice(line.inFlight.indexOf(max), 1))
-      await this.#hand(line, messages)
-      for (const caller of asking) caller.isAsked = true
+      const messages = await this.#options.take(line.request, max).finally(land)
+      const left = hand(cohort, messages)
       const now = performance.now()
-      for (const caller of asking) if (caller.deadline <= now) this.#dismiss(line, caller)
+      for (const caller of cohort.filter(({ isAnswered }) => !isAnswered)) {
+        caller.isAsked = true
+        if (caller.deadline <= now || this.#closed) caller.answer([])
+        else line.waiting.push(caller)
+      }
+      // Callers have gone meanwhile.
+      if (left.length > 0) await this.#options.giveBack(line.request.queue, left).catch(() => {})
     } catch (error) {
-      for (const caller of asking) if (this.#remove(line, caller)) caller.reject(error)
+      for (const caller of cohort) if (!caller.isAnswered) caller.fail(error)
     }
-  }
-
-  /** First come, first served. */
-  async #hand(line: Line, messages: Message[]): Promise<void> {
-    let at = 0
-    while (at < messages.length && line.callers.length > 0) {
-      const caller = line.callers[0] as Caller
-      this.#remove(line, caller)
-      caller.resolve(messages.slice(at, at + caller.max))
-      at += caller.max
-    }
-    const left = messages.slice(at).map(({ receiptHandle }) => receiptHandle)
-    if (left.length > 0) await this.#options.giveBack(line.request.queue, left).catch(() => {})
   }
 
   #sleep(line: Line): void {
-    if (line.callers.length === 0) {
-      for (const [key, known] of this.#lines) if (known === line) this.#lines.delete(key)
+    if (line.waiting.length === 0) {
+      this.#lines.delete(line.key)
       if (this.#closed && this.#lines.size === 0) this.#idle?.()
       return
     }
-    const first = Math.min(...line.callers.map(({ deadline }) => deadline))
+    const first = Math.min(...line.waiting.map(({ deadline }) => deadline))
     const pauseMs = Math.max(0, Math.min(POLL_MS * (0.75 + Math.random() / 2), first - performance.now()))
-    line.timer = setTimeout(() => {
-      for (const caller of line.callers) caller.isAsked = false
-      this.#start(line)
-    }, pauseMs)
+    line.timer = setTimeout(() => this.#askAnew(line), pauseMs)
   }
 
   #dismiss(line: Line, caller: Caller): void {
-    if (this.#remove(line, caller)) caller.resolve([])
-    if (line.inFlight.length === 0) this.#start(line)
+    line.waiting = line.waiting.filter((other) => other !== caller)
+    caller.answer([])
+    if (line.flights.length === 0) this.#start(line)
   }
+}
 
-  #remove(line: Line, caller: Caller): boolean {
-    const index = line.callers.indexOf(caller)
-    if (index < 0) return false
-    line.callers.splice(index, 1)
-    this.#callers--
-    caller.leave()
-    return true
+/** Those whom one claim serves. */
+function cohortOf(waiting: readonly Caller[]): Caller[] {
+  const cohort: Caller[] = []
+  let sum = 0
+  for (const caller of waiting) {
+    if (caller.isAsked) continue
+    sum += caller.max
+    if (cohort.length > 0 && sum > MAX_CLAIM) break
+    cohort.push(caller)
   }
+  return cohort
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0)
+}
+
+/** First come, first served; the handles that nobody is left for. */
+function hand(cohort: readonly Caller[], messages: readonly Message[]): string[] {
+  let at = 0
+  for (const caller of cohort) {
+    if (caller.isAnswered || at >= messages.length) continue
+    caller.answer(messages.slice(at, at + caller.max))
+    at += caller.max
+  }
+  return messages.slice(at).map(({ receiptHandle }) => receiptHandle)
 }

@@ -137,7 +137,6 @@ function describeServerPlans(context: Context): void {
       await touch('send 10', () => queues.sendMany(queue, tenTimes))
       for (const state of STATES) await touch(`peek 10 ${state}`, () => queues.peek(queue, { state, limit: 10 }))
       await touch('getMessage', () => queues.getMessage(queue, messages[0]?.id ?? 0n))
-      await touch('redrive 10', () => queues.redrive(queue, { max: 10 }))
       await touch('get', () => queues.get(queue))
       const large = Object.entries(touched).filter(([, rows]) => rows > 250)
       expect(large).toEqual([])
