@@ -23,6 +23,8 @@ export interface BatchedQueuesOptions {
   isInside: () => boolean
 }
 
+/** How long handlers have to finish when the store closes. */
+const STOP_SECONDS = 10
 const MAX_PENDING_RECEIPTS = 100_000
 
 export class BatchedQueues extends QueueRepository {
@@ -103,7 +105,7 @@ export class BatchedQueues extends QueueRepository {
 
   /** Stops the workers, answers who waits, refuses what comes from now on; resolves when all that was accepted is done. */
   async close(): Promise<void> {
-    await Promise.all([...this.#workers].map((worker) => worker.stop()))
+    await Promise.all([...this.#workers].map((worker) => worker.stop({ timeoutSeconds: STOP_SECONDS })))
     await Promise.all([this.#receiver.close(), this.#sends.close(), this.#settles.close()])
   }
 }

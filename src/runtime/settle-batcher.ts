@@ -2,7 +2,7 @@
  * Merged settling: while a statement is in flight the receipts that come in collect, and the next one settles them all.
  * No timer: a lone caller's settle starts at once. Owns what waits; no SQL.
  *
- * Invariant: a message is in one statement at a time, so that of two calls with the same receipt one is told that it
+ * Invariant: a receipt is in one statement at a time, so that of two calls with the same receipt one is told that it
  * did it, and the other that it was too late.
  */
 import type { Receipt } from '../repositories/queues/rows'
@@ -15,11 +15,11 @@ export interface SettleBatcherOptions {
   maxPending: number
 }
 
-type Settle = (receipts: readonly Receipt[]) => Promise<ReadonlySet<bigint>>
+type Settle = (receipts: readonly Receipt[]) => Promise<ReadonlySet<string>>
 
 interface Call {
   receipts: readonly Receipt[]
-  resolve: (settled: Set<bigint>) => void
+  resolve: (settled: Set<string>) => void
   reject: (error: unknown) => void
 }
 
@@ -28,7 +28,7 @@ interface Kind {
   settle: Settle
   waiting: Call[]
   inFlight: number
-  ids: Set<bigint>
+  receipts: Set<string>
 }
 
 /** Receipts of one statement, unless one call has more. */
@@ -44,8 +44,8 @@ export class SettleBatcher {
     this.#pending = new Pending({ what: 'receipts', maxItems: options.maxPending })
   }
 
-  /** Resolves to the ids that `settle` says of these receipts; it is the same for all calls of one `kind`. */
-  add(kind: string, receipts: readonly Receipt[], settle: Settle): Promise<Set<bigint>> {
+  /** Resolves to those of the receipts that `settle` says did it; it is the same for all calls of one `kind`. */
+  add(kind: string, receipts: readonly Receipt[], settle: Settle): Promise<Set<string>> {
     return new Promise((resolve, reject) => {
       const refusal = this.#pending.admit({ items: receipts.length, bytes: 0 })
       if (refusal !== null) {
@@ -53,7 +53,7 @@ export class SettleBatcher {
         return
       }
       const known = this.#kinds.get(kind)
-      const line = known ?? { settle, waiting: [], inFlight: 0, ids: new Set() }
+      const line = known ?? { settle, waiting: [], inFlight: 0, receipts: new Set() }
       if (!known) this.#kinds.set(kind, line)
       line.waiting.push({ receipts, resolve, reject })
       this.#next(kind, line)
@@ -80,16 +80,16 @@ export class SettleBatcher {
   /** A second statement goes beside the first only when there is enough for it to do. */
   #take(line: Kind): Call[] {
     const size = line.waiting.reduce((sum, { receipts }) => sum + receipts.length, 0)
-    if (line.inFlight > 0 && size < Math.min(line.ids.size, MAX_RECEIPTS)) return []
+    if (line.inFlight > 0 && size < Math.min(line.receipts.size, MAX_RECEIPTS)) return []
     const taken: Call[] = []
     const left: Call[] = []
     let count = 0
     for (const call of line.waiting) {
       const fits = taken.length === 0 || count + call.receipts.length <= MAX_RECEIPTS
-      if (fits && !call.receipts.some(({ id }) => line.ids.has(id))) {
+      if (fits && !call.receipts.some(({ receipt }) => line.receipts.has(receipt))) {
         taken.push(call)
         count += call.receipts.length
-        for (const { id } of call.receipts) line.ids.add(id)
+        for (const { receipt } of call.receipts) line.receipts.add(receipt)
       } else left.push(call)
     }
     line.waiting = left
@@ -114,9 +114,9 @@ export class SettleBatcher {
     }
   }
 
-  #answer(line: Kind, call: Call, settled: ReadonlySet<bigint>): void {
+  #answer(line: Kind, call: Call, settled: ReadonlySet<string>): void {
     this.#leave(line, call)
-    call.resolve(new Set(call.receipts.map(({ id }) => id).filter((id) => settled.has(id))))
+    call.resolve(new Set(call.receipts.map(({ receipt }) => receipt).filter((receipt) => settled.has(receipt))))
   }
 
   #fail(line: Kind, call: Call, error: unknown): void {
@@ -125,7 +125,7 @@ export class SettleBatcher {
   }
 
   #leave(line: Kind, { receipts }: Call): void {
-    for (const { id } of receipts) line.ids.delete(id)
+    for (const { receipt } of receipts) line.receipts.delete(receipt)
     this.#pending.settle({ items: receipts.length, bytes: 0 })
   }
 }

@@ -109,7 +109,7 @@ export class Fetcher {
     this.#wasFull = messages.length === max
     if (messages.length === 0 && !signal.aborted && performance.now() - sentAt < SOON_MS) this.#pauseFor(SOON_MS)
     if (messages.length === 0) return []
-    return claimsOf(source, queue, messages, { sentAt, visibilityTimeoutSeconds })
+    return claimsOf(messages, { sentAt, visibilityTimeoutSeconds })
   }
 
   #pauseFor(ms: number): void {

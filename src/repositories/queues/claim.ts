@@ -17,7 +17,7 @@ export interface ClaimRequest {
   max: number
   /** The request's; else the messages' own, else the queue's. */
   visibilityTimeoutSeconds: number | undefined
-  /** Nothing stands before this place. */
+  /** Where to begin; null is the start of the line. */
   from: Place | null
 }
 
@@ -80,6 +80,16 @@ export async function claimReady(
   const { affected, insertId } = await statements.execute(claimSql(engine, time, request, claimNumber))
   if (affected === 0) return []
   return readClaim(statements, head, claimNumber, engine.remembers ? insertId : undefined)
+}
+
+/** Whether something is ready that is more urgent. Looked for backwards: forwards, what was claimed stands in the way. */
+export async function isUrgent(reader: Reader, queueId: bigint, major: number): Promise<boolean> {
+  const rows = await reader.rows(
+    `SELECT sort_major FROM queue_messages${reader.engine.useIndex('queue_messages_claim')} ` +
+      `WHERE queue_id = ? AND state = ? AND sort_major < ? ORDER BY sort_major DESC LIMIT 1`,
+    [queueId, STATE.ready, major],
+  )
+  return rows.length > 0
 }
 
 async function timeOf(reader: Reader): Promise<string> {

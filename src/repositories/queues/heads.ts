@@ -121,10 +121,13 @@ export interface Place {
   minor: number
 }
 
+const PLACE_MS = 800
+const URGENT_MS = 50
+
 /** What a process remembers of queues, to save statements. Nothing that is decided depends on it alone. */
 export class QueueMemory {
   readonly heads = new Map<string, QueueHead>()
-  readonly #places = new Map<bigint, { place: Place; since: number }>()
+  readonly #places = new Map<bigint, { place: Place; since: number; urgentAt: number }>()
   readonly #looks = new Map<bigint, { at: number; now: string }>()
 
   /** The head as it was last seen, or as it is; throws `queue_not_found`. */
@@ -144,18 +147,24 @@ export class QueueMemory {
 
   /**
    * Where a claim may begin to look: until the server has purged them, it passes over all entries of messages that were
-   * claimed before. Not older than `forMs`, because what other processes make ready with a higher priority stands before.
+   * claimed before. What other processes have made ready before that place is found when it is `PLACE_MS` old, and what
+   * they sent with a higher priority `URGENT_MS` after the last look.
    */
-  placeOf(queueId: bigint, forMs: number): Place | null {
+  placeOf(queueId: bigint): { place: Place; isUrgentDue: boolean } | null {
     const known = this.#places.get(queueId)
-    return known && performance.now() - known.since < forMs ? known.place : null
+    const now = performance.now()
+    if (!known || now - known.since > PLACE_MS) return null
+    const isUrgentDue = now - known.urgentAt > URGENT_MS
+    if (isUrgentDue) known.urgentAt = now
+    return { place: known.place, isUrgentDue }
   }
 
   /** A claim has ended at `place`; `anew` when it looked from the very beginning. */
   setPlace(queueId: bigint, place: Place | null, anew: boolean): void {
     const known = this.#places.get(queueId)
+    const now = performance.now()
     if (place === null) this.#places.delete(queueId)
-    else if (anew) this.#places.set(queueId, { place, since: performance.now() })
+    else if (anew) this.#places.set(queueId, { place, since: now, urgentAt: now })
     else if (known) known.place = place
   }
 

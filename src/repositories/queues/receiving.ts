@@ -2,15 +2,13 @@
  * Receiving, as one operation of several transactions: what is due is promoted first, then messages are claimed.
  */
 import type { Session } from '../../database/engine'
-import { claimReady, newClaimNumber, placeAfter } from './claim'
+import { claimReady, isUrgent, newClaimNumber, placeAfter } from './claim'
 import { beginCycle, claimCycle } from './cycle'
-import type { QueueMemory } from './heads'
+import type { Place, QueueHead, QueueMemory } from './heads'
 import { isDue, promoteQueue } from './promote'
 import { type ClaimedRow, STATE } from './rows'
 import type { OnReady } from './send'
 
-/** Other processes' messages of a higher priority wait at most so long for receivers that claim without a pause. */
-const PLACE_MS = 100
 /** Receives that come one after the other need not each look for what is due. */
 const LOOK_MS = 100
 
@@ -55,26 +53,30 @@ export async function takeReady(receiving: Receiving, request: TakeRequest): Pro
 async function claim({ session, memory }: Receiving, request: TakeRequest): Promise<ClaimedRow[]> {
   const { queue, max, visibilityTimeoutSeconds } = request
   const rows: ClaimedRow[] = []
-  let claimNumber = newClaimNumber()
-  let lost = false
+  // Kept while a claim is under way, for the try after a lost connection.
+  let lostNumber: number | null = null
   return session.separately(async (statements) => {
+    const take = async (head: QueueHead, from: Place | null) => {
+      const wanted = { head, max: max - rows.length, visibilityTimeoutSeconds, from }
+      const claimNumber: number = lostNumber ?? newClaimNumber()
+      const isLost = lostNumber !== null
+      lostNumber = claimNumber
+      const got = await claimReady(statements, wanted, claimNumber, isLost)
+      lostNumber = null
+      rows.push(...got)
+      memory.setPlace(head.id, placeAfter(got, wanted.max), from === null)
+      return got.length
+    }
     for (;;) {
       let head = await memory.headOf(statements, queue)
       if (head.paused) head = await memory.refresh(statements, queue)
       if (head.paused) return rows
-      const from = memory.placeOf(head.id, PLACE_MS)
-      const claimRequest = { head, max: max - rows.length, visibilityTimeoutSeconds, from }
-      const wasLost = lost
-      lost = true // until this claim is read
-      const got = await claimReady(statements, claimRequest, claimNumber, wasLost)
-      lost = false
-      claimNumber = newClaimNumber()
-      rows.push(...got)
-      memory.setPlace(head.id, placeAfter(got, claimRequest.max), from === null)
-      if (rows.length === max) return rows
+      const known = memory.placeOf(head.id)
+      const isBehind = known?.isUrgentDue && (await isUrgent(statements, head.id, known.place.major))
+      if (known && !isBehind) await take(head, known.place)
       // Before that place there may be some after all.
-      if (from !== null) continue
-      if (got.length > 0) return rows
+      const got = rows.length < max ? await take(head, null) : 0
+      if (got > 0 || rows.length === max) return rows
       const fresh = await memory.refresh(statements, queue)
       if (fresh.version === head.version && fresh.id === head.id) return rows
     }

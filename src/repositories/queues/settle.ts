@@ -2,7 +2,7 @@
  * Settling by receipt: deleting, releasing and extending. A statement changes only rows that still have the receipt,
  * so that a late worker is fenced out. The messages of one call are settled together, with an outcome for each handle.
  */
-import { type Parameter, placeholders, type Statements, type Tx } from '../../database/engine'
+import { type Parameter, placeholders, type Reader, type Statements, type Tx } from '../../database/engine'
 import { holdHead, type QueueHead } from './heads'
 import { bury } from './promote'
 import { MAX_IDS, MAX_REMOVED, NO_RECEIPT, type Receipt, STATE } from './rows'
@@ -17,31 +17,34 @@ import {
   updateRows,
 } from './transitions'
 
-/** The ids whose receipts did it. */
-export type Settled = Set<bigint>
+/** The receipts that did it: a message may be named by an old one as well. */
+export type Settled = Set<string>
 
-/** Removes; null when the head has changed since it was read. `again`: an earlier try may have done a part of it. */
+/**
+ * Removes, adding to `settled`; false when the head has changed since it was read. `again`: an earlier try may have done
+ * a part of it without our knowing.
+ */
 export async function removeAll(
   statements: Statements,
   head: QueueHead,
   receipts: readonly Receipt[],
   again: boolean,
-): Promise<Settled | null> {
-  const settled: Settled = new Set()
-  for (let start = 0; start < receipts.length; start += MAX_REMOVED) {
-    const chunk = receipts.slice(start, start + MAX_REMOVED)
+  settled: Settled,
+): Promise<boolean> {
+  const left = receipts.filter(({ receipt }) => !settled.has(receipt))
+  for (let start = 0; start < left.length; start += MAX_REMOVED) {
+    const chunk = left.slice(start, start + MAX_REMOVED)
     const removed = await removeSome(statements, head, chunk)
-    if (removed.length < chunk.length && !(await isCurrent(statements, head))) return null
-    for (const id of removed) settled.add(id)
+    for (const receipt of removed) settled.add(receipt)
+    if (removed.length < chunk.length && !(await isCurrent(statements, head))) return false
     if (!again) continue
-    const left = await matching(statements, chunk, false)
-    for (const { id } of chunk) if (!left.has(id)) settled.add(id)
+    const there = await idsThere(statements, chunk)
+    for (const { id, receipt } of chunk) if (!there.has(id)) settled.add(receipt)
   }
-  return settled
+  return true
 }
 
-async function removeSome(statements: Statements, head: QueueHead, receipts: readonly Receipt[]): Promise<bigint[]> {
-  const { engine } = statements
+async function removeSome(statements: Statements, head: QueueHead, receipts: readonly Receipt[]): Promise<string[]> {
   const remove = (list: readonly Receipt[]) => {
     const { where, parameters } = held(list)
     const sql =
@@ -49,35 +52,38 @@ async function removeSome(statements: Statements, head: QueueHead, receipts: rea
       `AND (SELECT version FROM queues WHERE id = ${head.id}) = ${head.version}`
     return { sql, parameters }
   }
-  if (engine.returning) {
+  if (statements.engine.returning) {
     const { sql, parameters } = remove(receipts)
-    const rows = await statements.rows(`${sql} RETURNING ${engine.bigint('id')} AS id`, parameters)
-    return rows.map(({ id }) => BigInt(id as string))
+    const rows = await statements.rows(`${sql} RETURNING receipt`, parameters)
+    return rows.map(({ receipt }) => receipt as string)
   }
   // How many were removed is told, not which: what is not there is left out before.
-  const there = receipts.length === 1 ? null : await matching(statements, receipts, true)
-  const list = there === null ? receipts : receipts.filter(({ id }) => there.has(id))
+  const list = receipts.length === 1 ? receipts : await receiptsThere(statements, receipts)
   if (list.length === 0) return []
   const { sql, parameters } = remove(list)
   const removed = await statements.run(sql, parameters)
-  if (removed === list.length) return list.map(({ id }) => id)
+  if (removed === list.length) return list.map(({ receipt }) => receipt)
   if (list.length === 1) return []
-  // Somebody was faster with some of them: those that are still there, and those that others have claimed, are not ours.
-  const left = await matching(statements, list, false)
-  return list.map(({ id }) => id).filter((id) => !left.has(id))
+  // Somebody was faster with some of them: those that are still there others have claimed.
+  const there = await idsThere(statements, list)
+  return list.filter(({ id }) => !there.has(id)).map(({ receipt }) => receipt)
 }
 
-/** The ids that are there: with these receipts, or with any. */
-async function matching(reader: Statements, receipts: readonly Receipt[], mine: boolean): Promise<Set<bigint>> {
-  const { where, parameters } = mine ? held(receipts) : among(receipts)
-  const rows = await reader.rows(
-    `SELECT ${reader.engine.bigint('id')} AS id FROM queue_messages WHERE ${where}`,
-    parameters,
-  )
-  return new Set(rows.map(({ id }) => BigInt(id as string)))
+async function receiptsThere(reader: Reader, receipts: readonly Receipt[]): Promise<Receipt[]> {
+  const { where, parameters } = held(receipts)
+  const rows = await reader.rows(`SELECT receipt FROM queue_messages WHERE ${where}`, parameters)
+  const there = new Set(rows.map(({ receipt }) => receipt))
+  return receipts.filter(({ receipt }) => there.has(receipt))
 }
 
-async function isCurrent(reader: Statements, head: QueueHead): Promise<boolean> {
+async function idsThere(reader: Reader, receipts: readonly Receipt[]): Promise<Set<bigint>> {
+  const { where, parameters } = among(receipts)
+  const id = `${reader.engine.bigint('id')} AS id`
+  const rows = await reader.rows(`SELECT ${id} FROM queue_messages WHERE ${where}`, parameters)
+  return new Set(rows.map((row) => BigInt(row.id as string)))
+}
+
+async function isCurrent(reader: Reader, head: QueueHead): Promise<boolean> {
   const [row] = await reader.rows(
     `SELECT ${reader.engine.bigint('version')} AS version FROM queues WHERE id = ${head.id}`,
   )
@@ -131,7 +137,7 @@ export async function archiveAll(tx: Tx, queue: string, receipts: readonly Recei
     }
     await tx.run(`DELETE FROM queue_messages WHERE ${among}`, ids)
   }
-  return idsOf(rows)
+  return receiptsOf(rows)
 }
 
 export interface Release {
@@ -155,7 +161,7 @@ export async function releaseAll(
   await bury(tx, head, rows.filter(isOver), nowMs, onReady)
   if (delayMs > 0) await makeDelayed(tx, again, nowMs + delayMs)
   else await makeReady(tx, head, again, `, visible_at_ms = ${nowMs}, receipt = '${NO_RECEIPT}'`, onReady)
-  return idsOf(rows)
+  return receiptsOf(rows)
 }
 
 /** As if they had not been claimed: ready where they stood, with one receive less. */
@@ -175,7 +181,7 @@ export async function giveBackAll(
     rows,
   )
   for (const { priority } of rows) onReady(head.id, -priority, Number.NEGATIVE_INFINITY)
-  return idsOf(rows)
+  return receiptsOf(rows)
 }
 
 export async function extendAll(
@@ -191,11 +197,11 @@ export async function extendAll(
     until,
     until,
   ])
-  return idsOf(rows)
+  return receiptsOf(rows)
 }
 
-function idsOf(rows: readonly { id: bigint }[]): Settled {
-  return new Set(rows.map(({ id }) => id))
+function receiptsOf(rows: readonly LockedRow[]): Settled {
+  return new Set(rows.map(({ receipt }) => receipt))
 }
 
 /** Whether a settling transaction that was cut off has arrived: then nothing has these receipts any more. */

@@ -51,7 +51,7 @@ export function validOf(receipts: ReadonlyMap<string, Receipt | null>): Receipt[
 export function outcomeOf(receipts: ReadonlyMap<string, Receipt | null>, settled: Settled): SettleOutcome {
   const outcome: SettleOutcome = { done: [], failed: [] }
   for (const [handle, receipt] of receipts) {
-    if (receipt !== null && settled.has(receipt.id)) outcome.done.push(handle)
+    if (receipt !== null && settled.has(receipt.receipt)) outcome.done.push(handle)
     else outcome.failed.push({ receiptHandle: handle, code: receipt === null ? 'invalid_receipt' : 'stale_receipt' })
   }
   return outcome
@@ -64,18 +64,20 @@ export async function removeHeld(
   receipts: readonly Receipt[],
 ): Promise<Settled> {
   let tries = 0
+  const settled: Settled = new Set()
   const removed = await session.separately(async (statements) => {
     tries++
     for (;;) {
       const head = await memory.headOf(statements, queue)
       if (head.onDelete === 'archive') return null
-      const settled = await removeAll(statements, head, receipts, tries > 1)
-      if (settled !== null) return settled
+      if (await removeAll(statements, head, receipts, tries > 1, settled)) return settled
       await memory.refresh(statements, queue)
     }
   })
   if (removed !== null) return removed
-  return session.write((tx) => archiveAll(tx, queue, receipts), untilSettled(memory, queue, receipts))
+  const left = receipts.filter(({ receipt }) => !settled.has(receipt))
+  const archived = await session.write((tx) => archiveAll(tx, queue, left), untilSettled(memory, queue, left))
+  return new Set([...settled, ...archived])
 }
 
 export function releaseHeld(
