@@ -10,6 +10,8 @@ import type { Sent } from './types'
 
 /** Queues and priorities of one batch: with more of them it costs less to take their starts in the transaction. */
 const MAX_LEVELS = 2
+/** Messages that take so long to insert that others should not wait for it: taking starts ahead is a commit more. */
+const WORTH_A_COMMIT = 200
 
 export interface BatchOptions {
   writer: Writer
@@ -60,7 +62,8 @@ async function takeAhead(
     }
   }
   const ahead = new Map<string, number>()
-  if (wanted.size === 0 || wanted.size > MAX_LEVELS) return ahead
+  const count = [...wanted.values()].reduce((sum, level) => sum + level.count, 0)
+  if (count < WORTH_A_COMMIT || wanted.size > MAX_LEVELS) return ahead
   await session.separately(async (statements) => {
     if (!statements.engine.remembers) return
     for (const [key, level] of wanted) {
