@@ -1,6 +1,6 @@
 /**
  * recentn's REST interface below `/activity` of your own Express app, behind your own login: everyone may read, who is
- * logged in may append, and only staff may change settings or erase.
+ * logged in may append, and only staff may work on queues, change settings or erase.
  */
 import express, { type Express, type Request } from 'express'
 import { createRouter, openStore, RecentnError, type Store } from '../src' // 'recentn' in a project of your own

@@ -6,12 +6,19 @@ import { join } from 'node:path'
 import type { Express } from 'express'
 import { createViewersApp } from '../../examples/last-viewers'
 import { createShopApp } from '../../examples/mounted-router'
+import * as invoicing from '../../examples/order-invoices'
 import { main as ownTransaction } from '../../examples/own-transaction'
-import { openStore, type Store } from '../../src/index'
+import { attachStore, type Message, openStore, type Store } from '../../src/index'
 // Registers its own tests.
 import '../../examples/someone-elses.test'
 
-const KNOWN = ['last-viewers.ts', 'mounted-router.ts', 'own-transaction.ts', 'someone-elses.test.ts']
+const KNOWN = [
+  'last-viewers.ts',
+  'mounted-router.ts',
+  'order-invoices.ts',
+  'own-transaction.ts',
+  'someone-elses.test.ts',
+]
 
 describe('examples', () => {
   let store: Store
@@ -61,15 +68,51 @@ describe('examples', () => {
     expect((await visit('u1', 43)).names).toEqual(['&lt;b>'])
   })
 
-  it('own-transaction: the order and its history entry roll back together', async () => {
+  const shopFile = (): string => {
     const folder = mkdtempSync(join(tmpdir(), 'recentn-example-'))
     undo.push(() => rmSync(folder, { recursive: true, force: true }))
-    const { orders, history } = await ownTransaction(join(folder, 'shop.db'))
+    return join(folder, 'shop.db')
+  }
+
+  it('own-transaction: the order and its history entry roll back together', async () => {
+    const { orders, history } = await ownTransaction(shopFile())
     expect(orders.map(({ id }) => id)).toEqual([1, 3])
     expect(history).toEqual([
       { order: 3, cents: 20_000 },
       { order: 1, cents: 60_000 },
     ])
+  })
+
+  it('order-invoices: an invoice for each order that there is; what fails twice is a dead letter', async () => {
+    const { invoices, history, dead } = await invoicing.main(shopFile())
+    expect(invoices).toEqual([
+      { id: expect.any(Number), order: 1, cents: 60_000 },
+      { id: expect.any(Number), order: 2, cents: 20_000 },
+    ])
+    expect(history).toEqual([{ order: 2 }, { order: 1 }])
+    expect(dead).toEqual([{ body: { order: 3 }, lastError: expect.stringContaining('Order') }])
+  })
+
+  it('order-invoices: a message that is handed out twice makes one invoice', async () => {
+    const source = await invoicing.createDataSource(shopFile()).initialize()
+    const shop = await attachStore(source)
+    try {
+      await invoicing.createQueues(shop)
+      await invoicing.placeOrder(shop, { id: 7, customer: 'fred', cents: 100 })
+      // The first claim holds nothing, as when its visibility timeout has passed.
+      const [late] = await shop.queues.receive(invoicing.QUEUE, { visibilityTimeoutSeconds: 0 })
+      const [message] = await shop.queues.receive(invoicing.QUEUE, { waitSeconds: 5 })
+      expect([late?.id, late?.receiveCount, message?.receiveCount]).toEqual([message?.id, 1, 2])
+      await expect(invoicing.writeInvoice(shop, late as Message)).rejects.toThrow(invoicing.ClaimLost)
+      await invoicing.writeInvoice(shop, message as Message)
+      await expect(invoicing.writeInvoice(shop, message as Message)).rejects.toThrow(invoicing.ClaimLost)
+      const invoices = await source.getRepository(invoicing.Invoice).find()
+      expect(invoices).toEqual([expect.objectContaining({ order: 7, cents: 100 })])
+      expect(await shop.queues.getMessage(invoicing.QUEUE, (message as Message).id)).toBeNull()
+    } finally {
+      await shop.close()
+      await source.destroy()
+    }
   })
 
   it('mounted-router: below its path, behind the login of the app', async () => {

@@ -3,11 +3,11 @@ import type { Reader, Row, Tx } from '../../database/engine'
 import { invalidInput } from '../../errors'
 import { holdHead, notFound, type QueueHead, readHead } from './heads'
 import { linePage, type Place, placeOf } from './line'
-import { lineOf, peekedOf, stateName } from './rows'
+import { lineOf, OWN_LIMIT, peekedOf, stateName } from './rows'
 import type { BodyOptions, MessagePage, MessageState, PeekedMessage, PeekOptions } from './types'
 
 const COMMON =
-  'receive_count, max_receives, sent_at_ms, visible_at_ms, last_received_at_ms, message_group, last_error, priority, body'
+  'receive_count, sent_at_ms, visible_at_ms, last_received_at_ms, message_group, last_error, priority, body'
 
 /** Rows read at once: a page of great bodies is cut long before. */
 const ROWS_AT_ONCE = 50
@@ -68,12 +68,12 @@ function rowsAfter(
   if (line === null) {
     const behind = after ? ' AND (archived_at_ms > ? OR (archived_at_ms = ? AND id > ?))' : ''
     return reader.rows(
-      `SELECT ${engine.bigint('id')} AS id, ${engine.bigint('archived_at_ms')} AS major, 0 AS minor, archived_at_ms, ${COMMON} ` +
+      `SELECT ${engine.bigint('id')} AS id, ${engine.bigint('archived_at_ms')} AS major, 0 AS minor, archived_at_ms, max_receives, ${COMMON} ` +
         `FROM queue_archive WHERE queue_id = ?${behind} ORDER BY archived_at_ms, queue_archive.id LIMIT ${limit}`,
       after ? [id, after.major, after.major, after.id] : [id],
     )
   }
-  const columns = `${engine.bigint('id')} AS id, ${COMMON}`
+  const columns = `${engine.bigint('id')} AS id, ${OWN_LIMIT}, ${COMMON}`
   return linePage(reader, { columns, queueId: id, state: line, where: '', lock: '', limit }, after)
 }
 
@@ -88,12 +88,12 @@ export async function getMessage(
   const { head } = read
   const text = `${reader.engine.bigint('id')} AS id`
   const [row] = await reader.rows(
-    `SELECT ${text}, state, ${COMMON} FROM queue_messages WHERE id = ? AND queue_id = ?`,
+    `SELECT ${text}, state, ${OWN_LIMIT}, ${COMMON} FROM queue_messages WHERE id = ? AND queue_id = ?`,
     [id, head.id],
   )
   if (row) return peekedOf(row, stateName(row.state), head.maxReceives, options)
   const [archived] = await reader.rows(
-    `SELECT ${text}, archived_at_ms, ${COMMON} FROM queue_archive WHERE id = ? AND queue_id = ?`,
+    `SELECT ${text}, archived_at_ms, max_receives, ${COMMON} FROM queue_archive WHERE id = ? AND queue_id = ?`,
     [id, head.id],
   )
   return archived ? peekedOf(archived, 'archived', head.maxReceives, options) : null

@@ -29,9 +29,12 @@ export const MAX_IDS = 100
 /** Ids of one DELETE, which commits by itself: what each costs beside its rows is shared by more of them. */
 export const MAX_REMOVED = 500
 
+/** A message's own limit of receives, which does not hold among the dead letters. */
+export const OWN_LIMIT = 'CASE WHEN source_queue_id IS NULL THEN max_receives END AS max_receives'
+
 export function messageColumns(engine: Engine): string {
   return (
-    `${engine.bigint('id')} AS id, receipt, receive_count, max_receives, sent_at_ms, last_received_at_ms, visible_at_ms, ` +
+    `${engine.bigint('id')} AS id, receipt, receive_count, ${OWN_LIMIT}, sent_at_ms, last_received_at_ms, visible_at_ms, ` +
     'last_error, message_group, priority, virtual_start, body'
   )
 }

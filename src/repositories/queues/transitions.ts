@@ -44,9 +44,9 @@ export function lockedOf(row: Row): LockedRow {
   }
 }
 
-/** Whether a claim that ends now without a delete was the last one. */
-export function isOutOfReceives({ receiveCount, maxReceives }: LockedRow, head: QueueHead): boolean {
-  const limit = maxReceives ?? head.maxReceives
+/** Whether a claim that ends now without a delete was the last one. Among the dead letters its own limit is past. */
+export function isOutOfReceives({ receiveCount, maxReceives, sourceQueueId }: LockedRow, head: QueueHead): boolean {
+  const limit = (sourceQueueId === null ? maxReceives : null) ?? head.maxReceives
   return limit > 0 && receiveCount >= limit
 }
 

@@ -1,0 +1,137 @@
+/**
+ * An order, a message about it and its entry in the customer's history, in one transaction; and a worker that writes an
+ * invoice for each order in one transaction with the delete of its message. A message may be handed out twice, as when
+ * a worker is killed, but of two transactions that delete it one rolls back: each order has its invoice once.
+ */
+import 'reflect-metadata'
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  Column,
+  DataSource,
+  Entity,
+  type MigrationInterface,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+  type QueryRunner,
+} from 'typeorm'
+import { attachStore, entities, type Message, migrations, type Store, type Worker } from '../src' // 'recentn' in a project of your own
+
+@Entity({ name: 'shop_orders' })
+export class Order {
+  @PrimaryColumn({ type: 'integer' })
+  id!: number
+
+  @Column({ type: 'varchar', length: 100 })
+  customer!: string
+
+  @Column({ type: 'integer' })
+  cents!: number
+}
+
+@Entity({ name: 'shop_invoices' })
+export class Invoice {
+  @PrimaryGeneratedColumn()
+  id!: number
+
+  @Column({ name: 'order_id', type: 'integer' })
+  order!: number
+
+  @Column({ type: 'integer' })
+  cents!: number
+}
+
+export class Invoices1763900000001 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(
+      'CREATE TABLE shop_orders (id integer NOT NULL PRIMARY KEY, customer varchar(100) NOT NULL, cents integer NOT NULL)',
+    )
+    // Nothing but the transaction keeps an order from having two.
+    await runner.query(
+      'CREATE TABLE shop_invoices (id integer NOT NULL PRIMARY KEY AUTOINCREMENT, order_id integer NOT NULL, cents integer NOT NULL)',
+    )
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE shop_invoices')
+    await runner.query('DROP TABLE shop_orders')
+  }
+}
+
+export function createDataSource(database: string): DataSource {
+  return new DataSource({
+    type: 'better-sqlite3',
+    database,
+    enableWAL: true,
+    entities: [Order, Invoice, ...entities],
+    migrations: [Invoices1763900000001, ...migrations],
+    migrationsRun: true,
+  })
+}
+
+export const QUEUE = 'invoices'
+export const DEAD = 'invoices-dead'
+
+export async function createQueues(store: Store): Promise<void> {
+  await store.queues.put(DEAD)
+  await store.queues.put(QUEUE, { maxReceives: 2, deadLetterQueue: DEAD })
+}
+
+/** All three, or none. */
+export async function placeOrder(store: Store, order: Order): Promise<void> {
+  await store.transaction(async (tx) => {
+    await tx.manager.insert(Order, order)
+    await tx.groups.append(`customer:${order.customer}`, { payload: { order: order.id } })
+    await tx.queues.send(QUEUE, { order: order.id })
+  })
+}
+
+export class ClaimLost extends Error {}
+
+/** Throws `ClaimLost` when somebody else has the message by now, and then nothing is stored. */
+export async function writeInvoice(store: Store, message: Message): Promise<void> {
+  const { order: id } = message.body as { order: number }
+  await store.transaction(async (tx) => {
+    const order = await tx.manager.findOneByOrFail(Order, { id })
+    await tx.manager.insert(Invoice, { order: order.id, cents: order.cents })
+    // Last, so that the message is locked for a moment only.
+    const { deleted } = await tx.queues.delete(QUEUE, message.receiptHandle)
+    if (deleted.length === 0) throw new ClaimLost()
+  })
+}
+
+export function startInvoicing(store: Store): Worker {
+  return store.queues.work(QUEUE, (message) => writeInvoice(store, message), {
+    concurrency: 4,
+    backoff: { minSeconds: 0, maxSeconds: 60 },
+  })
+}
+
+export async function main(
+  database: string,
+): Promise<{ invoices: Invoice[]; history: unknown[]; dead: { body: unknown; lastError: string | null }[] }> {
+  const source = await createDataSource(database).initialize()
+  const store = await attachStore(source)
+  try {
+    await createQueues(store)
+    await placeOrder(store, { id: 1, customer: 'fred', cents: 60_000 })
+    await placeOrder(store, { id: 2, customer: 'fred', cents: 20_000 })
+    // There is an order 2: nothing of this one is stored, and no message is sent.
+    await placeOrder(store, { id: 2, customer: 'anna', cents: 5 }).catch(() => {})
+    // There is no order 3: this one fails twice, and is a dead letter then.
+    await store.queues.send(QUEUE, { order: 3 })
+    const worker = startInvoicing(store)
+    const deadOnes = () => store.queues.peek(DEAD)
+    const invoices = () => source.getRepository(Invoice).find({ order: { order: 'ASC' } })
+    while ((await deadOnes()).messages.length < 1 || (await invoices()).length < 2) await pause(20)
+    await worker.stop()
+    const { items } = await store.groups.recent('customer:fred')
+    return {
+      invoices: await invoices(),
+      history: items.map((item) => item.payload),
+      dead: (await deadOnes()).messages.map(({ body, lastError }) => ({ body, lastError })),
+    }
+  } finally {
+    await store.close() // leaves your DataSource open
+    await source.destroy()
+  }
+}
