@@ -40,7 +40,7 @@ export class QueueCatalog {
   async put(queue: string, settings: Queue.QueueSettings = {}): Promise<Queue.Queue & { created: boolean }> {
     check.checkSettings(queue, settings)
     const put = await this.session.write((tx) => putQueue(tx, queue, settings))
-    this.memory.heads.delete(queue)
+    this.memory.outdate(queue)
     this.becameReady(queue) // it may have been paused
     return put
   }
@@ -85,7 +85,11 @@ export class QueueCatalog {
       queues.add(queueId)
       this.memory.readyAt(queueId, major, minor)
     })
-    for (const { id, queue } of this.memory.heads.values()) if (queues.has(id)) this.becameReady(queue)
+    for (const id of queues) {
+      const queue = this.memory.nameOf(id)
+      // One that nobody here has asked for has nobody here who waits.
+      if (queue !== undefined) this.becameReady(queue)
+    }
     return result
   }
 

@@ -126,22 +126,33 @@ const URGENT_MS = 50
 
 /** What a process remembers of queues, to save statements. Nothing that is decided depends on it alone. */
 export class QueueMemory {
-  readonly heads = new Map<string, QueueHead>()
+  readonly #heads = new Map<string, QueueHead>()
+  readonly #names = new Map<bigint, string>()
   readonly #places = new Map<bigint, { place: Place; since: number; urgentAt: number }>()
   readonly #looks = new Map<bigint, { at: number; now: string }>()
 
   /** The head as it was last seen, or as it is; throws `queue_not_found`. */
   async headOf(reader: Reader, queue: string): Promise<QueueHead> {
-    return this.heads.get(queue) ?? (await this.refresh(reader, queue))
+    return this.#heads.get(queue) ?? (await this.refresh(reader, queue))
+  }
+
+  /** The same; null for a queue that does not exist. */
+  async find(reader: Reader, queue: string): Promise<QueueHead | null> {
+    return this.#heads.get(queue) ?? (await this.#read(reader, queue))
   }
 
   async refresh(reader: Reader, queue: string): Promise<QueueHead> {
+    const head = await this.#read(reader, queue)
+    if (head === null) throw notFound(queue)
+    return head
+  }
+
+  async #read(reader: Reader, queue: string): Promise<QueueHead | null> {
     const read = await readHead(reader, queue)
-    if (read === null) {
-      this.heads.delete(queue)
-      throw notFound(queue)
-    }
-    this.heads.set(queue, read.head)
+    this.outdate(queue)
+    if (read === null) return null
+    this.#heads.set(queue, read.head)
+    this.#names.set(read.head.id, queue)
     return read.head
   }
 
@@ -186,8 +197,19 @@ export class QueueMemory {
     this.#looks.set(queueId, { at: performance.now(), now })
   }
 
+  nameOf(queueId: bigint): string | undefined {
+    return this.#names.get(queueId)
+  }
+
+  /** It has changed, or is gone: the next who asks reads it. */
+  outdate(queue: string): void {
+    const head = this.#heads.get(queue)
+    this.#heads.delete(queue)
+    if (head) this.#names.delete(head.id)
+  }
+
   forget({ id, queue }: QueueHead): void {
-    this.heads.delete(queue)
+    this.outdate(queue)
     this.#places.delete(id)
     this.#looks.delete(id)
   }

@@ -43,32 +43,44 @@ export async function sendAlone(session: Session, request: SendRequest, onReady:
   return outcome as Sent[]
 }
 
+/** Messages without a group of one queue and priority, ready at once. */
+interface Level {
+  queue: string
+  priority: number
+  count: number
+}
+
+function levelsOf(requests: readonly SendRequest[]): Level[] {
+  const levels = new Map<string, Level>()
+  for (const { queue, rows } of requests) {
+    for (const { priority, messageGroup, delayMs } of rows) {
+      if (messageGroup !== null || delayMs > 0) continue
+      const key = `${priority} ${queue}`
+      const level = levels.get(key)
+      if (level) level.count++
+      else levels.set(key, { queue, priority, count: 1 })
+    }
+  }
+  return [...levels.values()]
+}
+
 /** Takes the starts of messages without a group, where a statement can do that by itself. */
 async function takeAhead(
   session: Session,
   memory: QueueMemory,
   requests: readonly SendRequest[],
 ): Promise<Map<string, number>> {
-  const wanted = new Map<string, { queueId: bigint; priority: number; count: number }>()
-  for (const { queue, rows } of requests) {
-    const head = memory.heads.get(queue)
-    if (!head) continue
-    for (const { priority, messageGroup, delayMs } of rows) {
-      if (messageGroup !== null || delayMs > 0) continue
-      const key = aheadKey(head.id, priority)
-      const level = wanted.get(key)
-      if (level) level.count++
-      else wanted.set(key, { queueId: head.id, priority, count: 1 })
-    }
-  }
   const ahead = new Map<string, number>()
-  const count = [...wanted.values()].reduce((sum, level) => sum + level.count, 0)
-  if (count < WORTH_A_COMMIT || wanted.size > MAX_LEVELS) return ahead
+  const levels = levelsOf(requests)
+  const count = levels.reduce((sum, level) => sum + level.count, 0)
+  if (count < WORTH_A_COMMIT || levels.length > MAX_LEVELS) return ahead
   await session.separately(async (statements) => {
     if (!statements.engine.remembers) return
-    for (const [key, level] of wanted) {
-      const start = await takeStarts(statements, level, level.count)
-      if (start !== null) ahead.set(key, start)
+    for (const { queue, priority, count } of levels) {
+      // One that is gone is told to its callers by the transaction.
+      const head = await memory.find(statements, queue)
+      const start = head ? await takeStarts(statements, { queueId: head.id, priority }, count) : null
+      if (head && start !== null) ahead.set(aheadKey(head.id, priority), start)
     }
   })
   return ahead
