@@ -5,10 +5,28 @@ import type { Check, Finding } from './finding'
 type Answer = Omit<Finding, 'check'>
 type Row = Record<string, unknown>
 
-const OLDEST = { MySQL: [8, 0], MariaDB: [10, 6] } as const
+/** MariaDB has had RANDOM_BYTES, which draws receipts, since 10.10. */
+const OLDEST = { MySQL: [8, 0], MariaDB: [10, 10] } as const
 const CLOCK_LIMIT_MS = 1000
 const LONG_LOCK_SECONDS = 5
-const OUR_TABLES = "'recent_groups', 'recent_items', 'recent_policies', 'recent_policy_epoch', 'recent_policy_rollouts'"
+const OUR_TABLES = [
+  'recent_groups',
+  'recent_items',
+  'recent_policies',
+  'recent_policy_epoch',
+  'recent_policy_rollouts',
+  'queues',
+  'queue_messages',
+  'queue_archive',
+  'queue_flows',
+  'queue_dedups',
+  'queue_cursors',
+  'queue_drops',
+  'recentn_writers',
+  'recentn_schema',
+]
+  .map((table) => `'${table}'`)
+  .join(', ')
 
 async function serverOf(database: DataSource): Promise<{ name: keyof typeof OLDEST; version: string }> {
   const [row] = await database.query('SELECT VERSION() AS version')
@@ -65,7 +83,7 @@ async function skipLocked(database: DataSource): Promise<Answer> {
     return { state: 'ok', found: 'understood' }
   } catch (error) {
     if ((error as { errno?: number }).errno !== 1064) throw error
-    return { state: 'wrong', found: 'not understood', mend: 'upgrade the server: MySQL 8.0 or MariaDB 10.6' }
+    return { state: 'wrong', found: 'not understood', mend: 'upgrade the server: MySQL 8.0 or MariaDB 10.10' }
   }
 }
 
