@@ -75,7 +75,8 @@ export function checkedWork(queue: string, handler: Handler, options: WorkOption
     ...backoffFaults(options?.backoff),
   ])
   const { concurrency = 1, visibilityTimeoutSeconds = null, onError } = options
-  const { batchSize = Math.min(Math.max(concurrency, 10), 1000) } = options
+  // What is claimed ahead is bounded by what the handlers begin in a moment: a large batch is for quick ones only.
+  const { batchSize = Math.min(Math.max(5 * concurrency, 10), 1000) } = options
   const { minSeconds = DEFAULT_BACKOFF.minSeconds, maxSeconds = DEFAULT_BACKOFF.maxSeconds } = options.backoff ?? {}
   const backoff = { minSeconds, maxSeconds: Math.max(minSeconds, maxSeconds) }
   return { concurrency, batchSize, visibilityTimeoutSeconds, backoff, onError }

@@ -13,7 +13,7 @@ export type Handler = (message: Message, context: WorkContext) => Promise<unknow
 export interface WorkOptions {
   /** Handlers at once, 1 to 10,000; 1 when left out. */
   concurrency?: number
-  /** Messages of one claim, 1 to 1,000; as many as handlers, at least 10 and at most 1,000, when left out. */
+  /** Messages of one claim, 1 to 1,000; five times as many as handlers, at least 10 and at most 1,000, when left out. */
   batchSize?: number
   /** How long a claim holds before it is extended; 1 to 43,200; the messages' own, or the queue's, when left out. */
   visibilityTimeoutSeconds?: number
