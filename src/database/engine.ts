@@ -91,6 +91,8 @@ export interface Ran {
 
 /** Runs statements that change rows. */
 export interface Statements extends Reader {
+  /** True where each commits by itself; else nothing is left of them when they run again. */
+  readonly separate: boolean
   /** Resolves to how many rows it changed. */
   run(sql: string, parameters?: readonly Parameter[]): Promise<number>
   execute(sql: string, parameters?: readonly Parameter[]): Promise<Ran>
@@ -123,7 +125,7 @@ export interface Session {
    * transaction where there is only one connection, and in the caller's inside of one. `work` runs again after a
    * deadlock or a lost connection, as a whole: it must know what its first statement did.
    */
-  separately<T>(work: (statements: Statements) => Promise<T>): Promise<T>
+  separately<T>(work: (statements: Statements) => Promise<T>, options?: { retryMs?: number }): Promise<T>
   /** An operation of several reads and writes, which closing the store waits for as one. */
   whole<T>(work: (session: Session) => Promise<T>): Promise<T>
 }

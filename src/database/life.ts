@@ -118,6 +118,7 @@ export function statementsOn(
   }
   return {
     engine,
+    separate: true,
     get now() {
       return reader.now
     },
@@ -142,6 +143,7 @@ export function txOn(runner: QueryRunner, engine: Engine, isOpen: () => boolean,
   const statements = statementsOn(runner, engine, clockOffsetMs, requireOpen)
   const tx = {
     ...statements,
+    separate: false,
     get now() {
       return statements.now
     },

@@ -123,5 +123,5 @@ export const mariadbEngine: Engine = { ...mysqlEngine, returning: true }
 /** What each of our own connections is set to, once. */
 export const MYSQL_SESSION = [
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-  "SET SESSION innodb_lock_wait_timeout = 5, sql_mode = 'STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00'",
+  "SET SESSION autocommit = 1, innodb_lock_wait_timeout = 5, sql_mode = 'STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00'",
 ] as const

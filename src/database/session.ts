@@ -55,6 +55,7 @@ export async function attach(user: DataSource, clockOffsetMs?: () => number): Pr
   const gate = gateOf(user)
   const options = { engine, gate, clockOffsetMs }
   if (user.options.type !== 'better-sqlite3') {
+    await requireAutocommit(user)
     const database = new Database({
       ...options,
       setIsolation: true,
@@ -107,6 +108,16 @@ function ownConnectionOf(user: SqliteOptions): SqliteOptions {
   }
 }
 
+/** What stands outside of a transaction would never be committed, and nobody would be told. */
+async function requireAutocommit(user: DataSource): Promise<void> {
+  const [row] = await user.query('SELECT @@SESSION.autocommit AS autocommit')
+  if (Number(row.autocommit) === 1) return
+  throw new RecentnError(
+    'database_refused',
+    'The connections of the DataSource have autocommit off: recentn needs it on',
+  )
+}
+
 export function sessionOf(source: DataSource | EntityManager | QueryRunner | Session): Session {
   if ('read' in source && 'write' in source) return source
   if (source instanceof DataSource) return new LazySession(source)
@@ -139,8 +150,8 @@ class LazySession implements Session {
     return (await this.#database()).write(work, options)
   }
 
-  async separately<T>(work: (statements: Statements) => Promise<T>): Promise<T> {
-    return (await this.#database()).separately(work)
+  async separately<T>(work: (statements: Statements) => Promise<T>, options?: { retryMs?: number }): Promise<T> {
+    return (await this.#database()).separately(work, options)
   }
 
   async whole<T>(work: (session: Session) => Promise<T>): Promise<T> {

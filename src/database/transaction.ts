@@ -86,13 +86,13 @@ export class Database implements Session {
   }
 
   /** Runs statements that each commit by themselves; on SQLite, which has one connection for all, a transaction. */
-  separately<T>(work: (statements: Statements) => Promise<T>): Promise<T> {
-    return this.#counted(() => this.#separately(work))
+  separately<T>(work: (statements: Statements) => Promise<T>, options: { retryMs?: number } = {}): Promise<T> {
+    return this.#counted(() => this.#separately(work, options))
   }
 
-  #separately<T>(work: (statements: Statements) => Promise<T>): Promise<T> {
-    if (this.engine.family === 'sqlite') return this.#write(work)
-    return this.#retried(MAX_CONFLICT_RETRIES, RETRY_MS, async () => {
+  #separately<T>(work: (statements: Statements) => Promise<T>, { retryMs }: { retryMs?: number } = {}): Promise<T> {
+    if (this.engine.family === 'sqlite') return this.#write(work, { retryMs })
+    return this.#retried(MAX_CONFLICT_RETRIES, retryMs, async () => {
       const runner = this.#options.createRunner()
       const isolate = () => runner.query('SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
       const before = this.#options.setIsolation ? isolate : undefined
@@ -109,7 +109,7 @@ export class Database implements Session {
     const inner: Session = {
       read: (reading) => this.#read(reading),
       write: (writing, options) => this.#write(writing, options),
-      separately: (separate) => this.#separately(separate),
+      separately: (separate, options) => this.#separately(separate, options),
       whole: (whole) => whole(inner),
     }
     return this.#counted(() => work(inner))

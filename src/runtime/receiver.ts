@@ -43,6 +43,8 @@ interface Line {
   /** What each claim in flight asks for. */
   flights: number[]
   timer: NodeJS.Timeout | null
+  /** How often something has changed. */
+  wakes: number
 }
 
 /** Messages of one claim. */
@@ -116,12 +118,13 @@ export class Receiver {
     const key = JSON.stringify([request.queue, request.order, request.cursor, request.visibilityTimeoutSeconds])
     const known = this.#lines.get(key)
     if (known) return known
-    const line: Line = { key, request, waiting: [], flights: [], timer: null }
+    const line: Line = { key, request, waiting: [], flights: [], timer: null, wakes: 0 }
     this.#lines.set(key, line)
     return line
   }
 
   #askAnew(line: Line): void {
+    line.wakes++
     for (const caller of line.waiting) caller.isAsked = false
     this.#start(line)
   }
@@ -143,12 +146,14 @@ export class Receiver {
   async #claim(line: Line, cohort: readonly Caller[], max: number): Promise<void> {
     // No longer in flight when its callers are answered: they may ask for more at once.
     const land = () => line.flights.splice(line.flights.indexOf(max), 1)
+    const { wakes } = line
     try {
       const messages = await this.#options.take(line.request, max).finally(land)
       const left = hand(cohort, messages)
       const now = performance.now()
       for (const caller of cohort.filter(({ isAnswered }) => !isAnswered)) {
-        caller.isAsked = true
+        // Something that came meanwhile may have come too late for this claim.
+        caller.isAsked = line.wakes === wakes
         if (caller.deadline <= now || this.#closed) caller.answer([])
         else line.waiting.push(caller)
       }

@@ -26,7 +26,7 @@ export class QueueCatalog {
   /** On a DataSource each call has transactions of its own; on an EntityManager it is part of that manager's. */
   constructor(source: DataSource | EntityManager | Session, isInside = !('read' in source) && 'queryRunner' in source) {
     this.session = sessionOf(source)
-    this.memory = new QueueMemory()
+    this.memory = new QueueMemory(isInside)
     this.#counts = new Counts()
     this.#isInside = isInside
   }
@@ -71,7 +71,7 @@ export class QueueCatalog {
 
   /** Sees to what is due, so that what is read next shows it. */
   protected async promoted(queue: string): Promise<void> {
-    await this.changed((onReady) => promoteDue(this.with(onReady), queue, 0))
+    await this.changed((onReady) => promoteDue(this.with(onReady), queue))
   }
 
   protected with(onReady: OnReady): Settling {

@@ -42,6 +42,11 @@ export function claimSql(engine: Engine, now: string, request: ClaimRequest, cla
   return engine.updateChosen('queue_messages', chooseSql(engine, request), claimSets(engine, now, request, claimNumber))
 }
 
+/** After how long a claim is looked at: none of its messages may come back sooner. */
+export function lookSeconds(head: QueueHead, asked: number | undefined): number {
+  return asked ?? Math.min(head.visibilityTimeoutSeconds, head.shortestVisibilitySeconds)
+}
+
 /** What a claim makes of a message, whichever way it was chosen. */
 export function claimSets(
   engine: Engine,
@@ -54,7 +59,7 @@ export function claimSets(
       ? `COALESCE(visibility_timeout_seconds, ${head.visibilityTimeoutSeconds})`
       : String(visibilityTimeoutSeconds)
   // The same for all of a claim, so that one look in the index reads them; none of them runs out before.
-  const look = visibilityTimeoutSeconds ?? Math.min(head.visibilityTimeoutSeconds, head.shortestVisibilitySeconds)
+  const look = lookSeconds(head, visibilityTimeoutSeconds)
   return (
     `state = ${STATE.inFlight}, sort_major = ${engine.remembered(`${now} + ${look * 1000}`)}, ` +
     `sort_minor = ${claimNumber}, cycle_queue_id = 0, receipt = ${engine.randomHex}, ` +

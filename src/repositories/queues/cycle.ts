@@ -12,17 +12,19 @@ import { type ClaimedRow, claimedOf, messageColumns, STATE } from './rows'
 import { updateRows } from './transitions'
 
 const PAGE = 500
+/** Doing it twice is doing it once. */
+const REPEATABLE = { arrived: async () => false }
 
 /** Puts all ready messages of a queue into the cycle, the first time that it is received so. */
 export async function beginCycle(session: Session, head: QueueHead): Promise<void> {
   // Waits for the senders who have seen it otherwise.
-  await session.write((tx) => setCycled(tx, head.id, CYCLED.begun))
+  await session.write((tx) => setCycled(tx, head.id, CYCLED.begun), REPEATABLE)
   let after: Place | null = null
   do {
     const place: Place | null = after
-    after = await session.write<Place | null>((tx) => enterPage(tx, head.id, place))
+    after = await session.write<Place | null>((tx) => enterPage(tx, head.id, place), REPEATABLE)
   } while (after !== null)
-  await session.write((tx) => setCycled(tx, head.id, CYCLED.wholly))
+  await session.write((tx) => setCycled(tx, head.id, CYCLED.wholly), REPEATABLE)
 }
 
 function setCycled(tx: Tx, queueId: bigint, cycled: number): Promise<number> {
@@ -35,7 +37,11 @@ function setCycled(tx: Tx, queueId: bigint, cycled: number): Promise<number> {
 
 async function enterPage(tx: Tx, queueId: bigint, after: Place | null): Promise<Place | null> {
   const columns = `${tx.engine.bigint('id')} AS id`
-  const rows = await linePage(tx, { columns, queueId, state: STATE.ready, where: '', lock: '', limit: PAGE }, after)
+  const rows = await linePage(
+    tx,
+    { columns, queueId, state: STATE.ready, where: '', lock: tx.engine.forShare, limit: PAGE },
+    after,
+  )
   const last = rows.at(-1)
   if (last === undefined) return null
   const ids = rows.map(({ id }) => BigInt(id as string))
@@ -55,14 +61,17 @@ export interface CycleRequest {
 }
 
 /** Claims the next messages and moves the cursor behind them; null while the cycle is not whole. */
-export async function claimCycle(tx: Tx, request: CycleRequest): Promise<ClaimedRow[] | null> {
+export async function claimCycle(
+  tx: Tx,
+  request: CycleRequest,
+): Promise<{ head: QueueHead; rows: ClaimedRow[] } | null> {
   const { head } = await holdHead(tx, request.queue)
-  if (head.paused) return []
+  if (head.paused) return { head, rows: [] }
   if (head.cycled !== CYCLED.wholly) return null
   const last = await lockCursor(tx, head.id, request.cursor)
   const ids = await nextIds(tx, head.id, `id > ${last}`, request.max)
   if (ids.length < request.max) ids.push(...(await nextIds(tx, head.id, `id <= ${last}`, request.max - ids.length)))
-  if (ids.length === 0) return []
+  if (ids.length === 0) return { head, rows: [] }
   await updateRows(
     tx,
     claimSets(tx.engine, tx.now, { head, ...request }, request.claimNumber),
@@ -73,7 +82,7 @@ export async function claimCycle(tx: Tx, request: CycleRequest): Promise<Claimed
     head.id,
     request.cursor,
   ])
-  return readRows(tx, ids)
+  return { head, rows: await readRows(tx, ids) }
 }
 
 /** The id before the first of the next batch. */

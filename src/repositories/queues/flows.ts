@@ -6,7 +6,7 @@
  * It owns queue_flows. Invariant: the starts of a group grow. The lock of an urgency of a queue is its row with the
  * group '', taken first and held to the end of the transaction.
  */
-import { compareNames, type Parameter, type Row, type Statements, type Tx } from '../../database/engine'
+import { compareNames, type Parameter, type Row, type Session, type Statements, type Tx } from '../../database/engine'
 import { STATE } from './rows'
 
 /** A message that becomes ready. */
@@ -186,18 +186,40 @@ async function saveLevels(tx: Tx, levels: ReadonlyMap<string, Level>): Promise<v
   }
 }
 
-/** Groups whose next message would start at the virtual time anyway: their rows say nothing. */
-export async function sweepFlows(tx: Tx): Promise<void> {
-  const idle = await tx.rows(
-    'SELECT flow.queue_id, flow.urgency, flow.message_group FROM queue_flows flow ' +
-      "JOIN queue_flows level ON level.queue_id = flow.queue_id AND level.urgency = flow.urgency AND level.message_group = '' " +
-      "WHERE flow.message_group <> '' AND flow.next_start <= level.virtual_time LIMIT 500",
+/** Whether starts can be given to such messages without waiting; then their levels are locked. */
+export async function canAssign(tx: Tx, messages: readonly Omit<Ready, 'messageGroup'>[]): Promise<boolean> {
+  const levels = levelsOf(messages.map((message) => ({ ...message, messageGroup: null })))
+  if (levels.size === 0 || tx.engine.forUpdateSkipLocked === '') return true
+  const where = [...levels.values()].map(() => "(queue_id = ? AND urgency = ? AND message_group = '')").join(' OR ')
+  const parameters = [...levels.values()].flatMap(({ queueId, urgency }) => [queueId, urgency])
+  const sql = `SELECT urgency FROM queue_flows WHERE ${where}`
+  const there = await tx.rows(sql, parameters)
+  const locked = await tx.rows(`${sql}${tx.engine.forUpdateSkipLocked}`, parameters)
+  return locked.length >= there.length
+}
+
+const SWEPT = 50
+
+/** Removes groups whose next message would start at the virtual time anyway; resolves to whether there may be more. */
+export async function sweepFlows(session: Session): Promise<boolean> {
+  const idle = await session.read((reader) =>
+    reader.rows(
+      `SELECT ${reader.engine.bigint('flow.queue_id')} AS queue_id, flow.urgency, flow.message_group, level.virtual_time ` +
+        'FROM queue_flows flow ' +
+        "JOIN queue_flows level ON level.queue_id = flow.queue_id AND level.urgency = flow.urgency AND level.message_group = '' " +
+        `WHERE flow.message_group <> '' AND flow.next_start <= level.virtual_time LIMIT ${10 * SWEPT}`,
+    ),
   )
-  for (const { queue_id, urgency, message_group } of idle) {
-    await tx.run(
-      'DELETE FROM queue_flows WHERE queue_id = ? AND urgency = ? AND message_group = ? AND next_start <= ' +
-        "(SELECT virtual_time FROM (SELECT virtual_time FROM queue_flows WHERE queue_id = ? AND urgency = ? AND message_group = '') level)",
-      [queue_id, urgency, message_group, queue_id, urgency] as Parameter[],
+  for (let start = 0; start < idle.length; start += SWEPT) {
+    const chunk = idle.slice(start, start + SWEPT)
+    // The virtual time only grows: what was behind it then is behind it now.
+    const where = chunk
+      .map(() => '(queue_id = ? AND urgency = ? AND message_group = ? AND next_start <= ?)')
+      .join(' OR ')
+    const parameters = chunk.flatMap(
+      (row) => [row.queue_id, Number(row.urgency), row.message_group, Number(row.virtual_time)] as Parameter[],
     )
+    await session.write((tx) => tx.run(`DELETE FROM queue_flows WHERE ${where}`, parameters))
   }
+  return idle.length >= 10 * SWEPT
 }

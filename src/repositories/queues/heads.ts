@@ -64,8 +64,8 @@ export function headOf(row: Row): QueueHead {
   }
 }
 
-export async function readHead(reader: Reader, queue: string): Promise<Read | null> {
-  const [row] = await reader.rows(`SELECT ${headColumns(reader)} FROM queues WHERE queue = ?`, [queue])
+export async function readHead(reader: Reader, queue: string, lock = ''): Promise<Read | null> {
+  const [row] = await reader.rows(`SELECT ${headColumns(reader)} FROM queues WHERE queue = ?${lock}`, [queue])
   return row ? { head: headOf(row), nowMs: Number(row.now_ms) } : null
 }
 
@@ -121,6 +121,10 @@ export interface Place {
   minor: number
 }
 
+/** Of the bodies that one receive brings, about: what is left waits for the next. */
+export const MAX_CLAIM_BYTES = 32 * 1024 * 1024
+/** Messages of the first claim, when it is not known how large they are. */
+const FIRST_CLAIM = 64
 const PLACE_MS = 800
 const URGENT_MS = 50
 
@@ -128,6 +132,14 @@ const URGENT_MS = 50
 export class QueueMemory {
   readonly #heads = new Map<string, QueueHead>()
   readonly #names = new Map<bigint, string>()
+  readonly #fitting = new Map<bigint, number>()
+  readonly #isInside: boolean
+
+  /** `isInside`: of one transaction, and gone with it. */
+  constructor(isInside: boolean) {
+    this.#isInside = isInside
+  }
+
   readonly #places = new Map<bigint, { place: Place; since: number; urgentAt: number }>()
   readonly #looks = new Map<bigint, { at: number; now: string }>()
 
@@ -148,12 +160,28 @@ export class QueueMemory {
   }
 
   async #read(reader: Reader, queue: string): Promise<QueueHead | null> {
-    const read = await readHead(reader, queue)
+    // A transaction might see what was before, by its snapshot.
+    const read = await readHead(reader, queue, this.#isInside ? reader.engine.forShare : '')
     this.outdate(queue)
-    if (read === null) return null
-    this.#heads.set(queue, read.head)
-    this.#names.set(read.head.id, queue)
-    return read.head
+    if (read !== null) this.learn(read.head)
+    return read?.head ?? null
+  }
+
+  /** The head has been read. */
+  learn(head: QueueHead): void {
+    this.outdate(head.queue)
+    this.#heads.set(head.queue, head)
+    this.#names.set(head.id, head.queue)
+  }
+
+  /** How many messages of the size of the last ones one claim may bring. */
+  fitting(queueId: bigint): number {
+    return this.#fitting.get(queueId) ?? FIRST_CLAIM
+  }
+
+  /** A claim has brought so many messages of so many bytes. */
+  weighed(queueId: bigint, count: number, bytes: number): void {
+    if (count > 0) this.#fitting.set(queueId, Math.max(1, Math.floor((MAX_CLAIM_BYTES * count) / Math.max(bytes, 1))))
   }
 
   /**
@@ -212,5 +240,6 @@ export class QueueMemory {
     this.outdate(queue)
     this.#places.delete(id)
     this.#looks.delete(id)
+    this.#fitting.delete(id)
   }
 }

@@ -3,6 +3,7 @@
  * looks for work, and the sweeper of every process. What another transaction has locked is passed over.
  */
 import type { Reader, Session, Tx } from '../../database/engine'
+import { canAssign } from './flows'
 import { holdHeadById, type QueueHead } from './heads'
 import { IN_LINE, STATE } from './rows'
 import type { OnReady } from './send'
@@ -17,7 +18,7 @@ import {
 } from './transitions'
 
 /** Messages of one transaction. */
-const BATCH = 200
+export const BATCH = 200
 
 /** Lines of the index that are in the order of time. */
 const TIMED = [STATE.inFlight, STATE.delayed] as const
@@ -43,17 +44,35 @@ export async function dueQueues(reader: Reader): Promise<bigint[]> {
   return rows.map(({ id }) => BigInt(id as string))
 }
 
-/** Promotes until nothing of the queue is due, or what is is locked; resolves to how many messages it moved. */
-export async function promoteQueue(session: Session, queueId: bigint, onReady: OnReady): Promise<number> {
-  let moved = 0
-  for (;;) {
-    const batch = await session.write((tx) => promoteBatch(tx, queueId, onReady))
-    moved += batch.moved
-    if (!batch.more) return moved
-  }
+/** What was done about what is due in a queue. */
+export interface Promoted {
+  moved: number
+  /** There is more of it, and nobody in the way. */
+  more: boolean
 }
 
-async function promoteBatch(tx: Tx, queueId: bigint, onReady: OnReady): Promise<{ moved: number; more: boolean }> {
+/**
+ * Promotes a few batches of what is due. Waits for nobody: where another transaction holds a lock that is needed, as one
+ * of a user's that has sent to the queue and is still open, it is left for later. Can be repeated, so that it is when a
+ * commit was cut off.
+ */
+export async function promoteQueue(
+  session: Session,
+  queueId: bigint,
+  batches: number,
+  onReady: OnReady,
+): Promise<Promoted> {
+  let moved = 0
+  for (let batch = 0; batch < batches; batch++) {
+    const options = { arrived: async () => false, retryMs: 0 }
+    const one = await session.write((tx) => promoteBatch(tx, queueId, onReady), options)
+    moved += one.moved
+    if (!one.more) return { moved, more: false }
+  }
+  return { moved, more: true }
+}
+
+async function promoteBatch(tx: Tx, queueId: bigint, onReady: OnReady): Promise<Promoted> {
   const held = await holdHeadById(tx, queueId)
   if (held === null) return { moved: 0, more: false }
   const { head, nowMs } = held
@@ -61,17 +80,16 @@ async function promoteBatch(tx: Tx, queueId: bigint, onReady: OnReady): Promise<
   for (const state of TIMED) rows.push(...(await lockDue(tx, queueId, state, nowMs)))
   const isHeld = (row: LockedRow) => row.state === STATE.inFlight && row.visibleAtMs > nowMs
   const over = rows.filter((row) => !isHeld(row))
-  await updateRows(tx, 'sort_major = visible_at_ms', rows.filter(isHeld))
   const dead = over.filter((row) => row.state === STATE.inFlight && isOutOfReceives(row, head))
+  const ready = over.filter((row) => !dead.includes(row))
+  await updateRows(tx, 'sort_major = visible_at_ms', rows.filter(isHeld))
+  const becoming = ready.map(({ priority }) => ({ queueId, priority }))
+  const letters = head.deadLetterQueueId
+  if (letters !== null) becoming.push(...dead.map(({ priority }) => ({ queueId: letters, priority })))
+  if (!(await canAssign(tx, becoming))) return { moved: 0, more: false }
   await bury(tx, head, dead, nowMs, onReady)
   // The receipt stays: until another receiver has the message, its last one may still delete it.
-  await makeReady(
-    tx,
-    head,
-    over.filter((row) => !dead.includes(row)),
-    '',
-    onReady,
-  )
+  await makeReady(tx, head, ready, '', onReady)
   return { moved: over.length, more: rows.length >= BATCH }
 }
 

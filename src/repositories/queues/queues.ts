@@ -18,13 +18,13 @@ async function lockSettings(tx: Tx): Promise<void> {
   await tx.rows(`SELECT id FROM recentn_schema WHERE id = 1${tx.engine.forUpdate}`)
 }
 
-async function headNamed(reader: Reader, queue: string): Promise<QueueHead | null> {
-  const [row] = await reader.rows(`SELECT ${headColumns(reader)} FROM queues WHERE queue = ?`, [queue])
+async function headNamed(reader: Reader, queue: string, lock = ''): Promise<QueueHead | null> {
+  const [row] = await reader.rows(`SELECT ${headColumns(reader)} FROM queues WHERE queue = ?${lock}`, [queue])
   return row ? headOf(row) : null
 }
 
-async function headNumbered(reader: Reader, id: bigint): Promise<QueueHead | null> {
-  const [row] = await reader.rows(`SELECT ${headColumns(reader)} FROM queues WHERE id = ?`, [id])
+async function headNumbered(reader: Reader, id: bigint, lock = ''): Promise<QueueHead | null> {
+  const [row] = await reader.rows(`SELECT ${headColumns(reader)} FROM queues WHERE id = ?${lock}`, [id])
   return row ? headOf(row) : null
 }
 
@@ -38,7 +38,8 @@ export async function namedHead(reader: Reader, queue: string): Promise<NamedHea
 
 export async function putQueue(tx: Tx, queue: string, settings: QueueSettings): Promise<Queue & { created: boolean }> {
   await lockSettings(tx)
-  const before = await headNamed(tx, queue)
+  // With locks: a snapshot of the caller's transaction may be older than the lock on the settings.
+  const before = await headNamed(tx, queue, tx.engine.forUpdate)
   const name = settings.deadLetterQueue ?? null
   const letters = name === null ? null : await deadLetters(tx, queue, name)
   const values: Record<string, Parameter> = {
@@ -70,13 +71,13 @@ async function deadLetters(tx: Tx, queue: string, name: string): Promise<QueueHe
       faults: faults('closes a circle'),
     })
   if (name === queue) throw circle()
-  const first = await headNamed(tx, name)
+  const first = await headNamed(tx, name, tx.engine.forShare)
   if (first === null) {
     const detail = `There is no queue ${JSON.stringify(name)}`
     throw new RecentnError('queue_not_found', detail, { faults: faults('is no queue') })
   }
   for (let next: QueueHead | null = first; next?.deadLetterQueueId; ) {
-    next = await headNumbered(tx, next.deadLetterQueueId)
+    next = await headNumbered(tx, next.deadLetterQueueId, tx.engine.forShare)
     if (next?.queue === queue) throw circle()
   }
   return first
@@ -120,9 +121,10 @@ async function dropHead(tx: Tx, queue: string): Promise<QueueHead | null> {
   const [row] = await tx.rows(`SELECT ${headColumns(tx)} FROM queues WHERE queue = ?${tx.engine.forUpdate}`, [queue])
   if (!row) return null
   const head = headOf(row)
-  const [other] = await tx.rows('SELECT queue FROM queues WHERE dead_letter_queue_id = ? ORDER BY queue LIMIT 1', [
-    head.id,
-  ])
+  const [other] = await tx.rows(
+    `SELECT queue FROM queues WHERE dead_letter_queue_id = ? ORDER BY queue LIMIT 1${tx.engine.forShare}`,
+    [head.id],
+  )
   if (other) throw new RecentnError('queue_in_use', `${JSON.stringify(other.queue)} has it as its dead-letter queue`)
   await tx.run('INSERT INTO queue_drops (queue_id) VALUES (?)', [head.id])
   for (const table of ['queue_flows', 'queue_cursors']) {

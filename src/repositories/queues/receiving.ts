@@ -1,16 +1,18 @@
 /**
  * Receiving, as one operation of several transactions: what is due is promoted first, then messages are claimed.
  */
-import type { Session } from '../../database/engine'
-import { claimReady, isUrgent, newClaimNumber, placeAfter } from './claim'
+import type { Session, Statements } from '../../database/engine'
+import { type ErrorCode, RecentnError } from '../../errors'
+import { claimReady, isUrgent, lookSeconds, newClaimNumber, placeAfter } from './claim'
 import { beginCycle, claimCycle } from './cycle'
-import type { Place, QueueHead, QueueMemory } from './heads'
-import { isDue, promoteQueue } from './promote'
+import { MAX_CLAIM_BYTES, type Place, type QueueHead, type QueueMemory } from './heads'
+import { BATCH, isDue, promoteQueue } from './promote'
 import { type ClaimedRow, STATE } from './rows'
 import type { OnReady } from './send'
 
 /** Receives that come one after the other need not each look for what is due. */
 const LOOK_MS = 100
+const PASSING = new Set<ErrorCode>(['conflict', 'database_unavailable', 'outcome_unknown'])
 
 export interface TakeRequest {
   queue: string
@@ -24,72 +26,146 @@ export interface Receiving {
   onReady: OnReady
 }
 
-/** Promotes what is due, unless it was looked within `forMs`; true when it looked and something was. */
+/** Messages that were claimed, and the queue as it was then. */
+export interface Taken {
+  head: QueueHead
+  rows: ClaimedRow[]
+}
+
+/** Promotes some of what is due, enough for `max` messages, unless it was looked within `forMs`. */
 export async function promoteDue(
   { session, memory, onReady }: Receiving,
   queue: string,
-  forMs = LOOK_MS,
+  { max = 1, forMs = 0 }: { max?: number; forMs?: number } = {},
 ): Promise<{ looked: boolean; moved: boolean }> {
-  const id = await session.read(async (reader) => {
+  const look = await session.read(async (reader) => {
     const head = await memory.headOf(reader, queue)
     if (memory.hasLooked(head.id, reader.now, forMs)) return null
     memory.looked(head.id, reader.now)
     return { id: head.id, due: await isDue(reader, head.id) }
   })
-  if (id === null) return { looked: false, moved: false }
-  return { looked: true, moved: id.due && (await promoteQueue(session, id.id, onReady)) > 0 }
+  if (look === null || !look.due) return { looked: look !== null, moved: false }
+  return { looked: true, moved: await promoteSome(session, look.id, max, onReady) }
+}
+
+/** What is asked for does not depend on it: where it fails the sweeper sees to it, or the next who asks. */
+async function promoteSome(session: Session, queueId: bigint, max: number, onReady: OnReady): Promise<boolean> {
+  try {
+    return (await promoteQueue(session, queueId, Math.ceil(max / BATCH) + 1, onReady)).moved > 0
+  } catch (error) {
+    if (error instanceof RecentnError && PASSING.has(error.code)) return false
+    throw error
+  }
 }
 
 /** By priority, fairness and age. */
-export async function takeReady(receiving: Receiving, request: TakeRequest): Promise<ClaimedRow[]> {
-  const { looked } = await promoteDue(receiving, request.queue)
-  const rows = await claim(receiving, request)
-  if (rows.length === request.max || looked) return rows
-  const { moved } = await promoteDue(receiving, request.queue, 0)
-  if (moved) rows.push(...(await claim(receiving, { ...request, max: request.max - rows.length })))
-  return rows
+export async function takeReady(receiving: Receiving, request: TakeRequest): Promise<Taken> {
+  const { queue, max } = request
+  const { looked } = await promoteDue(receiving, queue, { max, forMs: LOOK_MS })
+  const taken = await claim(receiving, request)
+  const { rows } = taken
+  if (rows.length === max || looked) return taken
+  // What was claimed is somebody's by now, whatever happens to the rest.
+  const keep = (error: unknown) => {
+    if (rows.length === 0) throw error
+  }
+  const again = await promoteDue(receiving, queue, { max }).catch(keep)
+  if (!again?.moved) return taken
+  const more = await claim(receiving, { ...request, max: max - rows.length }).catch(keep)
+  rows.push(...(more?.rows ?? []))
+  return taken
 }
 
-async function claim({ session, memory }: Receiving, request: TakeRequest): Promise<ClaimedRow[]> {
-  const { queue, max, visibilityTimeoutSeconds } = request
-  const rows: ClaimedRow[] = []
-  // Kept while a claim is under way, for the try after a lost connection.
-  let lostNumber: number | null = null
-  return session.separately(async (statements) => {
-    const take = async (head: QueueHead, from: Place | null) => {
-      const wanted = { head, max: max - rows.length, visibilityTimeoutSeconds, from }
-      const claimNumber: number = lostNumber ?? newClaimNumber()
-      const isLost = lostNumber !== null
-      lostNumber = claimNumber
-      const got = await claimReady(statements, wanted, claimNumber, isLost)
-      lostNumber = null
-      rows.push(...got)
-      memory.setPlace(head.id, placeAfter(got, wanted.max), from === null)
-      return got.length
-    }
-    for (;;) {
+async function claim(receiving: Receiving, request: TakeRequest): Promise<Taken> {
+  const claiming = new Claiming(receiving, request)
+  const taken = await receiving.session.separately((statements) => claiming.run(statements, false))
+  // A claim that is over at once could be somebody else's before it was read.
+  return taken ?? receiving.session.write((tx) => claiming.run(tx, true)).then((whole) => whole as Taken)
+}
+
+/** The claims of one receive, which may run again after a deadlock or a lost connection. */
+class Claiming {
+  readonly #memory: QueueMemory
+  readonly #request: TakeRequest
+  #rows: ClaimedRow[] = []
+  #bytes = 0
+  /** Kept while a claim is under way, for the try after a lost connection. */
+  #lostNumber: number | null = null
+
+  constructor({ memory }: Receiving, request: TakeRequest) {
+    this.#memory = memory
+    this.#request = request
+  }
+
+  /** Null: it must be run in one transaction. */
+  async run(statements: Statements, isWhole: boolean): Promise<Taken | null> {
+    const { queue, visibilityTimeoutSeconds } = this.#request
+    const memory = this.#memory
+    if (!statements.separate) this.#reset()
+    for (let fromStart = false; ; ) {
       let head = await memory.headOf(statements, queue)
       if (head.paused) head = await memory.refresh(statements, queue)
-      if (head.paused) return rows
-      const known = memory.placeOf(head.id)
-      const isBehind = known?.isUrgentDue && (await isUrgent(statements, head.id, known.place.major))
-      if (known && !isBehind) await take(head, known.place)
-      // Before that place there may be some after all.
-      const got = rows.length < max ? await take(head, null) : 0
-      if (got > 0 || rows.length === max) return rows
+      const taken = { head, rows: this.#rows }
+      if (head.paused) return taken
+      if (!isWhole && statements.separate && lookSeconds(head, visibilityTimeoutSeconds) === 0) return null
+      const from = fromStart ? null : await this.#placeOf(statements, head)
+      const isAll = (await this.#take(statements, head, from)) === 'all'
+      if (this.#isFull) return taken
+      if (!isAll) continue
+      if (from !== null) {
+        // Before that place there may be some after all.
+        fromStart = true
+        continue
+      }
+      if (this.#rows.length > 0) return taken
       const fresh = await memory.refresh(statements, queue)
-      if (fresh.version === head.version && fresh.id === head.id) return rows
+      if (fresh.version === head.version && fresh.id === head.id) return taken
     }
-  })
+  }
+
+  /** Where to begin; null is the start of the line. */
+  async #placeOf(statements: Statements, head: QueueHead): Promise<Place | null> {
+    const known = this.#memory.placeOf(head.id)
+    if (known === null) return null
+    const isBehind = known.isUrgentDue && (await isUrgent(statements, head.id, known.place.major))
+    return isBehind ? null : known.place
+  }
+
+  #reset(): void {
+    this.#rows = []
+    this.#bytes = 0
+    this.#lostNumber = null
+  }
+
+  get #isFull(): boolean {
+    return this.#rows.length >= this.#request.max || this.#bytes >= MAX_CLAIM_BYTES
+  }
+
+  /** Claims; `all` when that was all there is from there on. Large messages come a few at a time. */
+  async #take(statements: Statements, head: QueueHead, from: Place | null): Promise<'all' | 'some'> {
+    const { max: asked, visibilityTimeoutSeconds } = this.#request
+    const max = Math.min(asked - this.#rows.length, this.#memory.fitting(head.id))
+    const claimNumber = this.#lostNumber ?? newClaimNumber()
+    const isLost = this.#lostNumber !== null
+    this.#lostNumber = claimNumber
+    const got = await claimReady(statements, { head, max, visibilityTimeoutSeconds, from }, claimNumber, isLost)
+    this.#lostNumber = null
+    this.#rows.push(...got)
+    const bytes = got.reduce((sum, { body }) => sum + body.length, 0)
+    this.#bytes += bytes
+    this.#memory.weighed(head.id, got.length, bytes)
+    this.#memory.setPlace(head.id, placeAfter(got, max), from === null)
+    return got.length < max ? 'all' : 'some'
+  }
 }
 
 /** Round and round by id. */
-export async function takeNext(receiving: Receiving, request: TakeRequest & { cursor: string }): Promise<ClaimedRow[]> {
+export async function takeNext(receiving: Receiving, request: TakeRequest & { cursor: string }): Promise<Taken> {
   const { session, memory } = receiving
-  await promoteDue(receiving, request.queue, 0)
+  await promoteDue(receiving, request.queue, { max: request.max })
   for (;;) {
     const claimNumber = newClaimNumber()
-    const rows = await session.write((tx) => claimCycle(tx, { ...request, claimNumber }), {
+    const taken = await session.write((tx) => claimCycle(tx, { ...request, claimNumber }), {
       arrived: async (tx) => {
         const [row] = await tx.rows(
           `SELECT id FROM queue_messages WHERE queue_id = (SELECT id FROM queues WHERE queue = ?) AND state = ? ` +
@@ -99,7 +175,10 @@ export async function takeNext(receiving: Receiving, request: TakeRequest & { cu
         return row !== undefined
       },
     })
-    if (rows !== null) return rows
+    if (taken !== null) {
+      memory.learn(taken.head)
+      return taken
+    }
     const head = await session.read((reader) => memory.refresh(reader, request.queue))
     await beginCycle(session, head)
   }

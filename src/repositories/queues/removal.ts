@@ -74,7 +74,8 @@ function lockAfter(tx: Tx, line: Line, last: bigint | null, after: Place | null)
       queueId: line.queueId,
       state: line.state,
       where: last === null ? '' : ` AND id <= ${last}`,
-      lock: engine.forUpdateSkipLocked,
+      // Of a dropped queue nothing may be passed over: nobody would come for it.
+      lock: last === null ? engine.forUpdate : engine.forUpdateSkipLocked,
       limit: BATCH,
     },
     after,

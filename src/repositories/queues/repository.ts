@@ -25,6 +25,8 @@ import type * as Queue from './types'
 
 /** What is not urgent is swept so often. */
 const REST_MS = 4000
+/** Batches of due messages of one queue, before it is the next one's turn. */
+const SWEPT_BATCHES = 5
 
 export class QueueRepository extends QueueCatalog implements Queue.Queues {
   #restAt = Number.NEGATIVE_INFINITY
@@ -64,12 +66,10 @@ export class QueueRepository extends QueueCatalog implements Queue.Queues {
   protected async take(queue: string, options: Queue.ReceiveOptions): Promise<Queue.Message[]> {
     const { max = 1, visibilityTimeoutSeconds, order = 'ready', cursor = 'default' } = options
     const request = { queue, max, visibilityTimeoutSeconds }
-    const rows = await this.changed((onReady) => {
+    const { head, rows } = await this.changed((onReady) => {
       const receiving = this.with(onReady)
       return order === 'ready' ? takeReady(receiving, request) : takeNext(receiving, { ...request, cursor })
     })
-    if (rows.length === 0) return []
-    const head = await this.session.read((reader) => this.memory.headOf(reader, queue))
     return rows.map((row) => messageOf(head, row, options))
   }
 
@@ -165,12 +165,21 @@ export class QueueRepository extends QueueCatalog implements Queue.Queues {
   /** One round of what time does to queues: resolves to how many messages it moved and whether there is more to do. */
   async sweep(): Promise<{ moved: number; more: boolean }> {
     let moved = 0
+    let more = false
+    const faults: unknown[] = []
     for (const id of await this.session.read(dueQueues)) {
-      moved += await this.changed((onReady) => promoteQueue(this.session, id, onReady))
+      // What is wrong with one queue must not keep the others waiting.
+      const promoted = await this.changed((onReady) => promoteQueue(this.session, id, SWEPT_BATCHES, onReady)).catch(
+        (error: unknown) => void faults.push(error),
+      )
+      moved += promoted?.moved ?? 0
+      more ||= promoted?.more ?? false
     }
-    if (performance.now() - this.#restAt < REST_MS) return { moved, more: false }
-    const more = await sweepRest(this.session)
-    if (!more) this.#restAt = performance.now()
+    if (performance.now() - this.#restAt >= REST_MS) {
+      if (await sweepRest(this.session)) more = true
+      else this.#restAt = performance.now()
+    }
+    if (faults.length > 0) throw faults[0]
     return { moved, more }
   }
 }

@@ -1,6 +1,7 @@
 /** How messages stand in the tables: their states, columns and receipts, and what becomes of a row. */
 import type { Engine, Row } from '../../database/engine'
 import { JsonText } from '../../json'
+import { MAX_ID } from '../../rules'
 import type { QueueHead } from './heads'
 import type { BodyOptions, Message, MessageState, PeekedMessage } from './types'
 
@@ -146,7 +147,8 @@ export function receiptOf(queueId: bigint, handle: unknown): Receipt | null {
   const receipt = bytes.toString('hex', 8, 24).toUpperCase()
   // Four bits of the last character are unused: only one way of writing them is ours.
   if (receipt === NO_RECEIPT || bytes.toString('base64url') !== handle) return null
-  return { handle, id: bytes.readBigUInt64BE(0), receipt }
+  const id = bytes.readBigUInt64BE(0)
+  return id > MAX_ID ? null : { handle, id, receipt }
 }
 
 /** FNV-1a. */

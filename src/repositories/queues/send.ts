@@ -38,7 +38,7 @@ interface Sending {
   start: number
 }
 
-/** A dedup id is remembered for 5 minutes. */
+/** So long a dedup id is remembered. */
 export const DEDUP_MS = 300_000
 
 const COLUMNS = [
@@ -57,9 +57,12 @@ const COLUMNS = [
   'body',
 ]
 
-/** What one INSERT takes: the smallest `max_allowed_packet` that is about is 16 MiB, and a text may grow as a literal. */
+/**
+ * What one INSERT takes. A UTF-16 unit may become six bytes of it, and the smallest `max_allowed_packet` that is about
+ * is 16 MiB.
+ */
 const MAX_INSERT_ROWS = 1000
-const MAX_INSERT_BYTES = 4 * 1024 * 1024
+const MAX_INSERT_UNITS = 2 * 1024 * 1024
 
 /** Where messages that became ready stand, for whoever remembers where a claim may begin. */
 export type OnReady = (queueId: bigint, major: number, minor: number) => void
@@ -164,7 +167,9 @@ async function lockDedups(tx: Tx, sendings: readonly Sending[], nowMs: number): 
   const known = new Map(rows.map((row) => [`${row.queue_id}/${row.dedup_id}`, row]))
   for (const sending of sendings) {
     const row = known.get(`${sending.head.id}/${sending.row.dedupId}`)
-    if (!row || Number(row.sent_at_ms) <= nowMs - DEDUP_MS) continue
+    const sentAtMs = Number(row?.sent_at_ms ?? 0)
+    // A time to come is one of a clock that was set back since.
+    if (!row || sentAtMs <= nowMs - DEDUP_MS || sentAtMs > nowMs) continue
     sending.id = BigInt(row.message_id as string)
     sending.sent = false
   }
@@ -198,9 +203,9 @@ async function lowerShortest(tx: Tx, news: readonly Sending[]): Promise<void> {
 async function insertMessages(tx: Tx, news: readonly Sending[], held: Held): Promise<void> {
   for (let start = 0; start < news.length; ) {
     let end = start
-    let bytes = 0
-    while (end < news.length && end - start < MAX_INSERT_ROWS && bytes < MAX_INSERT_BYTES) {
-      bytes += (news[end] as Sending).row.body.length
+    let units = 0
+    while (end < news.length && end - start < MAX_INSERT_ROWS && units < MAX_INSERT_UNITS) {
+      units += (news[end] as Sending).row.body.length
       end++
     }
     await insertChunk(tx, news.slice(start, end), held)
@@ -234,21 +239,4 @@ function columnsOf({ head, row, start }: Sending, nowMs: number): Parameter[] {
     row.messageGroup,
     row.body,
   ]
-}
-
-/** Dedup ids that are forgotten. */
-export async function sweepDedups(tx: Tx): Promise<number> {
-  const rows = await tx.rows(
-    `SELECT ${tx.engine.bigint('queue_id')} AS queue_id, dedup_id FROM queue_dedups ` +
-      `WHERE sent_at_ms <= ${tx.now} - ${DEDUP_MS} ORDER BY sent_at_ms LIMIT 500${tx.engine.forUpdateSkipLocked}`,
-  )
-  for (let start = 0; start < rows.length; start += 100) {
-    const chunk = rows.slice(start, start + 100)
-    const where = chunk.map(() => '(queue_id = ? AND dedup_id = ?)').join(' OR ')
-    await tx.run(
-      `DELETE FROM queue_dedups WHERE ${where}`,
-      chunk.flatMap(({ queue_id, dedup_id }) => [queue_id, dedup_id] as Parameter[]),
-    )
-  }
-  return rows.length
 }

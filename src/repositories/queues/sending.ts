@@ -1,5 +1,5 @@
 /** Sending the requests of many callers in one transaction, with a mark that tells whether it arrived. */
-import type { Session } from '../../database/engine'
+import type { Session, Statements } from '../../database/engine'
 import { RecentnError } from '../../errors'
 import { hasArrived, leaveMark, type Writer } from '../writers'
 import { takeStarts } from './flows'
@@ -74,7 +74,7 @@ async function takeAhead(
   const levels = levelsOf(requests)
   const count = levels.reduce((sum, level) => sum + level.count, 0)
   if (count < WORTH_A_COMMIT || levels.length > MAX_LEVELS) return ahead
-  await session.separately(async (statements) => {
+  const take = async (statements: Statements) => {
     if (!statements.engine.remembers) return
     for (const { queue, priority, count } of levels) {
       // One that is gone is told to its callers by the transaction.
@@ -82,6 +82,8 @@ async function takeAhead(
       const start = head ? await takeStarts(statements, { queueId: head.id, priority }, count) : null
       if (head && start !== null) ahead.set(aheadKey(head.id, priority), start)
     }
-  })
+  }
+  // Whatever is in the way, the transaction meets it too, and knows what to make of it.
+  await session.separately(take, { retryMs: 0 }).catch(() => {})
   return ahead
 }

@@ -83,9 +83,12 @@ async function idsThere(reader: Reader, receipts: readonly Receipt[]): Promise<S
   return new Set(rows.map((row) => BigInt(row.id as string)))
 }
 
-async function isCurrent(reader: Reader, head: QueueHead): Promise<boolean> {
-  const [row] = await reader.rows(
-    `SELECT ${reader.engine.bigint('version')} AS version FROM queues WHERE id = ${head.id}`,
+async function isCurrent(statements: Statements, head: QueueHead): Promise<boolean> {
+  const { engine, separate } = statements
+  // In a transaction it could be what was before, by its snapshot.
+  const lock = separate ? '' : engine.forShare
+  const [row] = await statements.rows(
+    `SELECT ${engine.bigint('version')} AS version FROM queues WHERE id = ${head.id}${lock}`,
   )
   return row !== undefined && BigInt(row.version as string) === head.version
 }

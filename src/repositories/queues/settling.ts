@@ -67,6 +67,10 @@ export async function removeHeld(
   const settled: Settled = new Set()
   const removed = await session.separately(async (statements) => {
     tries++
+    if (!statements.separate) {
+      settled.clear()
+      tries = 1
+    }
     for (;;) {
       const head = await memory.headOf(statements, queue)
       if (head.onDelete === 'archive') return null

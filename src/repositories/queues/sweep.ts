@@ -2,10 +2,10 @@
  * What time does to queues, for the sweeper: due messages of all queues each round; what is kept for a time and then
  * removed now and then. Any number of processes may sweep at once.
  */
-import type { Session, Tx } from '../../database/engine'
+import type { Parameter, Session, Tx } from '../../database/engine'
 import { sweepFlows } from './flows'
 import { clearDropped, removeRows } from './removal'
-import { sweepDedups } from './send'
+import { DEDUP_MS } from './send'
 
 /** One round of what is not urgent; resolves to whether there is more of it. */
 export async function sweepRest(session: Session): Promise<boolean> {
@@ -15,29 +15,40 @@ export async function sweepRest(session: Session): Promise<boolean> {
   for (const { queue_id } of dropped) {
     await clearDropped(session, BigInt(queue_id as string))
   }
-  const archived = await session.write((tx) => sweepArchive(tx))
+  const archived = await sweepArchive(session)
   const dedups = await session.write((tx) => sweepDedups(tx))
-  await session.write((tx) => sweepFlows(tx))
-  return dropped.length > 0 || archived > 0 || dedups > 0
+  const flows = await sweepFlows(session)
+  return dropped.length > 0 || archived > 0 || dedups > 0 || flows
 }
 
 const ARCHIVED = 500
 
 /** Archived messages that are kept no longer. */
-async function sweepArchive(tx: Tx): Promise<number> {
-  const { engine } = tx
-  const queues = await tx.rows(
-    `SELECT ${engine.bigint('id')} AS id, ${tx.now} - retention_seconds * 1000 AS until FROM queues WHERE retention_seconds IS NOT NULL`,
+async function sweepArchive(session: Session): Promise<number> {
+  const rows = await session.read((reader) =>
+    reader.rows(
+      `SELECT ${reader.engine.bigint('queue_archive.id')} AS id FROM queues ` +
+        `JOIN queue_archive ON queue_archive.queue_id = queues.id AND archived_at_ms <= ${reader.now} - retention_seconds * 1000 ` +
+        `WHERE retention_seconds IS NOT NULL LIMIT ${ARCHIVED}`,
+    ),
   )
-  let removed = 0
-  for (const { id, until } of queues) {
-    const rows = await tx.rows(
-      `SELECT ${engine.bigint('id')} AS id FROM queue_archive WHERE queue_id = ? AND archived_at_ms <= ? ` +
-        `ORDER BY archived_at_ms, queue_archive.id LIMIT ${ARCHIVED}${engine.forUpdateSkipLocked}`,
-      [id as string, Number(until)],
+  if (rows.length > 0) await session.write((tx) => removeRows(tx, rows, 'queue_archive'))
+  return rows.length
+}
+
+/** Dedup ids that are forgotten. */
+async function sweepDedups(tx: Tx): Promise<number> {
+  const rows = await tx.rows(
+    `SELECT ${tx.engine.bigint('queue_id')} AS queue_id, dedup_id FROM queue_dedups ` +
+      `WHERE sent_at_ms <= ${tx.now} - ${DEDUP_MS} ORDER BY sent_at_ms LIMIT 500${tx.engine.forUpdateSkipLocked}`,
+  )
+  for (let start = 0; start < rows.length; start += 100) {
+    const chunk = rows.slice(start, start + 100)
+    const where = chunk.map(() => '(queue_id = ? AND dedup_id = ?)').join(' OR ')
+    await tx.run(
+      `DELETE FROM queue_dedups WHERE ${where}`,
+      chunk.flatMap(({ queue_id, dedup_id }) => [queue_id, dedup_id] as Parameter[]),
     )
-    await removeRows(tx, rows, 'queue_archive')
-    removed += rows.length
   }
-  return removed
+  return rows.length
 }
