@@ -33,6 +33,7 @@ import { describeQueueDeadLetters } from './queues-dead-letters'
 import { describeQueueExplain } from './queues-explain'
 import { describeQueueFairness } from './queues-fairness'
 import { describeQueueHandles } from './queues-handles'
+import { describeQueuesInTheWay } from './queues-in-the-way'
 import { describeQueueNames } from './queues-names'
 import { describeQueueOrder } from './queues-order'
 import { describeQueuePeeks } from './queues-peek'
@@ -96,4 +97,5 @@ export function describeContract(engine: EngineName): void {
   describeQueueTransactions(context)
   describeQueueBatching(context)
   describeQueueExplain(context)
+  describeQueuesInTheWay(context)
 }
