@@ -27,7 +27,8 @@ const receive = route({
     description:
       "Within the visibility timeout (the request's, else the message's, else the queue's) no other receiver gets them. " +
       'With `waitSeconds`, an answer without messages comes only after so long; a message that becomes available ' +
-      'meanwhile is answered within 1 second. When the client goes away, the waiting ends and nothing is claimed.',
+      'meanwhile is answered within 1 second. When the client goes away, the waiting ends and nothing is claimed. An ' +
+      'answer stops at about 32 MiB of bodies; what is left is for the next one.',
     outcomes: {
       200: { description: 'The messages; none when there are none.', schema: 'Received', example: example.received },
     },
