@@ -20,7 +20,7 @@ const PROCESSES = 4
 const BULK = 250
 const BULK_EVERY_MS = 60
 const KILL_EVERY_MS = 500
-const MAX_RECEIVES = 5
+const MAX_RECEIVES = 8
 const VISIBILITY_SECONDS = 4
 /** Longer than the visibility: such a handler lives by being extended. */
 const LONG_MS = 6000
