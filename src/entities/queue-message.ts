@@ -1,6 +1,40 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm'
 import { asBigint, asNumber } from './bigint'
 
+/** What is known of a message, wherever it is. */
+abstract class MessageColumns {
+  @Column({ type: 'integer', transformer: asNumber })
+  priority!: number
+
+  @Column({ name: 'receive_count', type: 'integer', transformer: asNumber })
+  receiveCount!: number
+
+  /** In place of the queue's. */
+  @Column({ name: 'max_receives', type: 'integer', nullable: true, transformer: asNumber })
+  maxReceives!: number | null
+
+  @Column({ name: 'sent_at_ms', type: 'bigint', transformer: asNumber })
+  sentAtMs!: number
+
+  /** When it is, or was, to be handed out again. */
+  @Column({ name: 'visible_at_ms', type: 'bigint', transformer: asNumber })
+  visibleAtMs!: number
+
+  /** 0: never. */
+  @Column({ name: 'last_received_at_ms', type: 'bigint', transformer: asNumber })
+  lastReceivedAtMs!: number
+
+  @Column({ name: 'message_group', type: 'varchar', length: 191, nullable: true })
+  messageGroup!: string | null
+
+  @Column({ name: 'last_error', type: 'varchar', length: 1000, nullable: true })
+  lastError!: string | null
+
+  /** JSON text, as it came in. */
+  @Column({ type: 'text' })
+  body!: string
+}
+
 /**
  * A message that is not settled. Its state says in which line of the index queue_messages_claim it stands, and the two
  * sort columns where in that line:
@@ -19,7 +53,7 @@ import { asBigint, asNumber } from './bigint'
 @Entity({ name: 'queue_messages', synchronize: false })
 @Index('queue_messages_claim', ['queueId', 'state', 'sortMajor', 'sortMinor', 'id'])
 @Index('queue_messages_cycle', ['cycleQueueId', 'id'])
-export class QueueMessage {
+export class QueueMessage extends MessageColumns {
   @PrimaryColumn({ type: 'bigint', generated: 'increment', transformer: asBigint })
   id!: bigint
 
@@ -42,30 +76,9 @@ export class QueueMessage {
   @Column({ name: 'cycle_queue_id', type: 'bigint', transformer: asBigint })
   cycleQueueId!: bigint
 
-  /** When it is, or was, to be handed out again. */
-  @Column({ name: 'visible_at_ms', type: 'bigint', transformer: asNumber })
-  visibleAtMs!: number
-
-  /** 0: never. */
-  @Column({ name: 'last_received_at_ms', type: 'bigint', transformer: asNumber })
-  lastReceivedAtMs!: number
-
-  @Column({ name: 'sent_at_ms', type: 'bigint', transformer: asNumber })
-  sentAtMs!: number
-
   /** The secret of the last claim, 128 random bits in hexadecimal, until the message is settled; else zeros. */
   @Column({ type: 'varchar', length: 32 })
   receipt!: string
-
-  @Column({ name: 'receive_count', type: 'integer', transformer: asNumber })
-  receiveCount!: number
-
-  @Column({ type: 'integer', transformer: asNumber })
-  priority!: number
-
-  /** In place of the queue's. */
-  @Column({ name: 'max_receives', type: 'integer', nullable: true, transformer: asNumber })
-  maxReceives!: number | null
 
   @Column({ name: 'visibility_timeout_seconds', type: 'integer', nullable: true, transformer: asNumber })
   visibilityTimeoutSeconds!: number | null
@@ -73,22 +86,12 @@ export class QueueMessage {
   /** The queue that it died in, for a dead letter. */
   @Column({ name: 'source_queue_id', type: 'bigint', nullable: true, transformer: asBigint })
   sourceQueueId!: bigint | null
-
-  @Column({ name: 'message_group', type: 'varchar', length: 191, nullable: true })
-  messageGroup!: string | null
-
-  @Column({ name: 'last_error', type: 'varchar', length: 1000, nullable: true })
-  lastError!: string | null
-
-  /** JSON text, as it came in. */
-  @Column({ type: 'text' })
-  body!: string
 }
 
 /** A message that was deleted in a queue that archives: out of the way of all claims. */
 @Entity({ name: 'queue_archive', synchronize: false })
 @Index('queue_archive_id', ['id'])
-export class QueueArchive {
+export class QueueArchive extends MessageColumns {
   @PrimaryColumn({ name: 'queue_id', type: 'bigint', transformer: asBigint })
   queueId!: bigint
 
@@ -97,31 +100,4 @@ export class QueueArchive {
 
   @PrimaryColumn({ type: 'bigint', transformer: asBigint })
   id!: bigint
-
-  @Column({ type: 'integer', transformer: asNumber })
-  priority!: number
-
-  @Column({ name: 'receive_count', type: 'integer', transformer: asNumber })
-  receiveCount!: number
-
-  @Column({ name: 'max_receives', type: 'integer', nullable: true, transformer: asNumber })
-  maxReceives!: number | null
-
-  @Column({ name: 'sent_at_ms', type: 'bigint', transformer: asNumber })
-  sentAtMs!: number
-
-  @Column({ name: 'visible_at_ms', type: 'bigint', transformer: asNumber })
-  visibleAtMs!: number
-
-  @Column({ name: 'last_received_at_ms', type: 'bigint', transformer: asNumber })
-  lastReceivedAtMs!: number
-
-  @Column({ name: 'message_group', type: 'varchar', length: 191, nullable: true })
-  messageGroup!: string | null
-
-  @Column({ name: 'last_error', type: 'varchar', length: 1000, nullable: true })
-  lastError!: string | null
-
-  @Column({ type: 'text' })
-  body!: string
 }

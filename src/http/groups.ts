@@ -1,27 +1,22 @@
 /** `/v1/groups` and `/v1/groups/{group}`: what groups there are, and their settings. */
-import { RecentnError } from '../errors'
-import { MAX_BATCH } from '../rules'
 import { ownSettingsOf, SettingsDto } from './dto/settings'
 import * as example from './openapi/examples'
-import { limitParameter, nameParameter, prefixParameter, textParameter } from './parameters'
+import { nameParameter, pageParameters, prefixParameter } from './parameters'
 import { renderGroup, renderGroupPage } from './render'
-import { NO_CONTENT, ok, type Route, route, stored } from './route'
+import { found, gone, ok, type Route, route, stored } from './route'
 import { toDto } from './validate'
 
 const path = '/v1/groups/{group}'
 const pathParameters = { group: nameParameter('The group.', 'article:42') }
 
 /** Longer than any cursor that was ever given out. */
-export const MAX_CURSOR_LENGTH = 2000
-
 const list = route({
   method: 'get',
   path: '/v1/groups',
   scope: 'read',
   queryParameters: {
     prefix: prefixParameter('Only groups whose name begins with this.', 'article:'),
-    limit: limitParameter(MAX_BATCH, 100),
-    after: textParameter('The `nextAfter` of the page before.', 'article:42', MAX_CURSOR_LENGTH),
+    ...pageParameters('article:42'),
   },
   operation: {
     id: 'listGroups',
@@ -47,9 +42,7 @@ const get = route({
     refusals: ['group_not_found'],
   },
   async handle(store, { path: { group } }) {
-    const found = await store.groups.get(group)
-    if (found === null) throw new RecentnError('group_not_found')
-    return ok(renderGroup(found))
+    return ok(renderGroup(found(await store.groups.get(group), 'group_not_found')))
   },
 })
 
@@ -94,8 +87,7 @@ const forget = route({
     refusals: ['group_not_found'],
   },
   async handle(store, { path: { group } }) {
-    if (await store.groups.delete(group)) return NO_CONTENT
-    throw new RecentnError('group_not_found')
+    return gone(await store.groups.delete(group), 'group_not_found')
   },
 })
 

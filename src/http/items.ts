@@ -1,12 +1,11 @@
 /** `/v1/groups/{group}/items` and `/v1/items`: appending, reading and removing. */
 import { createHash } from 'node:crypto'
-import { RecentnError } from '../errors'
 import type { Recent } from '../repositories/recent/types'
 import { MAX_BATCH, MAX_CAPACITY } from '../rules'
 import * as example from './openapi/examples'
 import { idParameter, limitParameter, nameParameter, namesParameter, optional } from './parameters'
 import { renderAppended, renderItem, renderRecent, renderRecentMany } from './render'
-import { type Answer, created, NO_CONTENT, ok, type Route, route, stored } from './route'
+import { type Answer, created, gone, ok, type Route, route, stored } from './route'
 import { toBatch, toItem } from './validate'
 
 /** An answer stops at about so many bytes of payload. */
@@ -151,8 +150,7 @@ const remove = route({
     refusals: ['item_not_found'],
   },
   async handle(store, { path }) {
-    if (await store.groups.remove(path.group, path.id)) return NO_CONTENT
-    throw new RecentnError('item_not_found')
+    return gone(await store.groups.remove(path.group, path.id), 'item_not_found')
   },
 })
 

@@ -1,9 +1,7 @@
 /** `/v1/members/{member}/items`: what one member did everywhere, and its erasure. */
-import { MAX_BATCH } from '../rules'
-import { MAX_CURSOR_LENGTH } from './groups'
 import { MAX_ANSWER_BYTES } from './items'
 import * as example from './openapi/examples'
-import { limitParameter, nameParameter, textParameter } from './parameters'
+import { nameParameter, pageParameters } from './parameters'
 import { renderMemberItems } from './render'
 import { ok, type Route, route } from './route'
 
@@ -16,8 +14,7 @@ const list = route({
   scope: 'read',
   pathParameters,
   queryParameters: {
-    limit: limitParameter(MAX_BATCH, 100),
-    after: textParameter('The `nextAfter` of the page before: opaque.', 'Z3xhcnRpY2xlOjQyfDQx', MAX_CURSOR_LENGTH),
+    ...pageParameters('Z3xhcnRpY2xlOjQyfDQx', 'opaque'),
   },
   operation: {
     id: 'memberItems',

@@ -1,7 +1,7 @@
 /** Path and query parameters: how each is read, checked and described, in one place. */
 import type { Fault } from '../errors'
 import { oneOfFault } from '../queue-rules'
-import { idTextFault, MAX_ID, MAX_NAME_CODE_POINTS, nameFault } from '../rules'
+import { idTextFault, MAX_BATCH, MAX_ID, MAX_NAME_CODE_POINTS, nameFault } from '../rules'
 import { parseQuery } from './query'
 
 export type Schema = Readonly<Record<string, unknown>>
@@ -114,6 +114,15 @@ export function textParameter(description: string, example: string, max: number)
     read: ([text], complaints) =>
       checked(text, text !== undefined && text.length > max ? `must have at most ${max} characters` : null, complaints),
   }
+}
+
+/** A cursor is at most so long: a name in base64 and then some. */
+const MAX_CURSOR_LENGTH = 2000
+
+/** What every list takes; `example` is a cursor. */
+export function pageParameters(example: string, cursor: 'name' | 'opaque' = 'name') {
+  const what = `The \`nextAfter\` of the page before${cursor === 'opaque' ? ': opaque' : ''}.`
+  return { limit: limitParameter(MAX_BATCH, 100), after: textParameter(what, example, MAX_CURSOR_LENGTH) }
 }
 
 /** The beginning of a name; empty is the same as left out. */

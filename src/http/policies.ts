@@ -1,12 +1,9 @@
 /** `/v1/policies`: settings of all groups whose name begins with a prefix. */
-import { RecentnError } from '../errors'
-import { MAX_BATCH } from '../rules'
 import { PolicyDto, policyOf } from './dto/settings'
-import { MAX_CURSOR_LENGTH } from './groups'
 import * as example from './openapi/examples'
-import { limitParameter, nameParameter, textParameter } from './parameters'
+import { nameParameter, pageParameters } from './parameters'
 import { policyBody } from './render'
-import { NO_CONTENT, ok, type Route, route, stored } from './route'
+import { found, gone, ok, type Route, route, stored } from './route'
 import { toDto } from './validate'
 
 const path = '/v1/policies/{prefix}'
@@ -17,8 +14,7 @@ const list = route({
   path: '/v1/policies',
   scope: 'read',
   queryParameters: {
-    limit: limitParameter(MAX_BATCH, 100),
-    after: textParameter('The `nextAfter` of the page before.', 'article:', MAX_CURSOR_LENGTH),
+    ...pageParameters('article:'),
   },
   operation: {
     id: 'listPolicies',
@@ -45,9 +41,7 @@ const get = route({
     refusals: ['policy_not_found'],
   },
   async handle(store, { path: { prefix } }) {
-    const policy = await store.groups.getPolicy(prefix)
-    if (policy === null) throw new RecentnError('policy_not_found')
-    return ok(JSON.stringify(policyBody(policy)))
+    return ok(JSON.stringify(policyBody(found(await store.groups.getPolicy(prefix), 'policy_not_found'))))
   },
 })
 
@@ -92,8 +86,7 @@ const remove = route({
     refusals: ['policy_not_found'],
   },
   async handle(store, { path: { prefix } }) {
-    if (await store.groups.deletePolicy(prefix)) return NO_CONTENT
-    throw new RecentnError('policy_not_found')
+    return gone(await store.groups.deletePolicy(prefix), 'policy_not_found')
   },
 })
 

@@ -1,14 +1,12 @@
 /** `/v1/queues/{queue}/messages`: sending messages, looking at them without claiming, and removing one by its id. */
-import { RecentnError } from '../errors'
 import { MESSAGE_STATES } from '../queue-rules'
 import { MAX_BATCH } from '../rules'
-import { MAX_CURSOR_LENGTH } from './groups'
 import { MAX_ANSWER_BYTES } from './items'
 import * as example from './openapi/queue-examples'
-import { idParameter, limitParameter, textParameter, wordParameter } from './parameters'
+import { idParameter, pageParameters, wordParameter } from './parameters'
 import { pathParameters } from './queues'
 import { renderMessagePage, renderPeeked } from './render-queues'
-import { created, NO_CONTENT, ok, type Route, route, stored } from './route'
+import { created, found, gone, ok, type Route, route, stored } from './route'
 import { toSending } from './validate-messages'
 
 const path = '/v1/queues/{queue}/messages'
@@ -51,8 +49,7 @@ const peek = route({
   pathParameters,
   queryParameters: {
     state: wordParameter('Only messages in this state.', MESSAGE_STATES),
-    limit: limitParameter(MAX_BATCH, 100),
-    after: textParameter('The `nextAfter` of the page before: opaque.', 'MC4xMDQyLjEwNDI', MAX_CURSOR_LENGTH),
+    ...pageParameters('MC4xMDQyLjEwNDI', 'opaque'),
   },
   operation: {
     id: 'peekMessages',
@@ -81,9 +78,7 @@ const get = route({
     refusals: ['queue_not_found', 'message_not_found'],
   },
   async handle(store, { path: { queue, id } }) {
-    const message = await store.queues.getMessage(queue, id, { bodies: 'text' })
-    if (message === null) throw new RecentnError('message_not_found')
-    return ok(renderPeeked(message))
+    return ok(renderPeeked(found(await store.queues.getMessage(queue, id, { bodies: 'text' }), 'message_not_found')))
   },
 })
 
@@ -101,8 +96,7 @@ const remove = route({
     refusals: ['queue_not_found', 'message_not_found'],
   },
   async handle(store, { path: { queue, id } }) {
-    if (await store.queues.deleteMessage(queue, id)) return NO_CONTENT
-    throw new RecentnError('message_not_found')
+    return gone(await store.queues.deleteMessage(queue, id), 'message_not_found')
   },
 })
 

@@ -1,13 +1,10 @@
 /** `/v1/queues` and `/v1/queues/{queue}`: what queues there are, their attributes, and what is done to all they hold. */
-import { RecentnError } from '../errors'
-import { MAX_BATCH } from '../rules'
 import { QueueSettingsDto, queueSettingsOf, RedriveDto } from './dto/queues'
-import { MAX_CURSOR_LENGTH } from './groups'
 import { deleted } from './openapi/examples'
 import * as example from './openapi/queue-examples'
-import { limitParameter, nameParameter, prefixParameter, textParameter } from './parameters'
+import { nameParameter, pageParameters, prefixParameter } from './parameters'
 import { renderQueue, renderQueuePage, renderQueueStatus } from './render-queues'
-import { NO_CONTENT, ok, type Route, route, stored } from './route'
+import { found, gone, ok, type Route, route, stored } from './route'
 import { toDto } from './validate'
 import { toNothing } from './validate-messages'
 
@@ -20,8 +17,7 @@ const list = route({
   scope: 'read',
   queryParameters: {
     prefix: prefixParameter('Only queues whose name begins with this.', 'mail'),
-    limit: limitParameter(MAX_BATCH, 100),
-    after: textParameter('The `nextAfter` of the page before.', 'mail', MAX_CURSOR_LENGTH),
+    ...pageParameters('mail'),
   },
   operation: {
     id: 'listQueues',
@@ -47,9 +43,7 @@ const get = route({
     refusals: ['queue_not_found'],
   },
   async handle(store, { path: { queue } }) {
-    const found = await store.queues.get(queue)
-    if (found === null) throw new RecentnError('queue_not_found')
-    return ok(renderQueueStatus(found))
+    return ok(renderQueueStatus(found(await store.queues.get(queue), 'queue_not_found')))
   },
 })
 
@@ -95,8 +89,7 @@ const drop = route({
     refusals: ['queue_not_found', 'queue_in_use'],
   },
   async handle(store, { path: { queue } }) {
-    if (await store.queues.deleteQueue(queue)) return NO_CONTENT
-    throw new RecentnError('queue_not_found')
+    return gone(await store.queues.deleteQueue(queue), 'queue_not_found')
   },
 })
 

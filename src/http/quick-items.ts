@@ -8,20 +8,13 @@ import { JsonText, jsonFault } from '../json'
 import type { NewGroupItem, NewItem } from '../repositories/recent/types'
 import { MAX_BATCH, nameFault, payloadFault, timeFromText, timeTextFault } from '../rules'
 import type { JsonBody } from './body'
-import { elementStarts, memberStart, sourceOf, valueSource } from './json-source'
-
-/** Where the source text of an item is, for the numbers that `JSON.parse` rounds; null where the parsed value will do. */
-export interface Source {
-  text: string
-  start: number
-}
+import { elementSources, memberStart, type Source, valueSource, wholeSource } from './json-source'
 
 /** The item of a body that is surely one. */
 export function quickItem(body: JsonBody): NewItem | null {
   const { value } = body
   if (!isObject(value)) return null
-  const text = sourceOf(body)
-  const source = text === null ? null : { text, start: 0 }
+  const source = wholeSource(body)
   const item: NewItem = { member: null, payload: null, occurredAt: null, eventId: null }
   for (const key of Object.keys(value)) if (!readField(item, key, value[key], source)) return null
   return item
@@ -29,22 +22,30 @@ export function quickItem(body: JsonBody): NewItem | null {
 
 /** The items of a body that is surely a batch. */
 export function quickBatch(body: JsonBody): NewGroupItem[] | null {
-  const { value } = body
-  if (!isObject(value) || Object.keys(value).length !== 1 || !Object.hasOwn(value, 'items')) return null
-  const given = value.items
-  if (!Array.isArray(given) || given.length < 1 || given.length > MAX_BATCH) return null
-  const text = sourceOf(body)
-  const starts = text === null ? [] : elementStarts(text, memberStart(text, 0, 'items'))
-  const items: NewGroupItem[] = []
-  for (let i = 0; i < given.length; i++) {
-    const item = groupItem(given[i], text === null ? null : { text, start: starts[i] ?? 0 })
-    if (item === null) return null
-    items.push(item)
-  }
-  return items
+  return quickList(body, 'items', groupItem)
 }
 
-function groupItem(value: unknown, source: Source | null): NewGroupItem | null {
+/** What `read` makes of each element, of a body that is surely `{"<name>": [1 to 1,000]}`. */
+export function quickList<T>(
+  body: JsonBody,
+  name: string,
+  read: (value: unknown, source: Source) => T | null,
+): T[] | null {
+  const { value } = body
+  if (!isObject(value) || Object.keys(value).length !== 1 || !Object.hasOwn(value, name)) return null
+  const given = value[name]
+  if (!Array.isArray(given) || given.length < 1 || given.length > MAX_BATCH) return null
+  const sourceAt = elementSources(body, name)
+  const list: T[] = []
+  for (let i = 0; i < given.length; i++) {
+    const one = read(given[i], sourceAt(i))
+    if (one === null) return null
+    list.push(one)
+  }
+  return list
+}
+
+function groupItem(value: unknown, source: Source): NewGroupItem | null {
   if (!isObject(value)) return null
   const item: NewGroupItem = { group: '', member: null, payload: null, occurredAt: null, eventId: null }
   for (const key of Object.keys(value)) {
@@ -62,7 +63,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Puts a field of a body into the item; false when it is not known or not surely valid. */
-function readField(item: NewItem, key: string, given: unknown, source: Source | null): boolean {
+function readField(item: NewItem, key: string, given: unknown, source: Source): boolean {
   switch (key) {
     case 'member':
     case 'eventId':
@@ -86,7 +87,7 @@ function readField(item: NewItem, key: string, given: unknown, source: Source | 
 }
 
 /** The text of a member of an object (a payload, say) that `jsonFault` finds nothing wrong with. */
-export function memberText(name: string, value: unknown, source: Source | null): JsonText {
+export function memberText(name: string, value: unknown, source: Source): JsonText {
   if (source === null) return new JsonText(JSON.stringify(value))
   return new JsonText(valueSource(source.text, memberStart(source.text, source.start, name)))
 }

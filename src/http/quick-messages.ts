@@ -5,10 +5,10 @@
 import { jsonFault } from '../json'
 import { bodyFault, delayFault, maxReceivesFault, priorityFault, visibilityFault } from '../queue-rules'
 import type { NewMessage, SendOptions } from '../repositories/queues/types'
-import { MAX_BATCH, nameFault } from '../rules'
+import { nameFault } from '../rules'
 import type { JsonBody } from './body'
-import { elementStarts, memberStart, sourceOf } from './json-source'
-import { isObject, memberText, type Source } from './quick-items'
+import { type Source, wholeSource } from './json-source'
+import { isObject, memberText, quickList } from './quick-items'
 
 const RULES: ReadonlyMap<string, (value: unknown) => string | null> = new Map<
   keyof SendOptions,
@@ -24,28 +24,15 @@ const RULES: ReadonlyMap<string, (value: unknown) => string | null> = new Map<
 
 /** The message of a body that is surely one. */
 export function quickMessage(body: JsonBody): NewMessage | null {
-  const text = sourceOf(body)
-  return messageAt(body.value, text === null ? null : { text, start: 0 })
+  return messageAt(body.value, wholeSource(body))
 }
 
 /** The messages of a body that is surely a list of them. */
 export function quickMessages(body: JsonBody): NewMessage[] | null {
-  const { value } = body
-  if (!isObject(value) || Object.keys(value).length !== 1 || !Object.hasOwn(value, 'messages')) return null
-  const given = value.messages
-  if (!Array.isArray(given) || given.length < 1 || given.length > MAX_BATCH) return null
-  const text = sourceOf(body)
-  const starts = text === null ? [] : elementStarts(text, memberStart(text, 0, 'messages'))
-  const messages: NewMessage[] = []
-  for (let i = 0; i < given.length; i++) {
-    const message = messageAt(given[i], text === null ? null : { text, start: starts[i] ?? 0 })
-    if (message === null) return null
-    messages.push(message)
-  }
-  return messages
+  return quickList(body, 'messages', messageAt)
 }
 
-function messageAt(value: unknown, source: Source | null): NewMessage | null {
+function messageAt(value: unknown, source: Source): NewMessage | null {
   if (!isObject(value)) return null
   const message: NewMessage = {
     body: undefined,
@@ -61,7 +48,7 @@ function messageAt(value: unknown, source: Source | null): NewMessage | null {
 }
 
 /** Puts a field of a body into the message; false when it is not known or not surely valid. */
-function readField(message: NewMessage, key: string, given: unknown, source: Source | null): boolean {
+function readField(message: NewMessage, key: string, given: unknown, source: Source): boolean {
   if (key === 'body') {
     if (jsonFault(given, source !== null) !== null) return false
     message.body = memberText(key, given, source)

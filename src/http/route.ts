@@ -1,5 +1,5 @@
 /** What a row of a route table is. Express is fed from the tables, and the OpenAPI document is made from them. */
-import type { ErrorCode, Fault } from '../errors'
+import { type ErrorCode, type Fault, RecentnError } from '../errors'
 import type { Store } from '../store-types'
 import type { JsonBody } from './body'
 import type { Parameters, Values } from './parameters'
@@ -113,3 +113,15 @@ export function stored(isNew: boolean, body: string): Answer {
 }
 
 export const NO_CONTENT: Answer = { status: 204 }
+
+/** What there is; refused with `code` where there is nothing. */
+export function found<T>(thing: T | null, code: ErrorCode): T {
+  if (thing === null) throw new RecentnError(code)
+  return thing
+}
+
+/** 204 for what is deleted now; refused with `code` where there was nothing. */
+export function gone(wasThere: boolean, code: ErrorCode): Answer {
+  if (!wasThere) throw new RecentnError(code)
+  return NO_CONTENT
+}

@@ -3,7 +3,7 @@ import type { Fault } from '../errors'
 import type { NewMessage } from '../repositories/queues/types'
 import type { JsonBody } from './body'
 import { MessagesDto, NewMessageDto, newMessageOf, type ReceiptsDto } from './dto/messages'
-import { elementStarts, memberStart, sourceOf } from './json-source'
+import { elementSources, wholeSource } from './json-source'
 import { isObject } from './quick-items'
 import { quickMessage, quickMessages } from './quick-messages'
 import { type Class, listed, toDto, unknownField, withText } from './validate'
@@ -20,19 +20,15 @@ export function toSending(body: JsonBody, faults: Fault[]): Sending {
 }
 
 export function messageOf(body: JsonBody, faults: Fault[]): NewMessage {
-  const text = sourceOf(body)
-  const source = text === null ? null : { text, start: 0 }
-  return newMessageOf(toDto(NewMessageDto, withText('body', body.value, source), '', faults))
+  return newMessageOf(toDto(NewMessageDto, withText('body', body.value, wholeSource(body)), '', faults))
 }
 
 export function messagesOf(body: JsonBody, faults: Fault[]): NewMessage[] {
   const { messages } = listed(MessagesDto, 'messages', body, faults)
-  const text = sourceOf(body)
-  const starts = text === null ? [] : elementStarts(text, memberStart(text, 0, 'messages'))
-  return messages.map((message, i) => {
-    const source = text === null ? null : { text, start: starts[i] ?? 0 }
-    return newMessageOf(toDto(NewMessageDto, withText('body', message, source), `/messages/${i}`, faults))
-  })
+  const sourceAt = elementSources(body, 'messages')
+  return messages.map((message, i) =>
+    newMessageOf(toDto(NewMessageDto, withText('body', message, sourceAt(i)), `/messages/${i}`, faults)),
+  )
 }
 
 /** A body with receipt handles. One that is malformed is no fault of the request: the answer says so of each. */

@@ -5,8 +5,8 @@ import { jsonFault } from '../json'
 import type { NewGroupItem, NewItem } from '../repositories/recent/types'
 import type { JsonBody } from './body'
 import { BatchDto, NewGroupItemDto, NewItemDto, newGroupItemOf, newItemOf } from './dto/items'
-import { elementStarts, memberStart, sourceOf } from './json-source'
-import { isObject, memberText, quickBatch, quickItem, type Source } from './quick-items'
+import { elementSources, type Source, wholeSource } from './json-source'
+import { isObject, memberText, quickBatch, quickItem } from './quick-items'
 
 export type Class<T> = new () => T
 
@@ -63,18 +63,13 @@ export function toBatch(body: JsonBody, faults: Fault[]): NewGroupItem[] {
 }
 
 export function itemDto(body: JsonBody, faults: Fault[]): NewItemDto {
-  const text = sourceOf(body)
-  return itemAt(NewItemDto, body.value, '', faults, text === null ? null : { text, start: 0 })
+  return itemAt(NewItemDto, body.value, '', faults, wholeSource(body))
 }
 
 export function batchDto(body: JsonBody, faults: Fault[]): NewGroupItemDto[] {
   const { items } = listed(BatchDto, 'items', body, faults)
-  const text = sourceOf(body)
-  const starts = text === null ? [] : elementStarts(text, memberStart(text, 0, 'items'))
-  return items.map((item, i) => {
-    const source = text === null ? null : { text, start: starts[i] ?? 0 }
-    return itemAt(NewGroupItemDto, item, `/items/${i}`, faults, source)
-  })
+  const sourceAt = elementSources(body, 'items')
+  return items.map((item, i) => itemAt(NewGroupItemDto, item, `/items/${i}`, faults, sourceAt(i)))
 }
 
 /** A DTO with a list, which is empty when it is not valid, so that its elements are not looked at. */
@@ -96,7 +91,7 @@ function itemAt<T extends NewItemDto>(
   value: unknown,
   pointer: string,
   faults: Fault[],
-  source: Source | null,
+  source: Source,
 ): T {
   // A payload of null is none.
   const given = isObject(value) && value.payload !== null ? withText('payload', value, source) : value
@@ -104,7 +99,7 @@ function itemAt<T extends NewItemDto>(
 }
 
 /** The object with the member as `JsonText`; one that is no valid JSON stays as it is, for the rule to find and name. */
-export function withText(name: string, value: unknown, source: Source | null): unknown {
+export function withText(name: string, value: unknown, source: Source): unknown {
   if (!isObject(value) || !Object.hasOwn(value, name)) return value
   if (jsonFault(value[name], source !== null) !== null) return value
   // A spread defines its keys, so that `__proto__` stays an ordinary one.

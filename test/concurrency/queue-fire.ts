@@ -8,12 +8,12 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { openStore, type Store } from '../../src'
+import type { Store } from '../../src'
 import type { MessagePage, MessageState } from '../../src/repositories/queues/types'
-import { type Database, describeEngine, freshDatabase } from '../support/engines'
+import { describeEngine } from '../support/engines'
+import { useStore } from '../support/use-store'
 
 const MESSAGES = Number(process.env.RECENTN_FIRE_MESSAGES ?? 20_000)
 const PROCESSES = 4
@@ -173,26 +173,12 @@ function faultsOf(id: string, handlings: readonly Handling[]): string[] {
 
 export function describeQueueFire(engine: 'mariadb' | 'mysql'): void {
   describeEngine(engine, `${PROCESSES} worker processes, killed at random`, () => {
-    let database: Database
-    let store: Store
-    let folder: string
-
-    beforeAll(async () => {
-      folder = mkdtempSync(path.join(tmpdir(), 'recentn-fire-'))
-      database = await freshDatabase(engine)
-      store = await openStore({ url: database.url })
-    })
-
-    afterAll(async () => {
-      await store?.close()
-      await database?.drop()
-      rmSync(folder, { recursive: true, force: true })
-    })
+    const at = useStore(engine, 'fire')
 
     it(`do each of ${MESSAGES} messages, none is lost, none is held by two`, async () => {
-      const file = path.join(folder, 'ledger')
-      await store.queues.put(QUEUE, { visibilityTimeoutSeconds: VISIBILITY_SECONDS, maxReceives: MAX_RECEIVES })
-      const workers = new Workers(database.url, file)
+      const file = path.join(at.folder, 'ledger')
+      await at.store.queues.put(QUEUE, { visibilityTimeoutSeconds: VISIBILITY_SECONDS, maxReceives: MAX_RECEIVES })
+      const workers = new Workers(at.url, file)
       const began = performance.now()
       let ids: string[] = []
       try {
@@ -204,11 +190,11 @@ export function describeQueueFire(engine: 'mariadb' | 'mysql'): void {
             workers.killOne()
           }
         })()
-        ids = await sendAll(store).finally(() => {
+        ids = await sendAll(at.store).finally(() => {
           isSending = false
         })
         await killing
-        while (!(await isEmpty(store))) await sleep(100)
+        while (!(await isEmpty(at.store))) await sleep(100)
         await workers.end('SIGTERM')
       } finally {
         await workers.end('SIGKILL')
@@ -216,7 +202,7 @@ export function describeQueueFire(engine: 'mariadb' | 'mysql'): void {
       const seconds = (performance.now() - began) / 1000
 
       const { handlings, faults, lost } = readLedger(file)
-      const dead = await theDead(store)
+      const dead = await theDead(at.store)
       const isDone = (id: string) => handlings.get(id)?.some(({ outcome }) => outcome === 'end') ?? false
       const sent = new Set(ids)
       expect(sent.size).toBe(MESSAGES)

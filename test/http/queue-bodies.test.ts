@@ -1,3 +1,4 @@
+import { JSON_TEXTS } from '../support/json-values'
 import { type Client, fresh, startApp } from './support/client'
 
 let server: Client
@@ -33,26 +34,12 @@ async function roundTrips(body: string): Promise<string[]> {
 }
 
 describe('a body comes back as it went in', () => {
-  test.each([
-    'null',
-    'true',
-    '0',
-    '""',
-    '[]',
-    '{}',
-    '"a\\u0000b"',
-    '{"__proto__":{"x":1},"constructor":null,"toString":"s"}',
-    '{"\\u0000":"\\u0000"}',
-    '[[[[1.5,-2]]]]',
-    '"ü 日本 😀"',
-    '9007199254740993',
-    '[1.0,-0,1e2,1e400,-1e400]',
-    '{"n":123456789012345678901234567890.000}',
-    '{"body":1.10,"messages":[1.0],"__proto__":1e2}',
-    '{"t":"2026-01-01T00:00:00.000Z"}',
-  ])('%s', async (body) => {
-    expect(await roundTrips(body)).toEqual(Array(6).fill(body))
-  })
+  test.each([...JSON_TEXTS, '{"body":1.10,"messages":[1.0],"__proto__":1e2}', '{"t":"2026-01-01T00:00:00.000Z"}'])(
+    '%s',
+    async (body) => {
+      expect(await roundTrips(body)).toEqual(Array(6).fill(body))
+    },
+  )
 
   test('without the white space around its tokens', async () => {
     expect(await roundTrips('{ "a" : [ 1.0 , " x " ] }')).toEqual(Array(6).fill('{"a":[1.0," x "]}'))

@@ -1,11 +1,10 @@
 /** One message that kills every process which handles it: it ends in the dead letters, and takes no other with it. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { openStore, type Store } from '../../src'
-import { type Database, describeEngine, type EngineName, freshDatabase } from '../support/engines'
+import { describeEngine, type EngineName } from '../support/engines'
+import { useStore } from '../support/use-store'
 import { sendNumbers, upTo } from './support'
 
 jest.setTimeout(90_000)
@@ -16,39 +15,25 @@ const DIED = 3
 
 export function describePoison(engine: EngineName): void {
   describeEngine(engine, 'a poison message', () => {
-    let database: Database
-    let store: Store
-    let folder: string
-
-    beforeAll(async () => {
-      folder = mkdtempSync(path.join(tmpdir(), 'recentn-poison-'))
-      database = await freshDatabase(engine)
-      store = await openStore({ url: database.url })
-    })
-
-    afterAll(async () => {
-      await store?.close()
-      await database?.drop()
-      rmSync(folder, { recursive: true, force: true })
-    })
+    const at = useStore(engine, 'poison')
 
     it.each([0, 200])('that kills after %s ms is dead after maxReceives; all others are done', async (dieAfterMs) => {
       const queue = `poison-${dieAfterMs}`
-      const ledger = path.join(folder, queue)
-      await store.queues.put(`${queue}-dead`)
-      await store.queues.put(queue, {
+      const ledger = path.join(at.folder, queue)
+      await at.store.queues.put(`${queue}-dead`)
+      await at.store.queues.put(queue, {
         visibilityTimeoutSeconds: 1,
         maxReceives: MAX_RECEIVES,
         deadLetterQueue: `${queue}-dead`,
       })
-      await sendNumbers(store, queue, INNOCENT / 2)
-      const { id } = await store.queues.send(queue, 'poison')
-      await sendNumbers(store, queue, INNOCENT / 2, INNOCENT / 2)
+      await sendNumbers(at.store, queue, INNOCENT / 2)
+      const { id } = await at.store.queues.send(queue, 'poison')
+      await sendNumbers(at.store, queue, INNOCENT / 2, INNOCENT / 2)
 
       const exits: (number | null)[] = []
       while (exits.at(-1) !== 0 && exits.length <= MAX_RECEIVES) {
         const script = path.join(__dirname, 'poison-child.mjs')
-        const child = spawn(process.execPath, [script, database.url, queue, ledger, String(dieAfterMs)], {
+        const child = spawn(process.execPath, [script, at.url, queue, ledger, String(dieAfterMs)], {
           stdio: ['ignore', 'inherit', 'inherit'],
         })
         const [code] = (await once(child, 'exit')) as [number | null]
@@ -57,7 +42,7 @@ export function describePoison(engine: EngineName): void {
       const lines = readFileSync(ledger, 'utf8').trim().split('\n')
       expect(lines.filter((line) => line.startsWith('died'))).toEqual(['died 1', 'died 2', 'died 3'])
       expect(exits).toEqual([DIED, DIED, DIED, 0])
-      const letters = (await store.queues.peek(`${queue}-dead`)).messages
+      const letters = (await at.store.queues.peek(`${queue}-dead`)).messages
       expect(letters.map(({ body }) => body)).toEqual(['poison'])
       expect(letters[0]?.id).toBe(id)
       const done = new Set(lines.filter((line) => line.startsWith('done')).map((line) => Number(line.slice(5))))

@@ -9,17 +9,18 @@ import { RecentnError } from '../../errors'
 import { checkedPage, PREFIX_PAGE_RULES } from '../checking'
 import type { Page } from '../types'
 import * as check from './check'
+import type { OnReady, QueueContext } from './context'
 import { Counts } from './counts'
-import { QueueMemory, queueOf } from './heads'
+import { queueOf } from './heads'
+import { QueueMemory } from './memory'
 import { dropQueue, listHeads, type NamedHead, namedHead, putQueue } from './queues'
 import { promoteDue } from './receiving'
-import type { OnReady } from './send'
-import type { Settling } from './settling'
 import type * as Queue from './types'
 
 export class QueueCatalog {
   protected readonly session: Session
   protected readonly memory: QueueMemory
+  protected readonly own: Omit<QueueContext, 'onReady'>
   readonly #counts: Counts
   readonly #isInside: boolean
 
@@ -27,6 +28,7 @@ export class QueueCatalog {
   constructor(source: DataSource | EntityManager | Session, isInside = !('read' in source) && 'queryRunner' in source) {
     this.session = sessionOf(source)
     this.memory = new QueueMemory(isInside)
+    this.own = { session: this.session, memory: this.memory }
     this.#counts = new Counts()
     this.#isInside = isInside
   }
@@ -34,7 +36,12 @@ export class QueueCatalog {
   async get(queue: string): Promise<Queue.QueueStatus | null> {
     check.checkSettings(queue, {})
     const named = await this.session.read((reader) => namedHead(reader, queue))
-    return named === null ? null : this.#statusOf(named)
+    if (named === null) return null
+    // Its name may be another queue's by now; then there is nothing to promote for this one.
+    await this.promoted(queue).catch((error: unknown) => {
+      if (!(error instanceof RecentnError && error.code === 'queue_not_found')) throw error
+    })
+    return this.#statusOf(named)
   }
 
   async put(queue: string, settings: Queue.QueueSettings = {}): Promise<Queue.Queue & { created: boolean }> {
@@ -61,10 +68,6 @@ export class QueueCatalog {
   }
 
   async #statusOf({ head, deadLetterQueue }: NamedHead): Promise<Queue.QueueStatus> {
-    // Its name may be another queue's by now; then there is nothing to promote for this one.
-    await this.promoted(head.queue).catch((error: unknown) => {
-      if (!(error instanceof RecentnError && error.code === 'queue_not_found')) throw error
-    })
     const counted = await this.session.read((reader) => this.#counts.of(reader, head, this.#isInside))
     return { ...queueOf(head, deadLetterQueue), ...counted }
   }
@@ -74,8 +77,8 @@ export class QueueCatalog {
     await this.changed((onReady) => promoteDue(this.with(onReady), queue))
   }
 
-  protected with(onReady: OnReady): Settling {
-    return { session: this.session, memory: this.memory, onReady }
+  protected with(onReady: OnReady): QueueContext {
+    return { ...this.own, onReady }
   }
 
   /** Runs a change, and tells once it is committed where messages became ready. */

@@ -9,7 +9,8 @@
  */
 import { randomInt } from 'node:crypto'
 import type { Engine, Reader, Statements } from '../../database/engine'
-import type { Place, QueueHead } from './heads'
+import type { QueueHead } from './heads'
+import type { Place } from './memory'
 import { type ClaimedRow, claimedOf, IN_LINE, messageColumns, NO_RECEIPT, STATE } from './rows'
 
 export interface ClaimRequest {

@@ -7,7 +7,7 @@
 import { placeholders, type Session, type Tx } from '../../database/engine'
 import { claimSets } from './claim'
 import { CYCLED, holdHead, type QueueHead } from './heads'
-import { linePage, type Place, placeOf } from './line'
+import { linePage, type Position, positionOf } from './line'
 import { type ClaimedRow, claimedOf, messageColumns, STATE } from './rows'
 import { updateRows } from './transitions'
 
@@ -19,10 +19,10 @@ const REPEATABLE = { arrived: async () => false }
 export async function beginCycle(session: Session, head: QueueHead): Promise<void> {
   // Waits for the senders who have seen it otherwise.
   await session.write((tx) => setCycled(tx, head.id, CYCLED.begun), REPEATABLE)
-  let after: Place | null = null
+  let after: Position | null = null
   do {
-    const place: Place | null = after
-    after = await session.write<Place | null>((tx) => enterPage(tx, head.id, place), REPEATABLE)
+    const place: Position | null = after
+    after = await session.write<Position | null>((tx) => enterPage(tx, head.id, place), REPEATABLE)
   } while (after !== null)
   await session.write((tx) => setCycled(tx, head.id, CYCLED.wholly), REPEATABLE)
 }
@@ -35,7 +35,7 @@ function setCycled(tx: Tx, queueId: bigint, cycled: number): Promise<number> {
   ])
 }
 
-async function enterPage(tx: Tx, queueId: bigint, after: Place | null): Promise<Place | null> {
+async function enterPage(tx: Tx, queueId: bigint, after: Position | null): Promise<Position | null> {
   const columns = `${tx.engine.bigint('id')} AS id`
   const rows = await linePage(
     tx,
@@ -49,7 +49,7 @@ async function enterPage(tx: Tx, queueId: bigint, after: Place | null): Promise<
     `UPDATE queue_messages SET cycle_queue_id = ? WHERE id IN (${placeholders(ids.length)}) AND queue_id = ? AND state = ?`,
     [queueId, ...ids, queueId, STATE.ready],
   )
-  return placeOf(last)
+  return positionOf(last)
 }
 
 export interface CycleRequest {

@@ -7,6 +7,7 @@
  * group '', taken first and held to the end of the transaction.
  */
 import { compareNames, type Parameter, type Row, type Session, type Statements, type Tx } from '../../database/engine'
+import { chunksOf } from '../chunks'
 import { STATE } from './rows'
 
 /** A message that becomes ready. */
@@ -179,8 +180,7 @@ async function saveLevels(tx: Tx, levels: ReadonlyMap<string, Level>): Promise<v
       if (group !== NO_GROUP) rows.push([queueId, urgency, group, nextStart, 0, 0])
     }
   }
-  for (let start = 0; start < rows.length; start += 1000) {
-    const chunk = rows.slice(start, start + 1000)
+  for (const chunk of chunksOf(rows, 1000)) {
     const upsert = tx.engine.upsert('queue_flows', 'queue_id, urgency, message_group', COLUMNS, COLUMNS.slice(3), chunk)
     await tx.run(upsert.sql, upsert.parameters)
   }
@@ -210,8 +210,7 @@ export async function sweepFlows(session: Session): Promise<boolean> {
         `WHERE flow.message_group <> '' AND flow.next_start <= level.virtual_time LIMIT ${10 * SWEPT}`,
     ),
   )
-  for (let start = 0; start < idle.length; start += SWEPT) {
-    const chunk = idle.slice(start, start + SWEPT)
+  for (const chunk of chunksOf(idle, SWEPT)) {
     // The virtual time only grows: what was behind it then is behind it now.
     const where = chunk
       .map(() => '(queue_id = ? AND urgency = ? AND message_group = ? AND next_start <= ?)')

@@ -5,7 +5,7 @@
 import type { Parameter, Reader, Row } from '../../database/engine'
 import { IN_LINE } from './rows'
 
-export interface Place {
+export interface Position {
   major: bigint
   minor: bigint
   id: bigint
@@ -24,12 +24,12 @@ export interface LineQuery {
 }
 
 /** The place of a row of such a page. */
-export function placeOf({ major, minor, id }: Row): Place {
+export function positionOf({ major, minor, id }: Row): Position {
   return { major: BigInt(major as string), minor: BigInt(minor as string), id: BigInt(id as string) }
 }
 
 /** Up to `limit` rows behind the place, in the order of the line. */
-export async function linePage(reader: Reader, query: LineQuery, after: Place | null): Promise<Row[]> {
+export async function linePage(reader: Reader, query: LineQuery, after: Position | null): Promise<Row[]> {
   if (after === null) return part(reader, query, '', [], query.limit)
   const { major, minor, id } = after
   const alike = ' AND sort_major = ? AND sort_minor >= ? AND (sort_minor > ? OR id > ?)'

@@ -2,7 +2,7 @@
 import type { Reader, Row, Tx } from '../../database/engine'
 import { invalidInput } from '../../errors'
 import { holdHead, notFound, type QueueHead, readHead } from './heads'
-import { linePage, type Place, placeOf } from './line'
+import { linePage, type Position, positionOf } from './line'
 import { lineOf, OWN_LIMIT, peekedOf, stateName } from './rows'
 import type { BodyOptions, MessagePage, MessageState, PeekedMessage, PeekOptions } from './types'
 
@@ -14,7 +14,7 @@ const ROWS_AT_ONCE = 50
 
 const AFTER = /^(-?\d{1,19})\.(-?\d{1,19})\.(\d{1,19})$/
 
-function afterOf(text: string | undefined): Place | null {
+function afterOf(text: string | undefined): Position | null {
   if (text === undefined) return null
   const parts = AFTER.exec(Buffer.from(text, 'base64url').toString('latin1'))
   if (!parts) throw invalidInput([{ parameter: 'after', detail: 'is not the nextAfter of a page' }])
@@ -22,7 +22,7 @@ function afterOf(text: string | undefined): Place | null {
   return { major, minor, id }
 }
 
-function textOf({ major, minor, id }: Place): string {
+function textOf({ major, minor, id }: Position): string {
   return Buffer.from(`${major}.${minor}.${id}`, 'latin1').toString('base64url')
 }
 
@@ -46,7 +46,7 @@ export async function peekPage(
       if (isFull) return { messages, nextAfter: after && textOf(after) }
       messages.push(peekedOf(row, state, read.head.maxReceives, options))
       bytes += bytesOf(row)
-      after = placeOf(row)
+      after = positionOf(row)
     }
     if (rows.length < asked) return { messages, nextAfter: null }
   }
@@ -60,7 +60,7 @@ function rowsAfter(
   reader: Reader,
   { id }: QueueHead,
   state: MessageState,
-  after: Place | null,
+  after: Position | null,
   limit: number,
 ): Promise<Row[]> {
   const { engine } = reader

@@ -3,10 +3,10 @@
  * looks for work, and the sweeper of every process. What another transaction has locked is passed over.
  */
 import type { Reader, Session, Tx } from '../../database/engine'
+import type { OnReady } from './context'
 import { canAssign } from './flows'
 import { holdHeadById, type QueueHead } from './heads'
 import { IN_LINE, STATE } from './rows'
-import type { OnReady } from './send'
 import {
   isOutOfReceives,
   type LockedRow,

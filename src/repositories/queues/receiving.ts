@@ -4,11 +4,12 @@
 import type { Session, Statements } from '../../database/engine'
 import { type ErrorCode, RecentnError } from '../../errors'
 import { claimReady, isUrgent, lookSeconds, newClaimNumber, placeAfter } from './claim'
+import type { OnReady, QueueContext } from './context'
 import { beginCycle, claimCycle } from './cycle'
-import { MAX_CLAIM_BYTES, type Place, type QueueHead, type QueueMemory } from './heads'
+import type { QueueHead } from './heads'
+import { MAX_CLAIM_BYTES, type Place, type QueueMemory } from './memory'
 import { BATCH, isDue, promoteQueue } from './promote'
 import { type ClaimedRow, STATE } from './rows'
-import type { OnReady } from './send'
 
 /** Receives that come one after the other need not each look for what is due. */
 const LOOK_MS = 100
@@ -20,12 +21,6 @@ export interface TakeRequest {
   visibilityTimeoutSeconds: number | undefined
 }
 
-export interface Receiving {
-  session: Session
-  memory: QueueMemory
-  onReady: OnReady
-}
-
 /** Messages that were claimed, and the queue as it was then. */
 export interface Taken {
   head: QueueHead
@@ -34,7 +29,7 @@ export interface Taken {
 
 /** Promotes some of what is due, enough for `max` messages, unless it was looked within `forMs`. */
 export async function promoteDue(
-  { session, memory, onReady }: Receiving,
+  { session, memory, onReady }: QueueContext,
   queue: string,
   { max = 1, forMs = 0 }: { max?: number; forMs?: number } = {},
 ): Promise<{ looked: boolean; moved: boolean }> {
@@ -59,28 +54,28 @@ async function promoteSome(session: Session, queueId: bigint, max: number, onRea
 }
 
 /** By priority, fairness and age. */
-export async function takeReady(receiving: Receiving, request: TakeRequest): Promise<Taken> {
+export async function takeReady(context: QueueContext, request: TakeRequest): Promise<Taken> {
   const { queue, max } = request
-  const { looked } = await promoteDue(receiving, queue, { max, forMs: LOOK_MS })
-  const taken = await claim(receiving, request)
+  const { looked } = await promoteDue(context, queue, { max, forMs: LOOK_MS })
+  const taken = await claim(context, request)
   const { rows } = taken
   if (rows.length === max || looked) return taken
   // What was claimed is somebody's by now, whatever happens to the rest.
   const keep = (error: unknown) => {
     if (rows.length === 0) throw error
   }
-  const again = await promoteDue(receiving, queue, { max }).catch(keep)
+  const again = await promoteDue(context, queue, { max }).catch(keep)
   if (!again?.moved) return taken
-  const more = await claim(receiving, { ...request, max: max - rows.length }).catch(keep)
+  const more = await claim(context, { ...request, max: max - rows.length }).catch(keep)
   rows.push(...(more?.rows ?? []))
   return taken
 }
 
-async function claim(receiving: Receiving, request: TakeRequest): Promise<Taken> {
-  const claiming = new Claiming(receiving, request)
-  const taken = await receiving.session.separately((statements) => claiming.run(statements, false))
+async function claim(context: QueueContext, request: TakeRequest): Promise<Taken> {
+  const claiming = new Claiming(context, request)
+  const taken = await context.session.separately((statements) => claiming.run(statements, false))
   // A claim that is over at once could be somebody else's before it was read.
-  return taken ?? receiving.session.write((tx) => claiming.run(tx, true)).then((whole) => whole as Taken)
+  return taken ?? context.session.write((tx) => claiming.run(tx, true)).then((whole) => whole as Taken)
 }
 
 /** The claims of one receive, which may run again after a deadlock or a lost connection. */
@@ -92,7 +87,7 @@ class Claiming {
   /** Kept while a claim is under way, for the try after a lost connection. */
   #lostNumber: number | null = null
 
-  constructor({ memory }: Receiving, request: TakeRequest) {
+  constructor({ memory }: QueueContext, request: TakeRequest) {
     this.#memory = memory
     this.#request = request
   }
@@ -160,9 +155,9 @@ class Claiming {
 }
 
 /** Round and round by id. */
-export async function takeNext(receiving: Receiving, request: TakeRequest & { cursor: string }): Promise<Taken> {
-  const { session, memory } = receiving
-  await promoteDue(receiving, request.queue, { max: request.max })
+export async function takeNext(context: QueueContext, request: TakeRequest & { cursor: string }): Promise<Taken> {
+  const { session, memory } = context
+  await promoteDue(context, request.queue, { max: request.max })
   for (;;) {
     const claimNumber = newClaimNumber()
     const taken = await session.write((tx) => claimCycle(tx, { ...request, claimNumber }), {

@@ -1,8 +1,8 @@
 /** Sending dead messages back to where they came from, in small transactions. */
 import type { Session, Tx } from '../../database/engine'
+import type { OnReady } from './context'
 import { holdHead, holdHeadById, notFound, readHead } from './heads'
 import { IN_LINE, NO_RECEIPT, STATE } from './rows'
-import type { OnReady } from './send'
 import { type LockedRow, lockedColumns, lockedOf, makeReady, updateRows } from './transitions'
 
 const BATCH = 200

@@ -3,9 +3,10 @@
  * ended. From the start of a line a server would pass each time over all that was removed and is not purged yet.
  */
 import { placeholders, type Row, type Session, type Tx } from '../../database/engine'
+import { chunksOf } from '../chunks'
 import { notFound, readHead } from './heads'
-import { linePage, type Place, placeOf } from './line'
-import { STATE } from './rows'
+import { linePage, type Position, positionOf } from './line'
+import { MAX_IDS, STATE } from './rows'
 
 const BATCH = 500
 
@@ -41,9 +42,9 @@ export async function clearDropped(session: Session, queueId: bigint): Promise<v
 /** Resolves to how many were removed; `last` is the greatest id that goes. */
 async function removeLine(session: Session, line: Line, last: bigint | null): Promise<number> {
   let removed = 0
-  let after: Place | null = null
+  let after: Position | null = null
   for (;;) {
-    const place: Place | null = after
+    const place: Position | null = after
     const rows = await session.write(async (tx) => {
       const found = await lockAfter(tx, line, last, place)
       await removeRows(tx, found, 'archived' in line ? 'queue_archive' : 'queue_messages')
@@ -52,11 +53,11 @@ async function removeLine(session: Session, line: Line, last: bigint | null): Pr
     removed += rows.length
     const end = rows.at(-1)
     if (end === undefined) return removed
-    after = placeOf(end)
+    after = positionOf(end)
   }
 }
 
-function lockAfter(tx: Tx, line: Line, last: bigint | null, after: Place | null): Promise<Row[]> {
+function lockAfter(tx: Tx, line: Line, last: bigint | null, after: Position | null): Promise<Row[]> {
   const { engine } = tx
   const id = `${engine.bigint('id')} AS id`
   if ('archived' in line) {
@@ -89,8 +90,7 @@ export async function removeRows(
   table: 'queue_messages' | 'queue_archive',
 ): Promise<void> {
   const ids = rows.map(({ id }) => BigInt(id as string))
-  for (let start = 0; start < ids.length; start += 100) {
-    const chunk = ids.slice(start, start + 100)
+  for (const chunk of chunksOf(ids, MAX_IDS)) {
     await tx.run(`DELETE FROM ${table} WHERE id IN (${placeholders(chunk.length)})`, chunk)
   }
 }

@@ -1,3 +1,7 @@
+/**
+ * Work queues as a repository: checks what it is given and runs each operation in transactions of its session.
+ * It owns queues, queue_messages, queue_archive and what belongs to them.
+ */
 import { invalidInput, type RecentnError } from '../../errors'
 import { QueueCatalog } from './catalog'
 import * as check from './check'
@@ -81,7 +85,7 @@ export class QueueRepository extends QueueCatalog implements Queue.Queues {
 
   /** Removes or archives what the receipts hold. */
   protected removeHeld(queue: string, receipts: readonly Receipt[]): Promise<Settled> {
-    return removeHeld({ session: this.session, memory: this.memory }, queue, receipts)
+    return removeHeld(this.own, queue, receipts)
   }
 
   async release(
@@ -111,7 +115,7 @@ export class QueueRepository extends QueueCatalog implements Queue.Queues {
   }
 
   protected extendHeld(queue: string, receipts: readonly Receipt[], visibilityMs: number): Promise<Settled> {
-    return this.changed((onReady) => extendHeld(this.with(onReady), queue, receipts, visibilityMs))
+    return extendHeld(this.own, queue, receipts, visibilityMs)
   }
 
   /** Returns claims as if they had not been made: ready where they stood, with one receive less. */
@@ -127,7 +131,7 @@ export class QueueRepository extends QueueCatalog implements Queue.Queues {
     handles: readonly string[],
     settle: (valid: readonly Receipt[]) => Promise<Settled>,
   ): Promise<SettleOutcome> {
-    const receipts = await readHandles({ session: this.session, memory: this.memory }, queue, handles)
+    const receipts = await readHandles(this.own, queue, handles)
     const valid = validOf(receipts)
     return outcomeOf(receipts, valid.length === 0 ? new Set() : await settle(valid))
   }

@@ -6,6 +6,8 @@
  */
 import { compareNames, type Parameter, type Tx } from '../../database/engine'
 import type { RecentnError } from '../../errors'
+import { chunksOf } from '../chunks'
+import type { OnReady } from './context'
 import { assignStarts, urgencyOf } from './flows'
 import { CYCLED, type Held, holdHeads, notFound, type QueueHead } from './heads'
 import { STATE } from './rows'
@@ -63,9 +65,6 @@ const COLUMNS = [
  */
 const MAX_INSERT_ROWS = 1000
 const MAX_INSERT_UNITS = 2 * 1024 * 1024
-
-/** Where messages that became ready stand, for whoever remembers where a claim may begin. */
-export type OnReady = (queueId: bigint, major: number, minor: number) => void
 
 /** Starts that were taken ahead, by queue and priority. */
 export type StartsAhead = ReadonlyMap<string, number>
@@ -135,9 +134,7 @@ async function findDuplicates(tx: Tx, all: readonly Sending[], nowMs: number): P
     else Object.assign(sending, { first, sent: false })
   }
   const sorted = [...firsts.values()].sort(byDedupId)
-  for (let start = 0; start < sorted.length; start += 500) {
-    await lockDedups(tx, sorted.slice(start, start + 500), nowMs)
-  }
+  for (const chunk of chunksOf(sorted, MAX_DEDUPS)) await lockDedups(tx, chunk, nowMs)
   return sorted.filter(({ sent }) => sent)
 }
 
@@ -146,6 +143,8 @@ function byDedupId(a: Sending, b: Sending): number {
   return compareNames(a.row.dedupId as string, b.row.dedupId as string)
 }
 
+/** Dedup ids of one statement. */
+const MAX_DEDUPS = 500
 const DEDUP_COLUMNS = ['queue_id', 'dedup_id', 'message_id', 'sent_at_ms']
 
 async function lockDedups(tx: Tx, sendings: readonly Sending[], nowMs: number): Promise<void> {
@@ -176,8 +175,8 @@ async function lockDedups(tx: Tx, sendings: readonly Sending[], nowMs: number): 
 }
 
 async function saveDedups(tx: Tx, firsts: readonly Sending[], nowMs: number): Promise<void> {
-  for (let start = 0; start < firsts.length; start += 500) {
-    const rows = firsts.slice(start, start + 500).map(({ head, row, id }) => [head.id, row.dedupId, id, nowMs])
+  for (const chunk of chunksOf(firsts, MAX_DEDUPS)) {
+    const rows = chunk.map(({ head, row, id }) => [head.id, row.dedupId, id, nowMs])
     const upsert = tx.engine.upsert('queue_dedups', 'queue_id, dedup_id', DEDUP_COLUMNS, DEDUP_COLUMNS.slice(2), rows)
     await tx.run(upsert.sql, upsert.parameters)
   }

@@ -2,10 +2,10 @@
 import type { Session, Statements } from '../../database/engine'
 import { RecentnError } from '../../errors'
 import { hasArrived, leaveMark, type Writer } from '../writers'
+import type { OnReady, QueueContext } from './context'
 import { takeStarts } from './flows'
-import type { QueueMemory } from './heads'
-import { aheadKey, type OnReady, type SendRequest, sendAll } from './send'
-import type { Settling } from './settling'
+import type { QueueMemory } from './memory'
+import { aheadKey, type SendRequest, sendAll } from './send'
 import type { Sent } from './types'
 
 /** Queues and priorities of one batch: with more of them it costs less to take their starts in the transaction. */
@@ -20,7 +20,7 @@ export interface BatchOptions {
 
 /** An outcome for each request. Of a writer one batch runs at a time. */
 export async function sendBatch(
-  { session, memory, onReady }: Settling,
+  { session, memory, onReady }: QueueContext,
   requests: readonly SendRequest[],
   { writer, retryMs }: BatchOptions,
 ): Promise<(Sent[] | RecentnError)[]> {

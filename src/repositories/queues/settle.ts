@@ -3,10 +3,11 @@
  * so that a late worker is fenced out. The messages of one call are settled together, with an outcome for each handle.
  */
 import { type Parameter, placeholders, type Reader, type Statements, type Tx } from '../../database/engine'
+import { chunksOf } from '../chunks'
+import type { OnReady } from './context'
 import { holdHead, type QueueHead } from './heads'
 import { bury } from './promote'
 import { MAX_IDS, MAX_REMOVED, NO_RECEIPT, type Receipt, STATE } from './rows'
-import type { OnReady } from './send'
 import {
   isOutOfReceives,
   type LockedRow,
@@ -32,8 +33,7 @@ export async function removeAll(
   settled: Settled,
 ): Promise<boolean> {
   const left = receipts.filter(({ receipt }) => !settled.has(receipt))
-  for (let start = 0; start < left.length; start += MAX_REMOVED) {
-    const chunk = left.slice(start, start + MAX_REMOVED)
+  for (const chunk of chunksOf(left, MAX_REMOVED)) {
     const removed = await removeSome(statements, head, chunk)
     for (const receipt of removed) settled.add(receipt)
     if (removed.length < chunk.length && !(await isCurrent(statements, head))) return false
@@ -110,8 +110,8 @@ function among(receipts: readonly Receipt[]): { where: string; parameters: Param
 export async function lockHeld(tx: Tx, queueId: bigint, receipts: readonly Receipt[]): Promise<LockedRow[]> {
   const locked: LockedRow[] = []
   const sorted = [...receipts].sort((a, b) => (a.id < b.id ? -1 : 1))
-  for (let start = 0; start < sorted.length; start += MAX_IDS) {
-    const { where, parameters } = held(sorted.slice(start, start + MAX_IDS))
+  for (const chunk of chunksOf(sorted, MAX_IDS)) {
+    const { where, parameters } = held(chunk)
     const rows = await tx.rows(
       `SELECT ${lockedColumns(tx)} FROM queue_messages WHERE ${where} AND queue_id = ? ORDER BY queue_messages.id${tx.engine.forUpdate}`,
       [...parameters, queueId],
@@ -129,8 +129,8 @@ const ARCHIVED =
 export async function archiveAll(tx: Tx, queue: string, receipts: readonly Receipt[]): Promise<Settled> {
   const { head, nowMs } = await holdHead(tx, queue)
   const rows = await lockHeld(tx, head.id, receipts)
-  for (let start = 0; start < rows.length; start += MAX_IDS) {
-    const ids = rows.slice(start, start + MAX_IDS).map(({ id }) => id)
+  for (const chunk of chunksOf(rows, MAX_IDS)) {
+    const ids = chunk.map(({ id }) => id)
     const among = `id IN (${placeholders(ids.length)})`
     if (head.onDelete === 'archive') {
       await tx.run(

@@ -2,10 +2,10 @@
  * Settling, as operations of their own transactions: what the handles name, what became of each, and what is done when
  * a connection is lost around a commit. Settling twice is told from settling once by the receipts, which are gone then.
  */
-import type { Session, WriteOptions } from '../../database/engine'
-import type { QueueMemory } from './heads'
+import type { WriteOptions } from '../../database/engine'
+import type { QueueContext } from './context'
+import type { QueueMemory } from './memory'
 import { type Receipt, receiptOf } from './rows'
-import type { OnReady } from './send'
 import {
   archiveAll,
   extendAll,
@@ -19,12 +19,6 @@ import {
 } from './settle'
 import type { FailedReceipt } from './types'
 
-export interface Settling {
-  session: Session
-  memory: QueueMemory
-  onReady: OnReady
-}
-
 export interface SettleOutcome {
   done: string[]
   failed: FailedReceipt[]
@@ -32,7 +26,7 @@ export interface SettleOutcome {
 
 /** What the handles name; each handle once, null for what is none of this queue's. */
 export function readHandles(
-  { session, memory }: Pick<Settling, 'session' | 'memory'>,
+  { session, memory }: Omit<QueueContext, 'onReady'>,
   queue: string,
   handles: readonly string[],
 ): Promise<Map<string, Receipt | null>> {
@@ -59,7 +53,7 @@ export function outcomeOf(receipts: ReadonlyMap<string, Receipt | null>, settled
 
 /** Removes or archives what the receipts hold, as the queue says. */
 export async function removeHeld(
-  { session, memory }: Pick<Settling, 'session' | 'memory'>,
+  { session, memory }: Omit<QueueContext, 'onReady'>,
   queue: string,
   receipts: readonly Receipt[],
 ): Promise<Settled> {
@@ -85,7 +79,7 @@ export async function removeHeld(
 }
 
 export function releaseHeld(
-  { session, memory, onReady }: Settling,
+  { session, memory, onReady }: QueueContext,
   queue: string,
   receipts: readonly Receipt[],
   release: Release,
@@ -94,7 +88,7 @@ export function releaseHeld(
 }
 
 export function giveBackHeld(
-  { session, memory, onReady }: Settling,
+  { session, memory, onReady }: QueueContext,
   queue: string,
   receipts: readonly Receipt[],
 ): Promise<Settled> {
@@ -102,7 +96,7 @@ export function giveBackHeld(
 }
 
 export function extendHeld(
-  { session, memory }: Pick<Settling, 'session' | 'memory'>,
+  { session, memory }: Omit<QueueContext, 'onReady'>,
   queue: string,
   receipts: readonly Receipt[],
   visibilityMs: number,

@@ -3,6 +3,7 @@
  * removed now and then. Any number of processes may sweep at once.
  */
 import type { Parameter, Session, Tx } from '../../database/engine'
+import { chunksOf } from '../chunks'
 import { sweepFlows } from './flows'
 import { clearDropped, removeRows } from './removal'
 import { DEDUP_MS } from './send'
@@ -42,8 +43,7 @@ async function sweepDedups(tx: Tx): Promise<number> {
     `SELECT ${tx.engine.bigint('queue_id')} AS queue_id, dedup_id FROM queue_dedups ` +
       `WHERE sent_at_ms <= ${tx.now} - ${DEDUP_MS} ORDER BY sent_at_ms LIMIT 500${tx.engine.forUpdateSkipLocked}`,
   )
-  for (let start = 0; start < rows.length; start += 100) {
-    const chunk = rows.slice(start, start + 100)
+  for (const chunk of chunksOf(rows, 100)) {
     const where = chunk.map(() => '(queue_id = ? AND dedup_id = ?)').join(' OR ')
     await tx.run(
       `DELETE FROM queue_dedups WHERE ${where}`,

@@ -3,10 +3,11 @@
  * locked, and heads that it holds; starts are given last, so that locks are taken in one order: queues, messages, flows.
  */
 import { type Parameter, placeholders, type Row, type Tx } from '../../database/engine'
+import { chunksOf } from '../chunks'
+import type { OnReady } from './context'
 import { assignStarts, urgencyOf } from './flows'
 import { CYCLED, type QueueHead } from './heads'
 import { MAX_IDS, NO_RECEIPT, STATE } from './rows'
-import type { OnReady } from './send'
 
 /** A locked message, as far as a transition needs it. */
 export interface LockedRow {
@@ -52,8 +53,8 @@ export function isOutOfReceives({ receiveCount, maxReceives, sourceQueueId }: Lo
 
 /** Changes rows by their primary key, a few at a time. */
 export async function updateRows(tx: Tx, sets: string, rows: readonly { id: bigint }[], values: Parameter[] = []) {
-  for (let start = 0; start < rows.length; start += MAX_IDS) {
-    const ids = rows.slice(start, start + MAX_IDS).map(({ id }) => id)
+  for (const chunk of chunksOf(rows, MAX_IDS)) {
+    const ids = chunk.map(({ id }) => id)
     await tx.run(`UPDATE queue_messages SET ${sets} WHERE id IN (${placeholders(ids.length)})`, [...values, ...ids])
   }
 }
@@ -72,9 +73,9 @@ export async function makeReady(
     rows.map(({ priority, messageGroup }) => ({ queueId: head.id, priority, messageGroup })),
   )
   const cycle = head.cycled === CYCLED.not ? 0 : head.id
-  for (let at = 0; at < rows.length; at += MAX_IDS) {
-    const chunk = rows.slice(at, at + MAX_IDS)
-    const cases = chunk.map(({ id }, index) => `WHEN ${id} THEN ${starts[at + index]}`).join(' ')
+  const started = rows.map(({ id, priority }, index) => ({ id, priority, start: starts[index] as number }))
+  for (const chunk of chunksOf(started, MAX_IDS)) {
+    const cases = chunk.map(({ id, start }) => `WHEN ${id} THEN ${start}`).join(' ')
     const start = `CASE id ${cases} END`
     await updateRows(
       tx,
@@ -83,7 +84,7 @@ export async function makeReady(
       chunk,
     )
   }
-  for (const [index, { priority }] of rows.entries()) onReady(head.id, urgencyOf(priority), starts[index] as number)
+  for (const { priority, start } of started) onReady(head.id, urgencyOf(priority), start)
 }
 
 /** Hands the messages out again after `dueMs`. */

@@ -7,6 +7,7 @@
  */
 import { randomInt } from 'node:crypto'
 import { compareNames, placeholders, type Row, type Tx } from '../../database/engine'
+import { chunksOf } from '../chunks'
 import type { PolicyCache } from './policies'
 import { HEAD_COLUMNS, type Head, headColumns, headOf, headValues } from './rows'
 
@@ -66,8 +67,7 @@ export async function selectHeads(
 ): Promise<Map<string, Head>> {
   const names = [...new Set(groups)].sort(compareNames)
   const heads = new Map<string, Head>()
-  for (let start = 0; start < names.length; start += CHUNK) {
-    const chunk = names.slice(start, start + CHUNK)
+  for (const chunk of chunksOf(names, CHUNK)) {
     for (const row of await tx.rows(lockHeadsSql(tx, chunk.length, lock), chunk)) {
       const head = headOf(row)
       heads.set(head.group, head)
@@ -151,8 +151,7 @@ function newHead(group: string, nowMs: number): Head {
 
 /** Deletes heads that this transaction has made. */
 export async function deleteHeads(tx: Tx, groups: readonly string[]): Promise<void> {
-  for (let start = 0; start < groups.length; start += CHUNK) {
-    const chunk = groups.slice(start, start + CHUNK)
+  for (const chunk of chunksOf(groups, CHUNK)) {
     await tx.run(`DELETE FROM recent_groups WHERE group_key IN (${placeholders(chunk.length)})`, chunk)
   }
 }
@@ -164,8 +163,7 @@ export async function saveHeads(tx: Tx, heads: readonly Head[]): Promise<void> {
 
 async function writeHeads(tx: Tx, heads: readonly Head[], updated: readonly string[]): Promise<void> {
   const sorted = [...heads].sort((a, b) => compareNames(a.group, b.group))
-  for (let start = 0; start < sorted.length; start += CHUNK) {
-    const chunk = sorted.slice(start, start + CHUNK)
+  for (const chunk of chunksOf(sorted, CHUNK)) {
     const upsert = tx.engine.upsert('recent_groups', 'group_key', HEAD_COLUMNS, updated, chunk.map(headValues))
     await tx.run(upsert.sql, upsert.parameters)
   }

@@ -9,6 +9,7 @@
  */
 import { compareNames, placeholders, type Row, type Statement, type Tx } from '../../database/engine'
 import { MAX_ID } from '../../rules'
+import { chunksOf } from '../chunks'
 import type { Writer } from '../writers'
 import {
   deleteHeads,
@@ -78,14 +79,13 @@ export async function takeHeads(
 ): Promise<Held> {
   const names = [...counts.keys()].sort(compareNames)
   const rows: Row[] = []
-  for (let start = 0; start < names.length; start += CHUNK) {
-    const { sql, parameters } = takeNumbers(tx, names.slice(start, start + CHUNK), counts)
+  for (const chunk of chunksOf(names, CHUNK)) {
+    const { sql, parameters } = takeNumbers(tx, chunk, counts)
     if (tx.engine.returning) rows.push(...(await tx.rows(sql, parameters)))
     else await tx.run(sql, parameters)
   }
   const marked = writer ? await mark(tx, writer) : null
-  for (let start = 0; !tx.engine.returning && start < names.length; start += MAX_KEYS) {
-    const chunk = names.slice(start, start + MAX_KEYS)
+  for (const chunk of tx.engine.returning ? [] : chunksOf(names, MAX_KEYS)) {
     rows.push(...(await tx.rows(selectTakenSql(tx, chunk.length), chunk)))
   }
   const moment = marked ?? (await momentOf(tx, tx.engine.returning ? undefined : rows[0]))

@@ -3,6 +3,7 @@
  * Under the head's lock, which the caller holds.
  */
 import { placeholders, type Tx } from '../../database/engine'
+import { chunksOf } from '../chunks'
 import type { LockedHeads } from './heads'
 import type { PolicyCache } from './policies'
 import { type Head, type Occupant, occupantColumns, occupantOf } from './rows'
@@ -79,8 +80,7 @@ async function move(tx: Tx, head: Head, settings: Settings, alive: readonly Occu
       while (taken.has(free)) free++
       return [slot, free++] as const
     })
-  for (let start = 0; start < moves.length; start += CHUNK) {
-    const chunk = moves.slice(start, start + CHUNK)
+  for (const chunk of chunksOf(moves, CHUNK)) {
     await tx.run(
       `UPDATE recent_items SET slot = CASE slot ${chunk.map(() => 'WHEN ? THEN ?').join(' ')} END WHERE group_key = ? AND slot IN (${placeholders(chunk.length)})`,
       [...chunk.flat(), head.group, ...chunk.map(([from]) => from)],
@@ -91,8 +91,7 @@ async function move(tx: Tx, head: Head, settings: Settings, alive: readonly Occu
 /** Deletes the rows in these slots of a group; resolves to how many there were. */
 export async function deleteSlots(tx: Tx, group: string, slots: readonly number[]): Promise<number> {
   let deleted = 0
-  for (let start = 0; start < slots.length; start += CHUNK) {
-    const chunk = slots.slice(start, start + CHUNK)
+  for (const chunk of chunksOf(slots, CHUNK)) {
     deleted += await tx.run(
       `DELETE FROM recent_items WHERE group_key = ? AND slot IN (${placeholders(chunk.length)})`,
       [group, ...chunk],

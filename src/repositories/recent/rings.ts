@@ -4,6 +4,7 @@
  * which the caller holds.
  */
 import { placeholders, type Tx } from '../../database/engine'
+import { chunksOf } from '../chunks'
 import type { Held } from './numbers'
 import { selectOccupantsSql } from './reslot'
 import { type NewRow, Ring } from './ring'
@@ -28,10 +29,7 @@ export async function ringsFor(
     }
   }
   const distinct = [...touched].filter((group) => heads.get(group)?.mode === 'distinct')
-  for (let start = 0; start < distinct.length; start += MAX_KEYS) {
-    const some = distinct.slice(start, start + MAX_KEYS)
-    await load(selectOccupantsSql(tx, some.length), some)
-  }
+  for (const some of chunksOf(distinct, MAX_KEYS)) await load(selectOccupantsSql(tx, some.length), some)
   const events = new Map<string, Set<string>>()
   for (const items of requests) {
     for (const { group, eventId } of items) {

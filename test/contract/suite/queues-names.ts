@@ -15,6 +15,21 @@ export function describeQueueNames(context: Context): void {
   const rows = async (sql: string, parameters: unknown[]): Promise<{ n: number | string }> =>
     (await context.store.dataSource.query(sql, parameters))[0]
 
+  /** Operations on a queue that must be there. */
+  const onQueue = (name: string): Promise<unknown>[] => [
+    queues().send(name, 1),
+    queues().sendMany(name, [{ body: 1 }]),
+    queues().receive(name),
+    queues().delete(name, 'h'),
+    queues().release(name, 'h'),
+    queues().extend(name, 'h', { visibilityTimeoutSeconds: 1 }),
+    queues().peek(name),
+    queues().getMessage(name, 1n),
+    queues().deleteMessage(name, 1n),
+    queues().redrive(name),
+    queues().purge(name),
+  ]
+
   describe('queues: names', () => {
     it('are the same only when they are the same bytes', async () => {
       const base = context.unique('n')
@@ -60,20 +75,10 @@ export function describeQueueNames(context: Context): void {
         queues().get(name),
         queues().deleteQueue(name),
         queues().put(queue, { deadLetterQueue: name }),
-        queues().send(name, 1),
-        queues().sendMany(name, [{ body: 1 }]),
         queues().send(queue, 1, { dedupId: name }),
         queues().send(queue, 1, { messageGroup: name }),
-        queues().receive(name),
         queues().receive(queue, { order: 'cycle', cursor: name }),
-        queues().delete(name, 'h'),
-        queues().release(name, 'h'),
-        queues().extend(name, 'h', { visibilityTimeoutSeconds: 1 }),
-        queues().peek(name),
-        queues().getMessage(name, 1n),
-        queues().deleteMessage(name, 1n),
-        queues().redrive(name),
-        queues().purge(name),
+        ...onQueue(name),
       ]
       const codes = await Promise.all(calls.map(async (call) => (await refusal(call)).code))
       expect(codes).toEqual(calls.map(() => 'invalid_input'))
@@ -83,19 +88,9 @@ export function describeQueueNames(context: Context): void {
     it('that no queue has are told so by every operation', async () => {
       const name = context.unique('nowhere')
       const calls = [
-        queues().send(name, 1),
-        queues().sendMany(name, [{ body: 1 }]),
-        queues().receive(name),
         queues().receive(name, { order: 'cycle' }),
         queues().receive(name, { waitSeconds: 5 }),
-        queues().delete(name, 'h'),
-        queues().release(name, 'h'),
-        queues().extend(name, 'h', { visibilityTimeoutSeconds: 1 }),
-        queues().peek(name),
-        queues().getMessage(name, 1n),
-        queues().deleteMessage(name, 1n),
-        queues().redrive(name),
-        queues().purge(name),
+        ...onQueue(name),
       ]
       const codes = await Promise.all(calls.map(async (call) => (await refusal(call)).code))
       expect(codes).toEqual(calls.map(() => 'queue_not_found'))
