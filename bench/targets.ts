@@ -24,6 +24,11 @@ export const TARGETS: readonly Target[] = [
   { workload: 'queue-drain', peer: 'pg-boss', floor: 2, goal: 2 },
   { workload: 'queue-drain', peer: 'graphile-worker', floor: 1, goal: 1 },
   { workload: 'queue-drain-full', peer: 'empty', floor: 0.9, goal: 0.9 },
+  // With the feed of all groups, by the same without it.
+  { workload: 'hot-feed', peer: 'without', floor: 0.7, goal: 0.7 },
+  { workload: 'even-feed', peer: 'without', floor: 0.7, goal: 0.7 },
+  // Within 1.2 times the time.
+  { workload: 'feed-growth', peer: 'few', floor: 0.833, goal: 0.833 },
   // Of latencies: at most so many times as long.
   { workload: 'lone', peer: 'unbatched', floor: 1.1, goal: 1 },
 ]
@@ -41,5 +46,17 @@ export function gradeOf({ floor, goal }: Target, ratio: number): Grade {
   return meets(floor) ? 'floor only' : 'missed'
 }
 
-/** The one target that is no ratio: the median from a send to its handler in recentn's own worker, in milliseconds. */
-export const QUEUE_LATENCY = { workload: 'queue-latency', mostMs: 10 }
+/** The targets that are no ratios: of recentn's own figure, in the workload's unit. */
+export interface Limit {
+  workload: string
+  kind: 'over' | 'under'
+  limit: number
+}
+
+export const LIMITS: readonly Limit[] = [
+  // From a send to its handler in recentn's own worker.
+  { workload: 'queue-latency', kind: 'under', limit: 10 },
+  { workload: 'feed-publish', kind: 'over', limit: 50_000 },
+  { workload: 'feed-read', kind: 'over', limit: 100_000 },
+  { workload: 'feed-latency', kind: 'under', limit: 50 },
+]

@@ -50,7 +50,8 @@ async function doctor(flags: DatabaseFlags & { json?: boolean }): Promise<void> 
 const SERVE_DETAILS = `
 Creates or upgrades the tables first. One line on standard output says when it is ready. Options go before the
 environment: PORT, HOST, DATABASE_URL, RECENTN_DEFAULT_CAPACITY, RECENTN_BODY_LIMIT_BYTES, RECENTN_POOL_SIZE,
-RECENTN_SHUTDOWN_SECONDS, and RECENTN_ALLOW_ANONYMOUS=1, without which only a loopback address is listened on.
+RECENTN_SHUTDOWN_SECONDS, RECENTN_RECENT_GROUPS_FEED=1 for the feed recent-groups, and RECENTN_ALLOW_ANONYMOUS=1,
+without which only a loopback address is listened on.
 SIGTERM or SIGINT: finishes what was accepted, then ends.
 `
 

@@ -15,6 +15,8 @@ export interface Config {
   readonly bodyLimitBytes: number
   /** Connections to a database server; undefined: the store's own default. */
   readonly poolSize: number | undefined
+  /** Every change of a group is in the feed `recent-groups`. */
+  readonly recentGroupsFeed: boolean
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -40,6 +42,7 @@ export function readConfig(environment: Environment): Config {
     shutdownSeconds: integer('RECENTN_SHUTDOWN_SECONDS', 0, 86_400, 10),
     bodyLimitBytes: integer('RECENTN_BODY_LIMIT_BYTES', 1, 1024 ** 3, 1024 ** 2),
     poolSize: integer('RECENTN_POOL_SIZE', 1, 10_000, undefined),
+    recentGroupsFeed: integer('RECENTN_RECENT_GROUPS_FEED', 0, 1, 0) === 1,
   }
   if (!/^(sqlite:.|(mysql|mariadb):\/\/.)/.test(config.databaseUrl)) {
     faults.push({ parameter: 'DATABASE_URL', detail: 'must begin with sqlite:, mysql:// or mariadb://' })

@@ -2,6 +2,13 @@
 export { migrations } from '../migrations'
 export {
   entities,
+  Feed,
+  FeedConsumer,
+  FeedDrop,
+  FeedEntry,
+  FeedTombstone,
+  Poll,
+  PollClaim,
   QueueArchive,
   QueueCursor,
   QueueDedup,
@@ -15,6 +22,7 @@ export {
   RecentPolicy,
   RecentPolicyEpoch,
   RecentPolicyRollout,
+  Sequence,
   WorkQueue,
 } from './entities'
 export { ERROR_TITLES, type ErrorCode, type Fault, RecentnError } from './errors'
@@ -22,16 +30,22 @@ export type { Access } from './http/dispatch'
 export type { Scope } from './http/route'
 export { createRouter, type RouterOptions } from './http/router'
 export { JsonText } from './json'
+export { FeedRepository } from './repositories/feeds/repository'
+export type * from './repositories/feeds/types'
+export type * from './repositories/polls/types'
 export { QueueRepository } from './repositories/queues/repository'
 export type * from './repositories/queues/types'
 export { RecentRepository } from './repositories/recent/repository'
 export type * from './repositories/recent/types'
+export { SequenceRepository, type Sequences } from './repositories/sequences'
 export type { BatchingOptions } from './runtime/appends'
+export type * from './runtime/poller-types'
 export type * from './runtime/worker-types'
 export { attachStore, openStore } from './store'
 export type {
   OpenOptions,
   Store,
+  StoreGroups,
   StoreOptions,
   StoreQueues,
   Transaction,

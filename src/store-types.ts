@@ -1,8 +1,11 @@
 /** The shapes of `openStore`, `attachStore` and what they give. */
-import type { DataSource, EntityManager, QueryRunner } from 'typeorm'
+import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
+import type { Feeds, Followed, FollowedRow, FollowOptions, FollowTarget } from './repositories/feeds/types'
 import type { Queues } from './repositories/queues/types'
-import type { Groups } from './repositories/recent/types'
+import type { Groups, GroupWatch, WatchOptions } from './repositories/recent/types'
+import type { Sequences } from './repositories/sequences'
 import type { BatchingOptions } from './runtime/appends'
+import type { Poller, PollHandler, PollOptions } from './runtime/poller-types'
 import type { Handler, Worker, WorkOptions } from './runtime/worker-types'
 
 export interface StoreOptions {
@@ -12,6 +15,14 @@ export interface StoreOptions {
   batching?: BatchingOptions
   /** Run the sweeper that deletes expired items in the background; true when left out. */
   sweep?: boolean
+  /** Publish the entries of feeds in the background; true when left out. */
+  publish?: boolean
+  /** Have the feed `recent-groups`, of the groups of recent items as they change; else there is none. */
+  recentGroupsFeed?: boolean
+  feeds?: {
+    /** How long the tombstones of deleted entries are kept for consumers to see: at least 1, else 604,800 (7 days). */
+    tombstoneSeconds?: number
+  }
   /** Milliseconds added to the database's clock: for tests that must not sleep. */
   clockOffsetMs?: () => number
 }
@@ -29,6 +40,8 @@ export interface OpenOptions extends StoreOptions {
 export interface Transaction {
   readonly groups: Groups
   readonly queues: Queues
+  readonly feeds: Feeds
+  readonly sequences: Sequences
   /** TypeORM's manager of this transaction, for the caller's own rows. */
   readonly manager: EntityManager
 }
@@ -36,6 +49,17 @@ export interface Transaction {
 export interface TransactionOptions {
   /** How often the whole function may run again after a deadlock or a lost connection; 10 when left out. */
   retries?: number
+}
+
+/** The groups of a store, and what happens to them. */
+export interface StoreGroups extends Groups {
+  /**
+   * What happens to the group from now on, or since the item `after`, whichever process does it: told within a second
+   * of the commit, until it is left or the store closes. Begins at once; the group need not exist. While the database
+   * is away nothing is told, and nothing is missed. Throws `invalid_input`, `closed`, and `conflict` inside a
+   * transaction on SQLite.
+   */
+  watch(group: string, options?: WatchOptions): GroupWatch
 }
 
 /** The queues of a store, and workers on them. */
@@ -47,9 +71,27 @@ export interface StoreQueues extends Queues {
   work(queue: string, handler: Handler, options?: WorkOptions): Worker
 }
 
+/** The feeds of a store: what is written is published in the background, and readers may wait. */
+export interface StoreFeeds extends Feeds {
+  /**
+   * Gives numbers to what has none yet, of one feed or of all; resolves to how many. For stores that do not publish in
+   * the background, and for tests.
+   */
+  publish(feed?: string): Promise<{ published: number }>
+  /**
+   * Has a table as a feed: its rows are numbered in a column of theirs by the same publishers, and `changes` serves
+   * them. An entity of the store's DataSource, or the name of a table. Each process that publishes or reads the feed
+   * calls it. Throws `invalid_input`, among others for a table whose sync column has no index, with the CREATE INDEX
+   * that it needs.
+   */
+  follow<Row extends FollowedRow>(target: FollowTarget<Row>, options: FollowOptions<Row>): Promise<Followed>
+}
+
 export interface Store {
-  readonly groups: Groups
+  readonly groups: StoreGroups
   readonly queues: StoreQueues
+  readonly feeds: StoreFeeds
+  readonly sequences: Sequences
   /** The DataSource that the store works on: safe to use directly, under any concurrency. */
   readonly dataSource: DataSource
   /** Where the data is, without the password: for a log line. */
@@ -58,6 +100,13 @@ export interface Store {
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** The same operations inside a transaction that the caller's own code opened. Never retried: throws `conflict`. */
   within(transaction: EntityManager | QueryRunner): Transaction
+  /**
+   * Polls a table of the caller's, an entity of the store's DataSource or the name of a table, as a queue: claims rows,
+   * runs the handler on each, and records each result, with any number of pollers at the same time. At least once; not by
+   * two at the same time while this process is alive and the database reachable. It begins at once, unless `auto` is
+   * false. Throws `invalid_input` for options that are not valid; what the table has against them goes to `onError`.
+   */
+  poll<T extends ObjectLiteral>(target: EntityTarget<T>, handler: PollHandler<T>, options?: PollOptions<T>): Poller
   /** Resolves when the database answers; throws `database_unavailable` else. */
   ping(): Promise<void>
   /** Finishes what was accepted, then lets go of the database. Repeatable. */

@@ -2,21 +2,29 @@
  * Binds the repositories to a database: one opened by URL (`openStore`) or the user's own (`attachStore`).
  */
 import 'reflect-metadata'
-import type { DataSource, DataSourceOptions, EntityManager, QueryRunner } from 'typeorm'
+import type { DataSource, DataSourceOptions, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
 import { connect, dataSourceOptions, locationOf } from './database/connect'
 import type { Engine, Session } from './database/engine'
 import { Gate, isInsideTransaction } from './database/gate'
 import { migrate, requireSchema, schemaVersion } from './database/migrate'
 import { attach, engineOf, recognise } from './database/session'
+import { describeTable } from './database/table'
 import { Database, sessionWithin, translated } from './database/transaction'
 import { invalidInput, RecentnError } from './errors'
+import { DEFAULT_TOMBSTONE_SECONDS } from './feed-rules'
+import { type FeedOptions, FeedRepository } from './repositories/feeds/repository'
+import { PollRepository } from './repositories/polls/repository'
 import { QueueRepository } from './repositories/queues/repository'
 import { PolicyCache } from './repositories/recent/policies'
 import { RecentRepository } from './repositories/recent/repository'
-import { integerFault, MAX_CAPACITY } from './rules'
+import { SequenceRepository } from './repositories/sequences'
+import { integerFault, MAX_CAPACITY, MAX_TTL_SECONDS } from './rules'
 import { MAX_LANES } from './runtime/appends'
 import { BatchedGroups } from './runtime/batched-groups'
 import { BatchedQueues } from './runtime/batched-queues'
+import { PolledTables } from './runtime/polled-tables'
+import type { Poller, PollHandler, PollOptions } from './runtime/poller-types'
+import { PublishedFeeds } from './runtime/published-feeds'
 import { Sweeper } from './runtime/sweeper'
 import type { OpenOptions, Store, StoreOptions, Transaction, TransactionOptions } from './store-types'
 
@@ -29,15 +37,24 @@ interface Base {
 
 /** Delays and visibility timeouts that are over are seen to so often. */
 const QUEUES_SWEEP_MS = 500
+/** Tombstones that have been kept long enough. */
+const FEEDS_SWEEP_MS = 5000
 
 /** The operations of all repositories in one transaction. */
-function within(session: Session, policies: PolicyCache) {
-  return { groups: new RecentRepository(session, policies), queues: new QueueRepository(session, true) }
+function within(session: Session, policies: PolicyCache, feeds: FeedOptions) {
+  return {
+    groups: new RecentRepository(session, policies),
+    queues: new QueueRepository(session, true),
+    feeds: new FeedRepository(session, { ...feeds, isInside: true }),
+    sequences: new SequenceRepository(session),
+  }
 }
 
 class BoundStore implements Store {
   readonly groups: BatchedGroups
   readonly queues: BatchedQueues
+  readonly feeds: PublishedFeeds
+  readonly sequences: SequenceRepository
   readonly dataSource: DataSource
   readonly location: string
   readonly #base: Base
@@ -45,6 +62,7 @@ class BoundStore implements Store {
   readonly #options: StoreOptions
   readonly #policies: PolicyCache
   readonly #sweepers: readonly Sweeper[]
+  readonly #polled: PolledTables<EntityTarget<ObjectLiteral>>
   #closing: Promise<void> | null = null
 
   constructor(base: Base, options: StoreOptions) {
@@ -60,34 +78,61 @@ class BoundStore implements Store {
       readsAtOnce: isSqlite ? 1 : 3,
       isInside: isInsideTransaction,
       appends: isSqlite ? { ...options.batching, lanes: 1 } : options.batching,
+      onStreamError: (error) => process.emitWarning(`recentn could not look at groups: ${String(error)}`),
     })
     this.queues = new BatchedQueues(base.database, { atOnce: isSqlite ? 1 : 2, isInside: isInsideTransaction })
+    this.feeds = new PublishedFeeds(base.database, {
+      describe: (target) => describeTable(base.dataSource, base.database, target),
+      atOnce: isSqlite ? 1 : 2,
+      publish: options.publish !== false,
+      recentGroups: options.recentGroupsFeed === true,
+      tombstoneSeconds: options.feeds?.tombstoneSeconds ?? DEFAULT_TOMBSTONE_SECONDS,
+      isInside: isInsideTransaction,
+      onError: (error) => process.emitWarning(`recentn could not publish: ${String(error)}`),
+    })
+    this.sequences = new SequenceRepository(base.database)
+    this.#polled = new PolledTables((target, shape) => {
+      return new PollRepository(base.dataSource, base.database, target, shape)
+    })
     const onError = (error: unknown) => process.emitWarning(`recentn could not sweep: ${String(error)}`)
     const sweepers = [
       { sweep: () => this.groups.sweep(), onError },
       { sweep: () => this.queues.sweep(), onError, intervalMs: QUEUES_SWEEP_MS },
+      { sweep: () => this.feeds.sweep(), onError, intervalMs: FEEDS_SWEEP_MS },
     ]
     this.#sweepers = options.sweep === false ? [] : sweepers.map((one) => new Sweeper(one))
   }
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>, { retries = 10 }: TransactionOptions = {}): Promise<T> {
     const caches: PolicyCache[] = []
+    let isFeedWritten = false
+    const onWrite = () => {
+      isFeedWritten = true
+    }
+    const feeds = { followed: this.feeds.followed, onWrite }
     const result = await this.#base.database.write(
       (tx, session) => {
         const policies = this.#policies.forTransaction()
         caches.push(policies)
-        return work({ ...within(session, policies), manager: tx.manager })
+        return work({ ...within(session, policies, feeds), manager: tx.manager })
       },
       { retries },
     )
     if (caches.at(-1)?.changed) this.#policies.forget()
+    this.groups.streams.wakeAll()
+    if (isFeedWritten) this.feeds.wrote()
     return result
+  }
+
+  poll<T extends ObjectLiteral>(target: EntityTarget<T>, handler: PollHandler<T>, options?: PollOptions<T>): Poller {
+    return this.#polled.poll(target, handler, options)
   }
 
   within(transaction: EntityManager | QueryRunner): Transaction {
     const session = sessionWithin(transaction, this.#engine, this.#options.clockOffsetMs)
     const manager = 'startTransaction' in transaction ? transaction.manager : transaction
-    return { ...within(session, this.#policies.forTransaction()), manager }
+    const { followed } = this.feeds
+    return { ...within(session, this.#policies.forTransaction(), { followed }), manager }
   }
 
   async ping(): Promise<void> {
@@ -101,18 +146,36 @@ class BoundStore implements Store {
 
   async #close(): Promise<void> {
     // Both at once: from the call on nothing new is taken, however long a sweep still runs.
-    await Promise.all([...this.#sweepers.map((one) => one.stop()), this.groups.close(), this.queues.close()])
+    await Promise.all([
+      ...this.#sweepers.map((one) => one.stop()),
+      this.#polled.close(),
+      this.groups.close(),
+      this.queues.close(),
+      this.feeds.close(),
+    ])
     await this.#base.database.drain()
     await this.#base.close()
   }
 }
 
-function checkOptions({ defaultCapacity, batching = {} }: StoreOptions): void {
+/** The store, with the feeds that it was asked for. */
+async function begun(store: BoundStore): Promise<Store> {
+  try {
+    await store.feeds.beginBuiltIn()
+    return store
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+function checkOptions({ defaultCapacity, batching = {}, feeds = {} }: StoreOptions): void {
   const given: [string, unknown, number][] = [
     ['defaultCapacity', defaultCapacity, MAX_CAPACITY],
     ['batching.lanes', batching.lanes, MAX_LANES],
     ['batching.maxPendingItems', batching.maxPendingItems, Number.MAX_SAFE_INTEGER],
     ['batching.maxPendingBytes', batching.maxPendingBytes, Number.MAX_SAFE_INTEGER],
+    ['feeds.tombstoneSeconds', feeds.tombstoneSeconds, MAX_TTL_SECONDS],
   ]
   const faults = given.flatMap(([parameter, value, max]) => {
     const detail = value === undefined ? null : integerFault(value, 1, max)
@@ -157,7 +220,7 @@ export async function openStore(options: OpenOptions): Promise<Store> {
     })
     if (options.migrate === false) requireSchema(await schemaVersion(database))
     else await migrate(dataSource, database, engine)
-    return new BoundStore({ dataSource, database, close: () => dataSource.destroy() }, options)
+    return await begun(new BoundStore({ dataSource, database, close: () => dataSource.destroy() }, options))
   } catch (error) {
     await dataSource.destroy()
     throw openingFault(engine, connection, error)
@@ -182,5 +245,5 @@ export async function attachStore(dataSource: DataSource, options: StoreOptions 
     await attached.close()
     throw error
   }
-  return new BoundStore(attached, options)
+  return begun(new BoundStore(attached, options))
 }

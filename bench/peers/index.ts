@@ -4,12 +4,12 @@ import { insertAndTrim } from './insert-and-trim'
 import { insertAndTrimSqlite } from './insert-and-trim-sqlite'
 import { postgres } from './postgres'
 import { publishedRecipe } from './published-recipe'
-import { recentn, unbatched } from './recentn'
+import { recentn, unbatched, withoutFeed } from './recentn'
 import { redis, redisAlways } from './redis'
 
 export function contendersOn(engine: EngineName): Contender[] {
   const sql = engine === 'sqlite' ? [insertAndTrimSqlite] : [insertAndTrim, publishedRecipe]
-  return [recentn, unbatched, redis, redisAlways, ...sql, postgres]
+  return [recentn, unbatched, withoutFeed, redis, redisAlways, ...sql, postgres]
 }
 
 export function contenderNamed(engine: EngineName, name: string): Contender {

@@ -1,5 +1,5 @@
 /** The report as Markdown, which reads well on a terminal too: ratios first, then the figures. */
-import { QUEUE_LATENCY } from '../targets'
+import { LIMITS } from '../targets'
 import { type Line, type Measured, type Ratio, type Results, ratiosOf } from './results'
 
 export function reportOf({ engine, measured }: Results): string {
@@ -8,7 +8,7 @@ export function reportOf({ engine, measured }: Results): string {
   return [
     `### Ratios: recentn on ${engineTitle(engine, measured)} by its peers\n`,
     table(['workload', 'against', 'ratio', 'floor', 'goal', ''], ratios.map(ratioRow)),
-    '\nOf latencies (`lone`, `queue-latency`) lower is better; of everything else, higher.\n',
+    '\nOf latencies (`lone`, `queue-latency`, `feed-latency`) lower is better; of everything else, higher.\n',
     ...measured.flatMap(limitText),
     '### Figures\n',
     ...measured.map(figuresOf),
@@ -26,11 +26,15 @@ function ratioRow({ workload, peerTitle, ratio, floor, goal, grade }: Ratio): st
   return [workload, peerTitle, `**${digits(ratio)}×**`, times(floor), times(goal), grade ?? '']
 }
 
-function limitText({ workload, lines }: Measured): string[] {
+function limitText({ workload, unit, lines }: Measured): string[] {
   const ours = lines.find(({ contender }) => contender === 'recentn')?.median
-  if (workload !== QUEUE_LATENCY.workload || ours === null || ours === undefined) return []
-  const grade = ours < QUEUE_LATENCY.mostMs ? 'goal met' : 'missed'
-  return [`\`${workload}\`, of which the goal is under ${QUEUE_LATENCY.mostMs} ms: **${digits(ours)} ms**, ${grade}.\n`]
+  const target = LIMITS.find((each) => each.workload === workload)
+  if (target === undefined || ours === null || ours === undefined) return []
+  const { kind, limit } = target
+  const grade = (kind === 'under' ? ours < limit : ours >= limit) ? 'goal met' : 'missed'
+  return [
+    `\`${workload}\`, of which the goal is ${kind} ${digits(limit)} ${unit}: **${digits(ours)} ${unit}**, ${grade}.\n`,
+  ]
 }
 
 function figuresOf({ workload, title, unit, lines, rounds, seconds }: Measured): string {

@@ -1,9 +1,15 @@
 /** All workloads, in the order of the report, and who takes part in them. */
 import { contenderNamed, contendersOn } from '../peers'
+import { feedContenderNamed, feedContendersOn } from '../peers/feeds'
 import { QUEUE_CONTENDERS, queueContenderNamed } from '../peers/queues'
 import type { EngineName, Job, Outcome, Participant } from '../types'
 import { distinct, evenly, hot, lone, skewed } from './append'
 import { erase } from './erase'
+import { evenFeed, hotFeed } from './feed-cost'
+import { feedGrowth } from './feed-growth'
+import { feedLatency } from './feed-latency'
+import { feedPublish } from './feed-publish'
+import { feedRead } from './feed-read'
 import { httpBulk, httpGet, httpPost } from './http'
 import { queueDrainFull } from './queue-full'
 import { queueLatency } from './queue-latency'
@@ -29,6 +35,12 @@ export const WORKLOADS: readonly Workload[] = [
   queueDrain,
   queueDrainFull,
   queueLatency,
+  feedPublish,
+  feedRead,
+  feedLatency,
+  feedGrowth,
+  hotFeed,
+  evenFeed,
 ]
 
 export function workloadNamed(name: string): Workload {
@@ -40,13 +52,19 @@ export function workloadNamed(name: string): Workload {
 
 /** In the order of the report. */
 export function participantsIn({ of, contenders }: Workload, engine: EngineName): Participant[] {
-  const all: readonly Participant[] = of === 'queues' ? QUEUE_CONTENDERS : contendersOn(engine)
-  return all.filter(({ name }) => contenders.includes(name))
+  const all = {
+    queues: () => QUEUE_CONTENDERS,
+    feeds: () => feedContendersOn(engine),
+    rings: () => contendersOn(engine),
+  }
+  const some: readonly Participant[] = all[of ?? 'rings']()
+  return some.filter(({ name }) => contenders.includes(name))
 }
 
 /** Runs it here, in this process. */
 export function runHere(job: Job): Promise<Outcome> {
   const workload = workloadNamed(job.workload)
   if (workload.of === 'queues') return workload.run(job, queueContenderNamed(job.contender))
+  if (workload.of === 'feeds') return workload.run(job, feedContenderNamed(job.contender))
   return workload.run(job, contenderNamed(job.engine, job.contender))
 }

@@ -3,7 +3,7 @@
 import { groupNames, itemOf, WINDOW } from '../items'
 import { inParallel } from '../load/callers'
 import { AppendLog } from '../load/log'
-import type { Contender, Job, Outcome, QueueContender, Ring } from '../types'
+import type { Contender, Job, Outcome, Participant, QueueContender, Ring } from '../types'
 
 interface Facts {
   name: string
@@ -31,7 +31,12 @@ export interface QueueWorkload extends Facts {
   run(job: Job, contender: QueueContender): Promise<Outcome>
 }
 
-export type Workload = RingWorkload | QueueWorkload
+export interface FeedWorkload extends Facts {
+  of: 'feeds'
+  run(job: Job, contender: Participant): Promise<Outcome>
+}
+
+export type Workload = RingWorkload | QueueWorkload | FeedWorkload
 
 /** Fills groups with the items 0, 1, 2 …, group after group; the log says which went where. */
 export async function fill(ring: Ring, groups: number, each = WINDOW): Promise<AppendLog> {

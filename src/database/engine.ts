@@ -3,6 +3,7 @@
  * is talking to; what an engine lacks is an empty string here, with the reason beside it.
  */
 import type { EntityManager } from 'typeorm'
+import type { RowFacts } from './row-facts'
 
 export type Row = Record<string, unknown>
 export type Parameter = string | number | bigint | null
@@ -49,6 +50,8 @@ export interface Engine {
   remembered(expression: string): string
   /** An UPDATE of the rows whose ids a SELECT chooses, which may lock them. */
   updateChosen(table: string, choose: string, sets: string): string
+  /** An UPDATE of the rows that match what a SELECT chooses, which is `chosen`; `sets` may use its columns. */
+  updateFrom(table: string, choose: string, on: string, sets: string): string
   /** SQL: by how much the ids of the rows of one INSERT grow. */
   readonly idStride: string
   /** The id of the first row of an INSERT, of what the driver says of it. */
@@ -71,6 +74,8 @@ export interface Engine {
   unionAll(selects: readonly string[]): string
   /** A statement as the driver is given it. */
   bound(sql: string, parameters: readonly Parameter[]): readonly [sql: string, parameters: Parameter[] | null]
+  /** How it speaks of rows of tables that are not ours. */
+  readonly rowFacts: RowFacts
   /** Sorts an error of the driver, or of TypeORM around it. */
   failure(error: unknown): Failure
 }

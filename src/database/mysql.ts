@@ -1,5 +1,6 @@
 /** MySQL and MariaDB. Of what recentn's statements use only MariaDB has RETURNING. */
 import { driverError, type Engine, type Failure, type Parameter } from './engine'
+import { mysqlRows } from './row-facts'
 
 /** Deadlock, lock wait timeout, and MariaDB's "record has changed since last read" (innodb_snapshot_isolation). */
 const CONFLICTS = new Set([1213, 1205, 1020])
@@ -108,6 +109,7 @@ export const mysqlEngine: Engine = {
   remembered: (expression) => `LAST_INSERT_ID(${expression})`,
   // With the choice in WHERE ... IN the servers would go through the whole table; and neither has LIMIT in there.
   updateChosen: (table, choose, sets) => `UPDATE ${table} JOIN (${choose}) chosen USING (id) SET ${sets}`,
+  updateFrom: (table, choose, on, sets) => `UPDATE ${table} JOIN (${choose}) chosen ON ${on} SET ${sets}`,
   idStride: '@@SESSION.auto_increment_increment',
   firstId: (insertId) => insertId,
   returning: false,
@@ -115,6 +117,7 @@ export const mysqlEngine: Engine = {
   // Given any list, mysql2 looks through the whole statement for placeholders.
   bound: (sql, parameters) => [parameters.length === 0 ? sql : withValues(sql, parameters), null],
   unionAll: (selects) => selects.map((select) => `(${select})`).join('\nUNION ALL\n'),
+  rowFacts: mysqlRows,
   failure,
 }
 

@@ -1,5 +1,6 @@
 /** SQLite by better-sqlite3. It has one writer at a time, so that what the others lock is already held here. */
 import { driverError, type Engine, type Failure, type Parameter, rowPlaceholders } from './engine'
+import { sqliteRows } from './row-facts'
 
 /** Placeholders, so that SQLite keeps the statement prepared. */
 const values: Engine['values'] = (rows) => ({
@@ -35,6 +36,7 @@ export const sqliteEngine: Engine = {
   remembers: false,
   remembered: (expression) => expression,
   updateChosen: (table, choose, sets) => `UPDATE ${table} SET ${sets} WHERE id IN (${choose})`,
+  updateFrom: (table, choose, on, sets) => `UPDATE ${table} SET ${sets} FROM (${choose}) chosen WHERE ${on}`,
   idStride: '1',
   // It tells the last one; nobody else inserts meanwhile.
   firstId: (insertId, rows) => insertId - BigInt(rows - 1),
@@ -51,5 +53,6 @@ export const sqliteEngine: Engine = {
     }
   },
   unionAll: (selects) => selects.map((select) => `SELECT * FROM (${select})`).join('\nUNION ALL\n'),
+  rowFacts: sqliteRows,
   failure,
 }

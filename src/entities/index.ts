@@ -1,3 +1,6 @@
+import { Feed, FeedConsumer, FeedDrop, Sequence } from './feed'
+import { FeedEntry, FeedTombstone } from './feed-entry'
+import { Poll, PollClaim } from './poll'
 import { QueueDrop, WorkQueue } from './queue'
 import { QueueArchive, QueueMessage } from './queue-message'
 import { QueueCursor, QueueDedup, QueueFlow } from './queue-places'
@@ -8,6 +11,13 @@ import { RecentnSchema } from './recentn-schema'
 import { RecentnWriter } from './recentn-writer'
 
 export {
+  Feed,
+  FeedConsumer,
+  FeedDrop,
+  FeedEntry,
+  FeedTombstone,
+  Poll,
+  PollClaim,
   QueueArchive,
   QueueCursor,
   QueueDedup,
@@ -21,6 +31,7 @@ export {
   RecentPolicy,
   RecentPolicyEpoch,
   RecentPolicyRollout,
+  Sequence,
   WorkQueue,
 }
 
@@ -40,4 +51,12 @@ export const entities = [
   RecentPolicyRollout,
   RecentnSchema,
   RecentnWriter,
+  Feed,
+  FeedConsumer,
+  FeedDrop,
+  FeedEntry,
+  FeedTombstone,
+  Sequence,
+  Poll,
+  PollClaim,
 ]

@@ -8,6 +8,7 @@ import { asBigint, asNumber } from './bigint'
  */
 @Entity({ name: 'recent_groups', synchronize: false })
 @Index('recent_groups_sweep', ['sweepAtMs'])
+@Index('recent_groups_sync', ['syncId'])
 export class RecentGroup {
   @PrimaryColumn({ name: 'group_key', type: 'varchar', length: 191 })
   group!: string
@@ -55,4 +56,8 @@ export class RecentGroup {
 
   @Column({ name: 'created_at_ms', type: 'bigint', transformer: asNumber })
   createdAtMs!: number
+
+  /** Its number in the feed `recent-groups`; null from each change until a publisher has numbered it. */
+  @Column({ name: 'sync_id', type: 'bigint', nullable: true, transformer: asBigint })
+  syncId!: bigint | null
 }

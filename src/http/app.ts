@@ -8,7 +8,7 @@ import { sendProblem, statusOf, toRecentnError } from './problem'
 import { giveRequestId } from './request-id'
 import { type RouterOptions, routerOf, storeRoutes } from './router'
 
-export interface AppOptions extends Pick<RouterOptions, 'bodyLimitBytes' | 'onError' | 'stopping'> {
+export interface AppOptions extends Pick<RouterOptions, 'bodyLimitBytes' | 'onError' | 'stopping' | 'streams'> {
   /** Requests with any Host and Origin are taken. */
   allowAnonymous: boolean
 }
@@ -26,9 +26,9 @@ export function createApp(store: Store, options: AppOptions): Express {
     next()
   })
   if (!allowAnonymous) app.use(localOnly)
-  const { bodyLimitBytes, stopping } = options
+  const { bodyLimitBytes, stopping, streams } = options
   const routes = [...storeRoutes, ...healthRoutes]
-  app.use(routerOf(store, { access: 'anonymous', bodyLimitBytes, onError, stopping }, routes))
+  app.use(routerOf(store, { access: 'anonymous', bodyLimitBytes, onError, stopping, streams }, routes))
   app.use(() => {
     throw new RecentnError('not_found')
   })

@@ -1,8 +1,10 @@
 /** How every route is run: access, body, validation with all faults at once, the handler, the answer. */
 import type { Request, RequestHandler, Response } from 'express'
 import { type Fault, invalidInput, RecentnError } from '../errors'
+import { idTextFault } from '../rules'
 import type { Store } from '../store-types'
 import { DEFAULT_BODY_LIMIT_BYTES, type JsonBody, readJsonBody } from './body'
+import { EventStreams, type StreamLimits } from './event-streams'
 import { pathReader, queryReader } from './parameters'
 import type { Answer, Route, Scope } from './route'
 import { WaitingRequests } from './waiting'
@@ -14,8 +16,10 @@ export interface DispatchOptions {
   access: Access
   /** The longest body that is taken, in bytes; 1 MiB when left out. */
   bodyLimitBytes?: number
-  /** Abort it when the server begins to stop: who waits for messages is answered at once, and nobody waits any more. */
+  /** Abort it when the server begins to stop: who waits for messages or changes is answered at once, and nobody waits any more. */
   stopping?: AbortSignal
+  /** @internal For tests that must not wait. */
+  streams?: Partial<StreamLimits>
 }
 
 /** Throws `forbidden` when the request may not do this. */
@@ -28,11 +32,16 @@ export function handlerOf(route: Route, store: Store, options: DispatchOptions):
   const { access, bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES } = options
   const readInput = inputReader(route)
   const waiting = route.waits ? new WaitingRequests(options.stopping) : null
+  const streams = route.streams ? new EventStreams(options.stopping, options.streams) : null
   return async (request, response) => {
     if (access !== 'anonymous') await checkAccess(access, request, route.scope)
     const body = route.body ? await bodyOrFault(request, bodyLimitBytes) : null
     const input = readInput(request, body)
     try {
+      if (streams) {
+        await streams.answer(request, response, (signal) => route.handle(store, { ...input, signal }))
+        return
+      }
       const answer = waiting
         ? await waiting.run(request, (signal) => route.handle(store, { ...input, signal }))
         : await route.handle(store, input)
@@ -62,6 +71,7 @@ function inputReader(route: Route) {
     const faults: Fault[] = []
     const path = readPath(request.params, faults)
     const query = readQuery(request.url, faults)
+    route.checkQuery?.(query, faults)
     if (body instanceof RecentnError) {
       throw faults.length === 0 ? body : invalidInput([...faults, ...body.faults])
     }
@@ -69,9 +79,19 @@ function inputReader(route: Route) {
     const given = body ?? (route.body?.optional ? NO_FIELDS : null)
     if (route.body && given) read = route.body.read(given, faults)
     else if (route.body) faults.push({ pointer: '', detail: 'a JSON body is required' })
+    const lastEventId = route.streams ? lastEventIdOf(request, faults) : undefined
     if (faults.length > 0) throw invalidInput(faults)
-    return { path, query, body: read, knownTag: onlyTag(request.headers['if-none-match']) }
+    return { path, query, body: read, knownTag: onlyTag(request.headers['if-none-match']), lastEventId }
   }
+}
+
+function lastEventIdOf({ headers }: Request, faults: Fault[]): bigint | undefined {
+  const text = headers['last-event-id'] || undefined
+  if (text === undefined) return undefined
+  const detail = idTextFault(text)
+  if (detail === null) return BigInt(text as string)
+  faults.push({ parameter: 'Last-Event-ID', detail })
+  return undefined
 }
 
 /** What the store finds wrong with its arguments, by the parameters and the body they came from. */

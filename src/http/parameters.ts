@@ -1,5 +1,6 @@
 /** Path and query parameters: how each is read, checked and described, in one place. */
 import type { Fault } from '../errors'
+import { cursorTextFault } from '../feed-rules'
 import { oneOfFault } from '../queue-rules'
 import { idTextFault, MAX_BATCH, MAX_ID, MAX_NAME_CODE_POINTS, nameFault } from '../rules'
 import { parseQuery } from './query'
@@ -64,6 +65,22 @@ export function idParameter(description: string, example: string): Parameter<big
   }
 }
 
+/** A cursor of a feed; undefined when left out. */
+export function cursorParameter(description: string, example: string): Parameter<bigint | undefined> {
+  return {
+    description,
+    schema: { $ref: '#/components/schemas/Cursor' },
+    example,
+    required: false,
+    repeatable: false,
+    read([text], complaints) {
+      if (text === undefined) return undefined
+      const fault = cursorTextFault(text)
+      return checked(fault === null ? BigInt(text) : 0n, fault, complaints)
+    },
+  }
+}
+
 /** The same parameter, which may be left out. */
 export function optional<T>(parameter: Parameter<T>): Parameter<T | undefined> {
   return {
@@ -75,16 +92,21 @@ export function optional<T>(parameter: Parameter<T>): Parameter<T | undefined> {
 
 /** How many: plain decimal digits, `byDefault` when left out. */
 export function limitParameter(max: number, byDefault: number): Parameter<number> {
+  return wholeParameter('At most so many.', 1, max, byDefault)
+}
+
+/** A whole number from `min` (0 or more) in plain decimal digits, `byDefault` when left out. */
+export function wholeParameter(description: string, min: number, max: number, byDefault: number): Parameter<number> {
   return {
-    description: 'At most so many.',
-    schema: { type: 'integer', minimum: 1, maximum: max, default: byDefault },
+    description,
+    schema: { type: 'integer', minimum: min, maximum: max, default: byDefault },
     example: byDefault,
     required: false,
     repeatable: false,
     read([text], complaints) {
       if (text === undefined) return byDefault
-      const valid = /^[1-9][0-9]{0,6}$/.test(text) && Number(text) <= max
-      return checked(Number(text), valid ? null : `must be a whole number from 1 to ${max}`, complaints)
+      const valid = /^(0|[1-9][0-9]{0,6})$/.test(text) && Number(text) >= min && Number(text) <= max
+      return checked(Number(text), valid ? null : `must be a whole number from ${min} to ${max}`, complaints)
     },
   }
 }

@@ -5,10 +5,11 @@ import type { JsonBody } from './body'
 import type { Parameters, Values } from './parameters'
 
 /**
- * What a request is about to do: `queue` sends, receives and settles messages; `admin` is settings, policies, queues,
- * what removes more than items of one group, and what removes or moves messages that nobody has received.
+ * What a request is about to do: `queue` sends, receives and settles messages; `feed` writes and reads the entries of
+ * feeds, their changes and consumers; `admin` is settings, policies, queues, what removes more than items of one group,
+ * what removes or moves messages that nobody has received, and what drops a feed.
  */
-export type Scope = 'read' | 'append' | 'queue' | 'admin'
+export type Scope = 'read' | 'append' | 'queue' | 'feed' | 'admin'
 
 export type Method = 'get' | 'put' | 'post' | 'delete'
 
@@ -19,6 +20,8 @@ export interface Answer {
   body?: string
   /** A strong tag without its quotes: makes the answer a conditional one. */
   tag?: string
+  /** Server-sent events in place of a body, of a route that `streams`: each whole, with the empty line after it. */
+  events?: AsyncIterable<string>
 }
 
 /** One documented outcome. `schema` names a component; none is an answer without a body. */
@@ -26,6 +29,8 @@ export interface Outcome {
   description: string
   schema?: string
   example?: unknown
+  /** The media type; JSON when left out. */
+  type?: string
 }
 
 /** What the OpenAPI document says of a route beyond its parameters and body. */
@@ -58,8 +63,10 @@ export interface Input<P extends Parameters, Q extends Parameters, B> {
   body: B
   /** The tag of the one answer that the client says it has. */
   knownTag?: string
-  /** Aborted when the client is gone or the server stops: for routes that wait. */
+  /** Aborted when the client is gone or the server stops: for routes that wait, and that stream. */
   signal?: AbortSignal
+  /** The `Last-Event-ID` of a client that comes back: for routes that stream. */
+  lastEventId?: bigint
 }
 
 interface RouteSpec<P extends Parameters, Q extends Parameters, B> {
@@ -70,21 +77,26 @@ interface RouteSpec<P extends Parameters, Q extends Parameters, B> {
   scope: Scope | null
   pathParameters: P
   queryParameters: Q
+  /** Adds what is wrong with the query parameters together. */
+  checkQuery?(query: Values<Q>, faults: Fault[]): void
   body?: BodyReader<B>
   operation: Operation
   /** The handler may wait for something to happen, and wants a `signal` to end that. */
   waits?: boolean
+  /** The answer is a stream of events, and ends by the `signal`. */
+  streams?: boolean
   handle(store: Store, input: Input<P, Q, B>): Promise<Answer>
 }
 
-type UntypedInput = Pick<Input<Parameters, Parameters, unknown>, 'knownTag' | 'signal'> & {
+type UntypedInput = Pick<Input<Parameters, Parameters, unknown>, 'knownTag' | 'signal' | 'lastEventId'> & {
   path: unknown
   query: unknown
   body: unknown
 }
 
 /** A route whose input types are known to its handler only. */
-export interface Route extends Omit<RouteSpec<Parameters, Parameters, unknown>, 'handle'> {
+export interface Route extends Omit<RouteSpec<Parameters, Parameters, unknown>, 'handle' | 'checkQuery'> {
+  checkQuery?(query: unknown, faults: Fault[]): void
   handle(store: Store, input: UntypedInput): Promise<Answer>
 }
 
@@ -96,7 +108,8 @@ export function route<
 >(
   spec: Omit<RouteSpec<P, Q, B>, 'pathParameters' | 'queryParameters'> & { pathParameters?: P; queryParameters?: Q },
 ): Route {
-  return { pathParameters: {}, queryParameters: {}, ...spec, handle: spec.handle as Route['handle'] }
+  const { handle, checkQuery } = spec as unknown as Route
+  return { pathParameters: {}, queryParameters: {}, ...spec, handle, checkQuery }
 }
 
 export function ok(body: string): Answer {

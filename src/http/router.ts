@@ -4,6 +4,10 @@ import { type Fault, invalidInput, RecentnError } from '../errors'
 import type { Store } from '../store-types'
 import { SenderGone } from './body'
 import { checkAccess, type DispatchOptions, handlerOf } from './dispatch'
+import { feedChangeRoutes } from './feed-changes'
+import { feedEntryRoutes } from './feed-entries'
+import { feedRoutes } from './feeds'
+import { groupStreamRoutes } from './group-stream'
 import { groupRoutes } from './groups'
 import { itemRoutes } from './items'
 import { memberRoutes } from './members'
@@ -32,11 +36,15 @@ export interface RouterOptions extends DispatchOptions {
 export const storeRoutes: readonly Route[] = [
   ...itemRoutes,
   ...groupRoutes,
+  ...groupStreamRoutes,
   ...memberRoutes,
   ...policyRoutes,
   ...queueRoutes,
   ...messageRoutes,
   ...claimRoutes,
+  ...feedRoutes,
+  ...feedEntryRoutes,
+  ...feedChangeRoutes,
 ]
 
 /**
@@ -45,8 +53,8 @@ export const storeRoutes: readonly Route[] = [
  * `express.json()` has parsed before is taken, with the numbers that it rounded.
  *
  * `access` is required: `'anonymous'` lets everyone do everything; a function is asked with the request and what it is
- * about to do (`'read'`, `'append'`, `'queue'`, `'admin'`), and anything but `true` is answered with 403. It may throw a
- * `RecentnError` (`unauthorized`, say). Throws `invalid_input` for options that are not valid.
+ * about to do (`'read'`, `'append'`, `'queue'`, `'feed'`, `'admin'`), and anything but `true` is answered with 403. It may
+ * throw a `RecentnError` (`unauthorized`, say). Throws `invalid_input` for options that are not valid.
  */
 export function createRouter(store: Store, options: RouterOptions): Router {
   return routerOf(store, options, storeRoutes)

@@ -49,12 +49,12 @@ class CannotStart extends Error {}
 
 /** Opens the store, waiting for a database server that is not up yet; null when told to stop meanwhile. */
 async function openPatiently(config: Config, stopping: AbortSignal): Promise<Store | null> {
-  const { databaseUrl: url, defaultCapacity, poolSize } = config
+  const { databaseUrl: url, defaultCapacity, poolSize, recentGroupsFeed } = config
   const isServer = !url.startsWith('sqlite:')
   const until = Date.now() + PATIENCE_MS
   for (let told = false; !stopping.aborted; ) {
     try {
-      return await openStore({ url, defaultCapacity, poolSize })
+      return await openStore({ url, defaultCapacity, poolSize, recentGroupsFeed })
     } catch (error) {
       const away = error instanceof RecentnError && error.code === 'database_unavailable'
       if (!away || !isServer || Date.now() + PAUSE_MS > until) throw foreseen(error)

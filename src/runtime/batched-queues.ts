@@ -10,8 +10,9 @@ import type { SendRequest } from '../repositories/queues/send'
 import type { Release, Settled } from '../repositories/queues/settle'
 import type { Message, ReceiveOptions, Sent } from '../repositories/queues/types'
 import { forgetWriters } from '../repositories/writers'
+import { BatchedWrites } from './batched-writes'
+import { laneOf } from './lane'
 import { Receiver } from './receiver'
-import { Sends } from './sends'
 import { SettleBatcher } from './settle-batcher'
 import { startWorker } from './worker'
 import type { Handler, Worker, WorkOptions } from './worker-types'
@@ -26,10 +27,13 @@ export interface BatchedQueuesOptions {
 /** How long handlers have to finish when the store closes. */
 const STOP_SECONDS = 10
 const MAX_PENDING_RECEIPTS = 100_000
+/** Messages of a request that is worth a lane. */
+const LARGE = 100
 
 export class BatchedQueues extends QueueRepository {
   readonly #isInside: () => boolean
-  readonly #sends: Sends
+  readonly #sends: BatchedWrites<SendRequest, Sent[]>
+  #turn = 0
   readonly #receiver: Receiver
   readonly #settles: SettleBatcher
   readonly #workers = new Set<Worker>()
@@ -37,9 +41,10 @@ export class BatchedQueues extends QueueRepository {
   constructor(session: Session, { atOnce, isInside }: BatchedQueuesOptions) {
     super(session)
     this.#isInside = isInside
-    this.#sends = new Sends({
+    this.#sends = new BatchedWrites({
+      what: 'messages',
       lanes: atOnce,
-      send: (requests, options) => this.sendBatch(requests, options),
+      run: (requests, options) => this.sendBatch(requests, options),
       forget: (writers) => forgetWriters(session, writers),
     })
     this.#receiver = new Receiver({
@@ -51,7 +56,12 @@ export class BatchedQueues extends QueueRepository {
   }
 
   protected override sendRows(request: SendRequest): Promise<Sent[]> {
-    return this.#isInside() ? super.sendRows(request) : this.#sends.add(request)
+    if (this.#isInside()) return super.sendRows(request)
+    const items = request.rows.length
+    const bytes = request.rows.reduce((sum, { body }) => sum + body.length, 0)
+    // Large requests of one queue go through all lanes: while the server inserts one, the next is written.
+    const turn = items < LARGE ? 0 : this.#turn++
+    return this.#sends.add(laneOf(request.queue) + turn, request, { items, bytes })
   }
 
   override async receive(queue: string, options: ReceiveOptions = {}): Promise<Message[]> {

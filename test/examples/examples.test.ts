@@ -8,6 +8,7 @@ import { createViewersApp } from '../../examples/last-viewers'
 import { createShopApp } from '../../examples/mounted-router'
 import * as invoicing from '../../examples/order-invoices'
 import { main as ownTransaction } from '../../examples/own-transaction'
+import { main as pollOrders } from '../../examples/poll-orders'
 import { attachStore, type Message, openStore, type Store } from '../../src/index'
 // Registers its own tests.
 import '../../examples/someone-elses.test'
@@ -17,6 +18,7 @@ const KNOWN = [
   'mounted-router.ts',
   'order-invoices.ts',
   'own-transaction.ts',
+  'poll-orders.ts',
   'someone-elses.test.ts',
 ]
 
@@ -81,6 +83,17 @@ describe('examples', () => {
       { order: 3, cents: 20_000 },
       { order: 1, cents: 60_000 },
     ])
+  })
+
+  it('poll-orders: an invoice for each order of the table, by two pollers at once; what fails twice is refused', async () => {
+    const { invoices, orders, results } = await pollOrders(shopFile())
+    expect(invoices).toEqual([
+      { order: 1, cents: 60_000 },
+      { order: 2, cents: 20_000 },
+    ])
+    expect(orders.map(({ status }) => status)).toEqual(['invoiced', 'invoiced', 'refused'])
+    const sum = (key: 'claimed' | 'done' | 'retried' | 'failed') => results.reduce((all, one) => all + one[key], 0)
+    expect([sum('claimed'), sum('done'), sum('retried'), sum('failed')]).toEqual([4, 2, 1, 1])
   })
 
   it('order-invoices: an invoice for each order that there is; what fails twice is a dead letter', async () => {

@@ -22,9 +22,12 @@ describe('the configuration', () => {
       shutdownSeconds: 10,
       bodyLimitBytes: 1048576,
       poolSize: undefined,
+      recentGroupsFeed: false,
     }
     expect(readConfig({})).toEqual(defaults)
     expect(readConfig({ PORT: '', HOST: '', DATABASE_URL: '', RECENTN_ALLOW_ANONYMOUS: '' })).toEqual(defaults)
+    for (const RECENTN_RECENT_GROUPS_FEED of ['', '0'])
+      expect(readConfig({ RECENTN_RECENT_GROUPS_FEED })).toEqual(defaults)
     expect(Object.isFrozen(readConfig({}))).toBe(true)
   })
 
@@ -38,6 +41,7 @@ describe('the configuration', () => {
       RECENTN_SHUTDOWN_SECONDS: '3',
       RECENTN_BODY_LIMIT_BYTES: '2048',
       RECENTN_POOL_SIZE: '4',
+      RECENTN_RECENT_GROUPS_FEED: '1',
     }
     expect(readConfig(environment)).toEqual({
       port: 0,
@@ -48,6 +52,7 @@ describe('the configuration', () => {
       shutdownSeconds: 3,
       bodyLimitBytes: 2048,
       poolSize: 4,
+      recentGroupsFeed: true,
     })
   })
 
@@ -61,6 +66,7 @@ describe('the configuration', () => {
       RECENTN_SHUTDOWN_SECONDS: '-1',
       RECENTN_BODY_LIMIT_BYTES: '1e6',
       RECENTN_POOL_SIZE: '1.5',
+      RECENTN_RECENT_GROUPS_FEED: 'true',
     })
     expect(faults.map((fault) => fault.parameter).sort()).toEqual([
       'DATABASE_URL',
@@ -70,6 +76,7 @@ describe('the configuration', () => {
       'RECENTN_BODY_LIMIT_BYTES',
       'RECENTN_DEFAULT_CAPACITY',
       'RECENTN_POOL_SIZE',
+      'RECENTN_RECENT_GROUPS_FEED',
       'RECENTN_SHUTDOWN_SECONDS',
     ])
   })

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { openStore, type Store } from '../../src'
+import { openStore, type Store, type StoreOptions } from '../../src'
 import { type Database, type EngineName, freshDatabase } from './engines'
 
 export interface StoreAndFolder {
@@ -12,7 +12,7 @@ export interface StoreAndFolder {
 }
 
 /** Call it in a `describe`; what it answers is filled before the first test. */
-export function useStore(engine: EngineName, name: string): StoreAndFolder {
+export function useStore(engine: EngineName, name: string, options: StoreOptions = {}): StoreAndFolder {
   const answer = {} as StoreAndFolder
   let database: Database | undefined
 
@@ -20,7 +20,7 @@ export function useStore(engine: EngineName, name: string): StoreAndFolder {
     answer.folder = mkdtempSync(path.join(tmpdir(), `recentn-${name}-`))
     database = await freshDatabase(engine)
     answer.url = database.url
-    answer.store = await openStore({ url: database.url })
+    answer.store = await openStore({ ...options, url: database.url })
   })
 
   afterAll(async () => {

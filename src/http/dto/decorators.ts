@@ -1,5 +1,6 @@
 /** Decorators of the DTOs: the rules of `rules.ts`, made known to class-validator. */
 import { registerDecorator } from 'class-validator'
+import { cursorTextFault, keyPrefixFault } from '../../feed-rules'
 import { bodyFault, delayFault, maxReceivesFault, oneOfFault, priorityFault, visibilityFault } from '../../queue-rules'
 import {
   integerFault,
@@ -44,6 +45,7 @@ export const IsPayload = () => Follows('isPayload', payloadFault, { optional: tr
 export const IsCapacity = (options?: RuleOptions) =>
   Follows('isCapacity', (value) => integerFault(value, 1, MAX_CAPACITY), options)
 export const IsTtl = () => Follows('isTtl', (value) => integerFault(value, 1, MAX_TTL_SECONDS), { optional: true })
+export const IsCursor = () => Follows('isCursor', cursorTextFault)
 export const IsBody = () => Follows('isBody', bodyFault)
 export const IsVisibility = (options: RuleOptions = { optional: true }) =>
   Follows('isVisibility', visibilityFault, options)
@@ -59,10 +61,13 @@ export const IsFlag = () =>
 export const IsText = () =>
   Follows('isText', (value) => (typeof value === 'string' ? null : 'must be a string'), { optional: true })
 
+/** The beginning of keys; empty is that of all. */
+export const IsPrefix = () => Follows('isPrefix', keyPrefixFault, { optional: true })
+
 /** A list of 1 to 1,000; its elements are checked on their own. */
-export const IsBatch = () =>
-  Follows('isBatch', (value) =>
-    Array.isArray(value) && value.length >= 1 && value.length <= MAX_BATCH
-      ? null
-      : `must be a list of 1 to ${MAX_BATCH}`,
-  )
+export const IsBatch = (options?: RuleOptions) => Follows('isBatch', batchFault, options)
+
+function batchFault(value: unknown): string | null {
+  const isBatch = Array.isArray(value) && value.length >= 1 && value.length <= MAX_BATCH
+  return isBatch ? null : `must be a list of 1 to ${MAX_BATCH}`
+}

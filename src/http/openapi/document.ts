@@ -9,8 +9,8 @@ import { schemas } from './schemas'
 type Json = Record<string, unknown>
 
 const DESCRIPTION =
-  'The last N of everything: bounded recent activity per group, and work queues. Ids, totals and cursors are decimal strings, because ' +
-  'they are 64 bits wide. Names in a path are percent-encoded. Every refusal is an RFC 9457 problem whose `code` is stable.'
+  'The last N of everything: bounded recent activity per group, work queues, and feeds. Ids, totals and cursors are ' +
+  'decimal strings, because they are 64 bits wide or more. Names in a path are percent-encoded. Every refusal is an RFC 9457 problem whose `code` is stable.'
 
 /** Codes that any route may answer; those of a body and of parameters are added where there are any. */
 const COMMON: readonly ErrorCode[] = ['unauthorized', 'forbidden', 'overloaded', 'internal', 'database_unavailable']
@@ -39,6 +39,7 @@ function operationObject(route: Route): Json {
     ...parameterObjects(route.pathParameters, 'path'),
     ...parameterObjects(route.queryParameters, 'query'),
     ...(operation.conditional ? [IF_NONE_MATCH] : []),
+    ...(route.streams ? [LAST_EVENT_ID] : []),
   ]
   return {
     operationId: operation.id,
@@ -46,7 +47,7 @@ function operationObject(route: Route): Json {
     summary: operation.summary,
     ...(operation.description !== undefined && { description: operation.description }),
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: { required: !body.optional, content: jsonContent(body.schema, body.example) } }),
+    ...(body && { requestBody: { required: !body.optional, content: contentOf(body.schema, body.example) } }),
     responses: { ...outcomeObjects(operation), ...refusalObjects(route) },
   }
 }
@@ -56,6 +57,13 @@ const IF_NONE_MATCH = {
   in: 'header',
   description: 'Tags of answers that the client has.',
   schema: { type: 'string' },
+}
+
+const LAST_EVENT_ID = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  description: 'The id of the last event that the client was sent, of which it goes on.',
+  schema: { $ref: '#/components/schemas/Id' },
 }
 
 function parameterObjects(parameters: Parameters, place: 'path' | 'query'): Json[] {
@@ -71,8 +79,8 @@ function described({ description, required, schema, example }: Parameter<unknown
   return { description, required, schema, example }
 }
 
-function jsonContent(schema: string, value: unknown): Json {
-  return { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, example: value } }
+function contentOf(schema: string, value: unknown, type = 'application/json'): Json {
+  return { [type]: { schema: { $ref: `#/components/schemas/${schema}` }, example: value } }
 }
 
 const REQUEST_ID = {
@@ -88,8 +96,8 @@ function outcomeObjects({ outcomes, conditional }: Operation): Json {
   return objects
 }
 
-function outcomeObject({ description, schema, example: value }: Outcome, headers: Json): Json {
-  return { description, headers, ...(schema !== undefined && { content: jsonContent(schema, value) }) }
+function outcomeObject({ description, schema, example: value, type }: Outcome, headers: Json): Json {
+  return { description, headers, ...(schema !== undefined && { content: contentOf(schema, value, type) }) }
 }
 
 /** One entry a status, naming the codes it may have. */

@@ -42,6 +42,11 @@ export const recentMany = {
   groups: [page, { group: 'article:43', capacity: 10, mode: 'history', total: '0', items: [] }],
 }
 
+export const groupEvents =
+  `: connected\nretry: 1000\n\nid: 41\nevent: item\ndata: ${JSON.stringify(item)}\n\n` +
+  'event: removed\ndata: {"id":"40"}\n\n' +
+  'id: 41\nevent: reset\ndata: {"group":"article:42","capacity":50,"mode":"distinct","total":"42"}\n\n: heartbeat\n\n'
+
 export const deleted = { deleted: 3 }
 
 export const group = {

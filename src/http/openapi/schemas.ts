@@ -1,6 +1,7 @@
 /** The component schemas of the OpenAPI document. */
 import { ERROR_TITLES } from '../../errors'
 import { MAX_BATCH, MAX_CAPACITY, MAX_NAME_CODE_POINTS, MAX_TTL_SECONDS, MODES } from '../../rules'
+import { feedSchemas } from './feed-schemas'
 import { messageSchemas } from './message-schemas'
 import { queueSchemas } from './queue-schemas'
 import { answer, anyJson, count, list, orNull, ref, request, type Schema } from './shapes'
@@ -71,6 +72,12 @@ const items: Record<string, Schema> = {
       properties: { ...recent, nextBefore: { ...ref('Id'), description: 'Only where the size of the answer cut it.' } },
     }),
   }),
+  GroupEvents: {
+    type: 'string',
+    description: 'Events `item` (data `Item`), `removed` (data `GroupRemoved`) and `reset` (data `GroupReset`).',
+  },
+  GroupRemoved: answer({ id: ref('Id') }),
+  GroupReset: answer({ group: ref('Name'), capacity, mode, total: ref('Total') }),
   MemberItems: answer({ items: list(ref('Item')), nextAfter: orNull({ type: 'string' }) }),
 }
 
@@ -118,5 +125,6 @@ export const schemas: Readonly<Record<string, Schema>> = {
   ...settings,
   ...queueSchemas,
   ...messageSchemas,
+  ...feedSchemas,
   ...problem,
 }

@@ -27,7 +27,7 @@ import {
 } from '../checking'
 import type { ReadRequest } from './page'
 import type { NewRow } from './ring'
-import type { NewGroupItem, NewItem, OwnSettings, Policy, RecentOptions } from './types'
+import type { NewGroupItem, NewItem, OwnSettings, Policy, RecentOptions, WatchOptions } from './types'
 
 const itemRules = {
   member: nullable(nameFault),
@@ -54,6 +54,12 @@ const READ_RULES = rulesOf({
   before: optional(idFault),
   exclude: optional(excludeFault),
   ...payloadRules,
+})
+
+const WATCH_RULES = rulesOf({
+  after: optional(idFault),
+  signal: optional((value) => (value instanceof AbortSignal ? null : 'must be an AbortSignal')),
+  payloads: payloadRules.payloads,
 })
 
 export const MEMBER_PAGE_RULES = rulesOf({ ...pageRules, ...payloadRules })
@@ -137,6 +143,10 @@ export function checkedReads(groups: readonly string[], options: RecentOptions):
   }
   refuse([...groups.flatMap((group) => named('group', group)), ...faultsOf(options, READ_RULES)])
   return groups.map((group) => ({ ...options, group, limit: options.limit ?? 10 }))
+}
+
+export function checkWatch(group: unknown, options: WatchOptions): void {
+  refuse([...named('group', group), ...faultsOf(options, WATCH_RULES)])
 }
 
 /** The tag of a page, as it was given. */

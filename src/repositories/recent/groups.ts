@@ -1,5 +1,7 @@
 /** Groups as such: their settings, their list, and what removes from them. Every change under the head's lock. */
 import type { Reader, Tx } from '../../database/engine'
+import { RECENT_GROUPS } from '../../feed-rules'
+import { leaveTombstones } from '../tombstones'
 import { type LockedHead, lockHead, lockOrCreateHeads, saveHeads } from './heads'
 import { nameRange, type PolicyCache } from './policies'
 import { applySettings, deleteSlots, obeyPolicies, occupantsOf } from './reslot'
@@ -47,6 +49,7 @@ export async function deleteGroup(tx: Tx, group: string): Promise<boolean> {
   if (!(await lockHead(tx, group))) return false
   await tx.run('DELETE FROM recent_items WHERE group_key = ?', [group])
   await tx.run('DELETE FROM recent_groups WHERE group_key = ?', [group])
+  await leaveTombstones(tx, RECENT_GROUPS, [group])
   return true
 }
 

@@ -9,7 +9,7 @@ import { randomInt } from 'node:crypto'
 import { compareNames, placeholders, type Row, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
 import type { PolicyCache } from './policies'
-import { HEAD_COLUMNS, type Head, headColumns, headOf, headValues } from './rows'
+import { type Head, headColumns, headOf, headValues, WRITTEN_COLUMNS } from './rows'
 
 /** What is true once the lock is there: the database's time, and how often the policies have changed. */
 export interface Moment {
@@ -33,7 +33,7 @@ export const NOT_YET_SETTLED = 0n
 /** Keys of one statement at the most: a list that is too long turns into a scan. */
 const CHUNK = 250
 
-const MUTABLE = HEAD_COLUMNS.filter((column) => !['group_key', 'incarnation'].includes(column))
+const MUTABLE = WRITTEN_COLUMNS.filter((column) => !['group_key', 'incarnation'].includes(column))
 
 export const lockHeadsSql = (tx: Pick<Tx, 'engine'>, count: number, lock = tx.engine.forUpdate) =>
   `SELECT ${headColumns(tx.engine)} FROM recent_groups g${tx.engine.useIndex('PRIMARY')} ` +
@@ -164,7 +164,7 @@ export async function saveHeads(tx: Tx, heads: readonly Head[]): Promise<void> {
 async function writeHeads(tx: Tx, heads: readonly Head[], updated: readonly string[]): Promise<void> {
   const sorted = [...heads].sort((a, b) => compareNames(a.group, b.group))
   for (const chunk of chunksOf(sorted, CHUNK)) {
-    const upsert = tx.engine.upsert('recent_groups', 'group_key', HEAD_COLUMNS, updated, chunk.map(headValues))
+    const upsert = tx.engine.upsert('recent_groups', 'group_key', WRITTEN_COLUMNS, updated, chunk.map(headValues))
     await tx.run(upsert.sql, upsert.parameters)
   }
 }

@@ -119,7 +119,7 @@ function takeNumbers(
   const insert =
     'INSERT INTO recent_groups (group_key, incarnation, version, last_id, capacity, mode, policy_epoch, created_at_ms) ' +
     `VALUES ${sql} ${engine.onDuplicate('group_key')} version = version + 1, ` +
-    `last_id = CASE WHEN last_id < ${MAX_ID} - (${count}) THEN last_id + ${count} ELSE last_id END`
+    `last_id = CASE WHEN last_id < ${MAX_ID} - (${count}) THEN last_id + ${count} ELSE last_id END, sync_id = NULL`
   return { sql: engine.returning ? `${insert} RETURNING ${TAKEN_LINE}` : insert, parameters }
 }
 

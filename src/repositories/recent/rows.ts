@@ -54,6 +54,9 @@ export const HEAD_COLUMNS = [
   'created_at_ms',
 ] as const
 
+/** The columns of a head that is written: the number that it has in the feed of the groups goes with every change. */
+export const WRITTEN_COLUMNS = [...HEAD_COLUMNS, 'sync_id'] as const
+
 /** SQL: the columns of a head in table `g`, prefixed so that they stand beside an item's. */
 export function headColumns(engine: Engine): string {
   const big = new Set(['incarnation', 'version', 'last_id', 'policy_epoch'])
@@ -82,7 +85,7 @@ export function headOf(row: Row): Head {
   }
 }
 
-/** The values of a head, in the order of `HEAD_COLUMNS`. */
+/** The values of a head, in the order of `WRITTEN_COLUMNS`. */
 export function headValues(head: Head): (string | number | bigint | null)[] {
   return [
     head.group,
@@ -99,6 +102,7 @@ export function headValues(head: Head): (string | number | bigint | null)[] {
     head.policyEpoch,
     head.sweepAtMs,
     head.createdAtMs,
+    null,
   ]
 }
 

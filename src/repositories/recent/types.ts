@@ -115,6 +115,31 @@ export interface MemberItems {
   nextAfter: string | null
 }
 
+export interface WatchOptions extends PayloadOptions {
+  /** Begin after this item: what came since, too. From now on when left out. */
+  after?: bigint
+  /** Ends the watching. */
+  signal?: AbortSignal
+}
+
+/**
+ * A change of a group's window. Whoever keeps the newest `capacity` items of those told, without those removed, has
+ * the window. An `item` may be told that a page read meanwhile has already.
+ */
+export type GroupEvent =
+  | { type: 'item'; item: Item }
+  /** No longer in the window, for another reason than newer items in a full one. The listener may not have it. */
+  | { type: 'removed'; id: bigint }
+  /** What was told before is not to be gone by any more: read the group anew. What changes from then on follows. */
+  | { type: 'reset'; group: string; capacity: number; mode: Mode; total: bigint }
+
+/** What happens to a group, until it is left (`break`, `return()`, the signal) or the store closes. */
+export interface GroupWatch extends AsyncIterableIterator<GroupEvent, undefined, undefined> {
+  /** Resolves when what is committed from then on is told; rejects, as the first event does, where that can't be. */
+  readonly ready: Promise<void>
+  return(): Promise<IteratorResult<GroupEvent, undefined>>
+}
+
 /** The operations on groups of recent items: `store.groups`, `tx.groups`, and the exported `RecentRepository`. */
 export interface Groups {
   /** Appends one item; creates the group where there is none. */

@@ -18,11 +18,11 @@ export interface Context {
   readonly engine: EngineName
   /** The database that the whole file shares. */
   readonly url: string
-  /** The store that the whole file shares: no sweeper, `clock` moves its time. */
+  /** The store that the whole file shares: no sweeper and no publisher, `clock` moves its time. */
   readonly store: Store
   /** Milliseconds added to the database's time by every store of the context; tests only ever add to it. */
   readonly clock: { offsetMs: number }
-  /** Another store on the same database (or on `url`), closed after the test. */
+  /** Another store on the same database (or on `url`), as the shared one is, closed after the test. */
   open(options?: Partial<OpenOptions>): Promise<Store>
   /** The URL of a new, empty database, dropped after the test. */
   emptyDatabase(): Promise<string>
@@ -43,7 +43,12 @@ export function useContext(engine: EngineName): Context {
     const database = await freshDatabase(engine)
     state.url = database.url
     state.drop = () => database.drop()
-    state.store = await openStore({ url: database.url, sweep: false, clockOffsetMs: () => clock.offsetMs })
+    state.store = await openStore({
+      url: database.url,
+      sweep: false,
+      publish: false,
+      clockOffsetMs: () => clock.offsetMs,
+    })
   }, 120_000)
 
   afterEach(async () => {
@@ -72,6 +77,7 @@ export function useContext(engine: EngineName): Context {
       const store = await openStore({
         url: present(state.url),
         sweep: false,
+        publish: false,
         clockOffsetMs: () => clock.offsetMs,
         ...options,
       })

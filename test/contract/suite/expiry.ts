@@ -1,4 +1,4 @@
-import type { RecentRepository } from '../../../src/index'
+import type { Groups, RecentRepository } from '../../../src/index'
 import { type Context, eventually, idsOf, membersOf, rowsOf } from './context'
 
 export function describeExpiry(context: Context): void {
@@ -98,7 +98,7 @@ export function describeExpiry(context: Context): void {
     it('a longer ttl of the policy loses nothing to the sweeper, which reaches most groups later', async () => {
       const prefix = context.unique('p')
       const member = context.unique('m')
-      const repository = groups() as RecentRepository
+      const repository = groups() as Groups as RecentRepository
       while ((await repository.sweep()).more); // what other tests have left
       await groups().putPolicy(prefix, { capacity: 5, mode: 'history', ttlSeconds: 10 })
       context.afterwards(() => groups().deletePolicy(prefix))

@@ -11,6 +11,7 @@ import { selectErasableSql, selectMemberSql } from '../../../src/repositories/re
 import { selectTakenSql } from '../../../src/repositories/recent/numbers'
 import { type Plan, quickSelect } from '../../../src/repositories/recent/quick-read'
 import { thoroughSelect } from '../../../src/repositories/recent/read'
+import { selectPlacedSql, watchedHeadsSql, watchedWindowsSql } from '../../../src/repositories/recent/watch'
 import type { Context } from './context'
 
 interface Step {
@@ -92,6 +93,24 @@ function describeServerPlans(context: Context): void {
       }
       // For each group its head twice and 11 items, and the numbers of the slots, made once and read for each.
       expect(await rowsTouched(sql, parameters)).toBeLessThanOrEqual(LARGE * (2 * 2 + 11 + 12) + 24)
+    })
+
+    it.each([1, 50])('%d watched group(s): heads, windows and items by primary key, each once', async (count) => {
+      const heads = watchedHeadsSql(reader, names(count))
+      const windows = watchedWindowsSql(reader, names(count))
+      const slots = names(count).flatMap((name) => [name, 3])
+      const items = { sql: selectPlacedSql(reader, count), parameters: slots }
+      for (const [{ sql, parameters }, rows] of [
+        [heads, 1],
+        [windows, 12],
+        [items, 1],
+      ] as const) {
+        const steps = (await stepsOf(sql, parameters)).filter(({ table }) => table === 'g' || table === 'i')
+        for (const step of steps)
+          expect(step).toMatchObject({ type: expect.stringMatching(/^(const|ref|range)$/), key: 'PRIMARY' })
+        expect(steps.map((step) => step.Extra).join()).not.toMatch(/temporary|filesort|join buffer/i)
+        expect(await rowsTouched(sql, parameters)).toBeLessThanOrEqual(count * rows + 2)
+      }
     })
 
     it.each([1, 50])('%d head(s) that a batch has locked, and the moment: each once, by primary key', async (count) => {
@@ -191,6 +210,12 @@ function describeSqlitePlans(context: Context): void {
       expect(read.match(/SEARCH i USING PRIMARY KEY \(group_key=\? AND slot<\?\)/g)).toHaveLength(2)
       expect(read.match(/SEARCH i USING PRIMARY KEY \(group_key=\? AND slot=\?\)/g)).toHaveLength(1)
       expect(read).not.toMatch(/TEMP B-TREE/)
+      const watched = watchedWindowsSql(sqlite, ['a', 'b'])
+      const windows = await plan(watched.sql, watched.parameters)
+      expect(windows).toMatch(/SEARCH g USING INDEX \S+ \(group_key=\?\)/)
+      expect(windows).toMatch(/SEARCH i USING PRIMARY KEY \(group_key=\?\)/)
+      const placed = await plan(selectPlacedSql(sqlite, 2), ['a', 1, 'b', 1])
+      expect(placed.match(/SEARCH i USING PRIMARY KEY \(group_key=\? AND slot=\?\)/g)).toHaveLength(2)
       const thorough = thoroughSelect(sqlite, [{ group: 'a', limit: 10 }])
       const sorted = await plan(thorough.sql, thorough.parameters)
       expect(sorted).toMatch(/SEARCH g USING INDEX \S+ \(group_key=\?\)/)

@@ -15,6 +15,21 @@ import { describeDistinct } from './distinct'
 import { describeEventIds } from './event-ids'
 import { describeExpiry } from './expiry'
 import { describeExplain } from './explain'
+import { describeFeedChanges } from './feeds-changes'
+import { describeFeedConsumers } from './feeds-consumers'
+import { describeFeedEntries } from './feeds-entries'
+import { describeFeedExplain } from './feeds-explain'
+import { describeFeedFollowing } from './feeds-follow'
+import { describeFeedLocks } from './feeds-locks'
+import { describeFeedModel } from './feeds-model'
+import { describeFeedPublishing } from './feeds-publish'
+import { describeRecentGroupsFeed } from './feeds-recent-groups'
+import { describeSequences } from './feeds-sequences'
+import { describeFeedStatus } from './feeds-status'
+import { describeFeedTombstones } from './feeds-tombstones'
+import { describeFeedTransactions } from './feeds-transactions'
+import { describeGroupsWatch } from './groups-watch'
+import { describeGroupsWatchMuch } from './groups-watch-much'
 import { describeIfChanged } from './if-changed'
 import { describeInput } from './input'
 import { describeInsideTransactions } from './inside-transactions'
@@ -24,6 +39,11 @@ import { describeMergedReads } from './merged-reads'
 import { describeNames } from './names'
 import { describePayloads } from './payloads'
 import { describePolicies } from './policies'
+import { describePollClaims } from './poll-claims'
+import { describePollCursors } from './poll-cursor'
+import { describePollIndexes } from './poll-index'
+import { describePollOptions } from './poll-options'
+import { describePollShapes } from './poll-shapes'
 import { describeQueueArchives } from './queues-archive'
 import { describeQueueAttributes } from './queues-attributes'
 import { describeQueueBatching } from './queues-batching'
@@ -63,6 +83,8 @@ export function describeContract(engine: EngineName): void {
   describeMergedReads(context)
   describeTags(context)
   describeIfChanged(context)
+  describeGroupsWatch(context)
+  describeGroupsWatchMuch(context)
   describeRemoval(context)
   describeSettings(context)
   describeDistinct(context)
@@ -98,4 +120,22 @@ export function describeContract(engine: EngineName): void {
   describeQueueBatching(context)
   describeQueueExplain(context)
   describeQueuesInTheWay(context)
+  describePollShapes(context)
+  describePollClaims(context)
+  describePollOptions(context)
+  describePollIndexes(context)
+  describePollCursors(context)
+  describeFeedEntries(context)
+  describeFeedPublishing(context)
+  describeFeedLocks(context)
+  describeFeedChanges(context)
+  describeFeedConsumers(context)
+  describeFeedTombstones(context)
+  describeFeedModel(context)
+  describeFeedStatus(context)
+  describeRecentGroupsFeed(context)
+  describeFeedFollowing(context)
+  describeFeedTransactions(context)
+  describeFeedExplain(context)
+  describeSequences(context)
 }

@@ -1,4 +1,4 @@
-import type { Store, Transaction } from '../../../src/index'
+import type { Transaction } from '../../../src/index'
 import { type Context, down, expectSound, idsOf, membersOf, refusal, rowsOf, sleep, userSource } from './context'
 
 export function describeInsideTransactions(context: Context): void {
@@ -110,7 +110,7 @@ export function describeInsideTransactions(context: Context): void {
 
     it.each(['store.transaction', 'store.within'])('operations begun at once get ids of their own: %s', async (way) => {
       const group = context.unique()
-      const work = ({ groups: inner }: Pick<Store, 'groups'>) =>
+      const work = ({ groups: inner }: Pick<Transaction, 'groups'>) =>
         Promise.all([
           ...Array.from({ length: 6 }, (_, n) => inner.append(group, { member: `m${n}` })),
           inner.appendMany([{ group }, { group }]).then(([item]) => item),
@@ -204,7 +204,7 @@ export function describeInsideTransactions(context: Context): void {
         await groups().appendMany(Array.from({ length: 10 }, (_, n) => ({ group, member: `m${n}` })))
         const before = await rowsOf(context.store, group)
         await groups().putPolicy(group, { capacity: 3, mode: 'distinct' })
-        const work = async ({ groups: inner }: Pick<Store, 'groups'>) => {
+        const work = async ({ groups: inner }: Pick<Transaction, 'groups'>) => {
           expect((await refusal(inner.append(group))).code).toBe('invalid_input')
           const batch = inner.appendMany([{ group: `${group}x`, member: 'm' }, { group: `${group}y` }])
           expect((await refusal(batch)).code).toBe('invalid_input')

@@ -1,4 +1,4 @@
-import { RecentRepository } from '../../../src/index'
+import { RecentRepository, type Transaction } from '../../../src/index'
 import { type Context, down, eventually, expectSound, idsOf, refusal, sleep } from './context'
 
 export function describeTransactions(context: Context): void {
@@ -63,7 +63,7 @@ export function describeTransactions(context: Context): void {
 
     it('a policy counts inside at once, and outside only once it is committed', async () => {
       const prefix = context.unique('p')
-      const capacityOf = async (store: Pick<typeof context.store, 'groups'>, group: string) => {
+      const capacityOf = async (store: Pick<Transaction, 'groups'>, group: string) => {
         await store.groups.append(group)
         return (await store.groups.recent(group)).capacity
       }
@@ -197,7 +197,7 @@ export function describeTransactions(context: Context): void {
         if (kind === 3) await groups().append(groupOf(n), { payload: name })
         else if (kind === 4) await query(insert, [name])
         else {
-          const work = async (tx: Pick<typeof context.store, 'groups'>, insertNote: () => Promise<unknown>) => {
+          const work = async (tx: Pick<Transaction, 'groups'>, insertNote: () => Promise<unknown>) => {
             if (kind !== 1) await tx.groups.append(groupOf(n), { payload: name })
             await sleep(pauses)
             await insertNote()

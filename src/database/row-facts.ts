@@ -1,0 +1,74 @@
+/**
+ * How each engine speaks of rows whose table recentn has not made. A row is named by SQL literals that the database
+ * itself wrote of its columns, exactly: what a driver makes of them (rounded numbers, dates in another zone) never comes
+ * back into a statement. What looks like no literal is never put into one either.
+ */
+export interface RowFacts {
+  /** SQL: the literal of a column's value, as text. */
+  exact(column: string, type: string): string
+  /** What `exact` gives. */
+  readonly literal: RegExp
+  /** SQL: what tells the row from all others of its table, given the literals of its key; at most 64 characters where
+   * a key has a limit. */
+  rowKey(exacts: readonly string[], types: readonly string[]): string
+  /** SQL: milliseconds since 1970 as a value of a column, which is either a date and time or a BIGINT. */
+  time(ms: string, type: string): string
+  /** SQL: a time that never comes. */
+  never(type: string): string
+  holdsTimes(type: string): boolean
+  /** True where an index is followed by the primary key, as by further columns. */
+  endsWithKey(keyTypes: readonly string[]): boolean
+  updateOne(table: string, sets: string, where: string): string
+  deleteOne(table: string, where: string): string
+}
+
+const NUMBERS = /^(tinyint|smallint|mediumint|int|integer|bigint|year|decimal|numeric)$/
+const WHOLE = /^(tinyint|smallint|mediumint|int|integer|bigint)$/
+const FLOATS = /^(float|double|real)$/
+const BYTES = /^(binary|varbinary|tinyblob|blob|mediumblob|longblob|bit)$/
+const TIMES = /^(date|datetime|timestamp|time)$/
+const TEXTS = /^(char|varchar|tinytext|text|mediumtext|longtext|enum|set)$/
+
+function mysqlExact(column: string, type: string): string {
+  if (NUMBERS.test(type)) return `CAST(${column} AS CHAR)`
+  // As text a FLOAT keeps six digits only.
+  if (FLOATS.test(type)) return `CAST(${column} + 0e0 AS CHAR)`
+  if (BYTES.test(type)) return `CONCAT('x''', HEX(${column}), '''')`
+  if (TIMES.test(type)) return `CONCAT('''', CAST(${column} AS CHAR), '''')`
+  const text = TEXTS.test(type) ? column : `CAST(${column} AS CHAR)`
+  return `CONCAT('_utf8mb4 x''', HEX(CONVERT(${text} USING utf8mb4)), '''')`
+}
+
+const ASCII = 'USING ascii) COLLATE ascii_bin'
+
+export const mysqlRows: RowFacts = {
+  exact: mysqlExact,
+  literal: /^(?:NULL|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|'[-\d :.]*'|(?:_utf8mb4 )?x'[0-9a-f]*')$/i,
+  rowKey: (exacts, types) =>
+    exacts.length === 1 && WHOLE.test(types[0] as string)
+      ? `CONVERT(${exacts[0]} ${ASCII}`
+      : `CONVERT(SHA2(CONCAT_WS(',', ${exacts.map((exact) => `IFNULL(${exact}, 'NULL')`).join(', ')}), 256) ${ASCII}`,
+  time: (ms, type) => (type === 'bigint' ? ms : `FROM_UNIXTIME((${ms}) / 1000)`),
+  // A TIMESTAMP ends in 2038.
+  never: (type) => (type === 'bigint' ? '9223372036854775807' : type === 'timestamp' ? "'2038-01-01'" : "'9999-12-31'"),
+  holdsTimes: (type) => /^(bigint|datetime|timestamp)$/.test(type),
+  endsWithKey: () => true,
+  updateOne: (table, sets, where) => `UPDATE ${table} SET ${sets} WHERE ${where} LIMIT 1`,
+  deleteOne: (table, where) => `DELETE FROM ${table} WHERE ${where} LIMIT 1`,
+}
+
+/** Whatever its column is declared as, each value has its own type. */
+export const sqliteRows: RowFacts = {
+  exact: (column) => `quote(${column})`,
+  literal: /^(?:NULL|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|'(?:[^']|'')*'|x'[0-9a-f]*')$/i,
+  rowKey: (exacts) => exacts.join(" || ',' || "),
+  // As TypeORM writes a date.
+  time: (ms, type) => (/int|num/.test(type) ? ms : `strftime('%Y-%m-%d %H:%M:%f', (${ms}) / 1000.0, 'unixepoch')`),
+  never: (type) => (/int|num/.test(type) ? '9223372036854775807' : "'9999-12-31 00:00:00.000'"),
+  holdsTimes: (type) => /int|num|date|time|text|char/.test(type),
+  endsWithKey: (keyTypes) => keyTypes.length === 1 && keyTypes[0] === 'integer',
+  updateOne: (table, sets, where) =>
+    `UPDATE ${table} SET ${sets} WHERE _rowid_ = (SELECT _rowid_ FROM ${table} WHERE ${where} LIMIT 1)`,
+  deleteOne: (table, where) =>
+    `DELETE FROM ${table} WHERE _rowid_ = (SELECT _rowid_ FROM ${table} WHERE ${where} LIMIT 1)`,
+}

@@ -1,0 +1,51 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm'
+import { asBigint, asNumber } from './bigint'
+
+/**
+ * One key of a feed and its latest value: the primary key makes it one row a key. What is not numbered yet stands at the
+ * front of the index, in the order in which a publisher takes it; what is, behind it by sync id.
+ */
+@Entity({ name: 'feed_entries', synchronize: false })
+@Index('feed_entries_sync', ['feedId', 'syncId', 'unpublishedSinceMs', 'deleted'])
+export class FeedEntry {
+  @PrimaryColumn({ name: 'feed_id', type: 'bigint', transformer: asBigint })
+  feedId!: bigint
+
+  @PrimaryColumn({ name: 'entry_key', type: 'varchar', length: 191 })
+  key!: string
+
+  /** Null until a publisher has numbered what the row has now. */
+  @Column({ name: 'sync_id', type: 'bigint', nullable: true, transformer: asBigint })
+  syncId!: bigint | null
+
+  @Column({ type: 'bigint', transformer: asNumber })
+  version!: number
+
+  /** 1: a tombstone. */
+  @Column({ type: 'smallint', transformer: asNumber })
+  deleted!: number
+
+  @Column({ name: 'updated_at_ms', type: 'bigint', transformer: asNumber })
+  updatedAtMs!: number
+
+  /** Since when it waits to be numbered; once it is, since when it had waited. */
+  @Column({ name: 'unpublished_since_ms', type: 'bigint', transformer: asNumber })
+  unpublishedSinceMs!: number
+
+  /** JSON text, `null` in a tombstone. */
+  @Column({ type: 'text' })
+  value!: string
+}
+
+/** When a tombstone was written: a hint for the sweeper, which looks at the entry itself. */
+@Entity({ name: 'feed_tombstones', synchronize: false })
+export class FeedTombstone {
+  @PrimaryColumn({ name: 'deleted_at_ms', type: 'bigint', transformer: asNumber })
+  deletedAtMs!: number
+
+  @PrimaryColumn({ name: 'feed_id', type: 'bigint', transformer: asBigint })
+  feedId!: bigint
+
+  @PrimaryColumn({ name: 'entry_key', type: 'varchar', length: 191 })
+  key!: string
+}

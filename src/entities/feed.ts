@@ -1,0 +1,67 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm'
+import { asBigint, asNumber } from './bigint'
+
+/**
+ * A feed. The unique index makes names unique, told apart byte for byte; the id is never used again, so that nothing of
+ * a feed that was dropped ever belongs to a later one of its name.
+ * Whoever writes entries holds a shared lock on the row: dropping the feed waits for them.
+ */
+@Entity({ name: 'feeds', synchronize: false })
+@Index('feeds_feed', ['feed'], { unique: true })
+export class Feed {
+  @PrimaryColumn({ type: 'bigint', generated: 'increment', transformer: asBigint })
+  id!: bigint
+
+  @Column({ type: 'varchar', length: 191 })
+  feed!: string
+
+  @Column({ name: 'created_at_ms', type: 'bigint', transformer: asNumber })
+  createdAtMs!: number
+}
+
+/**
+ * A sequence: the number given out last. Of kind `feed` it numbers a feed, outlives it, and is the lock of its
+ * publishers, held to commit; of kind `user` it is the application's own. The primary key makes it one row a name.
+ */
+@Entity({ name: 'sequences', synchronize: false })
+export class Sequence {
+  @PrimaryColumn({ type: 'varchar', length: 8 })
+  kind!: string
+
+  @PrimaryColumn({ name: 'sequence_name', type: 'varchar', length: 191 })
+  name!: string
+
+  @Column({ type: 'bigint', transformer: asBigint })
+  value!: bigint
+
+  /** Of a feed: the greatest sync id of a tombstone that was removed. */
+  @Column({ type: 'bigint', transformer: asBigint })
+  horizon!: bigint
+}
+
+/** Where a consumer of a feed stands. */
+@Entity({ name: 'feed_consumers', synchronize: false })
+export class FeedConsumer {
+  @PrimaryColumn({ name: 'feed_id', type: 'bigint', transformer: asBigint })
+  feedId!: bigint
+
+  @PrimaryColumn({ type: 'varchar', length: 191 })
+  consumer!: string
+
+  @Column({ name: 'cursor_id', type: 'bigint', transformer: asBigint })
+  cursorId!: bigint
+
+  /** Removed tombstones up to here are nothing that it would miss: it began later, or has read past them. */
+  @Column({ name: 'knows_horizon', type: 'bigint', transformer: asBigint })
+  knowsHorizon!: bigint
+
+  @Column({ name: 'updated_at_ms', type: 'bigint', transformer: asNumber })
+  updatedAtMs!: number
+}
+
+/** A feed that was dropped and may still have entries to remove. */
+@Entity({ name: 'feed_drops', synchronize: false })
+export class FeedDrop {
+  @PrimaryColumn({ name: 'feed_id', type: 'bigint', transformer: asBigint })
+  feedId!: bigint
+}

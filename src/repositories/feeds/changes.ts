@@ -1,0 +1,156 @@
+/**
+ * Reading a feed: what was numbered after a cursor, in the order of the numbers.
+ *
+ * Why nothing is missed: publishers of a feed take turns by its sequence's row, which each holds to its commit, so that
+ * a number is never seen before a smaller one; and a row that is written again after a reader has passed it gets a new,
+ * greater number. Rows and horizon are read in one statement, or the horizon after the rows: a tombstone that was
+ * removed before the rows were read is noticed.
+ */
+import type { Reader } from '../../database/engine'
+import { type Cursor, numberOf, requireFresh } from './cursors'
+import { type FollowedTable, rowsAfter, withoutRow } from './followed'
+import { type FeedHead, HEAD_TABLES, headColumns, headOf, readHead } from './heads'
+import { changeColumns, changeOf, type RawChange, rawChangeOf } from './rows'
+import type { Changes, ChangesOptions } from './types'
+
+/** A checked request. */
+export interface ChangesRequest {
+  feed: string
+  limit: number
+  maxBytes: number
+  values: ChangesOptions['values']
+}
+
+/** What a reading found, and where the feed stood: who waits, waits for more than `value`. */
+export interface Reading extends Changes {
+  value: bigint
+}
+
+/** Along the index feed_entries_sync (feed_id, sync_id, …). The feed and its sequence are one row each. */
+export const changesSql = (reader: Pick<Reader, 'engine'>, limit: number, only = '') =>
+  `SELECT ${headColumns(reader)}, ${changeColumns(reader.engine)} FROM ${HEAD_TABLES} ` +
+  `JOIN feed_entries e${reader.engine.useIndex('feed_entries_sync')} ON e.feed_id = f.id ` +
+  `WHERE f.feed = ? AND e.sync_id > ?${only} ORDER BY e.sync_id LIMIT ${limit}`
+
+/** What a page brings in one statement at first, when it is not known how large values are. */
+const FIRST_ROWS = 101
+
+/** About how large the values of a feed are, as far as was read. */
+export class ValueSizes {
+  readonly #bytes = new Map<string, number>()
+
+  /** Rows that hold about so many bytes. */
+  rowsFor(feed: string, maxBytes: number): number {
+    const size = this.#bytes.get(feed)
+    return size === undefined ? FIRST_ROWS : Math.max(1, Math.ceil(maxBytes / Math.max(1, size)))
+  }
+
+  learn(feed: string, bytes: number, rows: number): void {
+    if (rows === 0) return
+    if (this.#bytes.size > MAX_KNOWN) this.#bytes.clear()
+    this.#bytes.set(feed, bytes / rows)
+  }
+}
+
+const MAX_KNOWN = 10_000
+
+/** One page. Throws `cursor_expired`. */
+export async function readChanges(
+  reader: Reader,
+  request: ChangesRequest,
+  cursor: Cursor,
+  sizes: ValueSizes,
+  followed: FollowedTable | null,
+): Promise<Reading> {
+  const page = followed
+    ? await mergedPage(reader, request, cursor.syncId, followed)
+    : await entriesPage(reader, request, cursor.syncId, sizes)
+  const head = page.head ?? (await readHead(reader, request.feed))
+  const unmoved = numberOf(cursor, head ?? { horizon: cursor.knows })
+  if (head === null) return { changes: [], cursor: unmoved, hasMore: false, value: 0n }
+  requireFresh(cursor, head)
+  const { changes, hasMore } = page
+  const last = changes.at(-1)?.syncId ?? cursor.syncId
+  const at = page.at !== null && page.at > last ? page.at : last
+  return {
+    changes: changes.map((change) => changeOf(change, request)),
+    cursor: at > cursor.syncId ? numberOf(passed(cursor, at, head, hasMore), head) : unmoved,
+    hasMore,
+    value: head.value,
+  }
+}
+
+/** Who starts over knows what is removed by now; who has read all that there is has passed it. */
+function passed(cursor: Cursor, syncId: bigint, { horizon }: FeedHead, hasMore: boolean): Cursor {
+  const knows = cursor.syncId === 0n && horizon > cursor.knows ? horizon : cursor.knows
+  return !hasMore && knows > syncId ? { syncId: knows, knows } : { syncId, knows }
+}
+
+interface Page {
+  changes: RawChange[]
+  hasMore: boolean
+  /** As it was when the rows were read; null when there was no row to say it. */
+  head: FeedHead | null
+  /** Up to where all was looked at; null where the last change says it. */
+  at: bigint | null
+}
+
+/** The entries of the feed's own table, in as few statements as their sizes allow. */
+async function entriesPage(reader: Reader, request: ChangesRequest, after: bigint, sizes: ValueSizes): Promise<Page> {
+  const { feed, limit, maxBytes } = request
+  const changes: RawChange[] = []
+  let head: FeedHead | null = null
+  let bytes = 0
+  for (let from = after; ; ) {
+    const wanted = Math.min(limit + 1 - changes.length, sizes.rowsFor(feed, maxBytes - bytes) + 1)
+    const rows = await reader.rows(changesSql(reader, wanted), [feed, from])
+    // A later part tells of removals that an earlier one must know of.
+    if (rows[0]) head = headOf(rows[0])
+    const found = rows.map(rawChangeOf)
+    sizes.learn(feed, bytesOf(found), found.length)
+    for (const change of found) {
+      const isFull = changes.length === limit || (changes.length > 0 && bytes + sizeOf(change) > maxBytes)
+      if (isFull) return { changes, hasMore: true, head, at: null }
+      changes.push(change)
+      bytes += sizeOf(change)
+    }
+    if (rows.length < wanted) return { changes, hasMore: false, head, at: null }
+    from = (changes.at(-1) as RawChange).syncId
+  }
+}
+
+/** A UTF-16 unit is at least a byte of UTF-8: near enough for a bound. */
+function sizeOf({ text }: RawChange): number {
+  return text?.length ?? 4
+}
+
+function bytesOf(changes: readonly RawChange[]): number {
+  return changes.reduce((sum, change) => sum + sizeOf(change), 0)
+}
+
+/** The rows of a followed table, and the tombstones of those that are gone, by their numbers from one sequence. */
+async function mergedPage(
+  reader: Reader,
+  { feed, limit, maxBytes }: ChangesRequest,
+  after: bigint,
+  followed: FollowedTable,
+): Promise<Page> {
+  const rows = await reader.rows(changesSql(reader, limit + 1, ' AND e.deleted = 1'), [feed, after])
+  const tombstones = rows.map(rawChangeOf)
+  const live = await rowsAfter(reader, followed, after, limit + 1)
+  const gone = await withoutRow(reader, followed, tombstones)
+  // Beyond the end of one list it is not known what comes there.
+  const ends = [tombstones, live].flatMap((list) => (list.length > limit ? [(list[limit] as RawChange).syncId] : []))
+  const end = ends.reduce<bigint | null>((least, id) => (least === null || id < least ? id : least), null)
+  const merged = [...gone, ...live].filter(({ syncId }) => end === null || syncId <= end)
+  merged.sort((a, b) => (a.syncId < b.syncId ? -1 : 1))
+  const changes: RawChange[] = []
+  let bytes = 0
+  for (const change of merged) {
+    bytes += sizeOf(change)
+    const isFull = changes.length === limit || (changes.length > 0 && bytes > maxBytes)
+    if (isFull) return { changes, hasMore: true, head: null, at: null }
+    changes.push(change)
+  }
+  return { changes, hasMore: end !== null, head: null, at: end }
+}

@@ -1,0 +1,199 @@
+/**
+ * Followed tables: rows of another table as the entries of a feed, numbered in a column of theirs. Built in is the table
+ * of the groups of recent items; others are the user's.
+ *
+ * Invariant: whoever changes a row sets its sync column to null in the same statement or transaction. A row that is
+ * deleted leaves no number: its tombstone, if one was written, stands among the feed's own entries, and counts as long as
+ * there is no row with its key.
+ */
+import { type Engine, placeholders, type Reader, type Row } from '../../database/engine'
+import type { Table, TableColumn } from '../../database/table'
+import { type Fault, invalidInput, RecentnError } from '../../errors'
+import { RECENT_GROUPS } from '../../feed-rules'
+import { JsonText, jsonFault } from '../../json'
+import { nameFault } from '../../rules'
+import { chunksOf } from '../chunks'
+import type { Source } from './publish'
+import { type RawChange, readEntry } from './rows'
+import type { Entry, FollowOptions, ValueOptions } from './types'
+
+export interface FollowedTable {
+  feed: string
+  source: Source
+  /** SQL: the column of the key. */
+  key: string
+  /** SQL that reads it in a form no driver rounds. */
+  keyText(engine: Engine): string
+  /** Those of the keys that may be compared with the column: a text that is no number would count as 0. */
+  comparable(keys: readonly string[]): string[]
+  /** SQL: the columns that are read. */
+  columns: string
+  /** The value of a row, as JSON text. */
+  textOf(row: Row): string
+  versionOf(row: Row): number | null
+}
+
+/** Keys of one list: a longer one may turn into a scan. */
+const MAX_KEYS = 250
+
+/** The rows that were numbered after `after`, in the order of their numbers. */
+export async function rowsAfter(
+  reader: Reader,
+  { source, keyText, columns, textOf, versionOf }: FollowedTable,
+  after: bigint,
+  limit: number,
+): Promise<RawChange[]> {
+  const { table, sync, index } = source
+  const { engine } = reader
+  const rows = await reader.rows(
+    `SELECT ${columns}, ${engine.bigint(`${table}.${sync}`)} AS recentn_sync_id, ${keyText(engine)} AS recentn_key ` +
+      `FROM ${table}${engine.useIndex(index)} WHERE ${table}.${sync} > ? ORDER BY ${table}.${sync} LIMIT ${limit}`,
+    [after],
+  )
+  return rows.map(({ recentn_sync_id, recentn_key, ...row }) => ({
+    syncId: BigInt(recentn_sync_id as string),
+    key: String(recentn_key),
+    version: versionOf(row),
+    deleted: false,
+    text: textOf(row),
+  }))
+}
+
+/** The entry that the row with this key is; its tombstone, or null, when there is none. */
+export async function followedEntry(
+  reader: Reader,
+  { feed, source, key, comparable, columns, textOf, versionOf }: FollowedTable,
+  text: string,
+  options: ValueOptions,
+): Promise<Entry | null> {
+  const { table, sync } = source
+  const [row] =
+    comparable([text]).length === 0
+      ? []
+      : await reader.rows(
+          `SELECT ${columns}, ${reader.engine.bigint(`${table}.${sync}`)} AS recentn_sync_id FROM ${table} WHERE ${table}.${key} = ?`,
+          [text],
+        )
+  if (!row) return readEntry(reader, feed, text, options)
+  const { recentn_sync_id, ...raw } = row
+  const value = new JsonText(textOf(raw))
+  return {
+    key: text,
+    value: options.values === 'text' ? value : value.parse(),
+    version: versionOf(raw),
+    syncId: recentn_sync_id === null ? null : BigInt(recentn_sync_id as string),
+    deleted: false,
+    updatedAt: null,
+  }
+}
+
+/** Those tombstones whose rows are gone indeed. */
+export async function withoutRow(
+  reader: Reader,
+  { source, key, keyText, comparable }: FollowedTable,
+  tombstones: readonly RawChange[],
+): Promise<RawChange[]> {
+  const present = new Set<string>()
+  const asked = comparable(tombstones.map((tombstone) => tombstone.key))
+  for (const keys of chunksOf(asked, MAX_KEYS)) {
+    const rows = await reader.rows(
+      `SELECT ${keyText(reader.engine)} AS recentn_key FROM ${source.table} WHERE ${key} IN (${placeholders(keys.length)})`,
+      keys,
+    )
+    for (const row of rows) present.add(String(row.recentn_key))
+  }
+  return tombstones.filter((tombstone) => !present.has(tombstone.key))
+}
+
+/** The groups of recent items as a feed: each with its total. */
+export const recentGroups: FollowedTable = {
+  feed: RECENT_GROUPS,
+  source: {
+    feed: RECENT_GROUPS,
+    table: 'recent_groups',
+    keys: ['group_key'],
+    sync: 'sync_id',
+    where: '',
+    parameters: [],
+    index: 'recent_groups_sync',
+    order: ['group_key'],
+  },
+  key: 'group_key',
+  keyText: () => 'group_key',
+  comparable: (keys) => [...keys],
+  // A total may be beyond what a driver's number holds.
+  columns: "CONCAT(recent_groups.last_id, '') AS last_id",
+  textOf: ({ last_id }) => `{"total":"${BigInt(last_id as string) + 1n}"}`,
+  versionOf: () => null,
+}
+
+/** A table of the user's as a feed. Throws `invalid_input` that names every fault. */
+export function followedTable(table: Table, options: FollowOptions): FollowedTable {
+  const { feed = table.name, syncColumn, key, value } = options
+  const faults: Fault[] = []
+  const fault = (pointer: string, detail: string | null) => {
+    if (detail !== null) faults.push({ pointer, detail })
+  }
+  const columnOf = (pointer: string, property: unknown): TableColumn | undefined => {
+    const column = table.columns.find((one) => one.property === property)
+    if (!column) fault(pointer, `is no column of ${table.name}`)
+    return column
+  }
+  fault('/feed', nameFault(feed))
+  if (feed === RECENT_GROUPS) fault('/feed', 'is the feed of the groups of recent items')
+  const sync = columnOf('/syncColumn', syncColumn)
+  const keyColumn = columnOf('/key', key)
+  if (sync && !(sync.isNullable && /^(big)?int/.test(sync.type))) fault('/syncColumn', 'must be a nullable BIGINT')
+  if (Array.isArray(value)) for (const [index, one] of value.entries()) columnOf(`/value/${index}`, one)
+  else if (typeof value === 'string') columnOf('/value', value)
+  else if (value !== undefined && typeof value !== 'function')
+    fault('/value', 'must be a column, columns or a function')
+  if (table.primaryKey.length === 0) fault('', `${table.name} has no primary key`)
+  if (faults.length > 0) throw invalidInput(faults)
+  return { feed, ...built(table, sync as TableColumn, keyColumn as TableColumn, feed), ...valuesOf(table, value) }
+}
+
+function built(table: Table, sync: TableColumn, key: TableColumn, feed: string) {
+  const index = table.indexes.find(({ columns }) => columns[0] === sync.name)
+  if (!index) {
+    const statement = `CREATE INDEX ${table.escape(`${table.name}_${sync.name}`)} ON ${table.path} (${table.escape(sync.name)})`
+    throw invalidInput([{ pointer: '/syncColumn', detail: `has no index: ${statement}` }])
+  }
+  const behind = [...index.columns.slice(1), ...table.primaryKey.filter((column) => !index.columns.includes(column))]
+  const source: Source = {
+    feed,
+    table: table.path,
+    keys: table.primaryKey.map(table.escape),
+    sync: table.escape(sync.name),
+    where: '',
+    parameters: [],
+    index: table.escape(index.name),
+    order: behind.map(table.escape),
+  }
+  const isNumber = /int|decimal|numeric/.test(key.type)
+  const comparable = (keys: readonly string[]) => keys.filter((text) => !isNumber || /^-?\d{1,19}$/.test(text))
+  const column = `${table.path}.${table.escape(key.name)}`
+  const keyText = ({ bigint }: Engine) => (isNumber ? bigint(column) : column)
+  return { source, key: table.escape(key.name), keyText, comparable }
+}
+
+function valuesOf(table: Table, value: FollowOptions['value']) {
+  const columns = table.columns.map(({ name }) => `${table.path}.${table.escape(name)}`).join(', ')
+  const textOf = (raw: Row): string => {
+    const row = table.rowOf(raw)
+    const made = valueFrom(row, value)
+    // A bigint of an entity goes as its decimal digits, as everywhere on the wire.
+    const text = JSON.stringify(made, (_, part) => (typeof part === 'bigint' ? part.toString() : part)) ?? 'null'
+    const detail = jsonFault(JSON.parse(text))
+    if (detail !== null) throw new RecentnError('invalid_input', `A row of ${table.name}: the value ${detail}`)
+    return text
+  }
+  return { columns, textOf, versionOf: () => null }
+}
+
+function valueFrom(row: Record<string, unknown>, value: FollowOptions['value']): unknown {
+  if (typeof value === 'function') return value(row)
+  if (typeof value === 'string') return row[value]
+  if (Array.isArray(value)) return Object.fromEntries(value.map((property: string) => [property, row[property]]))
+  return row
+}

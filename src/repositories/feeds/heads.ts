@@ -1,0 +1,107 @@
+/**
+ * Feeds themselves: the row that a feed begins with, and its sequence.
+ *
+ * Invariant: whoever writes entries holds a shared lock on the feed's row, and whoever drops the feed an exclusive one,
+ * so that no entry is written to a feed that is gone. The sequence's row is taken by publishers and by who removes
+ * tombstones, never by writers.
+ */
+import { placeholders, type Reader, type Row, type Tx } from '../../database/engine'
+import { RecentnError } from '../../errors'
+import { chunksOf } from '../chunks'
+import { makeSequence, readSequence, type SequenceRow, setSequence } from '../sequence-rows'
+
+export interface FeedHead {
+  id: bigint
+  feed: string
+  /** The last sync id. */
+  value: bigint
+  /** The greatest sync id of a tombstone that was removed. */
+  horizon: bigint
+}
+
+export const FEED = 'feed'
+
+/** SQL: a feed in table `f` and its sequence in table `s`. */
+export const HEAD_TABLES = `feeds f JOIN sequences s ON s.kind = '${FEED}' AND s.sequence_name = f.feed`
+
+export function headColumns({ engine }: Pick<Reader, 'engine'>): string {
+  const { bigint } = engine
+  return `${bigint('f.id')} AS feed_id, f.feed AS feed, ${bigint('s.value')} AS last_sync_id, ${bigint('s.horizon')} AS horizon`
+}
+
+export function headOf(row: Row): FeedHead {
+  return {
+    id: BigInt(row.feed_id as string),
+    feed: row.feed as string,
+    value: BigInt(row.last_sync_id as string),
+    horizon: BigInt(row.horizon as string),
+  }
+}
+
+export async function readHead(reader: Reader, feed: string, lock = ''): Promise<FeedHead | null> {
+  const [row] = await reader.rows(`SELECT ${headColumns(reader)} FROM ${HEAD_TABLES} WHERE f.feed = ?${lock}`, [feed])
+  return row ? headOf(row) : null
+}
+
+/** Names of one list: a longer one may turn into a scan. */
+const MAX_NAMES = 250
+
+export async function lastSyncIds(reader: Reader, feeds: readonly string[]): Promise<Map<string, bigint>> {
+  const values = new Map<string, bigint>()
+  for (const names of chunksOf(feeds, MAX_NAMES)) {
+    const rows = await reader.rows(
+      `SELECT sequence_name, ${reader.engine.bigint('value')} AS value FROM sequences WHERE kind = '${FEED}' ` +
+        `AND sequence_name IN (${placeholders(names.length)})`,
+      names,
+    )
+    for (const row of rows) values.set(row.sequence_name as string, BigInt(row.value as string))
+  }
+  return values
+}
+
+export function notFound(feed: string): RecentnError {
+  return new RecentnError('feed_not_found', `There is no feed ${JSON.stringify(feed)}`)
+}
+
+/** A feed that nobody drops before the transaction has ended, and the time once that is so. */
+export interface HeldFeed {
+  id: bigint
+  nowMs: number
+}
+
+/** Null when there is none. */
+export async function holdFeed(tx: Tx, feed: string, lock = tx.engine.forShare): Promise<HeldFeed | null> {
+  const [row] = await tx.rows(
+    `SELECT ${tx.engine.bigint('id')} AS id, ${tx.now} AS now_ms FROM feeds WHERE feed = ?${lock}`,
+    [feed],
+  )
+  return row ? { id: BigInt(row.id as string), nowMs: Number(row.now_ms) } : null
+}
+
+/** Begins the feed unless it has begun. */
+export async function holdOrBegin(tx: Tx, feed: string): Promise<HeldFeed> {
+  const held = await holdFeed(tx, feed)
+  if (held !== null) return held
+  await tx.run(
+    `INSERT INTO feeds (feed, created_at_ms) VALUES (?, ${tx.now}) ${tx.engine.onDuplicate('feed')} created_at_ms = created_at_ms`,
+    [feed],
+  )
+  await makeSequence(tx, FEED, feed)
+  return (await holdFeed(tx, feed)) as HeldFeed
+}
+
+/**
+ * Drops the feed: its entries are of nobody's from here on, and its sequence goes on. Whoever read it has a cursor from
+ * which deletions are missing now.
+ */
+export async function dropFeed(tx: Tx, feed: string): Promise<boolean> {
+  const held = await holdFeed(tx, feed, tx.engine.forUpdate)
+  if (held === null) return false
+  await tx.run('INSERT INTO feed_drops (feed_id) VALUES (?)', [held.id])
+  await tx.run('DELETE FROM feed_consumers WHERE feed_id = ?', [held.id])
+  await tx.run('DELETE FROM feeds WHERE id = ?', [held.id])
+  const { value } = (await readSequence(tx, FEED, feed, tx.engine.forUpdate)) as SequenceRow
+  // One number is left out, so that a cursor at the last one is behind the horizon too.
+  if (value > 0n) await setSequence(tx, FEED, feed, { value: value + 1n, horizon: value + 1n })
+  return true
+}

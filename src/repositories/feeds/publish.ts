@@ -1,0 +1,128 @@
+/**
+ * Publishing: giving numbers to what has none, from the feed's row in `sequences`.
+ *
+ * The row is locked first and held to the commit, so that publishers take turns, no number is given twice, and none is
+ * seen before a smaller one. MAX(sync_id) + 1 in its place would use the number of a republished last entry again, which
+ * a consumer has read already (traviscj.com, "feed sequences"). Rows that a writer holds are passed over: they are
+ * numbered after its commit. So nobody waits for a publisher but who writes the very row that is being numbered.
+ */
+import type { Parameter, Reader, Session, Statement, Tx } from '../../database/engine'
+import { readSequence, setSequence } from '../sequence-rows'
+import { FEED } from './heads'
+
+/** The rows of one feed in one table. */
+export interface Source {
+  feed: string
+  /** SQL. */
+  table: string
+  /** SQL: the columns of the primary key. */
+  keys: readonly string[]
+  /** SQL: the column that gets the number. */
+  sync: string
+  /** SQL: which of the table's rows are of the feed, beside those without number. */
+  where: string
+  parameters: readonly Parameter[]
+  /** The index that begins with `where` and the sync column, and SQL of what it has behind them. */
+  index: string
+  order: readonly string[]
+}
+
+/** Rows of one transaction. */
+const BATCH = 1000
+
+/** Numbers all rows that have none, in short transactions; resolves to how many. */
+export async function publishSource(session: Session, source: Source): Promise<number> {
+  let published = 0
+  // What was numbered stays in the index until the server has purged it: each batch goes on where the last one ended.
+  for (let from: Parameter = null; ; ) {
+    const start: Parameter = from
+    const { count, last }: Published = await session.write((tx) => publishBatch(tx, source, start))
+    published += count
+    if (count < BATCH && start === null) return published
+    from = count < BATCH ? null : last
+  }
+}
+
+interface Published {
+  count: number
+  /** Where the last row of a full batch stood. */
+  last: Parameter
+}
+
+async function publishBatch(tx: Tx, source: Source, from: Parameter): Promise<Published> {
+  const row = await readSequence(tx, FEED, source.feed, tx.engine.forUpdate)
+  if (row === null) return { count: 0, last: null }
+  const { sql, parameters } = numberSql(tx, source, row.value, from)
+  const count = await tx.run(sql, parameters)
+  if (count === 0) return { count, last: null }
+  const value = row.value + BigInt(count)
+  const last = count < BATCH ? null : await placeOf(tx, source, value)
+  await setSequence(tx, FEED, source.feed, { value })
+  return { count, last }
+}
+
+/** The UPDATE that numbers the next rows along the index. */
+export function numberSql(
+  { engine }: Pick<Tx, 'engine'>,
+  { table, keys, sync, where, parameters, index, order }: Source,
+  value: bigint,
+  from: Parameter,
+): Statement {
+  const after = from === null ? '' : ` AND ${order[0]} >= ?`
+  const columns = [...new Set([...keys, ...order])].join(', ')
+  const picked =
+    `SELECT ${columns} FROM ${table}${engine.useIndex(index)} WHERE ${where}${sync} IS NULL${after} ` +
+    `ORDER BY ${order.join(', ')} LIMIT ${BATCH}${engine.forUpdateSkipLocked}`
+  const chosen = `SELECT ${keys.join(', ')}, ROW_NUMBER() OVER (ORDER BY ${order.join(', ')}) AS recentn_number FROM (${picked}) picked`
+  const on = keys.map((key) => `${table}.${key} = chosen.${key}`).join(' AND ')
+  return {
+    sql: engine.updateFrom(table, chosen, on, `${sync} = ${value} + chosen.recentn_number`),
+    parameters: [...parameters, ...(from === null ? [] : [from])],
+  }
+}
+
+/** Where the row with this number stands; null where that can't be said by a parameter. */
+async function placeOf(
+  tx: Tx,
+  { table, sync, where, parameters, index, order }: Source,
+  value: bigint,
+): Promise<Parameter> {
+  const [row] = await tx.rows(
+    `SELECT ${order[0]} AS place FROM ${table}${tx.engine.useIndex(index)} WHERE ${where}${sync} = ?`,
+    [...parameters, value],
+  )
+  const place = row?.place
+  return typeof place === 'string' || typeof place === 'number' || typeof place === 'bigint' ? place : null
+}
+
+/** SQL: the feeds whose own table has rows without number. */
+export const pendingFeedsSql = ({ engine }: Pick<Reader, 'engine'>) =>
+  `SELECT ${engine.bigint('f.id')} AS id, f.feed AS feed FROM feeds f WHERE EXISTS (SELECT 1 FROM feed_entries e` +
+  `${engine.useIndex('feed_entries_sync')} WHERE e.feed_id = f.id AND e.sync_id IS NULL)`
+
+export function entriesSource(feed: string, id: bigint): Source {
+  return {
+    feed,
+    table: 'feed_entries',
+    keys: ['feed_id', 'entry_key'],
+    sync: 'sync_id',
+    where: 'feed_id = ? AND ',
+    parameters: [id],
+    index: 'feed_entries_sync',
+    order: ['unpublished_since_ms', 'deleted', 'entry_key'],
+  }
+}
+
+/** The feeds that have something to number in their own table. */
+export async function pendingFeeds(reader: Reader): Promise<Source[]> {
+  const rows = await reader.rows(pendingFeedsSql(reader))
+  return rows.map(({ id, feed }) => entriesSource(feed as string, BigInt(id as string)))
+}
+
+export async function hasPending(reader: Reader, { table, sync, where, parameters, index }: Source): Promise<boolean> {
+  const rows = await reader.rows(
+    `SELECT 1 AS pending FROM ${table}${reader.engine.useIndex(index)} WHERE ${where}${sync} IS NULL LIMIT 1`,
+    parameters,
+  )
+  return rows.length > 0
+}

@@ -1,0 +1,223 @@
+/**
+ * Feeds as a repository: checks what it is given and runs each operation in transactions of its session.
+ * It owns feeds, feed_entries and what belongs to them, and the feeds' rows of sequences.
+ */
+import type { DataSource, EntityManager } from 'typeorm'
+import type { Session, Tx } from '../../database/engine'
+import { sessionOf } from '../../database/session'
+import { invalidInput } from '../../errors'
+import { RECENT_GROUPS } from '../../feed-rules'
+import { JsonText } from '../../json'
+import { checkedPage, PREFIX_PAGE_RULES } from '../checking'
+import type { Page } from '../types'
+import type { Writer } from '../writers'
+import { type ChangesRequest, type Reading, readChanges, ValueSizes } from './changes'
+import * as check from './check'
+import { type Cursor, cursorOf, deleteConsumer, getConsumer, putConsumer, readCursor } from './cursors'
+import { type FollowedTable, followedEntry } from './followed'
+import { dropFeed, type FeedHead, holdOrBegin, lastSyncIds, readHead } from './heads'
+import { hasPending, pendingFeeds, publishSource, type Source } from './publish'
+import { republish } from './republish'
+import { readEntry } from './rows'
+import { FeedCounts, listHeads, statusOf } from './status'
+import { sweepFeeds } from './sweep'
+import type * as Feed from './types'
+import { deleteEntry, deleteFollowed, type PutDone, type PutRequest, putAll, putBatch } from './write'
+
+/** What a store adds to the repository. */
+export interface FeedOptions {
+  /** Inside a transaction counts are taken anew. */
+  isInside?: boolean
+  /** The followed tables, by feed; the store's, which may change. */
+  followed?: Map<string, FollowedTable>
+  /** Told of a feed that has something to publish: committed, unless inside a transaction. */
+  onWrite?: (feed: string) => void
+}
+
+export class FeedRepository implements Feed.Feeds {
+  protected readonly session: Session
+  /** The tables whose rows are the entries of feeds. */
+  readonly followed: Map<string, FollowedTable>
+  readonly #counts = new FeedCounts()
+  readonly #sizes = new ValueSizes()
+  readonly #isInside: boolean
+  readonly #onWrite: (feed: string) => void
+
+  /** On a DataSource each call has transactions of its own; on an EntityManager it is part of that manager's. */
+  constructor(source: DataSource | EntityManager | Session, { isInside, followed, onWrite }: FeedOptions = {}) {
+    this.session = sessionOf(source)
+    this.followed = followed ?? new Map()
+    this.#isInside = isInside ?? (!('read' in source) && 'queryRunner' in source)
+    this.#onWrite = onWrite ?? (() => {})
+  }
+
+  async put(feed: string, key: string, value: unknown): Promise<Feed.WrittenEntry> {
+    const row = check.checkedEntry(feed, key, value)
+    this.#requireOwn(feed)
+    const { versions, nowMs } = await this.putRows({ feed, rows: [row] })
+    this.#onWrite(feed)
+    const written = { key, version: versions[0] as number, syncId: null, deleted: false, updatedAt: new Date(nowMs) }
+    return { ...written, value: value instanceof JsonText ? value : JSON.parse(row.text) }
+  }
+
+  async putMany(feed: string, entries: readonly Feed.NewEntry[]): Promise<{ entries: Feed.PutEntry[] }> {
+    const rows = check.checkedEntries(feed, entries)
+    this.#requireOwn(feed)
+    const { versions } = await this.putRows({ feed, rows })
+    this.#onWrite(feed)
+    return { entries: rows.map(({ key }, index) => ({ key, version: versions[index] as number })) }
+  }
+
+  /** Writes checked rows, all or nothing. */
+  protected async putRows(request: PutRequest): Promise<PutDone> {
+    const [done] = await this.session.write((tx) => putAll(tx, [request]))
+    return done as PutDone
+  }
+
+  /** Writes the requests of many callers in one transaction. Of a writer one batch runs at a time. */
+  protected putBatch(
+    requests: readonly PutRequest[],
+    options: { writer: Writer; retryMs?: number },
+  ): Promise<PutDone[]> {
+    return putBatch(this.session, requests, options)
+  }
+
+  async get(feed: string, key: string, options: Feed.ValueOptions = {}): Promise<Feed.Entry | null> {
+    check.checkKey(feed, key, options)
+    const followed = this.followed.get(feed)
+    const entry: Feed.Entry | null = await this.session.read((reader) =>
+      followed ? followedEntry(reader, followed, key, options) : readEntry(reader, feed, key, options),
+    )
+    return entry?.deleted ? null : entry
+  }
+
+  async delete(feed: string, key: string): Promise<Feed.WrittenEntry | null> {
+    check.checkKey(feed, key)
+    if (feed === RECENT_GROUPS) this.#requireOwn(feed)
+    const isFollowed = this.followed.has(feed)
+    return this.#written(feed, (tx) => (isFollowed ? deleteFollowed(tx, feed, key) : deleteEntry(tx, feed, key)))
+  }
+
+  async republish(feed: string, selection: Feed.RepublishSelection): Promise<{ republished: number }> {
+    const selected = check.checkedSelection(feed, selection)
+    const followed = this.followed.get(feed)
+    const republished = await republish(this.session, feed, selected, followed ?? null)
+    this.#onWrite(feed)
+    return { republished }
+  }
+
+  async changes(feed: string, options: Feed.ChangesOptions = {}): Promise<Feed.Changes> {
+    const request = check.checkedChanges(feed, options)
+    if (options.waitSeconds) {
+      throw invalidInput([{ pointer: '/waitSeconds', detail: 'must be 0 inside a transaction, and without a store' }])
+    }
+    const { value: _, ...changes } = await this.read(request, await this.cursorFrom(feed, options))
+    return changes
+  }
+
+  /** Where a reading begins. */
+  protected async cursorFrom(feed: string, { after = 0n, consumer }: Feed.ChangesOptions): Promise<Cursor> {
+    if (consumer === undefined) return cursorOf(after)
+    return this.session.read((reader) => readCursor(reader, feed, consumer))
+  }
+
+  /** What there is after the cursor. */
+  protected read(request: ChangesRequest, cursor: Cursor): Promise<Reading> {
+    const followed = this.followed.get(request.feed) ?? null
+    return this.session.read((reader) => readChanges(reader, request, cursor, this.#sizes, followed))
+  }
+
+  async getConsumer(feed: string, consumer: string): Promise<Feed.Consumer> {
+    check.checkConsumer(feed, consumer)
+    return this.session.read((reader) => getConsumer(reader, feed, consumer))
+  }
+
+  async putConsumer(
+    feed: string,
+    consumer: string,
+    cursor: bigint,
+    options: { force?: boolean } = {},
+  ): Promise<Feed.Consumer> {
+    check.checkCursor(feed, consumer, cursor, options)
+    const { force = false } = options
+    return this.session.write((tx) => putConsumer(tx, feed, consumer, cursorOf(cursor), force))
+  }
+
+  async deleteConsumer(feed: string, consumer: string): Promise<boolean> {
+    check.checkConsumer(feed, consumer)
+    return this.session.write((tx) => deleteConsumer(tx, feed, consumer))
+  }
+
+  async getFeed(feed: string): Promise<Feed.FeedStatus | null> {
+    check.checkFeed(feed)
+    const head = await this.session.read((reader) => readHead(reader, feed))
+    return head && this.#statusOf(head)
+  }
+
+  async deleteFeed(feed: string): Promise<boolean> {
+    check.checkFeed(feed)
+    return this.session.write((tx) => dropFeed(tx, feed))
+  }
+
+  async list(options: Page & { prefix?: string } = {}): Promise<Feed.FeedPage> {
+    const { limit, after, prefix } = checkedPage(options, PREFIX_PAGE_RULES)
+    const heads = await this.session.read((reader) => listHeads(reader, { limit: limit + 1, after, prefix }))
+    const feeds: Feed.FeedStatus[] = []
+    for (const head of heads.slice(0, limit)) feeds.push(await this.#statusOf(head))
+    return { feeds, nextAfter: heads.length > limit ? (feeds.at(-1)?.feed ?? null) : null }
+  }
+
+  /** Numbers what has no number, of one feed or of all; resolves to how many, and of which feeds. */
+  protected async publishPending(feed?: string, withRows = true): Promise<{ published: number; feeds: string[] }> {
+    const followed = withRows ? [...this.followed.values()].map(({ source }) => source) : []
+    const sources = await this.session.read(async (reader) => {
+      const own = await pendingFeeds(reader)
+      const others: Source[] = []
+      for (const source of followed) if (await hasPending(reader, source)) others.push(source)
+      return [...own, ...others]
+    })
+    const feeds = new Set<string>()
+    let published = 0
+    for (const source of sources) {
+      if (feed !== undefined && source.feed !== feed) continue
+      const count = await this.session.whole((whole) => publishSource(whole, source))
+      published += count
+      if (count > 0) feeds.add(source.feed)
+    }
+    return { published, feeds: [...feeds] }
+  }
+
+  /** The last sync ids of these feeds; those that have not begun are left out. */
+  protected lastSyncIds(feeds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
+    return this.session.read((reader) => lastSyncIds(reader, feeds))
+  }
+
+  /** Begins a feed that has the rows of another table as its entries. */
+  protected async begin(feed: string): Promise<void> {
+    await this.session.write((tx) => holdOrBegin(tx, feed))
+  }
+
+  protected async sweepFeeds(tombstoneMs: number): Promise<{ more: boolean }> {
+    return { more: await sweepFeeds(this.session, tombstoneMs) }
+  }
+
+  #statusOf(head: FeedHead): Promise<Feed.FeedStatus> {
+    const followed = this.followed.get(head.feed) ?? null
+    return this.session.read(async (reader) =>
+      statusOf(reader, head, await this.#counts.of(reader, head, followed, this.#isInside)),
+    )
+  }
+
+  /** Runs a write, and tells once it is done that there is something to publish. */
+  async #written<T>(feed: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+    const result = await this.session.write(work)
+    this.#onWrite(feed)
+    return result
+  }
+
+  /** Throws `invalid_input` for a feed whose entries are the rows of another table. */
+  #requireOwn(feed: string): void {
+    if (feed !== RECENT_GROUPS && !this.followed.has(feed)) return
+    throw invalidInput([{ parameter: 'feed', detail: 'has the rows of a table as its entries' }])
+  }
+}

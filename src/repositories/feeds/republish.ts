@@ -1,0 +1,118 @@
+/**
+ * Publishing again: the sync ids of entries are cleared, and nothing else of them is changed.
+ *
+ * Order of the locks: the feed's row (shared), then the entries by key, as for writers. A prefix goes in batches by key,
+ * each a transaction of its own.
+ */
+import { afterPrefix, compareNames, type Parameter, placeholders, type Session, type Tx } from '../../database/engine'
+import { chunksOf } from '../chunks'
+import type { FollowedTable } from './followed'
+import { holdFeed, notFound } from './heads'
+import { waitingSince } from './write'
+
+/** Entries of one transaction, and keys of one list: a longer one may turn into a scan. */
+const BATCH = 250
+
+/** Which entries: by key, or all whose key begins with a prefix. */
+export type Selection = { keys: readonly string[] } | { prefix: string }
+
+/** Resolves to how many entries were there; those that wait to be published already count too. */
+export function republish(
+  session: Session,
+  feed: string,
+  selection: Selection,
+  followed: FollowedTable | null,
+): Promise<number> {
+  if ('keys' in selection) {
+    const keys = [...new Set(selection.keys)].sort(compareNames)
+    return session.write((tx) => clearKeys(tx, feed, keys, followed))
+  }
+  return session.whole(async (whole) => {
+    let republished = 0
+    const tables = followed ? [null, followed] : [null]
+    for (const table of tables) {
+      for (let after: Parameter = null; ; ) {
+        const last: Parameter = after
+        const { next, count }: Cleared = await whole.write((tx) => clearAfter(tx, feed, selection.prefix, last, table))
+        republished += count
+        if (next === null) break
+        after = next
+      }
+    }
+    return republished
+  })
+}
+
+interface Cleared {
+  count: number
+  /** The last key; null when there are no more. */
+  next: Parameter
+}
+
+async function clearKeys(
+  tx: Tx,
+  feed: string,
+  keys: readonly string[],
+  followed: FollowedTable | null,
+): Promise<number> {
+  const held = await holdFeed(tx, feed)
+  if (held === null) throw notFound(feed)
+  let count = 0
+  for (const chunk of chunksOf(keys, BATCH)) {
+    const where = `feed_id = ? AND entry_key IN (${placeholders(chunk.length)})`
+    const rows = await tx.rows(`SELECT entry_key FROM feed_entries WHERE ${where}${tx.engine.forUpdate}`, [
+      held.id,
+      ...chunk,
+    ])
+    const sets = `${waitingSince(String(held.nowMs))}, sync_id = NULL`
+    await tx.run(`UPDATE feed_entries SET ${sets} WHERE ${where}`, [held.id, ...chunk])
+    count += rows.length
+    if (followed) count += await clearRows(tx, followed, followed.comparable(chunk))
+  }
+  return count
+}
+
+async function clearRows(tx: Tx, { source, key }: FollowedTable, keys: readonly Parameter[]): Promise<number> {
+  if (keys.length === 0) return 0
+  const where = `${key} IN (${placeholders(keys.length)})`
+  const rows = await tx.rows(`SELECT ${key} FROM ${source.table} WHERE ${where}${tx.engine.forUpdate}`, keys)
+  await tx.run(`UPDATE ${source.table} SET ${source.sync} = NULL WHERE ${where}`, keys)
+  return rows.length
+}
+
+/** The next batch of the feed's own entries, or of the rows of a followed table. */
+async function clearAfter(
+  tx: Tx,
+  feed: string,
+  prefix: string,
+  after: Parameter,
+  followed: FollowedTable | null,
+): Promise<Cleared> {
+  const held = await holdFeed(tx, feed)
+  if (held === null) throw notFound(feed)
+  const keys = followed ? await rowKeys(tx, followed, after) : await entryKeys(tx, held.id, prefix, after)
+  const next = keys.length < BATCH ? null : (keys.at(-1) as Parameter)
+  if (!followed) return { next, count: await clearKeys(tx, feed, keys as string[], null) }
+  const matching = keys.filter((key) => String(key).startsWith(prefix))
+  return { next, count: await clearRows(tx, followed, matching) }
+}
+
+async function entryKeys(tx: Tx, feedId: bigint, prefix: string, after: Parameter): Promise<Parameter[]> {
+  const end = prefix === '' ? null : afterPrefix(prefix)
+  const rows = await tx.rows(
+    `SELECT entry_key FROM feed_entries${tx.engine.useIndex('PRIMARY')} WHERE feed_id = ? AND entry_key >= ?` +
+      `${end === null ? '' : ' AND entry_key < ?'}${after === null ? '' : ' AND entry_key > ?'} ` +
+      `ORDER BY entry_key LIMIT ${BATCH}`,
+    [feedId, prefix, ...(end === null ? [] : [end]), ...(after === null ? [] : [after])],
+  )
+  return rows.map((row) => row.entry_key as string)
+}
+
+/** All keys, whatever they begin with: how the user's column compares texts is not known. */
+async function rowKeys(tx: Tx, { source, key, keyText }: FollowedTable, after: Parameter): Promise<Parameter[]> {
+  const rows = await tx.rows(
+    `SELECT ${keyText(tx.engine)} AS recentn_key FROM ${source.table}${after === null ? '' : ` WHERE ${key} > ?`} ORDER BY ${key} LIMIT ${BATCH}`,
+    after === null ? [] : [after],
+  )
+  return rows.map((row) => row.recentn_key as Parameter)
+}

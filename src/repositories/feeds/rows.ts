@@ -1,0 +1,66 @@
+/** Rows of feed_entries as values, and the column lists that read them. */
+import type { Engine, Reader, Row } from '../../database/engine'
+import { JsonText } from '../../json'
+import type { Change, ValueOptions, WrittenEntry } from './types'
+
+/** SQL: an entry in table `e`. */
+export function entryColumns({ bigint }: Engine): string {
+  return `e.entry_key AS entry_key, ${bigint('e.sync_id')} AS sync_id, e.version AS version, e.deleted AS deleted, e.updated_at_ms AS updated_at_ms, e.value AS value`
+}
+
+export function entryOf(row: Row, { values }: ValueOptions = {}): WrittenEntry {
+  const isDeleted = Number(row.deleted) === 1
+  return {
+    key: row.entry_key as string,
+    value: isDeleted ? null : valueFrom(row.value as string, values),
+    version: Number(row.version),
+    syncId: row.sync_id === null ? null : BigInt(row.sync_id as string),
+    deleted: isDeleted,
+    updatedAt: new Date(Number(row.updated_at_ms)),
+  }
+}
+
+/** The entry, or tombstone, of a key; null when there is none. */
+export async function readEntry(
+  reader: Reader,
+  feed: string,
+  key: string,
+  options?: ValueOptions,
+): Promise<WrittenEntry | null> {
+  const [row] = await reader.rows(
+    `SELECT ${entryColumns(reader.engine)} FROM feeds f JOIN feed_entries e ON e.feed_id = f.id ` +
+      'WHERE f.feed = ? AND e.entry_key = ?',
+    [feed, key],
+  )
+  return row ? entryOf(row, options) : null
+}
+
+/** SQL: a change in table `e`. */
+export function changeColumns({ bigint }: Engine): string {
+  return `${bigint('e.sync_id')} AS sync_id, e.entry_key AS entry_key, e.version AS version, e.deleted AS deleted, e.value AS value`
+}
+
+/** A change whose value is text still. */
+export interface RawChange extends Omit<Change, 'value'> {
+  /** Null when it was deleted. */
+  text: string | null
+}
+
+export function rawChangeOf(row: Row): RawChange {
+  const deleted = Number(row.deleted) === 1
+  return {
+    syncId: BigInt(row.sync_id as string),
+    key: row.entry_key as string,
+    version: Number(row.version),
+    deleted,
+    text: deleted ? null : (row.value as string),
+  }
+}
+
+export function changeOf({ syncId, key, version, deleted, text }: RawChange, { values }: ValueOptions): Change {
+  return { syncId, key, value: text === null ? null : valueFrom(text, values), version, deleted }
+}
+
+function valueFrom(text: string, values: ValueOptions['values']): unknown {
+  return values === 'text' ? new JsonText(text) : JSON.parse(text)
+}

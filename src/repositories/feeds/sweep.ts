@@ -1,0 +1,144 @@
+/**
+ * What time does to feeds: tombstones that have been kept long enough go, and so do the entries of dropped feeds. Any
+ * number of processes may sweep at once.
+ *
+ * Before a tombstone goes, its number is noted in the feed's sequence (the horizon), in the same transaction: a consumer
+ * that has not read so far is told. The sequence's row is locked first, as publishers do, so that no tombstone is being
+ * numbered meanwhile.
+ */
+import { compareNames, placeholders, type Session, type Tx } from '../../database/engine'
+import { readSequence, setSequence } from '../sequence-rows'
+import { noteTombstones } from '../tombstones'
+import { FEED } from './heads'
+
+const BATCH = 250
+
+/** One round; resolves to whether there is more of it. */
+export async function sweepFeeds(session: Session, tombstoneMs: number): Promise<boolean> {
+  const dropped = await session.read((reader) =>
+    reader.rows(`SELECT ${reader.engine.bigint('feed_id')} AS feed_id FROM feed_drops LIMIT 10`),
+  )
+  for (const { feed_id } of dropped) await clearDropped(session, BigInt(feed_id as string))
+  return (await sweepTombstones(session, tombstoneMs)) || dropped.length > 0
+}
+
+/** Removes what a dropped feed has left behind. */
+async function clearDropped(session: Session, feedId: bigint): Promise<void> {
+  for (let removed = BATCH; removed === BATCH; ) {
+    removed = await session.write(async (tx) => {
+      const rows = await tx.rows(`SELECT entry_key FROM feed_entries WHERE feed_id = ? LIMIT ${BATCH}`, [feedId])
+      await removeEntries(
+        tx,
+        feedId,
+        rows.map((row) => row.entry_key as string),
+      )
+      return rows.length
+    })
+  }
+  await session.write((tx) => tx.run('DELETE FROM feed_drops WHERE feed_id = ?', [feedId]))
+}
+
+async function removeEntries(tx: Tx, feedId: bigint, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return
+  await tx.run(`DELETE FROM feed_entries WHERE feed_id = ? AND entry_key IN (${placeholders(keys.length)})`, [
+    feedId,
+    ...keys,
+  ])
+}
+
+/** Resolves to whether more that is due can be seen to at once. */
+async function sweepTombstones(session: Session, tombstoneMs: number): Promise<boolean> {
+  const rows = await session.read((reader) =>
+    reader.rows(
+      `SELECT ${reader.engine.bigint('t.feed_id')} AS feed_id, f.feed AS feed, t.deleted_at_ms AS deleted_at_ms, ` +
+        `t.entry_key AS entry_key, ${reader.now} AS now_ms FROM feed_tombstones t LEFT JOIN feeds f ON f.id = t.feed_id ` +
+        `WHERE t.deleted_at_ms <= ${reader.now} - ${tombstoneMs} ORDER BY t.deleted_at_ms LIMIT ${BATCH}`,
+    ),
+  )
+  const feeds = new Map<string, Due>()
+  for (const row of rows) {
+    const id = String(row.feed_id)
+    const due = feeds.get(id) ?? {
+      feedId: BigInt(id),
+      feed: row.feed as string | null,
+      cutoffMs: Number(row.now_ms) - tombstoneMs,
+      notes: [],
+    }
+    feeds.set(id, due)
+    due.notes.push({ key: row.entry_key as string, deletedAtMs: Number(row.deleted_at_ms) })
+  }
+  let settled = 0
+  for (const due of feeds.values()) settled += await session.write((tx) => removeDue(tx, due))
+  return rows.length === BATCH && settled > 0
+}
+
+interface Note {
+  key: string
+  deletedAtMs: number
+}
+
+/** Notes of one feed; the feed is null when it was dropped. */
+interface Due {
+  feedId: bigint
+  feed: string | null
+  cutoffMs: number
+  notes: Note[]
+}
+
+/** Resolves to how many notes were seen to. What a writer holds, or no publisher has numbered, is left for later. */
+async function removeDue(tx: Tx, { feedId, feed, cutoffMs, notes }: Due): Promise<number> {
+  const sequence = feed === null ? null : await readSequence(tx, FEED, feed, tx.engine.forUpdate)
+  const keys = [...new Set(notes.map(({ key }) => key))].sort(compareNames)
+  const all = await entriesOf(tx, feedId, keys, '')
+  const held = await entriesOf(tx, feedId, keys, tx.engine.forUpdateSkipLocked)
+  const seen = (key: string) => !all.has(key) || held.get(key)?.deleted === 0 || held.get(key)?.syncId != null
+  const over = [...held.values()].filter(({ deleted, syncId, sinceMs }) => deleted && syncId && sinceMs <= cutoffMs)
+  await removeEntries(
+    tx,
+    feedId,
+    over.map(({ key }) => key),
+  )
+  const [greatest] = over.map(({ syncId }) => syncId as bigint).sort((a, b) => (a < b ? 1 : -1))
+  if (sequence && feed !== null && greatest !== undefined && greatest > sequence.horizon) {
+    await setSequence(tx, FEED, feed, { value: sequence.value, horizon: greatest })
+  }
+  const done = notes.filter(({ key }) => seen(key))
+  for (const { key, deletedAtMs } of done) {
+    await tx.run('DELETE FROM feed_tombstones WHERE deleted_at_ms = ? AND feed_id = ? AND entry_key = ?', [
+      deletedAtMs,
+      feedId,
+      key,
+    ])
+  }
+  // One that was republished since has its time before it again.
+  for (const { key, deleted, syncId, sinceMs } of held.values()) {
+    if (deleted && syncId && sinceMs > cutoffMs) await noteTombstones(tx, feedId, [key], sinceMs)
+  }
+  return done.length
+}
+
+interface Found {
+  key: string
+  deleted: number
+  syncId: bigint | null
+  sinceMs: number
+}
+
+async function entriesOf(tx: Tx, feedId: bigint, keys: readonly string[], lock: string): Promise<Map<string, Found>> {
+  const rows = await tx.rows(
+    `SELECT entry_key, deleted, unpublished_since_ms, ${tx.engine.bigint('sync_id')} AS sync_id FROM feed_entries ` +
+      `WHERE feed_id = ? AND entry_key IN (${placeholders(keys.length)}) ORDER BY entry_key${lock}`,
+    [feedId, ...keys],
+  )
+  return new Map(
+    rows.map((row) => [
+      row.entry_key as string,
+      {
+        key: row.entry_key as string,
+        deleted: Number(row.deleted),
+        syncId: row.sync_id === null ? null : BigInt(row.sync_id as string),
+        sinceMs: Number(row.unpublished_since_ms),
+      },
+    ]),
+  )
+}

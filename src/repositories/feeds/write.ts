@@ -1,0 +1,162 @@
+/**
+ * Writing entries: a value, or a tombstone. The same statement that writes clears the sync id, so that a publisher gives
+ * the entry a new one (traviscj.com, "feed sequences").
+ *
+ * Order of the locks: the feed's row (shared), then the entries by key. A writer waits for a publisher only where that
+ * one is numbering the very entry.
+ */
+import { compareNames, placeholders, type Session, type Tx } from '../../database/engine'
+import { chunksBySize, chunksOf } from '../chunks'
+import { leaveTombstones, noteTombstones } from '../tombstones'
+import { hasArrived, leaveMark, type Writer } from '../writers'
+import { type HeldFeed, holdFeed, holdOrBegin } from './heads'
+import { readEntry } from './rows'
+import type { WrittenEntry } from './types'
+
+/** A checked entry on its way in. */
+export interface NewRow {
+  key: string
+  text: string
+}
+
+/** What one INSERT takes: a UTF-16 unit may become six bytes of it, and the smallest usual `max_allowed_packet` is 16 MiB. */
+const MAX_ROWS = 1000
+const MAX_UNITS = 2 * 1024 * 1024
+/** Keys of one list: a longer one may turn into a scan. */
+const MAX_KEYS = 250
+
+/** SQL that keeps since when an entry waits, where it waits already. To be set before the sync id. */
+export const waitingSince = (since: string) =>
+  `unpublished_since_ms = CASE WHEN sync_id IS NULL THEN unpublished_since_ms ELSE ${since} END`
+
+export interface PutRequest {
+  feed: string
+  rows: readonly NewRow[]
+}
+
+/** What became of a request. */
+export interface PutDone {
+  /** In the order of its rows. */
+  versions: number[]
+  nowMs: number
+}
+
+/** What one transaction writes to a key: the last value stays, and each request has a version of its own. */
+interface Put {
+  feedId: bigint
+  key: string
+  text: string
+  count: number
+  version: number
+}
+
+/** Writes the entries of requests, in the order given, in one transaction. */
+export async function putAll(tx: Tx, requests: readonly PutRequest[]): Promise<PutDone[]> {
+  const held = new Map<string, HeldFeed>()
+  for (const feed of [...new Set(requests.map((request) => request.feed))].sort(compareNames)) {
+    held.set(feed, await holdOrBegin(tx, feed))
+  }
+  const heldOf = ({ feed }: PutRequest) => held.get(feed) as HeldFeed
+  const puts = new Map<string, Put>()
+  const mine = requests.map((request) => countPuts(puts, heldOf(request).id, request.rows))
+  const byKey = [...puts.values()].sort((a, b) =>
+    a.feedId === b.feedId ? compareNames(a.key, b.key) : a.feedId < b.feedId ? -1 : 1,
+  )
+  // One time for all: that of the feed whose lock came last.
+  const nowMs = Math.max(...[...held.values()].map((feed) => feed.nowMs))
+  await write(tx, byKey, nowMs)
+  return mine.map((rows) => ({
+    versions: rows.map(({ put, nth }) => put.version - put.count + nth),
+    nowMs,
+  }))
+}
+
+/** For each row of a request the write of its key, and the how many-th request for it this is. */
+function countPuts(puts: Map<string, Put>, feedId: bigint, rows: readonly NewRow[]): { put: Put; nth: number }[] {
+  const counted = new Set<Put>()
+  return rows.map(({ key, text }) => {
+    const id = `${feedId}/${key}`
+    const put = puts.get(id) ?? { feedId, key, text, count: 0, version: 0 }
+    puts.set(id, put)
+    put.text = text
+    if (!counted.has(put)) put.count++
+    counted.add(put)
+    return { put, nth: put.count }
+  })
+}
+
+async function write(tx: Tx, puts: readonly Put[], nowMs: number): Promise<void> {
+  const { engine } = tx
+  for (const chunk of chunksBySize(puts, ({ text }) => text.length, MAX_ROWS, MAX_UNITS)) {
+    const rows = chunk.map(({ feedId, key, text, count }) => [feedId, key, null, count, 0, nowMs, nowMs, text])
+    const { sql, parameters } = engine.values(rows)
+    await tx.run(putSql(tx, sql), parameters)
+  }
+  const known = new Map(puts.map((put) => [`${put.feedId}/${put.key}`, put]))
+  for (const [feedId, mine] of byFeed(puts)) {
+    for (const keys of chunksOf(mine, MAX_KEYS)) {
+      const found = await tx.rows(
+        `SELECT entry_key, version FROM feed_entries WHERE feed_id = ? AND entry_key IN (${placeholders(keys.length)})`,
+        [feedId, ...keys],
+      )
+      for (const row of found) (known.get(`${feedId}/${row.entry_key}`) as Put).version = Number(row.version)
+    }
+  }
+}
+
+function byFeed(puts: readonly Put[]): Map<bigint, string[]> {
+  const feeds = new Map<bigint, string[]>()
+  for (const { feedId, key } of puts) {
+    const keys = feeds.get(feedId)
+    if (keys) keys.push(key)
+    else feeds.set(feedId, [key])
+  }
+  return feeds
+}
+
+export const putSql = ({ engine }: Pick<Tx, 'engine'>, values: string) => {
+  const { proposed } = engine
+  return (
+    'INSERT INTO feed_entries (feed_id, entry_key, sync_id, version, deleted, updated_at_ms, unpublished_since_ms, value) ' +
+    `VALUES ${values} ${engine.onDuplicate('feed_id, entry_key')} ${waitingSince(proposed('unpublished_since_ms'))}, ` +
+    `version = feed_entries.version + ${proposed('version')}, deleted = 0, updated_at_ms = ${proposed('updated_at_ms')}, ` +
+    `value = ${proposed('value')}, sync_id = NULL`
+  )
+}
+
+/** The requests of many callers in one transaction, with a mark that tells whether it arrived. */
+export async function putBatch(
+  session: Session,
+  requests: readonly PutRequest[],
+  { writer, retryMs }: { writer: Writer; retryMs?: number },
+): Promise<PutDone[]> {
+  writer.next()
+  return session.write(
+    async (tx) => {
+      const done = await putAll(tx, requests)
+      await leaveMark(tx, writer)
+      return done
+    },
+    { arrived: (tx) => hasArrived(tx, writer), retryMs },
+  )
+}
+
+/** Makes the entry a tombstone; null where there is none, or one already. */
+export async function deleteEntry(tx: Tx, feed: string, key: string): Promise<WrittenEntry | null> {
+  const held = await holdFeed(tx, feed)
+  if (held === null) return null
+  const { id, nowMs } = held
+  const deleted = await tx.run(
+    `UPDATE feed_entries SET ${waitingSince(String(nowMs))}, version = version + 1, deleted = 1, ` +
+      `updated_at_ms = ${nowMs}, value = 'null', sync_id = NULL WHERE feed_id = ? AND entry_key = ? AND deleted = 0`,
+    [id, key],
+  )
+  if (deleted === 0) return null
+  await noteTombstones(tx, id, [key], nowMs)
+  return readEntry(tx, feed, key)
+}
+
+/** Leaves a tombstone for a row of a followed table that the user's code has deleted. */
+export async function deleteFollowed(tx: Tx, feed: string, key: string): Promise<WrittenEntry | null> {
+  return (await leaveTombstones(tx, feed, [key])) ? readEntry(tx, feed, key) : null
+}

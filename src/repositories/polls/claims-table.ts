@@ -1,0 +1,192 @@
+/**
+ * Claims noted in `poll_claims`, beside a table that has no place for them, or only a status.
+ *
+ * Invariant: at most one claim of a row is in state `claimed`, by the primary key, and only who has its batch key ends
+ * it. With a status the row itself says whether it may be claimed, and what stands here are attempts, errors and when
+ * the claim runs out. Without one a row may be claimed when nothing stands here about it.
+ */
+import type { Parameter, Reader, Tx } from '../../database/engine'
+import { placeholders } from '../../database/engine'
+import { chunksOf } from '../chunks'
+import { STATE } from './claim-state'
+import {
+  Conditions,
+  chooseRows,
+  deleteRow,
+  type Held,
+  MAX_ROWS,
+  NEVER_MS,
+  type Outcome,
+  type Place,
+  type Taken,
+  updateRows,
+} from './claims'
+import { lockCursor } from './cursor'
+import { takeDue } from './due'
+import { checkedLiteral, type RowRef } from './identity'
+import type { Plan } from './plan'
+
+/** Of rows that a claim takes, beside those whose time has come. */
+export async function freshConditions(reader: Reader, plan: Plan, cursor: string | null): Promise<Conditions> {
+  const { table, identity, status, sequence, where } = plan
+  const conditions = new Conditions()
+  if (status) conditions.and(`${status.column} = ?`, [status.ready])
+  if (sequence && cursor !== null) {
+    conditions.and(`${table.escape(sequence.name)} > ${checkedLiteral(reader.engine.rowFacts, cursor)}`)
+  }
+  if (where) conditions.and(where.sql, where.parameters)
+  const waits = `(c.state = ${STATE.waiting} AND c.due_at_ms > ${reader.now})`
+  // Rows that are alike share one name: one of them at a time.
+  const taken = !status ? '' : identity.isKey ? ` AND ${waits}` : ` AND (c.state = ${STATE.claimed} OR ${waits})`
+  return conditions.and(
+    `NOT EXISTS (SELECT 1 FROM poll_claims c WHERE c.poll_id = ${plan.pollId} AND c.row_key = ${identity.rowKey}${taken})`,
+  )
+}
+
+async function take(tx: Tx, plan: Plan, max: number, claimKey: string): Promise<Taken> {
+  const cursor = plan.sequence ? await lockCursor(tx, plan, tx.engine.forShare) : null
+  const due = await takeDue(tx, plan, max, claimKey)
+  if (due.held.length >= max) return due
+  const rows = await chooseRows(tx, plan, await freshConditions(tx, plan, cursor), max - due.held.length)
+  const fresh = await note(
+    tx,
+    plan,
+    rows.map((row) => plan.identity.refOf(row)),
+    claimKey,
+  )
+  const { status } = plan
+  if (status) {
+    const refs = fresh.map(({ ref }) => ref)
+    await updateRows(
+      tx,
+      plan,
+      refs,
+      [`${status.column} = ?`, status.claimed ?? claimKey],
+      [`${status.column} = ?`, status.ready],
+    )
+  }
+  return { held: [...due.held, ...fresh], givenUp: due.givenUp }
+}
+
+/** Notes claims, of those rows that nobody else has by now. In the order of the key, as every such transaction does. */
+async function note(tx: Tx, plan: Plan, refs: readonly RowRef[], claimKey: string): Promise<Held[]> {
+  const held: Held[] = []
+  const sorted = [...refs].sort((a, b) => (a.rowKey < b.rowKey ? -1 : 1))
+  for (const chunk of chunksOf(sorted, MAX_ROWS)) {
+    const { sql, parameters } = noteSql(tx, plan, chunk, claimKey)
+    await tx.run(sql, parameters)
+    const keys = chunk.map(({ rowKey }) => rowKey)
+    const mine = await tx.rows(
+      `SELECT row_key, attempts FROM poll_claims WHERE poll_id = ${plan.pollId} AND row_key IN (${placeholders(keys.length)}) AND claim_key = ?`,
+      [...keys, claimKey],
+    )
+    const attempts = new Map(mine.map((row) => [row.row_key as string, Number(row.attempts)]))
+    for (const ref of chunk) {
+      const tried = attempts.get(ref.rowKey)
+      if (tried !== undefined) held.push({ ref, claimKey, attempts: tried })
+    }
+  }
+  const byRef = new Map(held.map((one) => [one.ref, one]))
+  return refs.flatMap((ref) => byRef.get(ref) ?? [])
+}
+
+function noteSql(
+  tx: Tx,
+  plan: Plan,
+  refs: readonly RowRef[],
+  claimKey: string,
+): { sql: string; parameters: Parameter[] } {
+  const { engine, now } = tx
+  const rows = refs
+    .map(() => `(${plan.pollId}, ?, ${STATE.claimed}, ${now} + ${plan.timeoutMs}, ?, 1, ${now}, ?)`)
+    .join(', ')
+  const insert =
+    'INSERT INTO poll_claims (poll_id, row_key, state, due_at_ms, claim_key, attempts, first_claimed_at_ms, row_values) ' +
+    `VALUES ${rows} ${engine.onDuplicate('poll_id, row_key')} `
+  const parameters = refs.flatMap(({ rowKey, values }) => [rowKey, claimKey, JSON.stringify(values)])
+  return { sql: insert + (plan.status ? anewSql(tx, plan) : 'poll_id = poll_claims.poll_id'), parameters }
+}
+
+/** What stands there of a row that its status says is ready: an earlier attempt. `state` comes last: the others look at it. */
+function anewSql({ engine }: Tx, { identity }: Plan): string {
+  const { proposed } = engine
+  const state = 'poll_claims.state'
+  const earlier = `${state} IN (${STATE.claimed}, ${STATE.waiting})`
+  const anew = (column: string, value: string) =>
+    `${column} = ${identity.isKey ? value : `CASE WHEN ${state} = ${STATE.claimed} THEN poll_claims.${column} ELSE ${value} END`}`
+  return [
+    anew('attempts', `CASE WHEN ${earlier} THEN poll_claims.attempts + 1 ELSE 1 END`),
+    anew('error', `CASE WHEN ${earlier} THEN poll_claims.error ELSE NULL END`),
+    anew('due_at_ms', proposed('due_at_ms')),
+    anew('claim_key', proposed('claim_key')),
+    anew('state', proposed('state')),
+  ].join(', ')
+}
+
+async function end(tx: Tx, plan: Plan, held: Held, outcome: Outcome): Promise<boolean> {
+  if (!(await endNote(tx, plan, held, outcome))) return false
+  const { status } = plan
+  const deletes = outcome.is === 'done' ? plan.onDone === 'delete' : outcome.is === 'failed' && plan.deletesFailed
+  if (!status) {
+    if (deletes) await deleteRow(tx, plan, held.ref, ['1 = 1'])
+    return true
+  }
+  const fence = [`${status.column} = ?`, status.claimed ?? held.claimKey] as const
+  if (deletes) return (await deleteRow(tx, plan, held.ref, fence)) > 0
+  const value = outcome.is === 'done' ? status.done : outcome.is === 'failed' ? status.error : status.ready
+  return (await updateRows(tx, plan, [held.ref], [`${status.column} = ?`, value], fence)) > 0
+}
+
+async function endNote(tx: Tx, plan: Plan, { ref, claimKey }: Held, outcome: Outcome): Promise<boolean> {
+  const mine = `poll_id = ${plan.pollId} AND row_key = ? AND claim_key = ? AND state = ${STATE.claimed}`
+  const parameters = [ref.rowKey, claimKey]
+  const forgets = outcome.is === 'done' ? plan.onDone !== 'remember' : outcome.is === 'failed' && plan.deletesFailed
+  if (forgets) return (await tx.run(`DELETE FROM poll_claims WHERE ${mine}`, parameters)) > 0
+  const update = (sets: string, ...values: Parameter[]) =>
+    tx.run(`UPDATE poll_claims SET ${sets} WHERE ${mine}`, [...values, ...parameters])
+  switch (outcome.is) {
+    case 'done':
+      return (await update(`state = ${STATE.done}, due_at_ms = ${NEVER_MS}, error = NULL`)) > 0
+    case 'failed':
+      return (await update(`state = ${STATE.failed}, due_at_ms = ${NEVER_MS}, error = ?`, outcome.error)) > 0
+    case 'retry':
+      return (
+        (await update(
+          `state = ${STATE.waiting}, due_at_ms = ${tx.now} + ${outcome.delayMs}, error = ?`,
+          outcome.error,
+        )) > 0
+      )
+    case 'released':
+      return (await update(`state = ${STATE.waiting}, due_at_ms = ${tx.now}, attempts = attempts - 1`)) > 0
+  }
+}
+
+async function extend(tx: Tx, plan: Plan, held: readonly Held[]): Promise<void> {
+  const sorted = [...held].sort((a, b) => (a.ref.rowKey < b.ref.rowKey ? -1 : 1))
+  for (const chunk of chunksOf(sorted, MAX_ROWS)) {
+    const { sql, parameters } = mineSql(plan, chunk)
+    await tx.run(`UPDATE poll_claims SET due_at_ms = ${tx.now} + ${plan.timeoutMs} WHERE ${sql}`, parameters)
+  }
+}
+
+async function stillHeld(reader: Reader, plan: Plan, held: readonly Held[], lock = ''): Promise<Set<string>> {
+  const kept = new Set<string>()
+  for (const chunk of chunksOf(held, MAX_ROWS)) {
+    const { sql, parameters } = mineSql(plan, chunk)
+    const rows = await reader.rows(`SELECT row_key FROM poll_claims WHERE ${sql}${lock}`, parameters)
+    for (const { row_key: rowKey } of rows) kept.add(rowKey as string)
+  }
+  return kept
+}
+
+function mineSql({ pollId }: Plan, held: readonly Held[]): { sql: string; parameters: Parameter[] } {
+  const keys = [...new Set(held.map(({ claimKey }) => claimKey))]
+  return {
+    sql:
+      `poll_id = ${pollId} AND row_key IN (${placeholders(held.length)}) ` +
+      `AND claim_key IN (${placeholders(keys.length)}) AND state = ${STATE.claimed}`,
+    parameters: [...held.map(({ ref }) => ref.rowKey), ...keys],
+  }
+}
+
+export const claimsTable: Place = { take, end, extend, stillHeld }

@@ -1,0 +1,157 @@
+/**
+ * What a claim is, for whichever place it is noted in. A batch of rows is claimed in one short transaction under one batch
+ * key; the result of each row is a transaction of its own, which changes nothing where the row has another key by now.
+ */
+import { randomBytes } from 'node:crypto'
+import type { ObjectLiteral } from 'typeorm'
+import type { Engine, Parameter, Reader, Row, Tx } from '../../database/engine'
+import { RecentnError } from '../../errors'
+import { chunksOf } from '../chunks'
+import type { RowRef } from './identity'
+import type { Plan } from './plan'
+
+/** Rows of one statement. */
+export const MAX_ROWS = 250
+
+/** Later than any time that comes. */
+export const NEVER_MS = 253_402_300_799_999
+
+/** A row that was claimed, by name. */
+export interface Held {
+  ref: RowRef
+  claimKey: string
+  /** This one included. */
+  attempts: number
+}
+
+export interface Claim extends Held {
+  row: ObjectLiteral
+}
+
+/** A row whose last attempt never came to an end. */
+export interface GivenUp extends Held {
+  row: ObjectLiteral | null
+  error: string
+}
+
+export interface Taken {
+  held: Held[]
+  givenUp: Held[]
+}
+
+/** What becomes of a claim. */
+export type Outcome =
+  | { is: 'done' }
+  | { is: 'retry'; delayMs: number; error: string }
+  | { is: 'failed'; error: string }
+  /** As if it had not been claimed. */
+  | { is: 'released' }
+
+/** Where claims are noted: in the row, or in recentn's own table. */
+export interface Place {
+  take(tx: Tx, plan: Plan, max: number, claimKey: string): Promise<Taken>
+  /** False: the claim is not held any more, and nothing was changed. */
+  end(tx: Tx, plan: Plan, held: Held, outcome: Outcome): Promise<boolean>
+  extend(tx: Tx, plan: Plan, held: readonly Held[]): Promise<void>
+  /** The row keys of those that are still held. */
+  stillHeld(reader: Reader, plan: Plan, held: readonly Held[], lock?: string): Promise<Set<string>>
+}
+
+export const newClaimKey = () => randomBytes(16).toString('base64url')
+
+export const unfinished = (attempts: number) => `Attempt ${attempts} never came to an end`
+
+/** SQL of the WHERE that makes rows eligible, its parts joined; each part's parameters in order. */
+export class Conditions {
+  readonly #parts: string[] = []
+  readonly parameters: Parameter[] = []
+
+  and(sql: string, parameters: readonly Parameter[] = []): this {
+    this.#parts.push(sql)
+    this.parameters.push(...parameters)
+    return this
+  }
+
+  get sql(): string {
+    return this.#parts.length === 0 ? '' : ` WHERE ${this.#parts.join(' AND ')}`
+  }
+}
+
+/** Chooses rows and locks them, passing over those that others have locked. */
+export async function chooseRows(tx: Tx, plan: Plan, conditions: Conditions, max: number, more = ''): Promise<Row[]> {
+  return tx.rows(chooseSql(tx.engine, plan, conditions, max, more), conditions.parameters)
+}
+
+export function chooseSql(engine: Engine, plan: Plan, conditions: Conditions, max: number, more = ''): string {
+  const { table, identity, order, hint } = plan
+  const columns = order.map((name) => `${table.path}.${table.escape(name)}`)
+  const by = columns.length === 0 ? '' : ` ORDER BY ${columns.join(', ')}`
+  // Rows without a key can be alike, and one name is one claim.
+  const limit = identity.isKey ? max : 1
+  return (
+    `SELECT ${identity.columns}${more} FROM ${table.path}${hint}${conditions.sql}${by} ` +
+    `LIMIT ${limit}${engine.forUpdateSkipLocked}`
+  )
+}
+
+/** Sets columns of rows; resolves to how many there were. */
+export async function updateRows(
+  tx: Tx,
+  plan: Plan,
+  refs: readonly RowRef[],
+  [sets, ...values]: readonly [string, ...Parameter[]],
+  [condition, ...compared]: readonly [string, ...Parameter[]],
+): Promise<number> {
+  const { table, identity, keyHint } = plan
+  let changed = 0
+  for (const chunk of chunksOf(refs, identity.isKey ? MAX_ROWS : 1)) {
+    const { sql, parameters } = identity.any(chunk)
+    const where = `${sql} AND ${condition}`
+    const statement = identity.isKey
+      ? `UPDATE ${table.path}${keyHint} SET ${sets} WHERE ${where}`
+      : tx.engine.rowFacts.updateOne(table.path, sets, where)
+    changed += await tx.run(statement, [...values, ...parameters, ...compared])
+  }
+  return changed
+}
+
+export async function deleteRow(
+  tx: Tx,
+  plan: Plan,
+  ref: RowRef,
+  [condition, ...compared]: readonly [string, ...Parameter[]],
+): Promise<number> {
+  const { table, identity } = plan
+  const { sql, parameters } = identity.any([ref])
+  const where = `${sql} AND ${condition}`
+  const statement = identity.isKey
+    ? `DELETE FROM ${table.path} WHERE ${where}`
+    : tx.engine.rowFacts.deleteOne(table.path, where)
+  return tx.run(statement, [...parameters, ...compared])
+}
+
+/** The rows as the user's code knows them, by row key. */
+export async function readRows(
+  reader: Reader,
+  plan: Plan,
+  refs: readonly RowRef[],
+): Promise<Map<string, ObjectLiteral>> {
+  const { table, identity } = plan
+  const rows = new Map<string, ObjectLiteral>()
+  for (const chunk of chunksOf(refs, identity.isKey ? MAX_ROWS : 1)) {
+    const { sql, parameters } = identity.any(chunk)
+    const found = await reader.rows(
+      `SELECT ${identity.rowKey} AS recentn_row_key, ${table.path}.* FROM ${table.path} WHERE ${sql}`,
+      parameters,
+    )
+    for (const { recentn_row_key: rowKey, ...raw } of found) rows.set(rowKey as string, table.rowOf(raw))
+  }
+  return rows
+}
+
+/** Thrown inside a transaction to leave nothing of it. */
+export class Lost extends RecentnError {
+  constructor() {
+    super('conflict', 'The claim is not held any more')
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * The stored cursor of a table that has a sequence and no status. All rows up to it are finished, and the claims of what
+ * lies behind it are forgotten; between it and the highest row each has a claim of its own, so that a lower number that
+ * is committed late is found as long as the cursor has not passed it. It passes a row a while after that was claimed.
+ *
+ * Lock: the row in `polls`. A claim holds it shared from before it looks until its own claims are committed, so that none
+ * is ever made for a row that was just forgotten.
+ */
+import { placeholders, type Reader, type Row, type Tx } from '../../database/engine'
+import { chunksOf } from '../chunks'
+import { STATE } from './claim-state'
+import { Conditions, MAX_ROWS } from './claims'
+import { checkedLiteral } from './identity'
+import type { Plan } from './plan'
+
+/** Rows that the cursor passes at once. As many of one value are passed never: their claims are kept. */
+const PAGE = 5000
+
+export async function lockCursor(tx: Tx, plan: Plan, lock: string): Promise<string | null> {
+  return cursorOf(tx, plan, lock)
+}
+
+export async function cursorOf(reader: Reader, { pollId }: Plan, lock = ''): Promise<string | null> {
+  const [row] = await reader.rows(`SELECT cursor_value FROM polls WHERE id = ${pollId}${lock}`)
+  return (row?.cursor_value as string | null | undefined) ?? null
+}
+
+/** Moves the cursor as far as it may go; resolves to how many rows it has passed. */
+export async function moveCursor(tx: Tx, plan: Plan): Promise<number> {
+  const cursor = await lockCursor(tx, plan, tx.engine.forUpdate)
+  const rows = await nextRows(tx, plan, cursor)
+  const open = rows.findIndex((row) => Number(row.recentn_is_over) !== 1)
+  // Of what follows the last row of the page nothing is known: its value may go on there.
+  const first = open >= 0 ? rows[open] : rows.length < PAGE ? undefined : rows.at(-1)
+  const passed = first
+    ? rows.slice(
+        0,
+        rows.findIndex((row) => row.recentn_place === first.recentn_place),
+      )
+    : rows
+  const last = passed.at(-1)
+  if (!last) return 0
+  await tx.run(`UPDATE polls SET cursor_value = ? WHERE id = ${plan.pollId}`, [last.recentn_place as string])
+  for (const chunk of chunksOf(passed, MAX_ROWS)) {
+    await tx.run(
+      `DELETE FROM poll_claims WHERE poll_id = ${plan.pollId} AND row_key IN (${placeholders(chunk.length)}) AND state = ${STATE.done}`,
+      chunk.map(({ recentn_row_key: rowKey }) => rowKey as string),
+    )
+  }
+  return passed.length
+}
+
+/** In the order of the sequence, with whether the cursor may pass each. */
+async function nextRows(tx: Tx, plan: Plan, cursor: string | null): Promise<Row[]> {
+  const { table, identity, sequence, where } = plan
+  if (!sequence) return []
+  const { rowFacts } = tx.engine
+  const column = `${table.path}.${table.escape(sequence.name)}`
+  const conditions = new Conditions()
+  if (cursor !== null) conditions.and(`${column} > ${checkedLiteral(rowFacts, cursor)}`)
+  if (where) conditions.and(where.sql, where.parameters)
+  const isOver =
+    `(SELECT 1 FROM poll_claims c WHERE c.poll_id = ${plan.pollId} AND c.row_key = ${identity.rowKey} ` +
+    `AND c.state IN (${STATE.done}, ${STATE.failed}) AND c.first_claimed_at_ms <= ${tx.now} - ${plan.lateMs})`
+  return tx.rows(
+    `SELECT ${rowFacts.exact(column, sequence.type)} AS recentn_place, ${identity.rowKey} AS recentn_row_key, ` +
+      `${isOver} AS recentn_is_over FROM ${table.path}${plan.hint}${conditions.sql} ORDER BY ${column} LIMIT ${PAGE}`,
+    conditions.parameters,
+  )
+}

@@ -1,0 +1,91 @@
+/**
+ * Claims of `poll_claims` whose time has come: those that ran out, because a process was killed or lost its database, and
+ * those that failed and are to be tried again. Whoever claims next takes them first, passing over what another has
+ * locked. With a status the latter stand in the table as ready, and are found there.
+ */
+import type { Tx } from '../../database/engine'
+import { STATE } from './claim-state'
+import { deleteRow, type Held, NEVER_MS, type Taken, unfinished, updateRows } from './claims'
+import type { Plan } from './plan'
+
+interface Due extends Held {
+  /** Of the claim that ran out. */
+  before: string
+  ranOut: boolean
+}
+
+export async function takeDue(tx: Tx, plan: Plan, max: number, claimKey: string): Promise<Taken> {
+  const taken: Taken = { held: [], givenUp: [] }
+  const states = plan.status ? [STATE.claimed] : [STATE.claimed, STATE.waiting]
+  for (const state of states) {
+    if (taken.held.length >= max) break
+    for (const due of await chooseDue(tx, plan, state, max - taken.held.length, claimKey)) {
+      if (!(await isThere(tx, plan, due))) continue
+      if (due.ranOut && due.attempts > plan.maxAttempts) {
+        await giveUp(tx, plan, due)
+        taken.givenUp.push({ ...due, attempts: due.attempts - 1 })
+      } else {
+        await takeAgain(tx, plan, due)
+        taken.held.push({ ref: due.ref, claimKey, attempts: due.attempts })
+      }
+    }
+  }
+  return taken
+}
+
+async function chooseDue(tx: Tx, plan: Plan, state: number, max: number, claimKey: string): Promise<Due[]> {
+  const { engine, now } = tx
+  const rows = await tx.rows(
+    `SELECT row_key, row_values, claim_key, attempts FROM poll_claims${engine.useIndex('poll_claims_due')} ` +
+      `WHERE poll_id = ${plan.pollId} AND state = ${state} AND due_at_ms <= ${now} ` +
+      `ORDER BY due_at_ms, row_key LIMIT ${max}${engine.forUpdateSkipLocked}`,
+  )
+  return rows.map((row) => ({
+    ref: { rowKey: row.row_key as string, values: JSON.parse(row.row_values as string) as string[] },
+    before: row.claim_key as string,
+    claimKey,
+    attempts: Number(row.attempts) + 1,
+    ranOut: state === STATE.claimed,
+  }))
+}
+
+/** Whether the row is still as the claim left it. If not it is the user's again; while it is locked it is left for later. */
+async function isThere(tx: Tx, plan: Plan, due: Due): Promise<boolean> {
+  const { table, identity, status } = plan
+  const { sql, parameters } = identity.any([due.ref])
+  const asClaimed = status ? ` AND ${status.column} = ?` : ''
+  const select = `SELECT 1 FROM ${table.path} WHERE ${sql}${asClaimed} LIMIT 1`
+  const values = status ? [...parameters, status.claimed ?? due.before] : parameters
+  if ((await tx.rows(select + tx.engine.forUpdateSkipLocked, values)).length > 0) return true
+  if ((await tx.rows(select, values)).length === 0) {
+    await tx.run(`DELETE FROM poll_claims WHERE poll_id = ${plan.pollId} AND row_key = ?`, [due.ref.rowKey])
+  }
+  return false
+}
+
+async function takeAgain(tx: Tx, plan: Plan, { ref, before, claimKey }: Due): Promise<void> {
+  const { status } = plan
+  await tx.run(
+    `UPDATE poll_claims SET state = ${STATE.claimed}, due_at_ms = ${tx.now} + ${plan.timeoutMs}, claim_key = ?, ` +
+      `attempts = attempts + 1 WHERE poll_id = ${plan.pollId} AND row_key = ?`,
+    [claimKey, ref.rowKey],
+  )
+  if (!status || status.claimed !== null) return
+  await updateRows(tx, plan, [ref], [`${status.column} = ?`, claimKey], [`${status.column} = ?`, before])
+}
+
+async function giveUp(tx: Tx, plan: Plan, { ref, before, attempts }: Due): Promise<void> {
+  const { status } = plan
+  const here = `poll_id = ${plan.pollId} AND row_key = ?`
+  const fence = status ? ([`${status.column} = ?`, status.claimed ?? before] as const) : (['1 = 1'] as const)
+  if (plan.deletesFailed) {
+    await tx.run(`DELETE FROM poll_claims WHERE ${here}`, [ref.rowKey])
+    await deleteRow(tx, plan, ref, fence)
+    return
+  }
+  await tx.run(`UPDATE poll_claims SET state = ${STATE.failed}, due_at_ms = ${NEVER_MS}, error = ? WHERE ${here}`, [
+    unfinished(attempts - 1),
+    ref.rowKey,
+  ])
+  if (status) await updateRows(tx, plan, [ref], [`${status.column} = ?`, status.error], fence)
+}

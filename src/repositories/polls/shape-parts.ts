@@ -1,0 +1,56 @@
+/** What the statements of a poll need to know of its table: see `shapeOf`. */
+import type { Engine, Parameter, Statement } from '../../database/engine'
+import type { Table, TableColumn } from '../../database/table'
+import type { Identity } from './identity'
+
+/** A batch key: 128 random bits in base64url. */
+export const CLAIM_KEY_LENGTH = 22
+
+/** `column` is SQL. */
+export interface Status {
+  column: string
+  ready: Parameter
+  /** Null: the batch key. */
+  claimed: Parameter
+  done: Parameter
+  error: Parameter
+}
+
+/** All but `timeType` and `errorLength` are SQL. */
+export interface OwnColumns {
+  claim: string
+  attempts: string
+  nextTime: string
+  timeType: string
+  error: string | null
+  errorLength: number
+}
+
+export interface Shape {
+  table: Table
+  identity: Identity
+  status: Status | null
+  /** Null: claims live in recentn's own table. */
+  own: OwnColumns | null
+  /** Set where a cursor moves along it. */
+  sequence: TableColumn | null
+  onDone: 'mark' | 'delete' | 'remember'
+  deletesFailed: boolean
+  where: Statement | null
+  lateMs: number
+  maxAttempts: number
+  timeoutMs: number
+  /** Names of columns: those that a claim compares, and those in whose order it goes. */
+  equal: readonly string[]
+  order: readonly string[]
+}
+
+/** What is known of a table beside its catalogue. */
+export interface Known {
+  engine: Engine
+  table: Table
+  /** Columns whose values the entity lists. */
+  listed: ReadonlySet<string>
+  /** The column that marks rows as deleted, which TypeORM leaves out of what it finds. */
+  deletedAt: string | null
+}

@@ -1,0 +1,80 @@
+/** The public shapes of polls: what a table has, and what becomes of its rows. */
+
+/** A status column: rows go from `ready` to the batch key of their claim, then to `done` or `error`. */
+export interface PollStatus {
+  /** A property of the entity or a column of the table. */
+  column: string
+  /** What a row has that waits; `ready` when left out. */
+  ready?: string | number
+  /** What a row has while it is claimed; when left out the batch key, 22 characters that are new with each claim. */
+  claimed?: string | number
+  /** `done` when left out. */
+  done?: string | number
+  /** `error` when left out. */
+  error?: string | number
+}
+
+/** Columns of the table for what a claim has to note. */
+export interface PollColumns {
+  /** Text of at least 22 characters: the batch key; null for a row that nobody works on. */
+  claim: string
+  /** A whole number: how often the row was claimed. */
+  attempts: string
+  /**
+   * A BIGINT (milliseconds since 1970) or a date and time: from when on the row may be claimed; null: at once. Of a row
+   * that is claimed, when the claim ends; of one that is finished and has no status, a time that never comes.
+   */
+  nextTime: string
+  /** Text: the message of the last error. */
+  error?: string
+}
+
+/** Part of a WHERE, with `?` for each parameter. */
+export interface PollCondition {
+  sql: string
+  parameters?: readonly (string | number | bigint | null)[]
+}
+
+/** By properties or columns, all of which must be so; a list: one of these. */
+export type PollMatch = Record<
+  string,
+  string | number | bigint | boolean | null | readonly (string | number | bigint | boolean)[]
+>
+
+/** What the table has, and what becomes of its rows. */
+export interface PollShape {
+  /** Under which recentn keeps the claims and the cursor: one for each purpose. The name of the table when left out. */
+  name?: string
+  /** What tells rows apart; the primary key when left out, else a unique key without nulls, else the whole row. */
+  key?: string | readonly string[]
+  status?: string | PollStatus
+  /** Claims are noted in the row. */
+  claim?: PollColumns
+  /** A number or time that grows: rows go in its order, and a stored cursor moves along it where there is no status. */
+  sequence?: string
+  /** How late a row may appear behind the cursor, in seconds, 0 to 315,360,000; 3600 when left out. */
+  lateSeconds?: number
+  /** What becomes of a row that is done. When left out: `mark` where there is a status or columns for claims, else `remember`. */
+  onDone?: 'mark' | 'delete' | 'remember'
+  /** What becomes of a row whose last attempt failed; `keep` when left out. */
+  onFailed?: 'keep' | 'delete'
+  /** Which rows: the others are left alone. Text is a part of the WHERE as it stands. */
+  where?: string | PollCondition | PollMatch
+  /** 1 to 1,000,000; 5 when left out. */
+  maxAttempts?: number
+  /** How long a claim holds that nobody renews, 1 to 43,200; 60 when left out. */
+  claimTimeoutSeconds?: number
+}
+
+/** How many rows stand where. Each is as it is now, and asks the database. */
+export interface PollCounts {
+  /** Those that a claim would take. */
+  ready: number
+  claimed: number
+  /** Those that have failed and wait to be tried again. */
+  waiting: number
+  /** Those that have failed for good; null where they were deleted. */
+  failed: number | null
+  /** Null where they were deleted. Of a table with a cursor: those that lie behind it are not counted. */
+  done: number | null
+}

@@ -1,0 +1,89 @@
+/**
+ * The claims that a poller holds, and their renewal: each third of the timeout, all at once. A claim that could not be
+ * renewed in time is lost: its handler is told by the signal, and its result is not recorded.
+ */
+import type { Claim } from '../repositories/polls/claims'
+
+/** A claim here, with what its handler is given. */
+export class Lease {
+  readonly claim: Claim
+  readonly #controller = new AbortController()
+  /** By this process's clock, from before the claim was asked for: it surely holds until then. */
+  dueAt: number
+  isLost = false
+
+  constructor(claim: Claim, dueAt: number) {
+    this.claim = claim
+    this.dueAt = dueAt
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  get holds(): boolean {
+    return !this.isLost && performance.now() < this.dueAt
+  }
+
+  lose(): void {
+    this.isLost = true
+    this.abort()
+  }
+
+  abort(): void {
+    this.#controller.abort()
+  }
+}
+
+export interface LeasesOptions {
+  timeoutMs: number
+  extend: (claims: readonly Claim[]) => Promise<Set<string>>
+  onFault: (error: unknown) => void
+}
+
+export class Leases {
+  readonly #options: LeasesOptions
+  readonly #held = new Set<Lease>()
+  #timer: NodeJS.Timeout | null = null
+  #isRenewing = false
+
+  constructor(options: LeasesOptions) {
+    this.#options = options
+  }
+
+  add(leases: readonly Lease[]): void {
+    for (const lease of leases) this.#held.add(lease)
+    if (this.#held.size > 0) this.#timer ??= setInterval(() => void this.#renew(), this.#options.timeoutMs / 3)
+  }
+
+  remove(lease: Lease): void {
+    this.#held.delete(lease)
+    if (this.#held.size > 0 || this.#timer === null) return
+    clearInterval(this.#timer)
+    this.#timer = null
+  }
+
+  #lose(lease: Lease): void {
+    lease.lose()
+    this.remove(lease)
+  }
+
+  async #renew(): Promise<void> {
+    for (const lease of this.#held) if (!lease.holds) this.#lose(lease)
+    const leases = [...this.#held]
+    if (this.#isRenewing || leases.length === 0) return
+    this.#isRenewing = true
+    const dueAt = performance.now() + this.#options.timeoutMs
+    try {
+      const held = await this.#options.extend(leases.map(({ claim }) => claim))
+      for (const lease of leases) {
+        if (held.has(lease.claim.ref.rowKey)) lease.dueAt = dueAt
+        else if (this.#held.has(lease)) this.#lose(lease)
+      }
+    } catch (error) {
+      this.#options.onFault(error)
+    } finally {
+      this.#isRenewing = false
+    }
+  }
+}

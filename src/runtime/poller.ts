@@ -1,0 +1,241 @@
+/**
+ * `store.poll`: claims rows in batches, runs a handler on each, and records each result by itself. Owns the rows that wait
+ * here and the handlers that run; the database's locks are the repository's.
+ *
+ * Invariants: a handler begins only while the claim of its row surely holds, and at most `concurrency` run. Every claim
+ * that came in ends in exactly one way: done, to be tried again, failed, given back, or lost.
+ */
+import { AsyncResource } from 'node:async_hooks'
+import { setTimeout as delay } from 'node:timers/promises'
+import { RecentnError } from '../errors'
+import type { Outcome } from '../repositories/polls/claims'
+import type { PollRepository } from '../repositories/polls/repository'
+import type { PollCounts } from '../repositories/polls/types'
+import { Pauses } from './backoff'
+import { within } from './patience'
+import { BatchSize } from './poller-batch'
+import { PollerFaults } from './poller-faults'
+import { Lease, Leases } from './poller-leases'
+import { checkedPoll, type PollSettings } from './poller-options'
+import { failureOf, LONGEST_PAUSE_MS, Recorder } from './poller-results'
+import type { Poller, PollHandler, PollOptions, PollResult } from './poller-types'
+import { checkedStop } from './worker-options'
+import type { StopOptions } from './worker-types'
+
+/** How often the cursor is moved, where there is one. */
+const TIDY_MS = 5000
+/** How often `once` looks again for rows that others had locked, as claims do for a moment. */
+const LOOKS = 5
+const LOOK_MS = 20
+/** How long handlers have after they were told to abort. */
+const LAST_MS = 1000
+
+/** Pollers belong to no caller: one that is started inside a transaction must not run inside it. */
+const OUTSIDE = new AsyncResource('recentn.Poller')
+
+export interface PollSource {
+  name: string
+  repository(shape: PollSettings['shape']): PollRepository
+}
+
+/** See `Store.poll`. Throws `invalid_input`. */
+export function startPoller<T>(source: PollSource, handler: PollHandler<T>, options: PollOptions<T> = {}): Poller {
+  const settings = checkedPoll(handler, options)
+  const faults = new PollerFaults<T>(options.name ?? source.name, options)
+  return OUTSIDE.runInAsyncScope(() => new RowPoller(source.repository(settings.shape), handler, settings, faults))
+}
+
+class RowPoller<T> implements Poller {
+  readonly #repository: PollRepository
+  readonly #handler: PollHandler<T>
+  readonly #settings: PollSettings
+  readonly #faults: PollerFaults<T>
+  readonly #batch: BatchSize
+  readonly #leases: Leases
+  #waiting: Lease[] = []
+  readonly #running = new Map<Lease, Promise<void>>()
+  #once: Promise<PollResult> | null = null
+  readonly #recorder: Recorder
+  #isAdvised = false
+  #tidiedAt = Number.NEGATIVE_INFINITY
+  readonly #ending = new AbortController()
+  readonly #ended = new Promise((resolve) => this.#ending.signal.addEventListener('abort', resolve))
+  readonly #loop: Promise<void>
+  #stopping: Promise<void> | null = null
+  #hurry: () => void = () => {}
+  readonly #hurried = new Promise<void>((resolve) => {
+    this.#hurry = resolve
+  })
+
+  constructor(repository: PollRepository, handler: PollHandler<T>, settings: PollSettings, faults: PollerFaults<T>) {
+    this.#repository = repository
+    this.#handler = handler
+    this.#settings = settings
+    this.#faults = faults
+    this.#batch = new BatchSize(settings.batch, settings.concurrency)
+    this.#leases = new Leases({
+      timeoutMs: settings.timeoutMs,
+      extend: (claims) => repository.extend(claims),
+      onFault: (error) => faults.database(error),
+    })
+    this.#recorder = new Recorder({
+      end: ({ claim }, outcome) => repository.end(claim, outcome),
+      onFault: (error) => faults.database(error),
+      onEnd: (lease) => this.#leases.remove(lease),
+    })
+    this.#loop = settings.auto ? this.#poll() : Promise.resolve()
+  }
+
+  get #isEnding(): boolean {
+    return this.#ending.signal.aborted
+  }
+
+  once(): Promise<PollResult> {
+    if (this.#isEnding) return Promise.reject(new RecentnError('closed', 'The poller was stopped'))
+    if (this.#settings.auto) {
+      return Promise.reject(new RecentnError('invalid_input', 'The poller polls by itself: `once` is for auto: false'))
+    }
+    this.#once ??= OUTSIDE.runInAsyncScope(() => this.#onceAlone()).finally(() => {
+      this.#once = null
+    })
+    return this.#once
+  }
+
+  counts(): Promise<PollCounts> {
+    return this.#repository.counts()
+  }
+
+  stop(options: StopOptions = {}): Promise<void> {
+    const patienceMs = checkedStop(options)
+    if (patienceMs !== null) setTimeout(() => this.#hurry(), Math.min(patienceMs, 2 ** 31 - 1)).unref()
+    this.#stopping ??= OUTSIDE.runInAsyncScope(() => this.#stop())
+    return this.#stopping
+  }
+
+  // ---- claiming
+
+  async #onceAlone(): Promise<PollResult> {
+    this.#recorder.begin()
+    for (let looks = 0; !this.#isEnding; ) {
+      if ((await this.#claim()) > 0) {
+        looks = 0
+        await this.#handleAll()
+      } else if (this.#running.size > 0) await this.#oneEnded()
+      else if (looks++ < LOOKS && (await this.#repository.isAnyReady())) await this.#pause(LOOK_MS * looks)
+      else break
+    }
+    await Promise.all(this.#running.values())
+    if (!this.#isEnding) await this.#repository.tidy()
+    return this.#recorder.result
+  }
+
+  async #poll(): Promise<void> {
+    const pauses = new Pauses(LONGEST_PAUSE_MS)
+    while (!this.#isEnding) {
+      try {
+        const claimed = await this.#claim()
+        pauses.reset()
+        this.#faults.answered()
+        await this.#handleAll()
+        await this.#tidy()
+        if (claimed === 0) await this.#pause(this.#settings.intervalMs * (0.9 + Math.random() / 5))
+      } catch (error) {
+        if (error instanceof RecentnError && error.code === 'closed') return
+        this.#faults.database(error)
+        await this.#pause(pauses.next())
+      }
+    }
+  }
+
+  /** Ends early when the poller is stopped. */
+  async #pause(ms: number): Promise<void> {
+    await delay(ms, undefined, { signal: this.#ending.signal }).catch(() => {})
+  }
+
+  /** Resolves to how many rows it was about, those that were given up included. */
+  async #claim(): Promise<number> {
+    const dueAt = performance.now() + this.#settings.timeoutMs
+    try {
+      await this.#advise()
+      const { claims, givenUp } = await this.#repository.claim(this.#batch.next)
+      const leases = claims.map((claim) => new Lease(claim, dueAt))
+      this.#leases.add(leases)
+      this.#waiting.push(...leases)
+      this.#recorder.claimed(claims.length, givenUp.length)
+      for (const { row, error } of givenUp) this.#faults.row(new Error(error), (row ?? undefined) as T | undefined)
+      return claims.length + givenUp.length
+    } catch (error) {
+      this.#repository.forgetPlan()
+      throw error
+    }
+  }
+
+  async #advise(): Promise<void> {
+    if (this.#isAdvised) return
+    const { advice } = await this.#repository.plan()
+    this.#isAdvised = true
+    if (advice !== null) this.#faults.advise(advice)
+  }
+
+  async #tidy(): Promise<void> {
+    if (performance.now() - this.#tidiedAt < TIDY_MS) return
+    this.#tidiedAt = performance.now()
+    await this.#repository.tidy()
+  }
+
+  // ---- handling
+
+  /** Resolves when a handler is free, and no row waits here. */
+  async #handleAll(): Promise<void> {
+    const began = performance.now()
+    const rows = this.#waiting.length
+    while (this.#waiting.length > 0 && !this.#isEnding) {
+      if (this.#running.size < this.#settings.concurrency) this.#begin(this.#waiting.shift() as Lease)
+      else await this.#oneEnded()
+    }
+    while (this.#running.size >= this.#settings.concurrency && !this.#isEnding) await this.#oneEnded()
+    if (this.#isEnding) return this.#giveBack()
+    this.#batch.handled(rows, performance.now() - began)
+  }
+
+  /** Or the poller is stopped. */
+  async #oneEnded(): Promise<void> {
+    await Promise.race([...this.#running.values(), this.#ended])
+  }
+
+  #begin(lease: Lease): void {
+    if (lease.holds) this.#running.set(lease, this.#run(lease))
+    else this.#recorder.lost(lease)
+  }
+
+  async #run(lease: Lease): Promise<void> {
+    const { row, attempts } = lease.claim
+    let outcome: Outcome = { is: 'done' }
+    try {
+      await this.#handler(row as T, { signal: lease.signal, attempt: attempts })
+    } catch (error) {
+      this.#faults.row(error, row as T)
+      outcome = failureOf(error, attempts, this.#settings)
+    }
+    await this.#recorder.record(lease, outcome)
+    this.#running.delete(lease)
+  }
+
+  async #giveBack(): Promise<void> {
+    for (const lease of this.#waiting.splice(0)) await this.#recorder.record(lease, { is: 'released' })
+  }
+
+  // ---- the end
+
+  async #stop(): Promise<void> {
+    this.#ending.abort()
+    const ended = Promise.all([this.#loop, this.#once?.catch(() => {})]).then(() => Promise.all(this.#running.values()))
+    await Promise.race([ended, this.#hurried])
+    if (this.#running.size > 0) {
+      for (const lease of this.#running.keys()) lease.abort()
+      await within(LAST_MS, Promise.all(this.#running.values()))
+    }
+    // What does not end when it is told to is given back, and its result is not recorded.
+    for (const lease of this.#running.keys()) await this.#recorder.abandon(lease)
+  }
+}

@@ -1,0 +1,3 @@
+import { describeFeedFire } from './feed-fire'
+
+describeFeedFire('mariadb')

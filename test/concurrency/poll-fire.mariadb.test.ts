@@ -1,0 +1,3 @@
+import { describePollFire } from './poll-fire'
+
+describePollFire('mariadb')

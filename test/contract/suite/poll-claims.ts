@@ -1,0 +1,233 @@
+import { insertSql, type PollTable } from '../../support/poll-shapes'
+import { type Context, eventually, refusal, sleep } from './context'
+import { type NumberedRow, PLACES, pollTools, upTo } from './poll-tools'
+
+const TIMEOUT_SECONDS = 60
+
+export function describePollClaims(context: Context): void {
+  const { query, tableOf, poll, numbersWhere, holding } = pollTools(context)
+  const later = (seconds: number) => {
+    context.clock.offsetMs += seconds * 1000
+  }
+
+  describe.each(PLACES)('polls: claims of a table with %s', (_, table: PollTable) => {
+    const { options } = table
+
+    it('come back when they run out, and who comes late records nothing', async () => {
+      const name = await tableOf(table, 3)
+      const [slow, quick, other] = [holding(), holding(), holding()]
+      const first = poll(name, slow.handler, { ...options, concurrency: 3, claimTimeoutSeconds: TIMEOUT_SECONDS })
+      const [late, second] = [first.once(), poll(name, quick.handler, { ...options, concurrency: 3 })]
+      await slow.until(3)
+      expect(await second.once()).toMatchObject({ claimed: 0 })
+      expect(await second.counts()).toMatchObject({ ready: 0, claimed: 3 })
+
+      later(TIMEOUT_SECONDS + 1)
+      expect(await second.counts()).toMatchObject({ ready: 3, claimed: 0 })
+      const successor = second.once()
+      await quick.until(3)
+      expect(quick.attempts).toEqual([2, 2, 2])
+      slow.letGo()
+      expect(await late).toMatchObject({ claimed: 3, done: 0, lost: 3 })
+      // They are still the successor's: claimed, and nobody else's.
+      expect(await second.counts()).toMatchObject({ ready: 0, claimed: 3 })
+      expect(await poll(name, other.handler, options).once()).toMatchObject({ claimed: 0 })
+      if (table.done) expect(await numbersWhere(name, table.done)).toEqual([])
+
+      quick.letGo()
+      expect(await successor).toEqual({ claimed: 3, done: 3, retried: 0, failed: 0, lost: 0 })
+      if (table.done) expect(await numbersWhere(name, table.done)).toEqual([0, 1, 2])
+      expect(await second.counts()).toEqual({ ready: 0, claimed: 0, waiting: 0, failed: 0, done: 3 })
+    })
+
+    it('that fail late are not recorded over the result of a successor', async () => {
+      const name = await tableOf(table, 2)
+      const slow = holding()
+      const failing = async (row: NumberedRow, how: Parameters<typeof slow.handler>[1]) => {
+        await slow.handler(row, how)
+        throw new Error('late')
+      }
+      const late = poll(name, failing, { ...options, concurrency: 2, maxAttempts: 1 }).once()
+      await slow.until(2)
+      later(TIMEOUT_SECONDS + 1)
+      expect(await poll(name, () => {}, options).once()).toMatchObject({ done: 2 })
+      slow.letGo()
+      expect(await late).toMatchObject({ failed: 0, lost: 2 })
+      expect(await poll(name, () => {}, options).counts()).toMatchObject({ done: 2, failed: 0 })
+      if (table.done) expect(await numbersWhere(name, table.done)).toEqual([0, 1])
+    })
+
+    it('that are never ended are given up after the last attempt', async () => {
+      const name = await tableOf(table, 2)
+      for (let attempt = 1; attempt <= 2; attempt++) {
+        const { handler, until, attempts, letGo } = holding()
+        void poll(name, handler, { ...options, concurrency: 2, maxAttempts: 2 }).once()
+        await until(2)
+        expect(attempts).toEqual([attempt, attempt])
+        later(TIMEOUT_SECONDS + 1)
+        context.afterwards(async () => letGo())
+      }
+      const told: [string, number][] = []
+      const onError = (error: unknown, row?: NumberedRow) => told.push([(error as Error).message, Number(row?.n)])
+      const last = poll(name, () => {}, { ...options, maxAttempts: 2, onError })
+      expect(await last.once()).toEqual({ claimed: 0, done: 0, retried: 0, failed: 2, lost: 0 })
+      expect(told.sort()).toEqual([0, 1].map((n) => ['Attempt 2 never came to an end', n]))
+      expect(await last.counts()).toMatchObject({ ready: 0, claimed: 0, failed: 2, done: 0 })
+    })
+
+    it('of a handler that failed wait for their backoff', async () => {
+      const name = await tableOf(table, 1)
+      const attempts: number[] = []
+      const fails = async (_row: NumberedRow, { attempt }: { attempt: number }) => {
+        attempts.push(attempt)
+        throw `attempt ${attempt}`
+      }
+      const poller = poll(name, fails, { ...options, backoff: { minSeconds: 100, maxSeconds: 1000 }, maxAttempts: 3 })
+      expect(await poller.once()).toMatchObject({ claimed: 1, retried: 1 })
+      later(90)
+      expect(await poller.once()).toMatchObject({ claimed: 0 })
+      expect(await poller.counts()).toMatchObject({ ready: 0, waiting: 1 })
+      later(70)
+      expect(await poller.counts()).toMatchObject({ ready: 1, waiting: 0 })
+      expect(await poller.once()).toMatchObject({ claimed: 1, retried: 1 })
+      later(1000)
+      expect(await poller.once()).toMatchObject({ claimed: 1, failed: 1 })
+      later(1000)
+      expect(await poller.once()).toMatchObject({ claimed: 0 })
+      expect(attempts).toEqual([1, 2, 3])
+      expect(await poller.counts()).toMatchObject({ ready: 0, waiting: 0, failed: 1 })
+    })
+
+    it('that have not begun are given back when the poller stops, and what runs is finished', async () => {
+      const name = await tableOf(table, 6)
+      const slow = holding()
+      const poller = poll(name, slow.handler, { ...options, auto: true, concurrency: 2, batch: { min: 6 } })
+      await slow.until(2)
+      const stopped = poller.stop()
+      await eventually(5000, 'four given back', async () => (await poller.counts()).ready === 4)
+      slow.letGo()
+      await stopped
+      await poller.stop()
+      expect(slow.begun).toHaveLength(2)
+      expect(await poller.counts()).toMatchObject({ ready: 4, claimed: 0, done: 2 })
+      // It was no attempt.
+      const next = holding()
+      next.letGo()
+      expect(await poll(name, next.handler, options).once()).toMatchObject({ done: 4 })
+      expect(next.attempts).toEqual([1, 1, 1, 1])
+      expect((await refusal(poll(name, () => {}, { ...options, auto: true }).once())).code).toBe('invalid_input')
+    })
+  })
+
+  describe('polls: claims, wherever they are noted,', () => {
+    it('are renewed while a handler runs, however long', async () => {
+      await Promise.all(
+        PLACES.map(async ([, table]) => {
+          const { options } = table
+          const name = await tableOf(table, 2)
+          const slow = holding()
+          const running = poll(name, slow.handler, { ...options, claimTimeoutSeconds: 1 }).once()
+          await slow.until(1)
+          const other = poll(name, () => {}, { ...options, claimTimeoutSeconds: 1 })
+          for (const _ of upTo(8)) {
+            await sleep(200)
+            expect(await other.once()).toMatchObject({ claimed: 0 })
+          }
+          slow.letGo()
+          expect(await running).toMatchObject({ claimed: 2, done: 2, lost: 0 })
+        }),
+      )
+    })
+
+    it('are given back by a stop without patience, their handlers told', async () => {
+      await Promise.all(
+        PLACES.map(async ([, table]) => {
+          const name = await tableOf(table, 1)
+          const aborted: boolean[] = []
+          const poller = poll(
+            name,
+            (_row, { signal }) =>
+              new Promise((resolve) => {
+                signal.addEventListener('abort', () => aborted.push(true))
+                context.afterwards(async () => resolve(null))
+              }),
+            { ...table.options, auto: true },
+          )
+          await eventually(5000, 'claimed', async () => (await poller.counts()).claimed === 1)
+          await poller.stop({ timeoutSeconds: 0 })
+          expect(aborted).toEqual([true])
+          expect(await poller.counts()).toMatchObject({ ready: 1, claimed: 0 })
+        }),
+      )
+    })
+  })
+
+  describe('polls', () => {
+    const [, table] = PLACES[0] as (typeof PLACES)[number]
+
+    it('go on by themselves, with what comes in, until the store closes', async () => {
+      const name = await tableOf(table, 5)
+      const store = await context.open()
+      const done: number[] = []
+      const options = { ...table.options, auto: true, intervalMs: 20, concurrency: 4 }
+      const poller = poll(name, async ({ n }) => void done.push(Number(n)), options, store)
+      await eventually(5000, 'all done', async () => (await numbersWhere(name, table.done as string)).length === 5)
+      await query(insertSql(table, name, [5, 6]))
+      await eventually(5000, 'these too', async () => (await numbersWhere(name, table.done as string)).length === 7)
+      const slow = holding()
+      poll(name, slow.handler, options, store)
+      await poller.stop()
+      await query(insertSql(table, name, [7]))
+      await slow.until(1)
+      const closed = store.close()
+      await sleep(50)
+      slow.letGo()
+      await closed
+      expect(await numbersWhere(name, table.done as string)).toEqual(upTo(8))
+      expect(done.sort((a, b) => a - b)).toEqual(upTo(7))
+      expect(() => store.poll(name, () => {}, table.options)).toThrow('closed')
+    })
+
+    it('leave a row alone that its owner changed meanwhile', async () => {
+      const name = await tableOf(table, 2)
+      const slow = holding()
+      const result = poll(name, slow.handler, { ...table.options, concurrency: 2 }).once()
+      await slow.until(2)
+      await query(`UPDATE ${name} SET status = 'cancelled' WHERE n = 0`)
+      slow.letGo()
+      expect(await result).toMatchObject({ claimed: 2, done: 1, lost: 1 })
+      expect(await numbersWhere(name, "status = 'cancelled'")).toEqual([0])
+    })
+
+    it('begin a row anew that its owner made ready again', async () => {
+      const name = await tableOf(table, 1)
+      const attempts: number[] = []
+      const fails = async (_row: NumberedRow, { attempt }: { attempt: number }) => {
+        attempts.push(attempt)
+        throw new Error('no')
+      }
+      const options = { ...table.options, maxAttempts: 2, backoff: { minSeconds: 0, maxSeconds: 0 } }
+      expect(await poll(name, fails, options).once()).toMatchObject({ failed: 1 })
+      await query(`UPDATE ${name} SET status = 'ready'`)
+      expect(await poll(name, fails, options).once()).toMatchObject({ failed: 1 })
+      expect(attempts).toEqual([1, 2, 1, 2])
+    })
+
+    it('of two purposes on one table without a status each see every row', async () => {
+      const [, plain] = PLACES[2] as (typeof PLACES)[number]
+      const name = await tableOf(plain, 10)
+      for (const purpose of ['invoice', 'e-mail']) {
+        expect(await poll(name, () => {}, { name: `${name} ${purpose}` }).once()).toMatchObject({ done: 10 })
+      }
+    })
+
+    it('whose last attempt failed may delete the row', async () => {
+      const name = await tableOf(table, 4)
+      const options = { ...table.options, maxAttempts: 1, onDone: 'delete', onFailed: 'delete' } as const
+      const poller = poll(name, async ({ n }) => (Number(n) < 2 ? Promise.reject(new Error('no')) : null), options)
+      expect(await poller.once()).toMatchObject({ done: 2, failed: 2 })
+      expect(await numbersWhere(name)).toEqual([])
+      expect(await poller.counts()).toEqual({ ready: 0, claimed: 0, waiting: 0, failed: null, done: null })
+    })
+  })
+}

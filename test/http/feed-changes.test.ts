@@ -1,0 +1,324 @@
+import { connect } from 'node:net'
+import { createApp } from '../../src/http/app'
+import { listen } from '../../src/http/listen'
+import { messagesOf } from '../../src/http/messages'
+import type { Store } from '../../src/store-types'
+import { type Client, clientOf, fresh, memoryStore, send, serving } from './support/client'
+
+let store: Store
+let server: Client
+const warnings: Error[] = []
+const onWarning = (warning: Error) => void warnings.push(warning)
+beforeAll(async () => {
+  process.on('warning', onWarning)
+  store = await memoryStore()
+  const app = createApp(store, { allowAnonymous: false })
+  server = clientOf(await serving(app, messagesOf(app)))
+})
+afterAll(() => {
+  process.off('warning', onWarning)
+  expect(warnings).toEqual([])
+})
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const NONE = { changes: [], cursor: '0', hasMore: false }
+
+interface Page {
+  changes: { syncId: string; key: string; value: unknown; version: number; deleted: boolean }[]
+  cursor: string
+  hasMore: boolean
+}
+
+async function pageOf(path: string, query = ''): Promise<Page> {
+  const answer = await server.get(`${path}/changes${query}`)
+  expect(answer.status).toBe(200)
+  return JSON.parse(answer.text)
+}
+
+/** A feed with so many published entries: k0 has sync id 1, and so on. */
+async function made(count: number): Promise<{ feed: string; path: string }> {
+  const feed = fresh('feed')
+  const entries = Array.from({ length: count }, (_, n) => ({ key: `k${String(n).padStart(4, '0')}`, value: n }))
+  if (count > 0) await store.feeds.putMany(feed, entries)
+  await store.feeds.publish(feed)
+  return { feed, path: `/v1/feeds/${feed}` }
+}
+
+/** What a call answers, and after how many milliseconds. */
+async function timed<T>(call: Promise<T>): Promise<{ answer: T; ms: number }> {
+  const start = performance.now()
+  const answer = await call
+  return { answer, ms: performance.now() - start }
+}
+
+describe('GET …/changes', () => {
+  test('gives what was published after the cursor, in order, and says whether there is more', async () => {
+    const { path } = await made(5)
+    const all = await pageOf(path)
+    expect(all.changes.map(({ syncId }) => syncId)).toEqual(['1', '2', '3', '4', '5'])
+    expect([all.cursor, all.hasMore]).toEqual(['5', false])
+    for (const change of all.changes) expect(change).toMatchObject({ version: 1, deleted: false })
+    expect(await pageOf(path, '?after=0&limit=2')).toEqual({
+      changes: all.changes.slice(0, 2),
+      cursor: '2',
+      hasMore: true,
+    })
+    expect(await pageOf(path, '?after=3&limit=2')).toEqual({
+      changes: all.changes.slice(3),
+      cursor: '5',
+      hasMore: false,
+    })
+    expect(await pageOf(path, '?after=5')).toEqual({ changes: [], cursor: '5', hasMore: false })
+  })
+
+  test('at most 100 unless more are asked for, up to 1,000', async () => {
+    const { path } = await made(1000)
+    expect((await pageOf(path)).changes).toHaveLength(100)
+    const most = await pageOf(path, '?limit=1000')
+    expect([most.changes.length, most.cursor, most.hasMore]).toEqual([1000, '1000', false])
+  })
+
+  test('of a feed that has not begun: none, with the cursor as it was', async () => {
+    const path = `/v1/feeds/${fresh('feed')}`
+    expect(await pageOf(path)).toEqual(NONE)
+    const startedOver = String((5n << 63n) + 3n)
+    for (const after of ['3', startedOver])
+      expect(await pageOf(path, `?after=${after}`)).toEqual({ ...NONE, cursor: after })
+    expect((await server.get(path)).status).toBe(404)
+  })
+
+  test('stops at about 4 MiB, and goes on from there', async () => {
+    const { feed, path } = await made(0)
+    const value = 'x'.repeat(250_000)
+    for (let n = 0; n < 40; n += 10) {
+      await store.feeds.putMany(
+        feed,
+        Array.from({ length: 10 }, (_, i) => ({ key: `k${n + i}`, value })),
+      )
+    }
+    await store.feeds.publish(feed)
+    const sizes: number[] = []
+    let cursor = '0'
+    for (let hasMore = true; hasMore; ) {
+      const { text } = await server.get(`${path}/changes?after=${cursor}&limit=1000`)
+      const page = JSON.parse(text) as Page
+      expect(page.changes.map(({ syncId }) => Number(syncId))).toEqual(
+        page.changes.map((_, i) => Number(cursor) + i + 1),
+      )
+      expect(text.length).toBeLessThan(4.8 * 1024 * 1024)
+      sizes.push(page.changes.length)
+      cursor = page.cursor
+      hasMore = page.hasMore
+    }
+    expect(cursor).toBe('40')
+    expect(sizes[0]).toBeGreaterThanOrEqual(15)
+    expect(sizes.length).toBeGreaterThan(1)
+  })
+
+  test('410 once a tombstone after the cursor has been removed; starting over works', async () => {
+    const offset = { ms: 0 }
+    const expiring = await memoryStore({ feeds: { tombstoneSeconds: 1 }, clockOffsetMs: () => offset.ms })
+    const client = clientOf(await serving(createApp(expiring, { allowAnonymous: false })))
+    await expiring.feeds.putMany(
+      'f',
+      ['a', 'b', 'c'].map((key) => ({ key, value: key })),
+    )
+    await expiring.feeds.publish('f')
+    await client.put('/v1/feeds/f/consumers/behind', { cursor: '1' })
+    await expiring.feeds.delete('f', 'a')
+    await expiring.feeds.publish('f')
+    expect((await client.get('/v1/feeds/f/changes?after=1')).json).toMatchObject({ changes: [{}, {}, { key: 'a' }] })
+    offset.ms = 10_000
+    await (expiring.feeds as unknown as { sweep(): Promise<void> }).sweep()
+    for (const query of ['after=1', 'consumer=behind', 'after=1&waitSeconds=20']) {
+      const answer = await client.get(`/v1/feeds/f/changes?${query}`)
+      expect([query, answer.status, answer.json.code]).toEqual([query, 410, 'cursor_expired'])
+    }
+    // Who keeps up does not notice.
+    expect((await client.get('/v1/feeds/f/changes?after=4')).json).toEqual({ ...NONE, cursor: '4' })
+
+    const again = JSON.parse((await client.get('/v1/feeds/f/changes?after=0&limit=1')).text) as Page
+    expect(again).toMatchObject({ changes: [{ syncId: '2', key: 'b' }], hasMore: true })
+    // The cursor of who has started over says so, and is taken in every place.
+    expect(BigInt(again.cursor)).toBeGreaterThan(2n ** 63n)
+    const rest = { changes: [{ syncId: '3', key: 'c' }], hasMore: false }
+    expect((await client.get(`/v1/feeds/f/changes?after=${again.cursor}`)).json).toMatchObject(rest)
+    const put = await client.put('/v1/feeds/f/consumers/behind', { cursor: again.cursor })
+    expect([put.status, put.json]).toEqual([200, { consumer: 'behind', cursor: again.cursor, lag: 2 }])
+    const last = (await client.get('/v1/feeds/f/changes?consumer=behind')).json
+    expect(last).toMatchObject(rest)
+    expect((await client.get(`/v1/feeds/f/changes?after=${last.cursor}`)).json).toMatchObject({ changes: [] })
+  })
+})
+
+describe('/v1/feeds/{feed}/consumers/{consumer}', () => {
+  test('PUT moves the cursor forward, backwards only by force; GET says how far it is behind', async () => {
+    const { path } = await made(5)
+    const consumer = 'a consumer / äöü'
+    const target = `${path}/consumers/${encodeURIComponent(consumer)}`
+    expect((await server.get(target)).json).toEqual({ consumer, cursor: '0', lag: 5 })
+    for (const [body, cursor] of [
+      [{ cursor: '3' }, '3'],
+      [{ cursor: '1' }, '3'],
+      [{ cursor: '1', force: false }, '3'],
+      [{ cursor: '2', force: null }, '3'],
+      [{ cursor: '5' }, '5'],
+      [{ cursor: '2', force: true }, '2'],
+      [{ cursor: '0', force: true }, '0'],
+      [{ cursor: '4' }, '4'],
+    ] as const) {
+      const put = await server.put(target, body)
+      expect([body, put.status, put.json]).toEqual([body, 200, { consumer, cursor, lag: 5 - Number(cursor) }])
+      expect((await server.get(target)).json).toEqual(put.json)
+    }
+  })
+
+  test('beyond the last sync id: 400, and it stays where it was', async () => {
+    const { path } = await made(2)
+    const target = `${path}/consumers/c`
+    await server.put(target, { cursor: '1' })
+    for (const [cursor, force] of [
+      ['3', false],
+      ['9223372036854775807', true],
+      // The form of one that starts over, of which none was ever given out here.
+      ['9223372036854775808', true],
+      [String((5n << 63n) + 1n), true],
+    ]) {
+      const answer = await server.put(target, { cursor, force })
+      expect([answer.status, answer.json.errors]).toEqual([400, [{ pointer: '/cursor', detail: expect.any(String) }]])
+    }
+    expect((await server.get(target)).json).toMatchObject({ cursor: '1', lag: 1 })
+  })
+
+  test('changes start at its cursor, and move it nowhere', async () => {
+    const { path } = await made(3)
+    await server.put(`${path}/consumers/c`, { cursor: '1' })
+    for (const _ of [1, 2]) {
+      expect(await pageOf(path, '?consumer=c')).toMatchObject({
+        changes: [{ syncId: '2' }, { syncId: '3' }],
+        cursor: '3',
+      })
+    }
+    expect(await pageOf(path, '?consumer=nobody')).toMatchObject({ changes: [{}, {}, {}], cursor: '3' })
+    await server.put(`${path}/consumers/c`, { cursor: '3' })
+    expect(await pageOf(path, '?consumer=c')).toEqual({ changes: [], cursor: '3', hasMore: false })
+  })
+
+  test('DELETE forgets it: 204, then 404', async () => {
+    const { path } = await made(2)
+    await server.put(`${path}/consumers/c`, { cursor: '2' })
+    const removed = await server.delete(`${path}/consumers/c`)
+    expect([removed.status, removed.text]).toEqual([204, ''])
+    expect((await server.get(`${path}/consumers/c`)).json).toEqual({ consumer: 'c', cursor: '0', lag: 2 })
+    for (const target of [`${path}/consumers/c`, `/v1/feeds/${fresh('feed')}/consumers/c`]) {
+      const answer = await server.delete(target)
+      expect([answer.status, answer.json.code]).toEqual([404, 'consumer_not_found'])
+    }
+  })
+
+  test('on a feed that has not begun it is at "0", and may be stored there', async () => {
+    const feed = fresh('feed')
+    const target = `/v1/feeds/${feed}/consumers/c`
+    expect((await server.get(target)).json).toEqual({ consumer: 'c', cursor: '0', lag: 0 })
+    expect((await server.put(target, { cursor: '0' })).json).toEqual({ consumer: 'c', cursor: '0', lag: 0 })
+    expect((await server.get(`/v1/feeds/${feed}`)).json).toMatchObject({ lastSyncId: '0', entries: 0 })
+  })
+})
+
+describe('changes with waitSeconds', () => {
+  test('are answered at once when there are any', async () => {
+    const { path } = await made(1)
+    const { answer, ms } = await timed(pageOf(path, '?waitSeconds=20'))
+    expect(answer.changes).toHaveLength(1)
+    expect(ms).toBeLessThan(1000)
+  })
+
+  test('are answered without any when the time is over', async () => {
+    for (const { path } of [await made(1), await made(0)]) {
+      const after = (await pageOf(path)).cursor
+      const { answer, ms } = await timed(pageOf(path, `?after=${after}&waitSeconds=1`))
+      expect(answer).toEqual({ changes: [], cursor: after, hasMore: false })
+      expect([ms > 900, ms < 2500]).toEqual([true, true])
+    }
+  })
+
+  test.each(['after=1', 'consumer=c'])('%s: within a second of a write', async (query) => {
+    const { path } = await made(1)
+    await server.put(`${path}/consumers/c`, { cursor: '1' })
+    const waiting = pageOf(path, `?${query}&waitSeconds=20`)
+    await pause(300)
+    await server.put(`${path}/entries/new`, { value: 'here' })
+    const { answer, ms } = await timed(waiting)
+    expect(answer).toMatchObject({ changes: [{ syncId: '2', key: 'new', value: 'here' }], cursor: '2' })
+    expect(ms).toBeLessThan(1000)
+  })
+
+  test('of a feed that has not begun: within a second of its first entry', async () => {
+    const path = `/v1/feeds/${fresh('feed')}`
+    const waiting = pageOf(path, '?waitSeconds=20')
+    await pause(300)
+    await server.post(`${path}/entries`, { entries: [{ key: 'first', value: 1 }] })
+    const { answer, ms } = await timed(waiting)
+    expect(answer).toMatchObject({ changes: [{ syncId: '1', key: 'first' }], cursor: '1' })
+    expect(ms).toBeLessThan(1000)
+  })
+
+  test('many at once, of one feed and of others: each is answered by its own', async () => {
+    const [a, b] = [await made(0), await made(0)]
+    const waiting = Array.from({ length: 40 }, (_, n) => pageOf((n % 2 ? a : b).path, '?waitSeconds=3'))
+    await pause(300)
+    await server.put(`${a.path}/entries/k`, { value: 1 })
+    const { answer: ofA, ms } = await timed(Promise.all(waiting.filter((_, n) => n % 2)))
+    expect(ms).toBeLessThan(1000)
+    for (const page of ofA) expect(page).toMatchObject({ changes: [{ key: 'k' }] })
+    for (const page of await Promise.all(waiting.filter((_, n) => n % 2 === 0))) expect(page).toEqual(NONE)
+  })
+})
+
+describe('who waits is answered', () => {
+  test('by nobody when the client is gone: the waiting ends', async () => {
+    const { feed, path } = await made(0)
+    const waits = jest.spyOn(store.feeds, 'changes')
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+    socket.on('error', () => {})
+    socket.write(`GET ${path}/changes?waitSeconds=20 HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+    await pause(300)
+    const [waiting] = waits.mock.results
+    expect(waits.mock.calls).toEqual([[feed, expect.objectContaining({ waitSeconds: 20 })]])
+    waits.mockRestore()
+    socket.destroy()
+    const { answer, ms } = await timed(waiting?.value)
+    expect(answer).toEqual({ changes: [], cursor: 0n, hasMore: false })
+    expect(ms).toBeLessThan(1000)
+  })
+
+  test('when the server stops: at once, with no changes, as the last answer of the connection', async () => {
+    const { path } = await made(1)
+    const stopping = new AbortController()
+    const app = createApp(store, { allowAnonymous: false, stopping: stopping.signal })
+    const { url, stop } = await listen(app, '127.0.0.1', 0)
+    const client = clientOf(url)
+    const waiting = [1, 2, 3].map(() => client.get(`${path}/changes?after=1&waitSeconds=20`))
+    await pause(300)
+    const stopped = stop()
+    stopping.abort()
+    const { answer: answers, ms } = await timed(Promise.all(waiting))
+    await stopped
+    expect(ms).toBeLessThan(1000)
+    for (const { status, json, headers } of answers) {
+      expect([status, json, headers.connection]).toEqual([200, { ...NONE, cursor: '1' }, 'close'])
+    }
+  })
+
+  test('when the store is closed; who comes later gets 503', async () => {
+    const closing = await memoryStore()
+    const client = clientOf(await serving(createApp(closing, { allowAnonymous: false, onError: () => {} })))
+    const waiting = client.get('/v1/feeds/f/changes?waitSeconds=20')
+    await pause(300)
+    const { ms } = await timed(closing.close())
+    expect((await waiting).json).toEqual(NONE)
+    expect(ms).toBeLessThan(1000)
+    const later = await send(client.url, 'GET', '/v1/feeds/f/changes?waitSeconds=20', {})
+    expect([later.status, later.json.code]).toEqual([503, 'closed'])
+  })
+})

@@ -1,0 +1,300 @@
+/** What happens to a group, as server-sent events: over real connections, and with a second store on the database. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import http from 'node:http'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import express from 'express'
+import { RecentnError } from '../../src/errors'
+import { createApp } from '../../src/http/app'
+import { listen } from '../../src/http/listen'
+import { messagesOf } from '../../src/http/messages'
+import { createRouter } from '../../src/http/router'
+import { openStore } from '../../src/store'
+import type { Store } from '../../src/store-types'
+import { type Client, clientOf, fresh, memoryStore, serving } from './support/client'
+import { schemaFault } from './support/documented'
+import { closeStreams, eventually, inShort, listening, pause } from './support/streams'
+
+const limits = { maxStreams: 5, heartbeatMs: 300, stallMs: 500 }
+
+let store: Store
+let server: Client
+const warnings: Error[] = []
+const onWarning = (warning: Error) => void warnings.push(warning)
+const problems: unknown[] = []
+beforeAll(async () => {
+  process.on('warning', onWarning)
+  store = await memoryStore()
+  server = await served(store)
+})
+afterEach(async () => {
+  closeStreams()
+  await eventually('every stream to be freed', () => watchedOf(store) === 0)
+})
+afterAll(() => {
+  process.off('warning', onWarning)
+  expect([warnings, problems]).toEqual([[], []])
+})
+
+async function served(of: Store, more = {}): Promise<Client> {
+  const onError = (error: unknown) => void problems.push(error)
+  const app = createApp(of, { allowAnonymous: false, streams: limits, onError, ...more })
+  return clientOf(await serving(app, messagesOf(app)))
+}
+
+const watchedOf = (of: Store) => (of.groups as unknown as { streams: { watched: number } }).streams.watched
+describe('a stream', () => {
+  test('begins with a comment, so that the client knows it is connected, and with nothing of the past', async () => {
+    const group = fresh()
+    await store.groups.append(group)
+    const stream = await listening(server.url, `/v1/groups/${group}/stream`)
+    await eventually('a first word', () => stream.text() !== '')
+    expect(stream.text()).toBe(': connected\nretry: 1000\n\n')
+    expect(stream.status).toBe(200)
+    expect(Object.fromEntries(stream.headers)).toMatchObject({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      'x-request-id': expect.any(String),
+    })
+    expect(stream.headers.has('content-length')).toBe(false)
+  })
+
+  test('gives items as reading them does, removals, and says when to read anew, as documented', async () => {
+    const group = fresh('a/ü')
+    const path = `/v1/groups/${encodeURIComponent(group)}`
+    const stream = await listening(server.url, `${path}/stream`)
+    const body = '{"member":"m","payload":{"n":\r\n 1.50,\n"big":12345678901234567890}}'
+    await server.request('POST', `${path}/items`, { body })
+    await server.post(`${path}/items`, { eventId: 'e', occurredAt: '2026-01-01T00:00:00+01:00' })
+    await stream.until(2)
+    const page = await server.get(`${path}/items`)
+    expect(stream.events).toEqual([
+      { event: 'item', id: '0', data: page.json.items?.[1] },
+      { event: 'item', id: '1', data: page.json.items?.[0] },
+    ])
+    expect(stream.text()).toContain('data: {"group"')
+    expect(stream.text()).toContain('12345678901234567890')
+    await server.delete(`${path}/items/0`)
+    await stream.until(3)
+    await server.put(path, { capacity: 3 })
+    await stream.until(4)
+    await server.delete(path)
+    await stream.until(5)
+    expect(stream.events.slice(2)).toEqual([
+      { event: 'removed', id: null, data: { id: '0' } },
+      { event: 'reset', id: '1', data: { group, capacity: 3, mode: 'history', total: '2' } },
+      { event: 'reset', id: null, data: { group, capacity: 10, mode: 'history', total: '0' } },
+    ])
+    const schemas = { item: 'Item', removed: 'GroupRemoved', reset: 'GroupReset' } as Record<string, string>
+    for (const { event, data } of stream.events) expect(schemaFault(schemas[event] as string, data)).toBeNull()
+  })
+
+  test('hears within a second what another store on the database commits, and goes on after a reconnection', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'recentn-stream-'))
+    const url = `sqlite:${join(folder, 'groups.db')}`
+    const [here, there] = [await openStore({ url }), await openStore({ url })]
+    const { url: address } = await served(here)
+    const stream = await listening(address, '/v1/groups/g/stream')
+    await pause(600)
+    await there.groups.appendMany([{ group: 'g' }, { group: 'g' }])
+    await stream.until(2, 1000)
+    stream.close()
+    await there.groups.append('g')
+    await there.groups.remove('g', 0n)
+    const again = await listening(address, '/v1/groups/g/stream', { 'Last-Event-ID': '1' })
+    await again.until(2, 1000)
+    await there.groups.append('g')
+    await again.until(3, 1000)
+    expect([inShort(stream), inShort(again)]).toEqual([
+      ['+0', '+1'],
+      ['-0', '+2', '+3'],
+    ])
+    again.close()
+    await eventually('all to be freed', () => watchedOf(here) === 0)
+    await Promise.all([here.close(), there.close()])
+    rmSync(folder, { recursive: true })
+  })
+
+  test('sends heartbeats while nothing happens', async () => {
+    const stream = await listening(server.url, `/v1/groups/${fresh()}/stream`)
+    await pause(1000)
+    const beats = stream.text().split(': heartbeat\n\n').length - 1
+    expect([beats >= 2, beats <= 4, stream.events]).toEqual([true, true, []])
+  })
+
+  test('goes on from `after`, unless a Last-Event-ID says more', async () => {
+    const group = fresh()
+    await store.groups.appendMany(Array.from({ length: 14 }, () => ({ group })))
+    const path = `/v1/groups/${group}/stream`
+    const streams = [
+      await listening(server.url, `${path}?after=11`),
+      await listening(server.url, `${path}?after=5`, { 'Last-Event-ID': '12' }),
+      await listening(server.url, `${path}?after=2`),
+    ]
+    await pause(100)
+    await store.groups.append(group)
+    for (const stream of streams) await stream.until(2)
+    expect(streams.map(inShort)).toEqual([
+      ['+12', '+13', '+14'],
+      ['+13', '+14'],
+      ['reset', '+14'],
+    ])
+  })
+
+  test('is refused, as a problem, for what is not valid', async () => {
+    const headers = { 'Last-Event-ID': '-1' }
+    const answer = await server.get('/v1/groups/g/stream?after=x&more=1', headers)
+    expect(answer.status).toBe(400)
+    const parameters = answer.json.errors as unknown as { parameter: string }[]
+    expect(parameters.map(({ parameter }) => parameter).sort()).toEqual(['Last-Event-ID', 'after', 'more'])
+    expect((await server.post('/v1/groups/g/stream', {})).status).toBe(405)
+  })
+
+  test('answers HEAD without beginning', async () => {
+    const answer = await server.request('HEAD', '/v1/groups/g/stream')
+    expect([answer.status, answer.headers['content-type'], answer.text]).toEqual([200, 'text/event-stream', ''])
+    expect(watchedOf(store)).toBe(0)
+  })
+})
+
+describe('many streams', () => {
+  test('hear the same; one too many is refused, until another one has ended', async () => {
+    const group = fresh()
+    const path = `/v1/groups/${group}/stream`
+    const streams = await Promise.all(Array.from({ length: 5 }, () => listening(server.url, path)))
+    const refused = await server.get(path)
+    expect([refused.status, refused.json.code, refused.headers['retry-after']]).toEqual([429, 'overloaded', '5'])
+    expect(watchedOf(store)).toBe(1)
+    await store.groups.appendMany([{ group }, { group }])
+    for (const stream of streams) {
+      await stream.until(2)
+      expect(inShort(stream)).toEqual(['+0', '+1'])
+    }
+    streams[0]?.close()
+    let next = await listening(server.url, path)
+    for (let tries = 0; next.status === 429 && tries < 50; tries++) next = await listening(server.url, path)
+    expect(next.status).toBe(200)
+  })
+
+  test('free everything when their clients go away, in whatever way', async () => {
+    const group = fresh()
+    const { hostname, port } = new URL(server.url)
+    const sockets = Array.from({ length: 4 }, () => connect(Number(port), hostname))
+    for (const socket of sockets) {
+      socket.on('error', () => {})
+      socket.write(`GET /v1/groups/${group}/stream HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+    }
+    await eventually('the streams', () => watchedOf(store) === 1)
+    await pause(100)
+    const [ended, destroyed, reset] = sockets
+    ended?.end()
+    destroyed?.destroy()
+    reset?.resetAndDestroy()
+    await pause(100)
+    expect(watchedOf(store)).toBe(1)
+    sockets[3]?.destroy()
+    await eventually('the last one to be freed', () => watchedOf(store) === 0)
+  })
+})
+
+describe('a client that takes nothing', () => {
+  test('is cut after a while, with little kept for it meanwhile, and the others hear everything', async () => {
+    const group = fresh()
+    await store.groups.put(group, { capacity: 200 })
+    const { hostname, port } = new URL(server.url)
+    const lazy = connect(Number(port), hostname)
+    lazy.on('error', () => {})
+    lazy.pause()
+    lazy.write(`GET /v1/groups/${group}/stream HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+    const stream = await listening(server.url, `/v1/groups/${group}/stream`)
+    const closed = new Promise((resolve) => lazy.once('close', resolve))
+    const payload = 'x'.repeat(60_000)
+    for (let n = 0; n < 200; n++) await store.groups.append(group, { payload })
+    await stream.until(200, 5000)
+    expect(inShort(stream)).toEqual(Array.from({ length: 200 }, (_, n) => `+${n}`))
+    stream.close()
+    await eventually('the lazy one to be cut', () => watchedOf(store) === 0, 5000)
+    lazy.resume()
+    await closed
+    expect(lazy.bytesRead).toBeLessThan(12_000_000)
+  })
+
+  test('a slow one gets everything in the end', async () => {
+    const group = fresh()
+    await store.groups.put(group, { capacity: 300 })
+    const payload = 'y'.repeat(60_000)
+    const items = Array.from({ length: 100 }, () => ({ group, payload: payload.slice(0, 30_000) }))
+    await store.groups.appendMany(items)
+    await store.groups.appendMany(items)
+    const seen: string[] = []
+    const options = { headers: { 'Last-Event-ID': '0' } }
+    await new Promise<void>((resolve, reject) => {
+      const request = http.get(`${server.url}/v1/groups/${group}/stream`, options, async (response) => {
+        let rest = ''
+        response.setEncoding('utf8')
+        for await (const text of response) {
+          const lines = (rest + text).split('\n')
+          rest = lines.pop() ?? ''
+          for (const line of lines) if (line.startsWith('id: ')) seen.push(line.slice(4))
+          await pause(3)
+          if (seen.length >= 199) break
+        }
+        resolve()
+      })
+      request.on('error', reject)
+    })
+    expect(seen).toEqual(Array.from({ length: 199 }, (_, n) => String(n + 1)))
+  }, 20_000)
+})
+
+describe('streams end', () => {
+  test('at once when the server stops, and it stops', async () => {
+    const stopping = new AbortController()
+    const app = createApp(store, { allowAnonymous: false, stopping: stopping.signal })
+    const { url, stop } = await listen(app, '127.0.0.1', 0, messagesOf(app))
+    const streams = await Promise.all([1, 2, 3].map(() => listening(url, `/v1/groups/${fresh()}/stream`, {})))
+    const begun = performance.now()
+    const stopped = stop()
+    stopping.abort()
+    await Promise.all(streams.map(({ ended }) => ended))
+    await stopped
+    expect(performance.now() - begun).toBeLessThan(1000)
+  })
+
+  test('when the store closes; who comes later gets 503', async () => {
+    const closing = await memoryStore()
+    const { url } = await served(closing, { onError: () => {} })
+    const stream = await listening(url, '/v1/groups/g/stream')
+    await closing.close()
+    await stream.ended
+    const later = await listening(url, '/v1/groups/g/stream')
+    expect(later.status).toBe(503)
+  })
+})
+
+describe('in the app of a user', () => {
+  test('asks for access, tells a middleware that collects what is written, and works where it is mounted', async () => {
+    const scopes: string[] = []
+    let flushed = 0
+    const app = express()
+    app.use((_request, response, next) => {
+      Object.assign(response, { flush: () => void flushed++ })
+      next()
+    })
+    const access = (request: express.Request, scope: string) => {
+      scopes.push(scope)
+      if (request.headers.authorization === undefined) throw new RecentnError('unauthorized')
+      return true
+    }
+    app.use('/activity', createRouter(store, { access }))
+    const url = await serving(app)
+    const group = fresh()
+    expect((await listening(url, `/activity/v1/groups/${group}/stream`)).status).toBe(401)
+    const stream = await listening(url, `/activity/v1/groups/${group}/stream`, { Authorization: 'Bearer x' })
+    await store.groups.append(group)
+    await stream.until(1)
+    expect([scopes, flushed >= 2, inShort(stream)]).toEqual([['read', 'read'], true, ['+0']])
+  })
+})
