@@ -51,8 +51,8 @@ export async function describeTable(
     throw new RecentnError('invalid_input', `The DataSource of the store has no entity ${nameOf(target)}`)
   }
   const name = metadata?.tableName ?? (target as string)
-  const escape = (column: string) => source.driver.escape(column)
-  const path = (metadata?.tablePath ?? name).split('.').map(escape).join('.')
+  const escaped = (part: string) => source.driver.escape(part)
+  const path = (metadata?.tablePath ?? name).split('.').map(escaped).join('.')
   const found = await session.read((reader) => catalogueOf(reader, metadata?.tablePath ?? name))
   if (found.columns.length === 0) throw new RecentnError('invalid_input', `There is no table ${name}`)
   const properties = new Map(metadata?.columns.map((column) => [column.databaseName, column.propertyPath]))
@@ -61,7 +61,7 @@ export async function describeTable(
     name,
     path,
     columns: found.columns.map((column) => ({ ...column, property: properties.get(column.name) ?? column.name })),
-    escape,
+    escape: escaped,
     rowOf: metadata ? (raw) => entityOf(source, metadata, raw) : (raw) => ({ ...raw }),
   }
 }

@@ -8,7 +8,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { RecentnError } from '../errors'
-import type { Outcome } from '../repositories/polls/claims'
+import type { Limits, Outcome } from '../repositories/polls/claims'
 import type { PollRepository } from '../repositories/polls/repository'
 import type { PollCounts } from '../repositories/polls/types'
 import { Pauses } from './backoff'
@@ -27,6 +27,8 @@ const TIDY_MS = 5000
 /** How often `once` looks again for rows that others had locked, as claims do for a moment. */
 const LOOKS = 5
 const LOOK_MS = 20
+/** How long others are waited for before a row begins alone, and then its end before others begin. */
+const CAREFUL_MS = 3000
 /** How long handlers have after they were told to abort. */
 const LAST_MS = 1000
 
@@ -157,10 +159,11 @@ class RowPoller<T> implements Poller {
     const dueAt = performance.now() + this.#settings.timeoutMs
     try {
       await this.#advise()
-      const { claims, givenUp } = await this.#repository.claim(this.#batch.next)
+      const { claims, givenUp } = await this.#repository.claim(this.#limits())
       const leases = claims.map((claim) => new Lease(claim, dueAt))
       this.#leases.add(leases)
-      this.#waiting.push(...leases)
+      // One that may be the death of this process begins last, when nothing else waits.
+      this.#waiting.push(...leases.filter((lease) => !this.#isSuspect(lease)), ...leases.filter(this.#isSuspect))
       this.#recorder.claimed(claims.length, givenUp.length)
       for (const { row, error } of givenUp) this.#faults.row(new Error(error), (row ?? undefined) as T | undefined)
       return claims.length + givenUp.length
@@ -168,6 +171,16 @@ class RowPoller<T> implements Poller {
       this.#repository.forgetPlan()
       throw error
     }
+  }
+
+  /** A row is not given up for having waited in a process that died: with one attempt only, none waits. */
+  #limits(): Limits {
+    const free = this.#settings.concurrency - this.#running.size
+    return { max: this.#settings.maxAttempts === 1 ? free : this.#batch.next, ranOut: free }
+  }
+
+  readonly #isSuspect = ({ claim }: Lease): boolean => {
+    return claim.ranOut && claim.attempts >= this.#settings.maxAttempts
   }
 
   async #advise(): Promise<void> {
@@ -190,7 +203,8 @@ class RowPoller<T> implements Poller {
     const began = performance.now()
     const rows = this.#waiting.length
     while (this.#waiting.length > 0 && !this.#isEnding) {
-      if (this.#running.size < this.#settings.concurrency) this.#begin(this.#waiting.shift() as Lease)
+      if (this.#isSuspect(this.#waiting[0] as Lease)) await this.#alone(this.#waiting.shift() as Lease)
+      else if (this.#running.size < this.#settings.concurrency) this.#begin(this.#waiting.shift() as Lease)
       else await this.#oneEnded()
     }
     while (this.#running.size >= this.#settings.concurrency && !this.#isEnding) await this.#oneEnded()
@@ -201,6 +215,17 @@ class RowPoller<T> implements Poller {
   /** Or the poller is stopped. */
   async #oneEnded(): Promise<void> {
     await Promise.race([...this.#running.values(), this.#ended])
+  }
+
+  /** Its last attempt, and those before never came to an end: so that no other row dies of it, where handlers end in time. */
+  async #alone(lease: Lease): Promise<void> {
+    await within(CAREFUL_MS, Promise.all(this.#running.values()))
+    while (this.#running.size >= this.#settings.concurrency && !this.#isEnding) await this.#oneEnded()
+    if (this.#isEnding) this.#waiting.push(lease)
+    else {
+      this.#begin(lease)
+      await within(CAREFUL_MS, this.#running.get(lease) ?? Promise.resolve())
+    }
   }
 
   #begin(lease: Lease): void {

@@ -9,6 +9,7 @@ import { createShopApp } from '../../examples/mounted-router'
 import * as invoicing from '../../examples/order-invoices'
 import { main as ownTransaction } from '../../examples/own-transaction'
 import { main as pollOrders } from '../../examples/poll-orders'
+import * as searching from '../../examples/search-index'
 import { attachStore, type Message, openStore, type Store } from '../../src/index'
 // Registers its own tests.
 import '../../examples/someone-elses.test'
@@ -19,6 +20,7 @@ const KNOWN = [
   'order-invoices.ts',
   'own-transaction.ts',
   'poll-orders.ts',
+  'search-index.ts',
   'someone-elses.test.ts',
 ]
 
@@ -122,6 +124,43 @@ describe('examples', () => {
       const invoices = await source.getRepository(invoicing.Invoice).find()
       expect(invoices).toEqual([expect.objectContaining({ order: 7, cents: 100 })])
       expect(await shop.queues.getMessage(invoicing.QUEUE, (message as Message).id)).toBeNull()
+    } finally {
+      await shop.close()
+      await source.destroy()
+    }
+  })
+
+  it('search-index: sees the last change of each user, and who is gone', async () => {
+    expect(await searching.main(shopFile())).toEqual({ readers: ['jim'], lag: 0 })
+  })
+
+  it('search-index: one that is killed goes on from its cursor, one that was away too long starts over', async () => {
+    const source = await searching.createDataSource(shopFile()).initialize()
+    let offsetMs = 0
+    const shop = await attachStore(source, {
+      publish: false,
+      sweep: false,
+      feeds: { tombstoneSeconds: 10 },
+      clockOffsetMs: () => offsetMs,
+    })
+    try {
+      await searching.followUsers(shop)
+      const users = ['fred', 'anna', 'jim']
+      for (const name of users) await source.manager.insert(searching.User, { name, about: 'reads' })
+      await shop.feeds.publish()
+      const killed = new searching.SearchIndex()
+      const { changes } = await shop.feeds.changes('users', { limit: 2 })
+      for (const change of changes) killed.apply(change) // and its cursor is not saved
+      const index = new searching.SearchIndex()
+      expect(await searching.indexOnce(shop, index)).toBe(3)
+      expect(index.find('reads').sort()).toEqual(['anna', 'fred', 'jim'])
+
+      await searching.removeUser(shop, 'fred')
+      await shop.feeds.publish()
+      offsetMs = 11_000
+      await (shop.feeds as unknown as { sweep(): Promise<unknown> }).sweep()
+      expect(await searching.indexOnce(shop, index)).toBe(2)
+      expect(index.find('reads').sort()).toEqual(['anna', 'jim'])
     } finally {
       await shop.close()
       await source.destroy()

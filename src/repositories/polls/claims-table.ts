@@ -14,6 +14,7 @@ import {
   chooseRows,
   deleteRow,
   type Held,
+  type Limits,
   MAX_ROWS,
   NEVER_MS,
   type Outcome,
@@ -43,11 +44,12 @@ export async function freshConditions(reader: Reader, plan: Plan, cursor: string
   )
 }
 
-async function take(tx: Tx, plan: Plan, max: number, claimKey: string): Promise<Taken> {
+async function take(tx: Tx, plan: Plan, limits: Limits, claimKey: string): Promise<Taken> {
   const cursor = plan.sequence ? await lockCursor(tx, plan, tx.engine.forShare) : null
-  const due = await takeDue(tx, plan, max, claimKey)
-  if (due.held.length >= max) return due
-  const rows = await chooseRows(tx, plan, await freshConditions(tx, plan, cursor), max - due.held.length)
+  const due = await takeDue(tx, plan, limits, claimKey)
+  const left = limits.max - due.held.length
+  if (left <= 0) return due
+  const rows = await chooseRows(tx, plan, await freshConditions(tx, plan, cursor), left)
   const fresh = await note(
     tx,
     plan,
@@ -83,7 +85,7 @@ async function note(tx: Tx, plan: Plan, refs: readonly RowRef[], claimKey: strin
     const attempts = new Map(mine.map((row) => [row.row_key as string, Number(row.attempts)]))
     for (const ref of chunk) {
       const tried = attempts.get(ref.rowKey)
-      if (tried !== undefined) held.push({ ref, claimKey, attempts: tried })
+      if (tried !== undefined) held.push({ ref, claimKey, attempts: tried, ranOut: false })
     }
   }
   const byRef = new Map(held.map((one) => [one.ref, one]))

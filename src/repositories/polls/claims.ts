@@ -22,6 +22,8 @@ export interface Held {
   claimKey: string
   /** This one included. */
   attempts: number
+  /** The claim before this one ran out: the row may have killed who had it. */
+  ranOut: boolean
 }
 
 export interface Claim extends Held {
@@ -32,6 +34,37 @@ export interface Claim extends Held {
 export interface GivenUp extends Held {
   row: ObjectLiteral | null
   error: string
+}
+
+/** How many rows a claim takes. */
+export interface Limits {
+  max: number
+  /** Of those whose claim before ran out: as many as begin at once, so that none waits behind one that kills. */
+  ranOut: number
+}
+
+/**
+ * Which of the rows whose claim ran out may be taken: not more than the limit, and one for which it is the last attempt,
+ * so that it runs by itself. A row that dies of another must not be given up for it.
+ */
+export class Careful {
+  #left: number
+  #hasLast = false
+  readonly #maxAttempts: number
+
+  constructor({ ranOut }: Limits, maxAttempts: number) {
+    this.#left = ranOut
+    this.#maxAttempts = maxAttempts
+  }
+
+  /** `attempts` counts the one that would begin. */
+  takes(attempts: number): boolean {
+    const isLast = attempts >= this.#maxAttempts
+    if (this.#left === 0 || (isLast && this.#hasLast)) return false
+    this.#left--
+    this.#hasLast ||= isLast
+    return true
+  }
 }
 
 export interface Taken {
@@ -49,7 +82,7 @@ export type Outcome =
 
 /** Where claims are noted: in the row, or in recentn's own table. */
 export interface Place {
-  take(tx: Tx, plan: Plan, max: number, claimKey: string): Promise<Taken>
+  take(tx: Tx, plan: Plan, limits: Limits, claimKey: string): Promise<Taken>
   /** False: the claim is not held any more, and nothing was changed. */
   end(tx: Tx, plan: Plan, held: Held, outcome: Outcome): Promise<boolean>
   extend(tx: Tx, plan: Plan, held: readonly Held[]): Promise<void>

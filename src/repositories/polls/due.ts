@@ -5,28 +5,28 @@
  */
 import type { Tx } from '../../database/engine'
 import { STATE } from './claim-state'
-import { deleteRow, type Held, NEVER_MS, type Taken, unfinished, updateRows } from './claims'
+import { Careful, deleteRow, type Held, type Limits, NEVER_MS, type Taken, unfinished, updateRows } from './claims'
 import type { Plan } from './plan'
 
 interface Due extends Held {
   /** Of the claim that ran out. */
   before: string
-  ranOut: boolean
 }
 
-export async function takeDue(tx: Tx, plan: Plan, max: number, claimKey: string): Promise<Taken> {
+export async function takeDue(tx: Tx, plan: Plan, limits: Limits, claimKey: string): Promise<Taken> {
   const taken: Taken = { held: [], givenUp: [] }
+  const careful = new Careful(limits, plan.maxAttempts)
   const states = plan.status ? [STATE.claimed] : [STATE.claimed, STATE.waiting]
   for (const state of states) {
-    if (taken.held.length >= max) break
-    for (const due of await chooseDue(tx, plan, state, max - taken.held.length, claimKey)) {
+    if (taken.held.length >= limits.max) break
+    for (const due of await chooseDue(tx, plan, state, limits.max - taken.held.length, claimKey)) {
       if (!(await isThere(tx, plan, due))) continue
       if (due.ranOut && due.attempts > plan.maxAttempts) {
         await giveUp(tx, plan, due)
         taken.givenUp.push({ ...due, attempts: due.attempts - 1 })
-      } else {
+      } else if (!due.ranOut || careful.takes(due.attempts)) {
         await takeAgain(tx, plan, due)
-        taken.held.push({ ref: due.ref, claimKey, attempts: due.attempts })
+        taken.held.push(due)
       }
     }
   }

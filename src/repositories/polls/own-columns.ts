@@ -4,10 +4,12 @@
  */
 import type { Parameter, Reader, Statements, Tx } from '../../database/engine'
 import {
+  Careful,
   Conditions,
   chooseRows,
   deleteRow,
   type Held,
+  type Limits,
   type Outcome,
   type Place,
   type Taken,
@@ -31,10 +33,10 @@ export function ownConditions({ engine, now }: Reader, plan: Plan): Conditions {
   return conditions
 }
 
-async function take(tx: Tx, plan: Plan, max: number, claimKey: string): Promise<Taken> {
+async function take(tx: Tx, plan: Plan, limits: Limits, claimKey: string): Promise<Taken> {
   const { claim, attempts, nextTime, timeType } = own(plan)
   const more = `, ${claim} AS recentn_claim, ${attempts} AS recentn_attempts`
-  const rows = await chooseRows(tx, plan, ownConditions(tx, plan), max, more)
+  const rows = await chooseRows(tx, plan, ownConditions(tx, plan), limits.max, more)
   const chosen = rows.map((row) => ({
     ref: plan.identity.refOf(row),
     before: row.recentn_claim as string | null,
@@ -43,11 +45,12 @@ async function take(tx: Tx, plan: Plan, max: number, claimKey: string): Promise<
   const isOut = (row: (typeof chosen)[number]) => row.before !== null && row.attempts >= plan.maxAttempts
   const givenUp: Held[] = []
   for (const { ref, before, attempts: tried } of chosen.filter(isOut)) {
-    const held = { ref, claimKey: before as string, attempts: tried }
+    const held = { ref, claimKey: before as string, attempts: tried, ranOut: true }
     await end(tx, plan, held, { is: 'failed', error: unfinished(tried) })
     givenUp.push(held)
   }
-  const fresh = chosen.filter((row) => !isOut(row))
+  const careful = new Careful(limits, plan.maxAttempts)
+  const fresh = chosen.filter((row) => !isOut(row) && (row.before === null || careful.takes(row.attempts + 1)))
   const until = tx.engine.rowFacts.time(`${tx.now} + ${plan.timeoutMs}`, timeType)
   const sets = `${claim} = ?, ${attempts} = COALESCE(${attempts}, 0) + 1, ${nextTime} = ${until}`
   const refs = fresh.map(({ ref }) => ref)
@@ -56,7 +59,10 @@ async function take(tx: Tx, plan: Plan, max: number, claimKey: string): Promise<
     ? '1 = 1'
     : `(${nextTime} IS NULL OR ${nextTime} <= ${tx.engine.rowFacts.time(tx.now, timeType)})`
   await updateRows(tx, plan, refs, [sets, claimKey], [free])
-  return { held: fresh.map((row) => ({ ref: row.ref, claimKey, attempts: row.attempts + 1 })), givenUp }
+  return {
+    held: fresh.map((row) => ({ ref: row.ref, claimKey, attempts: row.attempts + 1, ranOut: row.before !== null })),
+    givenUp,
+  }
 }
 
 async function end(tx: Statements, plan: Plan, held: Held, outcome: Outcome): Promise<boolean> {

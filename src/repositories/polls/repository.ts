@@ -8,6 +8,7 @@ import {
   type Claim,
   type GivenUp,
   type Held,
+  type Limits,
   newClaimKey,
   type Outcome,
   type Place,
@@ -58,11 +59,11 @@ export class PollRepository {
     this.#plan = null
   }
 
-  /** Claims up to `max` rows, those first whose time has come again. */
-  async claim(max: number): Promise<Claimed> {
+  /** Claims rows, those first whose time has come again. */
+  async claim(limits: Limits): Promise<Claimed> {
     const plan = await this.plan()
     return this.#session.write(async (tx) => {
-      const taken = await placeOf(plan).take(tx, plan, max, newClaimKey())
+      const taken = await placeOf(plan).take(tx, plan, limits, newClaimKey())
       const all = [...taken.held, ...taken.givenUp]
       const rows = await readRows(
         tx,

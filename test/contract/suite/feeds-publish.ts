@@ -1,6 +1,6 @@
 import type { Store } from '../../../src/index'
 import type { Change } from '../../../src/repositories/feeds/types'
-import { type Context, sleep } from './context'
+import { type Context, eventually, sleep } from './context'
 import { expectGrowing, feedTools, knowledgeOf, sweptFeeds, syncIdsOf } from './feeds-tools'
 import { range } from './queues-tools'
 
@@ -100,6 +100,18 @@ export function describeFeedPublishing(context: Context): void {
       expect([changes.length, changes[0]?.syncId, cursor]).toEqual([3000, 1n, changes.at(-1)?.syncId])
       expect((await feeds().getFeed(feed))?.lastSyncId).toBe(cursor)
     }, 20_000)
+
+    it('happens in the background, of what anybody has written, and before the store closes', async () => {
+      const feed = named()
+      const store = await context.open({ publish: true })
+      await feeds().put(feed, 'other', 1)
+      await eventually(2000, 'it is published', async () => (await readOn(feed)).changes.length === 1)
+      await store.feeds.put(feed, 'own', 1)
+      await eventually(400, 'it is published at once', async () => (await readOn(feed)).changes.length === 2)
+      await store.feeds.putMany(feed, [{ key: 'last', value: 1 }])
+      await store.close()
+      expect(await known(feed)).toEqual({ other: 1, own: 1, last: 1 })
+    })
 
     it('never gives a number twice: after puts, deletes, a swept tombstone, and the feed begun anew', async () => {
       const feed = named()

@@ -26,7 +26,7 @@ export function describePollIndexes(context: Context): void {
     return sessionOf(context.store.dataSource).read(async (reader) => {
       const conditions = plan.own ? ownConditions(reader, plan) : await freshConditions(reader, plan, null)
       const sql = chooseSql(reader.engine, plan, conditions, 10)
-      const how = context.engine === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN'
+      const how = context.engine === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN FORMAT=TRADITIONAL'
       const rows = await reader.rows(`${how} ${sql}`, conditions.parameters)
       if (context.engine !== 'sqlite') {
         const row = rows.find(({ table: of }) => of === name)

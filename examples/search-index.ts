@@ -1,0 +1,117 @@
+/**
+ * A search index that follows a table. Each change of a user clears the row's sync id in the same statement; a publisher
+ * gives it the next number; the indexer reads from its cursor, and saves it when what it read is in the index. It may be
+ * stopped, or killed, at any moment: it goes on from the saved cursor, and what it had done after that is done again.
+ */
+import 'reflect-metadata'
+import { Column, DataSource, Entity, Index, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm'
+import { attachStore, type Change, entities, migrations, RecentnError, type Store } from '../src' // 'recentn' in a project of your own
+
+@Entity({ name: 'shop_users' })
+export class User {
+  @PrimaryColumn({ type: 'varchar', length: 100 })
+  name!: string
+
+  @Column({ type: 'varchar', length: 200 })
+  about!: string
+
+  /** Null from each change until it is published. */
+  @Index()
+  @Column({ name: 'sync_id', type: 'bigint', nullable: true })
+  syncId!: string | null
+}
+
+export class Users1764000000001 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(
+      'CREATE TABLE shop_users (name varchar(100) NOT NULL PRIMARY KEY, about varchar(200) NOT NULL, sync_id bigint NULL)',
+    )
+    await runner.query('CREATE INDEX shop_users_sync_id ON shop_users (sync_id)')
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE shop_users')
+  }
+}
+
+export function createDataSource(database: string): DataSource {
+  return new DataSource({
+    type: 'better-sqlite3',
+    database,
+    enableWAL: true,
+    entities: [User, ...entities],
+    migrations: [Users1764000000001, ...migrations],
+    migrationsRun: true,
+  })
+}
+
+/** Word by word, who says it of themselves. */
+export class SearchIndex {
+  readonly #abouts = new Map<string, string>()
+
+  apply({ key, value, deleted }: Change): void {
+    if (deleted) this.#abouts.delete(key)
+    else this.#abouts.set(key, (value as { about: string }).about)
+  }
+
+  clear(): void {
+    this.#abouts.clear()
+  }
+
+  find(word: string): string[] {
+    return [...this.#abouts].filter(([, about]) => about.split(' ').includes(word)).map(([name]) => name)
+  }
+}
+
+const FEED = 'users'
+const CONSUMER = 'search-index'
+
+export async function followUsers(store: Store): Promise<void> {
+  await store.feeds.follow(User, { feed: FEED, syncColumn: 'syncId', key: 'name', value: ['about'] })
+}
+
+/** Forgets a user; the row can't say that it is gone, so a tombstone does. */
+export async function removeUser(store: Store, name: string): Promise<void> {
+  await store.transaction(async (tx) => {
+    await tx.manager.delete(User, { name })
+    await tx.feeds.delete(FEED, name)
+  })
+}
+
+/** Reads what there is, waiting for it up to `waitSeconds`; resolves to how many changes it was. */
+export async function indexOnce(store: Store, index: SearchIndex, waitSeconds = 0): Promise<number> {
+  try {
+    const { changes, cursor } = await store.feeds.changes(FEED, { consumer: CONSUMER, limit: 1000, waitSeconds })
+    for (const change of changes) index.apply(change)
+    await store.feeds.putConsumer(FEED, CONSUMER, cursor)
+    return changes.length
+  } catch (error) {
+    // Away for so long that deletions are missing: from the beginning.
+    if (!(error instanceof RecentnError && error.code === 'cursor_expired')) throw error
+    index.clear()
+    await store.feeds.putConsumer(FEED, CONSUMER, 0n, { force: true })
+    return indexOnce(store, index, waitSeconds)
+  }
+}
+
+export async function main(database: string): Promise<{ readers: string[]; lag: number }> {
+  const source = await createDataSource(database).initialize()
+  const store = await attachStore(source)
+  try {
+    await followUsers(store)
+    const index = new SearchIndex()
+    await source.manager.insert(User, { name: 'fred', about: 'reads and writes' })
+    await source.manager.insert(User, { name: 'anna', about: 'reads' })
+    for (let seen = 0; seen < 2; ) seen += await indexOnce(store, index, 5)
+    // The last one that was published changes again: a number that was used before would hide it from the indexer.
+    await source.manager.update(User, { name: 'anna' }, { about: 'sings', syncId: null })
+    await removeUser(store, 'fred')
+    await source.manager.insert(User, { name: 'jim', about: 'reads' })
+    for (let seen = 0; seen < 3; ) seen += await indexOnce(store, index, 5)
+    const { lag } = await store.feeds.getConsumer(FEED, CONSUMER)
+    return { readers: index.find('reads'), lag }
+  } finally {
+    await store.close() // leaves your DataSource open
+    await source.destroy()
+  }
+}
