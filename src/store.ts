@@ -105,10 +105,8 @@ class BoundStore implements Store {
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>, { retries = 10 }: TransactionOptions = {}): Promise<T> {
     const caches: PolicyCache[] = []
-    let isFeedWritten = false
-    const onWrite = () => {
-      isFeedWritten = true
-    }
+    const written = new Set<string>()
+    const onWrite = (feed: string) => written.add(feed)
     const feeds = { followed: this.feeds.followed, onWrite }
     const result = await this.#base.database.write(
       (tx, session) => {
@@ -120,7 +118,7 @@ class BoundStore implements Store {
     )
     if (caches.at(-1)?.changed) this.#policies.forget()
     this.groups.streams.wakeAll()
-    if (isFeedWritten) this.feeds.wrote()
+    this.feeds.wrote(written)
     return result
   }
 

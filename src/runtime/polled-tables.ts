@@ -2,7 +2,9 @@
 import { RecentnError } from '../errors'
 import type { PollRepository } from '../repositories/polls/repository'
 import type { PollShape } from '../repositories/polls/types'
-import { startPoller } from './poller'
+import { RowPoller } from './poller'
+import { PollerFaults } from './poller-faults'
+import { checkedPoll } from './poller-options'
 import type { Poller, PollHandler, PollOptions } from './poller-types'
 
 /** How long handlers have to finish when the store closes. */
@@ -17,10 +19,13 @@ export class PolledTables<Target> {
     this.#open = open
   }
 
-  poll<T>(target: Target, handler: PollHandler<T>, options?: PollOptions<T>): Poller {
+  /** See `Store.poll`. Throws `invalid_input`. */
+  poll<T>(target: Target, handler: PollHandler<T>, options: PollOptions<T> = {}): Poller {
     if (this.#isClosed) throw new RecentnError('closed')
     const name = typeof target === 'function' ? target.name : typeof target === 'string' ? target : 'a table'
-    const poller = startPoller({ name, repository: (shape) => this.#open(target, shape) }, handler, options)
+    const settings = checkedPoll(handler, options)
+    const faults = new PollerFaults<T>(options.name ?? name, options)
+    const poller = new RowPoller(this.#open(target, settings.shape), handler, settings, faults)
     this.#pollers.add(poller)
     return {
       once: () => poller.once(),

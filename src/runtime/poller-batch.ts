@@ -3,6 +3,9 @@
  * handled by another process, and are what a crash leaves claimed; a claim for each row would be a transaction more for each.
  */
 
+import type { Limits } from '../repositories/polls/claims'
+import type { PollSettings } from './poller-options'
+
 /** What one claim should be worth. */
 const WORTH_MS = 1000
 const FIRST = 10
@@ -11,17 +14,24 @@ export class BatchSize {
   readonly #min: number
   readonly #max: number
   readonly #concurrency: number
+  readonly #hasOneAttempt: boolean
   #size: number
 
-  constructor({ min, max }: { min: number; max: number }, concurrency: number) {
-    this.#min = min
-    this.#max = max
+  constructor({ batch, concurrency, maxAttempts }: PollSettings) {
+    this.#min = batch.min
+    this.#max = batch.max
     this.#concurrency = concurrency
+    this.#hasOneAttempt = maxAttempts === 1
     this.#size = this.#bounded(Math.max(FIRST, concurrency))
   }
 
-  get next(): number {
-    return this.#size
+  /**
+   * While so many handlers run. Rows that ran out before, and rows that have one attempt only, don't wait here for a
+   * handler: they would be given up for having waited in a process that died.
+   */
+  limits(running: number): Limits {
+    const free = this.#concurrency - running
+    return { max: this.#hasOneAttempt ? free : this.#size, ranOut: free }
   }
 
   /** A claim of so many rows was handled in so long. It grows twofold at most, and only when it was full. */

@@ -11,10 +11,13 @@ export class Lease {
   /** By this process's clock, from before the claim was asked for: it surely holds until then. */
   dueAt: number
   isLost = false
+  /** Its last attempt, and the one before never came to an end: it may be the death of this process, too. */
+  readonly isSuspect: boolean
 
-  constructor(claim: Claim, dueAt: number) {
+  constructor(claim: Claim, dueAt: number, maxAttempts: number) {
     this.claim = claim
     this.dueAt = dueAt
+    this.isSuspect = claim.ranOut && claim.attempts >= maxAttempts
   }
 
   get signal(): AbortSignal {
@@ -33,6 +36,11 @@ export class Lease {
   abort(): void {
     this.#controller.abort()
   }
+}
+
+/** One that may be the death of this process begins when nothing else waits here. */
+export function suspectsLast(leases: readonly Lease[]): Lease[] {
+  return [...leases.filter(({ isSuspect }) => !isSuspect), ...leases.filter(({ isSuspect }) => isSuspect)]
 }
 
 export interface LeasesOptions {

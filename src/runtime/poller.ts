@@ -7,18 +7,18 @@
  */
 import { AsyncResource } from 'node:async_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
-import { RecentnError } from '../errors'
-import type { Limits, Outcome } from '../repositories/polls/claims'
+import { type ErrorCode, RecentnError } from '../errors'
+import type { Outcome } from '../repositories/polls/claims'
 import type { PollRepository } from '../repositories/polls/repository'
 import type { PollCounts } from '../repositories/polls/types'
 import { Pauses } from './backoff'
 import { within } from './patience'
 import { BatchSize } from './poller-batch'
-import { PollerFaults } from './poller-faults'
-import { Lease, Leases } from './poller-leases'
-import { checkedPoll, type PollSettings } from './poller-options'
+import type { PollerFaults } from './poller-faults'
+import { Lease, Leases, suspectsLast } from './poller-leases'
+import type { PollSettings } from './poller-options'
 import { failureOf, LONGEST_PAUSE_MS, Recorder } from './poller-results'
-import type { Poller, PollHandler, PollOptions, PollResult } from './poller-types'
+import type { Poller, PollHandler, PollResult } from './poller-types'
 import { checkedStop } from './worker-options'
 import type { StopOptions } from './worker-types'
 
@@ -35,19 +35,9 @@ const LAST_MS = 1000
 /** Pollers belong to no caller: one that is started inside a transaction must not run inside it. */
 const OUTSIDE = new AsyncResource('recentn.Poller')
 
-export interface PollSource {
-  name: string
-  repository(shape: PollSettings['shape']): PollRepository
-}
+const refused = (code: ErrorCode, why: string) => Promise.reject(new RecentnError(code, why))
 
-/** See `Store.poll`. Throws `invalid_input`. */
-export function startPoller<T>(source: PollSource, handler: PollHandler<T>, options: PollOptions<T> = {}): Poller {
-  const settings = checkedPoll(handler, options)
-  const faults = new PollerFaults<T>(options.name ?? source.name, options)
-  return OUTSIDE.runInAsyncScope(() => new RowPoller(source.repository(settings.shape), handler, settings, faults))
-}
-
-class RowPoller<T> implements Poller {
+export class RowPoller<T> implements Poller {
   readonly #repository: PollRepository
   readonly #handler: PollHandler<T>
   readonly #settings: PollSettings
@@ -61,7 +51,7 @@ class RowPoller<T> implements Poller {
   #isAdvised = false
   #tidiedAt = Number.NEGATIVE_INFINITY
   readonly #ending = new AbortController()
-  readonly #ended = new Promise((resolve) => this.#ending.signal.addEventListener('abort', resolve))
+  #wake: () => void = () => {}
   readonly #loop: Promise<void>
   #stopping: Promise<void> | null = null
   #hurry: () => void = () => {}
@@ -74,18 +64,16 @@ class RowPoller<T> implements Poller {
     this.#handler = handler
     this.#settings = settings
     this.#faults = faults
-    this.#batch = new BatchSize(settings.batch, settings.concurrency)
-    this.#leases = new Leases({
-      timeoutMs: settings.timeoutMs,
-      extend: (claims) => repository.extend(claims),
-      onFault: (error) => faults.database(error),
-    })
+    this.#batch = new BatchSize(settings)
+    const onFault = (error: unknown) => faults.database(error)
+    const { timeoutMs } = settings
+    this.#leases = new Leases({ timeoutMs, extend: (claims) => repository.extend(claims), onFault })
     this.#recorder = new Recorder({
       end: ({ claim }, outcome) => repository.end(claim, outcome),
-      onFault: (error) => faults.database(error),
+      onFault,
       onEnd: (lease) => this.#leases.remove(lease),
     })
-    this.#loop = settings.auto ? this.#poll() : Promise.resolve()
+    this.#loop = settings.auto ? OUTSIDE.runInAsyncScope(() => this.#poll()) : Promise.resolve()
   }
 
   get #isEnding(): boolean {
@@ -93,10 +81,8 @@ class RowPoller<T> implements Poller {
   }
 
   once(): Promise<PollResult> {
-    if (this.#isEnding) return Promise.reject(new RecentnError('closed', 'The poller was stopped'))
-    if (this.#settings.auto) {
-      return Promise.reject(new RecentnError('invalid_input', 'The poller polls by itself: `once` is for auto: false'))
-    }
+    if (this.#isEnding) return refused('closed', 'The poller was stopped')
+    if (this.#settings.auto) return refused('invalid_input', 'The poller polls by itself: `once` is for auto: false')
     this.#once ??= OUTSIDE.runInAsyncScope(() => this.#onceAlone()).finally(() => {
       this.#once = null
     })
@@ -118,6 +104,16 @@ class RowPoller<T> implements Poller {
 
   async #onceAlone(): Promise<PollResult> {
     this.#recorder.begin()
+    try {
+      await this.#claimAll()
+    } finally {
+      await Promise.all(this.#running.values())
+    }
+    if (!this.#isEnding) await this.#repository.tidy()
+    return this.#recorder.result
+  }
+
+  async #claimAll(): Promise<void> {
     for (let looks = 0; !this.#isEnding; ) {
       if ((await this.#claim()) > 0) {
         looks = 0
@@ -126,9 +122,6 @@ class RowPoller<T> implements Poller {
       else if (looks++ < LOOKS && (await this.#repository.isAnyReady())) await this.#pause(LOOK_MS * looks)
       else break
     }
-    await Promise.all(this.#running.values())
-    if (!this.#isEnding) await this.#repository.tidy()
-    return this.#recorder.result
   }
 
   async #poll(): Promise<void> {
@@ -159,11 +152,10 @@ class RowPoller<T> implements Poller {
     const dueAt = performance.now() + this.#settings.timeoutMs
     try {
       await this.#advise()
-      const { claims, givenUp } = await this.#repository.claim(this.#limits())
-      const leases = claims.map((claim) => new Lease(claim, dueAt))
+      const { claims, givenUp } = await this.#repository.claim(this.#batch.limits(this.#running.size))
+      const leases = claims.map((claim) => new Lease(claim, dueAt, this.#settings.maxAttempts))
       this.#leases.add(leases)
-      // One that may be the death of this process begins last, when nothing else waits.
-      this.#waiting.push(...leases.filter((lease) => !this.#isSuspect(lease)), ...leases.filter(this.#isSuspect))
+      this.#waiting.push(...suspectsLast(leases))
       this.#recorder.claimed(claims.length, givenUp.length)
       for (const { row, error } of givenUp) this.#faults.row(new Error(error), (row ?? undefined) as T | undefined)
       return claims.length + givenUp.length
@@ -171,16 +163,6 @@ class RowPoller<T> implements Poller {
       this.#repository.forgetPlan()
       throw error
     }
-  }
-
-  /** A row is not given up for having waited in a process that died: with one attempt only, none waits. */
-  #limits(): Limits {
-    const free = this.#settings.concurrency - this.#running.size
-    return { max: this.#settings.maxAttempts === 1 ? free : this.#batch.next, ranOut: free }
-  }
-
-  readonly #isSuspect = ({ claim }: Lease): boolean => {
-    return claim.ranOut && claim.attempts >= this.#settings.maxAttempts
   }
 
   async #advise(): Promise<void> {
@@ -203,7 +185,7 @@ class RowPoller<T> implements Poller {
     const began = performance.now()
     const rows = this.#waiting.length
     while (this.#waiting.length > 0 && !this.#isEnding) {
-      if (this.#isSuspect(this.#waiting[0] as Lease)) await this.#alone(this.#waiting.shift() as Lease)
+      if (this.#waiting[0]?.isSuspect) await this.#alone(this.#waiting.shift() as Lease)
       else if (this.#running.size < this.#settings.concurrency) this.#begin(this.#waiting.shift() as Lease)
       else await this.#oneEnded()
     }
@@ -212,9 +194,12 @@ class RowPoller<T> implements Poller {
     this.#batch.handled(rows, performance.now() - began)
   }
 
-  /** Or the poller is stopped. */
+  /** Resolves when a handler has ended, or the poller is stopped. */
   async #oneEnded(): Promise<void> {
-    await Promise.race([...this.#running.values(), this.#ended])
+    if (this.#isEnding) return
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve
+    })
   }
 
   /** Its last attempt, and those before never came to an end: so that no other row dies of it, where handlers end in time. */
@@ -244,6 +229,7 @@ class RowPoller<T> implements Poller {
     }
     await this.#recorder.record(lease, outcome)
     this.#running.delete(lease)
+    this.#wake()
   }
 
   async #giveBack(): Promise<void> {
@@ -254,6 +240,7 @@ class RowPoller<T> implements Poller {
 
   async #stop(): Promise<void> {
     this.#ending.abort()
+    this.#wake()
     const ended = Promise.all([this.#loop, this.#once?.catch(() => {})]).then(() => Promise.all(this.#running.values()))
     await Promise.race([ended, this.#hurried])
     if (this.#running.size > 0) {

@@ -39,8 +39,6 @@ export interface PublishedFeedsOptions {
 
 /** Entries of a request that is worth a transaction. */
 const LARGE = 100
-/** Followed tables are looked at no oftener. */
-const ROWS_MS = 100
 
 export class PublishedFeeds extends FeedRepository {
   readonly #options: PublishedFeedsOptions
@@ -49,11 +47,8 @@ export class PublishedFeeds extends FeedRepository {
   readonly #puts: BatchedWrites<PutRequest, PutDone>
   #closed = false
 
-  /** Followed tables were numbered last, by `performance.now`. */
-  #rowsAt = Number.NEGATIVE_INFINITY
-
   constructor(session: Session, options: PublishedFeedsOptions) {
-    super(session, { onWrite: () => this.wrote() })
+    super(session, { onWrite: (feed) => this.wrote([feed]) })
     this.#options = options
     this.#watcher = new FeedWatcher({
       look: (feeds) => this.lastSyncIds(feeds),
@@ -67,7 +62,7 @@ export class PublishedFeeds extends FeedRepository {
     })
     const { publish, onError } = options
     const isAwaited = () => this.#watcher.isAwaited
-    this.#publisher = publish ? new Publisher({ publish: () => this.#publishSome(), isAwaited, onError }) : null
+    this.#publisher = publish ? new Publisher({ publish: (feeds) => this.#publish(feeds), isAwaited, onError }) : null
   }
 
   /** What many put at the same time shares a commit. What is large has one of its own. */
@@ -78,9 +73,9 @@ export class PublishedFeeds extends FeedRepository {
     return this.#puts.add(laneOf(request.feed), request, { items, bytes })
   }
 
-  /** Something was written that is to be published, and is committed. */
-  wrote(): void {
-    this.#publisher?.wake()
+  /** Something was written to these feeds that is to be published, and is committed. */
+  wrote(feeds: Iterable<string>): void {
+    for (const feed of feeds) this.#publisher?.wake(feed)
   }
 
   override async changes(feed: string, options: ChangesOptions = {}): Promise<Changes> {
@@ -106,17 +101,13 @@ export class PublishedFeeds extends FeedRepository {
    */
   async publish(feed?: string): Promise<{ published: number }> {
     if (feed !== undefined) check.checkFeed(feed)
-    const { published, feeds } = await this.publishPending(feed)
-    this.#watcher.published(feeds)
-    return { published }
+    return { published: await this.#publish(feed === undefined ? null : new Set([feed])) }
   }
 
-  /** A round in the background: rows of followed tables are locked no oftener than matters to readers. */
-  async #publishSome(): Promise<void> {
-    const withRows = performance.now() - this.#rowsAt >= ROWS_MS
-    if (withRows) this.#rowsAt = performance.now()
-    const { feeds } = await this.publishPending(undefined, withRows)
-    this.#watcher.published(feeds)
+  async #publish(feeds: ReadonlySet<string> | null): Promise<number> {
+    const { published, feeds: news } = await this.publishPending(feeds)
+    this.#watcher.published(news)
+    return published
   }
 
   /** Has a table as a feed. */
@@ -141,7 +132,7 @@ export class PublishedFeeds extends FeedRepository {
   async #begin(table: FollowedTable): Promise<void> {
     await this.begin(table.feed)
     this.followed.set(table.feed, table)
-    this.wrote()
+    this.wrote([table.feed])
   }
 
   /** One round of what time does to feeds. */

@@ -6,8 +6,8 @@
  * Invariant: one round runs at a time; what is written while it runs has a round of its own after it.
  */
 export interface PublisherOptions {
-  /** Numbers what there is in all feeds. */
-  publish: () => Promise<unknown>
+  /** Numbers what there is, in these feeds or in all. */
+  publish: (feeds: ReadonlySet<string> | null) => Promise<unknown>
   /** Whether somebody in this process waits for changes. */
   isAwaited: () => boolean
   onError: (error: unknown) => void
@@ -17,6 +17,8 @@ export interface PublisherOptions {
 const POLL_MS = 500
 /** The same while somebody waits here. */
 const AWAITED_POLL_MS = 150
+/** At most such a part of the time is spent looking: with very many feeds it is looked less often. */
+const LOOK_SHARE = 20
 /** A round ends this long before the next one begins at the least: what is written meanwhile shares it. */
 const GAP_MS = 5
 const MAX_PAUSE_MS = 30_000
@@ -25,25 +27,31 @@ export class Publisher {
   readonly #options: PublisherOptions
   #timer: NodeJS.Timeout | null = null
   #running: Promise<void> | null = null
-  #isWoken = false
+  /** Feeds that this process has written to since they were published last. */
+  #woken = new Set<string>()
+  /** When it is to be looked at all feeds, by `performance.now`. */
+  #lookAt: number
+  #lookMs = 0
   #stopped = false
   #faults = 0
 
   constructor(options: PublisherOptions) {
     this.#options = options
-    this.#schedule(this.#pollMs)
+    this.#lookAt = performance.now() + this.#pollMs
+    this.#schedule()
   }
 
-  /** There is something to publish. */
-  wake(): void {
-    if (this.#isWoken || this.#stopped) return
-    this.#isWoken = true
-    if (!this.#running && this.#faults === 0) this.#schedule(GAP_MS)
+  /** There is something to publish in the feed. */
+  wake(feed: string): void {
+    if (this.#stopped) return
+    this.#woken.add(feed)
+    if (this.#woken.size === 1) this.#schedule()
   }
 
   /** Somebody began to wait: it is to be looked more often. */
   hurry(): void {
-    if (!this.#running && !this.#isWoken && this.#faults === 0) this.#schedule(this.#pollMs)
+    this.#lookAt = Math.min(this.#lookAt, performance.now() + this.#pollMs)
+    this.#schedule()
   }
 
   /** Publishes what this process has written; then no more rounds. */
@@ -53,39 +61,48 @@ export class Publisher {
     if (this.#timer) clearTimeout(this.#timer)
     await this.#running
     // What cannot be published now is, by whoever runs next.
-    if (this.#isWoken && this.#faults === 0) await this.#options.publish().catch(() => {})
+    if (this.#woken.size > 0 && this.#faults === 0) await this.#options.publish(this.#woken).catch(() => {})
   }
 
   get #pollMs(): number {
-    return (this.#options.isAwaited() ? AWAITED_POLL_MS : POLL_MS) * (0.75 + Math.random() / 2)
-  }
-
-  #schedule(pauseMs: number): void {
-    if (this.#timer) clearTimeout(this.#timer)
-    if (this.#stopped) return
-    this.#timer = setTimeout(() => {
-      this.#timer = null
-      this.#running = this.#round().finally(() => {
-        this.#running = null
-        this.#schedule(this.#pauseMs)
-      })
-    }, pauseMs)
-    this.#timer.unref() // publishing alone keeps no process alive
+    const pollMs = this.#options.isAwaited() ? AWAITED_POLL_MS : POLL_MS
+    return Math.max(pollMs * (0.75 + Math.random() / 2), this.#lookMs * LOOK_SHARE)
   }
 
   get #pauseMs(): number {
     if (this.#faults > 0) return Math.min(POLL_MS * 2 ** this.#faults, MAX_PAUSE_MS)
-    return this.#isWoken ? GAP_MS : this.#pollMs
+    return this.#woken.size > 0 ? GAP_MS : Math.max(0, this.#lookAt - performance.now())
+  }
+
+  #schedule(): void {
+    if (this.#running || this.#stopped) return
+    // After a fault the pause that was begun stays.
+    if (this.#timer && this.#faults > 0) return
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      this.#timer = null
+      this.#running = this.#round().finally(() => {
+        this.#running = null
+        this.#schedule()
+      })
+    }, this.#pauseMs)
+    this.#timer.unref() // publishing alone keeps no process alive
   }
 
   async #round(): Promise<void> {
-    this.#isWoken = false
+    const since = performance.now()
+    const isLook = since >= this.#lookAt
+    const woken = this.#woken
+    this.#woken = new Set()
     try {
-      await this.#options.publish()
+      await this.#options.publish(isLook ? null : woken)
       this.#faults = 0
+      if (!isLook) return
+      this.#lookMs = performance.now() - since
+      this.#lookAt = performance.now() + this.#pollMs
     } catch (error) {
       // What it was woken for is still to be done.
-      this.#isWoken = true
+      for (const feed of woken) this.#woken.add(feed)
       this.#faults++
       if (this.#faults === 1 && !this.#stopped) this.#options.onError(error)
     }

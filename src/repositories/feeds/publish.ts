@@ -6,7 +6,8 @@
  * a consumer has read already (traviscj.com, "feed sequences"). Rows that a writer holds are passed over: they are
  * numbered after its commit. So nobody waits for a publisher but who writes the very row that is being numbered.
  */
-import type { Parameter, Reader, Session, Statement, Tx } from '../../database/engine'
+import { type Parameter, placeholders, type Reader, type Session, type Statement, type Tx } from '../../database/engine'
+import { chunksOf } from '../chunks'
 import { readSequence, setSequence } from '../sequence-rows'
 import { FEED } from './heads'
 
@@ -113,13 +114,42 @@ export function entriesSource(feed: string, id: bigint): Source {
   }
 }
 
+/** What has rows without number, of these feeds or of all. */
+export async function pendingSources(
+  reader: Reader,
+  feeds: ReadonlySet<string> | null,
+  followed: readonly { source: Source }[],
+): Promise<Source[]> {
+  const sources = feeds === null ? await pendingFeeds(reader) : await ownSources(reader, [...feeds])
+  for (const { source } of followed) {
+    if ((feeds === null || feeds.has(source.feed)) && (await hasPending(reader, source))) sources.push(source)
+  }
+  return sources
+}
+
 /** The feeds that have something to number in their own table. */
-export async function pendingFeeds(reader: Reader): Promise<Source[]> {
+async function pendingFeeds(reader: Reader): Promise<Source[]> {
   const rows = await reader.rows(pendingFeedsSql(reader))
   return rows.map(({ id, feed }) => entriesSource(feed as string, BigInt(id as string)))
 }
 
-export async function hasPending(reader: Reader, { table, sync, where, parameters, index }: Source): Promise<boolean> {
+/** Names of one list: a longer one may turn into a scan. */
+const MAX_NAMES = 250
+
+async function ownSources(reader: Reader, feeds: readonly string[]): Promise<Source[]> {
+  const sources: Source[] = []
+  for (const names of chunksOf(feeds, MAX_NAMES)) {
+    const rows = await reader.rows(
+      `SELECT ${reader.engine.bigint('f.id')} AS id, f.feed AS feed FROM feeds f WHERE f.feed IN (${placeholders(names.length)})`,
+      names,
+    )
+    const own = rows.map(({ id, feed }) => entriesSource(feed as string, BigInt(id as string)))
+    for (const source of own) if (await hasPending(reader, source)) sources.push(source)
+  }
+  return sources
+}
+
+async function hasPending(reader: Reader, { table, sync, where, parameters, index }: Source): Promise<boolean> {
   const rows = await reader.rows(
     `SELECT 1 AS pending FROM ${table}${reader.engine.useIndex(index)} WHERE ${where}${sync} IS NULL LIMIT 1`,
     parameters,

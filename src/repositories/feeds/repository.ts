@@ -16,7 +16,7 @@ import * as check from './check'
 import { type Cursor, cursorOf, deleteConsumer, getConsumer, putConsumer, readCursor } from './cursors'
 import { type FollowedTable, followedEntry } from './followed'
 import { dropFeed, type FeedHead, holdOrBegin, lastSyncIds, readHead } from './heads'
-import { hasPending, pendingFeeds, publishSource, type Source } from './publish'
+import { pendingSources, publishSource } from './publish'
 import { republish } from './republish'
 import { readEntry } from './rows'
 import { FeedCounts, listHeads, statusOf } from './status'
@@ -167,24 +167,19 @@ export class FeedRepository implements Feed.Feeds {
     return { feeds, nextAfter: heads.length > limit ? (feeds.at(-1)?.feed ?? null) : null }
   }
 
-  /** Numbers what has no number, of one feed or of all; resolves to how many, and of which feeds. */
-  protected async publishPending(feed?: string, withRows = true): Promise<{ published: number; feeds: string[] }> {
-    const followed = withRows ? [...this.followed.values()].map(({ source }) => source) : []
-    const sources = await this.session.read(async (reader) => {
-      const own = await pendingFeeds(reader)
-      const others: Source[] = []
-      for (const source of followed) if (await hasPending(reader, source)) others.push(source)
-      return [...own, ...others]
-    })
-    const feeds = new Set<string>()
+  /** Numbers what has no number, in these feeds or in all; resolves to how many, and in which feeds. */
+  protected async publishPending(
+    feeds: ReadonlySet<string> | null,
+  ): Promise<{ published: number; feeds: ReadonlySet<string> }> {
+    const sources = await this.session.read((reader) => pendingSources(reader, feeds, [...this.followed.values()]))
+    const news = new Set<string>()
     let published = 0
     for (const source of sources) {
-      if (feed !== undefined && source.feed !== feed) continue
       const count = await this.session.whole((whole) => publishSource(whole, source))
       published += count
-      if (count > 0) feeds.add(source.feed)
+      if (count > 0) news.add(source.feed)
     }
-    return { published, feeds: [...feeds] }
+    return { published, feeds: news }
   }
 
   /** The last sync ids of these feeds; those that have not begun are left out. */

@@ -107,7 +107,7 @@ export function describeFeedPublishing(context: Context): void {
       await feeds().put(feed, 'other', 1)
       await eventually(2000, 'it is published', async () => (await readOn(feed)).changes.length === 1)
       await store.feeds.put(feed, 'own', 1)
-      await eventually(400, 'it is published at once', async () => (await readOn(feed)).changes.length === 2)
+      await eventually(1000, 'its own is too', async () => (await readOn(feed)).changes.length === 2)
       await store.feeds.putMany(feed, [{ key: 'last', value: 1 }])
       await store.close()
       expect(await known(feed)).toEqual({ other: 1, own: 1, last: 1 })
