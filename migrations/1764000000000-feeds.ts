@@ -17,7 +17,7 @@ export class Feeds1764000000000 implements MigrationInterface {
     await runner.query(`CREATE TABLE IF NOT EXISTS feed_entries (
       feed_id bigint NOT NULL,
       entry_key ${name} NOT NULL,
-      sync_id bigint NULL,
+      sync_id bigint NOT NULL,
       version bigint NOT NULL,
       deleted smallint NOT NULL,
       updated_at_ms bigint NOT NULL,

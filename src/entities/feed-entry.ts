@@ -14,9 +14,9 @@ export class FeedEntry {
   @PrimaryColumn({ name: 'entry_key', type: 'varchar', length: 191 })
   key!: string
 
-  /** Null until a publisher has numbered what the row has now. */
-  @Column({ name: 'sync_id', type: 'bigint', nullable: true, transformer: asBigint })
-  syncId!: bigint | null
+  /** 0 until a publisher has numbered what the row has now. */
+  @Column({ name: 'sync_id', type: 'bigint', transformer: asBigint })
+  syncId!: bigint
 
   @Column({ type: 'bigint', transformer: asNumber })
   version!: number

@@ -24,11 +24,11 @@ export async function leaveTombstones(tx: Tx, feed: string, keys: readonly strin
     (column) => `${column} = ${engine.proposed(column)}`,
   )
   for (const chunk of chunksOf([...keys].sort(compareNames), MAX_KEYS)) {
-    const { sql, parameters } = engine.values(chunk.map((key) => [id, key, null, 1, 1, nowMs, nowMs, 'null']))
+    const { sql, parameters } = engine.values(chunk.map((key) => [id, key, 0, 1, 1, nowMs, nowMs, 'null']))
     await tx.run(
       'INSERT INTO feed_entries (feed_id, entry_key, sync_id, version, deleted, updated_at_ms, unpublished_since_ms, value) ' +
         `VALUES ${sql} ${engine.onDuplicate('feed_id, entry_key')} ${proposed.join(', ')}, version = version + 1, ` +
-        'deleted = 1, sync_id = NULL',
+        'deleted = 1, sync_id = 0',
       parameters,
     )
   }

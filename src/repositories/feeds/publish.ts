@@ -20,6 +20,8 @@ export interface Source {
   keys: readonly string[]
   /** SQL: the column that gets the number. */
   sync: string
+  /** SQL: what stands there in a row that has no number. */
+  none: string
   /** SQL: which of the table's rows are of the feed, beside those without number. */
   where: string
   parameters: readonly Parameter[]
@@ -65,14 +67,14 @@ async function publishBatch(tx: Tx, source: Source, from: Parameter): Promise<Pu
 /** The UPDATE that numbers the next rows along the index. */
 export function numberSql(
   { engine }: Pick<Tx, 'engine'>,
-  { table, keys, sync, where, parameters, index, order }: Source,
+  { table, keys, sync, none, where, parameters, index, order }: Source,
   value: bigint,
   from: Parameter,
 ): Statement {
   const after = from === null ? '' : ` AND ${order[0]} >= ?`
   const columns = [...new Set([...keys, ...order])].join(', ')
   const picked =
-    `SELECT ${columns} FROM ${table}${engine.useIndex(index)} WHERE ${where}${sync} IS NULL${after} ` +
+    `SELECT ${columns} FROM ${table}${engine.useIndex(index)} WHERE ${where}${sync} ${none}${after} ` +
     `ORDER BY ${order.join(', ')} LIMIT ${BATCH}${engine.forUpdateSkipLocked}`
   const chosen = `SELECT ${keys.join(', ')}, ROW_NUMBER() OVER (ORDER BY ${order.join(', ')}) AS recentn_number FROM (${picked}) picked`
   const on = keys.map((key) => `${table}.${key} = chosen.${key}`).join(' AND ')
@@ -99,7 +101,7 @@ async function placeOf(
 /** SQL: the feeds whose own table has rows without number. */
 export const pendingFeedsSql = ({ engine }: Pick<Reader, 'engine'>) =>
   `SELECT ${engine.bigint('f.id')} AS id, f.feed AS feed FROM feeds f WHERE EXISTS (SELECT 1 FROM feed_entries e` +
-  `${engine.useIndex('feed_entries_sync')} WHERE e.feed_id = f.id AND e.sync_id IS NULL)`
+  `${engine.useIndex('feed_entries_sync')} WHERE e.feed_id = f.id AND e.sync_id = 0)`
 
 export function entriesSource(feed: string, id: bigint): Source {
   return {
@@ -107,6 +109,7 @@ export function entriesSource(feed: string, id: bigint): Source {
     table: 'feed_entries',
     keys: ['feed_id', 'entry_key'],
     sync: 'sync_id',
+    none: '= 0',
     where: 'feed_id = ? AND ',
     parameters: [id],
     index: 'feed_entries_sync',
@@ -149,9 +152,9 @@ async function ownSources(reader: Reader, feeds: readonly string[]): Promise<Sou
   return sources
 }
 
-async function hasPending(reader: Reader, { table, sync, where, parameters, index }: Source): Promise<boolean> {
+async function hasPending(reader: Reader, { table, sync, none, where, parameters, index }: Source): Promise<boolean> {
   const rows = await reader.rows(
-    `SELECT 1 AS pending FROM ${table}${reader.engine.useIndex(index)} WHERE ${where}${sync} IS NULL LIMIT 1`,
+    `SELECT 1 AS pending FROM ${table}${reader.engine.useIndex(index)} WHERE ${where}${sync} ${none} LIMIT 1`,
     parameters,
   )
   return rows.length > 0

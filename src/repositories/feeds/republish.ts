@@ -64,7 +64,7 @@ async function clearKeys(
       held.id,
       ...chunk,
     ])
-    const sets = `${waitingSince(String(held.nowMs))}, sync_id = NULL`
+    const sets = `${waitingSince(String(held.nowMs))}, sync_id = 0`
     await tx.run(`UPDATE feed_entries SET ${sets} WHERE ${where}`, [held.id, ...chunk])
     count += rows.length
     if (followed) count += await clearRows(tx, followed, followed.comparable(chunk))

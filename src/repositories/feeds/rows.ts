@@ -3,6 +3,12 @@ import type { Engine, Reader, Row } from '../../database/engine'
 import { JsonText } from '../../json'
 import type { Change, ValueOptions, WrittenEntry } from './types'
 
+/** The column has 0 for "no number": were it null, the row would grow when it gets one. */
+export function syncIdOf(row: Row): bigint | null {
+  const syncId = BigInt(row.sync_id as string)
+  return syncId === 0n ? null : syncId
+}
+
 /** SQL: an entry in table `e`. */
 export function entryColumns({ bigint }: Engine): string {
   return `e.entry_key AS entry_key, ${bigint('e.sync_id')} AS sync_id, e.version AS version, e.deleted AS deleted, e.updated_at_ms AS updated_at_ms, e.value AS value`
@@ -14,7 +20,7 @@ export function entryOf(row: Row, { values }: ValueOptions = {}): WrittenEntry {
     key: row.entry_key as string,
     value: isDeleted ? null : valueFrom(row.value as string, values),
     version: Number(row.version),
-    syncId: row.sync_id === null ? null : BigInt(row.sync_id as string),
+    syncId: syncIdOf(row),
     deleted: isDeleted,
     updatedAt: new Date(Number(row.updated_at_ms)),
   }

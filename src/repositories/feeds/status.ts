@@ -52,7 +52,7 @@ export class FeedCounts {
 async function countEntries(reader: Reader, feedId: bigint): Promise<Counted> {
   // The oldest by the same statement: it must not be of another moment than the counts.
   const rows = await reader.rows(
-    'SELECT CASE WHEN sync_id IS NULL THEN 1 ELSE 0 END AS waits, deleted, COUNT(*) AS entries, ' +
+    'SELECT CASE WHEN sync_id = 0 THEN 1 ELSE 0 END AS waits, deleted, COUNT(*) AS entries, ' +
       `MIN(unpublished_since_ms) AS since_ms, ${reader.now} AS now_ms ` +
       `FROM feed_entries${reader.engine.useIndex('feed_entries_sync')} WHERE feed_id = ? GROUP BY 1, 2`,
     [feedId],

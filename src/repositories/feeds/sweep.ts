@@ -10,6 +10,7 @@ import { compareNames, placeholders, type Session, type Tx } from '../../databas
 import { readSequence, setSequence } from '../sequence-rows'
 import { noteTombstones } from '../tombstones'
 import { FEED } from './heads'
+import { syncIdOf } from './rows'
 
 const BATCH = 250
 
@@ -136,7 +137,7 @@ async function entriesOf(tx: Tx, feedId: bigint, keys: readonly string[], lock: 
       {
         key: row.entry_key as string,
         deleted: Number(row.deleted),
-        syncId: row.sync_id === null ? null : BigInt(row.sync_id as string),
+        syncId: syncIdOf(row),
         sinceMs: Number(row.unpublished_since_ms),
       },
     ]),

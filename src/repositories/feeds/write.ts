@@ -27,7 +27,7 @@ const MAX_KEYS = 250
 
 /** SQL that keeps since when an entry waits, where it waits already. To be set before the sync id. */
 export const waitingSince = (since: string) =>
-  `unpublished_since_ms = CASE WHEN sync_id IS NULL THEN unpublished_since_ms ELSE ${since} END`
+  `unpublished_since_ms = CASE WHEN sync_id = 0 THEN unpublished_since_ms ELSE ${since} END`
 
 export interface PutRequest {
   feed: string
@@ -88,7 +88,7 @@ function countPuts(puts: Map<string, Put>, feedId: bigint, rows: readonly NewRow
 async function write(tx: Tx, puts: readonly Put[], nowMs: number): Promise<void> {
   const { engine } = tx
   for (const chunk of chunksBySize(puts, ({ text }) => text.length, MAX_ROWS, MAX_UNITS)) {
-    const rows = chunk.map(({ feedId, key, text, count }) => [feedId, key, null, count, 0, nowMs, nowMs, text])
+    const rows = chunk.map(({ feedId, key, text, count }) => [feedId, key, 0, count, 0, nowMs, nowMs, text])
     const { sql, parameters } = engine.values(rows)
     await tx.run(putSql(tx, sql), parameters)
   }
@@ -120,7 +120,7 @@ export const putSql = ({ engine }: Pick<Tx, 'engine'>, values: string) => {
     'INSERT INTO feed_entries (feed_id, entry_key, sync_id, version, deleted, updated_at_ms, unpublished_since_ms, value) ' +
     `VALUES ${values} ${engine.onDuplicate('feed_id, entry_key')} ${waitingSince(proposed('unpublished_since_ms'))}, ` +
     `version = feed_entries.version + ${proposed('version')}, deleted = 0, updated_at_ms = ${proposed('updated_at_ms')}, ` +
-    `value = ${proposed('value')}, sync_id = NULL`
+    `value = ${proposed('value')}, sync_id = 0`
   )
 }
 
@@ -148,7 +148,7 @@ export async function deleteEntry(tx: Tx, feed: string, key: string): Promise<Wr
   const { id, nowMs } = held
   const deleted = await tx.run(
     `UPDATE feed_entries SET ${waitingSince(String(nowMs))}, version = version + 1, deleted = 1, ` +
-      `updated_at_ms = ${nowMs}, value = 'null', sync_id = NULL WHERE feed_id = ? AND entry_key = ? AND deleted = 0`,
+      `updated_at_ms = ${nowMs}, value = 'null', sync_id = 0 WHERE feed_id = ? AND entry_key = ? AND deleted = 0`,
     [id, key],
   )
   if (deleted === 0) return null

@@ -245,6 +245,50 @@ export function describePollClaims(context: Context): void {
       expect(await numbersWhere(name, "status = 'cancelled'")).toEqual([0])
     })
 
+    it.each([
+      ['hard delete', { onDone: 'delete' }, ''],
+      ['a status', { status: 'status', sequence: 'word' }, "status = 'done'"],
+    ] as const)(
+      'handle rows that are alike in every column one after the other, each: %s',
+      async (_, options, done) => {
+        const name = await tableOf(
+          { title: '', columns: "word varchar(9), status varchar(22) DEFAULT 'ready'", row: {}, options },
+          0,
+        )
+        await query(`INSERT INTO ${name} (word, n) VALUES ${upTo(6).map(() => "('same', 1)")}`)
+        let [running, most, times] = [0, 0, 0]
+        const handler = async (_row: NumberedRow, { attempt }: { attempt: number }) => {
+          most = Math.max(most, ++running)
+          await sleep(5)
+          running--
+          if (++times === 2) throw new Error(`attempt ${attempt}`)
+        }
+        const stores = [context.store, await context.open()]
+        const settings = { ...options, concurrency: 3, backoff: { minSeconds: 0, maxSeconds: 0 } }
+        await Promise.all(stores.map((store) => poll(name, handler, settings, store).once()))
+        await poll(name, handler, settings).once()
+        expect([most, times]).toEqual([1, 7])
+        expect(await numbersWhere(name, done || undefined)).toHaveLength(done ? 6 : 0)
+        expect(
+          await query(`SELECT 1 FROM poll_claims c JOIN polls p ON p.id = c.poll_id WHERE p.poll = '${name}'`),
+        ).toEqual([])
+      },
+    )
+
+    it.each(PLACES)('forget a claim whose row is not there any more: %s', async (_, table) => {
+      const name = await tableOf(table, 2)
+      const slow = holding()
+      const late = poll(name, slow.handler, { ...table.options, concurrency: 2 }).once()
+      await slow.until(2)
+      await query(`DELETE FROM ${name} WHERE n = 0`)
+      later(TIMEOUT_SECONDS + 1)
+      const next = poll(name, () => {}, table.options)
+      expect(await next.once()).toMatchObject({ claimed: 1, done: 1 })
+      expect(await next.counts()).toEqual({ ready: 0, claimed: 0, waiting: 0, failed: 0, done: 1 })
+      slow.letGo()
+      expect(await late).toMatchObject({ done: 0, lost: 2 })
+    })
+
     it('begin a row anew that its owner made ready again', async () => {
       const name = await tableOf(table, 1)
       const attempts: number[] = []
