@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm'
+import { createIndex, dialect, hasIndex } from './dialect'
 
 /** Feeds. Each statement can be run again, as in all migrations. */
 export class Feeds1764000000000 implements MigrationInterface {
@@ -70,61 +71,4 @@ async function hasColumn(runner: QueryRunner): Promise<boolean> {
     "SELECT COUNT(*) AS present FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'recent_groups' AND column_name = 'sync_id'",
   )
   return Number(present) > 0
-}
-
-async function hasIndex(runner: QueryRunner, table: string, index: string): Promise<boolean> {
-  const [{ present }] = await runner.query(
-    'SELECT COUNT(*) AS present FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = ? AND index_name = ?',
-    [table, index],
-  )
-  return Number(present) > 0
-}
-
-interface Types {
-  name: string
-  text: string
-  /** The column `id`: a BIGINT that numbers the rows and is never used again. */
-  serial: string
-  table: string
-  /** A table whose rows lie in its primary key, as InnoDB has them by itself. */
-  clustered: string
-}
-
-/** Names are compared by their bytes and never padded, as in the tables of the recent items. */
-async function dialect(runner: QueryRunner): Promise<Types> {
-  if (runner.connection.options.type === 'better-sqlite3') {
-    return {
-      name: 'varchar(191)',
-      text: 'text',
-      // Quoted, as TypeORM looks for it when it reads the schema.
-      serial: '"id" integer PRIMARY KEY AUTOINCREMENT NOT NULL',
-      table: '',
-      clustered: ' WITHOUT ROWID',
-    }
-  }
-  const [{ version }] = await runner.query('SELECT VERSION() AS version')
-  const collation = /mariadb/i.test(version) ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin'
-  const characters = `CHARACTER SET utf8mb4 COLLATE ${collation}`
-  const table = ` ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE ${collation}`
-  return {
-    name: `varchar(191) ${characters}`,
-    text: `mediumtext ${characters}`,
-    serial: 'id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY',
-    table,
-    clustered: table,
-  }
-}
-
-async function createIndex(
-  runner: QueryRunner,
-  table: string,
-  index: string,
-  columns: string,
-  kind: 'UNIQUE ' | '' = '',
-): Promise<void> {
-  if (runner.connection.options.type === 'better-sqlite3') {
-    await runner.query(`CREATE ${kind}INDEX IF NOT EXISTS ${index} ON ${table} (${columns})`)
-  } else if (!(await hasIndex(runner, table, index))) {
-    await runner.query(`CREATE ${kind}INDEX ${index} ON ${table} (${columns})`)
-  }
 }

@@ -9,25 +9,6 @@ type Row = Record<string, unknown>
 const OLDEST = { MySQL: [8, 0], MariaDB: [10, 10] } as const
 const CLOCK_LIMIT_MS = 1000
 const LONG_LOCK_SECONDS = 5
-const OUR_TABLES = [
-  'recent_groups',
-  'recent_items',
-  'recent_policies',
-  'recent_policy_epoch',
-  'recent_policy_rollouts',
-  'queues',
-  'queue_messages',
-  'queue_archive',
-  'queue_flows',
-  'queue_dedups',
-  'queue_cursors',
-  'queue_drops',
-  'recentn_writers',
-  'recentn_schema',
-]
-  .map((table) => `'${table}'`)
-  .join(', ')
-
 async function serverOf(database: DataSource): Promise<{ name: keyof typeof OLDEST; version: string }> {
   const [row] = await database.query('SELECT VERSION() AS version')
   const version = String(row.version)
@@ -101,18 +82,18 @@ async function clock(database: DataSource): Promise<Answer> {
 /** Both keep the start of a transaction in the time zone of their machine, whatever the session's is. */
 const HELD_SECONDS = "TIMESTAMPDIFF(SECOND, t.trx_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM'))"
 
-const MYSQL_LOCKS = `
+const mysqlLocks = (tables: readonly string[]) => `
   SELECT t.trx_mysql_thread_id AS thread, p.USER AS user, p.HOST AS host, ${HELD_SECONDS} AS seconds,
     l.OBJECT_NAME AS what, COUNT(*) AS locks, SUM(l.LOCK_STATUS = 'WAITING') AS waiting
   FROM performance_schema.data_locks l
   JOIN information_schema.innodb_trx t ON t.trx_id = l.ENGINE_TRANSACTION_ID
   LEFT JOIN information_schema.processlist p ON p.ID = t.trx_mysql_thread_id
-  WHERE l.OBJECT_SCHEMA = DATABASE() AND l.OBJECT_NAME IN (${OUR_TABLES}) AND l.LOCK_TYPE = 'RECORD'
+  WHERE l.OBJECT_SCHEMA = DATABASE() AND l.OBJECT_NAME IN (${tables.map((table) => `'${table}'`).join(', ')}) AND l.LOCK_TYPE = 'RECORD'
   GROUP BY t.trx_mysql_thread_id, p.USER, p.HOST, t.trx_started, l.OBJECT_NAME
   ORDER BY seconds DESC, thread LIMIT 20`
 
 /** MariaDB tells the table only of a lock that somebody waits for; of the others, how many rows of which transaction. */
-const MARIADB_LOCKS = `
+const mariadbLocks = (tables: readonly string[]) => `
   SELECT t.trx_mysql_thread_id AS thread, p.USER AS user, p.HOST AS host, ${HELD_SECONDS} AS seconds,
     MAX(l.lock_table) AS what, MAX(t.trx_rows_locked) AS locks, MAX(t.trx_state = 'LOCK WAIT') AS waiting
   FROM information_schema.innodb_trx t
@@ -120,12 +101,14 @@ const MARIADB_LOCKS = `
   LEFT JOIN information_schema.processlist p ON p.ID = t.trx_mysql_thread_id
   WHERE t.trx_rows_locked > 0
   GROUP BY t.trx_mysql_thread_id, p.USER, p.HOST, t.trx_started
-  HAVING what IS NULL OR what LIKE CONCAT('\`', DATABASE(), '\`.\`recent%')
+  HAVING what IS NULL OR what IN (${tables.map((table) => `CONCAT('\`', DATABASE(), '\`.\`${table}\`')`).join(', ')})
   ORDER BY seconds DESC, thread LIMIT 20`
 
 async function locks(database: DataSource): Promise<Answer> {
   const { name } = await serverOf(database)
-  const rows: Row[] = await database.query(name === 'MySQL' ? MYSQL_LOCKS : MARIADB_LOCKS)
+  const tables = database.entityMetadatas.map(({ tableName }) => tableName)
+  const locksSql = name === 'MySQL' ? mysqlLocks : mariadbLocks
+  const rows: Row[] = await database.query(locksSql(tables))
   if (rows.length === 0) return { state: 'ok', found: 'nobody holds a lock on our rows' }
   const found = rows.map(lockText).join('\n')
   const long = rows.filter((row) => Number(row.seconds) >= LONG_LOCK_SECONDS && Number(row.waiting) === 0)

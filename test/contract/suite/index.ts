@@ -43,6 +43,7 @@ import { describePollClaims } from './poll-claims'
 import { describePollCursors } from './poll-cursor'
 import { describePollIndexes } from './poll-index'
 import { describePollOptions } from './poll-options'
+import { describePollRows } from './poll-rows'
 import { describePollShapes } from './poll-shapes'
 import { describeQueueArchives } from './queues-archive'
 import { describeQueueAttributes } from './queues-attributes'
@@ -122,6 +123,7 @@ export function describeContract(engine: EngineName): void {
   describeQueuesInTheWay(context)
   describePollShapes(context)
   describePollClaims(context)
+  describePollRows(context)
   describePollOptions(context)
   describePollIndexes(context)
   describePollCursors(context)
