@@ -13,6 +13,7 @@ export class Feeds1764000000000 implements MigrationInterface {
     await runner.query(`CREATE TABLE IF NOT EXISTS feeds (
       ${serial},
       feed ${name} NOT NULL,
+      followed_table ${name} NULL,
       created_at_ms bigint NOT NULL)${table}`)
     await createIndex(runner, 'feeds', 'feeds_feed', 'feed', 'UNIQUE ')
     await runner.query(`CREATE TABLE IF NOT EXISTS feed_entries (

@@ -16,6 +16,10 @@ export interface TableColumn {
   /** Characters that a text takes; null where the database has no limit, or says none. */
   length: number | null
   isNullable: boolean
+  /** The database sets it to the time of an UPDATE that does not name it. */
+  isUpdateTime: boolean
+  /** False for a column that an entity does not load, or does not have. */
+  isSelected: boolean
 }
 
 export interface TableIndex {
@@ -55,12 +59,16 @@ export async function describeTable(
   const path = (metadata?.tablePath ?? name).split('.').map(escaped).join('.')
   const found = await session.read((reader) => catalogueOf(reader, metadata?.tablePath ?? name))
   if (found.columns.length === 0) throw new RecentnError('invalid_input', `There is no table ${name}`)
-  const properties = new Map(metadata?.columns.map((column) => [column.databaseName, column.propertyPath]))
+  const mapped = new Map(metadata?.columns.map((column) => [column.databaseName, column]))
   return {
     ...found,
     name,
     path,
-    columns: found.columns.map((column) => ({ ...column, property: properties.get(column.name) ?? column.name })),
+    columns: found.columns.map((column) => ({
+      ...column,
+      property: mapped.get(column.name)?.propertyPath ?? column.name,
+      isSelected: metadata === null || mapped.get(column.name)?.isSelect === true,
+    })),
     escape: escaped,
     rowOf: metadata ? (raw) => entityOf(source, metadata, raw) : (raw) => ({ ...raw }),
   }
@@ -80,7 +88,9 @@ function entityOf(source: DataSource, metadata: EntityMetadata, raw: Row): Objec
   return entity
 }
 
-type Catalogue = Pick<Table, 'columns' | 'primaryKey' | 'indexes'>
+interface Catalogue extends Pick<Table, 'primaryKey' | 'indexes'> {
+  columns: readonly Omit<TableColumn, 'isSelected'>[]
+}
 
 async function catalogueOf(reader: Reader, path: string): Promise<Catalogue> {
   return reader.engine.family === 'sqlite' ? sqliteCatalogue(reader, path) : mysqlCatalogue(reader, path)
@@ -91,7 +101,7 @@ async function mysqlCatalogue(reader: Reader, path: string): Promise<Catalogue> 
   const where = `table_schema = ${schema === undefined ? 'DATABASE()' : '?'} AND table_name = ?`
   const parameters = schema === undefined ? [table] : [schema, table]
   const columns = await reader.rows(
-    'SELECT column_name AS name, data_type AS type, character_maximum_length AS length, is_nullable AS nullable ' +
+    'SELECT column_name AS name, data_type AS type, character_maximum_length AS length, is_nullable AS nullable, extra AS extra ' +
       `FROM information_schema.columns WHERE ${where} ORDER BY ordinal_position`,
     parameters,
   )
@@ -102,12 +112,13 @@ async function mysqlCatalogue(reader: Reader, path: string): Promise<Catalogue> 
   )
   const indexes = indexesOf(parts)
   return {
-    columns: columns.map(({ name, type, length, nullable }) => ({
+    columns: columns.map(({ name, type, length, nullable, extra }) => ({
       name: name as string,
       property: name as string,
       type: String(type).toLowerCase(),
       length: length === null ? null : Number(length),
       isNullable: nullable === 'YES',
+      isUpdateTime: /on update/i.test(String(extra)),
     })),
     primaryKey: indexes.find(({ name }) => name === 'PRIMARY')?.columns ?? [],
     indexes,
@@ -130,6 +141,7 @@ async function sqliteCatalogue(reader: Reader, path: string): Promise<Catalogue>
       type: String(column.type).toLowerCase().replace(/\(.*/, ''),
       length: Number(/\((\d+)\)/.exec(String(column.type))?.[1] ?? 0) || null,
       isNullable: Number(column.notnull) === 0,
+      isUpdateTime: false,
     })),
     primaryKey: keys.map(({ name }) => name as string),
     indexes: indexesOf(parts),

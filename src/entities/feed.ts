@@ -15,6 +15,10 @@ export class Feed {
   @Column({ type: 'varchar', length: 191 })
   feed!: string
 
+  /** The table whose rows are the entries; null where the feed has its own. */
+  @Column({ name: 'followed_table', type: 'varchar', length: 191, nullable: true })
+  followedTable!: string | null
+
   @Column({ name: 'created_at_ms', type: 'bigint', transformer: asNumber })
   createdAtMs!: number
 }

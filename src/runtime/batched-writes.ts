@@ -16,6 +16,8 @@ export interface BatchedWritesOptions<Request, Result> {
     requests: readonly Request[],
     options: { writer: Writer; retryMs?: number },
   ): Promise<readonly (Result | RecentnError)[]>
+  /** For each request whether somebody else holds a lock that it needs; left out where that is not worth asking. */
+  areLocked?(requests: readonly Request[]): Promise<readonly boolean[]>
   /** Removes the marks of writers that are done. */
   forget(writers: readonly Writer[]): Promise<void>
 }
@@ -47,8 +49,7 @@ export class BatchedWrites<Request, Result> {
       maxPendingBytes: MAX_PENDING_BYTES,
       run: (lane, requests, isPatient) =>
         options.run(requests, { writer: writerOf(lane), retryMs: isPatient ? undefined : SHORT_RETRY_MS }),
-      // A lane has few names, and of which of them somebody holds a lock is not worth asking.
-      areLocked: async (requests) => requests.map(() => true),
+      areLocked: options.areLocked ?? (async (requests) => requests.map(() => true)),
       runAlone: async (lane, request) => {
         const [outcome] = await options.run([request], { writer: writerOf(lane) })
         if (outcome instanceof RecentnError) throw outcome

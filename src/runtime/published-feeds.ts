@@ -6,6 +6,7 @@ import type { Session } from '../database/engine'
 import type { Table } from '../database/table'
 import * as check from '../repositories/feeds/check'
 import { type FollowedTable, followedTable, recentGroups } from '../repositories/feeds/followed'
+import type { Source } from '../repositories/feeds/publish'
 import { FeedRepository } from '../repositories/feeds/repository'
 import type {
   Changes,
@@ -20,7 +21,8 @@ import { forgetWriters } from '../repositories/writers'
 import { BatchedWrites } from './batched-writes'
 import { FeedWatcher } from './feed-watcher'
 import { laneOf } from './lane'
-import { Publisher } from './publisher'
+import { Places } from './places'
+import { Publisher, type Round } from './publisher'
 
 export interface PublishedFeedsOptions {
   /** What there is to know of a table that is to be followed. */
@@ -39,11 +41,26 @@ export interface PublishedFeedsOptions {
 
 /** Entries of a request that is worth a transaction. */
 const LARGE = 100
+/** Batches of one feed, before it is the next one's turn. */
+const BATCHES = 5
+/** So long a store that closes goes on publishing. */
+const CLOSING_MS = 2000
+const DROP_TRIES = 40
+const DROP_PAUSE_MS = 50
 
 export class PublishedFeeds extends FeedRepository {
   readonly #options: PublishedFeedsOptions
   readonly #watcher: FeedWatcher
-  readonly #publisher: Publisher | null
+  /** Of the feeds that have entries of their own. */
+  readonly #own: Publisher | null
+  /** Of each followed table. */
+  readonly #publishers = new Map<string, Publisher>()
+  /** Where the publishing of a backlog goes on. */
+  readonly #places = new Places()
+  /** Feeds that could not be published, and of which was told. */
+  readonly #faulty = new Set<string>()
+  /** No round publishes later than this, by `performance.now`. */
+  #deadline = Number.POSITIVE_INFINITY
   readonly #puts: BatchedWrites<PutRequest, PutDone>
   #closed = false
 
@@ -52,17 +69,18 @@ export class PublishedFeeds extends FeedRepository {
     this.#options = options
     this.#watcher = new FeedWatcher({
       look: (feeds) => this.lastSyncIds(feeds),
-      onWaiting: () => this.#publisher?.hurry(),
+      onWaiting: () => {
+        for (const publisher of this.#allPublishers()) publisher.hurry()
+      },
     })
     this.#puts = new BatchedWrites({
       what: 'entries',
       lanes: options.atOnce,
       run: (requests, writing) => this.putBatch(requests, writing),
+      areLocked: (requests) => this.areLocked(requests),
       forget: (writers) => forgetWriters(session, writers),
     })
-    const { publish, onError } = options
-    const isAwaited = () => this.#watcher.isAwaited
-    this.#publisher = publish ? new Publisher({ publish: (feeds) => this.#publish(feeds), isAwaited, onError }) : null
+    this.#own = this.#publisherOf((feeds) => this.#publishOwn(feeds))
   }
 
   /** What many put at the same time shares a commit. What is large has one of its own. */
@@ -70,12 +88,17 @@ export class PublishedFeeds extends FeedRepository {
     const items = request.rows.length
     if (this.#options.isInside() || items >= LARGE) return super.putRows(request)
     const bytes = request.rows.reduce((sum, { key, text }) => sum + key.length + text.length, 0)
-    return this.#puts.add(laneOf(request.feed), request, { items, bytes })
+    // By the first key: what somebody else holds goes aside without the other keys of its feed.
+    const { key } = request.rows[0] as PutRequest['rows'][0]
+    return this.#puts.add(laneOf(`${request.feed}/${key}`), request, { items, bytes })
   }
 
   /** Something was written to these feeds that is to be published, and is committed. */
   wrote(feeds: Iterable<string>): void {
-    for (const feed of feeds) this.#publisher?.wake(feed)
+    for (const feed of feeds) {
+      this.#own?.wake(feed)
+      this.#publishers.get(feed)?.wake(feed)
+    }
   }
 
   override async changes(feed: string, options: ChangesOptions = {}): Promise<Changes> {
@@ -101,16 +124,61 @@ export class PublishedFeeds extends FeedRepository {
    */
   async publish(feed?: string): Promise<{ published: number }> {
     if (feed !== undefined) check.checkFeed(feed)
-    return { published: await this.#publish(feed === undefined ? null : new Set([feed])) }
+    const sources = await this.pending(feed === undefined ? null : new Set([feed]))
+    for (const { source } of this.followed.values()) {
+      if (feed === undefined || source.feed === feed) sources.push(source)
+    }
+    let published = 0
+    for (const source of sources) {
+      const { count } = await this.publishSource(source, { batches: Number.POSITIVE_INFINITY })
+      if (count > 0) this.#watcher.published([source.feed])
+      published += count
+    }
+    return { published }
   }
 
-  async #publish(feeds: ReadonlySet<string> | null): Promise<number> {
-    const { published, feeds: news } = await this.publishPending(feeds)
-    this.#watcher.published(news)
-    return published
+  /** A round of the background: some batches of each feed in turn, and no more once the store has to be closed. */
+  async #publishOwn(feeds: ReadonlySet<string> | null): Promise<Round> {
+    const since = performance.now()
+    const sources = await this.pending(feeds)
+    const round = { lookMs: performance.now() - since, again: [] as string[], isBusy: false }
+    for (const source of sources) {
+      if (performance.now() > this.#deadline) break
+      try {
+        await this.#publishSome(source, round)
+        this.#faulty.delete(source.feed)
+      } catch (error) {
+        // What is wrong with one feed must not keep the others waiting. The next look finds it again.
+        if (!this.#faulty.has(source.feed)) this.#options.onError(error)
+        this.#faulty.add(source.feed)
+      }
+    }
+    return round
   }
 
-  /** Has a table as a feed. */
+  async #publishSome(source: Source, round: { again: string[]; isBusy: boolean }): Promise<void> {
+    const place = this.#places.get(source)
+    const done = await this.publishSource(source, { batches: BATCHES, place, skip: true })
+    if (done.place === null) this.#places.delete(source)
+    else this.#places.set(source, done.place)
+    if (done.count > 0) this.#watcher.published([source.feed])
+    if (done.more && done.count > 0) round.again.push(source.feed)
+    else if (done.more) round.isBusy = true
+  }
+
+  /** Drops the feed. What waits for a lock on its row makes all writers wait behind it: so it is tried without first. */
+  override async deleteFeed(feed: string): Promise<boolean> {
+    check.checkFeed(feed)
+    if (this.#options.isInside() || this.followed.has(feed)) return super.deleteFeed(feed)
+    for (let tries = 0; tries < DROP_TRIES; tries++) {
+      const dropped = await this.dropFeed(feed, true)
+      if (dropped !== null) return dropped
+      await new Promise((resolve) => setTimeout(resolve, DROP_PAUSE_MS))
+    }
+    return super.deleteFeed(feed)
+  }
+
+  /** Has a table as a feed. It has a publisher of its own: whoever locks the table keeps no other feed waiting. */
   async follow<Row extends FollowedRow>(target: FollowTarget<Row>, options: FollowOptions<Row>): Promise<Followed> {
     const described = await this.#options.describe(target)
     const table = followedTable(described, options as FollowOptions)
@@ -119,7 +187,10 @@ export class PublishedFeeds extends FeedRepository {
     return {
       feed,
       stop: () => {
-        if (this.followed.get(feed) === table) this.followed.delete(feed)
+        if (this.followed.get(feed) !== table) return
+        this.followed.delete(feed)
+        this.#publishers.get(feed)?.stop()
+        this.#publishers.delete(feed)
       },
     }
   }
@@ -130,9 +201,24 @@ export class PublishedFeeds extends FeedRepository {
   }
 
   async #begin(table: FollowedTable): Promise<void> {
-    await this.begin(table.feed)
-    this.followed.set(table.feed, table)
-    this.wrote([table.feed])
+    await this.begin(table)
+    const { feed, source } = table
+    await this.#publishers.get(feed)?.stop()
+    const publisher = this.#publisherOf(async () => {
+      const since = performance.now()
+      const isPending = await this.hasPending(source)
+      const round = { lookMs: performance.now() - since, again: [], isBusy: false }
+      if (isPending) await this.#publishSome(source, round)
+      return round
+    })
+    if (publisher) this.#publishers.set(feed, publisher)
+    publisher?.wake(feed)
+  }
+
+  #publisherOf(publish: (feeds: ReadonlySet<string> | null) => Promise<Round>): Publisher | null {
+    if (!this.#options.publish || this.#closed) return null
+    const isAwaited = () => this.#watcher.isAwaited
+    return new Publisher({ publish, isAwaited, onError: this.#options.onError })
   }
 
   /** One round of what time does to feeds. */
@@ -140,10 +226,15 @@ export class PublishedFeeds extends FeedRepository {
     return this.sweepFeeds(this.#options.tombstoneSeconds * 1000)
   }
 
+  #allPublishers(): Publisher[] {
+    return [...(this.#own ? [this.#own] : []), ...this.#publishers.values()]
+  }
+
   /** Answers who waits, publishes what this process has written. */
   async close(): Promise<void> {
     this.#closed = true
+    this.#deadline = performance.now() + CLOSING_MS
     await Promise.all([this.#watcher.close(), this.#puts.close()])
-    await this.#publisher?.stop()
+    await Promise.all(this.#allPublishers().map((publisher) => publisher.stop()))
   }
 }

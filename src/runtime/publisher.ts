@@ -5,9 +5,19 @@
  *
  * Invariant: one round runs at a time; what is written while it runs has a round of its own after it.
  */
+/** What is left of a round. */
+export interface Round {
+  /** How long it took to find out what there is. */
+  lookMs: number
+  /** Feeds of which there is more. */
+  again: Iterable<string>
+  /** Somebody else was at one of them: it is to be looked soon whether something is left. */
+  isBusy: boolean
+}
+
 export interface PublisherOptions {
-  /** Numbers what there is, in these feeds or in all. */
-  publish: (feeds: ReadonlySet<string> | null) => Promise<unknown>
+  /** Numbers some of what there is, in these feeds or in all. */
+  publish: (feeds: ReadonlySet<string> | null) => Promise<Round>
   /** Whether somebody in this process waits for changes. */
   isAwaited: () => boolean
   onError: (error: unknown) => void
@@ -17,8 +27,11 @@ export interface PublisherOptions {
 const POLL_MS = 500
 /** The same while somebody waits here. */
 const AWAITED_POLL_MS = 150
-/** At most such a part of the time is spent looking: with very many feeds it is looked less often. */
+/** At most such a part of the time is spent looking: with very many feeds it is looked less often, but this often. */
 const LOOK_SHARE = 20
+const MAX_POLL_MS = 1000
+/** What somebody else is at is looked for again so soon. */
+const BUSY_MS = 50
 /** A round ends this long before the next one begins at the least: what is written meanwhile shares it. */
 const GAP_MS = 5
 const MAX_PAUSE_MS = 30_000
@@ -45,7 +58,9 @@ export class Publisher {
   wake(feed: string): void {
     if (this.#stopped) return
     this.#woken.add(feed)
-    if (this.#woken.size === 1) this.#schedule()
+    // Who has committed has a database.
+    if (this.#faults > 0) this.#restart()
+    else if (this.#woken.size === 1) this.#schedule()
   }
 
   /** Somebody began to wait: it is to be looked more often. */
@@ -66,12 +81,18 @@ export class Publisher {
 
   get #pollMs(): number {
     const pollMs = this.#options.isAwaited() ? AWAITED_POLL_MS : POLL_MS
-    return Math.max(pollMs * (0.75 + Math.random() / 2), this.#lookMs * LOOK_SHARE)
+    const leastMs = Math.min(this.#lookMs * LOOK_SHARE, MAX_POLL_MS)
+    return Math.max(pollMs * (0.75 + Math.random() / 2), leastMs)
   }
 
   get #pauseMs(): number {
     if (this.#faults > 0) return Math.min(POLL_MS * 2 ** this.#faults, MAX_PAUSE_MS)
     return this.#woken.size > 0 ? GAP_MS : Math.max(0, this.#lookAt - performance.now())
+  }
+
+  #restart(): void {
+    this.#faults = 0
+    this.#schedule()
   }
 
   #schedule(): void {
@@ -95,11 +116,12 @@ export class Publisher {
     const woken = this.#woken
     this.#woken = new Set()
     try {
-      await this.#options.publish(isLook ? null : woken)
+      const { lookMs, again, isBusy } = await this.#options.publish(isLook ? null : woken)
       this.#faults = 0
-      if (!isLook) return
-      this.#lookMs = performance.now() - since
-      this.#lookAt = performance.now() + this.#pollMs
+      for (const feed of again) this.#woken.add(feed)
+      if (isLook) this.#lookMs = lookMs
+      if (isLook) this.#lookAt = performance.now() + this.#pollMs
+      if (isBusy) this.#lookAt = Math.min(this.#lookAt, performance.now() + Math.max(BUSY_MS, this.#lookMs))
     } catch (error) {
       // What it was woken for is still to be done.
       for (const feed of woken) this.#woken.add(feed)

@@ -7,9 +7,10 @@
  * removed before the rows were read is noticed.
  */
 import type { Reader } from '../../database/engine'
+import { readSequence } from '../sequence-rows'
 import { type Cursor, numberOf, requireFresh } from './cursors'
 import { type FollowedTable, rowsAfter, withoutRow } from './followed'
-import { type FeedHead, HEAD_TABLES, headColumns, headOf, readHead } from './heads'
+import { FEED, type FeedHead, HEAD_TABLES, headColumns, headOf, readHead, requireOwnEntries } from './heads'
 import { changeColumns, changeOf, type RawChange, rawChangeOf } from './rows'
 import type { Changes, ChangesOptions } from './types'
 
@@ -32,42 +33,27 @@ export const changesSql = (reader: Pick<Reader, 'engine'>, limit: number, only =
   `JOIN feed_entries e${reader.engine.useIndex('feed_entries_sync')} ON e.feed_id = f.id ` +
   `WHERE f.feed = ? AND e.sync_id > ?${only} ORDER BY e.sync_id LIMIT ${limit}`
 
-/** What a page brings in one statement at first, when it is not known how large values are. */
+/** Rows of the first statement where values must not be too large together. */
 const FIRST_ROWS = 101
-
-/** About how large the values of a feed are, as far as was read. */
-export class ValueSizes {
-  readonly #bytes = new Map<string, number>()
-
-  /** Rows that hold about so many bytes. */
-  rowsFor(feed: string, maxBytes: number): number {
-    const size = this.#bytes.get(feed)
-    return size === undefined ? FIRST_ROWS : Math.max(1, Math.ceil(maxBytes / Math.max(1, size)))
-  }
-
-  learn(feed: string, bytes: number, rows: number): void {
-    if (rows === 0) return
-    if (this.#bytes.size > MAX_KNOWN) this.#bytes.clear()
-    this.#bytes.set(feed, bytes / rows)
-  }
-}
-
-const MAX_KNOWN = 10_000
 
 /** One page. Throws `cursor_expired`. */
 export async function readChanges(
   reader: Reader,
   request: ChangesRequest,
   cursor: Cursor,
-  sizes: ValueSizes,
   followed: FollowedTable | null,
 ): Promise<Reading> {
   const page = followed
     ? await mergedPage(reader, request, cursor.syncId, followed)
-    : await entriesPage(reader, request, cursor.syncId, sizes)
+    : await entriesPage(reader, request, cursor.syncId)
   const head = page.head ?? (await readHead(reader, request.feed))
   const unmoved = numberOf(cursor, head ?? { horizon: cursor.knows })
-  if (head === null) return { changes: [], cursor: unmoved, hasMore: false, value: 0n }
+  if (head === null) {
+    // The sequence of a feed that was dropped is still there, and who waits would take it for news.
+    const value = (await readSequence(reader, FEED, request.feed))?.value ?? 0n
+    return { changes: [], cursor: unmoved, hasMore: false, value }
+  }
+  if (!followed) requireOwnEntries(head)
   requireFresh(cursor, head)
   const { changes, hasMore } = page
   const last = changes.at(-1)?.syncId ?? cursor.syncId
@@ -96,19 +82,17 @@ interface Page {
 }
 
 /** The entries of the feed's own table, in as few statements as their sizes allow. */
-async function entriesPage(reader: Reader, request: ChangesRequest, after: bigint, sizes: ValueSizes): Promise<Page> {
-  const { feed, limit, maxBytes } = request
+async function entriesPage(reader: Reader, { feed, limit, maxBytes }: ChangesRequest, after: bigint): Promise<Page> {
   const changes: RawChange[] = []
   let head: FeedHead | null = null
   let bytes = 0
   for (let from = after; ; ) {
-    const wanted = Math.min(limit + 1 - changes.length, sizes.rowsFor(feed, maxBytes - bytes) + 1)
+    const fitting = changes.length === 0 ? FIRST_ROWS : Math.ceil((maxBytes - bytes) / (bytes / changes.length)) + 1
+    const wanted = Math.min(limit + 1 - changes.length, Number.isFinite(maxBytes) ? fitting : limit + 1)
     const rows = await reader.rows(changesSql(reader, wanted), [feed, from])
     // A later part tells of removals that an earlier one must know of.
     if (rows[0]) head = headOf(rows[0])
-    const found = rows.map(rawChangeOf)
-    sizes.learn(feed, bytesOf(found), found.length)
-    for (const change of found) {
+    for (const change of rows.map(rawChangeOf)) {
       const isFull = changes.length === limit || (changes.length > 0 && bytes + sizeOf(change) > maxBytes)
       if (isFull) return { changes, hasMore: true, head, at: null }
       changes.push(change)
@@ -124,20 +108,20 @@ function sizeOf({ text }: RawChange): number {
   return text?.length ?? 4
 }
 
-function bytesOf(changes: readonly RawChange[]): number {
-  return changes.reduce((sum, change) => sum + sizeOf(change), 0)
-}
-
 /** The rows of a followed table, and the tombstones of those that are gone, by their numbers from one sequence. */
 async function mergedPage(
   reader: Reader,
-  { feed, limit, maxBytes }: ChangesRequest,
+  { feed, limit: asked, maxBytes }: ChangesRequest,
   after: bigint,
   followed: FollowedTable,
 ): Promise<Page> {
+  // Rows and tombstones are read at two moments: up to this number, which is older than both, neither lacks anything.
+  const value = (await readSequence(reader, FEED, feed))?.value ?? 0n
+  // Not known to be small, so few at a time.
+  const limit = Number.isFinite(maxBytes) ? Math.min(asked, FIRST_ROWS) : asked
   const rows = await reader.rows(changesSql(reader, limit + 1, ' AND e.deleted = 1'), [feed, after])
-  const tombstones = rows.map(rawChangeOf)
-  const live = await rowsAfter(reader, followed, after, limit + 1)
+  const tombstones = rows.map(rawChangeOf).filter(({ syncId }) => syncId <= value)
+  const live = (await rowsAfter(reader, followed, after, limit + 1)).filter(({ syncId }) => syncId <= value)
   const gone = await withoutRow(reader, followed, tombstones)
   // Beyond the end of one list it is not known what comes there.
   const ends = [tombstones, live].flatMap((list) => (list.length > limit ? [(list[limit] as RawChange).syncId] : []))

@@ -33,10 +33,14 @@ export function numberOf({ syncId, knows }: Cursor, { horizon }: Pick<FeedHead, 
   return syncId === 0n || horizon <= syncId || knows <= syncId ? syncId : (knows << SHIFT) | syncId
 }
 
+function isExpired({ syncId, knows }: Cursor, { horizon }: Pick<FeedHead, 'horizon'>): boolean {
+  return syncId > 0n && horizon > syncId && horizon > knows
+}
+
 /** Throws `cursor_expired` when a deletion after the cursor can't be told any more. */
 export function requireFresh({ syncId, knows }: Cursor, { value, horizon }: FeedHead): void {
   if (knows > value) throw invalidInput([{ pointer: '/after', detail: 'is no cursor that this feed has given' }])
-  if (syncId === 0n || horizon <= syncId || horizon <= knows) return
+  if (!isExpired({ syncId, knows }, { horizon })) return
   throw new RecentnError(
     'cursor_expired',
     `Deletions up to sync id ${horizon} have been removed, and the cursor is at ${syncId}: start over at 0`,
@@ -109,7 +113,9 @@ export async function putConsumer(
     const detail = `is beyond the last sync id, ${head.value}`
     throw invalidInput([{ pointer: '/cursor', detail }])
   }
-  const isMoved = isForced || asked.syncId > before.syncId || before.syncId === 0n
+  // One that is expired is of no use; what comes from who has started over is.
+  const isRescued = isExpired(before, head) && !isExpired(asked, head)
+  const isMoved = isForced || asked.syncId > before.syncId || before.syncId === 0n || isRescued
   const cursor = isMoved ? moved(before, asked, head) : before
   await tx.run(
     `UPDATE feed_consumers SET cursor_id = ?, knows_horizon = ?, updated_at_ms = ${now} WHERE feed_id = ? AND consumer = ?`,

@@ -50,19 +50,29 @@ export async function rowsAfter(
       `FROM ${table}${engine.useIndex(index)} WHERE ${table}.${sync} > ? ORDER BY ${table}.${sync} LIMIT ${limit}`,
     [after],
   )
-  return rows.map(({ recentn_sync_id, recentn_key, ...row }) => ({
-    syncId: BigInt(recentn_sync_id as string),
-    key: String(recentn_key),
-    version: versionOf(row),
-    deleted: false,
-    text: textOf(row),
-  }))
+  return rows.map(({ recentn_sync_id, recentn_key, ...row }) => {
+    const syncId = BigInt(recentn_sync_id as string)
+    try {
+      return { syncId, key: String(recentn_key), version: versionOf(row), deleted: false, text: textOf(row) }
+    } catch (cause) {
+      // Whoever reads may go past it.
+      const detail = `The value of ${JSON.stringify(String(recentn_key))}, sync id ${syncId}, can't be made: ${String(cause)}`
+      throw new RecentnError('internal', detail, { cause })
+    }
+  })
+}
+
+/** The greatest number that a row has; 0 where none has one. */
+export async function greatestSyncId(reader: Reader, { source }: FollowedTable): Promise<bigint> {
+  const { table, sync } = source
+  const [row] = await reader.rows(`SELECT ${reader.engine.bigint(`MAX(${sync})`)} AS greatest FROM ${table}`)
+  return BigInt((row?.greatest as string | null) ?? 0)
 }
 
 /** The entry that the row with this key is; its tombstone, or null, when there is none. */
 export async function followedEntry(
   reader: Reader,
-  { feed, source, key, comparable, columns, textOf, versionOf }: FollowedTable,
+  { feed, source, key, keyText, comparable, columns, textOf, versionOf }: FollowedTable,
   text: string,
   options: ValueOptions,
 ): Promise<Entry | null> {
@@ -71,11 +81,13 @@ export async function followedEntry(
     comparable([text]).length === 0
       ? []
       : await reader.rows(
-          `SELECT ${columns}, ${reader.engine.bigint(`${table}.${sync}`)} AS recentn_sync_id FROM ${table} WHERE ${table}.${key} = ?`,
+          `SELECT ${columns}, ${reader.engine.bigint(`${table}.${sync}`)} AS recentn_sync_id, ` +
+            `${keyText(reader.engine)} AS recentn_key FROM ${table} WHERE ${table}.${key} = ?`,
           [text],
         )
-  if (!row) return readEntry(reader, feed, text, options)
-  const { recentn_sync_id, ...raw } = row
+  // The column may take another text for the same.
+  if (!row || String(row.recentn_key) !== text) return readEntry(reader, feed, text, options)
+  const { recentn_sync_id, recentn_key: _, ...raw } = row
   const value = new JsonText(textOf(raw))
   return {
     key: text,
@@ -114,6 +126,7 @@ export const recentGroups: FollowedTable = {
     keys: ['group_key'],
     sync: 'sync_id',
     none: 'IS NULL',
+    kept: [],
     where: '',
     parameters: [],
     index: 'recent_groups_sync',
@@ -144,14 +157,20 @@ export function followedTable(table: Table, options: FollowOptions): FollowedTab
   if (feed === RECENT_GROUPS) fault('/feed', 'is the feed of the groups of recent items')
   const sync = columnOf('/syncColumn', syncColumn)
   const keyColumn = columnOf('/key', key)
-  if (sync && !(sync.isNullable && /^(big)?int/.test(sync.type))) fault('/syncColumn', 'must be a nullable BIGINT')
+  // SQLite's INTEGER is a BIGINT.
+  const isBigint = sync?.type === 'bigint' || sync?.type === 'integer'
+  if (sync && !(sync.isNullable && isBigint)) fault('/syncColumn', 'must be a nullable BIGINT')
   if (Array.isArray(value)) for (const [index, one] of value.entries()) columnOf(`/value/${index}`, one)
   else if (typeof value === 'string') columnOf('/value', value)
   else if (value !== undefined && typeof value !== 'function')
     fault('/value', 'must be a column, columns or a function')
   if (table.primaryKey.length === 0) fault('', `${table.name} has no primary key`)
   if (faults.length > 0) throw invalidInput(faults)
-  return { feed, ...built(table, sync as TableColumn, keyColumn as TableColumn, feed), ...valuesOf(table, value) }
+  return {
+    feed,
+    ...built(table, sync as TableColumn, keyColumn as TableColumn, feed),
+    ...valuesOf(table, sync as TableColumn, value),
+  }
 }
 
 function built(table: Table, sync: TableColumn, key: TableColumn, feed: string) {
@@ -167,23 +186,29 @@ function built(table: Table, sync: TableColumn, key: TableColumn, feed: string) 
     keys: table.primaryKey.map(table.escape),
     sync: table.escape(sync.name),
     none: 'IS NULL',
+    kept: table.columns.filter(({ isUpdateTime }) => isUpdateTime).map(({ name }) => table.escape(name)),
     where: '',
     parameters: [],
     index: table.escape(index.name),
     order: behind.map(table.escape),
   }
   const isNumber = /int|decimal|numeric/.test(key.type)
-  const comparable = (keys: readonly string[]) => keys.filter((text) => !isNumber || /^-?\d{1,19}$/.test(text))
+  const comparable = (keys: readonly string[]) => keys.filter((text) => !isNumber || /^-?\d{1,65}(\.\d+)?$/.test(text))
   const column = `${table.path}.${table.escape(key.name)}`
   const keyText = ({ bigint }: Engine) => (isNumber ? bigint(column) : column)
   return { source, key: table.escape(key.name), keyText, comparable }
 }
 
-function valuesOf(table: Table, value: FollowOptions['value']) {
-  const columns = table.columns.map(({ name }) => `${table.path}.${table.escape(name)}`).join(', ')
+function valuesOf(table: Table, sync: TableColumn, value: FollowOptions['value']) {
+  const named = new Set(Array.isArray(value) ? value : [value])
+  // What an entity does not load, such as the hash of a password, is published only where it is asked for.
+  const chosen = table.columns.filter(({ property, isSelected }) => isSelected || named.has(property))
+  const columns = chosen.map(({ name }) => `${table.path}.${table.escape(name)}`).join(', ')
+  const all = chosen.map(({ property }) => property).filter((property) => property !== sync.property)
   const textOf = (raw: Row): string => {
     const row = table.rowOf(raw)
-    const made = valueFrom(row, value)
+    const made = valueFrom(row, value ?? all)
+    if (made instanceof Promise) throw new RecentnError('invalid_input', `${table.name}: the value is a promise`)
     // A bigint of an entity goes as its decimal digits, as everywhere on the wire.
     const text = JSON.stringify(made, (_, part) => (typeof part === 'bigint' ? part.toString() : part)) ?? 'null'
     const detail = jsonFault(JSON.parse(text))
@@ -195,7 +220,13 @@ function valuesOf(table: Table, value: FollowOptions['value']) {
 
 function valueFrom(row: Record<string, unknown>, value: FollowOptions['value']): unknown {
   if (typeof value === 'function') return value(row)
-  if (typeof value === 'string') return row[value]
-  if (Array.isArray(value)) return Object.fromEntries(value.map((property: string) => [property, row[property]]))
-  return row
+  if (typeof value === 'string') return propertyOf(row, value)
+  const properties = (value ?? []) as readonly string[]
+  return Object.fromEntries(properties.map((property) => [property, propertyOf(row, property)]))
+}
+
+/** Of an embedded entity too: `name.first`. */
+function propertyOf(row: Record<string, unknown>, path: string): unknown {
+  if (path in row) return row[path]
+  return path.split('.').reduce<unknown>((part, name) => (part as Record<string, unknown> | null)?.[name], row)
 }

@@ -6,7 +6,7 @@
  * tombstones, never by writers.
  */
 import { placeholders, type Reader, type Row, type Tx } from '../../database/engine'
-import { RecentnError } from '../../errors'
+import { invalidInput, RecentnError } from '../../errors'
 import { chunksOf } from '../chunks'
 import { makeSequence, readSequence, type SequenceRow, setSequence } from '../sequence-rows'
 
@@ -17,6 +17,8 @@ export interface FeedHead {
   value: bigint
   /** The greatest sync id of a tombstone that was removed. */
   horizon: bigint
+  /** The table whose rows are the entries; null where the feed has its own. */
+  followedTable: string | null
 }
 
 export const FEED = 'feed'
@@ -26,7 +28,7 @@ export const HEAD_TABLES = `feeds f JOIN sequences s ON s.kind = '${FEED}' AND s
 
 export function headColumns({ engine }: Pick<Reader, 'engine'>): string {
   const { bigint } = engine
-  return `${bigint('f.id')} AS feed_id, f.feed AS feed, ${bigint('s.value')} AS last_sync_id, ${bigint('s.horizon')} AS horizon`
+  return `${bigint('f.id')} AS feed_id, f.feed AS feed, ${bigint('s.value')} AS last_sync_id, ${bigint('s.horizon')} AS horizon, f.followed_table AS followed_table`
 }
 
 export function headOf(row: Row): FeedHead {
@@ -35,6 +37,7 @@ export function headOf(row: Row): FeedHead {
     feed: row.feed as string,
     value: BigInt(row.last_sync_id as string),
     horizon: BigInt(row.horizon as string),
+    followedTable: row.followed_table as string | null,
   }
 }
 
@@ -66,16 +69,19 @@ export function notFound(feed: string): RecentnError {
 /** A feed that nobody drops before the transaction has ended, and the time once that is so. */
 export interface HeldFeed {
   id: bigint
+  followedTable: string | null
   nowMs: number
 }
 
 /** Null when there is none. */
 export async function holdFeed(tx: Tx, feed: string, lock = tx.engine.forShare): Promise<HeldFeed | null> {
   const [row] = await tx.rows(
-    `SELECT ${tx.engine.bigint('id')} AS id, ${tx.now} AS now_ms FROM feeds WHERE feed = ?${lock}`,
+    `SELECT ${tx.engine.bigint('id')} AS id, followed_table, ${tx.now} AS now_ms FROM feeds WHERE feed = ?${lock}`,
     [feed],
   )
-  return row ? { id: BigInt(row.id as string), nowMs: Number(row.now_ms) } : null
+  if (!row) return null
+  const followedTable = row.followed_table as string | null
+  return { id: BigInt(row.id as string), followedTable, nowMs: Number(row.now_ms) }
 }
 
 /** Begins the feed unless it has begun. */
@@ -91,11 +97,30 @@ export async function holdOrBegin(tx: Tx, feed: string): Promise<HeldFeed> {
 }
 
 /**
+ * Begins a feed that has the rows of a table as its entries. Numbers that the rows have from before count as given out.
+ */
+export async function beginFollowed(tx: Tx, feed: string, table: string, greatest: bigint): Promise<void> {
+  const { id } = await holdOrBegin(tx, feed)
+  await tx.run('UPDATE feeds SET followed_table = ? WHERE id = ?', [table, id])
+  const row = (await readSequence(tx, FEED, feed, tx.engine.forUpdate)) as SequenceRow
+  if (row.value < greatest) await setSequence(tx, FEED, feed, { value: greatest })
+}
+
+/** Throws `invalid_input` where the entries are the rows of a table, which this process does not know. */
+export function requireOwnEntries({ followedTable }: Pick<FeedHead, 'followedTable'>): void {
+  if (followedTable === null) return
+  const detail = `has the rows of the table ${followedTable} as its entries`
+  throw invalidInput([{ parameter: 'feed', detail }])
+}
+
+/**
  * Drops the feed: its entries are of nobody's from here on, and its sequence goes on. Whoever read it has a cursor from
  * which deletions are missing now.
- */
-export async function dropFeed(tx: Tx, feed: string): Promise<boolean> {
-  const held = await holdFeed(tx, feed, tx.engine.forUpdate)
+ *
+ * `skip`: resolves to null when somebody has written to the feed and has not committed. */
+export async function dropFeed(tx: Tx, feed: string, skip = false): Promise<boolean | null> {
+  const held = await holdFeed(tx, feed, skip ? tx.engine.forUpdateSkipLocked : tx.engine.forUpdate)
+  if (held === null && skip && (await holdFeed(tx, feed, '')) !== null) return null
   if (held === null) return false
   await tx.run('INSERT INTO feed_drops (feed_id) VALUES (?)', [held.id])
   await tx.run('DELETE FROM feed_consumers WHERE feed_id = ?', [held.id])

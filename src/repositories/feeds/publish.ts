@@ -7,6 +7,7 @@
  * numbered after its commit. So nobody waits for a publisher but who writes the very row that is being numbered.
  */
 import { type Parameter, placeholders, type Reader, type Session, type Statement, type Tx } from '../../database/engine'
+import { RecentnError } from '../../errors'
 import { chunksOf } from '../chunks'
 import { readSequence, setSequence } from '../sequence-rows'
 import { FEED } from './heads'
@@ -22,6 +23,8 @@ export interface Source {
   sync: string
   /** SQL: what stands there in a row that has no number. */
   none: string
+  /** SQL: columns that the database sets by itself in an UPDATE that does not name them. */
+  kept: readonly string[]
   /** SQL: which of the table's rows are of the feed, beside those without number. */
   where: string
   parameters: readonly Parameter[]
@@ -33,31 +36,53 @@ export interface Source {
 /** Rows of one transaction. */
 const BATCH = 1000
 
-/** Numbers all rows that have none, in short transactions; resolves to how many. */
-export async function publishSource(session: Session, source: Source): Promise<number> {
-  let published = 0
-  // What was numbered stays in the index until the server has purged it: each batch goes on where the last one ended.
-  for (let from: Parameter = null; ; ) {
-    const start: Parameter = from
-    const { count, last }: Published = await session.write((tx) => publishBatch(tx, source, start))
-    published += count
-    if (count < BATCH && start === null) return published
-    from = count < BATCH ? null : last
-  }
+/** What a publishing did, and what is left to do. */
+export interface Published {
+  count: number
+  /** There is more, or another publisher is at it. */
+  more: boolean
+  /** Where to go on: what was numbered stays in the index until the server has purged it. Null: from the start. */
+  place: Parameter
 }
 
-interface Published {
+/**
+ * Numbers rows that have no number, in up to `batches` short transactions, going on at `place`. `skip`: does nothing
+ * while somebody else holds the sequence, who is publishing the feed or dropping it.
+ */
+export async function publishSource(
+  session: Session,
+  source: Source,
+  { batches, place = null, skip = false }: { batches: number; place?: Parameter; skip?: boolean },
+): Promise<Published> {
+  let count = 0
+  let from = place
+  for (let left = batches; left > 0; left--) {
+    const start = from
+    const batch: Batch | null = await session.write((tx) => publishBatch(tx, source, start, skip))
+    if (batch === null) return { count, more: true, place: start }
+    count += batch.count
+    if (batch.count < BATCH && start === null) return { count, more: false, place: null }
+    from = batch.count < BATCH ? null : batch.last
+  }
+  return { count, more: true, place: from }
+}
+
+interface Batch {
   count: number
   /** Where the last row of a full batch stood. */
   last: Parameter
 }
 
-async function publishBatch(tx: Tx, source: Source, from: Parameter): Promise<Published> {
-  const row = await readSequence(tx, FEED, source.feed, tx.engine.forUpdate)
-  if (row === null) return { count: 0, last: null }
+const NOTHING: Batch = { count: 0, last: null }
+
+/** Null when somebody else holds the sequence. */
+async function publishBatch(tx: Tx, source: Source, from: Parameter, skip: boolean): Promise<Batch | null> {
+  const { forUpdate, forUpdateSkipLocked } = tx.engine
+  const row = await readSequence(tx, FEED, source.feed, skip ? forUpdateSkipLocked : forUpdate)
+  if (row === null) return skip && (await readSequence(tx, FEED, source.feed)) !== null ? null : NOTHING
   const { sql, parameters } = numberSql(tx, source, row.value, from)
   const count = await tx.run(sql, parameters)
-  if (count === 0) return { count, last: null }
+  if (count === 0) return NOTHING
   const value = row.value + BigInt(count)
   const last = count < BATCH ? null : await placeOf(tx, source, value)
   await setSequence(tx, FEED, source.feed, { value })
@@ -67,7 +92,7 @@ async function publishBatch(tx: Tx, source: Source, from: Parameter): Promise<Pu
 /** The UPDATE that numbers the next rows along the index. */
 export function numberSql(
   { engine }: Pick<Tx, 'engine'>,
-  { table, keys, sync, none, where, parameters, index, order }: Source,
+  { table, keys, sync, none, kept, where, parameters, index, order }: Source,
   value: bigint,
   from: Parameter,
 ): Statement {
@@ -79,9 +104,14 @@ export function numberSql(
   const chosen = `SELECT ${keys.join(', ')}, ROW_NUMBER() OVER (ORDER BY ${order.join(', ')}) AS recentn_number FROM (${picked}) picked`
   const on = keys.map((key) => `${table}.${key} = chosen.${key}`).join(' AND ')
   return {
-    sql: engine.updateFrom(table, chosen, on, `${sync} = ${value} + chosen.recentn_number`),
+    sql: engine.updateFrom(table, chosen, on, `${sync} = ${value} + chosen.recentn_number${setKept({ table, kept })}`),
     parameters: [...parameters, ...(from === null ? [] : [from])],
   }
+}
+
+/** SQL: columns that the database would set to the time of this UPDATE, which is no change of the user's. */
+export function setKept({ table, kept }: Pick<Source, 'table' | 'kept'>): string {
+  return kept.map((column) => `, ${table}.${column} = ${table}.${column}`).join('')
 }
 
 /** Where the row with this number stands; null where that can't be said by a parameter. */
@@ -94,7 +124,8 @@ async function placeOf(
     `SELECT ${order[0]} AS place FROM ${table}${tx.engine.useIndex(index)} WHERE ${where}${sync} = ?`,
     [...parameters, value],
   )
-  const place = row?.place
+  if (!row) throw new RecentnError('internal', `${table}: a row that was given a number does not keep it (a trigger?)`)
+  const { place } = row
   return typeof place === 'string' || typeof place === 'number' || typeof place === 'bigint' ? place : null
 }
 
@@ -110,6 +141,7 @@ export function entriesSource(feed: string, id: bigint): Source {
     keys: ['feed_id', 'entry_key'],
     sync: 'sync_id',
     none: '= 0',
+    kept: [],
     where: 'feed_id = ? AND ',
     parameters: [id],
     index: 'feed_entries_sync',
@@ -117,17 +149,9 @@ export function entriesSource(feed: string, id: bigint): Source {
   }
 }
 
-/** What has rows without number, of these feeds or of all. */
-export async function pendingSources(
-  reader: Reader,
-  feeds: ReadonlySet<string> | null,
-  followed: readonly { source: Source }[],
-): Promise<Source[]> {
-  const sources = feeds === null ? await pendingFeeds(reader) : await ownSources(reader, [...feeds])
-  for (const { source } of followed) {
-    if ((feeds === null || feeds.has(source.feed)) && (await hasPending(reader, source))) sources.push(source)
-  }
-  return sources
+/** What has rows without number among the feeds' own entries, of these feeds or of all. */
+export function pendingSources(reader: Reader, feeds: ReadonlySet<string> | null): Promise<Source[]> {
+  return feeds === null ? pendingFeeds(reader) : ownSources(reader, [...feeds])
 }
 
 /** The feeds that have something to number in their own table. */
@@ -152,7 +176,10 @@ async function ownSources(reader: Reader, feeds: readonly string[]): Promise<Sou
   return sources
 }
 
-async function hasPending(reader: Reader, { table, sync, none, where, parameters, index }: Source): Promise<boolean> {
+export async function hasPending(
+  reader: Reader,
+  { table, sync, none, where, parameters, index }: Source,
+): Promise<boolean> {
   const rows = await reader.rows(
     `SELECT 1 AS pending FROM ${table}${reader.engine.useIndex(index)} WHERE ${where}${sync} ${none} LIMIT 1`,
     parameters,

@@ -3,7 +3,7 @@
  * It owns feeds, feed_entries and what belongs to them, and the feeds' rows of sequences.
  */
 import type { DataSource, EntityManager } from 'typeorm'
-import type { Session, Tx } from '../../database/engine'
+import type { Parameter, Session, Tx } from '../../database/engine'
 import { sessionOf } from '../../database/session'
 import { invalidInput } from '../../errors'
 import { RECENT_GROUPS } from '../../feed-rules'
@@ -11,18 +11,18 @@ import { JsonText } from '../../json'
 import { checkedPage, PREFIX_PAGE_RULES } from '../checking'
 import type { Page } from '../types'
 import type { Writer } from '../writers'
-import { type ChangesRequest, type Reading, readChanges, ValueSizes } from './changes'
+import { type ChangesRequest, type Reading, readChanges } from './changes'
 import * as check from './check'
 import { type Cursor, cursorOf, deleteConsumer, getConsumer, putConsumer, readCursor } from './cursors'
-import { type FollowedTable, followedEntry } from './followed'
-import { dropFeed, type FeedHead, holdOrBegin, lastSyncIds, readHead } from './heads'
-import { pendingSources, publishSource } from './publish'
+import { type FollowedTable, followedEntry, greatestSyncId, recentGroups } from './followed'
+import { beginFollowed, dropFeed, type FeedHead, lastSyncIds, readHead } from './heads'
+import { hasPending, type Published, pendingSources, publishSource, type Source } from './publish'
 import { republish } from './republish'
 import { readEntry } from './rows'
 import { FeedCounts, listHeads, statusOf } from './status'
 import { sweepFeeds } from './sweep'
 import type * as Feed from './types'
-import { deleteEntry, deleteFollowed, type PutDone, type PutRequest, putAll, putBatch } from './write'
+import { areLocked, deleteEntry, deleteFollowed, type PutDone, type PutRequest, putAll, putBatch } from './write'
 
 /** What a store adds to the repository. */
 export interface FeedOptions {
@@ -39,7 +39,6 @@ export class FeedRepository implements Feed.Feeds {
   /** The tables whose rows are the entries of feeds. */
   readonly followed: Map<string, FollowedTable>
   readonly #counts = new FeedCounts()
-  readonly #sizes = new ValueSizes()
   readonly #isInside: boolean
   readonly #onWrite: (feed: string) => void
 
@@ -82,9 +81,14 @@ export class FeedRepository implements Feed.Feeds {
     return putBatch(this.session, requests, options)
   }
 
+  /** For each request whether somebody else holds one of its entries. */
+  protected areLocked(requests: readonly PutRequest[]): Promise<boolean[]> {
+    return this.session.write((tx) => areLocked(tx, requests))
+  }
+
   async get(feed: string, key: string, options: Feed.ValueOptions = {}): Promise<Feed.Entry | null> {
     check.checkKey(feed, key, options)
-    const followed = this.followed.get(feed)
+    const followed = this.#rowsOf(feed)
     const entry: Feed.Entry | null = await this.session.read((reader) =>
       followed ? followedEntry(reader, followed, key, options) : readEntry(reader, feed, key, options),
     )
@@ -123,8 +127,8 @@ export class FeedRepository implements Feed.Feeds {
 
   /** What there is after the cursor. */
   protected read(request: ChangesRequest, cursor: Cursor): Promise<Reading> {
-    const followed = this.followed.get(request.feed) ?? null
-    return this.session.read((reader) => readChanges(reader, request, cursor, this.#sizes, followed))
+    const followed = this.#rowsOf(request.feed)
+    return this.session.read((reader) => readChanges(reader, request, cursor, followed))
   }
 
   async getConsumer(feed: string, consumer: string): Promise<Feed.Consumer> {
@@ -156,7 +160,13 @@ export class FeedRepository implements Feed.Feeds {
 
   async deleteFeed(feed: string): Promise<boolean> {
     check.checkFeed(feed)
-    return this.session.write((tx) => dropFeed(tx, feed))
+    this.#requireOwn(feed)
+    return (await this.dropFeed(feed, false)) as boolean
+  }
+
+  /** `skip`: resolves to null while somebody has written to the feed and has not committed. */
+  protected dropFeed(feed: string, skip: boolean): Promise<boolean | null> {
+    return this.session.write((tx) => dropFeed(tx, feed, skip))
   }
 
   async list(options: Page & { prefix?: string } = {}): Promise<Feed.FeedPage> {
@@ -167,19 +177,21 @@ export class FeedRepository implements Feed.Feeds {
     return { feeds, nextAfter: heads.length > limit ? (feeds.at(-1)?.feed ?? null) : null }
   }
 
-  /** Numbers what has no number, in these feeds or in all; resolves to how many, and in which feeds. */
-  protected async publishPending(
-    feeds: ReadonlySet<string> | null,
-  ): Promise<{ published: number; feeds: ReadonlySet<string> }> {
-    const sources = await this.session.read((reader) => pendingSources(reader, feeds, [...this.followed.values()]))
-    const news = new Set<string>()
-    let published = 0
-    for (const source of sources) {
-      const count = await this.session.whole((whole) => publishSource(whole, source))
-      published += count
-      if (count > 0) news.add(source.feed)
-    }
-    return { published, feeds: news }
+  /** The feeds that have entries of their own without number, of these or of all. */
+  protected pending(feeds: ReadonlySet<string> | null): Promise<Source[]> {
+    return this.session.read((reader) => pendingSources(reader, feeds))
+  }
+
+  protected hasPending(source: Source): Promise<boolean> {
+    return this.session.read((reader) => hasPending(reader, source))
+  }
+
+  /** Numbers what has no number in one of them. */
+  protected publishSource(
+    source: Source,
+    options: { batches: number; place?: Parameter; skip?: boolean },
+  ): Promise<Published> {
+    return this.session.whole((whole) => publishSource(whole, source, options))
   }
 
   /** The last sync ids of these feeds; those that have not begun are left out. */
@@ -187,9 +199,12 @@ export class FeedRepository implements Feed.Feeds {
     return this.session.read((reader) => lastSyncIds(reader, feeds))
   }
 
-  /** Begins a feed that has the rows of another table as its entries. */
-  protected async begin(feed: string): Promise<void> {
-    await this.session.write((tx) => holdOrBegin(tx, feed))
+  /** Begins a feed that has the rows of a table as its entries. */
+  protected async begin(table: FollowedTable): Promise<void> {
+    await this.session.write(async (tx) => {
+      await beginFollowed(tx, table.feed, table.source.table, await greatestSyncId(tx, table))
+    })
+    this.followed.set(table.feed, table)
   }
 
   protected async sweepFeeds(tombstoneMs: number): Promise<{ more: boolean }> {
@@ -197,7 +212,7 @@ export class FeedRepository implements Feed.Feeds {
   }
 
   #statusOf(head: FeedHead): Promise<Feed.FeedStatus> {
-    const followed = this.followed.get(head.feed) ?? null
+    const followed = this.#rowsOf(head.feed)
     return this.session.read(async (reader) =>
       statusOf(reader, head, await this.#counts.of(reader, head, followed, this.#isInside)),
     )
@@ -208,6 +223,11 @@ export class FeedRepository implements Feed.Feeds {
     const result = await this.session.write(work)
     this.#onWrite(feed)
     return result
+  }
+
+  /** The table whose rows are the entries. That of the groups is known to all who read. */
+  #rowsOf(feed: string): FollowedTable | null {
+    return this.followed.get(feed) ?? (feed === RECENT_GROUPS ? recentGroups : null)
   }
 
   /** Throws `invalid_input` for a feed whose entries are the rows of another table. */

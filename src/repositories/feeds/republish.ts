@@ -8,6 +8,7 @@ import { afterPrefix, compareNames, type Parameter, placeholders, type Session, 
 import { chunksOf } from '../chunks'
 import type { FollowedTable } from './followed'
 import { holdFeed, notFound } from './heads'
+import { setKept } from './publish'
 import { waitingSince } from './write'
 
 /** Entries of one transaction, and keys of one list: a longer one may turn into a scan. */
@@ -76,7 +77,7 @@ async function clearRows(tx: Tx, { source, key }: FollowedTable, keys: readonly 
   if (keys.length === 0) return 0
   const where = `${key} IN (${placeholders(keys.length)})`
   const rows = await tx.rows(`SELECT ${key} FROM ${source.table} WHERE ${where}${tx.engine.forUpdate}`, keys)
-  await tx.run(`UPDATE ${source.table} SET ${source.sync} = NULL WHERE ${where}`, keys)
+  await tx.run(`UPDATE ${source.table} SET ${source.sync} = NULL${setKept(source)} WHERE ${where}`, keys)
   return rows.length
 }
 

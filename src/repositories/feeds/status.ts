@@ -13,6 +13,8 @@ const FRESH_MS = 4000
 /** At most such a part of the time is spent counting. */
 const SHARE = 20
 const MAX_CONSUMERS = 1000
+/** Feeds whose counts are kept. */
+const MAX_KEPT = 10_000
 
 interface Counted {
   entries: number
@@ -30,13 +32,14 @@ export class FeedCounts {
 
   /** `isAnew`: inside a transaction, which must see what it did itself. */
   of(reader: Reader, head: FeedHead, followed: FollowedTable | null, isAnew: boolean): Promise<Counted> {
-    const count = () => (followed ? countRows(reader, followed) : countEntries(reader, head.id))
+    const count = () => (followed ? countRows(reader, head.id, followed) : countEntries(reader, head.id))
     if (isAnew) return count()
     const key = `${head.id}`
     const known = this.#kept.get(key)
     if (known && performance.now() < known.until) return known.counted
     const since = performance.now()
     const kept: Kept = { until: Number.POSITIVE_INFINITY, counted: count() }
+    if (this.#kept.size >= MAX_KEPT) this.#kept.clear()
     this.#kept.set(key, kept)
     kept.counted.then(
       () => {
@@ -68,15 +71,17 @@ async function countEntries(reader: Reader, feedId: bigint): Promise<Counted> {
 }
 
 /** A followed table says nothing of when its rows were changed. */
-async function countRows(reader: Reader, { source }: FollowedTable): Promise<Counted> {
+async function countRows(reader: Reader, feedId: bigint, { source }: FollowedTable): Promise<Counted> {
   const { table, sync, index } = source
   const from = `FROM ${table}${reader.engine.useIndex(index)}`
   const [all] = await reader.rows(`SELECT COUNT(*) AS entries ${from}`)
   const [waiting] = await reader.rows(`SELECT COUNT(*) AS entries ${from} WHERE ${sync} IS NULL`)
+  // What the feed has of its own is tombstones.
+  const tombstones = await countEntries(reader, feedId)
   return {
     entries: Number(all?.entries),
-    unpublished: Number(waiting?.entries),
-    oldestUnpublishedSeconds: null,
+    unpublished: Number(waiting?.entries) + tombstones.unpublished,
+    oldestUnpublishedSeconds: tombstones.oldestUnpublishedSeconds,
   }
 }
 

@@ -14,29 +14,49 @@ import { syncIdOf } from './rows'
 
 const BATCH = 250
 
+/** Batches of one round. */
+const ROUND = 20
+
 /** One round; resolves to whether there is more of it. */
 export async function sweepFeeds(session: Session, tombstoneMs: number): Promise<boolean> {
-  const dropped = await session.read((reader) =>
-    reader.rows(`SELECT ${reader.engine.bigint('feed_id')} AS feed_id FROM feed_drops LIMIT 10`),
-  )
-  for (const { feed_id } of dropped) await clearDropped(session, BigInt(feed_id as string))
-  return (await sweepTombstones(session, tombstoneMs)) || dropped.length > 0
+  const more = await clearDropped(session)
+  return (await sweepTombstones(session, tombstoneMs)) || more
 }
 
-/** Removes what a dropped feed has left behind. */
-async function clearDropped(session: Session, feedId: bigint): Promise<void> {
-  for (let removed = BATCH; removed === BATCH; ) {
-    removed = await session.write(async (tx) => {
-      const rows = await tx.rows(`SELECT entry_key FROM feed_entries WHERE feed_id = ? LIMIT ${BATCH}`, [feedId])
-      await removeEntries(
-        tx,
-        feedId,
-        rows.map((row) => row.entry_key as string),
-      )
-      return rows.length
-    })
+/** Removes some of what a dropped feed has left behind; resolves to whether there is more. One process at a time does. */
+async function clearDropped(session: Session): Promise<boolean> {
+  let after: string | null = null
+  for (let left = ROUND; left > 0; left--) {
+    const last: string | null = after
+    const end: string | null = await session.write((tx) => clearBatch(tx, last))
+    if (end === null) return false
+    // What was removed stays in the index until it is purged: on from there.
+    after = end === DONE ? null : end
   }
-  await session.write((tx) => tx.run('DELETE FROM feed_drops WHERE feed_id = ?', [feedId]))
+  return true
+}
+
+/** A feed has been cleared; no key is empty. */
+const DONE = ''
+
+/** Resolves to the last key; null where there is nothing to clear. */
+async function clearBatch(tx: Tx, after: string | null): Promise<string | null> {
+  const [drop] = await tx.rows(
+    `SELECT ${tx.engine.bigint('feed_id')} AS id FROM feed_drops ORDER BY feed_drops.feed_id LIMIT 1${tx.engine.forUpdateSkipLocked}`,
+  )
+  if (!drop) return null
+  const feedId = BigInt(drop.id as string)
+  const rows = await tx.rows(
+    `SELECT entry_key FROM feed_entries${tx.engine.useIndex('PRIMARY')} WHERE feed_id = ?${after === null ? '' : ' AND entry_key > ?'} ` +
+      `ORDER BY entry_key LIMIT ${BATCH}`,
+    after === null ? [feedId] : [feedId, after],
+  )
+  const keys = rows.map((row) => row.entry_key as string)
+  await removeEntries(tx, feedId, keys)
+  if (keys.length === BATCH) return keys.at(-1) as string
+  if (after !== null) return DONE
+  await tx.run('DELETE FROM feed_drops WHERE feed_id = ?', [feedId])
+  return DONE
 }
 
 async function removeEntries(tx: Tx, feedId: bigint, keys: readonly string[]): Promise<void> {

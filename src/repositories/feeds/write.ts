@@ -9,7 +9,7 @@ import { compareNames, placeholders, type Session, type Tx } from '../../databas
 import { chunksBySize, chunksOf } from '../chunks'
 import { leaveTombstones, noteTombstones } from '../tombstones'
 import { hasArrived, leaveMark, type Writer } from '../writers'
-import { type HeldFeed, holdFeed, holdOrBegin } from './heads'
+import { type HeldFeed, holdFeed, holdOrBegin, requireOwnEntries } from './heads'
 import { readEntry } from './rows'
 import type { WrittenEntry } from './types'
 
@@ -54,7 +54,9 @@ interface Put {
 export async function putAll(tx: Tx, requests: readonly PutRequest[]): Promise<PutDone[]> {
   const held = new Map<string, HeldFeed>()
   for (const feed of [...new Set(requests.map((request) => request.feed))].sort(compareNames)) {
-    held.set(feed, await holdOrBegin(tx, feed))
+    const mine = await holdOrBegin(tx, feed)
+    requireOwnEntries(mine)
+    held.set(feed, mine)
   }
   const heldOf = ({ feed }: PutRequest) => held.get(feed) as HeldFeed
   const puts = new Map<string, Put>()
@@ -124,6 +126,25 @@ export const putSql = ({ engine }: Pick<Tx, 'engine'>, values: string) => {
   )
 }
 
+/** For each request whether somebody else holds one of its entries. */
+export async function areLocked(tx: Tx, requests: readonly PutRequest[]): Promise<boolean[]> {
+  const { bigint, forUpdateSkipLocked } = tx.engine
+  const locked = new Set<string>()
+  for (const feed of new Set(requests.map((request) => request.feed))) {
+    const rows = requests.filter((request) => request.feed === feed).flatMap((request) => request.rows)
+    const keys = [...new Set(rows.map(({ key }) => key))].sort(compareNames)
+    const [row] = await tx.rows(`SELECT ${bigint('id')} AS id FROM feeds WHERE feed = ?`, [feed])
+    for (const chunk of row ? chunksOf(keys, MAX_KEYS) : []) {
+      const sql = `SELECT entry_key FROM feed_entries WHERE feed_id = ? AND entry_key IN (${placeholders(chunk.length)}) ORDER BY entry_key`
+      const all = await tx.rows(sql, [row?.id as string, ...chunk])
+      const free = await tx.rows(`${sql}${forUpdateSkipLocked}`, [row?.id as string, ...chunk])
+      const freeKeys = new Set(free.map(({ entry_key }) => entry_key))
+      for (const { entry_key } of all) if (!freeKeys.has(entry_key)) locked.add(JSON.stringify([feed, entry_key]))
+    }
+  }
+  return requests.map(({ feed, rows }) => rows.some(({ key }) => locked.has(JSON.stringify([feed, key]))))
+}
+
 /** The requests of many callers in one transaction, with a mark that tells whether it arrived. */
 export async function putBatch(
   session: Session,
@@ -145,6 +166,7 @@ export async function putBatch(
 export async function deleteEntry(tx: Tx, feed: string, key: string): Promise<WrittenEntry | null> {
   const held = await holdFeed(tx, feed)
   if (held === null) return null
+  requireOwnEntries(held)
   const { id, nowMs } = held
   const deleted = await tx.run(
     `UPDATE feed_entries SET ${waitingSince(String(nowMs))}, version = version + 1, deleted = 1, ` +

@@ -20,9 +20,12 @@ import { describeFeedConsumers } from './feeds-consumers'
 import { describeFeedEntries } from './feeds-entries'
 import { describeFeedExplain } from './feeds-explain'
 import { describeFeedFollowing } from './feeds-follow'
+import { describeFeedsFollowedColumns } from './feeds-followed-columns'
 import { describeFeedLocks } from './feeds-locks'
 import { describeFeedModel } from './feeds-model'
+import { describeFeedsNothingMissed } from './feeds-nothing-missed'
 import { describeFeedPublishing } from './feeds-publish'
+import { describeFeedsPublishers } from './feeds-publishers'
 import { describeRecentGroupsFeed } from './feeds-recent-groups'
 import { describeSequences } from './feeds-sequences'
 import { describeFeedStatus } from './feeds-status'
@@ -138,6 +141,9 @@ export function describeContract(engine: EngineName): void {
   describeRecentGroupsFeed(context)
   describeFeedFollowing(context)
   describeFeedTransactions(context)
+  describeFeedsNothingMissed(context)
+  describeFeedsFollowedColumns(context)
+  describeFeedsPublishers(context)
   describeFeedExplain(context)
   describeSequences(context)
 }
