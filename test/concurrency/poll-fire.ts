@@ -167,6 +167,8 @@ export function describePollFire(engine: EngineName): void {
             const numbers = Array.from({ length: rows / BULKS }, (_, n) => bulk * (rows / BULKS) + n)
             await dataSource.query(insertSql(table, name, numbers))
           }
+          // In the midst of the work, not before anybody has seen the rows.
+          await sleep(50 + Math.random() * 100)
           processes.killOne()
           await sleep(BULK_EVERY_MS)
         }

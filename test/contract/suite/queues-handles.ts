@@ -147,9 +147,10 @@ export function describeQueueHandles(context: Context): void {
       )
       let deleted = 0
       for (const [first, second, third, fourth] of outcomes) {
-        const done = [first.deleted, second.deleted, third.released, fourth.released].map(({ length }) => length)
-        expect(done.reduce((sum, n) => sum + n)).toBe(1)
-        deleted += (done[0] ?? 0) + (done[1] ?? 0)
+        // Of two deletes at the same moment both may be told that it is deleted (MySQL does not tell which rows were).
+        const isDeleted = first.deleted.length + second.deleted.length > 0 ? 1 : 0
+        expect(isDeleted + third.released.length + fourth.released.length).toBe(1)
+        deleted += isDeleted
       }
       const left = await queues().receive(queue, { max: 100 })
       expect(left).toHaveLength(20 - deleted)
