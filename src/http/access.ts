@@ -47,11 +47,14 @@ const LOOK_AGAIN_MS = 1000
 export function whileGranted({ lasts }: Grant, signal: AbortSignal, response: Response): AbortSignal {
   if (lasts === undefined) return signal
   const ending = new AbortController()
-  const end = () => ending.abort()
   const timer = setInterval(async () => {
     // While the database is away nobody is told anything.
     if (!(await lasts().catch(() => true))) end()
   }, LOOK_AGAIN_MS)
+  const end = () => {
+    clearInterval(timer)
+    ending.abort()
+  }
   response.once('close', () => clearInterval(timer))
   if (signal.aborted) end()
   signal.addEventListener('abort', end, { once: true })

@@ -17,6 +17,8 @@ export interface ProcessAccess {
 /** `allowAnonymous`: everyone may do everything, whether or not there are keys. */
 export function processAccess(store: Store, allowAnonymous: boolean): ProcessAccess {
   if (allowAnonymous) return { guard: guardOf('anonymous', store), door: (_request, _response, next) => next() }
+  // Known before the first request, which then need not wait for the database to be refused.
+  store.keys.exist().catch(() => {})
   return {
     async guard(request, scope) {
       return scope !== null && (await store.keys.exist()) ? byKey(store.keys, request, scope) : EVERYTHING

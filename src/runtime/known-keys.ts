@@ -1,7 +1,8 @@
 /**
  * API keys as a process knows them. What was looked up of an id, a key or that there is none, holds for `AGE_MS`, so
- * that a revocation is obeyed by every process within 5 seconds. One look-up runs at a time, for all ids that are
- * wanted by then, and what is remembered is bounded: any number of wrong keys costs one connection and no more memory.
+ * that a revocation is obeyed by every process within 5 seconds; from `FRESH_MS` on it is looked up anew meanwhile, so
+ * that nobody who comes again waits for the database. One look-up runs at a time, for all ids that are wanted by then,
+ * and what waits and what is remembered is bounded: any number of wrong keys costs one connection and no more memory.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { RecentnError } from '../errors'
@@ -10,9 +11,10 @@ import { hashOf, type KeyRepository, type KnownKey, USE_MS } from '../repositori
 import type { ApiKey, CreatedKey, KeyPage, Keys, NewKey } from '../repositories/keys/types'
 import type { Page } from '../repositories/types'
 
-const AGE_MS = 2000
+const FRESH_MS = 1000
+const AGE_MS = 3000
 const MAX_KNOWN = 10_000
-const MAX_WANTED = 10_000
+const MAX_WAITING = 5000
 const IDS_AT_ONCE = 250
 /** Uses are gathered so long. */
 const GATHER_MS = 1000
@@ -36,8 +38,10 @@ export class KnownKeys implements Keys {
   readonly #known = new Map<string, Known>()
   /** Not asked for yet. */
   #wanted = new Map<string, Wanted>()
+  #waiting = 0
   #isLooking = false
   #revocations = 0
+  #asking: Promise<boolean> | null = null
   #exist = { answer: false, atMs: Number.NEGATIVE_INFINITY }
   /** When a use of a key was last written, of those that are known. */
   readonly #usedAt = new Map<string, number>()
@@ -67,13 +71,27 @@ export class KnownKeys implements Keys {
     return wasThere
   }
 
-  /** At most 2 seconds late to say that there is one. */
+  /** At most 3 seconds late to say that there is one. */
   async exist(): Promise<boolean> {
     const { answer, atMs } = this.#exist
-    if (answer || performance.now() - atMs <= AGE_MS) return answer
-    const asked = performance.now()
-    const exist = await this.#repository.exist()
-    if (!this.#exist.answer) this.#exist = { answer: exist, atMs: asked }
+    const ageMs = performance.now() - atMs
+    if (answer || ageMs <= FRESH_MS) return answer
+    if (ageMs > AGE_MS) return this.#waited(() => this.#asked())
+    this.#asked().catch(() => {})
+    return answer
+  }
+
+  #asked(): Promise<boolean> {
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = null
+    })
+    return this.#asking
+  }
+
+  async #ask(): Promise<boolean> {
+    const atMs = performance.now()
+    const answer = await this.#repository.exist()
+    if (!this.#exist.answer) this.#exist = { answer, atMs }
     return this.#exist.answer
   }
 
@@ -97,16 +115,30 @@ export class KnownKeys implements Keys {
 
   async #find(id: string): Promise<KnownKey | null> {
     const known = this.#known.get(id)
-    if (known !== undefined && performance.now() - known.atMs <= AGE_MS) return known.key
-    const there = this.#wanted.get(id)
-    if (there !== undefined) return there.result
-    if (this.#wanted.size >= MAX_WANTED) {
-      throw new RecentnError('overloaded', `${MAX_WANTED} keys wait to be looked up`, { retryAfterSeconds: 1 })
-    }
-    const wanted = deferred()
+    const ageMs = known === undefined ? Number.POSITIVE_INFINITY : performance.now() - known.atMs
+    if (known === undefined || ageMs > AGE_MS) return this.#waited(() => this.#sought(id))
+    if (ageMs > FRESH_MS) this.#sought(id).catch(() => {})
+    return known.key
+  }
+
+  /** What the next look-up says of the id. */
+  #sought(id: string): Promise<KnownKey | null> {
+    const wanted = this.#wanted.get(id) ?? deferred()
     this.#wanted.set(id, wanted)
     if (!this.#isLooking) void this.#look()
     return wanted.result
+  }
+
+  async #waited<T>(ask: () => Promise<T>): Promise<T> {
+    if (this.#waiting >= MAX_WAITING) {
+      throw new RecentnError('overloaded', `${MAX_WAITING} callers wait for keys`, { retryAfterSeconds: 1 })
+    }
+    this.#waiting++
+    try {
+      return await ask()
+    } finally {
+      this.#waiting--
+    }
   }
 
   /** Looks up what is wanted until nothing is. Only who began to want an id before the look-up began is answered by it. */

@@ -1,8 +1,9 @@
 /** Who is let in: by the process before and after there is a key, and by a router in somebody's own app. */
 import express from 'express'
+import { createApp } from '../../src/http/app'
 import { createRouter } from '../../src/http/router'
 import { SCOPES } from '../../src/key-rules'
-import { clientOf, memoryStore, send, serving, startApp } from './support/client'
+import { type Answer, clientOf, memoryStore, send, serving, startApp } from './support/client'
 import { served, useGuarded, withKey } from './support/keys'
 import { closeStreams, eventually, listening, pause } from './support/streams'
 
@@ -175,4 +176,31 @@ describe("createRouter with access: 'keys'", () => {
     expect(all.json.detail).toMatch(/"yours:0", "yours:1", "yours:2" and 6 more$/)
     expect(all.json.errors).toHaveLength(9)
   })
+})
+
+test('a body that nobody may send is answered, whatever its size', async () => {
+  const { store, url } = await startApp()
+  await store.keys.create({ label: 'l', scopes: ['read'] })
+  for (const size of [10, 900_000, 5_000_000]) {
+    const sent = { body: JSON.stringify({ payload: 'x'.repeat(size) }) }
+    for (let n = 0; n < 5; n++) {
+      const answer = await send(url, 'POST', '/v1/groups/g/items', sent)
+      expect([size, answer.status]).toEqual([size, 401])
+    }
+  }
+})
+
+test('with a key, too much at once is refused at once, while the database is busy', async () => {
+  const store = await memoryStore({ batching: { maxPendingItems: 5 } })
+  const { key } = await store.keys.create({ label: 'l', scopes: ['append'] })
+  const client = withKey(await serving(createApp(store, { allowAnonymous: false })), key)
+  expect((await client.post('/v1/groups/g/items', {})).status).toBe(201)
+  await pause(1500)
+  let answers: Promise<Answer>[] = []
+  await store.transaction(async () => {
+    answers = Array.from({ length: 50 }, () => client.post('/v1/groups/g/items', {}))
+    await Promise.race(answers)
+  })
+  const statuses = (await Promise.all(answers)).map(({ status }) => status)
+  expect([statuses.filter((status) => status === 201).length, new Set(statuses)]).toEqual([5, new Set([201, 429])])
 })

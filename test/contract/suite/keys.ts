@@ -141,7 +141,7 @@ export function describeKeys(context: Context): void {
       expect(Number(await lastUsed())).toBeGreaterThanOrEqual(Number(first) + 60_000)
     }, 20_000)
 
-    it('in use cost a statement in two seconds, and wrong ones in any number little', async () => {
+    it('in use cost a statement a second, and wrong ones in any number little', async () => {
       const { key } = await keys().create({ label: 'l', scopes: ['read'] })
       const { store, statements } = await statementsOf(context)
       const lookUps = () => statements.filter((sql) => /FROM recentn_keys k WHERE k\.id IN/.test(sql)).length
@@ -164,7 +164,7 @@ export function describeKeys(context: Context): void {
       const outcomes = await Promise.allSettled(many.map((text) => store.keys.verify(text)))
       const refused = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason.code] : []))
       expect(new Set(refused)).toEqual(new Set(['overloaded']))
-      expect(refused.length).toBe(2000)
+      expect(refused.length).toBe(7000)
       expect(await store.keys.verify(key)).not.toBeNull()
     }, 30_000)
 
