@@ -24,10 +24,23 @@ export function processAccess(store: Store, allowAnonymous: boolean): ProcessAcc
       return scope !== null && (await store.keys.exist()) ? byKey(store.keys, request, scope) : EVERYTHING
     },
     async door(request, response, next) {
-      // Where it can't be known, as long as the database is away, the process must still tell that it lives.
-      const needsKey = await store.keys.exist().catch(() => false)
-      if (needsKey) next()
+      if (await soon(store.keys.exist())) next()
       else localOnly(request, response, next)
     },
   }
+}
+
+/** A process whose database is away, or answers nothing, must still tell that it lives. */
+const SOON_MS = 500
+
+/** False where it can't be known soon. */
+function soon(answer: Promise<boolean>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, SOON_MS, false)
+    const done = (known: boolean) => {
+      clearTimeout(timer)
+      resolve(known)
+    }
+    answer.then(done, () => done(false))
+  })
 }

@@ -102,7 +102,8 @@ async function serveUntilStopped(store: Store, config: Config, stopping: AbortSi
 
 /** On an address that others reach, either there are keys or everyone is let in on purpose. */
 async function requireKeys({ keys }: Store, { host, allowAnonymous }: Config): Promise<void> {
-  if (allowAnonymous || isLoopback(host) || (await keys.exist())) return
+  const exist = await keys.exist()
+  if (allowAnonymous || isLoopback(host) || exist) return
   throw new CannotStart(
     `HOST ${host} may be reached by others, and there is no API key yet: make one with "recentn keys create"; ` +
       'or listen on a loopback address (127.0.0.1, ::1 or localhost); or, to let everyone in on purpose, set ' +

@@ -57,6 +57,17 @@ describe('the process', () => {
   })
 })
 
+test('the process lives while the database answers nothing', async () => {
+  const { store, get } = await startApp()
+  expect((await get('/v1/groups')).status).toBe(200)
+  await store.transaction(async () => {
+    await pause(3500)
+    const start = performance.now()
+    expect((await get('/livez')).status).toBe(200)
+    expect(performance.now() - start).toBeLessThan(1000)
+  })
+}, 20_000)
+
 describe.each(served)('a key on %s', (engine) => {
   const guarded = useGuarded(engine)
 
@@ -200,6 +211,7 @@ test('with a key, too much at once is refused at once, while the database is bus
   await store.transaction(async () => {
     answers = Array.from({ length: 50 }, () => client.post('/v1/groups/g/items', {}))
     await Promise.race(answers)
+    await pause(500)
   })
   const statuses = (await Promise.all(answers)).map(({ status }) => status)
   expect([statuses.filter((status) => status === 201).length, new Set(statuses)]).toEqual([5, new Set([201, 429])])
