@@ -2,6 +2,7 @@
 /** The command line: which commands there are. What they do is in `cli/` and in the parts that they call. */
 import { Command, Option } from 'commander'
 import { diagnose, findingsText, schemaVersion, withCause } from './cli/doctor'
+import { addKeysCommand } from './cli/keys-command'
 import { addReplayCommand } from './cli/replay-command'
 import { type Config, readConfig } from './config'
 import { RecentnError } from './errors'
@@ -50,8 +51,10 @@ async function doctor(flags: DatabaseFlags & { json?: boolean }): Promise<void> 
 const SERVE_DETAILS = `
 Creates or upgrades the tables first. One line on standard output says when it is ready. Options go before the
 environment: PORT, HOST, DATABASE_URL, RECENTN_DEFAULT_CAPACITY, RECENTN_BODY_LIMIT_BYTES, RECENTN_POOL_SIZE,
-RECENTN_SHUTDOWN_SECONDS, RECENTN_RECENT_GROUPS_FEED=1 for the feed recent-groups, and RECENTN_ALLOW_ANONYMOUS=1,
-without which only a loopback address is listened on.
+RECENTN_SHUTDOWN_SECONDS, RECENTN_RECENT_GROUPS_FEED=1 for the feed recent-groups, RECENTN_CORS_ORIGIN for a list of
+origins whose pages may read the answers.
+Where there are API keys (recentn keys), every request needs one. Without any, only a loopback address is listened on and
+only local requests are taken. RECENTN_ALLOW_ANONYMOUS=1 lifts both: whoever reaches the server may do everything.
 SIGTERM or SIGINT: finishes what was accepted, then ends.
 `
 
@@ -89,6 +92,7 @@ function program(): Command {
     .addHelpText('after', MIGRATE_DETAILS)
     .action(migrate)
   addReplayCommand(root, databaseOption, databaseConfig)
+  addKeysCommand(root, databaseOption, databaseConfig)
   root
     .command('doctor')
     .summary('check the database and say what to mend')

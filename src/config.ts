@@ -9,6 +9,8 @@ export interface Config {
   readonly databaseUrl: string
   /** Everyone who reaches the server may do everything. */
   readonly allowAnonymous: boolean
+  /** Origins whose pages may read what the server answers. */
+  readonly corsOrigins: readonly string[]
   /** Undefined: the store's own default. */
   readonly defaultCapacity: number | undefined
   readonly shutdownSeconds: number
@@ -38,6 +40,7 @@ export function readConfig(environment: Environment): Config {
     host: (get('HOST') ?? '127.0.0.1').replace(/^\[(.*)\]$/, '$1'),
     databaseUrl: get('DATABASE_URL') ?? 'sqlite:./data/recentn.db',
     allowAnonymous: integer('RECENTN_ALLOW_ANONYMOUS', 0, 1, 0) === 1,
+    corsOrigins: origins(get('RECENTN_CORS_ORIGIN'), faults),
     defaultCapacity: integer('RECENTN_DEFAULT_CAPACITY', 1, MAX_CAPACITY, undefined),
     shutdownSeconds: integer('RECENTN_SHUTDOWN_SECONDS', 0, 86_400, 10),
     bodyLimitBytes: integer('RECENTN_BODY_LIMIT_BYTES', 1, 1024 ** 3, 1024 ** 2),
@@ -47,14 +50,22 @@ export function readConfig(environment: Environment): Config {
   if (!/^(sqlite:.|(mysql|mariadb):\/\/.)/.test(config.databaseUrl)) {
     faults.push({ parameter: 'DATABASE_URL', detail: 'must begin with sqlite:, mysql:// or mariadb://' })
   }
-  if (!config.allowAnonymous && !isLoopback(config.host)) faults.push({ parameter: 'HOST', detail: OPEN_TO_ALL })
   if (faults.length > 0) throw invalidInput(faults)
   return Object.freeze(config)
 }
 
-const OPEN_TO_ALL =
-  'may only be a loopback address (127.0.0.1, ::1 or localhost), because whoever reaches the server may do everything; ' +
-  'to let everyone in on purpose, set RECENTN_ALLOW_ANONYMOUS=1'
+function origins(text = '', faults: Fault[]): readonly string[] {
+  const given = text.split(',').map((origin) => origin.trim())
+  const named = given.filter((origin) => origin !== '')
+  const isOrigin = (origin: string) =>
+    URL.canParse(origin) && /^https?:/.test(origin) && new URL(origin).origin === origin
+  if (!named.every(isOrigin)) {
+    const detail =
+      'must be a list of origins as browsers send them, such as https://app.example.org,http://localhost:5173'
+    faults.push({ parameter: 'RECENTN_CORS_ORIGIN', detail })
+  }
+  return Object.freeze(named)
+}
 
 /** Whether nobody but programs of this machine reaches a server on this address. */
 export function isLoopback(host: string): boolean {

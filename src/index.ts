@@ -17,6 +17,7 @@ export {
   QueueMessage,
   RecentGroup,
   RecentItem,
+  RecentnKey,
   RecentnSchema,
   RecentnWriter,
   RecentPolicy,
@@ -26,12 +27,12 @@ export {
   WorkQueue,
 } from './entities'
 export { ERROR_TITLES, type ErrorCode, type Fault, RecentnError } from './errors'
-export type { Access } from './http/dispatch'
-export type { Scope } from './http/route'
+export type { Access } from './http/access'
 export { createRouter, type RouterOptions } from './http/router'
 export { JsonText } from './json'
 export { FeedRepository } from './repositories/feeds/repository'
 export type * from './repositories/feeds/types'
+export type * from './repositories/keys/types'
 export type * from './repositories/polls/types'
 export { QueueRepository } from './repositories/queues/repository'
 export type * from './repositories/queues/types'
@@ -46,6 +47,7 @@ export type {
   OpenOptions,
   Store,
   StoreGroups,
+  StoreKeys,
   StoreOptions,
   StoreQueues,
   Transaction,

@@ -1,6 +1,7 @@
 /** The shapes of `openStore`, `attachStore` and what they give. */
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
 import type { Feeds, Followed, FollowedRow, FollowOptions, FollowTarget } from './repositories/feeds/types'
+import type { ApiKey, Keys } from './repositories/keys/types'
 import type { Queues } from './repositories/queues/types'
 import type { Groups, GroupWatch, WatchOptions } from './repositories/recent/types'
 import type { Sequences } from './repositories/sequences'
@@ -87,11 +88,22 @@ export interface StoreFeeds extends Feeds {
   follow<Row extends FollowedRow>(target: FollowTarget<Row>, options: FollowOptions<Row>): Promise<Followed>
 }
 
+/** The API keys of a store, for `access: 'keys'` of `createRouter` and for an app's own checks. */
+export interface StoreKeys extends Keys {
+  /**
+   * The key whose text (`rk_…`) this is; null when it is none, or revoked: a revocation is obeyed within 5 seconds. Takes
+   * the same time whether or not the id exists. That the key was used is written in the background, at most each
+   * minute. Throws `overloaded` when too many unknown ones come at once.
+   */
+  verify(key: string): Promise<ApiKey | null>
+}
+
 export interface Store {
   readonly groups: StoreGroups
   readonly queues: StoreQueues
   readonly feeds: StoreFeeds
   readonly sequences: Sequences
+  readonly keys: StoreKeys
   /** The DataSource that the store works on: safe to use directly, under any concurrency. */
   readonly dataSource: DataSource
   /** Where the data is, without the password: for a log line. */

@@ -13,6 +13,7 @@ import { Database, sessionWithin, translated } from './database/transaction'
 import { invalidInput, RecentnError } from './errors'
 import { DEFAULT_TOMBSTONE_SECONDS } from './feed-rules'
 import { type FeedOptions, FeedRepository } from './repositories/feeds/repository'
+import { KeyRepository } from './repositories/keys/repository'
 import { PollRepository } from './repositories/polls/repository'
 import { QueueRepository } from './repositories/queues/repository'
 import { PolicyCache } from './repositories/recent/policies'
@@ -22,6 +23,7 @@ import { integerFault, MAX_CAPACITY, MAX_TTL_SECONDS } from './rules'
 import { MAX_LANES } from './runtime/appends'
 import { BatchedGroups } from './runtime/batched-groups'
 import { BatchedQueues } from './runtime/batched-queues'
+import { KnownKeys } from './runtime/known-keys'
 import { PolledTables } from './runtime/polled-tables'
 import type { Poller, PollHandler, PollOptions } from './runtime/poller-types'
 import { PublishedFeeds } from './runtime/published-feeds'
@@ -55,6 +57,7 @@ class BoundStore implements Store {
   readonly queues: BatchedQueues
   readonly feeds: PublishedFeeds
   readonly sequences: SequenceRepository
+  readonly keys: KnownKeys
   readonly dataSource: DataSource
   readonly location: string
   readonly #base: Base
@@ -91,6 +94,7 @@ class BoundStore implements Store {
       onError: (error) => process.emitWarning(`recentn could not publish: ${String(error)}`),
     })
     this.sequences = new SequenceRepository(base.database)
+    this.keys = new KnownKeys(new KeyRepository(base.database))
     this.#polled = new PolledTables((target, shape) => {
       return new PollRepository(base.dataSource, base.database, target, shape)
     })
@@ -150,6 +154,7 @@ class BoundStore implements Store {
       this.groups.close(),
       this.queues.close(),
       this.feeds.close(),
+      this.keys.close(),
     ])
     await this.#base.database.drain()
     await this.#base.close()

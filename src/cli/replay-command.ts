@@ -37,6 +37,9 @@ A group that does not exist is created. With --capacity, --mode or --ttl-seconds
 settings before the first append to it in this run, in place of those it may have had; what is left out follows the
 policies. Without any of the three no group's settings are touched.
 
+With --server, the API key that the server may want is read from RECENTN_KEY: scope append, and with --capacity, --mode or
+--ttl-seconds also admin.
+
 Lines that are no request, or that give no valid name (1 to 191 characters, no control characters), are counted as bad
 and reported on standard error, the first 20 one by one.
 
@@ -136,7 +139,8 @@ async function openTarget(
 ): Promise<ReplayTarget> {
   if (flags.server === undefined) return databaseTarget(config())
   const repeatable = flags.eventIds === true || flags.mode === 'distinct'
-  return serverTarget(flags.server, { signal, repeatable, onRetry: (text) => progress.note(text) })
+  const key = process.env.RECENTN_KEY || undefined
+  return serverTarget(flags.server, { signal, repeatable, key, onRetry: (text) => progress.note(text) })
 }
 
 function mappingOf(flags: Flags): Mapping {

@@ -78,6 +78,8 @@ export interface ServerOptions {
   signal: AbortSignal
   /** A batch whose outcome is unknown may be sent again: the items carry event ids, or each member is there once. */
   repeatable: boolean
+  /** The API key to send. */
+  key?: string
   /** Told when and why a request will be repeated. */
   onRetry?: (text: string) => void
 }
@@ -138,7 +140,7 @@ interface Problem {
 async function send(method: string, url: URL, body: unknown, options: ServerOptions, items = 0): Promise<unknown> {
   const text = JSON.stringify(body)
   for (let tries = 1; ; tries++) {
-    const { failure, again, waitSeconds, value } = await attempt(method, url, text, options.repeatable, items)
+    const { failure, again, waitSeconds, value } = await attempt(method, url, text, options, items)
     if (!failure) return value
     if (!again || tries >= MAX_TRIES) throw failure
     const seconds = Math.min(waitSeconds ?? Math.min(0.1 * 2 ** tries, MAX_PAUSE_SECONDS), MAX_WAIT_SECONDS)
@@ -154,7 +156,13 @@ interface Outcome {
   waitSeconds?: number
 }
 
-async function attempt(method: string, url: URL, body: string, repeatable: boolean, items: number): Promise<Outcome> {
+async function attempt(
+  method: string,
+  url: URL,
+  body: string,
+  { repeatable, key }: ServerOptions,
+  items: number,
+): Promise<Outcome> {
   let response: Response
   let text: string
   try {
@@ -162,7 +170,7 @@ async function attempt(method: string, url: URL, body: string, repeatable: boole
     response = await fetch(url, {
       method,
       body,
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...(key !== undefined && { authorization: `Bearer ${key}` }) },
       redirect: 'manual',
     })
     text = await response.text()

@@ -7,6 +7,7 @@ import { QueueCursor, QueueDedup, QueueFlow } from './queue-places'
 import { RecentGroup } from './recent-group'
 import { RecentItem } from './recent-item'
 import { RecentPolicy, RecentPolicyEpoch, RecentPolicyRollout } from './recent-policy'
+import { RecentnKey } from './recentn-key'
 import { RecentnSchema } from './recentn-schema'
 import { RecentnWriter } from './recentn-writer'
 
@@ -26,6 +27,7 @@ export {
   QueueMessage,
   RecentGroup,
   RecentItem,
+  RecentnKey,
   RecentnSchema,
   RecentnWriter,
   RecentPolicy,
@@ -37,6 +39,7 @@ export {
 
 /** For the `entities` of a DataSource. */
 export const entities = [
+  RecentnKey,
   WorkQueue,
   QueueArchive,
   QueueCursor,

@@ -1,23 +1,28 @@
-/** The app of the process: the router, the health routes, and the guard of a server that has no keys. */
+/** The app of the process: the router, the health routes, who may reach them, and the headers of every answer. */
 import express, { type ErrorRequestHandler, type Express } from 'express'
 import { RecentnError } from '../errors'
 import type { Store } from '../store-types'
+import { cors, securityHeaders } from './headers'
 import { healthRoutes } from './health'
-import { localOnly } from './local-only'
 import { sendProblem, statusOf, toRecentnError } from './problem'
+import { processAccess } from './process-access'
 import { giveRequestId } from './request-id'
 import { type RouterOptions, routerOf, storeRoutes } from './router'
 
 export interface AppOptions extends Pick<RouterOptions, 'bodyLimitBytes' | 'onError' | 'stopping' | 'streams'> {
-  /** Requests with any Host and Origin are taken. */
+  /** Requests without a key are taken, and with any Host and Origin. */
   allowAnonymous: boolean
+  /** Origins whose pages may read answers; none when left out. */
+  corsOrigins?: readonly string[]
 }
 
 export function createApp(store: Store, options: AppOptions): Express {
-  const { allowAnonymous, onError } = options
+  const { allowAnonymous, corsOrigins = [], onError } = options
+  const { guard, door } = processAccess(store, allowAnonymous)
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
+  app.use(securityHeaders)
   app.use((request, response, next) => {
     giveRequestId(request, response)
     if (request.headers.host === undefined && request.httpVersion === '1.1') {
@@ -25,10 +30,11 @@ export function createApp(store: Store, options: AppOptions): Express {
     }
     next()
   })
-  if (!allowAnonymous) app.use(localOnly)
+  app.use(door)
+  if (corsOrigins.length > 0) app.use(cors(corsOrigins))
   const { bodyLimitBytes, stopping, streams } = options
   const routes = [...storeRoutes, ...healthRoutes]
-  app.use(routerOf(store, { access: 'anonymous', bodyLimitBytes, onError, stopping, streams }, routes))
+  app.use(routerOf(store, { guard, bodyLimitBytes, onError, stopping, streams }, routes))
   app.use(() => {
     throw new RecentnError('not_found')
   })

@@ -3,17 +3,15 @@ import type { Request, RequestHandler, Response } from 'express'
 import { type Fault, invalidInput, RecentnError } from '../errors'
 import { idTextFault } from '../rules'
 import type { Store } from '../store-types'
+import { type Guard, whileGranted } from './access'
 import { DEFAULT_BODY_LIMIT_BYTES, type JsonBody, readJsonBody } from './body'
 import { EventStreams, type StreamLimits } from './event-streams'
 import { pathReader, queryReader } from './parameters'
-import type { Answer, Route, Scope } from './route'
+import { checkReach } from './reach'
+import type { Answer, Route } from './route'
 import { WaitingRequests } from './waiting'
 
-/** Who may do what: everyone everything, or whoever the function answers `true` for. */
-export type Access = 'anonymous' | ((request: Request, scope: Scope) => boolean | Promise<boolean>)
-
 export interface DispatchOptions {
-  access: Access
   /** The longest body that is taken, in bytes; 1 MiB when left out. */
   bodyLimitBytes?: number
   /** Abort it when the server begins to stop: who waits for messages or changes is answered at once, and nobody waits any more. */
@@ -22,29 +20,27 @@ export interface DispatchOptions {
   streams?: Partial<StreamLimits>
 }
 
-/** Throws `forbidden` when the request may not do this. */
-export async function checkAccess(access: Access, request: Request, scope: Scope | null): Promise<void> {
-  if (scope === null || access === 'anonymous') return
-  if ((await access(request, scope)) !== true) throw new RecentnError('forbidden')
-}
-
-export function handlerOf(route: Route, store: Store, options: DispatchOptions): RequestHandler {
-  const { access, bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES } = options
+export function handlerOf(route: Route, store: Store, guard: Guard, options: DispatchOptions): RequestHandler {
+  const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES } = options
+  const { reach } = route
   const readInput = inputReader(route)
   const waiting = route.waits ? new WaitingRequests(options.stopping) : null
   const streams = route.streams ? new EventStreams(options.stopping, options.streams) : null
   return async (request, response) => {
-    if (access !== 'anonymous') await checkAccess(access, request, route.scope)
+    const granted = guard(request, route.scope)
+    const grant = granted instanceof Promise ? await granted : granted
     const body = route.body ? await bodyOrFault(request, bodyLimitBytes) : null
-    const input = readInput(request, body)
+    const input = { ...readInput(request, body), within: grant.prefix }
+    if (grant.prefix !== null && typeof reach === 'function') checkReach(grant.prefix, reach(input))
+    const handle = (signal: AbortSignal) => {
+      return route.handle(store, { ...input, signal: whileGranted(grant, signal, response) })
+    }
     try {
       if (streams) {
-        await streams.answer(request, response, (signal) => route.handle(store, { ...input, signal }))
+        await streams.answer(request, response, handle)
         return
       }
-      const answer = waiting
-        ? await waiting.run(request, (signal) => route.handle(store, { ...input, signal }))
-        : await route.handle(store, input)
+      const answer = waiting ? await waiting.run(request, handle) : await route.handle(store, input)
       send(request, response, answer)
     } catch (error) {
       throw error instanceof RecentnError ? inTermsOfTheRequest(error, route) : error

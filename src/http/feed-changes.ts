@@ -6,6 +6,7 @@ import { pathParameters } from './feeds'
 import { MAX_ANSWER_BYTES } from './items'
 import * as example from './openapi/feed-examples'
 import { cursorParameter, limitParameter, nameParameter, optional, wholeParameter } from './parameters'
+import { feedInPath } from './reach'
 import { renderChanges, renderConsumer } from './render-feeds'
 import { gone, ok, type Route, route } from './route'
 import { toDto } from './validate'
@@ -17,6 +18,7 @@ const changes = route({
   method: 'get',
   path: '/v1/feeds/{feed}/changes',
   scope: 'feed',
+  reach: feedInPath,
   pathParameters,
   queryParameters: {
     after: cursorParameter('A `cursor`: only what was published after it; from the beginning when left out.', '1041'),
@@ -54,6 +56,7 @@ const get = route({
   method: 'get',
   path,
   scope: 'feed',
+  reach: feedInPath,
   pathParameters: consumerParameters,
   operation: {
     id: 'getConsumer',
@@ -71,6 +74,7 @@ const put = route({
   method: 'put',
   path,
   scope: 'feed',
+  reach: feedInPath,
   pathParameters: consumerParameters,
   body: {
     schema: 'NewCursor',
@@ -96,6 +100,7 @@ const remove = route({
   method: 'delete',
   path,
   scope: 'feed',
+  reach: feedInPath,
   pathParameters: consumerParameters,
   operation: {
     id: 'deleteConsumer',

@@ -3,6 +3,7 @@ import { MAX_BATCH } from '../rules'
 import { pathParameters } from './feeds'
 import * as example from './openapi/feed-examples'
 import { nameParameter } from './parameters'
+import { feedInPath } from './reach'
 import { renderEntry, renderPutEntries } from './render-feeds'
 import { found, ok, type Route, route } from './route'
 import { toEntries, toValue } from './validate-feeds'
@@ -14,6 +15,7 @@ const get = route({
   method: 'get',
   path,
   scope: 'feed',
+  reach: feedInPath,
   pathParameters: keyParameters,
   operation: {
     id: 'getEntry',
@@ -31,6 +33,7 @@ const put = route({
   method: 'put',
   path,
   scope: 'feed',
+  reach: feedInPath,
   pathParameters: keyParameters,
   body: { schema: 'NewValue', example: example.newValue, read: toValue },
   operation: {
@@ -53,6 +56,7 @@ const remove = route({
   method: 'delete',
   path,
   scope: 'feed',
+  reach: feedInPath,
   pathParameters: keyParameters,
   operation: {
     id: 'deleteEntry',
@@ -70,6 +74,7 @@ const putMany = route({
   method: 'post',
   path: '/v1/feeds/{feed}/entries',
   scope: 'feed',
+  reach: feedInPath,
   pathParameters,
   body: { schema: 'NewEntries', example: example.newEntries, read: toEntries, at: '/entries' },
   operation: {

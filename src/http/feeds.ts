@@ -1,6 +1,8 @@
 /** `/v1/feeds` and `/v1/feeds/{feed}`: what feeds there are, how far each is, and what is done to all that they hold. */
+import { RECENT_GROUPS } from '../feed-rules'
 import * as example from './openapi/feed-examples'
 import { nameParameter, pageParameters, prefixParameter } from './parameters'
+import { feedInPath, narrowed } from './reach'
 import { renderFeed, renderFeedPage } from './render-feeds'
 import { found, gone, ok, type Route, route } from './route'
 import { toSelection } from './validate-feeds'
@@ -12,6 +14,7 @@ const list = route({
   method: 'get',
   path: '/v1/feeds',
   scope: 'read',
+  reach: 'within',
   queryParameters: {
     prefix: prefixParameter('Only feeds whose name begins with this.', 'users'),
     ...pageParameters('users'),
@@ -22,8 +25,13 @@ const list = route({
     summary: 'The feeds, by name',
     outcomes: { 200: { description: 'A page of feeds.', schema: 'FeedPage', example: example.feedPage } },
   },
-  async handle(store, { query }) {
-    return ok(renderFeedPage(await store.feeds.list(query)))
+  async handle(store, { query, within }) {
+    const prefix = narrowed(query.prefix, within)
+    if (prefix === null) return ok(renderFeedPage({ feeds: [], nextAfter: null }))
+    const { feeds, nextAfter } = await store.feeds.list({ ...query, prefix })
+    // That of the groups is nobody's who is confined, whatever the prefix.
+    const shown = within === null ? feeds : feeds.filter(({ feed }) => feed !== RECENT_GROUPS)
+    return ok(renderFeedPage({ feeds: shown, nextAfter }))
   },
 })
 
@@ -31,6 +39,7 @@ const get = route({
   method: 'get',
   path,
   scope: 'read',
+  reach: feedInPath,
   pathParameters,
   operation: {
     id: 'getFeed',
@@ -48,6 +57,7 @@ const drop = route({
   method: 'delete',
   path,
   scope: 'admin',
+  reach: feedInPath,
   pathParameters,
   operation: {
     id: 'deleteFeed',
@@ -68,6 +78,7 @@ const republish = route({
   method: 'post',
   path: `${path}/republish`,
   scope: 'feed',
+  reach: feedInPath,
   pathParameters,
   body: { schema: 'Republish', example: example.republish, read: toSelection },
   operation: {

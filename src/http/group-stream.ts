@@ -2,6 +2,7 @@
 import type { GroupEvent } from '../repositories/recent/types'
 import * as example from './openapi/examples'
 import { idParameter, nameParameter, optional } from './parameters'
+import { pathName } from './reach'
 import { renderItem } from './render'
 import { type Route, route } from './route'
 
@@ -9,6 +10,7 @@ const stream = route({
   method: 'get',
   path: '/v1/groups/{group}/stream',
   scope: 'read',
+  reach: pathName('group'),
   pathParameters: { group: nameParameter('The group.', 'article:42') },
   queryParameters: {
     after: optional(idParameter('Begin after this item, where there is no `Last-Event-ID`.', '41')),

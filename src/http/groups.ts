@@ -2,6 +2,7 @@
 import { ownSettingsOf, SettingsDto } from './dto/settings'
 import * as example from './openapi/examples'
 import { nameParameter, pageParameters, prefixParameter } from './parameters'
+import { narrowed, pathName } from './reach'
 import { renderGroup, renderGroupPage } from './render'
 import { found, gone, ok, type Route, route, stored } from './route'
 import { toDto } from './validate'
@@ -14,6 +15,7 @@ const list = route({
   method: 'get',
   path: '/v1/groups',
   scope: 'read',
+  reach: 'within',
   queryParameters: {
     prefix: prefixParameter('Only groups whose name begins with this.', 'article:'),
     ...pageParameters('article:42'),
@@ -24,8 +26,10 @@ const list = route({
     summary: 'The groups, by name',
     outcomes: { 200: { description: 'A page of groups.', schema: 'GroupPage', example: example.groupPage } },
   },
-  async handle(store, { query }) {
-    return ok(renderGroupPage(await store.groups.list(query)))
+  async handle(store, { query, within }) {
+    const prefix = narrowed(query.prefix, within)
+    if (prefix === null) return ok(renderGroupPage({ groups: [], nextAfter: null }))
+    return ok(renderGroupPage(await store.groups.list({ ...query, prefix })))
   },
 })
 
@@ -33,6 +37,7 @@ const get = route({
   method: 'get',
   path,
   scope: 'read',
+  reach: pathName('group'),
   pathParameters,
   operation: {
     id: 'getGroup',
@@ -50,6 +55,7 @@ const put = route({
   method: 'put',
   path,
   scope: 'admin',
+  reach: pathName('group'),
   pathParameters,
   body: {
     schema: 'OwnSettings',
@@ -77,6 +83,7 @@ const forget = route({
   method: 'delete',
   path,
   scope: 'admin',
+  reach: pathName('group'),
   pathParameters,
   operation: {
     id: 'deleteGroup',

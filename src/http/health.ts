@@ -8,6 +8,7 @@ const livez = route({
   method: 'get',
   path: '/livez',
   scope: null,
+  reach: 'nothing',
   operation: {
     id: 'livez',
     tag: 'Process',
@@ -21,6 +22,7 @@ const readyz = route({
   method: 'get',
   path: '/readyz',
   scope: null,
+  reach: 'nothing',
   operation: {
     id: 'readyz',
     tag: 'Process',

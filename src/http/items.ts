@@ -4,6 +4,7 @@ import type { Recent } from '../repositories/recent/types'
 import { MAX_BATCH, MAX_CAPACITY } from '../rules'
 import * as example from './openapi/examples'
 import { idParameter, limitParameter, nameParameter, namesParameter, optional } from './parameters'
+import { pathName } from './reach'
 import { renderAppended, renderItem, renderRecent, renderRecentMany } from './render'
 import { type Answer, created, gone, ok, type Route, route, stored } from './route'
 import { toBatch, toItem } from './validate'
@@ -22,6 +23,7 @@ const append = route({
   method: 'post',
   path: '/v1/groups/{group}/items',
   scope: 'append',
+  reach: pathName('group'),
   pathParameters: { group },
   body: { schema: 'NewItem', example: example.newItem, read: toItem },
   operation: {
@@ -47,6 +49,7 @@ const appendMany = route({
   method: 'post',
   path: '/v1/items',
   scope: 'append',
+  reach: ({ body }) => body.map(({ group: name }, i) => ({ name, pointer: `/items/${i}/group` })),
   body: { schema: 'Batch', example: example.batch, read: toBatch, at: '/items' },
   operation: {
     id: 'appendItems',
@@ -65,6 +68,7 @@ const recent = route({
   method: 'get',
   path: '/v1/groups/{group}/items',
   scope: 'read',
+  reach: pathName('group'),
   pathParameters: { group },
   queryParameters: { limit, before, exclude },
   operation: {
@@ -93,6 +97,7 @@ const recentMany = route({
   method: 'get',
   path: '/v1/items',
   scope: 'read',
+  reach: ({ query }) => query.group.map((name) => ({ name, parameter: 'group' })),
   queryParameters: {
     group: namesParameter('The groups.', ['article:42', 'article:43'], 1, MAX_GROUPS),
     limit,
@@ -123,6 +128,7 @@ const clear = route({
   method: 'delete',
   path: '/v1/groups/{group}/items',
   scope: 'append',
+  reach: pathName('group'),
   pathParameters: { group },
   operation: {
     id: 'clearGroup',
@@ -140,6 +146,7 @@ const remove = route({
   method: 'delete',
   path: '/v1/groups/{group}/items/{id}',
   scope: 'append',
+  reach: pathName('group'),
   pathParameters: { group, id: idParameter('The id of the item.', '41') },
   operation: {
     id: 'removeItem',

@@ -2,6 +2,7 @@
 import http, { type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { type ErrorCode, RecentnError } from '../errors'
+import { SECURITY_HEADERS } from './headers'
 import { problemText } from './problem'
 
 /** Room for the longest query there is: 100 names of 191 characters, percent-encoded. */
@@ -96,6 +97,10 @@ const STATUS_LINES: Record<string, [string, ErrorCode]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'invalid_input'],
 }
 
+const HEADER_LINES = Object.entries(SECURITY_HEADERS)
+  .map(([name, value]) => `${name}: ${value}\r\n`)
+  .join('')
+
 /** Answers what is no HTTP request, or one whose head is too long, and closes the connection. */
 function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
@@ -106,7 +111,7 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   const problem = JSON.parse(problemText(new RecentnError(code, line.slice(4))))
   const body = JSON.stringify({ ...problem, status: Number(line.slice(0, 3)) })
   socket.end(
-    `HTTP/1.1 ${line}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+    `HTTP/1.1 ${line}\r\n${HEADER_LINES}Content-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
       `Connection: close\r\n\r\n${body}`,
   )
 }

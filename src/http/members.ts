@@ -12,6 +12,7 @@ const list = route({
   method: 'get',
   path,
   scope: 'read',
+  reach: 'within',
   pathParameters,
   queryParameters: {
     ...pageParameters('Z3xhcnRpY2xlOjQyfDQx', 'opaque'),
@@ -23,8 +24,8 @@ const list = route({
     description: 'Ordered by `createdAt`. A page stops at about 4 MiB.',
     outcomes: { 200: { description: 'A page of items.', schema: 'MemberItems', example: example.memberItems } },
   },
-  async handle(store, { path: { member }, query }) {
-    const options = { ...query, payloads: 'text', maxBytes: MAX_ANSWER_BYTES } as const
+  async handle(store, { path: { member }, query, within }) {
+    const options = { ...query, prefix: within ?? undefined, payloads: 'text', maxBytes: MAX_ANSWER_BYTES } as const
     return ok(renderMemberItems(await store.groups.memberItems(member, options)))
   },
 })
@@ -33,6 +34,7 @@ const erase = route({
   method: 'delete',
   path,
   scope: 'admin',
+  reach: 'within',
   pathParameters,
   operation: {
     id: 'eraseMember',
@@ -41,8 +43,8 @@ const erase = route({
     description: 'Done in small transactions; can be repeated.',
     outcomes: { 200: { description: 'How many items were erased.', schema: 'Deleted', example: example.deleted } },
   },
-  async handle(store, { path: { member } }) {
-    return ok(JSON.stringify(await store.groups.eraseMember(member)))
+  async handle(store, { path: { member }, within }) {
+    return ok(JSON.stringify(await store.groups.eraseMember(member, { prefix: within ?? undefined })))
   },
 })
 

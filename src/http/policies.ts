@@ -2,6 +2,7 @@
 import { PolicyDto, policyOf } from './dto/settings'
 import * as example from './openapi/examples'
 import { nameParameter, pageParameters } from './parameters'
+import { pathName } from './reach'
 import { policyBody } from './render'
 import { found, gone, ok, type Route, route, stored } from './route'
 import { toDto } from './validate'
@@ -13,6 +14,7 @@ const list = route({
   method: 'get',
   path: '/v1/policies',
   scope: 'read',
+  reach: 'within',
   queryParameters: {
     ...pageParameters('article:'),
   },
@@ -22,8 +24,9 @@ const list = route({
     summary: 'The policies, by prefix',
     outcomes: { 200: { description: 'A page of policies.', schema: 'PolicyPage', example: example.policyPage } },
   },
-  async handle(store, { query }) {
-    const { policies, nextAfter } = await store.groups.listPolicies(query)
+  async handle(store, { query, within }) {
+    const prefix = within ?? undefined
+    const { policies, nextAfter } = await store.groups.listPolicies({ ...query, prefix })
     return ok(JSON.stringify({ policies: policies.map(policyBody), nextAfter }))
   },
 })
@@ -32,6 +35,7 @@ const get = route({
   method: 'get',
   path,
   scope: 'read',
+  reach: pathName('prefix'),
   pathParameters,
   operation: {
     id: 'getPolicy',
@@ -49,6 +53,7 @@ const put = route({
   method: 'put',
   path,
   scope: 'admin',
+  reach: pathName('prefix'),
   pathParameters,
   body: {
     schema: 'PolicySettings',
@@ -76,6 +81,7 @@ const remove = route({
   method: 'delete',
   path,
   scope: 'admin',
+  reach: pathName('prefix'),
   pathParameters,
   operation: {
     id: 'deletePolicy',

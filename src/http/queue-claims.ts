@@ -2,6 +2,7 @@
 import { ExtendDto, ReceiptsDto, ReceiveDto, ReleaseDto, receiveOptionsOf, releaseOptionsOf } from './dto/messages'
 import * as example from './openapi/queue-examples'
 import { pathParameters } from './queues'
+import { pathName } from './reach'
 import { renderMessages } from './render-queues'
 import { ok, type Route, route } from './route'
 import { toDto } from './validate'
@@ -13,6 +14,7 @@ const receive = route({
   method: 'post',
   path: `${path}/receive`,
   scope: 'queue',
+  reach: pathName('queue'),
   pathParameters,
   body: {
     schema: 'Receive',
@@ -45,6 +47,7 @@ const settle = route({
   method: 'post',
   path: `${path}/delete`,
   scope: 'queue',
+  reach: pathName('queue'),
   pathParameters,
   body: {
     schema: 'Receipts',
@@ -73,6 +76,7 @@ const release = route({
   method: 'post',
   path: `${path}/release`,
   scope: 'queue',
+  reach: pathName('queue'),
   pathParameters,
   body: { schema: 'Release', example: example.release, read: (body, faults) => toReceipts(ReleaseDto, body, faults) },
   operation: {
@@ -98,6 +102,7 @@ const extend = route({
   method: 'post',
   path: `${path}/extend`,
   scope: 'queue',
+  reach: pathName('queue'),
   pathParameters,
   body: { schema: 'Extend', example: example.extend, read: (body, faults) => toReceipts(ExtendDto, body, faults) },
   operation: {

@@ -5,6 +5,7 @@ import { MAX_ANSWER_BYTES } from './items'
 import * as example from './openapi/queue-examples'
 import { idParameter, pageParameters, wordParameter } from './parameters'
 import { pathParameters } from './queues'
+import { pathName } from './reach'
 import { renderMessagePage, renderPeeked } from './render-queues'
 import { created, found, gone, ok, type Route, route, stored } from './route'
 import { toSending } from './validate-messages'
@@ -16,6 +17,7 @@ const send = route({
   method: 'post',
   path,
   scope: 'queue',
+  reach: pathName('queue'),
   pathParameters,
   body: { schema: 'Sending', example: example.messages, read: toSending },
   operation: {
@@ -46,6 +48,7 @@ const peek = route({
   method: 'get',
   path,
   scope: 'read',
+  reach: pathName('queue'),
   pathParameters,
   queryParameters: {
     state: wordParameter('Only messages in this state.', MESSAGE_STATES),
@@ -69,6 +72,7 @@ const get = route({
   method: 'get',
   path: `${path}/{id}`,
   scope: 'read',
+  reach: pathName('queue'),
   pathParameters: idParameters,
   operation: {
     id: 'getMessage',
@@ -86,6 +90,7 @@ const remove = route({
   method: 'delete',
   path: `${path}/{id}`,
   scope: 'admin',
+  reach: pathName('queue'),
   pathParameters: idParameters,
   operation: {
     id: 'deleteMessage',

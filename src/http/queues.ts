@@ -3,6 +3,7 @@ import { QueueSettingsDto, queueSettingsOf, RedriveDto } from './dto/queues'
 import { deleted } from './openapi/examples'
 import * as example from './openapi/queue-examples'
 import { nameParameter, pageParameters, prefixParameter } from './parameters'
+import { narrowed, pathName } from './reach'
 import { renderQueue, renderQueuePage, renderQueueStatus } from './render-queues'
 import { found, gone, ok, type Route, route, stored } from './route'
 import { toDto } from './validate'
@@ -15,6 +16,7 @@ const list = route({
   method: 'get',
   path: '/v1/queues',
   scope: 'read',
+  reach: 'within',
   queryParameters: {
     prefix: prefixParameter('Only queues whose name begins with this.', 'mail'),
     ...pageParameters('mail'),
@@ -25,8 +27,10 @@ const list = route({
     summary: 'The queues, by name',
     outcomes: { 200: { description: 'A page of queues.', schema: 'QueuePage', example: example.queuePage } },
   },
-  async handle(store, { query }) {
-    return ok(renderQueuePage(await store.queues.list(query)))
+  async handle(store, { query, within }) {
+    const prefix = narrowed(query.prefix, within)
+    if (prefix === null) return ok(renderQueuePage({ queues: [], nextAfter: null }))
+    return ok(renderQueuePage(await store.queues.list({ ...query, prefix })))
   },
 })
 
@@ -34,6 +38,7 @@ const get = route({
   method: 'get',
   path,
   scope: 'read',
+  reach: pathName('queue'),
   pathParameters,
   operation: {
     id: 'getQueue',
@@ -57,6 +62,10 @@ const put = route({
     example: example.queueSettings,
     read: (body, faults) => toDto(QueueSettingsDto, body.value, '', faults),
   },
+  reach: ({ path: { queue: name }, body: { deadLetterQueue } }) => [
+    { name, parameter: 'queue' },
+    ...(deadLetterQueue ? [{ name: deadLetterQueue, pointer: '/deadLetterQueue' }] : []),
+  ],
   operation: {
     id: 'putQueue',
     tag: 'Queues',
@@ -80,6 +89,7 @@ const drop = route({
   method: 'delete',
   path,
   scope: 'admin',
+  reach: pathName('queue'),
   pathParameters,
   operation: {
     id: 'deleteQueue',
@@ -97,6 +107,7 @@ const redrive = route({
   method: 'post',
   path: `${path}/redrive`,
   scope: 'admin',
+  reach: pathName('queue'),
   pathParameters,
   body: {
     schema: 'Redrive',
@@ -114,8 +125,9 @@ const redrive = route({
     outcomes: { 200: { description: 'How many were moved.', schema: 'Moved', example: example.moved } },
     refusals: ['queue_not_found'],
   },
-  async handle(store, { path: { queue }, body: { max } }) {
-    return ok(JSON.stringify(await store.queues.redrive(queue, { max: max ?? undefined })))
+  async handle(store, { path: { queue }, body: { max }, within }) {
+    const limits = { max: max ?? undefined, prefix: within ?? undefined }
+    return ok(JSON.stringify(await store.queues.redrive(queue, limits)))
   },
 })
 
@@ -123,6 +135,7 @@ const purge = route({
   method: 'post',
   path: `${path}/purge`,
   scope: 'admin',
+  reach: pathName('queue'),
   pathParameters,
   body: { schema: 'NoFields', example: example.noFields, optional: true, read: toNothing },
   operation: {

@@ -1,15 +1,10 @@
 /** What a row of a route table is. Express is fed from the tables, and the OpenAPI document is made from them. */
 import { type ErrorCode, type Fault, RecentnError } from '../errors'
+import type { Scope } from '../key-rules'
 import type { Store } from '../store-types'
 import type { JsonBody } from './body'
 import type { Parameters, Values } from './parameters'
-
-/**
- * What a request is about to do: `queue` sends, receives and settles messages; `feed` writes and reads the entries of
- * feeds, their changes and consumers; `admin` is settings, policies, queues, what removes more than items of one group,
- * what removes or moves messages that nobody has received, and what drops a feed.
- */
-export type Scope = 'read' | 'append' | 'queue' | 'feed' | 'admin'
+import type { Reach } from './reach'
 
 export type Method = 'get' | 'put' | 'post' | 'delete'
 
@@ -61,6 +56,8 @@ export interface Input<P extends Parameters, Q extends Parameters, B> {
   path: Values<P>
   query: Values<Q>
   body: B
+  /** What the names begin with that the request may see and change; null is all names. */
+  within: string | null
   /** The tag of the one answer that the client says it has. */
   knownTag?: string
   /** Aborted when the client is gone or the server stops: for routes that wait, and that stream. */
@@ -75,6 +72,8 @@ interface RouteSpec<P extends Parameters, Q extends Parameters, B> {
   path: string
   /** Null: anyone may ask. */
   scope: Scope | null
+  /** What a key that is confined to a prefix is judged by. */
+  reach: Reach<Input<P, Q, B>>
   pathParameters: P
   queryParameters: Q
   /** Adds what is wrong with the query parameters together. */
@@ -88,14 +87,15 @@ interface RouteSpec<P extends Parameters, Q extends Parameters, B> {
   handle(store: Store, input: Input<P, Q, B>): Promise<Answer>
 }
 
-type UntypedInput = Pick<Input<Parameters, Parameters, unknown>, 'knownTag' | 'signal' | 'lastEventId'> & {
+type UntypedInput = Pick<Input<Parameters, Parameters, unknown>, 'within' | 'knownTag' | 'signal' | 'lastEventId'> & {
   path: unknown
   query: unknown
   body: unknown
 }
 
 /** A route whose input types are known to its handler only. */
-export interface Route extends Omit<RouteSpec<Parameters, Parameters, unknown>, 'handle' | 'checkQuery'> {
+export interface Route extends Omit<RouteSpec<Parameters, Parameters, unknown>, 'handle' | 'checkQuery' | 'reach'> {
+  reach: Reach<UntypedInput>
   checkQuery?(query: unknown, faults: Fault[]): void
   handle(store: Store, input: UntypedInput): Promise<Answer>
 }
@@ -108,8 +108,8 @@ export function route<
 >(
   spec: Omit<RouteSpec<P, Q, B>, 'pathParameters' | 'queryParameters'> & { pathParameters?: P; queryParameters?: Q },
 ): Route {
-  const { handle, checkQuery } = spec as unknown as Route
-  return { pathParameters: {}, queryParameters: {}, ...spec, handle, checkQuery }
+  const { handle, checkQuery, reach } = spec as unknown as Route
+  return { pathParameters: {}, queryParameters: {}, ...spec, handle, checkQuery, reach }
 }
 
 export function ok(body: string): Answer {

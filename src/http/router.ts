@@ -2,8 +2,9 @@
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Router } from 'express'
 import { type Fault, invalidInput, RecentnError } from '../errors'
 import type { Store } from '../store-types'
+import { type Access, type Guard, guardOf } from './access'
 import { SenderGone } from './body'
-import { checkAccess, type DispatchOptions, handlerOf } from './dispatch'
+import { type DispatchOptions, handlerOf } from './dispatch'
 import { feedChangeRoutes } from './feed-changes'
 import { feedEntryRoutes } from './feed-entries'
 import { feedRoutes } from './feeds'
@@ -21,10 +22,10 @@ import { giveRequestId } from './request-id'
 import type { Method, Route } from './route'
 import { packageVersion } from './version'
 
-export type { Access } from './dispatch'
-export type { Scope } from './route'
+export type { Access } from './access'
 
 export interface RouterOptions extends DispatchOptions {
+  access: Access
   /**
    * Told of what went wrong inside (answers of 500 and 503); the client is not. Written to standard error when left
    * out.
@@ -52,17 +53,22 @@ export const storeRoutes: readonly Route[] = [
  * `/openapi.json` below where it is mounted and leaves every other path to the app. It reads bodies itself; one that
  * `express.json()` has parsed before is taken, with the numbers that it rounded.
  *
- * `access` is required: `'anonymous'` lets everyone do everything; a function is asked with the request and what it is
- * about to do (`'read'`, `'append'`, `'queue'`, `'feed'`, `'admin'`), and anything but `true` is answered with 403. It may
- * throw a `RecentnError` (`unauthorized`, say). Throws `invalid_input` for options that are not valid.
+ * `access` is required: `'anonymous'` lets everyone do everything; `'keys'` wants an API key (`store.keys`) as a bearer
+ * token, and lets it do what its scopes and its prefix allow; a function is asked with the request and what it is about
+ * to do (`'read'`, `'append'`, `'queue'`, `'feed'`, `'admin'`), and anything but `true` is answered with 403. It may throw
+ * a `RecentnError` (`unauthorized`, say), and is asked for `/openapi.json` too (`'read'`), which needs no key. Throws
+ * `invalid_input` for options that are not valid.
  */
 export function createRouter(store: Store, options: RouterOptions): Router {
-  return routerOf(store, options, storeRoutes)
+  checkOptions(options)
+  const guard = guardOf(options.access, store)
+  return routerOf(store, { ...options, guard, isDocumentGuarded: typeof options.access === 'function' }, storeRoutes)
 }
 
+type GuardedOptions = Omit<RouterOptions, 'access'> & { guard: Guard; isDocumentGuarded?: boolean }
+
 /** A router of the given routes, their document at `/openapi.json`, and problems for what goes wrong. */
-export function routerOf(store: Store, options: RouterOptions, routes: readonly Route[]): Router {
-  checkOptions(options)
+export function routerOf(store: Store, options: GuardedOptions, routes: readonly Route[]): Router {
   const router = express.Router({ strict: true, caseSensitive: true })
   router.use((request, response, next) => {
     giveRequestId(request, response)
@@ -71,7 +77,7 @@ export function routerOf(store: Store, options: RouterOptions, routes: readonly 
     next()
   })
   for (const [path, methods] of byPath(routes)) {
-    const handlers = methods.map((route) => [route.method, handlerOf(route, store, options)] as const)
+    const handlers = methods.map((route) => [route.method, handlerOf(route, store, options.guard, options)] as const)
     register(router, path.replaceAll(/\{(\w+)\}/g, ':$1'), handlers)
   }
   register(router, '/openapi.json', [['get', documentHandler(options, routes)]])
@@ -85,8 +91,8 @@ export function routerOf(store: Store, options: RouterOptions, routes: readonly 
 function checkOptions(options: RouterOptions | undefined): void {
   const faults: Fault[] = []
   const access = options?.access
-  if (access !== 'anonymous' && typeof access !== 'function') {
-    faults.push({ pointer: '/access', detail: "must be 'anonymous' or a function (request, scope) => boolean" })
+  if (access !== 'anonymous' && access !== 'keys' && typeof access !== 'function') {
+    faults.push({ pointer: '/access', detail: "must be 'keys', 'anonymous' or a function (request, scope) => boolean" })
   }
   const limit = options?.bodyLimitBytes
   if (limit !== undefined && (!Number.isSafeInteger(limit) || limit < 1)) {
@@ -115,9 +121,9 @@ function register(router: Router, path: string, handlers: readonly (readonly [Me
   })
 }
 
-function documentHandler(options: RouterOptions, routes: readonly Route[]): RequestHandler {
+function documentHandler({ guard, isDocumentGuarded }: GuardedOptions, routes: readonly Route[]): RequestHandler {
   return async (request, response) => {
-    await checkAccess(options.access, request, 'read')
+    if (isDocumentGuarded) await guard(request, 'read')
     const text = JSON.stringify(openApiDocument(routes, packageVersion(), request.baseUrl || '/'))
     response.setHeader('Content-Type', 'application/json')
     response.setHeader('Content-Length', Buffer.byteLength(text))
@@ -125,7 +131,7 @@ function documentHandler(options: RouterOptions, routes: readonly Route[]): Requ
   }
 }
 
-function problemHandler(options: RouterOptions, routes: readonly Route[]): ErrorRequestHandler {
+function problemHandler(options: GuardedOptions, routes: readonly Route[]): ErrorRequestHandler {
   const onError = options.onError ?? ((error) => console.error(error))
   return (thrown: unknown, request, response, _next) => {
     if (thrown instanceof SenderGone) {

@@ -1,5 +1,5 @@
 /** The life of the server: open the store, listen, say so in one line, and on a signal end in order. */
-import type { Config } from '../config'
+import { type Config, isLoopback } from '../config'
 import { RecentnError } from '../errors'
 import { openStore } from '../store'
 import type { Store } from '../store-types'
@@ -85,6 +85,7 @@ function pause(ms: number, stopping: AbortSignal): Promise<void> {
 
 async function serveUntilStopped(store: Store, config: Config, stopping: AbortSignal): Promise<number> {
   try {
+    await requireKeys(store, config)
     const draining = new AbortController()
     const app = createApp(store, { ...config, onError: report, stopping: draining.signal })
     const server = await listen(app, config.host, config.port, messagesOf(app)).catch((error: Error) => {
@@ -97,6 +98,17 @@ async function serveUntilStopped(store: Store, config: Config, stopping: AbortSi
     await store.close()
     throw error
   }
+}
+
+/** On an address that others reach, either there are keys or everyone is let in on purpose. */
+async function requireKeys({ keys }: Store, { host, allowAnonymous }: Config): Promise<void> {
+  const exist = await keys.exist()
+  if (allowAnonymous || isLoopback(host) || exist) return
+  throw new CannotStart(
+    `HOST ${host} may be reached by others, and there is no API key yet: make one with "recentn keys create"; ` +
+      'or listen on a loopback address (127.0.0.1, ::1 or localhost); or, to let everyone in on purpose, set ' +
+      'RECENTN_ALLOW_ANONYMOUS=1',
+  )
 }
 
 const report: RouterOptions['onError'] = (error, { request, requestId }) => {

@@ -31,10 +31,9 @@ export const pageRules = {
 }
 
 export const PAGE_RULES = rulesOf(pageRules)
-export const PREFIX_PAGE_RULES = rulesOf({
-  ...pageRules,
-  prefix: optional((value) => (value === '' ? null : nameFault(value))),
-})
+/** The beginning of names; empty is that of all. */
+export const prefixRule = optional((value) => (value === '' ? null : nameFault(value)))
+export const PREFIX_PAGE_RULES = rulesOf({ ...pageRules, prefix: prefixRule })
 
 /** Adds the faults of an object whose members each have a rule; a member without a rule is a fault. */
 export function addFaults(faults: Fault[], value: unknown, rules: Rules, at: string): void {

@@ -53,8 +53,8 @@ export class WatchableGroups extends RecentRepository {
     return this.#after(super.delete(group), group)
   }
 
-  override eraseMember(member: string): Promise<{ deleted: number }> {
-    return this.#after(super.eraseMember(member))
+  override eraseMember(member: string, options?: { prefix?: string }): Promise<{ deleted: number }> {
+    return this.#after(super.eraseMember(member, options))
   }
 
   override putPolicy(

@@ -1,4 +1,4 @@
-import { readConfig } from '../../src/config'
+import { isLoopback, readConfig } from '../../src/config'
 import { RecentnError } from '../../src/errors'
 
 function faultsOf(environment: Record<string, string>) {
@@ -18,6 +18,7 @@ describe('the configuration', () => {
       host: '127.0.0.1',
       databaseUrl: 'sqlite:./data/recentn.db',
       allowAnonymous: false,
+      corsOrigins: [],
       defaultCapacity: undefined,
       shutdownSeconds: 10,
       bodyLimitBytes: 1048576,
@@ -37,6 +38,7 @@ describe('the configuration', () => {
       HOST: '0.0.0.0',
       DATABASE_URL: 'mysql://u:p@db:3306/activity',
       RECENTN_ALLOW_ANONYMOUS: '1',
+      RECENTN_CORS_ORIGIN: 'https://app.example.org, http://localhost:5173',
       RECENTN_DEFAULT_CAPACITY: '25',
       RECENTN_SHUTDOWN_SECONDS: '3',
       RECENTN_BODY_LIMIT_BYTES: '2048',
@@ -48,6 +50,7 @@ describe('the configuration', () => {
       host: '0.0.0.0',
       databaseUrl: 'mysql://u:p@db:3306/activity',
       allowAnonymous: true,
+      corsOrigins: ['https://app.example.org', 'http://localhost:5173'],
       defaultCapacity: 25,
       shutdownSeconds: 3,
       bodyLimitBytes: 2048,
@@ -62,6 +65,7 @@ describe('the configuration', () => {
       HOST: '192.168.1.5',
       DATABASE_URL: 'postgres://localhost/x',
       RECENTN_ALLOW_ANONYMOUS: 'yes',
+      RECENTN_CORS_ORIGIN: '*',
       RECENTN_DEFAULT_CAPACITY: '0',
       RECENTN_SHUTDOWN_SECONDS: '-1',
       RECENTN_BODY_LIMIT_BYTES: '1e6',
@@ -70,10 +74,10 @@ describe('the configuration', () => {
     })
     expect(faults.map((fault) => fault.parameter).sort()).toEqual([
       'DATABASE_URL',
-      'HOST',
       'PORT',
       'RECENTN_ALLOW_ANONYMOUS',
       'RECENTN_BODY_LIMIT_BYTES',
+      'RECENTN_CORS_ORIGIN',
       'RECENTN_DEFAULT_CAPACITY',
       'RECENTN_POOL_SIZE',
       'RECENTN_RECENT_GROUPS_FEED',
@@ -81,19 +85,29 @@ describe('the configuration', () => {
     ])
   })
 
-  test.each(['127.0.0.1', '127.8.9.10', 'localhost', '::1', '[::1]'])('listens on %s', (HOST) => {
-    expect(faultsOf({ HOST })).toEqual([])
+  test.each(['127.0.0.1', '127.8.9.10', 'localhost', 'LOCALHOST', '::1', '[::1]'])('knows %s as loopback', (HOST) => {
+    expect(isLoopback(readConfig({ HOST }).host)).toBe(true)
   })
 
   test.each(['0.0.0.0', '::', '192.168.1.5', 'example.org', '127.0.0.1.example.org'])(
-    'does not listen on %s, and says what to do',
+    'knows %s as an address that others reach',
     (HOST) => {
-      expect(faultsOf({ HOST })).toEqual([
-        { parameter: 'HOST', detail: expect.stringContaining('RECENTN_ALLOW_ANONYMOUS=1') },
-      ])
-      expect(faultsOf({ HOST, RECENTN_ALLOW_ANONYMOUS: '1' })).toEqual([])
+      expect(isLoopback(readConfig({ HOST }).host)).toBe(false)
     },
   )
+
+  test.each([
+    '*',
+    'null',
+    'app.example.org',
+    'https://app.example.org/',
+    'https://app.example.org/x',
+    'HTTPS://app.example.org',
+    'file:///',
+    'https://a.example.org https://b.example.org',
+  ])('takes no %j for an origin', (RECENTN_CORS_ORIGIN) => {
+    expect(faultsOf({ RECENTN_CORS_ORIGIN }).map(({ parameter }) => parameter)).toEqual(['RECENTN_CORS_ORIGIN'])
+  })
 
   test('never shows the password of a database', () => {
     expect(JSON.stringify(faultsOf({ DATABASE_URL: 'mysq://user:secret@host/db' }))).not.toContain('secret')

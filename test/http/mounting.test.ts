@@ -92,7 +92,7 @@ describe('access', () => {
     for (const access of [undefined, null, true, 'all', {}]) {
       const make = () => createRouter(store, { access } as unknown as RouterOptions)
       expect(make).toThrow(RecentnError)
-      expect(make).toThrow(/access: must be 'anonymous' or a function/)
+      expect(make).toThrow(/access: must be 'keys', 'anonymous' or a function/)
     }
     expect(() => createRouter(store, undefined as unknown as RouterOptions)).toThrow(/access/)
     expect(() => createRouter(store, { access: 'anonymous', bodyLimitBytes: 0 })).toThrow(/bodyLimitBytes/)

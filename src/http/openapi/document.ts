@@ -29,7 +29,7 @@ export function openApiDocument(routes: readonly Route[], version: string, serve
     servers: [{ url: serverUrl }],
     tags: [...new Set(routes.map((route) => route.operation.tag))].map((name) => ({ name })),
     paths,
-    components: { schemas },
+    components: { schemas, securitySchemes: { key: BEARER } },
   }
 }
 
@@ -46,10 +46,20 @@ function operationObject(route: Route): Json {
     tags: [operation.tag],
     summary: operation.summary,
     ...(operation.description !== undefined && { description: operation.description }),
+    security: route.scope === null ? [] : [{ key: [route.scope] }, {}],
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: !body.optional, content: contentOf(body.schema, body.example) } }),
     responses: { ...outcomeObjects(operation), ...refusalObjects(route) },
   }
+}
+
+const BEARER = {
+  type: 'http',
+  scheme: 'bearer',
+  description:
+    'An API key, `rk_…`, where the server wants one. It has scopes, of which `admin` has all of the others in it, and may be ' +
+    'confined to groups, queues, feeds and policies whose names begin with a prefix: lists show no others, and a request ' +
+    'that names another one is answered with 403.',
 }
 
 const IF_NONE_MATCH = {

@@ -14,7 +14,7 @@ import {
   visibilityFault,
 } from '../../queue-rules'
 import { idFault, integerFault, MAX_BATCH, MAX_TTL_SECONDS, nameFault } from '../../rules'
-import { addFaults, faultsOf, named, nullable, optional, pageRules, refuse, rulesOf } from '../checking'
+import { addFaults, faultsOf, named, nullable, optional, pageRules, prefixRule, refuse, rulesOf } from '../checking'
 import type { NewRow, SendRequest } from './send'
 import type { Release } from './settle'
 import type { NewMessage, PeekOptions, QueueSettings, ReceiveOptions, ReleaseOptions, SendOptions } from './types'
@@ -148,8 +148,11 @@ export function checkMessage(queue: unknown, id: unknown, options: unknown = {})
   refuse([...named('queue', queue), ...fault, ...faultsOf(options, BODY_RULES)])
 }
 
-export function checkedRedrive(queue: unknown, options: { max?: number }): number {
+export function checkedRedrive(
+  queue: unknown,
+  options: { max?: number; prefix?: string },
+): { max: number; prefix: string } {
   const max = optional((value) => integerFault(value, 1, Number.MAX_SAFE_INTEGER))
-  refuse([...named('queue', queue), ...faultsOf(options, rulesOf({ max }))])
-  return options.max ?? Number.POSITIVE_INFINITY
+  refuse([...named('queue', queue), ...faultsOf(options, rulesOf({ max, prefix: prefixRule }))])
+  return { max: options.max ?? Number.POSITIVE_INFINITY, prefix: options.prefix ?? '' }
 }

@@ -14,8 +14,16 @@ const LETTERS = [STATE.ready, STATE.delayed, STATE.dead].map((state) => ({
   where: ' AND source_queue_id IS NOT NULL',
 }))
 
-/** Resolves to how many were moved. Those whose queue is gone stay where they are. */
-export async function redriveQueue(session: Session, queue: string, max: number, onReady: OnReady): Promise<number> {
+/**
+ * Resolves to how many were moved. Those whose queue is gone stay where they are, and so do those that came from a queue
+ * whose name does not begin with the prefix.
+ */
+export async function redriveQueue(
+  session: Session,
+  queue: string,
+  { max, prefix }: { max: number; prefix: string },
+  onReady: OnReady,
+): Promise<number> {
   return session.whole(async (whole) => {
     const { last, hasLetters } = await whole.read(async (reader) => {
       const read = await readHead(reader, queue)
@@ -24,9 +32,10 @@ export async function redriveQueue(session: Session, queue: string, max: number,
       return { last: BigInt((row?.id as string | null) ?? 0), hasLetters: read.head.hasLetters }
     })
     let moved = 0
+    const outside = new Set<bigint>()
     for (const line of hasLetters ? [...LETTERS, OWN] : [OWN]) {
       for (let found = 1; found > 0 && moved < max; ) {
-        const step = { queue, ...line, last, max: Math.min(BATCH, max - moved) }
+        const step = { queue, ...line, last, max: Math.min(BATCH, max - moved), prefix, outside }
         const batch = await whole.write((tx) => redriveBatch(tx, step, onReady))
         moved += batch.moved
         found = batch.found
@@ -42,18 +51,21 @@ interface Step {
   where: string
   last: bigint
   max: number
+  prefix: string
+  /** Queues that are known to be outside of the prefix: their messages are passed over. Added to. */
+  outside: Set<bigint>
 }
 
 async function redriveBatch(
   tx: Tx,
-  { queue, state, where, last, max }: Step,
+  { queue, state, where, last, max, prefix, outside }: Step,
   onReady: OnReady,
 ): Promise<{ moved: number; found: number }> {
   const { engine } = tx
   const { head, nowMs } = await holdHead(tx, queue)
   const found = await tx.rows(
     `SELECT ${lockedColumns(tx)} FROM queue_messages${engine.useIndex('queue_messages_claim')} ` +
-      `WHERE queue_id = ? AND state = ?${where} AND id <= ? ORDER BY ${IN_LINE} LIMIT ${max}` +
+      `WHERE queue_id = ? AND state = ?${where}${passingOver(outside)} AND id <= ? ORDER BY ${IN_LINE} LIMIT ${max}` +
       engine.forUpdateSkipLocked,
     [head.id, state, last],
   )
@@ -67,10 +79,18 @@ async function redriveBatch(
       await updateRows(tx, 'source_queue_id = NULL', group)
       continue
     }
+    if (source !== null && !target.head.queue.startsWith(prefix)) {
+      outside.add(source)
+      continue
+    }
     await makeReady(tx, target.head, group, back, onReady)
     moved += group.length
   }
   return { moved, found: rows.length }
+}
+
+function passingOver(queues: ReadonlySet<bigint>): string {
+  return queues.size === 0 ? '' : ` AND (source_queue_id IS NULL OR source_queue_id NOT IN (${[...queues].join(', ')}))`
 }
 
 function bySource(rows: readonly LockedRow[]): Map<bigint | null, LockedRow[]> {

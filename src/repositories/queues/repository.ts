@@ -153,10 +153,10 @@ export class QueueRepository extends QueueCatalog implements Queue.Queues {
     return this.session.write((tx) => deleteMessage(tx, queue, id))
   }
 
-  async redrive(queue: string, options: { max?: number } = {}): Promise<{ moved: number }> {
-    const max = check.checkedRedrive(queue, options)
+  async redrive(queue: string, options: { max?: number; prefix?: string } = {}): Promise<{ moved: number }> {
+    const limits = check.checkedRedrive(queue, options)
     await this.promoted(queue)
-    return { moved: await this.changed((onReady) => redriveQueue(this.session, queue, max, onReady)) }
+    return { moved: await this.changed((onReady) => redriveQueue(this.session, queue, limits, onReady)) }
   }
 
   async purge(queue: string): Promise<{ deleted: number }> {

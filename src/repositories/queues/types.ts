@@ -211,8 +211,11 @@ export interface Queues {
   getMessage(queue: string, id: bigint, options?: BodyOptions): Promise<PeekedMessage | null>
   /** Removes one message, in whatever state, without archiving it; false when there was none. */
   deleteMessage(queue: string, id: bigint): Promise<boolean>
-  /** Sends dead messages back to where they came from, with receive count 0, at most `max` of them. */
-  redrive(queue: string, options?: { max?: number }): Promise<{ moved: number }>
+  /**
+   * Sends dead messages back to where they came from, with receive count 0, at most `max` of them. With a `prefix`, those
+   * stay that came from a queue whose name does not begin with it.
+   */
+  redrive(queue: string, options?: { max?: number; prefix?: string }): Promise<{ moved: number }>
   /** Drops what is ready and delayed. */
   purge(queue: string): Promise<{ deleted: number }>
 }

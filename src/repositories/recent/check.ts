@@ -21,6 +21,7 @@ import {
   nullable,
   optional,
   pageRules,
+  prefixRule,
   type Rules,
   refuse,
   rulesOf,
@@ -62,7 +63,8 @@ const WATCH_RULES = rulesOf({
   payloads: payloadRules.payloads,
 })
 
-export const MEMBER_PAGE_RULES = rulesOf({ ...pageRules, ...payloadRules })
+export const MEMBER_PAGE_RULES = rulesOf({ ...pageRules, ...payloadRules, prefix: prefixRule })
+const ERASURE_RULES = rulesOf({ prefix: prefixRule })
 
 function excludeFault(value: unknown): string | null {
   if (!Array.isArray(value) || value.length > 100) return 'must be a list of at most 100 members'
@@ -72,6 +74,12 @@ function excludeFault(value: unknown): string | null {
 
 export function checkName(key: string, value: unknown): void {
   refuse(named(key, value))
+}
+
+/** What the names of the groups begin with in which is erased. */
+export function checkedErasure(member: unknown, options: { prefix?: string }): string | undefined {
+  refuse([...named('member', member), ...faultsOf(options, ERASURE_RULES)])
+  return options.prefix
 }
 
 export function checkId(id: unknown): void {

@@ -6,7 +6,7 @@ import type { Parameter, Reader, Session, Tx } from '../../database/engine'
 import { RecentnError } from '../../errors'
 import { idTextFault, MAX_TIME_MS, nameFault } from '../../rules'
 import { lockHeads, saveHeads } from './heads'
-import type { PolicyCache, PolicySet } from './policies'
+import { nameRange, type PolicyCache, type PolicySet } from './policies'
 import { deleteSlots, obeyPolicies } from './reslot'
 import {
   type Head,
@@ -19,7 +19,7 @@ import {
   occupantColumns,
   occupantOf,
 } from './rows'
-import type { MemberItems, RecentOptions } from './types'
+import type { MemberItems, MemberOptions } from './types'
 import { expired, keepers } from './window'
 
 const INDEX = 'recent_items_member'
@@ -37,10 +37,17 @@ interface Place {
   id: bigint
 }
 
-export const selectMemberSql = (reader: Pick<Reader, 'engine' | 'now'>, after: boolean) =>
+/** SQL condition: in groups whose names begin with `prefix`; the index has the names. */
+function groupsIn(prefix: string): { where: string; parameters: Parameter[] } {
+  if (prefix === '') return { where: '', parameters: [] }
+  const { where, parameters } = nameRange('i.group_key', '', prefix)
+  return { where: ` AND ${where}`, parameters }
+}
+
+export const selectMemberSql = (reader: Pick<Reader, 'engine' | 'now'>, after: boolean, groups = '') =>
   `SELECT ${headColumns(reader.engine)}, ${itemColumns(reader.engine)}, ${reader.now} AS now_ms ` +
   `FROM recent_items i${reader.engine.useIndex(INDEX)} JOIN recent_groups g ON g.group_key = i.group_key WHERE i.member = ?` +
-  `${after ? ` AND ${placeCondition('<')}` : ''} ORDER BY i.created_at_ms DESC, i.group_key DESC, i.id DESC LIMIT ?`
+  `${groups}${after ? ` AND ${placeCondition('<')}` : ''} ORDER BY i.created_at_ms DESC, i.group_key DESC, i.id DESC LIMIT ?`
 
 /** Row constructors are no range to MySQL, so the comparison is spelled out; the first part is what the index uses. */
 function placeCondition(sign: '<' | '>'): string {
@@ -59,13 +66,15 @@ export async function memberItems(
   reader: Reader,
   policies: PolicyCache,
   member: string,
-  page: { limit: number; after?: string } & Pick<RecentOptions, 'payloads' | 'maxBytes'>,
+  page: MemberOptions & { limit: number },
 ): Promise<MemberItems> {
   const items: ItemRow[] = []
+  const groups = groupsIn(page.prefix ?? '')
   let place = page.after === undefined ? null : placeOf(page.after)
   for (let bytes = 0; ; ) {
-    const rows = await reader.rows(selectMemberSql(reader, place !== null), [
+    const rows = await reader.rows(selectMemberSql(reader, place !== null, groups.where), [
       member,
+      ...groups.parameters,
       ...(place ? placeParameters(place) : []),
       CHUNK,
     ])
@@ -121,32 +130,50 @@ function placeOf(cursor: string): Place {
   throw new RecentnError('invalid_input', `after: ${detail}`, { faults: [{ parameter: 'after', detail }] })
 }
 
-export const selectErasableSql = (reader: Pick<Reader, 'engine'>, after: boolean) =>
+export const selectErasableSql = (reader: Pick<Reader, 'engine'>, after: boolean, groups = '') =>
   `SELECT i.group_key AS group_key, ${occupantColumns(reader.engine)} FROM recent_items i${reader.engine.useIndex(INDEX)} ` +
-  `WHERE i.member = ? AND i.created_at_ms <= ?${after ? ` AND ${placeCondition('>')}` : ''} ` +
+  `WHERE i.member = ? AND i.created_at_ms <= ?${groups}${after ? ` AND ${placeCondition('>')}` : ''} ` +
   'ORDER BY i.created_at_ms, i.group_key, i.id LIMIT ?'
 
 /**
- * Erases what the member has when the call arrives, a few groups a transaction; resolves to the number of items. Goes
- * through the index until it finds no more: an item that was moved meanwhile is met the next time.
+ * Erases what the member has when the call arrives, in groups whose names begin with `prefix`, a few groups a
+ * transaction; resolves to the number of items. Goes through the index until it finds no more: an item that was moved
+ * meanwhile is met the next time.
  */
-export async function eraseMember(session: Session, policies: PolicyCache, member: string): Promise<number> {
+export async function eraseMember(
+  session: Session,
+  policies: PolicyCache,
+  member: string,
+  prefix = '',
+): Promise<number> {
   const [row] = await session.read((reader) => reader.rows(`SELECT ${reader.now} AS now_ms`))
   const untilMs = Number(row?.now_ms)
   for (let deleted = 0; ; ) {
-    const erased = await eraseOnce(session, policies, member, untilMs)
+    const erased = await eraseOnce(session, policies, { member, untilMs, prefix })
     if (erased === 0) return deleted
     deleted += erased
   }
 }
 
-async function eraseOnce(session: Session, policies: PolicyCache, member: string, untilMs: number): Promise<number> {
+interface Erasure {
+  member: string
+  untilMs: number
+  prefix: string
+}
+
+async function eraseOnce(
+  session: Session,
+  policies: PolicyCache,
+  { member, untilMs, prefix }: Erasure,
+): Promise<number> {
+  const groups = groupsIn(prefix)
   let deleted = 0
   for (let at: Place | null = null; ; ) {
     const from: Place | null = at
     const places = await session.read(async (reader) => {
-      const parameters = [member, untilMs, ...(from ? placeParameters(from) : []), ERASED_AT_ONCE]
-      const rows = await reader.rows(selectErasableSql(reader, from !== null), parameters)
+      const after = from ? placeParameters(from) : []
+      const sql = selectErasableSql(reader, from !== null, groups.where)
+      const rows = await reader.rows(sql, [member, untilMs, ...groups.parameters, ...after, ERASED_AT_ONCE])
       return rows.map((found) => ({ ...occupantOf(found), group: found.group_key as string }))
     })
     if (places.length > 0) deleted += await session.write((tx) => eraseIn(tx, policies, member, untilMs, places))

@@ -188,9 +188,13 @@ async function beginRollout(tx: Tx, prefix: string): Promise<void> {
   await tx.run(upsert.sql, upsert.parameters)
 }
 
-export async function listPolicies(reader: Reader, page: Required<Pick<Page, 'limit'>> & Page): Promise<PolicyPage> {
-  const rows = await reader.rows(`${SELECT_ALL} WHERE prefix > ? ORDER BY prefix LIMIT ?`, [
-    page.after ?? '',
+export async function listPolicies(
+  reader: Reader,
+  page: Required<Pick<Page, 'limit'>> & Page & { prefix?: string },
+): Promise<PolicyPage> {
+  const { where, parameters } = nameRange('prefix', page.after ?? '', page.prefix ?? '')
+  const rows = await reader.rows(`${SELECT_ALL} WHERE ${where} ORDER BY prefix LIMIT ?`, [
+    ...parameters,
     page.limit + 1,
   ])
   const policies = rows.slice(0, page.limit).map(policyOf)

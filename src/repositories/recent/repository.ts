@@ -168,18 +168,15 @@ export class RecentRepository implements Recent.Groups {
     return this.#session.read((reader) => listGroups(reader, this.#policies, page))
   }
 
-  async memberItems(
-    member: string,
-    options: Recent.Page & Pick<Recent.RecentOptions, 'payloads' | 'maxBytes'> = {},
-  ): Promise<Recent.MemberItems> {
+  async memberItems(member: string, options: Recent.MemberOptions = {}): Promise<Recent.MemberItems> {
     check.checkName('member', member)
     const page = checkedPage(options, check.MEMBER_PAGE_RULES)
     return this.#session.read((reader) => memberItems(reader, this.#policies, member, page))
   }
 
-  async eraseMember(member: string): Promise<{ deleted: number }> {
-    check.checkName('member', member)
-    const deleted = await this.#session.whole((session) => eraseMember(session, this.#policies, member))
+  async eraseMember(member: string, options: { prefix?: string } = {}): Promise<{ deleted: number }> {
+    const prefix = check.checkedErasure(member, options)
+    const deleted = await this.#session.whole((session) => eraseMember(session, this.#policies, member, prefix))
     return { deleted }
   }
 
@@ -207,8 +204,8 @@ export class RecentRepository implements Recent.Groups {
     return deleted
   }
 
-  async listPolicies(options: Recent.Page = {}): Promise<Recent.PolicyPage> {
-    const page = checkedPage(options)
+  async listPolicies(options: Recent.Page & { prefix?: string } = {}): Promise<Recent.PolicyPage> {
+    const page = checkedPage(options, PREFIX_PAGE_RULES)
     return this.#session.read((reader) => listPolicies(reader, page))
   }
 

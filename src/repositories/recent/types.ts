@@ -115,6 +115,12 @@ export interface MemberItems {
   nextAfter: string | null
 }
 
+/** Of `memberItems`. */
+export interface MemberOptions extends Page, Pick<RecentOptions, 'payloads' | 'maxBytes'> {
+  /** Only in groups whose names begin with this. */
+  prefix?: string
+}
+
 export interface WatchOptions extends PayloadOptions {
   /** Begin after this item: what came since, too. From now on when left out. */
   after?: bigint
@@ -167,15 +173,16 @@ export interface Groups {
   delete(group: string): Promise<boolean>
   /** Groups by name (in code point order). */
   list(options?: Page & { prefix?: string }): Promise<GroupPage>
-  /** What one member did in all groups, newest first. */
-  memberItems(member: string, options?: Page & Pick<RecentOptions, 'payloads' | 'maxBytes'>): Promise<MemberItems>
-  /** Erases what the member has everywhere when the call arrives, in small transactions; repeatable. */
-  eraseMember(member: string): Promise<{ deleted: number }>
+  /** What one member did in all groups, or in those whose names begin with `prefix`, newest first. */
+  memberItems(member: string, options?: MemberOptions): Promise<MemberItems>
+  /** Erases that, as it is when the call arrives, in small transactions; repeatable. */
+  eraseMember(member: string, options?: { prefix?: string }): Promise<{ deleted: number }>
   getPolicy(prefix: string): Promise<Policy | null>
   putPolicy(
     prefix: string,
     policy: Omit<Settings, 'ttlSeconds'> & { ttlSeconds?: number | null },
   ): Promise<Policy & { created: boolean }>
   deletePolicy(prefix: string): Promise<boolean>
-  listPolicies(options?: Page): Promise<PolicyPage>
+  /** Policies by prefix, or those of them that begin with `prefix`. */
+  listPolicies(options?: Page & { prefix?: string }): Promise<PolicyPage>
 }

@@ -36,6 +36,7 @@ import { describeGroupsWatchMuch } from './groups-watch-much'
 import { describeIfChanged } from './if-changed'
 import { describeInput } from './input'
 import { describeInsideTransactions } from './inside-transactions'
+import { describeKeys } from './keys'
 import { describeLifecycle } from './lifecycle'
 import { describeMembers } from './members'
 import { describeMergedReads } from './merged-reads'
@@ -146,4 +147,5 @@ export function describeContract(engine: EngineName): void {
   describeFeedsPublishers(context)
   describeFeedExplain(context)
   describeSequences(context)
+  describeKeys(context)
 }

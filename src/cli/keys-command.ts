@@ -1,0 +1,146 @@
+/** `recentn keys`: making, listing and revoking API keys. A key is printed once, and to standard output alone. */
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Config } from '../config'
+import { RecentnError } from '../errors'
+import { SCOPES, type Scope } from '../key-rules'
+import { openStore } from '../store'
+import type { Store, StoreKeys } from '../store-types'
+import { printable } from './progress'
+
+type ApiKey = NonNullable<Awaited<ReturnType<StoreKeys['verify']>>>
+
+interface Flags {
+  databaseUrl?: string
+  json?: boolean
+}
+
+interface CreateFlags extends Flags {
+  label: string
+  scope: Scope[]
+  prefix?: string
+}
+
+const DETAILS = `
+Without any key a server lets in whoever reaches it, and so listens on a loopback address only and takes local requests
+only. From the first key on, every request needs one, also after all have been revoked; a running server obeys a new key
+within some seconds. A client sends its key as "Authorization: Bearer rk_…".
+`
+
+const CREATE_DETAILS = `
+Scopes: append (append and remove items), read (look at groups, queues and what feeds there are), queue (send, receive and
+settle messages), feed (write and read feeds), admin (settings, policies, making and dropping; and all that the others may).
+
+The key is written to standard output, and is not shown again: only a hash of it is stored. With --prefix it may touch, and
+is shown, only groups, queues, feeds and policies whose names begin with the prefix.
+
+Examples:
+  recentn keys create --label "shop, web" --scope append --scope read --prefix shop:
+  KEY=$(recentn keys create --label dashboard --scope read)
+`
+
+const REVOKE_DETAILS = `
+Every process obeys within 5 seconds; streams and waiting requests of the key end. Exit code 1 when there is no such key.
+`
+
+/** `configOf` reads what the environment and `--database-url` say of the database. */
+export function addKeysCommand(
+  program: Command,
+  databaseOption: () => Option,
+  configOf: (flags: { databaseUrl?: string }) => Config,
+): void {
+  const keys = program
+    .command('keys')
+    .summary('make, list and revoke API keys')
+    .description('Make, list and revoke API keys.')
+    .addHelpText('after', DETAILS)
+  keys
+    .command('create')
+    .summary('make a key and print it, this once')
+    .description('Make a key and print it, this once.')
+    .requiredOption('--label <text>', 'for people: who has it, what for')
+    .addOption(
+      new Option('--scope <scope>', `what it may do: ${SCOPES.join(', ')}; repeatable`)
+        .argParser(oneMoreScope)
+        .makeOptionMandatory(),
+    )
+    .option('--prefix <text>', 'confine it to names that begin with this')
+    .addOption(databaseOption())
+    .option('--json', 'print the key and what is stored of it as JSON')
+    .addHelpText('after', CREATE_DETAILS)
+    .action((flags: CreateFlags) => withStore(configOf(flags), true, (store) => create(store, flags)))
+  keys
+    .command('list')
+    .summary('list the keys, the revoked ones too')
+    .description('List the keys, the revoked ones too.')
+    .addOption(databaseOption())
+    .option('--json', 'print them as JSON')
+    .action((flags: Flags) => withStore(configOf(flags), false, (store) => list(store, flags)))
+  keys
+    .command('revoke')
+    .summary('make a key good for nothing')
+    .description('Make a key good for nothing.')
+    .argument('<id>', 'as "recentn keys list" shows it: the part of the key between rk_ and the next _')
+    .addOption(databaseOption())
+    .option('--json', 'print the outcome as JSON')
+    .addHelpText('after', REVOKE_DETAILS)
+    .action((id: string, flags: Flags) => withStore(configOf(flags), false, (store) => revoke(store, id, flags)))
+}
+
+/** `migrate`: the tables are made where they are not there. */
+async function withStore(
+  { databaseUrl: url }: Config,
+  migrate: boolean,
+  work: (store: Store) => Promise<void>,
+): Promise<void> {
+  const store = await openStore({ url, migrate, sweep: false, publish: false })
+  try {
+    await work(store)
+  } finally {
+    await store.close()
+  }
+}
+
+async function create(store: Store, { label, scope: scopes, prefix, json }: CreateFlags): Promise<void> {
+  const created = await store.keys.create({ label, scopes, prefix })
+  process.stdout.write(json ? `${JSON.stringify(created)}\n` : `${created.key}\n`)
+  if (json) return
+  const confined = prefix === undefined ? '' : `, names that begin with ${JSON.stringify(prefix)}`
+  process.stderr.write(
+    `The key ${created.id} (${created.scopes.join(', ')}${confined}) is in ${store.location}.\n` +
+      'Keep it now: it is not shown again.\n',
+  )
+}
+
+async function list({ keys }: Store, { json }: Flags): Promise<void> {
+  const all: ApiKey[] = []
+  for (let after: string | undefined; ; ) {
+    const page = await keys.list({ after, limit: 1000 })
+    all.push(...page.keys)
+    if (page.nextAfter === null) break
+    after = page.nextAfter
+  }
+  all.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
+  if (json) process.stdout.write(`${JSON.stringify({ keys: all })}\n`)
+  else process.stdout.write(all.length === 0 ? 'There are no keys.\n' : all.map(keyText).join(''))
+}
+
+/** A key in two lines. */
+function keyText({ id, label, scopes, prefix, createdAt, lastUsedAt, revokedAt }: ApiKey): string {
+  const confined = prefix === null ? 'all names' : `names that begin with ${JSON.stringify(prefix)}`
+  const used = lastUsedAt === null ? 'never used' : `last used ${lastUsedAt.toISOString()}`
+  const state = revokedAt === null ? used : `REVOKED ${revokedAt.toISOString()}, ${used}`
+  const facts = `${scopes.join(', ')}; ${confined}; made ${createdAt.toISOString()}; ${state}`
+  return `${id}  ${printable(label)}\n${' '.repeat(18)}${facts}\n`
+}
+
+async function revoke({ keys }: Store, id: string, { json }: Flags): Promise<void> {
+  if (!(await keys.revoke(id))) {
+    throw new RecentnError('not_found', `there is no key with the id ${printable(id)} ("recentn keys list" shows them)`)
+  }
+  process.stdout.write(json ? `${JSON.stringify({ id, revoked: true })}\n` : `The key ${id} is revoked\n`)
+}
+
+function oneMoreScope(text: string, before: Scope[] | undefined): Scope[] {
+  if (!SCOPES.includes(text as Scope)) throw new InvalidArgumentError(`It must be one of ${SCOPES.join(', ')}.`)
+  return before?.includes(text as Scope) ? before : [...(before ?? []), text as Scope]
+}

@@ -1,0 +1,39 @@
+/** What an API key is made of: its text, its scopes, and what the names begin with that it is confined to. */
+
+/**
+ * What a key may do: `append` appends and removes items of groups; `read` looks at everything but feeds' entries;
+ * `queue` sends, receives and settles messages; `feed` writes and reads the entries of feeds, their changes and
+ * consumers; `admin` is settings, policies, queues, what removes more than items of one group, what removes or moves
+ * messages that nobody has received, and what drops a feed.
+ */
+export const SCOPES = ['append', 'read', 'queue', 'feed', 'admin'] as const
+export type Scope = (typeof SCOPES)[number]
+
+/** Whether a key of these scopes may do what takes `needed`. `admin` may do all that the others may. */
+export function covers(scopes: readonly Scope[], needed: Scope): boolean {
+  return scopes.includes(needed) || scopes.includes('admin')
+}
+
+export function scopesFault(value: unknown): string | null {
+  const isList = Array.isArray(value) && value.length > 0 && value.every((each) => SCOPES.includes(each))
+  return isList && new Set(value).size === value.length
+    ? null
+    : `must be one or more of ${SCOPES.join(', ')}, each once`
+}
+
+/** 16 hexadecimal digits; anything but a string is none. */
+export function isKeyId(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{16}$/.test(value)
+}
+
+const KEY = /^rk_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/
+
+/** The two parts of a key as it was given out; null for what can be none. */
+export function partsOf(key: string): { id: string; secret: string } | null {
+  const [, id, secret] = KEY.exec(key) ?? []
+  return id === undefined || secret === undefined ? null : { id, secret }
+}
+
+export function keyText(id: string, secret: string): string {
+  return `rk_${id}_${secret}`
+}

@@ -1,0 +1,124 @@
+/**
+ * API keys as rows. Owns recentn_keys; a row is changed by single statements only, so that it needs no lock. What is
+ * stored of a secret is a plain hash: of 256 random bits there is no guessing, however fast the hash is.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import type { DataSource, EntityManager } from 'typeorm'
+import { placeholders, type Reader, type Row, type Session } from '../../database/engine'
+import { sessionOf } from '../../database/session'
+import { isKeyId, keyText, SCOPES, type Scope, scopesFault } from '../../key-rules'
+import { nameFault } from '../../rules'
+import { checkedPage, faultsOf, nullable, refuse, rulesOf } from '../checking'
+import type { Page } from '../types'
+import type { ApiKey, CreatedKey, KeyPage, Keys, NewKey } from './types'
+
+/** A use is written no more often than this. */
+export const USE_MS = 60_000
+
+/** A key with what its secret is compared with. */
+export interface KnownKey extends ApiKey {
+  secretHash: Buffer
+}
+
+const NEW_KEY_RULES = rulesOf({ label: nameFault, scopes: scopesFault, prefix: nullable(nameFault) })
+
+const columns = ({ engine }: Pick<Reader, 'engine'>) =>
+  `k.id AS id, k.secret_hash AS secret_hash, k.label AS label, k.scopes AS scopes, k.name_prefix AS name_prefix, ` +
+  ['created_at_ms', 'last_used_at_ms', 'revoked_at_ms']
+    .map((column) => `${engine.bigint(`k.${column}`)} AS ${column}`)
+    .join(', ')
+
+export function hashOf(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest()
+}
+
+export class KeyRepository implements Keys {
+  readonly #session: Session
+
+  constructor(source: DataSource | EntityManager | Session) {
+    this.#session = sessionOf(source)
+  }
+
+  async create(given: NewKey): Promise<CreatedKey> {
+    refuse(faultsOf(given, NEW_KEY_RULES))
+    const { label, prefix = null } = given
+    const scopes = SCOPES.filter((scope) => given.scopes.includes(scope))
+    const id = randomBytes(8).toString('hex')
+    const secret = randomBytes(32).toString('base64url')
+    const createdAtMs = await this.#session.write(async (tx) => {
+      const [row] = await tx.rows(`SELECT ${tx.now} AS now_ms`)
+      const nowMs = Number(row?.now_ms)
+      await tx.run(
+        `INSERT INTO recentn_keys (id, secret_hash, label, scopes, name_prefix, created_at_ms) VALUES (${placeholders(6)})`,
+        [id, hashOf(secret).toString('hex'), label, scopes.join(','), prefix, nowMs],
+      )
+      return nowMs
+    })
+    const key = { id, label, scopes, prefix, createdAt: new Date(createdAtMs), lastUsedAt: null, revokedAt: null }
+    return { key: keyText(id, secret), ...key }
+  }
+
+  async list(options: Page = {}): Promise<KeyPage> {
+    const { limit, after = '' } = checkedPage(options)
+    const rows = await this.#session.read((reader) =>
+      reader.rows(`SELECT ${columns(reader)} FROM recentn_keys k WHERE k.id > ? ORDER BY k.id LIMIT ?`, [
+        after,
+        limit + 1,
+      ]),
+    )
+    const keys = rows.slice(0, limit).map(shownOf)
+    return { keys, nextAfter: rows.length > limit ? (keys.at(-1)?.id ?? null) : null }
+  }
+
+  async revoke(id: string): Promise<boolean> {
+    if (!isKeyId(id)) return false
+    return this.#session.write(async (tx) => {
+      await tx.run(`UPDATE recentn_keys SET revoked_at_ms = ${tx.now} WHERE id = ? AND revoked_at_ms IS NULL`, [id])
+      const rows = await tx.rows('SELECT id FROM recentn_keys WHERE id = ?', [id])
+      return rows.length > 0
+    })
+  }
+
+  async exist(): Promise<boolean> {
+    const rows = await this.#session.read((reader) => reader.rows('SELECT id FROM recentn_keys LIMIT 1'))
+    return rows.length > 0
+  }
+
+  /** Those of the ids that there are keys of, revoked ones included: up to 250. */
+  async find(ids: readonly string[]): Promise<Map<string, KnownKey>> {
+    const rows = await this.#session.read((reader) =>
+      reader.rows(`SELECT ${columns(reader)} FROM recentn_keys k WHERE k.id IN (${placeholders(ids.length)})`, ids),
+    )
+    return new Map(rows.map((row) => [row.id as string, knownOf(row)]))
+  }
+
+  /** Writes that these keys, up to 250, are used now, unless that was written less than a minute ago. */
+  async used(ids: readonly string[]): Promise<void> {
+    const sql = ({ now }: Pick<Reader, 'now'>) =>
+      `UPDATE recentn_keys SET last_used_at_ms = ${now} WHERE id IN (${placeholders(ids.length)}) ` +
+      `AND (last_used_at_ms IS NULL OR last_used_at_ms <= ${now} - ${USE_MS})`
+    await this.#session.write((tx) => tx.run(sql(tx), ids))
+  }
+}
+
+function knownOf(row: Row): KnownKey {
+  return {
+    id: row.id as string,
+    label: row.label as string,
+    scopes: (row.scopes as string).split(',') as Scope[],
+    prefix: row.name_prefix as string | null,
+    createdAt: timeOf(row.created_at_ms) as Date,
+    lastUsedAt: timeOf(row.last_used_at_ms),
+    revokedAt: timeOf(row.revoked_at_ms),
+    secretHash: Buffer.from(row.secret_hash as string, 'hex'),
+  }
+}
+
+function shownOf(row: Row): ApiKey {
+  const { secretHash: _, ...shown } = knownOf(row)
+  return shown
+}
+
+function timeOf(ms: unknown): Date | null {
+  return ms === null || ms === undefined ? null : new Date(Number(ms))
+}

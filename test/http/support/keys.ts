@@ -1,0 +1,58 @@
+/** Clients with API keys, of an app over a store of any engine. */
+import { createApp } from '../../../src/http/app'
+import { messagesOf } from '../../../src/http/messages'
+import { openStore } from '../../../src/store'
+import type { Store, StoreOptions } from '../../../src/store-types'
+import { ENGINES, type EngineName, engineUrl, freshDatabase } from '../../support/engines'
+import { type Answer, type Client, clientOf, type Sent, serving } from './client'
+
+export const served = ENGINES.filter((engine) => engine === 'sqlite' || engineUrl(engine) !== null)
+
+type NewKey = Parameters<Store['keys']['create']>[0]
+
+/** Sends with this key; `Host` is one that is not local. */
+export function withKey(url: string, key: string): Client {
+  const client = clientOf(url)
+  const request = (method: string, path: string, sent: Sent = {}): Promise<Answer> => {
+    const headers = { Host: 'recentn.example.org', Authorization: `Bearer ${key}`, ...sent.headers }
+    return client.request(method, path, { ...sent, headers })
+  }
+  return {
+    url,
+    request,
+    get: (path, headers) => request('GET', path, { headers }),
+    post: (path, json) => request('POST', path, { json }),
+    put: (path, json) => request('PUT', path, { json }),
+    delete: (path) => request('DELETE', path),
+  }
+}
+
+export interface Guarded {
+  store: Store
+  url: string
+  /** A client with a new key, and the key's id. */
+  client(key: Omit<NewKey, 'label'>): Promise<Client & { id: string; key: string }>
+}
+
+/** The process's app over a new database of the engine, with one key for all. Call it in a `describe`. */
+export function useGuarded(engine: EngineName, options: StoreOptions = {}): Guarded {
+  const guarded = {} as Guarded
+  let drop = async () => {}
+  beforeAll(async () => {
+    const database = await freshDatabase(engine)
+    drop = database.drop
+    const store = await openStore({ url: database.url, sweep: false, publish: false, ...options })
+    const app = createApp(store, { allowAnonymous: false })
+    const url = await serving(app, messagesOf(app))
+    Object.assign(guarded, { store, url })
+    guarded.client = async (key) => {
+      const created = await store.keys.create({ label: 'a test', ...key })
+      return { ...withKey(url, created.key), id: created.id, key: created.key }
+    }
+  })
+  afterAll(async () => {
+    await guarded.store.close()
+    await drop()
+  })
+  return guarded
+}
