@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm'
+import { dialect } from './dialect'
 
 /** API keys. Each statement can be run again, as in all migrations. */
 export class Keys1764200000000 implements MigrationInterface {
@@ -21,19 +22,5 @@ export class Keys1764200000000 implements MigrationInterface {
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('DROP TABLE IF EXISTS recentn_keys')
     await runner.query('UPDATE recentn_schema SET version = 5')
-  }
-}
-
-/** Names are compared by their bytes and never padded, as in the tables of the recent items. */
-async function dialect(runner: QueryRunner) {
-  if (runner.connection.options.type === 'better-sqlite3') {
-    return { name: 'varchar(191)', bytes: (length: number) => `varchar(${length})`, table: '' }
-  }
-  const [{ version }] = await runner.query('SELECT VERSION() AS version')
-  const collation = /mariadb/i.test(version) ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin'
-  return {
-    name: `varchar(191) CHARACTER SET utf8mb4 COLLATE ${collation}`,
-    bytes: (length: number) => `varchar(${length}) CHARACTER SET ascii COLLATE ascii_bin`,
-    table: ` ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE ${collation}`,
   }
 }
