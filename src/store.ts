@@ -97,7 +97,7 @@ class BoundStore implements Store {
     this.keys = new KnownKeys(new KeyRepository(base.database))
     this.#polled = new PolledTables((target, shape) => {
       return new PollRepository(base.dataSource, base.database, target, shape)
-    })
+    }, isInsideTransaction)
     const onError = (error: unknown) => process.emitWarning(`recentn could not sweep: ${String(error)}`)
     const sweepers = [
       { sweep: () => this.groups.sweep(), onError },

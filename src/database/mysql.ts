@@ -49,16 +49,17 @@ function literal(value: Parameter): string {
   return value === null ? 'NULL' : String(value)
 }
 
-/** The statement with its values in place of the placeholders; a question mark in a text of ours is none. */
+/** The statement with its values in place of the placeholders; a question mark inside quotes is none. */
 function withValues(sql: string, parameters: readonly Parameter[]): string {
   let whole = ''
   let start = 0
   let used = 0
-  let inText = false
+  let quote = 0
   for (let index = 0; index < sql.length; index++) {
     const unit = sql.charCodeAt(index)
-    if (unit === QUOTE) inText = !inText
-    if (unit !== PLACEHOLDER || inText) continue
+    if (unit === QUOTE || unit === DOUBLE_QUOTE || unit === BACKTICK)
+      quote = quote === 0 ? unit : quote === unit ? 0 : quote
+    if (unit !== PLACEHOLDER || quote !== 0) continue
     whole += sql.slice(start, index) + literal(parameters[used++] as Parameter)
     start = index + 1
   }
@@ -66,6 +67,8 @@ function withValues(sql: string, parameters: readonly Parameter[]): string {
 }
 
 const QUOTE = 0x27
+const DOUBLE_QUOTE = 0x22
+const BACKTICK = 0x60
 const PLACEHOLDER = 0x3f
 
 /** A loop, not map and join: a batch has thousands of values. */

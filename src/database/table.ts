@@ -15,6 +15,8 @@ export interface TableColumn {
   type: string
   /** Characters that a text takes; null where the database has no limit, or says none. */
   length: number | null
+  /** What an ENUM may be, in small letters; null where the database lists nothing. */
+  values: readonly string[] | null
   isNullable: boolean
   /** The database sets it to the time of an UPDATE that does not name it. */
   isUpdateTime: boolean
@@ -101,7 +103,7 @@ async function mysqlCatalogue(reader: Reader, path: string): Promise<Catalogue> 
   const where = `table_schema = ${schema === undefined ? 'DATABASE()' : '?'} AND table_name = ?`
   const parameters = schema === undefined ? [table] : [schema, table]
   const columns = await reader.rows(
-    'SELECT column_name AS name, data_type AS type, character_maximum_length AS length, is_nullable AS nullable, extra AS extra ' +
+    'SELECT column_name AS name, data_type AS type, character_maximum_length AS length, is_nullable AS nullable, extra AS extra, column_type AS spec ' +
       `FROM information_schema.columns WHERE ${where} ORDER BY ordinal_position`,
     parameters,
   )
@@ -112,17 +114,24 @@ async function mysqlCatalogue(reader: Reader, path: string): Promise<Catalogue> 
   )
   const indexes = indexesOf(parts)
   return {
-    columns: columns.map(({ name, type, length, nullable, extra }) => ({
+    columns: columns.map(({ name, type, length, nullable, extra, spec }) => ({
       name: name as string,
       property: name as string,
       type: String(type).toLowerCase(),
       length: length === null ? null : Number(length),
+      values: type === 'enum' ? listedIn(String(spec)) : null,
       isNullable: nullable === 'YES',
       isUpdateTime: /on update/i.test(String(extra)),
     })),
     primaryKey: indexes.find(({ name }) => name === 'PRIMARY')?.columns ?? [],
     indexes,
   }
+}
+
+/** Of `enum('a','it''s')`. */
+function listedIn(spec: string): string[] {
+  const texts = spec.match(/'(?:[^']|'')*'/g) ?? []
+  return texts.map((text) => text.slice(1, -1).replaceAll("''", "'").toLowerCase())
 }
 
 async function sqliteCatalogue(reader: Reader, path: string): Promise<Catalogue> {
@@ -141,6 +150,7 @@ async function sqliteCatalogue(reader: Reader, path: string): Promise<Catalogue>
       type: String(column.type).toLowerCase().replace(/\(.*/, ''),
       length: Number(/\((\d+)\)/.exec(String(column.type))?.[1] ?? 0) || null,
       isNullable: Number(column.notnull) === 0,
+      values: null,
       isUpdateTime: false,
     })),
     primaryKey: keys.map(({ name }) => name as string),

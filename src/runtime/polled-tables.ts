@@ -12,11 +12,13 @@ const STOP_SECONDS = 10
 
 export class PolledTables<Target> {
   readonly #open: (target: Target, shape: PollShape) => PollRepository
+  readonly #isInside: () => boolean
   readonly #pollers = new Set<Poller>()
   #isClosed = false
 
-  constructor(open: (target: Target, shape: PollShape) => PollRepository) {
+  constructor(open: (target: Target, shape: PollShape) => PollRepository, isInside: () => boolean) {
     this.#open = open
+    this.#isInside = isInside
   }
 
   /** See `Store.poll`. Throws `invalid_input`. */
@@ -25,7 +27,8 @@ export class PolledTables<Target> {
     const name = typeof target === 'function' ? target.name : typeof target === 'string' ? target : 'a table'
     const settings = checkedPoll(handler, options)
     const faults = new PollerFaults<T>(options.name ?? name, options)
-    const poller = new RowPoller(this.#open(target, settings.shape), handler, settings, faults)
+    const repository = this.#open(target, settings.shape)
+    const poller = new RowPoller({ repository, handler, settings, faults, isInside: this.#isInside })
     this.#pollers.add(poller)
     return {
       once: () => poller.once(),

@@ -1,6 +1,7 @@
 /** Whom a poller tells what went wrong. Each kind of database fault once, until the database answers again. */
 import { RecentnError } from '../errors'
 import type { PollOptions } from './poller-types'
+import { errorText } from './worker-faults'
 
 type Listeners<T> = Pick<PollOptions<T>, 'onError' | 'onWarning'>
 
@@ -40,7 +41,7 @@ export class PollerFaults<T> {
 }
 
 function guarded(name: string, listener: () => unknown): void {
-  const warn = (error: unknown) => process.emitWarning(`${name} of a recentn poller failed: ${String(error)}`)
+  const warn = (error: unknown) => process.emitWarning(`${name} of a recentn poller failed: ${errorText(error)}`)
   try {
     const result = listener()
     // An asynchronous one is of the type, too.

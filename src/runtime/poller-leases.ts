@@ -1,8 +1,10 @@
 /**
  * The claims that a poller holds, and their renewal: each third of the timeout, all at once. A claim that could not be
- * renewed in time is lost: its handler is told by the signal, and its result is not recorded.
+ * renewed in time is lost: its handler is told by the signal, and its result is not recorded. One whose row somebody else
+ * has locked can't be renewed and is not lost either: who claims passes over such rows.
  */
 import type { Claim } from '../repositories/polls/claims'
+import type { Extended } from '../repositories/polls/repository'
 
 /** A claim here, with what its handler is given. */
 export class Lease {
@@ -11,6 +13,8 @@ export class Lease {
   /** By this process's clock, from before the claim was asked for: it surely holds until then. */
   dueAt: number
   isLost = false
+  /** Somebody has locked the row, or its note: it can't be renewed, nor taken by others. */
+  isLocked = false
   /** Its last attempt, and the one before never came to an end: it may be the death of this process, too. */
   readonly isSuspect: boolean
 
@@ -26,6 +30,11 @@ export class Lease {
 
   get holds(): boolean {
     return !this.isLost && performance.now() < this.dueAt
+  }
+
+  renew(dueAt: number): void {
+    this.dueAt = dueAt
+    this.isLocked = false
   }
 
   lose(): void {
@@ -45,7 +54,7 @@ export function suspectsLast(leases: readonly Lease[]): Lease[] {
 
 export interface LeasesOptions {
   timeoutMs: number
-  extend: (claims: readonly Claim[]) => Promise<Set<string>>
+  extend: (claims: readonly Claim[]) => Promise<Extended>
   onFault: (error: unknown) => void
 }
 
@@ -76,22 +85,42 @@ export class Leases {
     this.remove(lease)
   }
 
+  /** Whether a lease that is over by our clock holds again: so long as nobody else took the claim it can be renewed. */
+  async revive(lease: Lease): Promise<boolean> {
+    const dueAt = performance.now() + this.#options.timeoutMs
+    try {
+      const { renewed } = await this.#options.extend([lease.claim])
+      if (renewed.has(lease.claim)) lease.renew(dueAt)
+    } catch (error) {
+      this.#options.onFault(error)
+    }
+    return lease.holds
+  }
+
+  /** Asks the database first: a claim that is over and that nobody took is renewed as well. */
   async #renew(): Promise<void> {
-    for (const lease of this.#held) if (!lease.holds) this.#lose(lease)
+    if (this.#isRenewing) return this.#loseOver()
     const leases = [...this.#held]
-    if (this.#isRenewing || leases.length === 0) return
+    if (leases.length === 0) return
     this.#isRenewing = true
     const dueAt = performance.now() + this.#options.timeoutMs
     try {
-      const held = await this.#options.extend(leases.map(({ claim }) => claim))
+      const { renewed, lost } = await this.#options.extend(leases.map(({ claim }) => claim))
       for (const lease of leases) {
-        if (held.has(lease.claim.ref.rowKey)) lease.dueAt = dueAt
+        if (renewed.has(lease.claim)) lease.renew(dueAt)
+        else if (!lost.has(lease.claim)) lease.isLocked = true
         else if (this.#held.has(lease)) this.#lose(lease)
       }
     } catch (error) {
       this.#options.onFault(error)
+      this.#loseOver()
     } finally {
       this.#isRenewing = false
     }
+  }
+
+  /** While the database can't be asked the clock decides. */
+  #loseOver(): void {
+    for (const lease of this.#held) if (!lease.holds && !lease.isLocked) this.#lose(lease)
   }
 }

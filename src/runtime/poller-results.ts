@@ -2,7 +2,7 @@
  * Recording what became of each row, one transaction a row, so that a crash loses at most what was running; and counting
  * it. What is not recorded because the claim is not held any more is another poller's by now, or will be.
  */
-import { RecentnError } from '../errors'
+import { type ErrorCode, RecentnError } from '../errors'
 import type { Outcome } from '../repositories/polls/claims'
 import { Pauses, retrySeconds } from './backoff'
 import { sleep } from './patience'
@@ -18,6 +18,31 @@ export function failureOf(error: unknown, attempts: number, { maxAttempts, backo
   const text = errorText(error)
   if (attempts >= maxAttempts) return { is: 'failed', error: text }
   return { is: 'retry', delayMs: 1000 * retrySeconds(attempts, backoff), error: text }
+}
+
+/** How often a result is given to a database that refuses it for no reason that passes, as far as can be told. */
+const ASKS = 3
+
+function isPassing(error: unknown): boolean {
+  return error instanceof RecentnError && PASSING.has(error.code)
+}
+
+const PASSING = new Set<ErrorCode>(['conflict', 'database_unavailable', 'outcome_unknown'])
+
+/** What to record of a row whose result is refused: in plain characters, then as failed, then without a text. */
+function insteadOf(outcome: Outcome, refusal: unknown): Outcome[] {
+  if (outcome.is === 'released') return []
+  const why = `The table refuses the result: ${errorText(refusal)}`
+  const error = plain('error' in outcome ? (outcome.error ?? '') : why)
+  const failed: Outcome[] = [
+    { is: 'failed', error },
+    { is: 'failed', error: null },
+  ]
+  return outcome.is === 'retry' ? [{ ...outcome, error }, { ...outcome, error: null }, ...failed] : failed
+}
+
+function plain(text: string): string {
+  return text.replace(/[^ -~]/g, '?').slice(0, 200)
 }
 
 export interface RecorderOptions {
@@ -51,19 +76,27 @@ export class Recorder {
     this.#options.onEnd(lease)
   }
 
-  /** Tried until it is recorded or the claim is lost: the work was done. */
+  /**
+   * Tried until it is recorded or the claim is lost: the work was done. Where the database is there and refuses this
+   * result, something that it may take in its place; else the claim is left to run out, and the poller goes on.
+   */
   async record(lease: Lease, outcome: Outcome): Promise<void> {
     const pauses = new Pauses(LONGEST_PAUSE_MS)
-    while (!lease.isLost) {
+    let rest: Outcome[] | null = null
+    let asked = 0
+    for (let now: Outcome | undefined = outcome; now && !lease.isLost; ) {
       try {
-        if (!(await this.#options.end(lease, outcome))) break
-        this.#count(outcome)
+        if (!(await this.#options.end(lease, now))) break
+        this.#count(now)
         this.#options.onEnd(lease)
         return
       } catch (error) {
         this.#options.onFault(error)
         if (error instanceof RecentnError && error.code === 'closed') break
-        await sleep(pauses.next())
+        if (!isPassing(error) && ++asked >= ASKS) {
+          rest ??= insteadOf(outcome, error)
+          now = rest.shift()
+        } else await sleep(pauses.next())
       }
     }
     if (outcome.is !== 'released') this.result.lost++

@@ -8,22 +8,21 @@
 import { AsyncResource } from 'node:async_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ErrorCode, RecentnError } from '../errors'
-import type { Outcome } from '../repositories/polls/claims'
 import type { PollRepository } from '../repositories/polls/repository'
 import type { PollCounts } from '../repositories/polls/types'
 import { Pauses } from './backoff'
 import { within } from './patience'
 import { BatchSize } from './poller-batch'
+import { Claims } from './poller-claims'
 import type { PollerFaults } from './poller-faults'
-import { Lease, Leases, suspectsLast } from './poller-leases'
+import { type Lease, Leases } from './poller-leases'
 import type { PollSettings } from './poller-options'
-import { failureOf, LONGEST_PAUSE_MS, Recorder } from './poller-results'
+import { LONGEST_PAUSE_MS, Recorder } from './poller-results'
+import { Rows } from './poller-rows'
 import type { Poller, PollHandler, PollResult } from './poller-types'
 import { checkedStop } from './worker-options'
 import type { StopOptions } from './worker-types'
 
-/** How often the cursor is moved, where there is one. */
-const TIDY_MS = 5000
 /** How often `once` looks again for rows that others had locked, as claims do for a moment. */
 const LOOKS = 5
 const LOOK_MS = 20
@@ -37,9 +36,17 @@ const OUTSIDE = new AsyncResource('recentn.Poller')
 
 const refused = (code: ErrorCode, why: string) => Promise.reject(new RecentnError(code, why))
 
+export interface RowPollerOptions<T> {
+  repository: PollRepository
+  handler: PollHandler<T>
+  settings: PollSettings
+  faults: PollerFaults<T>
+  /** True for code inside a transaction that keeps all others waiting. */
+  isInside: () => boolean
+}
+
 export class RowPoller<T> implements Poller {
   readonly #repository: PollRepository
-  readonly #handler: PollHandler<T>
   readonly #settings: PollSettings
   readonly #faults: PollerFaults<T>
   readonly #batch: BatchSize
@@ -48,8 +55,9 @@ export class RowPoller<T> implements Poller {
   readonly #running = new Map<Lease, Promise<void>>()
   #once: Promise<PollResult> | null = null
   readonly #recorder: Recorder
-  #isAdvised = false
-  #tidiedAt = Number.NEGATIVE_INFINITY
+  readonly #rows: Rows<T>
+  readonly #isInside: () => boolean
+  readonly #claims: Claims<T>
   readonly #ending = new AbortController()
   #wake: () => void = () => {}
   readonly #loop: Promise<void>
@@ -59,9 +67,8 @@ export class RowPoller<T> implements Poller {
     this.#hurry = resolve
   })
 
-  constructor(repository: PollRepository, handler: PollHandler<T>, settings: PollSettings, faults: PollerFaults<T>) {
+  constructor({ repository, handler, settings, faults, isInside }: RowPollerOptions<T>) {
     this.#repository = repository
-    this.#handler = handler
     this.#settings = settings
     this.#faults = faults
     this.#batch = new BatchSize(settings)
@@ -73,6 +80,10 @@ export class RowPoller<T> implements Poller {
       onFault,
       onEnd: (lease) => this.#leases.remove(lease),
     })
+    this.#isInside = isInside
+    const parts = { settings, faults, leases: this.#leases, recorder: this.#recorder }
+    this.#rows = new Rows({ ...parts, handler })
+    this.#claims = new Claims({ ...parts, repository, batch: this.#batch })
     this.#loop = settings.auto ? OUTSIDE.runInAsyncScope(() => this.#poll()) : Promise.resolve()
   }
 
@@ -82,6 +93,8 @@ export class RowPoller<T> implements Poller {
 
   once(): Promise<PollResult> {
     if (this.#isEnding) return refused('closed', 'The poller was stopped')
+    if (this.#waitsForItself)
+      return refused('conflict', 'once() would wait for the handler or transaction it is called in')
     if (this.#settings.auto) return refused('invalid_input', 'The poller polls by itself: `once` is for auto: false')
     this.#once ??= OUTSIDE.runInAsyncScope(() => this.#onceAlone()).finally(() => {
       this.#once = null
@@ -93,8 +106,15 @@ export class RowPoller<T> implements Poller {
     return this.#repository.counts()
   }
 
+  /** Called in a handler of this poller, or in a transaction that its results would wait for. */
+  get #waitsForItself(): boolean {
+    return this.#rows.isInside || this.#isInside()
+  }
+
   stop(options: StopOptions = {}): Promise<void> {
     const patienceMs = checkedStop(options)
+    if (this.#waitsForItself)
+      return refused('conflict', 'stop() would wait for the handler or transaction it is called in')
     if (patienceMs !== null) setTimeout(() => this.#hurry(), Math.min(patienceMs, 2 ** 31 - 1)).unref()
     this.#stopping ??= OUTSIDE.runInAsyncScope(() => this.#stop())
     return this.#stopping
@@ -104,12 +124,13 @@ export class RowPoller<T> implements Poller {
 
   async #onceAlone(): Promise<PollResult> {
     this.#recorder.begin()
+    this.#faults.answered()
     try {
       await this.#claimAll()
     } finally {
       await Promise.all(this.#running.values())
     }
-    if (!this.#isEnding) await this.#repository.tidy()
+    while (!this.#isEnding && (await this.#repository.tidy()));
     return this.#recorder.result
   }
 
@@ -132,8 +153,8 @@ export class RowPoller<T> implements Poller {
         pauses.reset()
         this.#faults.answered()
         await this.#handleAll()
-        await this.#tidy()
-        if (claimed === 0) await this.#pause(this.#settings.intervalMs * (0.9 + Math.random() / 5))
+        const isMore = await this.#claims.tidy()
+        if (claimed === 0 && !isMore) await this.#pause(this.#settings.intervalMs * (0.9 + Math.random() / 5))
       } catch (error) {
         if (error instanceof RecentnError && error.code === 'closed') return
         this.#faults.database(error)
@@ -149,33 +170,9 @@ export class RowPoller<T> implements Poller {
 
   /** Resolves to how many rows it was about, those that were given up included. */
   async #claim(): Promise<number> {
-    const dueAt = performance.now() + this.#settings.timeoutMs
-    try {
-      await this.#advise()
-      const { claims, givenUp } = await this.#repository.claim(this.#batch.limits(this.#running.size))
-      const leases = claims.map((claim) => new Lease(claim, dueAt, this.#settings.maxAttempts))
-      this.#leases.add(leases)
-      this.#waiting.push(...suspectsLast(leases))
-      this.#recorder.claimed(claims.length, givenUp.length)
-      for (const { row, error } of givenUp) this.#faults.row(new Error(error), (row ?? undefined) as T | undefined)
-      return claims.length + givenUp.length
-    } catch (error) {
-      this.#repository.forgetPlan()
-      throw error
-    }
-  }
-
-  async #advise(): Promise<void> {
-    if (this.#isAdvised) return
-    const { advice } = await this.#repository.plan()
-    this.#isAdvised = true
-    if (advice !== null) this.#faults.advise(advice)
-  }
-
-  async #tidy(): Promise<void> {
-    if (performance.now() - this.#tidiedAt < TIDY_MS) return
-    this.#tidiedAt = performance.now()
-    await this.#repository.tidy()
+    const { leases, rows } = await this.#claims.next(this.#running.size)
+    this.#waiting.push(...leases)
+    return rows
   }
 
   // ---- handling
@@ -214,22 +211,15 @@ export class RowPoller<T> implements Poller {
   }
 
   #begin(lease: Lease): void {
-    if (lease.holds) this.#running.set(lease, this.#run(lease))
-    else this.#recorder.lost(lease)
-  }
-
-  async #run(lease: Lease): Promise<void> {
-    const { row, attempts } = lease.claim
-    let outcome: Outcome = { is: 'done' }
-    try {
-      await this.#handler(row as T, { signal: lease.signal, attempt: attempts })
-    } catch (error) {
-      this.#faults.row(error, row as T)
-      outcome = failureOf(error, attempts, this.#settings)
+    if (lease.isLost) {
+      this.#recorder.lost(lease)
+      return
     }
-    await this.#recorder.record(lease, outcome)
-    this.#running.delete(lease)
-    this.#wake()
+    const ended = this.#rows.run(lease).then(() => {
+      this.#running.delete(lease)
+      this.#wake()
+    })
+    this.#running.set(lease, ended)
   }
 
   async #giveBack(): Promise<void> {

@@ -48,18 +48,18 @@ export class WorkerFaults {
 }
 
 function warnOfListener(error: unknown): void {
-  process.emitWarning(`onError of a recentn worker failed: ${String(error)}`)
+  process.emitWarning(`onError of a recentn worker failed: ${errorText(error)}`)
 }
 
 const MAX_ERROR_LENGTH = 1000
 
 /** What is kept of a handler's error with its message. */
 export function errorText(error: unknown): string {
-  let text: string
   try {
-    text = error instanceof Error ? error.message || error.name : String(error)
+    // A message that is no text is one of somebody's making, too.
+    const text = String(error instanceof Error ? error.message || error.name : error)
+    return text.slice(0, MAX_ERROR_LENGTH).toWellFormed()
   } catch {
-    text = 'an error that has no text'
+    return 'an error that has no text'
   }
-  return text.slice(0, MAX_ERROR_LENGTH).toWellFormed()
 }

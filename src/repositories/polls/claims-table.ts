@@ -15,6 +15,7 @@ import {
   deleteRow,
   type Held,
   type Limits,
+  Lost,
   MAX_ROWS,
   NEVER_MS,
   type Outcome,
@@ -39,8 +40,9 @@ export async function freshConditions(reader: Reader, plan: Plan, cursor: string
   const waits = `(c.state = ${STATE.waiting} AND c.due_at_ms > ${reader.now})`
   // Rows that are alike share one name: one of them at a time.
   const taken = !status ? '' : identity.isKey ? ` AND ${waits}` : ` AND (c.state = ${STATE.claimed} OR ${waits})`
+  // In place of NOT EXISTS, which MySQL makes a join of, so that a claim would lock, or pass over, notes as well.
   return conditions.and(
-    `NOT EXISTS (SELECT 1 FROM poll_claims c WHERE c.poll_id = ${plan.pollId} AND c.row_key = ${identity.rowKey}${taken})`,
+    `(SELECT c.state FROM poll_claims c WHERE c.poll_id = ${plan.pollId} AND c.row_key = ${identity.rowKey}${taken} LIMIT 1) IS NULL`,
   )
 }
 
@@ -125,13 +127,20 @@ function anewSql({ engine }: Tx, { identity }: Plan): string {
   ].join(', ')
 }
 
+/** The row before the note: while somebody else holds the row, nobody waits for its note, which is renewed meanwhile. */
 async function end(tx: Tx, plan: Plan, held: Held, outcome: Outcome): Promise<boolean> {
-  if (!(await endNote(tx, plan, held, outcome))) return false
+  const changed = await endRow(tx, plan, held, outcome)
+  const isNoted = await endNote(tx, plan, held, outcome)
+  if (changed && !isNoted) throw new Lost()
+  return changed !== false && isNoted
+}
+
+/** False: the row is not as the claim left it. Null: nothing was to be changed. */
+async function endRow(tx: Tx, plan: Plan, held: Held, outcome: Outcome): Promise<boolean | null> {
   const { status } = plan
   const deletes = outcome.is === 'done' ? plan.onDone === 'delete' : outcome.is === 'failed' && plan.deletesFailed
   if (!status) {
-    if (deletes) await deleteRow(tx, plan, held.ref, ['1 = 1'])
-    return true
+    return deletes && (await deleteRow(tx, plan, held.ref, ['1 = 1'])) > 0 ? true : null
   }
   const fence = [`${status.column} = ?`, status.claimed ?? held.claimKey] as const
   if (deletes) return (await deleteRow(tx, plan, held.ref, fence)) > 0
@@ -163,20 +172,22 @@ async function endNote(tx: Tx, plan: Plan, { ref, claimKey }: Held, outcome: Out
   }
 }
 
-async function extend(tx: Tx, plan: Plan, held: readonly Held[]): Promise<void> {
-  const sorted = [...held].sort((a, b) => (a.ref.rowKey < b.ref.rowKey ? -1 : 1))
-  for (const chunk of chunksOf(sorted, MAX_ROWS)) {
+async function extend(tx: Tx, plan: Plan, held: readonly Held[]): Promise<Set<Held>> {
+  const free = await stillHeld(tx, plan, held, tx.engine.forUpdateSkipLocked)
+  for (const chunk of chunksOf([...free], MAX_ROWS)) {
     const { sql, parameters } = mineSql(plan, chunk)
     await tx.run(`UPDATE poll_claims SET due_at_ms = ${tx.now} + ${plan.timeoutMs} WHERE ${sql}`, parameters)
   }
+  return free
 }
 
-async function stillHeld(reader: Reader, plan: Plan, held: readonly Held[], lock = ''): Promise<Set<string>> {
-  const kept = new Set<string>()
+async function stillHeld(reader: Reader, plan: Plan, held: readonly Held[], lock = ''): Promise<Set<Held>> {
+  const kept = new Set<Held>()
   for (const chunk of chunksOf(held, MAX_ROWS)) {
     const { sql, parameters } = mineSql(plan, chunk)
-    const rows = await reader.rows(`SELECT row_key FROM poll_claims WHERE ${sql}${lock}`, parameters)
-    for (const { row_key: rowKey } of rows) kept.add(rowKey as string)
+    const rows = await reader.rows(`SELECT row_key, claim_key FROM poll_claims WHERE ${sql}${lock}`, parameters)
+    const keys = new Map(rows.map((row) => [row.row_key, row.claim_key]))
+    for (const one of chunk) if (keys.get(one.ref.rowKey) === one.claimKey) kept.add(one)
   }
   return kept
 }

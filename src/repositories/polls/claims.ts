@@ -75,8 +75,9 @@ export interface Taken {
 /** What becomes of a claim. */
 export type Outcome =
   | { is: 'done' }
-  | { is: 'retry'; delayMs: number; error: string }
-  | { is: 'failed'; error: string }
+  /** `error`: null leaves the user's column as it is. */
+  | { is: 'retry'; delayMs: number; error: string | null }
+  | { is: 'failed'; error: string | null }
   /** As if it had not been claimed. */
   | { is: 'released' }
 
@@ -85,9 +86,9 @@ export interface Place {
   take(tx: Tx, plan: Plan, limits: Limits, claimKey: string): Promise<Taken>
   /** False: the claim is not held any more, and nothing was changed. */
   end(tx: Tx, plan: Plan, held: Held, outcome: Outcome): Promise<boolean>
-  extend(tx: Tx, plan: Plan, held: readonly Held[]): Promise<void>
-  /** The row keys of those that are still held. */
-  stillHeld(reader: Reader, plan: Plan, held: readonly Held[], lock?: string): Promise<Set<string>>
+  /** Renews claims but those that somebody has locked, which nobody else can take meanwhile; resolves to those renewed. */
+  extend(tx: Tx, plan: Plan, held: readonly Held[]): Promise<Set<Held>>
+  stillHeld(reader: Reader, plan: Plan, held: readonly Held[], lock?: string): Promise<Set<Held>>
 }
 
 export const newClaimKey = () => randomBytes(16).toString('base64url')
@@ -180,6 +181,17 @@ export async function readRows(
     for (const { recentn_row_key: rowKey, ...raw } of found) rows.set(rowKey as string, table.rowOf(raw))
   }
   return rows
+}
+
+/** False: the table refuses what the work does, and nothing of its last statement is left. */
+export async function accepted(tx: Tx, work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work()
+    return true
+  } catch (error) {
+    if (error instanceof RecentnError || tx.engine.failure(error) !== 'other') throw error
+    return false
+  }
 }
 
 /** Thrown inside a transaction to leave nothing of it. */

@@ -25,8 +25,8 @@ export async function cursorOf(reader: Reader, { pollId }: Plan, lock = ''): Pro
   return (row?.cursor_value as string | null | undefined) ?? null
 }
 
-/** Moves the cursor as far as it may go; resolves to how many rows it has passed. */
-export async function moveCursor(tx: Tx, plan: Plan): Promise<number> {
+/** Moves the cursor past the finished rows of one page; resolves to whether there may be more of them. */
+export async function moveCursor(tx: Tx, plan: Plan): Promise<boolean> {
   const cursor = await lockCursor(tx, plan, tx.engine.forUpdate)
   const rows = await nextRows(tx, plan, cursor)
   const open = rows.findIndex((row) => Number(row.recentn_is_over) !== 1)
@@ -39,7 +39,7 @@ export async function moveCursor(tx: Tx, plan: Plan): Promise<number> {
       )
     : rows
   const last = passed.at(-1)
-  if (!last) return 0
+  if (!last) return false
   await tx.run(`UPDATE polls SET cursor_value = ? WHERE id = ${plan.pollId}`, [last.recentn_place as string])
   for (const chunk of chunksOf(passed, MAX_ROWS)) {
     await tx.run(
@@ -47,7 +47,7 @@ export async function moveCursor(tx: Tx, plan: Plan): Promise<number> {
       chunk.map(({ recentn_row_key: rowKey }) => rowKey as string),
     )
   }
-  return passed.length
+  return open < 0 && rows.length === PAGE
 }
 
 /** In the order of the sequence, with whether the cursor may pass each. */

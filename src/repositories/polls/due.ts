@@ -5,7 +5,17 @@
  */
 import type { Tx } from '../../database/engine'
 import { STATE } from './claim-state'
-import { Careful, deleteRow, type Held, type Limits, NEVER_MS, type Taken, unfinished, updateRows } from './claims'
+import {
+  accepted,
+  Careful,
+  deleteRow,
+  type Held,
+  type Limits,
+  NEVER_MS,
+  type Taken,
+  unfinished,
+  updateRows,
+} from './claims'
 import type { Plan } from './plan'
 
 interface Due extends Held {
@@ -78,14 +88,17 @@ async function giveUp(tx: Tx, plan: Plan, { ref, before, attempts }: Due): Promi
   const { status } = plan
   const here = `poll_id = ${plan.pollId} AND row_key = ?`
   const fence = status ? ([`${status.column} = ?`, status.claimed ?? before] as const) : (['1 = 1'] as const)
+  // A row whose table refuses it stays as it is, and its note says that nobody claims it any more.
   if (plan.deletesFailed) {
-    await tx.run(`DELETE FROM poll_claims WHERE ${here}`, [ref.rowKey])
-    await deleteRow(tx, plan, ref, fence)
-    return
+    if (await accepted(tx, () => deleteRow(tx, plan, ref, fence))) {
+      await tx.run(`DELETE FROM poll_claims WHERE ${here}`, [ref.rowKey])
+      return
+    }
+  } else if (status) {
+    await accepted(tx, () => updateRows(tx, plan, [ref], [`${status.column} = ?`, status.error], fence))
   }
   await tx.run(`UPDATE poll_claims SET state = ${STATE.failed}, due_at_ms = ${NEVER_MS}, error = ? WHERE ${here}`, [
     unfinished(attempts - 1),
     ref.rowKey,
   ])
-  if (status) await updateRows(tx, plan, [ref], [`${status.column} = ?`, status.error], fence)
 }

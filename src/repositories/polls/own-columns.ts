@@ -3,13 +3,16 @@
  * that a retry that is due and a claim that ran out are found along the same index. The claim column is the fence.
  */
 import type { Parameter, Reader, Statements, Tx } from '../../database/engine'
+import { chunksOf } from '../chunks'
 import {
+  accepted,
   Careful,
   Conditions,
   chooseRows,
   deleteRow,
   type Held,
   type Limits,
+  MAX_ROWS,
   type Outcome,
   type Place,
   type Taken,
@@ -46,7 +49,8 @@ async function take(tx: Tx, plan: Plan, limits: Limits, claimKey: string): Promi
   const givenUp: Held[] = []
   for (const { ref, before, attempts: tried } of chosen.filter(isOut)) {
     const held = { ref, claimKey: before as string, attempts: tried, ranOut: true }
-    await end(tx, plan, held, { is: 'failed', error: unfinished(tried) })
+    const fails = () => end(tx, plan, held, { is: 'failed', error: unfinished(tried) })
+    if (!(await accepted(tx, fails))) await leave(tx, plan, held)
     givenUp.push(held)
   }
   const careful = new Careful(limits, plan.maxAttempts)
@@ -72,8 +76,15 @@ async function end(tx: Statements, plan: Plan, held: Held, outcome: Outcome): Pr
   return (await updateRows(tx as Tx, plan, [held.ref], setsOf(tx, plan, outcome), fence)) > 0
 }
 
+/** A row that can't be marked as failed is not claimed any more either, so that it keeps no other waiting. */
+async function leave(tx: Tx, plan: Plan, { ref, claimKey }: Held): Promise<void> {
+  const { claim, nextTime, timeType } = own(plan)
+  const sets = `${nextTime} = ${tx.engine.rowFacts.never(timeType)}`
+  await updateRows(tx, plan, [ref], [sets], [`${claim} = ?`, claimKey])
+}
+
 function setsOf({ engine, now }: Reader, plan: Plan, outcome: Outcome): [string, ...Parameter[]] {
-  const { claim, attempts, nextTime, timeType, error, errorLength } = own(plan)
+  const { claim, attempts, nextTime, timeType, error, errorLength, errorInBytes } = own(plan)
   const { time, never } = engine.rowFacts
   const sets: string[] = []
   const values: Parameter[] = []
@@ -91,39 +102,53 @@ function setsOf({ engine, now }: Reader, plan: Plan, outcome: Outcome): [string,
   else if (outcome.is === 'released' || plan.status) set(`${nextTime} = NULL`)
   else set(`${nextTime} = ${never(timeType)}`)
   if (outcome.is === 'released') set(`${attempts} = ${attempts} - 1`)
-  if (error !== null && 'error' in outcome) set(`${error} = ?`, outcome.error.slice(0, errorLength))
+  const text = 'error' in outcome ? outcome.error : null
+  if (error !== null && text !== null) set(`${error} = ?`, fitting(text, errorLength, errorInBytes))
   else if (error !== null && outcome.is === 'done') set(`${error} = NULL`)
   return [sets.join(', '), ...values]
 }
 
-async function extend(tx: Tx, plan: Plan, held: readonly Held[]): Promise<void> {
-  const { claim, nextTime, timeType } = own(plan)
-  const until = tx.engine.rowFacts.time(`${tx.now} + ${plan.timeoutMs}`, timeType)
-  for (const [claimKey, refs] of refsByKey(held)) {
-    await updateRows(tx, plan, refs, [`${nextTime} = ${until}`], [`${claim} = ?`, claimKey])
-  }
+/** As much of a text as its column takes. */
+function fitting(text: string, length: number, inBytes: boolean): string {
+  if (!inBytes) return text.slice(0, length).toWellFormed()
+  const bytes = Buffer.from(text, 'utf8')
+  // What the end cuts in two is left out.
+  return new TextDecoder('utf-8').decode(bytes.subarray(0, length), { stream: bytes.length > length })
 }
 
-async function stillHeld(reader: Reader, plan: Plan, held: readonly Held[], lock = ''): Promise<Set<string>> {
-  const { table, identity } = plan
-  const kept = new Set<string>()
-  for (const [claimKey, refs] of refsByKey(held)) {
-    for (const ref of refs) {
-      const { sql, parameters } = identity.any([ref])
-      const rows = await reader.rows(`SELECT 1 FROM ${table.path} WHERE ${sql} AND ${own(plan).claim} = ?${lock}`, [
-        ...parameters,
-        claimKey,
-      ])
-      if (rows.length > 0) kept.add(ref.rowKey)
+async function extend(tx: Tx, plan: Plan, held: readonly Held[]): Promise<Set<Held>> {
+  const { claim, nextTime, timeType } = own(plan)
+  const until = tx.engine.rowFacts.time(`${tx.now} + ${plan.timeoutMs}`, timeType)
+  const free = await stillHeld(tx, plan, held, tx.engine.forUpdateSkipLocked)
+  for (const [claimKey, ofKey] of byKey([...free])) {
+    const refs = ofKey.map(({ ref }) => ref)
+    await updateRows(tx, plan, refs, [`${nextTime} = ${until}`], [`${claim} = ?`, claimKey])
+  }
+  return free
+}
+
+async function stillHeld(reader: Reader, plan: Plan, held: readonly Held[], lock = ''): Promise<Set<Held>> {
+  const { table, identity, keyHint } = plan
+  const kept = new Set<Held>()
+  for (const [claimKey, ofKey] of byKey(held)) {
+    for (const chunk of chunksOf(ofKey, identity.isKey ? MAX_ROWS : 1)) {
+      const { sql, parameters } = identity.any(chunk.map(({ ref }) => ref))
+      const from = `${table.path}${identity.isKey ? keyHint : ''}`
+      const rows = await reader.rows(
+        `SELECT ${identity.rowKey} AS recentn_row_key FROM ${from} WHERE ${sql} AND ${own(plan).claim} = ?${lock}`,
+        [...parameters, claimKey],
+      )
+      const found = new Set(rows.map((row) => row.recentn_row_key))
+      for (const one of chunk) if (found.has(one.ref.rowKey)) kept.add(one)
     }
   }
   return kept
 }
 
-function refsByKey(held: readonly Held[]): Map<string, Held['ref'][]> {
-  const byKey = new Map<string, Held['ref'][]>()
-  for (const { claimKey, ref } of held) byKey.set(claimKey, [...(byKey.get(claimKey) ?? []), ref])
-  return byKey
+function byKey(held: readonly Held[]): Map<string, Held[]> {
+  const groups = new Map<string, Held[]>()
+  for (const one of held) groups.set(one.claimKey, [...(groups.get(one.claimKey) ?? []), one])
+  return groups
 }
 
 export const ownColumns: Place = { take, end, extend, stillHeld }

@@ -9,6 +9,7 @@ import {
   type GivenUp,
   type Held,
   type Limits,
+  Lost,
   newClaimKey,
   type Outcome,
   type Place,
@@ -26,6 +27,12 @@ export interface Claimed {
   claims: Claim[]
   /** Claims that ran out for the last time. */
   givenUp: GivenUp[]
+}
+
+/** Claims that are in neither are locked by somebody: nobody else can take them until they are free. */
+export interface Extended {
+  renewed: ReadonlySet<Held>
+  lost: ReadonlySet<Held>
 }
 
 export class PollRepository {
@@ -62,8 +69,12 @@ export class PollRepository {
   /** Claims rows, those first whose time has come again. */
   async claim(limits: Limits): Promise<Claimed> {
     const plan = await this.plan()
+    const place = placeOf(plan)
     return this.#session.write(async (tx) => {
-      const taken = await placeOf(plan).take(tx, plan, limits, newClaimKey())
+      const began = performance.now()
+      const taken = await place.take(tx, plan, limits, newClaimKey())
+      // The times were written before it was known how long this takes.
+      if (performance.now() - began > plan.timeoutMs / 3) await place.extend(tx, plan, taken.held)
       const all = [...taken.held, ...taken.givenUp]
       const rows = await readRows(
         tx,
@@ -88,29 +99,35 @@ export class PollRepository {
   async end(held: Held, outcome: Outcome): Promise<boolean> {
     const plan = await this.plan()
     const place = placeOf(plan)
-    return this.#session.write((tx) => place.end(tx, plan, held, outcome), {
+    const ended = this.#session.write((tx) => place.end(tx, plan, held, outcome), {
       // Whether by our commit or by somebody else's claim: there is nothing left to record.
-      arrived: async (tx) => !(await place.stillHeld(tx, plan, [held], tx.engine.forUpdate)).has(held.ref.rowKey),
+      arrived: async (tx) => !(await place.stillHeld(tx, plan, [held], tx.engine.forUpdate)).has(held),
+    })
+    return ended.catch((error: unknown) => {
+      if (error instanceof Lost) return false
+      throw error
     })
   }
 
-  /** Renews claims; resolves to the row keys of those that are still held. */
-  async extend(held: readonly Held[]): Promise<Set<string>> {
+  /** Renews claims, but those that somebody has locked. */
+  async extend(held: readonly Held[]): Promise<Extended> {
     const plan = await this.plan()
     const place = placeOf(plan)
     return this.#session.write(
       async (tx) => {
-        await place.extend(tx, plan, held)
-        return place.stillHeld(tx, plan, held)
+        const renewed = await place.extend(tx, plan, held)
+        const rest = held.filter((one) => !renewed.has(one))
+        const kept = rest.length === 0 ? new Set<Held>() : await place.stillHeld(tx, plan, rest)
+        return { renewed, lost: new Set(rest.filter((one) => !kept.has(one))) }
       },
       { retryMs: plan.timeoutMs / 3 },
     )
   }
 
-  /** Moves the cursor, where there is one; resolves to how many rows it has passed. */
-  async tidy(): Promise<number> {
+  /** Moves the cursor a page further, where there is one; resolves to whether it may go on. */
+  async tidy(): Promise<boolean> {
     const plan = await this.plan()
-    if (!plan.sequence) return 0
+    if (!plan.sequence) return false
     return this.#session.write((tx) => moveCursor(tx, plan))
   }
 

@@ -16,7 +16,7 @@ export interface Status {
   error: Parameter
 }
 
-/** All but `timeType` and `errorLength` are SQL. */
+/** All but `timeType` and those about its length are SQL. */
 export interface OwnColumns {
   claim: string
   attempts: string
@@ -24,6 +24,8 @@ export interface OwnColumns {
   timeType: string
   error: string | null
   errorLength: number
+  /** Whether that is the length of its UTF-8, as a TINYTEXT counts. */
+  errorInBytes: boolean
 }
 
 export interface Shape {

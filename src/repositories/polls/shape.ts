@@ -102,6 +102,9 @@ class Reading {
     }
     const values = Object.entries({ ready, claimed, done, error })
     for (const [what, value] of values) {
+      if (value !== undefined && column?.values?.includes(String(value).toLowerCase()) === false) {
+        this.#fault(`/status/${what}`, `${value} is not one of the values of the column ${column.name}`)
+      }
       if (typeof value !== 'string' || !column?.length || value.length <= column.length) continue
       this.#fault(`/status/${what}`, `has more than the ${column.length} characters of the column ${column.name}`)
     }
@@ -126,6 +129,8 @@ class Reading {
     }
     if (time && !time.isNullable && hasStatus) this.#fault('/claim/nextTime', `the column ${time.name} must take NULL`)
     const error = claim.error === undefined ? null : this.#find('/claim/error', claim.error)
+    // It is null again once a row is done.
+    if (error && !error.isNullable) this.#fault('/claim/error', `the column ${error.name} must take NULL`)
     return {
       claim: sql('claim'),
       attempts: sql('attempts'),
@@ -133,6 +138,7 @@ class Reading {
       timeType: time?.type ?? 'bigint',
       error: claim.error === undefined ? null : sql('error'),
       errorLength: error?.length ?? 1000,
+      errorInBytes: /text/.test(error?.type ?? ''),
     }
   }
 
@@ -199,7 +205,10 @@ class Reading {
       const column = this.#find(pointer, name)
       return column && this.#table.escape(column.name)
     }
-    const given = where === undefined ? null : conditionOf(where, find)
+    const given =
+      where === undefined
+        ? null
+        : conditionOf(where, { find, fault: (pointer, detail) => this.#fault(pointer, detail) })
     if (deletedAt === null) return given
     const alive = `${this.#table.escape(deletedAt)} IS NULL`
     return given ? { ...given, sql: `${given.sql} AND ${alive}` } : { sql: alive, parameters: [] }

@@ -4,21 +4,51 @@ import type { PollCondition, PollMatch, PollShape } from './types'
 
 type Where = NonNullable<PollShape['where']>
 
-/** The SQL of a column by its name, or null, which says the fault. */
-type Find = (pointer: string, name: string) => string | null
+export interface Faults {
+  /** The SQL of a column by its name, or null, which says the fault. */
+  find(pointer: string, name: string): string | null
+  fault(pointer: string, detail: string): void
+}
 
-export function conditionOf(where: Where, find: Find): Statement {
+const NOTHING: Statement = { sql: '1 = 0', parameters: [] }
+
+/** Faults are told, and what then comes back is no condition to use. */
+export function conditionOf(where: Where, { find, fault }: Faults): Statement {
   if (typeof where === 'string') return { sql: `(${where})`, parameters: [] }
-  if (isCondition(where)) return { sql: `(${where.sql})`, parameters: [...(where.parameters ?? [])] }
+  const isPlain = typeof where === 'object' && where !== null && Object.getPrototypeOf(where) === Object.prototype
+  if (!isPlain) {
+    fault('/where', 'must be a text, { sql, parameters }, or { column: value }')
+    return NOTHING
+  }
+  if (isCondition(where)) {
+    const parameters: readonly unknown[] = where.parameters ?? []
+    if (!Array.isArray(parameters)) {
+      fault('/where/parameters', 'must be a list')
+      return NOTHING
+    }
+    for (const [index, value] of parameters.entries()) {
+      if (value !== null) checkValue(value, `/where/parameters/${index}`, fault)
+    }
+    return { sql: `(${where.sql})`, parameters: parameters as Parameter[] }
+  }
   const parts = Object.entries(where).map(([name, value]) => {
     const column = find(`/where/${name}`, name) ?? 'NULL'
     if (value === null) return { sql: `${column} IS NULL`, parameters: [] }
-    const values = (Array.isArray(value) ? value : [value]).map(parameterOf)
+    const list: readonly unknown[] = Array.isArray(value) ? value : [value]
+    for (const one of list) checkValue(one, `/where/${name}`, fault)
+    const values = (list as (string | number | bigint | boolean)[]).map(parameterOf)
     if (values.length === 0) return { sql: '1 = 0', parameters: [] }
     return { sql: `${column} IN (${values.map(() => '?').join(', ')})`, parameters: values }
   })
   if (parts.length === 0) return { sql: '1 = 1', parameters: [] }
   return { sql: parts.map(({ sql }) => sql).join(' AND '), parameters: parts.flatMap(({ parameters }) => parameters) }
+}
+
+/** What goes into a statement as a value: whatever else an array or object brings would be SQL, or an error of it. */
+function checkValue(value: unknown, pointer: string, fault: Faults['fault']): void {
+  const isValue =
+    typeof value === 'string' || typeof value === 'bigint' || typeof value === 'boolean' || Number.isFinite(value)
+  if (!isValue) fault(pointer, 'must be a text, a finite number, a bigint, true, false, or a list of these')
 }
 
 function isCondition(where: PollCondition | PollMatch): where is PollCondition {

@@ -47,6 +47,8 @@ import { describePollClaims } from './poll-claims'
 import { describePollCursors } from './poll-cursor'
 import { describePollIndexes } from './poll-index'
 import { describePollOptions } from './poll-options'
+import { describePollRenewals } from './poll-renewals'
+import { describePollResults } from './poll-results'
 import { describePollRows } from './poll-rows'
 import { describePollShapes } from './poll-shapes'
 import { describeQueueArchives } from './queues-archive'
@@ -128,6 +130,8 @@ export function describeContract(engine: EngineName): void {
   describePollShapes(context)
   describePollClaims(context)
   describePollRows(context)
+  describePollResults(context)
+  describePollRenewals(context)
   describePollOptions(context)
   describePollIndexes(context)
   describePollCursors(context)

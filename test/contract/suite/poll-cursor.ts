@@ -80,6 +80,23 @@ export function describePollCursors(context: Context): void {
       expect(begun).toEqual([4])
     })
 
+    it('moves past all that is finished at once, however much', async () => {
+      const columns = 'id integer PRIMARY KEY, at integer NOT NULL'
+      const name = await tableOf({ title: '', columns, row: {}, options: {} }, 0)
+      const poller = poll(name, () => {}, { sequence: 'at', lateSeconds: 0 })
+      await poller.once()
+      const [{ id }] = await query(`SELECT id FROM polls WHERE poll = '${name}'`)
+      const rows = Array.from({ length: 12_000 }, (_, n) => `(${n + 1}, ${n + 1}, 0)`)
+      await query(`INSERT INTO ${name} (id, at, n) VALUES ${rows.join(', ')}`)
+      const done = "3, 9, 'key', 1, 1, '[]'"
+      await query(
+        'INSERT INTO poll_claims (poll_id, row_key, state, due_at_ms, claim_key, attempts, first_claimed_at_ms, row_values) ' +
+          `SELECT ${id}, CAST(id AS CHAR), ${done} FROM ${name}`,
+      )
+      expect(await poller.once()).toMatchObject({ claimed: 0 })
+      expect(await cursorOf(name)).toEqual({ cursor: '12000', claims: 0 })
+    })
+
     it('of dates goes from one date to the next, whole', async () => {
       const table = shape('a date of which there are several alike, and no status')
       const name = await tableOf(table, 20)

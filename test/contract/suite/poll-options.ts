@@ -121,6 +121,21 @@ export function describePollOptions(context: Context): void {
       expect(await query(`SELECT n FROM ${name}`)).toHaveLength(9)
     })
 
+    it.each<[string, unknown]>([
+      ['a list', []],
+      ['a Date', new Date()],
+      ['a list in a list', { status: [["'a') OR (1=1"]] }],
+      ['an object', { status: { toString: () => "'a' OR 1=1" } }],
+      ['NaN', { n: Number.NaN }],
+      ['a parameter that is none', { sql: 'n = ?', parameters: [['1) OR (1 = 1']] }],
+    ])('where, as %s, is refused before it reaches a statement', async (_, where) => {
+      const name = await make(IDEAL, ["(1, 'ready', 1)"])
+      const error = await refusal(poll(name, () => {}, { status: 'status', where } as never).once())
+      expect(error.code).toBe('invalid_input')
+      expect(error.faults.every(({ pointer }) => pointer?.startsWith('/where'))).toBe(true)
+      expect(await query(`SELECT n FROM ${name} WHERE status = 'ready'`)).toHaveLength(1)
+    })
+
     it('a CHAR, a mixed case and a name that needs quoting', async () => {
       const q = context.engine === 'sqlite' ? '"' : '`'
       const columns = `${q}order${q} varchar(20) NOT NULL PRIMARY KEY, ${q}the Status${q} char(22) DEFAULT 'ready', n integer`
