@@ -40,7 +40,7 @@ export async function freshConditions(reader: Reader, plan: Plan, cursor: string
   const waits = `(c.state = ${STATE.waiting} AND c.due_at_ms > ${reader.now})`
   // Rows that are alike share one name: one of them at a time.
   const taken = !status ? '' : identity.isKey ? ` AND ${waits}` : ` AND (c.state = ${STATE.claimed} OR ${waits})`
-  // In place of NOT EXISTS, which MySQL makes a join of, so that a claim would lock, or pass over, notes as well.
+  // In place of NOT EXISTS, which MySQL makes a join of: the claim would lock each remembered row that it passes.
   return conditions.and(
     `(SELECT c.state FROM poll_claims c WHERE c.poll_id = ${plan.pollId} AND c.row_key = ${identity.rowKey}${taken} LIMIT 1) IS NULL`,
   )

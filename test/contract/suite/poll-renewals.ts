@@ -72,18 +72,4 @@ export function describePollRenewals(context: Context): void {
       expect(await run).toMatchObject({ claimed: 3, done: 3, failed: 0, lost: 0 })
     }, 30_000)
   })
-
-  it('polls: a claim locks no note of a row that is remembered', async () => {
-    const name = await made('word varchar(9)')
-    const poller = poll(name, () => {}, {})
-    await poller.once()
-    await context.store.dataSource.transaction(async (manager) => {
-      await manager.query(
-        `SELECT row_key FROM poll_claims c JOIN polls p ON p.id = c.poll_id WHERE p.poll = '${name}' FOR UPDATE`,
-      )
-      await query(`INSERT INTO ${name} (id, n) VALUES (4, 4)`)
-      const once = poller.once()
-      expect(await Promise.race([once, sleep(2000)])).toMatchObject({ claimed: 1, done: 1 })
-    })
-  }, 30_000)
 }
