@@ -6,8 +6,9 @@
 import type { DataSource, EntityManager } from 'typeorm'
 import type { Session, Tx } from '../database/engine'
 import { sessionOf } from '../database/session'
-import { invalidInput, RecentnError } from '../errors'
-import { integerFault, MAX_ID, nameFault } from '../rules'
+import { RecentnError } from '../errors'
+import { integerFault, MAX_ID } from '../rules'
+import { named, refuse } from './checking'
 import { makeSequence, readSequence, setSequence } from './sequence-rows'
 
 const MAX_NUMBERS = 1_000_000
@@ -28,12 +29,8 @@ export class SequenceRepository implements Sequences {
   }
 
   async next(name: string, count = 1): Promise<bigint> {
-    const given = [
-      { parameter: 'name', detail: nameFault(name) },
-      { parameter: 'count', detail: integerFault(count, 1, MAX_NUMBERS) },
-    ]
-    const faults = given.flatMap(({ parameter, detail }) => (detail === null ? [] : [{ parameter, detail }]))
-    if (faults.length > 0) throw invalidInput(faults)
+    const detail = integerFault(count, 1, MAX_NUMBERS)
+    refuse([...named('name', name), ...(detail === null ? [] : [{ parameter: 'count', detail }])])
     return this.#session.write((tx) => take(tx, name, BigInt(count)))
   }
 }

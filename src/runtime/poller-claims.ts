@@ -37,7 +37,7 @@ export class Claims<T> {
       const leases = claims.map((claim) => new Lease(claim, dueAt, settings.maxAttempts))
       held.add(leases)
       recorder.claimed(claims.length, givenUp.length)
-      for (const { row, error } of givenUp) faults.row(new Error(error), (row ?? undefined) as T | undefined)
+      for (const { row, error } of givenUp) faults.handler(new Error(error), (row ?? undefined) as T | undefined)
       return { leases: suspectsLast(leases), rows: claims.length + givenUp.length }
     } catch (error) {
       repository.forgetPlan()

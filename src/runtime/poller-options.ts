@@ -1,15 +1,22 @@
 /** The options of a poller: checked, every fault at once, and with what was left out. What the table says comes later. */
 import { type Fault, invalidInput } from '../errors'
 import type { PollShape } from '../repositories/polls/types'
-import { integerFault, nameFault } from '../rules'
+import { nameFault } from '../rules'
 import type { Bounds } from './backoff'
+import {
+  aFunction,
+  anObject,
+  backoffFaults,
+  boundsOf,
+  faultsOf,
+  orderFault,
+  type Rule,
+  type Rules,
+  seconds,
+  whole,
+} from './option-rules'
 import type { PollHandler, PollOptions } from './poller-types'
 
-type Rule = (value: unknown) => string | null
-type Rules = Record<string, Rule>
-
-const MAX_SECONDS = 315_360_000
-const DEFAULT_BACKOFF = { minSeconds: 1, maxSeconds: 600 }
 const DEFAULT_BATCH = { min: 1, max: 1000 }
 
 export interface PollSettings {
@@ -23,16 +30,10 @@ export interface PollSettings {
   timeoutMs: number
 }
 
-const whole =
-  (min: number, max: number): Rule =>
-  (value) =>
-    integerFault(value, min, max)
 const oneOf =
   (...words: string[]): Rule =>
   (value) =>
     words.includes(value as string) ? null : `must be one of ${words.join(', ')}`
-const aFunction: Rule = (value) => (typeof value === 'function' ? null : 'must be a function')
-const anObject: Rule = (value) => (typeof value === 'object' && value !== null ? null : 'must be an object')
 const aColumn: Rule = (value) => (typeof value === 'string' && value !== '' ? null : 'must be the name of a column')
 const aValue: Rule = (value) =>
   typeof value === 'string' || Number.isSafeInteger(value) ? null : 'must be a text or a whole number'
@@ -47,7 +48,7 @@ const OPTIONS: Rules = {
   status: (value) => (typeof value === 'string' ? aColumn(value) : anObject(value)),
   claim: anObject,
   sequence: aColumn,
-  lateSeconds: whole(0, MAX_SECONDS),
+  lateSeconds: seconds,
   onDone: oneOf('mark', 'delete', 'remember'),
   onFailed: oneOf('keep', 'delete'),
   where: (value) => (typeof value === 'string' && value.trim() !== '' ? null : anObject(value)),
@@ -64,31 +65,10 @@ const OPTIONS: Rules = {
 const STATUS: Rules = { column: aColumn, ready: aValue, claimed: aValue, done: aValue, error: aValue }
 const CLAIM: Rules = { claim: aColumn, attempts: aColumn, nextTime: aColumn, error: aColumn }
 const BATCH: Rules = { min: whole(1, 1000), max: whole(1, 1000) }
-const BACKOFF: Rules = { minSeconds: whole(0, MAX_SECONDS), maxSeconds: whole(0, MAX_SECONDS) }
 
-function faultsOf(value: unknown, rules: Rules, at: string, required: readonly string[] = []): Fault[] {
-  if (typeof value !== 'object' || value === null) return []
-  const given = value as Record<string, unknown>
-  const missing = required.filter((key) => given[key] === undefined)
-  const wrong = Object.entries(given).flatMap(([key, one]) => {
-    const rule = Object.hasOwn(rules, key) ? rules[key] : undefined
-    const detail = rule ? (one === undefined ? null : rule(one)) : 'is not known'
-    return detail === null ? [] : [{ pointer: `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, detail }]
-  })
-  return [...missing.map((key) => ({ pointer: `${at}/${key}`, detail: 'is required' })), ...wrong]
-}
-
-function orderFault(
-  given: object | undefined,
-  min: string,
-  max: string,
-  fallback: Record<string, number>,
-  at: string,
-): Fault[] {
-  if (typeof given !== 'object' || given === null) return []
-  const both = { ...fallback, ...given } as Record<string, number>
-  const isOff = (both[max] as number) < (both[min] as number) && (given as Record<string, unknown>)[max] !== undefined
-  return isOff ? [{ pointer: `${at}/${max}`, detail: `must not be less than ${min}, ${both[min]}` }] : []
+/** Of a part that is given and is an object, which is looked at before. */
+function partFaults(value: unknown, rules: Rules, at: string, required: readonly string[] = []): Fault[] {
+  return value === undefined || anObject(value) !== null ? [] : faultsOf(value, rules, at, required)
 }
 
 /** Throws `invalid_input`. */
@@ -98,12 +78,11 @@ export function checkedPoll<T>(handler: PollHandler<T>, options: PollOptions<T>)
   else {
     faults.push(
       ...faultsOf(options, OPTIONS, ''),
-      ...faultsOf(options.status, STATUS, '/status', ['column']),
-      ...faultsOf(options.claim, CLAIM, '/claim', ['claim', 'attempts', 'nextTime']),
-      ...faultsOf(options.batch, BATCH, '/batch'),
-      ...faultsOf(options.backoff, BACKOFF, '/backoff'),
-      ...orderFault(options.batch, 'min', 'max', DEFAULT_BATCH, '/batch'),
-      ...orderFault(options.backoff, 'minSeconds', 'maxSeconds', DEFAULT_BACKOFF, '/backoff'),
+      ...partFaults(options.status, STATUS, '/status', ['column']),
+      ...partFaults(options.claim, CLAIM, '/claim', ['claim', 'attempts', 'nextTime']),
+      ...partFaults(options.batch, BATCH, '/batch'),
+      ...orderFault(Object(options.batch), ['min', 'max'], DEFAULT_BATCH, '/batch'),
+      ...backoffFaults(options.backoff),
     )
   }
   if (faults.length > 0) throw invalidInput(faults)
@@ -118,13 +97,12 @@ export function checkedPoll<T>(handler: PollHandler<T>, options: PollOptions<T>)
     ...shape
   } = options
   const { min = 1, max = Math.max(min, DEFAULT_BATCH.max) } = batch ?? {}
-  const { minSeconds = 1, maxSeconds = Math.max(minSeconds, DEFAULT_BACKOFF.maxSeconds) } = backoff ?? {}
   const { maxAttempts = 5, claimTimeoutSeconds = 60 } = shape
   return {
     shape,
     concurrency,
     batch: { min, max },
-    backoff: { minSeconds, maxSeconds },
+    backoff: boundsOf(backoff),
     intervalMs,
     auto,
     maxAttempts,

@@ -5,11 +5,11 @@
 import { type ErrorCode, RecentnError } from '../errors'
 import type { Outcome } from '../repositories/polls/claims'
 import { Pauses, retrySeconds } from './backoff'
+import { errorText } from './faults'
 import { sleep } from './patience'
 import type { Lease } from './poller-leases'
 import type { PollSettings } from './poller-options'
 import type { PollResult } from './poller-types'
-import { errorText } from './worker-faults'
 
 export const LONGEST_PAUSE_MS = 10_000
 

@@ -52,7 +52,7 @@ export class Rows<T> {
       await this.#handling.run(scope, () => handler(row as T, { signal: lease.signal, attempt: attempts }))
       return { is: 'done' }
     } catch (error) {
-      faults.row(error, row as T)
+      faults.handler(error, row as T)
       return failureOf(error, attempts, settings)
     } finally {
       scope.active = false

@@ -6,7 +6,7 @@ import type { Session } from '../database/engine'
 import type { Table } from '../database/table'
 import * as check from '../repositories/feeds/check'
 import { type FollowedTable, followedTable, recentGroups } from '../repositories/feeds/followed'
-import type { Source } from '../repositories/feeds/publish'
+import { type Published, type Source, sourceKey } from '../repositories/feeds/publish'
 import { FeedRepository } from '../repositories/feeds/repository'
 import type {
   Changes,
@@ -21,7 +21,6 @@ import { forgetWriters } from '../repositories/writers'
 import { BatchedWrites } from './batched-writes'
 import { FeedWatcher } from './feed-watcher'
 import { laneOf } from './lane'
-import { Places } from './places'
 import { Publisher, type Round } from './publisher'
 
 export interface PublishedFeedsOptions {
@@ -55,8 +54,8 @@ export class PublishedFeeds extends FeedRepository {
   readonly #own: Publisher | null
   /** Of each followed table. */
   readonly #publishers = new Map<string, Publisher>()
-  /** Where the publishing of a backlog goes on. */
-  readonly #places = new Places()
+  /** Where the publishing of a backlog goes on, by source. */
+  readonly #places = new Map<string, Published['place']>()
   /** Feeds that could not be published, and of which was told. */
   readonly #faulty = new Set<string>()
   /** No round publishes later than this, by `performance.now`. */
@@ -157,10 +156,10 @@ export class PublishedFeeds extends FeedRepository {
   }
 
   async #publishSome(source: Source, round: { again: string[]; isBusy: boolean }): Promise<void> {
-    const place = this.#places.get(source)
-    const done = await this.publishSource(source, { batches: BATCHES, place, skip: true })
-    if (done.place === null) this.#places.delete(source)
-    else this.#places.set(source, done.place)
+    const key = sourceKey(source)
+    const done = await this.publishSource(source, { batches: BATCHES, place: this.#places.get(key), skip: true })
+    if (done.place === null) this.#places.delete(key)
+    else this.#places.set(key, done.place)
     if (done.count > 0) this.#watcher.published([source.feed])
     if (done.more && done.count > 0) round.again.push(source.feed)
     else if (done.more) round.isBusy = true

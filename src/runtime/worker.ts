@@ -7,12 +7,14 @@
  * process, and has no other receive left, runs by itself, so that no other message dies of it, and it of no other.
  */
 import { AsyncResource } from 'node:async_hooks'
+import type { Message } from '../repositories/queues/types'
 import { retrySeconds } from './backoff'
+import { errorText, Faults } from './faults'
+import { checkedStop } from './option-rules'
 import { sleep, within } from './patience'
 import { type Claim, ClaimKeeper, HandlerContext } from './worker-claims'
-import { errorText, WorkerFaults } from './worker-faults'
 import { Fetcher } from './worker-fetch'
-import { checkedStop, checkedWork, type WorkSettings } from './worker-options'
+import { checkedWork, type WorkSettings } from './worker-options'
 import { Prefetch } from './worker-prefetch'
 import { Settles } from './worker-settles'
 import { isSuspect, type WorkSource } from './worker-source'
@@ -36,7 +38,7 @@ export function startWorker(source: WorkSource, queue: string, handler: Handler,
 class QueueWorker implements Worker {
   readonly #handler: Handler
   readonly #settings: WorkSettings
-  readonly #faults: WorkerFaults
+  readonly #faults: Faults<Message>
   readonly #fetcher: Fetcher
   readonly #keeper: ClaimKeeper
   readonly #settles: Settles
@@ -56,7 +58,7 @@ class QueueWorker implements Worker {
   constructor(source: WorkSource, queue: string, handler: Handler, settings: WorkSettings) {
     this.#handler = handler
     this.#settings = settings
-    this.#faults = new WorkerFaults(queue, settings.onError)
+    this.#faults = new Faults({ who: 'worker', what: `work on the queue ${queue}`, onError: settings.onError })
     this.#prefetch = new Prefetch(settings)
     const onFault = (error: unknown) => this.#faults.database(error)
     this.#settles = new Settles(source, queue, onFault)

@@ -8,6 +8,7 @@
 import { placeholders, type Reader, type Row, type Tx } from '../../database/engine'
 import { invalidInput, RecentnError } from '../../errors'
 import { chunksOf } from '../chunks'
+import { type HeldFeed, holdFeed } from '../feed-entries'
 import { makeSequence, readSequence, type SequenceRow, setSequence } from '../sequence-rows'
 
 export interface FeedHead {
@@ -41,8 +42,8 @@ export function headOf(row: Row): FeedHead {
   }
 }
 
-export async function readHead(reader: Reader, feed: string, lock = ''): Promise<FeedHead | null> {
-  const [row] = await reader.rows(`SELECT ${headColumns(reader)} FROM ${HEAD_TABLES} WHERE f.feed = ?${lock}`, [feed])
+export async function readHead(reader: Reader, feed: string): Promise<FeedHead | null> {
+  const [row] = await reader.rows(`SELECT ${headColumns(reader)} FROM ${HEAD_TABLES} WHERE f.feed = ?`, [feed])
   return row ? headOf(row) : null
 }
 
@@ -64,24 +65,6 @@ export async function lastSyncIds(reader: Reader, feeds: readonly string[]): Pro
 
 export function notFound(feed: string): RecentnError {
   return new RecentnError('feed_not_found', `There is no feed ${JSON.stringify(feed)}`)
-}
-
-/** A feed that nobody drops before the transaction has ended, and the time once that is so. */
-export interface HeldFeed {
-  id: bigint
-  followedTable: string | null
-  nowMs: number
-}
-
-/** Null when there is none. */
-export async function holdFeed(tx: Tx, feed: string, lock = tx.engine.forShare): Promise<HeldFeed | null> {
-  const [row] = await tx.rows(
-    `SELECT ${tx.engine.bigint('id')} AS id, followed_table, ${tx.now} AS now_ms FROM feeds WHERE feed = ?${lock}`,
-    [feed],
-  )
-  if (!row) return null
-  const followedTable = row.followed_table as string | null
-  return { id: BigInt(row.id as string), followedTable, nowMs: Number(row.now_ms) }
 }
 
 /** Begins the feed unless it has begun. */
@@ -115,9 +98,8 @@ export function requireOwnEntries({ followedTable }: Pick<FeedHead, 'followedTab
 
 /**
  * Drops the feed: its entries are of nobody's from here on, and its sequence goes on. Whoever read it has a cursor from
- * which deletions are missing now.
- *
- * `skip`: resolves to null when somebody has written to the feed and has not committed. */
+ * which deletions are missing now. `skip`: resolves to null when somebody has written to the feed and not committed yet.
+ */
 export async function dropFeed(tx: Tx, feed: string, skip = false): Promise<boolean | null> {
   const held = await holdFeed(tx, feed, skip ? tx.engine.forUpdateSkipLocked : tx.engine.forUpdate)
   if (held === null && skip && (await holdFeed(tx, feed, '')) !== null) return null

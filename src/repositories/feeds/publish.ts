@@ -33,6 +33,11 @@ export interface Source {
   order: readonly string[]
 }
 
+/** Tells sources apart, a feed too from one of its name that was dropped. */
+export function sourceKey({ feed, table, parameters }: Source): string {
+  return `${table} ${parameters.join(' ')} ${feed}`
+}
+
 /** Rows of one transaction. */
 const BATCH = 1000
 

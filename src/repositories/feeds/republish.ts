@@ -4,12 +4,13 @@
  * Order of the locks: the feed's row (shared), then the entries by key, as for writers. A prefix goes in batches by key,
  * each a transaction of its own.
  */
-import { afterPrefix, compareNames, type Parameter, placeholders, type Session, type Tx } from '../../database/engine'
+import { compareNames, type Parameter, placeholders, type Session, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
+import { holdFeed, waitingSince } from '../feed-entries'
+import { nameRange } from '../name-range'
 import type { FollowedTable } from './followed'
-import { holdFeed, notFound } from './heads'
+import { notFound } from './heads'
 import { setKept } from './publish'
-import { waitingSince } from './write'
 
 /** Entries of one transaction, and keys of one list: a longer one may turn into a scan. */
 const BATCH = 250
@@ -99,12 +100,11 @@ async function clearAfter(
 }
 
 async function entryKeys(tx: Tx, feedId: bigint, prefix: string, after: Parameter): Promise<Parameter[]> {
-  const end = prefix === '' ? null : afterPrefix(prefix)
+  const { where, parameters } = nameRange('entry_key', String(after ?? ''), prefix)
   const rows = await tx.rows(
-    `SELECT entry_key FROM feed_entries${tx.engine.useIndex('PRIMARY')} WHERE feed_id = ? AND entry_key >= ?` +
-      `${end === null ? '' : ' AND entry_key < ?'}${after === null ? '' : ' AND entry_key > ?'} ` +
+    `SELECT entry_key FROM feed_entries${tx.engine.useIndex('PRIMARY')} WHERE feed_id = ? AND ${where} ` +
       `ORDER BY entry_key LIMIT ${BATCH}`,
-    [feedId, prefix, ...(end === null ? [] : [end]), ...(after === null ? [] : [after])],
+    [feedId, ...parameters],
   )
   return rows.map((row) => row.entry_key as string)
 }

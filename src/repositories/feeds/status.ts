@@ -2,7 +2,8 @@
  * What a feed holds. Counting goes along an index and takes the longer the more there is: it is done when somebody asks,
  * at most every few seconds a feed and process, and for large feeds less often.
  */
-import { afterPrefix, type Parameter, type Reader, type Row } from '../../database/engine'
+import type { Reader, Row } from '../../database/engine'
+import { nameRange } from '../name-range'
 import { listConsumers } from './cursors'
 import type { FollowedTable } from './followed'
 import { type FeedHead, HEAD_TABLES, headColumns, headOf } from './heads'
@@ -92,23 +93,11 @@ export async function statusOf(reader: Reader, head: FeedHead, counted: Counted)
 
 export async function listHeads(
   reader: Reader,
-  { limit, after, prefix }: { limit: number; after?: string; prefix?: string },
+  { limit, after = '', prefix = '' }: { limit: number; after?: string; prefix?: string },
 ): Promise<FeedHead[]> {
-  const where: string[] = []
-  const parameters: Parameter[] = []
-  const add = (condition: string, value: string | null | undefined) => {
-    if (value === null || value === undefined) return
-    where.push(condition)
-    parameters.push(value)
-  }
-  add('f.feed > ?', after)
-  if (prefix) {
-    add('f.feed >= ?', prefix)
-    add('f.feed < ?', afterPrefix(prefix))
-  }
+  const { where, parameters } = nameRange('f.feed', after, prefix)
   const rows = await reader.rows(
-    `SELECT ${headColumns(reader)} FROM ${HEAD_TABLES}${where.length > 0 ? ` WHERE ${where.join(' AND ')}` : ''} ` +
-      `ORDER BY f.feed LIMIT ${limit}`,
+    `SELECT ${headColumns(reader)} FROM ${HEAD_TABLES} WHERE ${where} ` + `ORDER BY f.feed LIMIT ${limit}`,
     parameters,
   )
   return rows.map(headOf)

@@ -7,8 +7,8 @@
  * numbered meanwhile.
  */
 import { compareNames, placeholders, type Session, type Tx } from '../../database/engine'
+import { noteTombstones } from '../feed-entries'
 import { readSequence, setSequence } from '../sequence-rows'
-import { noteTombstones } from '../tombstones'
 import { FEED } from './heads'
 import { syncIdOf } from './rows'
 

@@ -6,10 +6,18 @@
  * one is numbering the very entry.
  */
 import { compareNames, placeholders, type Session, type Tx } from '../../database/engine'
-import { chunksBySize, chunksOf } from '../chunks'
-import { leaveTombstones, noteTombstones } from '../tombstones'
+import { chunksOf } from '../chunks'
+import {
+  type EntryWrite,
+  type HeldFeed,
+  holdFeed,
+  leaveTombstones,
+  noteTombstones,
+  waitingSince,
+  writeEntries,
+} from '../feed-entries'
 import { hasArrived, leaveMark, type Writer } from '../writers'
-import { type HeldFeed, holdFeed, holdOrBegin, requireOwnEntries } from './heads'
+import { holdOrBegin, requireOwnEntries } from './heads'
 import { readEntry } from './rows'
 import type { WrittenEntry } from './types'
 
@@ -19,15 +27,8 @@ export interface NewRow {
   text: string
 }
 
-/** What one INSERT takes: a UTF-16 unit may become six bytes of it, and the smallest usual `max_allowed_packet` is 16 MiB. */
-const MAX_ROWS = 1000
-const MAX_UNITS = 2 * 1024 * 1024
 /** Keys of one list: a longer one may turn into a scan. */
 const MAX_KEYS = 250
-
-/** SQL that keeps since when an entry waits, where it waits already. To be set before the sync id. */
-export const waitingSince = (since: string) =>
-  `unpublished_since_ms = CASE WHEN sync_id = 0 THEN unpublished_since_ms ELSE ${since} END`
 
 export interface PutRequest {
   feed: string
@@ -42,11 +43,7 @@ export interface PutDone {
 }
 
 /** What one transaction writes to a key: the last value stays, and each request has a version of its own. */
-interface Put {
-  feedId: bigint
-  key: string
-  text: string
-  count: number
+interface Put extends EntryWrite {
   version: number
 }
 
@@ -61,12 +58,10 @@ export async function putAll(tx: Tx, requests: readonly PutRequest[]): Promise<P
   const heldOf = ({ feed }: PutRequest) => held.get(feed) as HeldFeed
   const puts = new Map<string, Put>()
   const mine = requests.map((request) => countPuts(puts, heldOf(request).id, request.rows))
-  const byKey = [...puts.values()].sort((a, b) =>
-    a.feedId === b.feedId ? compareNames(a.key, b.key) : a.feedId < b.feedId ? -1 : 1,
-  )
   // One time for all: that of the feed whose lock came last.
   const nowMs = Math.max(...[...held.values()].map((feed) => feed.nowMs))
-  await write(tx, byKey, nowMs)
+  await writeEntries(tx, [...puts.values()], nowMs)
+  await readVersions(tx, [...puts.values()])
   return mine.map((rows) => ({
     versions: rows.map(({ put, nth }) => put.version - put.count + nth),
     nowMs,
@@ -87,13 +82,7 @@ function countPuts(puts: Map<string, Put>, feedId: bigint, rows: readonly NewRow
   })
 }
 
-async function write(tx: Tx, puts: readonly Put[], nowMs: number): Promise<void> {
-  const { engine } = tx
-  for (const chunk of chunksBySize(puts, ({ text }) => text.length, MAX_ROWS, MAX_UNITS)) {
-    const rows = chunk.map(({ feedId, key, text, count }) => [feedId, key, 0, count, 0, nowMs, nowMs, text])
-    const { sql, parameters } = engine.values(rows)
-    await tx.run(putSql(tx, sql), parameters)
-  }
+async function readVersions(tx: Tx, puts: readonly Put[]): Promise<void> {
   const known = new Map(puts.map((put) => [`${put.feedId}/${put.key}`, put]))
   for (const [feedId, mine] of byFeed(puts)) {
     for (const keys of chunksOf(mine, MAX_KEYS)) {
@@ -114,16 +103,6 @@ function byFeed(puts: readonly Put[]): Map<bigint, string[]> {
     else feeds.set(feedId, [key])
   }
   return feeds
-}
-
-export const putSql = ({ engine }: Pick<Tx, 'engine'>, values: string) => {
-  const { proposed } = engine
-  return (
-    'INSERT INTO feed_entries (feed_id, entry_key, sync_id, version, deleted, updated_at_ms, unpublished_since_ms, value) ' +
-    `VALUES ${values} ${engine.onDuplicate('feed_id, entry_key')} ${waitingSince(proposed('unpublished_since_ms'))}, ` +
-    `version = feed_entries.version + ${proposed('version')}, deleted = 0, updated_at_ms = ${proposed('updated_at_ms')}, ` +
-    `value = ${proposed('value')}, sync_id = 0`
-  )
 }
 
 /** For each request whether somebody else holds one of its entries. */

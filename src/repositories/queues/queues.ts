@@ -2,8 +2,9 @@
  * Queues themselves: making, changing, listing and dropping them. Whoever changes which queue has which dead-letter
  * queue holds the one row of recentn_schema, so that no two of them close a circle, or drop what the other names.
  */
-import { afterPrefix, type Parameter, type Reader, type Session, type Tx } from '../../database/engine'
+import type { Parameter, Reader, Session, Tx } from '../../database/engine'
 import { type Fault, RecentnError } from '../../errors'
+import { nameRange } from '../name-range'
 import { headColumns, headOf, LONGEST_VISIBILITY_SECONDS, type QueueHead, queueOf } from './heads'
 import { clearDropped } from './removal'
 import type { Queue, QueueSettings } from './types'
@@ -85,23 +86,12 @@ async function deadLetters(tx: Tx, queue: string, name: string): Promise<QueueHe
 
 export async function listHeads(
   reader: Reader,
-  { limit, after, prefix }: { limit: number; after?: string; prefix?: string },
+  { limit, after = '', prefix = '' }: { limit: number; after?: string; prefix?: string },
 ): Promise<NamedHead[]> {
-  const where: string[] = []
-  const parameters: Parameter[] = []
-  const add = (condition: string, value: string | null) => {
-    if (value === null) return
-    where.push(condition)
-    parameters.push(value)
-  }
-  if (after !== undefined) add('queue > ?', after)
-  if (prefix) {
-    add('queue >= ?', prefix)
-    add('queue < ?', afterPrefix(prefix))
-  }
+  const { where, parameters } = nameRange('queue', after, prefix)
   const rows = await reader.rows(
     `SELECT ${headColumns(reader)}, (SELECT letters.queue FROM queues letters WHERE letters.id = queues.dead_letter_queue_id) ` +
-      `AS letters FROM queues${where.length > 0 ? ` WHERE ${where.join(' AND ')}` : ''} ORDER BY queue LIMIT ${limit}`,
+      `AS letters FROM queues WHERE ${where} ORDER BY queue LIMIT ${limit}`,
     parameters,
   )
   return rows.map((row) => ({ head: headOf(row), deadLetterQueue: row.letters as string | null }))

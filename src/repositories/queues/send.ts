@@ -6,7 +6,7 @@
  */
 import { compareNames, type Parameter, type Tx } from '../../database/engine'
 import type { RecentnError } from '../../errors'
-import { chunksOf } from '../chunks'
+import { chunksBySize, chunksOf } from '../chunks'
 import type { OnReady } from './context'
 import { assignStarts, urgencyOf } from './flows'
 import { CYCLED, type Held, holdHeads, notFound, type QueueHead } from './heads'
@@ -200,16 +200,8 @@ async function lowerShortest(tx: Tx, news: readonly Sending[]): Promise<void> {
 }
 
 async function insertMessages(tx: Tx, news: readonly Sending[], held: Held): Promise<void> {
-  for (let start = 0; start < news.length; ) {
-    let end = start
-    let units = 0
-    while (end < news.length && end - start < MAX_INSERT_ROWS && units < MAX_INSERT_UNITS) {
-      units += (news[end] as Sending).row.body.length
-      end++
-    }
-    await insertChunk(tx, news.slice(start, end), held)
-    start = end
-  }
+  const chunks = chunksBySize(news, ({ row }) => row.body.length, MAX_INSERT_ROWS, MAX_INSERT_UNITS)
+  for (const chunk of chunks) await insertChunk(tx, chunk, held)
 }
 
 async function insertChunk(tx: Tx, news: readonly Sending[], { nowMs, stride }: Held): Promise<void> {

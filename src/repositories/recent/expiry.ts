@@ -4,8 +4,9 @@
  * transaction has locked is passed over until the next time.
  */
 import { compareNames, type Session, type Tx } from '../../database/engine'
+import { nameRange } from '../name-range'
 import { lockHead, lockHeads, saveHeads } from './heads'
-import { nameRange, type PolicyCache } from './policies'
+import type { PolicyCache } from './policies'
 import { firstExpiry, occupantsOf } from './reslot'
 import type { Head } from './rows'
 

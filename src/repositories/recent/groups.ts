@@ -1,9 +1,10 @@
 /** Groups as such: their settings, their list, and what removes from them. Every change under the head's lock. */
 import type { Reader, Tx } from '../../database/engine'
 import { RECENT_GROUPS } from '../../feed-rules'
-import { leaveTombstones } from '../tombstones'
+import { leaveTombstones } from '../feed-entries'
+import { nameRange } from '../name-range'
 import { type LockedHead, lockHead, lockOrCreateHeads, saveHeads } from './heads'
-import { nameRange, type PolicyCache } from './policies'
+import type { PolicyCache } from './policies'
 import { applySettings, deleteSlots, obeyPolicies, occupantsOf } from './reslot'
 import { type Head, headColumns, headOf, type Occupant } from './rows'
 import type { Group, GroupPage, OwnSettings, Settings } from './types'

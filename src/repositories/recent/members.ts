@@ -5,8 +5,9 @@
 import type { Parameter, Reader, Session, Tx } from '../../database/engine'
 import { RecentnError } from '../../errors'
 import { idTextFault, MAX_TIME_MS, nameFault } from '../../rules'
+import { nameRange } from '../name-range'
 import { lockHeads, saveHeads } from './heads'
-import { nameRange, type PolicyCache, type PolicySet } from './policies'
+import type { PolicyCache, PolicySet } from './policies'
 import { deleteSlots, obeyPolicies } from './reslot'
 import {
   type Head,

@@ -6,7 +6,8 @@
  * another. A new group is made by the policies of the moment (the epoch row is locked for share, so that a change
  * either comes wholly before or finds the group). A layout never goes back to an older policy.
  */
-import { afterPrefix, type Reader, type Tx } from '../../database/engine'
+import type { Reader, Tx } from '../../database/engine'
+import { nameRange } from '../name-range'
 import type { Mode, OwnSettings, Page, Policy, PolicyPage, Settings } from './types'
 
 /** Half of the five seconds within which every process obeys a changed policy. */
@@ -199,20 +200,4 @@ export async function listPolicies(
   ])
   const policies = rows.slice(0, page.limit).map(policyOf)
   return { policies, nextAfter: rows.length > page.limit ? (policies.at(-1)?.prefix ?? null) : null }
-}
-
-/** SQL condition and parameters: names after `after` that start with `prefix`. */
-export function nameRange(column: string, after: string, prefix: string): { where: string; parameters: string[] } {
-  const conditions = [`${column} > ?`]
-  const parameters = [after]
-  if (prefix !== '') {
-    conditions.push(`${column} >= ?`)
-    parameters.push(prefix)
-    const end = afterPrefix(prefix)
-    if (end !== null) {
-      conditions.push(`${column} < ?`)
-      parameters.push(end)
-    }
-  }
-  return { where: conditions.join(' AND '), parameters }
 }
