@@ -2,14 +2,14 @@
 import express, { type ErrorRequestHandler, type Express } from 'express'
 import { RecentnError } from '../errors'
 import type { Store } from '../store-types'
-import { cors, securityHeaders } from './headers'
+import { cors, setSecurityHeaders } from './headers'
 import { processRoutes } from './health'
 import { createMetrics, type Metrics } from './metrics'
 import { sendProblem, statusOf, toRecentnError } from './problem'
 import { processAccess } from './process-access'
 import { giveRequestId } from './request-id'
 import { type RouterOptions, routerOf, storeRoutes } from './router'
-import { type Observer, observed } from './traffic'
+import { type Observer, observing } from './traffic'
 
 export interface AppOptions extends Pick<RouterOptions, 'bodyLimitBytes' | 'onError' | 'stopping' | 'streams'> {
   /** Requests without a key are taken, and with any Host and Origin. */
@@ -31,9 +31,11 @@ export function createApp(store: Store, options: AppOptions): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
-  app.use(observed([metrics.observer, ...observers]))
-  app.use(securityHeaders)
+  const observe = observing([metrics.observer, ...observers])
+  // Each middleware has its price: what every request needs is in one.
   app.use((request, response, next) => {
+    observe(request, response)
+    setSecurityHeaders(response)
     giveRequestId(request, response)
     if (request.headers.host === undefined && request.httpVersion === '1.1') {
       throw new RecentnError('invalid_input', 'The Host header is required')

@@ -1,4 +1,5 @@
 /** Headers of every answer of the process: what browsers may do with it, and the pages of which origins may read it. */
+import type { ServerResponse } from 'node:http'
 import type { RequestHandler } from 'express'
 
 /** An answer is data: never a page, a script, a frame, or a referrer with names in it. */
@@ -8,9 +9,10 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 }
 
-export const securityHeaders: RequestHandler = (_request, response, next) => {
-  for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value)
-  next()
+const HEADERS = Object.entries(SECURITY_HEADERS)
+
+export function setSecurityHeaders(response: ServerResponse): void {
+  for (const [name, value] of HEADERS) response.setHeader(name, value)
 }
 
 const METHODS = 'GET, HEAD, POST, PUT, DELETE'

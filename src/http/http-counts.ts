@@ -1,7 +1,7 @@
 /** Requests in plain numbers, by template of the route, method and status: a bounded number of each, whatever is sent. */
 import type { ErrorCode } from '../errors'
 import { Sizes } from '../sizes'
-import type { Ended, Observer } from './traffic'
+import type { Observer, Trace } from './traffic'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']
 const OTHER = 'other'
@@ -26,7 +26,7 @@ export class HttpCounts implements Observer {
     this.inFlight++
   }
 
-  ended({ request, route, isStream, problem, status, durationMs }: Ended): void {
+  ended({ request, route, isStream, problem }: Trace, status: number, durationMs: number): void {
     this.inFlight--
     const counts = this.#of(route ?? UNKNOWN, request.method ?? OTHER)
     counts.statuses.set(status, (counts.statuses.get(status) ?? 0) + 1)

@@ -21,7 +21,7 @@ import { messageRoutes } from './queue-messages'
 import { queueRoutes } from './queues'
 import { giveRequestId } from './request-id'
 import type { Method, Route } from './route'
-import { observed, traceOf } from './traffic'
+import { observing, traceOf } from './traffic'
 import { packageVersion } from './version'
 
 export type { Access } from './access'
@@ -74,8 +74,9 @@ type GuardedOptions = Omit<RouterOptions, 'access'> & { guard: Guard; isDocument
 /** A router of the given routes, their document at `/openapi.json`, and problems for what goes wrong. */
 export function routerOf(store: Store, options: GuardedOptions, routes: readonly Route[]): Router {
   const router = express.Router({ strict: true, caseSensitive: true })
-  if (options.metrics) router.use(observed([options.metrics.observer]))
+  const observe = options.metrics && observing([options.metrics.observer])
   router.use((request, response, next) => {
+    observe?.(request, response)
     giveRequestId(request, response)
     // Bytes that are no ASCII reach us as Latin-1: a name would silently become another one.
     if (/[^\x21-\x7e]/.test(request.url)) throw new RecentnError('invalid_input', 'The path must be percent-encoded')

@@ -3,10 +3,11 @@
  * told by its template, never by its path, which has names in it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { RequestHandler } from 'express'
 import type { ErrorCode } from '../errors'
 
 export interface Trace {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
   /** By `performance.now`. */
   readonly since: number
   /** The template of the path; null as long as no route is found, and for ever where there is none. */
@@ -19,18 +20,10 @@ export interface Trace {
   problem: ErrorCode | null
 }
 
-/** What became of a request. */
-export interface Ended extends Trace {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  /** 499 where the client went away before there was an answer. */
-  readonly status: number
-  readonly durationMs: number
-}
-
 export interface Observer {
   began?(): void
-  ended(ended: Ended): void
+  /** The request is over: with this status, 499 where the client went away before there was an answer. */
+  ended(trace: Trace, status: number, durationMs: number): void
 }
 
 const TRACE = Symbol('recentn trace')
@@ -46,17 +39,29 @@ export function traceOf(response: ServerResponse): Trace | undefined {
 
 const CLIENT_GONE = 499
 
-/** Middleware, before all that may answer. */
-export function observed(observers: readonly Observer[]): RequestHandler {
-  return (request, response, next) => {
-    const trace: Trace = { since: performance.now(), route: null, isStream: false, keyId: null, problem: null }
+/** To be called before anything may answer. */
+export type Observe = (request: IncomingMessage, response: ServerResponse) => void
+
+export function observing(observers: readonly Observer[]): Observe {
+  // One function for all: it finds what it needs on the response that it is called on.
+  function onClose(this: Traced): void {
+    const trace = this[TRACE] as Trace
+    const status = this.headersSent ? this.statusCode : CLIENT_GONE
+    const durationMs = performance.now() - trace.since
+    for (const observer of observers) observer.ended(trace, status, durationMs)
+  }
+  return (request, response) => {
+    const trace: Trace = {
+      request,
+      response,
+      since: performance.now(),
+      route: null,
+      isStream: false,
+      keyId: null,
+      problem: null,
+    }
     ;(response as Traced)[TRACE] = trace
     for (const observer of observers) observer.began?.()
-    response.once('close', () => {
-      const status = response.headersSent ? response.statusCode : CLIENT_GONE
-      const ended = { ...trace, request, response, status, durationMs: performance.now() - trace.since }
-      for (const observer of observers) observer.ended(ended)
-    })
-    next()
+    response.on('close', onClose)
   }
 }
