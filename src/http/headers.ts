@@ -2,11 +2,16 @@
 import type { ServerResponse } from 'node:http'
 import type { RequestHandler } from 'express'
 
-/** An answer is data: never a page, a script, a frame, or a referrer with names in it. */
+/**
+ * An answer is data: never a page, a script, a frame, a picture in another site's page (which asks without an Origin, so
+ * that a server without keys would answer), or a referrer with names in it.
+ */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
 }
 
 const HEADERS = Object.entries(SECURITY_HEADERS)
