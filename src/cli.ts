@@ -51,8 +51,9 @@ async function doctor(flags: DatabaseFlags & { json?: boolean }): Promise<void> 
 const SERVE_DETAILS = `
 Creates or upgrades the tables first. One line on standard output says when it is ready. Options go before the
 environment: PORT, HOST, DATABASE_URL, RECENTN_DEFAULT_CAPACITY, RECENTN_BODY_LIMIT_BYTES, RECENTN_POOL_SIZE,
-RECENTN_SHUTDOWN_SECONDS, RECENTN_RECENT_GROUPS_FEED=1 for the feed recent-groups, RECENTN_CORS_ORIGIN for a list of
-origins whose pages may read the answers.
+RECENTN_SHUTDOWN_SECONDS, RECENTN_DRAIN_SECONDS, RECENTN_RECENT_GROUPS_FEED=1 for the feed recent-groups,
+RECENTN_CORS_ORIGIN for a list of origins whose pages may read the answers; RECENTN_LOG_FORMAT (text, json),
+RECENTN_LOG_LEVEL (debug, info, warn, error), RECENTN_ACCESS_LOG=1 for a line a request.
 Where there are API keys (recentn keys), every request needs one. Without any, only a loopback address is listened on and
 only local requests are taken. RECENTN_ALLOW_ANONYMOUS=1 lifts both: whoever reaches the server may do everything.
 SIGTERM or SIGINT: finishes what was accepted, then ends.
@@ -112,10 +113,12 @@ function sentenceOf(error: unknown): string {
   return foreseen ? withCause(error) : (error.stack ?? error.message)
 }
 
-// A reader that has seen enough, as `head` has, is no fault.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
-
 program()
+  // A reader that has seen enough, as `head` has, is no fault; a server goes on without one.
+  .hook('preAction', (_root, command) => {
+    if (command.name() === 'serve') return
+    process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+  })
   .parseAsync()
   .catch((error: unknown) => {
     process.stderr.write(`recentn: ${sentenceOf(error)}\n`)

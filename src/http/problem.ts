@@ -1,6 +1,7 @@
 /** Errors as RFC 9457 problem details: which code gets which status, and what of an error a client may see. */
 import type { ServerResponse } from 'node:http'
 import { ERROR_TITLES, type ErrorCode, RecentnError } from '../errors'
+import { traceOf } from './traffic'
 
 export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   invalid_input: 400,
@@ -33,6 +34,7 @@ export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   schema_outdated: 503,
   schema_too_new: 503,
   closed: 503,
+  draining: 503,
 }
 
 /** More faults than this are counted instead of listed, so that a hostile body can't make an answer many times its size. */
@@ -80,6 +82,8 @@ export function sendProblem(response: ServerResponse, error: RecentnError, heade
     response.destroy()
     return
   }
+  const trace = traceOf(response)
+  if (trace) trace.problem = error.code
   const status = statusOf(error)
   const text = problemText(error)
   response.writeHead(status, {
