@@ -111,7 +111,7 @@ function byPath(routes: readonly Route[]): Map<string, Route[]> {
 }
 
 /** The handlers of one path, and the answer to every other method. */
-function register(router: Router, path: string, handlers: readonly (readonly [Method, RequestHandler])[]): void {
+export function register(router: Router, path: string, handlers: readonly (readonly [Method, RequestHandler])[]): void {
   const allowed = handlers.flatMap(([method]) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))
   const allow = [...allowed, 'OPTIONS'].join(', ')
   for (const [method, handler] of handlers) router[method](path, handler)
