@@ -14,6 +14,9 @@ await build({
   bundle: true,
   minify: true,
   format: 'esm',
+  splitting: true,
+  // There is one, of what the chart needs; a second one would have to be served too, and fails here.
+  chunkNames: 'chart',
   target: ['es2022', 'chrome111', 'firefox115', 'safari16.4'],
   jsx: 'automatic',
   jsxImportSource: 'preact',

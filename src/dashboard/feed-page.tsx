@@ -64,9 +64,7 @@ function Consumers({ consumers }: { consumers: readonly Consumer[] }) {
                 <th scope="col" class="number">
                   Lag
                 </th>
-                <th scope="col" class="bar wide">
-                  <span class="hidden">Lag beside the others</span>
-                </th>
+                <td class="bar wide" />
               </tr>
             </thead>
             <tbody>
@@ -78,7 +76,7 @@ function Consumers({ consumers }: { consumers: readonly Consumer[] }) {
                   <td class="number">{grouped(cursor)}</td>
                   <td class={`number ${lag === 0 ? 'muted' : ''}`}>{grouped(lag)}</td>
                   <td class="bar wide">
-                    <meter min={0} max={most} value={lag} aria-label={`Lag of ${consumer}`} />
+                    <span class="lag" style={{ width: `${(lag / most) * 100}%` }} />
                   </td>
                 </tr>
               ))}

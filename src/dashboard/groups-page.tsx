@@ -76,7 +76,9 @@ function Groups({ rows, prefix }: { rows: readonly Row[]; prefix: string }) {
                   <Name>{row.group}</Name>
                 </a>
               </th>
-              <td>{row.newest === null ? <span class="muted">none</span> : <Newest item={row.newest} />}</td>
+              <td class="newest">
+                {row.newest === null ? <span class="muted">none</span> : <Newest item={row.newest} />}
+              </td>
               <td class="number">{grouped(row.total)}</td>
               <td class="number wide">{grouped(row.capacity)}</td>
               <td class="wide">{row.mode === 'distinct' ? <Badge>distinct</Badge> : 'history'}</td>

@@ -29,8 +29,9 @@ export function pretty(value: unknown): string {
 
 const PREVIEW_LENGTH = 160
 
-/** One line, cut where it gets long. */
+/** One line, with spaces where it may be broken; cut where it gets long. */
 export function preview(value: unknown): string {
-  const text = JSON.stringify(value)
+  // What breaks a line inside of a string is escaped.
+  const text = JSON.stringify(value, null, 1).replaceAll(/\n */g, ' ')
   return text.length > PREVIEW_LENGTH ? `${text.slice(0, PREVIEW_LENGTH)}…` : text
 }

@@ -1,12 +1,12 @@
-/** Ready, in flight and dead over the last minutes. */
+/** Ready, in flight and dead over the last minutes. What draws it is loaded with the first chart that is looked at. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import uPlot from 'uplot'
+import type uPlot from 'uplot'
 import { grouped } from './numbers'
 import { drawable, type Sample } from './samples'
 import { duration } from './time'
 
 const SPAN_SECONDS = 600
-const LEAST_SPAN_SECONDS = 120
+const LEAST_SPAN_SECONDS = 60
 const HEIGHT = 180
 
 const SERIES = [
@@ -57,7 +57,14 @@ function optionsOf(element: HTMLElement, columns: () => Columns, onCursor: (at: 
       y: { range: (_plot, _least, most) => [0, Math.max(4, (most ?? 0) * 1.1)] },
     },
     axes: [
-      { ...axis, grid: { show: false }, space: 60, incrs: [60, 120, 300], values: (_plot, times) => times.map(clock) },
+      {
+        ...axis,
+        grid: { show: false },
+        size: 28,
+        space: 60,
+        incrs: [60, 120, 300],
+        values: (_plot, times) => times.map(clock),
+      },
       {
         ...axis,
         grid,
@@ -89,13 +96,16 @@ export function QueueChart({ samples }: { samples: readonly Sample[] }) {
   useEffect(() => {
     const element = holder.current
     if (element === null) return
-    const draw = () => {
+    let isGone = false
+    const draw = async () => {
+      const { default: Plot } = await import('uplot')
       plot.current?.destroy()
-      plot.current = new uPlot(
-        optionsOf(element, () => columns.current, setAt),
-        columns.current,
-        element,
-      )
+      if (!isGone)
+        plot.current = new Plot(
+          optionsOf(element, () => columns.current, setAt),
+          columns.current,
+          element,
+        )
     }
     draw()
     const resized = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }))
@@ -103,6 +113,7 @@ export function QueueChart({ samples }: { samples: readonly Sample[] }) {
     const scheme = matchMedia('(prefers-color-scheme: dark)')
     scheme.addEventListener('change', draw)
     return () => {
+      isGone = true
       scheme.removeEventListener('change', draw)
       resized.disconnect()
       plot.current?.destroy()
@@ -129,7 +140,7 @@ function Legend({ columns, at }: { columns: Columns; at: number | null }) {
           {label} <b>{grouped(columns[i + 1]?.[shown] ?? 0)}</b>
         </span>
       ))}
-      <span class="muted">{at === null ? 'as long as one looks, up to 10 min' : `${duration(ago)} ago`}</span>
+      <span class="muted">{at === null ? 'as seen in this tab' : `${duration(ago)} ago`}</span>
     </figcaption>
   )
 }

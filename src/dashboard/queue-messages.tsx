@@ -14,7 +14,7 @@ const NONE: Readonly<Record<State, string>> = {
   ready: 'Nothing is ready.',
   'in-flight': 'Nothing is in flight.',
   delayed: 'Nothing is delayed.',
-  dead: 'Nothing is dead here. Dead messages of a queue with a dead-letter queue are ready there.',
+  dead: 'Nothing is dead here.',
   archived: 'Nothing is archived.',
 }
 
@@ -23,9 +23,10 @@ interface MessagesProps {
   state: State
   after: string | null
   counts: Counts
+  deadLetterQueue: string | null
 }
 
-export function QueueMessages({ queue, state, after, counts }: MessagesProps) {
+export function QueueMessages({ queue, state, after, counts, deadLetterQueue }: MessagesProps) {
   // The counts may tell of a change before the next look would.
   const key = JSON.stringify([after, counts])
   const { data, error } = usePolled((signal) => api.messages(queue, state, { after, signal }), key, EVERY_MS)
@@ -33,7 +34,21 @@ export function QueueMessages({ queue, state, after, counts }: MessagesProps) {
   return (
     <>
       <Stale error={error} />
-      {data.messages.length === 0 && <p class="empty panel">{NONE[state]}</p>}
+      {data.messages.length === 0 && (
+        <p class="empty panel">
+          {NONE[state]}
+          {state === 'dead' && deadLetterQueue !== null && (
+            <>
+              {' '}
+              The dead messages of this queue go to{' '}
+              <a href={link(['queues', deadLetterQueue])}>
+                <Name>{deadLetterQueue}</Name>
+              </a>
+              .
+            </>
+          )}
+        </p>
+      )}
       {data.messages.length > 0 && <Table queue={queue} state={state} messages={data.messages} />}
       <Pager parts={['queues', queue]} query={{ state, after }} nextAfter={data.nextAfter} />
     </>
@@ -47,14 +62,14 @@ function Table({ queue, state, messages }: { queue: string; state: State; messag
       <table>
         <thead>
           <tr>
-            <th scope="col" class="number">
+            <th scope="col" class="number id">
               Id
             </th>
             <th scope="col">Body</th>
             <th scope="col" class="number wide">
               Receives
             </th>
-            <th scope="col" class="nowrap">
+            <th scope="col" class="number">
               {hasNext ? 'Ready' : 'Sent'}
             </th>
           </tr>
@@ -62,7 +77,7 @@ function Table({ queue, state, messages }: { queue: string; state: State; messag
         <tbody>
           {messages.map((message) => (
             <tr key={message.id}>
-              <th scope="row" class="number">
+              <th scope="row" class="number id">
                 <a href={link(['queues', queue, 'messages', message.id])} aria-label={`Message ${message.id}`}>
                   {message.id}
                 </a>
@@ -76,7 +91,7 @@ function Table({ queue, state, messages }: { queue: string; state: State; messag
                 {grouped(message.receiveCount)}
                 {message.maxReceives > 0 && <span class="muted"> / {grouped(message.maxReceives)}</span>}
               </td>
-              <td class="nowrap muted">
+              <td class="number muted">
                 <Time at={hasNext ? message.visibleAt : message.sentAt} />
               </td>
             </tr>

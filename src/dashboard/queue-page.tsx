@@ -77,7 +77,14 @@ export function QueuePage({ queue: name, state, after }: PageProps) {
               </a>
             ))}
           </nav>
-          <QueueMessages key={shown} queue={name} state={shown} after={after} counts={queue.counts} />
+          <QueueMessages
+            key={shown}
+            queue={name}
+            state={shown}
+            after={after}
+            counts={queue.counts}
+            deadLetterQueue={queue.deadLetterQueue}
+          />
         </>
       )}
     </>

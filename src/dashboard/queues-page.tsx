@@ -89,7 +89,10 @@ function Row({ queue: { queue, paused, deadLetterQueue, counts, oldestAgeSeconds
         {paused && <Badge kind="warn">paused</Badge>}
         {deadLetterQueue !== null && (
           <div class="muted small">
-            dead letters to <Name>{deadLetterQueue}</Name>
+            dead letters to{' '}
+            <a href={link(['queues', deadLetterQueue])}>
+              <Name>{deadLetterQueue}</Name>
+            </a>
           </div>
         )}
       </th>

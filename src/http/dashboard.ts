@@ -1,5 +1,5 @@
 /**
- * The dashboard at `/`: a page, its script, styles and icon, as the build has made them. They hold no data and need no
+ * The dashboard at `/`: a page, its scripts, styles and icon, as the build has made them. They hold no data and need no
  * key; the page asks the routes for what it shows, with the key that its user types in. They are read once, compressed
  * once, and kept: a browser asks each time whether what it has is still so.
  */
@@ -14,6 +14,7 @@ import { packageRoot } from './version'
 const FILES: Readonly<Record<string, { file: string; type: string }>> = {
   '/': { file: 'index.html', type: 'text/html; charset=utf-8' },
   '/dashboard/app.js': { file: 'app.js', type: 'text/javascript; charset=utf-8' },
+  '/dashboard/chart.js': { file: 'chart.js', type: 'text/javascript; charset=utf-8' },
   '/dashboard/app.css': { file: 'app.css', type: 'text/css; charset=utf-8' },
   '/dashboard/icon.svg': { file: 'icon.svg', type: 'image/svg+xml' },
 }
