@@ -1,7 +1,8 @@
-/** The app of the process: the router, the health routes, who may reach them, and the headers of every answer. */
+/** The app of the process: the router, the health routes, the dashboard, who may reach them, and all answers' headers. */
 import express, { type ErrorRequestHandler, type Express } from 'express'
 import { RecentnError } from '../errors'
 import type { Store } from '../store-types'
+import { dashboard } from './dashboard'
 import { cors, setSecurityHeaders } from './headers'
 import { processRoutes } from './health'
 import { createMetrics, type Metrics } from './metrics'
@@ -47,6 +48,7 @@ export function createApp(store: Store, options: AppOptions): Express {
   const { bodyLimitBytes, stopping, streams } = options
   const routes = [...storeRoutes, ...processRoutes({ metrics, draining })]
   app.use(routerOf(store, { guard, bodyLimitBytes, onError, stopping, streams }, routes))
+  app.use(dashboard())
   app.use(() => {
     throw new RecentnError('not_found')
   })

@@ -117,7 +117,11 @@ function byPath(routes: readonly Route[]): Map<string, Route[]> {
 }
 
 /** The handlers of one path, and the answer to every other method. */
-function register(router: Router, template: string, handlers: readonly (readonly [Method, RequestHandler])[]): void {
+export function register(
+  router: Router,
+  template: string,
+  handlers: readonly (readonly [Method, RequestHandler])[],
+): void {
   const path = template.replaceAll(/\{(\w+)\}/g, ':$1')
   const allowed = handlers.flatMap(([method]) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))
   const allow = [...allowed, 'OPTIONS'].join(', ')
