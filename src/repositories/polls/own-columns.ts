@@ -37,7 +37,7 @@ export function ownConditions({ engine, now }: Reader, plan: Plan): Conditions {
 }
 
 async function take(tx: Tx, plan: Plan, limits: Limits, claimKey: string): Promise<Taken> {
-  const { claim, attempts, nextTime, timeType } = own(plan)
+  const { claim, attempts, nextTime, timeType, timeDigits } = own(plan)
   const more = `, ${claim} AS recentn_claim, ${attempts} AS recentn_attempts`
   const rows = await chooseRows(tx, plan, ownConditions(tx, plan), limits.max, more)
   const chosen = rows.map((row) => ({
@@ -55,7 +55,7 @@ async function take(tx: Tx, plan: Plan, limits: Limits, claimKey: string): Promi
   }
   const careful = new Careful(limits, plan.maxAttempts)
   const fresh = chosen.filter((row) => !isOut(row) && (row.before === null || careful.takes(row.attempts + 1)))
-  const until = tx.engine.rowFacts.time(`${tx.now} + ${plan.timeoutMs}`, timeType)
+  const until = tx.engine.rowFacts.timeNotBefore(`${tx.now} + ${plan.timeoutMs}`, timeType, timeDigits)
   const sets = `${claim} = ?, ${attempts} = COALESCE(${attempts}, 0) + 1, ${nextTime} = ${until}`
   const refs = fresh.map(({ ref }) => ref)
   // They are locked; a row without a key is the first that is like it and may be claimed.
@@ -84,8 +84,8 @@ async function leave(tx: Tx, plan: Plan, { ref, claimKey }: Held): Promise<void>
 }
 
 function setsOf({ engine, now }: Reader, plan: Plan, outcome: Outcome): [string, ...Parameter[]] {
-  const { claim, attempts, nextTime, timeType, error, errorLength, errorInBytes } = own(plan)
-  const { time, never } = engine.rowFacts
+  const { claim, attempts, nextTime, timeType, timeDigits, error, errorLength, errorInBytes } = own(plan)
+  const { timeNotBefore, never } = engine.rowFacts
   const sets: string[] = []
   const values: Parameter[] = []
   const set = (sql: string, ...parameters: Parameter[]) => {
@@ -98,7 +98,7 @@ function setsOf({ engine, now }: Reader, plan: Plan, outcome: Outcome): [string,
   // Without a status the claim column says how it ended.
   if (isOver && !plan.status) set(`${claim} = ?`, outcome.is === 'done' ? 'done' : 'error')
   else set(`${claim} = NULL`)
-  if (outcome.is === 'retry') set(`${nextTime} = ${time(`${now} + ${outcome.delayMs}`, timeType)}`)
+  if (outcome.is === 'retry') set(`${nextTime} = ${timeNotBefore(`${now} + ${outcome.delayMs}`, timeType, timeDigits)}`)
   else if (outcome.is === 'released' || plan.status) set(`${nextTime} = NULL`)
   else set(`${nextTime} = ${never(timeType)}`)
   if (outcome.is === 'released') set(`${attempts} = ${attempts} - 1`)
@@ -117,8 +117,8 @@ function fitting(text: string, length: number, inBytes: boolean): string {
 }
 
 async function extend(tx: Tx, plan: Plan, held: readonly Held[]): Promise<Set<Held>> {
-  const { claim, nextTime, timeType } = own(plan)
-  const until = tx.engine.rowFacts.time(`${tx.now} + ${plan.timeoutMs}`, timeType)
+  const { claim, nextTime, timeType, timeDigits } = own(plan)
+  const until = tx.engine.rowFacts.timeNotBefore(`${tx.now} + ${plan.timeoutMs}`, timeType, timeDigits)
   const free = await stillHeld(tx, plan, held, tx.engine.forUpdateSkipLocked)
   for (const [claimKey, ofKey] of byKey([...free])) {
     const refs = ofKey.map(({ ref }) => ref)

@@ -46,6 +46,7 @@ import { describePolicies } from './policies'
 import { describePollClaims } from './poll-claims'
 import { describePollCursors } from './poll-cursor'
 import { describePollIndexes } from './poll-index'
+import { describePollKeys } from './poll-keys'
 import { describePollOptions } from './poll-options'
 import { describePollRenewals } from './poll-renewals'
 import { describePollResults } from './poll-results'
@@ -133,6 +134,7 @@ export function describeContract(engine: EngineName): void {
   describePollResults(context)
   describePollRenewals(context)
   describePollOptions(context)
+  describePollKeys(context)
   describePollIndexes(context)
   describePollCursors(context)
   describeFeedEntries(context)
