@@ -48,6 +48,7 @@ import { describePollCursors } from './poll-cursor'
 import { describePollIndexes } from './poll-index'
 import { describePollKeys } from './poll-keys'
 import { describePollOptions } from './poll-options'
+import { describePollPurposes } from './poll-purposes'
 import { describePollRenewals } from './poll-renewals'
 import { describePollResults } from './poll-results'
 import { describePollRows } from './poll-rows'
@@ -135,6 +136,7 @@ export function describeContract(engine: EngineName): void {
   describePollRenewals(context)
   describePollOptions(context)
   describePollKeys(context)
+  describePollPurposes(context)
   describePollIndexes(context)
   describePollCursors(context)
   describeFeedEntries(context)
