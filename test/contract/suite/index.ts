@@ -53,6 +53,8 @@ import { describePollRenewals } from './poll-renewals'
 import { describePollResults } from './poll-results'
 import { describePollRows } from './poll-rows'
 import { describePollShapes } from './poll-shapes'
+import { describePollTimes } from './poll-times'
+import { describePollWheres } from './poll-wheres'
 import { describeQueueArchives } from './queues-archive'
 import { describeQueueAttributes } from './queues-attributes'
 import { describeQueueBatching } from './queues-batching'
@@ -137,6 +139,8 @@ export function describeContract(engine: EngineName): void {
   describePollOptions(context)
   describePollKeys(context)
   describePollPurposes(context)
+  describePollTimes(context)
+  describePollWheres(context)
   describePollIndexes(context)
   describePollCursors(context)
   describeFeedEntries(context)
