@@ -86,6 +86,14 @@ export function describePollKeys(context: Context): void {
       expect(await poller.counts()).toMatchObject({ ready: 0, done: 2 })
     })
 
+    it('may be empty', async () => {
+      const name = await made("id integer NOT NULL PRIMARY KEY, status varchar(30) NOT NULL DEFAULT ''")
+      await query(`INSERT INTO ${name} (id, n) VALUES (1, 1)`)
+      const poller = poll(name, () => {}, { status: { column: 'status', ready: '' } })
+      expect(await poller.once()).toMatchObject({ done: 1 })
+      expect(await poller.once()).toMatchObject({ claimed: 0 })
+    })
+
     it('may be numbers written as texts in a column of numbers, and nothing else', async () => {
       const columns = 'id integer NOT NULL PRIMARY KEY, status integer NOT NULL DEFAULT 0'
       const status = { column: 'status', ready: '0', claimed: '1', done: '2', error: 9 }

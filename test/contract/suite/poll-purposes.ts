@@ -1,4 +1,4 @@
-import { ChildEntity, Column, Entity, PrimaryColumn, TableInheritance } from 'typeorm'
+import { ChildEntity, Column, DeleteDateColumn, Entity, PrimaryColumn, TableInheritance } from 'typeorm'
 import { attachStore, type PollOptions } from '../../../src/index'
 import { type Context, refusal, userSource } from './context'
 import { type NumberedRow, pollTools } from './poll-tools'
@@ -21,6 +21,15 @@ class Teacher extends Person {}
 
 @ChildEntity()
 class Head extends Teacher {}
+
+@Entity({ name: 'polled_drafts' })
+class Draft {
+  @PrimaryColumn({ type: 'integer' })
+  id!: number
+
+  @DeleteDateColumn({ name: 'deleted_at' })
+  deletedAt!: Date | null
+}
 
 const TIMEOUT_SECONDS = 60
 
@@ -153,13 +162,50 @@ export function describePollPurposes(context: Context): void {
     })
   })
 
+  /** A store of an application that has these entities. */
+  const storeOf = async (...entities: (new () => object)[]) => {
+    const source = userSource(context.url, entities)
+    await source.initialize()
+    context.afterwards(() => source.destroy())
+    const store = await attachStore(source, {
+      sweep: false,
+      publish: false,
+      clockOffsetMs: () => context.clock.offsetMs,
+    })
+    context.afterwards(() => store.close())
+    return { source, store }
+  }
+
+  describe('polls: a row that is softly deleted between two attempts', () => {
+    it('is not tried again until it is restored', async () => {
+      const { source, store } = await storeOf(Draft)
+      const time = context.engine === 'sqlite' ? 'datetime' : 'datetime(6)'
+      await query(`CREATE TABLE polled_drafts (id integer NOT NULL PRIMARY KEY, deleted_at ${time} NULL)`)
+      context.afterwards(() => query('DROP TABLE polled_drafts'))
+      const drafts = source.getRepository(Draft)
+      await drafts.save([{ id: 1 }, { id: 2 }])
+      const attempts: string[] = []
+      const fails = ({ id }: Draft, { attempt }: { attempt: number }) => {
+        attempts.push(`${id}/${attempt}`)
+        throw new Error('no')
+      }
+      const backoff = { minSeconds: 1, maxSeconds: 1 }
+      const drafting = store.poll(Draft, fails, { auto: false, backoff, onError: () => {}, onWarning: () => {} })
+      await drafting.once()
+      await drafts.softDelete(1)
+      later(5)
+      await drafting.once()
+      await drafts.restore(1)
+      later(TIMEOUT_SECONDS + 1)
+      await drafting.once()
+      expect(attempts).toEqual(['1/1', '2/1', '2/2', expect.any(String), expect.any(String)])
+      expect(attempts.slice(3).sort()).toEqual(['1/2', '2/3'])
+    })
+  })
+
   describe('polls: classes that share a table', () => {
     it('have their own rows, and those of the classes that extend them', async () => {
-      const source = userSource(context.url, [Person, Student, Teacher, Head])
-      await source.initialize()
-      context.afterwards(() => source.destroy())
-      const store = await attachStore(source, { sweep: false, publish: false })
-      context.afterwards(() => store.close())
+      const { source, store } = await storeOf(Person, Student, Teacher, Head)
       await query(
         'CREATE TABLE polled_people (id integer NOT NULL PRIMARY KEY, status varchar(30) NOT NULL, kind varchar(20) NOT NULL)',
       )
