@@ -2,6 +2,7 @@
  * What the catalogues of the engines say of a table of the user's: read when work on it begins, and never kept. The server
  * may have changed the table a moment later; whoever uses this lives with a statement that fails.
  */
+import { RecentnError } from '../errors'
 import type { Reader, Row } from './engine'
 import type { Table, TableColumn, TableIndex } from './table'
 
@@ -95,6 +96,7 @@ function listedIn(spec: string): string[] {
 // ---- SQLite
 
 async function sqliteCatalogue(reader: Reader, table: string, schema: string | undefined): Promise<Catalogue> {
+  if (schema !== undefined) await mustBeAttached(reader, schema)
   const named = schema === undefined ? '?' : '?, ?'
   const parameters = schema === undefined ? [table] : [table, schema]
   const columns = await reader.rows(`SELECT name, type, "notnull", pk FROM pragma_table_info(${named})`, parameters)
@@ -130,6 +132,16 @@ async function sqliteCatalogue(reader: Reader, table: string, schema: string | u
     isTransactional: true,
     indexOn: (quoted, index) => `${path(quoted, schema, index)} ON ${quoted(table)}`,
   }
+}
+
+/** A store has a connection of its own to read with, to which nothing is attached. */
+async function mustBeAttached(reader: Reader, schema: string): Promise<void> {
+  const found = await reader.rows('SELECT 1 FROM pragma_database_list WHERE name = ? COLLATE NOCASE', [schema])
+  if (found.length > 0) return
+  throw new RecentnError(
+    'invalid_input',
+    `No database ${schema} is there: a store has to do with the tables of its own file, not with those that are attached to it`,
+  )
 }
 
 // ---- of both

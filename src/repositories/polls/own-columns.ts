@@ -8,6 +8,7 @@ import {
   accepted,
   Careful,
   Conditions,
+  checkClaimed,
   chooseRows,
   deleteRow,
   type Held,
@@ -48,7 +49,8 @@ async function take(tx: Tx, plan: Plan, limits: Limits, claimKey: string): Promi
   const isOut = (row: (typeof chosen)[number]) => row.before !== null && row.attempts >= plan.maxAttempts
   const givenUp: Held[] = []
   for (const { ref, before, attempts: tried } of chosen.filter(isOut)) {
-    const held = { ref, claimKey: before as string, attempts: tried, ranOut: true }
+    const ownKey = before as string
+    const held = { ref: { ...ref, claimedBy: ownKey }, claimKey: ownKey, attempts: tried, ranOut: true }
     const fails = () => end(tx, plan, held, { is: 'failed', error: unfinished(tried) })
     if (!(await accepted(tx, fails))) await leave(tx, plan, held)
     givenUp.push(held)
@@ -62,9 +64,14 @@ async function take(tx: Tx, plan: Plan, limits: Limits, claimKey: string): Promi
   const free = plan.identity.isKey
     ? '1 = 1'
     : `(${nextTime} IS NULL OR ${nextTime} <= ${tx.engine.rowFacts.time(tx.now, timeType)})`
-  await updateRows(tx, plan, refs, [sets, claimKey], [free])
+  checkClaimed(plan, refs.length, await updateRows(tx, plan, refs, [sets, claimKey], [free]))
   return {
-    held: fresh.map((row) => ({ ref: row.ref, claimKey, attempts: row.attempts + 1, ranOut: row.before !== null })),
+    held: fresh.map((row) => ({
+      ref: { ...row.ref, claimedBy: claimKey },
+      claimKey,
+      attempts: row.attempts + 1,
+      ranOut: row.before !== null,
+    })),
     givenUp,
   }
 }
@@ -139,7 +146,7 @@ async function stillHeld(reader: Reader, plan: Plan, held: readonly Held[], lock
         [...parameters, claimKey],
       )
       const found = new Set(rows.map((row) => row.recentn_row_key))
-      for (const one of chunk) if (found.has(one.ref.rowKey)) kept.add(one)
+      for (const one of chunk) if (found.has(one.ref.rowKey) || (identity.isMarked && found.size > 0)) kept.add(one)
     }
   }
   return kept

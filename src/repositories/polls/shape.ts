@@ -50,7 +50,7 @@ class Reading {
     const status = given && statusOf(given, this.#options.claim !== undefined, this.#reading)
     const own = this.#own(status !== null)
     const sequence = this.#sequence()
-    const identity = this.#identity(sequence)
+    const identity = this.#identity(sequence, own?.claim ?? (status?.claimed === null ? status.column : null))
     const onDone = this.#onDone(status !== null || own !== null, identity, sequence)
     const cursor = status || own || onDone !== 'remember' ? null : sequence
     if (cursor?.isNullable) {
@@ -137,15 +137,15 @@ class Reading {
     return sequence === undefined ? null : this.#find('/sequence', sequence)
   }
 
-  #identity(sequence: TableColumn | null): Identity {
+  #identity(sequence: TableColumn | null, claims: string | null): Identity {
     const { rowFacts } = this.#known.engine
     const key = keyOf(this.#options.key, this.#reading)
-    if (key) return new Identity(this.#table, rowFacts, key, key, true)
+    if (key) return new Identity(this.#table, rowFacts, key, key, true, claims)
     // What the database sets by itself may change with the claim.
     const lasting = this.#table.columns.filter(
       ({ name, isUpdateTime, isGenerated }) => !this.#changing.has(name) && !isUpdateTime && !isGenerated,
     )
-    return new Identity(this.#table, rowFacts, lasting, sequence ? [sequence] : [], false)
+    return new Identity(this.#table, rowFacts, lasting, sequence ? [sequence] : [], false, claims)
   }
 
   #order({ key }: Identity, sequence: TableColumn | null): string[] {
@@ -163,7 +163,7 @@ class Reading {
     const given =
       where === undefined
         ? null
-        : conditionOf(where, { find, fault: (pointer, detail) => this.#fault(pointer, detail) })
+        : conditionOf(where, { find, fault: this.#reading.fault, placeholders: this.#known.engine.placeholders })
     const all = [...(given ? [given] : []), ...this.#known.always]
     if (all.length === 0) return null
     return { sql: all.map(({ sql }) => sql).join(' AND '), parameters: all.flatMap(({ parameters }) => parameters) }

@@ -6,7 +6,7 @@ const STATUS = "status varchar(30) DEFAULT 'ready'"
 
 /** Tables that a poller can't use as they are, or whose rows it has to know by what does not change. */
 export function describePollKeys(context: Context): void {
-  const { query, poll, numbersWhere } = pollTools(context)
+  const { query, poll, numbersWhere, holding } = pollTools(context)
   const isSqlite = context.engine === 'sqlite'
   const made = async (columns: string) => {
     const name = context.unique('polled').replace(/\W/g, '_')
@@ -86,6 +86,14 @@ export function describePollKeys(context: Context): void {
       expect(await poller.counts()).toMatchObject({ ready: 0, done: 2 })
     })
 
+    it('may be empty', async () => {
+      const name = await made("id integer NOT NULL PRIMARY KEY, status varchar(30) NOT NULL DEFAULT ''")
+      await query(`INSERT INTO ${name} (id, n) VALUES (1, 1)`)
+      const poller = poll(name, () => {}, { status: { column: 'status', ready: '' } })
+      expect(await poller.once()).toMatchObject({ done: 1 })
+      expect(await poller.once()).toMatchObject({ claimed: 0 })
+    })
+
     it('may be numbers written as texts in a column of numbers, and nothing else', async () => {
       const columns = 'id integer NOT NULL PRIMARY KEY, status integer NOT NULL DEFAULT 0'
       const status = { column: 'status', ready: '0', claimed: '1', done: '2', error: 9 }
@@ -96,6 +104,57 @@ export function describePollKeys(context: Context): void {
       expect(await faultsOf(columns, { status: { ...status, done: 'done' } })).toMatch(
         /^\/status\/done: done is no number, which the column status, int, has/,
       )
+    })
+  })
+
+  describe('polls: rows without a key', () => {
+    const OWN = 'claimed_by varchar(22), tries integer, next_at bigint'
+    const CLAIM = { claim: 'claimed_by', attempts: 'tries', nextTime: 'next_at' }
+    it.each([
+      ['in its status', STATUS, { status: 'status' }, "status = 'done'"],
+      ['in the row', OWN, { claim: CLAIM }, "claimed_by = 'done'"],
+    ])('are found by their batch key when they are changed meanwhile: %s', async (_, columns, options, done) => {
+      const name = await made(`word varchar(20), ${columns}`)
+      await query(`INSERT INTO ${name} (word, n) VALUES ('a', 1), ('b', 2), ('b', 2)`)
+      const attempts: string[] = []
+      const handler = async ({ n }: NumberedRow, { attempt }: { attempt: number }) => {
+        attempts.push(`${n}/${attempt}`)
+        await query(`UPDATE ${name} SET word = 'changed ${attempts.length}' WHERE n = ${n}`)
+        if (Number(n) === 1 && attempt < 3) throw new Error('no')
+      }
+      const poller = poll(name, handler, { ...options, ...again })
+      expect(await poller.once()).toMatchObject({ claimed: 5, done: 3, retried: 2, lost: 0 })
+      expect(attempts.sort()).toEqual(['1/1', '1/2', '1/3', '2/1', '2/1'])
+      expect(await numbersWhere(name, done)).toEqual([1, 2, 2])
+    })
+
+    it('and whose claim ran out after they were changed are handled again', async () => {
+      const name = await made(`word varchar(20), ${STATUS}`)
+      await query(`INSERT INTO ${name} (word, n) VALUES ('a', 1)`)
+      const [slow, next] = [holding(), holding()]
+      const late = poll(name, slow.handler, { status: 'status' }).once()
+      await slow.until(1)
+      await query(`UPDATE ${name} SET word = 'changed'`)
+      context.clock.offsetMs += 61_000
+      next.letGo()
+      expect(await poll(name, next.handler, { status: 'status' }).once()).toMatchObject({ claimed: 1, done: 1 })
+      expect(next.attempts).toEqual([2])
+      slow.letGo()
+      expect(await late).toMatchObject({ lost: 1 })
+    })
+  })
+
+  describe('polls: rows that can not be found once they are claimed', () => {
+    it('are told, and not claimed', async () => {
+      const name = await made(`id integer NOT NULL PRIMARY KEY, ${STATUS}`)
+      await query(`INSERT INTO ${name} (id, n) VALUES (1, 1), (2, 2)`)
+      const moves = isSqlite
+        ? `AFTER UPDATE OF status ON ${name} BEGIN UPDATE ${name} SET id = id + 100 WHERE id = NEW.id; END`
+        : `BEFORE UPDATE ON ${name} FOR EACH ROW SET NEW.id = NEW.id + 100`
+      await query(`CREATE TRIGGER ${name}_moves ${moves}`)
+      const run = poll(name, () => {}, { status: 'status' }).once()
+      await expect(run).rejects.toMatchObject({ code: 'database_refused', message: expect.stringMatching(/trigger/) })
+      expect(await numbersWhere(name, "status = 'ready' AND id < 100")).toEqual([1, 2])
     })
   })
 
