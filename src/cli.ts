@@ -43,7 +43,8 @@ async function migrate(flags: DatabaseFlags): Promise<void> {
 }
 
 async function doctor(flags: DatabaseFlags & { json?: boolean }): Promise<void> {
-  const findings = await diagnose(databaseConfig(flags).databaseUrl)
+  const { databaseUrl, poolSize } = databaseConfig(flags)
+  const findings = await diagnose(databaseUrl, poolSize)
   process.stdout.write(flags.json ? `${JSON.stringify({ findings })}\n` : findingsText(findings))
   if (findings.some((finding) => finding.state === 'wrong')) process.exitCode = 1
 }
@@ -65,9 +66,10 @@ migrated is refused. recentn serve does it by itself; this command is for doing 
 `
 
 const DOCTOR_DETAILS = `
-Changes nothing. Looks at the connection and the schema; on MySQL and MariaDB also at the version, transaction
-isolation, SKIP LOCKED, durability settings, the clock, and who holds locks on recentn's tables for how long (for this
-the user needs PROCESS, and on MySQL SELECT on performance_schema.data_locks). Exit code 1 when something is wrong.
+Changes nothing. Looks at the connection and the schema, at what waits in queues and feeds; on MySQL and MariaDB also at
+the version, transaction isolation, SKIP LOCKED, durability settings, the clock, who holds locks on recentn's tables for
+how long (for this the user needs PROCESS, and on MySQL SELECT on performance_schema.data_locks), the connections that are
+left, and whether it is read-only or a part of a cluster. Exit code 1 when something is wrong.
 `
 
 function program(): Command {
