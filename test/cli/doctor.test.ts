@@ -55,7 +55,17 @@ for (const engine of ['mariadb', 'mysql'] as const) {
         one.check,
         one.state,
       ])
-      const checks = ['connection', 'schema', 'version', 'isolation', 'SKIP LOCKED', 'durability', 'clock', 'locks']
+      const checks = [
+        'connection',
+        'schema',
+        'version',
+        'isolation',
+        'SKIP LOCKED',
+        'durability',
+        'writes',
+        'clock',
+        'locks',
+      ]
       expect(states.map(([check]: string[]) => check)).toEqual(checks)
       // What a test server is set to is not ours to judge, and others may be using it.
       expect(states.filter(([, state]: string[]) => state === 'wrong' || state === 'unknown')).toEqual([])
