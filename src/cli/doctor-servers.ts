@@ -33,9 +33,6 @@ export function connectionsAnswer({ pool, max, now, most }: Record<'pool' | 'max
 }
 
 const TELLING = [
-  'read_only',
-  'super_read_only',
-  'innodb_read_only',
   'wsrep_on',
   'wsrep_cluster_size',
   'aurora_version',
@@ -50,9 +47,6 @@ export async function cluster({ dataSource }: Store): Promise<Answer> {
 /** What the server is a part of, by its settings; those that a server does not know are not there. */
 export function clusterAnswer(settings: Settings): Answer {
   const isOn = (name: string) => /^(on|1)$/i.test(settings.get(name) ?? '')
-  if (isOn('read_only') || isOn('super_read_only') || isOn('innodb_read_only')) {
-    return { state: 'wrong', found: 'the server is read-only', mend: 'connect to the one that takes writes' }
-  }
   if (isOn('wsrep_on')) {
     const found = 'Galera: row locks are not seen by other nodes, a conflict with one comes at the commit (1213)'
     return { state: 'warning', found, mend: 'have all processes of recentn write to the same node' }
@@ -64,6 +58,6 @@ export function clusterAnswer(settings: Settings): Answer {
   }
   if (isGroup) return { state: 'ok', found: 'group replication with a single primary' }
   const aurora = settings.get('aurora_version')
-  if (aurora !== undefined) return { state: 'ok', found: `Aurora ${aurora}, its writer` }
-  return { state: 'ok', found: 'none that it tells of: one server that takes writes' }
+  if (aurora !== undefined) return { state: 'ok', found: `Aurora ${aurora}` }
+  return { state: 'ok', found: 'none that it tells of' }
 }

@@ -80,6 +80,8 @@ export interface Engine {
   readonly rowFacts: RowFacts
   /** Sorts an error of the driver, or of TypeORM around it. */
   failure(error: unknown): Failure
+  /** A sentence for an error that a setting of the server causes, whatever is tried; undefined for any other. */
+  refusal(error: unknown): string | undefined
 }
 
 /** Runs statements outside of any transaction of ours. */

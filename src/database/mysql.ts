@@ -7,7 +7,7 @@ import { mysqlRows } from './row-facts'
 const CONFLICTS = new Set([1213, 1205, 1020])
 
 /** Too many connections, shutdown, read-only during a failover, connection killed, idle connection closed by the server. */
-const LOST_NUMBERS = new Set([1040, 1042, 1053, 1077, 1129, 1203, 1226, 1290, 1792, 1836, 1927, 2006, 2013, 4031])
+const LOST_NUMBERS = new Set([1040, 1042, 1047, 1053, 1077, 1129, 1203, 1226, 1290, 1792, 1836, 1927, 2006, 2013, 4031])
 
 const LOST_CODES = new Set([
   'PROTOCOL_CONNECTION_LOST',
@@ -26,8 +26,19 @@ const LOST_CODES = new Set([
 
 const NO_SUCH_TABLE = 1146
 
+const BINARY_LOG =
+  "The server's binlog_format is STATEMENT, which cannot log what READ COMMITTED writes: set it to ROW or MIXED"
+
+/** What a setting of the server forbids, which no retry mends. */
+const REFUSALS = new Map([
+  [1153, "A statement was larger than the server's max_allowed_packet: recentn needs 1 MiB at least"],
+  [1598, BINARY_LOG],
+  [1665, BINARY_LOG],
+])
+
 function failure(error: unknown): Failure {
   const { errno, code, fatal, message } = driverError(error)
+  if (errno !== undefined && REFUSALS.has(errno)) return 'other'
   if (errno !== undefined && CONFLICTS.has(errno)) return 'conflict'
   if (errno !== undefined && LOST_NUMBERS.has(errno)) return 'lost'
   if (code !== undefined && LOST_CODES.has(code)) return 'lost'
@@ -115,6 +126,7 @@ export const mysqlEngine: Engine = {
   unionAll: (selects) => selects.map((select) => `(${select})`).join('\nUNION ALL\n'),
   rowFacts: mysqlRows,
   failure,
+  refusal: (error) => REFUSALS.get(driverError(error).errno ?? 0),
 }
 
 export const mariadbEngine: Engine = { ...mysqlEngine, returning: true }

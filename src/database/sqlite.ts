@@ -57,4 +57,5 @@ export const sqliteEngine: Engine = {
   unionAll: (selects) => selects.map((select) => `SELECT * FROM (${select})`).join('\nUNION ALL\n'),
   rowFacts: sqliteRows,
   failure,
+  refusal: () => undefined,
 }
