@@ -1,7 +1,8 @@
 /** @type {import('jest').Config} */
 module.exports = {
   testEnvironment: 'node',
-  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/examples/**/*.test.ts'],
+  testPathIgnorePatterns: ['<rootDir>/test/fire/'],
   transform: {
     '\\.ts$': [
       '@swc/jest',
@@ -22,6 +23,7 @@ module.exports = {
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   setupFiles: ['reflect-metadata'],
   modulePathIgnorePatterns: ['<rootDir>/.cache/'],
-  maxWorkers: 2,
+  // One more than the cores that are about: much of it waits, for servers and for time to pass.
+  maxWorkers: 3,
   testTimeout: 60_000,
 }

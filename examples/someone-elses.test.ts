@@ -8,8 +8,11 @@ import { openStore, type Store } from '../src' // 'recentn' in a project of your
 class Logins {
   constructor(private readonly store: Store) {}
 
+  /** Notes the address, and has a mail sent when the user was not seen there before. */
   async record(user: string, address: string): Promise<void> {
+    const known = (await this.addresses(user)).includes(address)
     await this.store.groups.append(`logins:${user}`, { member: address })
+    if (!known) await this.store.queues.send('mail', { to: user, about: `A login from ${address}` })
   }
 
   async addresses(user: string): Promise<(string | null)[]> {
@@ -28,14 +31,24 @@ describe('Logins', () => {
   beforeEach(async () => {
     clockOffsetMs = 0
     store = await openStore({ url: 'sqlite::memory:', clockOffsetMs: () => clockOffsetMs })
+    await store.groups.putPolicy('logins:', { capacity: 5, mode: 'distinct', ttlSeconds: 30 * 24 * 60 * 60 })
+    await store.queues.put('mail')
     logins = new Logins(store)
   })
   afterEach(() => store.close())
 
-  it('shows the newest address first', async () => {
-    await logins.record('fred', '192.0.2.1')
-    await logins.record('fred', '192.0.2.2')
-    expect(await logins.addresses('fred')).toEqual(['192.0.2.2', '192.0.2.1'])
+  it('shows the newest address first, each once', async () => {
+    for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.1']) await logins.record('fred', address)
+    expect(await logins.addresses('fred')).toEqual(['192.0.2.1', '192.0.2.2'])
+  })
+
+  it('has one mail sent for each new address', async () => {
+    for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.1']) await logins.record('fred', address)
+    const mails = await store.queues.receive('mail', { max: 10 })
+    expect(mails.map(({ body }) => body)).toEqual([
+      { to: 'fred', about: 'A login from 192.0.2.1' },
+      { to: 'fred', about: 'A login from 192.0.2.2' },
+    ])
   })
 
   it('knows nothing of what another test has stored', async () => {
@@ -43,7 +56,6 @@ describe('Logins', () => {
   })
 
   it('forgets an address after 30 days, without a test that sleeps', async () => {
-    await store.groups.putPolicy('logins:', { capacity: 5, mode: 'distinct', ttlSeconds: 30 * 24 * 60 * 60 })
     await logins.record('fred', '192.0.2.1')
     clockOffsetMs = 29 * DAY_MS
     await logins.record('fred', '192.0.2.2')

@@ -45,7 +45,8 @@ async function migrate(flags: DatabaseFlags): Promise<void> {
 }
 
 async function doctor(flags: DatabaseFlags & { json?: boolean }): Promise<void> {
-  const findings = await diagnose(databaseConfig(flags).databaseUrl)
+  const { databaseUrl, poolSize } = databaseConfig(flags)
+  const findings = await diagnose(databaseUrl, poolSize)
   process.stdout.write(flags.json ? `${JSON.stringify({ findings })}\n` : findingsText(findings))
   if (findings.some((finding) => finding.state === 'wrong')) process.exitCode = 1
 }
@@ -53,8 +54,9 @@ async function doctor(flags: DatabaseFlags & { json?: boolean }): Promise<void> 
 const SERVE_DETAILS = `
 Creates or upgrades the tables first. One line on standard output says when it is ready. Options go before the
 environment: PORT, HOST, DATABASE_URL, RECENTN_DEFAULT_CAPACITY, RECENTN_BODY_LIMIT_BYTES, RECENTN_POOL_SIZE,
-RECENTN_SHUTDOWN_SECONDS, RECENTN_RECENT_GROUPS_FEED=1 for the feed recent-groups, RECENTN_CORS_ORIGIN for a list of
-origins whose pages may read the answers.
+RECENTN_SHUTDOWN_SECONDS, RECENTN_DRAIN_SECONDS, RECENTN_RECENT_GROUPS_FEED=1 for the feed recent-groups,
+RECENTN_CORS_ORIGIN for a list of origins whose pages may read the answers; RECENTN_LOG_FORMAT (text, json),
+RECENTN_LOG_LEVEL (debug, info, warn, error), RECENTN_ACCESS_LOG=1 for a line a request.
 Where there are API keys (recentn keys), every request needs one. Without any, only a loopback address is listened on and
 only local requests are taken. RECENTN_ALLOW_ANONYMOUS=1 lifts both: whoever reaches the server may do everything.
 SIGTERM or SIGINT: finishes what was accepted, then ends.
@@ -66,9 +68,10 @@ migrated is refused. recentn serve does it by itself; this command is for doing 
 `
 
 const DOCTOR_DETAILS = `
-Changes nothing. Looks at the connection and the schema; on MySQL and MariaDB also at the version, transaction
-isolation, SKIP LOCKED, durability settings, the clock, and who holds locks on recentn's tables for how long (for this
-the user needs PROCESS, and on MySQL SELECT on performance_schema.data_locks). Exit code 1 when something is wrong.
+Changes nothing. Looks at the connection and the schema, at what waits in queues and feeds; on MySQL and MariaDB also at
+the version, transaction isolation, SKIP LOCKED, durability settings, the clock, who holds locks on recentn's tables for
+how long (for this the user needs PROCESS, and on MySQL SELECT on performance_schema.data_locks), the connections that are
+left, and whether it is read-only or a part of a cluster. Exit code 1 when something is wrong.
 `
 
 function program(): Command {
@@ -114,10 +117,12 @@ function sentenceOf(error: unknown): string {
   return foreseen ? withCause(error) : (error.stack ?? error.message)
 }
 
-// A reader that has seen enough, as `head` has, is no fault.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
-
 program()
+  // A reader that has seen enough, as `head` has, is no fault; a server goes on without one.
+  .hook('preAction', (_root, command) => {
+    if (command.name() === 'serve') return
+    process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+  })
   .parseAsync()
   .catch((error: unknown) => {
     process.stderr.write(`recentn: ${sentenceOf(error)}\n`)

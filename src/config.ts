@@ -1,5 +1,6 @@
 /** The environment as one frozen object. Every fault is found at once and named by its variable. */
 import { type Fault, invalidInput } from './errors'
+import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from './log-rules'
 import { integerFault, MAX_CAPACITY } from './rules'
 
 export interface Config {
@@ -19,6 +20,12 @@ export interface Config {
   readonly poolSize: number | undefined
   /** Every change of a group is in the feed `recent-groups`. */
   readonly recentGroupsFeed: boolean
+  readonly logFormat: LogFormat
+  readonly logLevel: LogLevel
+  /** A line for each request. */
+  readonly accessLog: boolean
+  /** So long it goes on serving, no longer ready, before it stops. */
+  readonly drainSeconds: number
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -35,6 +42,12 @@ export function readConfig(environment: Environment): Config {
     if (detail !== null) faults.push({ parameter: name, detail })
     return value
   }
+  const word = <T extends string>(name: string, words: readonly T[], byDefault: T): T => {
+    const text = get(name) ?? byDefault
+    if (!(words as readonly string[]).includes(text))
+      faults.push({ parameter: name, detail: `must be ${words.join(' or ')}` })
+    return text as T
+  }
   const config: Config = {
     port: integer('PORT', 0, 65_535, 3000),
     host: (get('HOST') ?? '127.0.0.1').replace(/^\[(.*)\]$/, '$1'),
@@ -46,6 +59,10 @@ export function readConfig(environment: Environment): Config {
     bodyLimitBytes: integer('RECENTN_BODY_LIMIT_BYTES', 1, 1024 ** 3, 1024 ** 2),
     poolSize: integer('RECENTN_POOL_SIZE', 1, 10_000, undefined),
     recentGroupsFeed: integer('RECENTN_RECENT_GROUPS_FEED', 0, 1, 0) === 1,
+    logFormat: word('RECENTN_LOG_FORMAT', LOG_FORMATS, 'text'),
+    logLevel: word('RECENTN_LOG_LEVEL', LOG_LEVELS, 'info'),
+    accessLog: integer('RECENTN_ACCESS_LOG', 0, 1, 0) === 1,
+    drainSeconds: integer('RECENTN_DRAIN_SECONDS', 0, 3600, 0),
   }
   if (!/^(sqlite:.|(mysql|mariadb):\/\/.)/.test(config.databaseUrl)) {
     faults.push({ parameter: 'DATABASE_URL', detail: 'must begin with sqlite:, mysql:// or mariadb://' })

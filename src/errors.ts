@@ -36,6 +36,7 @@ export const ERROR_TITLES = {
   schema_outdated: 'The recentn tables are older than this code',
   schema_too_new: 'The recentn tables are newer than this code',
   closed: 'The store is closed',
+  draining: 'The server is about to stop',
   internal: 'Something went wrong inside',
 } as const
 

@@ -28,6 +28,7 @@ export {
 } from './entities'
 export { ERROR_TITLES, type ErrorCode, type Fault, RecentnError } from './errors'
 export type { Access } from './http/access'
+export { createMetrics, type MetricRegistry, type Metrics, type MetricsOptions } from './http/metrics'
 export { createRouter, type RouterOptions } from './http/router'
 export { JsonText } from './json'
 export { FeedRepository } from './repositories/feeds/repository'
@@ -43,6 +44,7 @@ export type { BatchingOptions } from './runtime/appends'
 export type * from './runtime/poller-types'
 export type * from './runtime/worker-types'
 export { attachStore, openStore } from './store'
+export type { ConnectionUse, Counted, StoreCounts, StoreTotals } from './store-counts'
 export type {
   OpenOptions,
   Store,

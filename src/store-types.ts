@@ -8,6 +8,7 @@ import type { Sequences } from './repositories/sequences'
 import type { BatchingOptions } from './runtime/appends'
 import type { Poller, PollHandler, PollOptions } from './runtime/poller-types'
 import type { Handler, Worker, WorkOptions } from './runtime/worker-types'
+import type { StoreCounts, StoreTotals } from './store-counts'
 
 export interface StoreOptions {
   /** Capacity of groups that no policy and no own setting covers: 1 to 10,000, else 10. */
@@ -26,6 +27,11 @@ export interface StoreOptions {
   }
   /** Milliseconds added to the database's clock: for tests that must not sleep. */
   clockOffsetMs?: () => number
+  /**
+   * Told of what goes wrong in the background (`'publish'`, `'sweep'`, `'look at groups'`), once until it goes well again; a
+   * process warning when left out.
+   */
+  onBackgroundError?: (error: unknown, doing: string) => void
 }
 
 export interface OpenOptions extends StoreOptions {
@@ -119,6 +125,16 @@ export interface Store {
    * false. Throws `invalid_input` for options that are not valid; what the table has against them goes to `onError`.
    */
   poll<T extends ObjectLiteral>(target: EntityTarget<T>, handler: PollHandler<T>, options?: PollOptions<T>): Poller
+  /**
+   * What this process has done with the store, in plain numbers; asks nobody. `createMetrics` makes Prometheus metrics of
+   * them.
+   */
+  counts(): StoreCounts
+  /**
+   * What is in all queues and feeds together. Counted along indexes, which takes the longer the more there is, and kept: an
+   * answer may be 5 seconds old, or older where counting takes long.
+   */
+  totals(): Promise<StoreTotals>
   /** Resolves when the database answers; throws `database_unavailable` else. */
   ping(): Promise<void>
   /** Finishes what was accepted, then lets go of the database. Repeatable. */

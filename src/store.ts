@@ -2,32 +2,37 @@
  * Binds the repositories to a database: one opened by URL (`openStore`) or the user's own (`attachStore`).
  */
 import 'reflect-metadata'
-import type { DataSource, DataSourceOptions, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
+import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
 import { connect, dataSourceOptions, locationOf } from './database/connect'
+import { connectionUse } from './database/connection-use'
 import type { Engine, Session } from './database/engine'
 import { Gate, isInsideTransaction } from './database/gate'
 import { migrate, requireSchema, schemaVersion } from './database/migrate'
 import { attach, engineOf, recognise } from './database/session'
 import { describeTable } from './database/table'
-import { Database, sessionWithin, translated } from './database/transaction'
-import { invalidInput, RecentnError } from './errors'
+import { Database, sessionWithin } from './database/transaction'
 import { DEFAULT_TOMBSTONE_SECONDS } from './feed-rules'
 import { type FeedOptions, FeedRepository } from './repositories/feeds/repository'
+import { feedTotals } from './repositories/feeds/totals'
 import { KeyRepository } from './repositories/keys/repository'
 import { PollRepository } from './repositories/polls/repository'
 import { QueueRepository } from './repositories/queues/repository'
+import { queueTotals } from './repositories/queues/totals'
 import { PolicyCache } from './repositories/recent/policies'
 import { RecentRepository } from './repositories/recent/repository'
 import { SequenceRepository } from './repositories/sequences'
-import { integerFault, MAX_CAPACITY, MAX_TTL_SECONDS } from './rules'
-import { MAX_LANES } from './runtime/appends'
 import { BatchedGroups } from './runtime/batched-groups'
 import { BatchedQueues } from './runtime/batched-queues'
+import { Kept } from './runtime/kept'
 import { KnownKeys } from './runtime/known-keys'
 import { PolledTables } from './runtime/polled-tables'
 import type { Poller, PollHandler, PollOptions } from './runtime/poller-types'
 import { PublishedFeeds } from './runtime/published-feeds'
-import { Sweeper } from './runtime/sweeper'
+import type { Sweeper } from './runtime/sweeper'
+import { sweepersOf } from './runtime/sweepers'
+import { WorkCounts } from './runtime/work-counts'
+import { countsOf, type StoreCounts, type StoreTotals } from './store-counts'
+import { checkOptions, openingFault, warn } from './store-options'
 import type { OpenOptions, Store, StoreOptions, Transaction, TransactionOptions } from './store-types'
 
 /** What a store works on, and how to let go of it. */
@@ -36,11 +41,6 @@ interface Base {
   database: Database
   close(): Promise<void>
 }
-
-/** Delays and visibility timeouts that are over are seen to so often. */
-const QUEUES_SWEEP_MS = 500
-/** Tombstones that have been kept long enough. */
-const FEEDS_SWEEP_MS = 5000
 
 /** The operations of all repositories in one transaction. */
 function within(session: Session, policies: PolicyCache, feeds: FeedOptions) {
@@ -61,6 +61,8 @@ class BoundStore implements Store {
   readonly dataSource: DataSource
   readonly location: string
   readonly #base: Base
+  readonly #work = new WorkCounts()
+  readonly #totals: Kept<StoreTotals>
   readonly #engine: Engine
   readonly #options: StoreOptions
   readonly #policies: PolicyCache
@@ -77,34 +79,37 @@ class BoundStore implements Store {
     this.location = locationOf(base.dataSource.options)
     // SQLite has one connection, for which everybody waits in one line.
     const isSqlite = this.#engine.family === 'sqlite'
+    const shared = { counts: this.#work, isInside: isInsideTransaction }
+    const { onBackgroundError = warn } = options
     this.groups = new BatchedGroups(base.database, this.#policies, {
+      ...shared,
       readsAtOnce: isSqlite ? 1 : 3,
-      isInside: isInsideTransaction,
       appends: isSqlite ? { ...options.batching, lanes: 1 } : options.batching,
-      onStreamError: (error) => process.emitWarning(`recentn could not look at groups: ${String(error)}`),
+      onStreamError: (error) => onBackgroundError(error, 'look at groups'),
     })
-    this.queues = new BatchedQueues(base.database, { atOnce: isSqlite ? 1 : 2, isInside: isInsideTransaction })
+    this.queues = new BatchedQueues(base.database, { ...shared, atOnce: isSqlite ? 1 : 2 })
     this.feeds = new PublishedFeeds(base.database, {
+      ...shared,
       describe: (target) => describeTable(base.dataSource, base.database, target),
       atOnce: isSqlite ? 1 : 2,
       publish: options.publish !== false,
       recentGroups: options.recentGroupsFeed === true,
       tombstoneSeconds: options.feeds?.tombstoneSeconds ?? DEFAULT_TOMBSTONE_SECONDS,
-      isInside: isInsideTransaction,
-      onError: (error) => process.emitWarning(`recentn could not publish: ${String(error)}`),
+      onError: (error) => onBackgroundError(error, 'publish'),
     })
     this.sequences = new SequenceRepository(base.database)
     this.keys = new KnownKeys(new KeyRepository(base.database))
     this.#polled = new PolledTables((target, shape) => {
       return new PollRepository(base.dataSource, base.database, target, shape)
     }, isInsideTransaction)
-    const onError = (error: unknown) => process.emitWarning(`recentn could not sweep: ${String(error)}`)
-    const sweepers = [
-      { sweep: () => this.groups.sweep(), onError },
-      { sweep: () => this.queues.sweep(), onError, intervalMs: QUEUES_SWEEP_MS },
-      { sweep: () => this.feeds.sweep(), onError, intervalMs: FEEDS_SWEEP_MS },
-    ]
-    this.#sweepers = options.sweep === false ? [] : sweepers.map((one) => new Sweeper(one))
+    this.#sweepers =
+      options.sweep === false ? [] : sweepersOf(this, this.#work, (error) => onBackgroundError(error, 'sweep'))
+    this.#totals = new Kept(() =>
+      base.database.read(async (reader) => ({
+        queues: await queueTotals(reader),
+        feeds: await feedTotals(reader, this.feeds.followed.values()),
+      })),
+    )
   }
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>, { retries = 10 }: TransactionOptions = {}): Promise<T> {
@@ -135,6 +140,20 @@ class BoundStore implements Store {
     const manager = 'startTransaction' in transaction ? transaction.manager : transaction
     const { followed } = this.feeds
     return { ...within(session, this.#policies.forTransaction(), { followed }), manager }
+  }
+
+  counts(): StoreCounts {
+    return countsOf(this.#work, this.#base.database.counts, {
+      connections: connectionUse(this.dataSource, this.#base.database.gate),
+      changesWaiting: this.feeds.waiting,
+      groupListeners: this.groups.streams.listeners,
+      pollers: this.#polled.size,
+      ...this.queues.activity,
+    })
+  }
+
+  totals(): Promise<StoreTotals> {
+    return this.#totals.get()
   }
 
   async ping(): Promise<void> {
@@ -170,30 +189,6 @@ async function begun(store: BoundStore): Promise<Store> {
     await store.close()
     throw error
   }
-}
-
-function checkOptions({ defaultCapacity, batching = {}, feeds = {} }: StoreOptions): void {
-  const given: [string, unknown, number][] = [
-    ['defaultCapacity', defaultCapacity, MAX_CAPACITY],
-    ['batching.lanes', batching.lanes, MAX_LANES],
-    ['batching.maxPendingItems', batching.maxPendingItems, Number.MAX_SAFE_INTEGER],
-    ['batching.maxPendingBytes', batching.maxPendingBytes, Number.MAX_SAFE_INTEGER],
-    ['feeds.tombstoneSeconds', feeds.tombstoneSeconds, MAX_TTL_SECONDS],
-  ]
-  const faults = given.flatMap(([parameter, value, max]) => {
-    const detail = value === undefined ? null : integerFault(value, 1, max)
-    return detail === null ? [] : [{ parameter, detail }]
-  })
-  if (faults.length > 0) throw invalidInput(faults)
-}
-
-/** What is no fault of the network is one of the address, the password, the privileges or the file: worth no retry. */
-function openingFault(engine: Engine, options: DataSourceOptions, error: unknown): unknown {
-  const told = translated(error, engine)
-  const isFile = options.type === 'better-sqlite3'
-  if (told instanceof RecentnError && !(isFile && told.code === 'database_unavailable')) return told
-  const reason = (error as Error).message
-  return new RecentnError('database_refused', `${locationOf(options)} can't be used: ${reason}`, { cause: error })
 }
 
 /**

@@ -1,25 +1,31 @@
-/** Puts the figures that are kept into docs/benchmark.md, between its two markers. */
+/** Puts the figures that are kept into docs/benchmark.md and the README, between the two markers of each. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { scaleReport } from '../scale/report'
 import { ENGINES } from '../types'
+import { comparisonOf } from './comparison'
 import { FOLDER, pathOf, readResults } from './results'
 import { reportOf } from './table'
 
-const PAGE = resolve(__dirname, '../../docs/benchmark.md')
+const ROOT = resolve(__dirname, '../..')
 const BEGIN = '<!-- bench:begin -->'
 const END = '<!-- bench:end -->'
 
 export function writeDocs(): void {
-  const page = readFileSync(PAGE, 'utf8')
-  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)]
-  if (begin < 0 || end < begin) throw new Error(`docs/benchmark.md lacks ${BEGIN} … ${END}`)
   const parts = ENGINES.filter((engine) => existsSync(pathOf(engine, 'json'))).map((engine) => {
     const chart = `![The figures on ${engine}, as bars](../bench/results/${engine}.svg)`
     return `## ${engine}\n\n${chart}\n\n${reportOf(readResults(engine))}`
   })
   const scale = join(FOLDER, 'scale.json')
   if (existsSync(scale)) parts.push(`## Scale\n\n${scaleReport(JSON.parse(readFileSync(scale, 'utf8')))}`)
-  const text = parts.length > 0 ? parts.join('\n') : 'Nothing is measured yet.\n'
-  writeFileSync(PAGE, `${page.slice(0, begin + BEGIN.length)}\n\n${text}\n${page.slice(end)}`)
+  fill('docs/benchmark.md', parts.length > 0 ? parts.join('\n') : 'Nothing is measured yet.\n')
+  fill('README.md', comparisonOf(readResults('mariadb')))
+}
+
+function fill(name: string, text: string): void {
+  const path = join(ROOT, name)
+  const page = readFileSync(path, 'utf8')
+  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)]
+  if (begin < 0 || end < begin) throw new Error(`${name} lacks ${BEGIN} … ${END}`)
+  writeFileSync(path, `${page.slice(0, begin + BEGIN.length)}\n\n${text}\n${page.slice(end)}`)
 }

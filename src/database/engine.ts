@@ -74,6 +74,8 @@ export interface Engine {
   unionAll(selects: readonly string[]): string
   /** A statement as the driver is given it. */
   bound(sql: string, parameters: readonly Parameter[]): readonly [sql: string, parameters: Parameter[] | null]
+  /** How many placeholders a text of the user's has; null where a quote or comment in it is open, or may be. */
+  placeholders(sql: string): number | null
   /** How it speaks of rows of tables that are not ours. */
   readonly rowFacts: RowFacts
   /** Sorts an error of the driver, or of TypeORM around it. */

@@ -13,6 +13,7 @@ import type { DataSource, QueryRunner } from 'typeorm'
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner'
 import { RecentnError } from '../errors'
 import type { Courtesy } from './courtesy'
+import { DatabaseCounts } from './database-counts'
 import { sqliteEngine } from './sqlite'
 
 /** How long a caller waits for its turn, and then for the lock of another process. */
@@ -35,10 +36,17 @@ export class Gate {
   #tail: Promise<void> = Promise.resolve()
   #waiting = 0
   #breathedAt = Number.NEGATIVE_INFINITY
+  /** Of all that goes through it. */
+  readonly counts = new DatabaseCounts()
 
   /** True while somebody holds it or waits for it. */
   get busy(): boolean {
     return this.#waiting > 0
+  }
+
+  /** Who holds it and who wait for it. */
+  get waiting(): number {
+    return this.#waiting
   }
 
   /** Resolves when it is the caller's turn, to the function that ends it. */
@@ -141,6 +149,7 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner {
           return await super.query(sql, parameters, structured)
         } catch (error) {
           if (sqliteEngine.failure(error) !== 'conflict' || Date.now() > deadline) throw error
+          this.#gate.counts.retried(error)
         } finally {
           if (!connection.inTransaction) this.#courtesy?.end()
         }

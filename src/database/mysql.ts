@@ -1,5 +1,6 @@
 /** MySQL and MariaDB. Of what recentn's statements use only MariaDB has RETURNING. */
 import { driverError, type Engine, type Failure, type Parameter } from './engine'
+import { countPlaceholders, MYSQL_SPELLING, nextPlaceholder } from './placeholders'
 import { mysqlRows } from './row-facts'
 
 /** Deadlock, lock wait timeout, and MariaDB's "record has changed since last read" (innodb_snapshot_isolation). */
@@ -49,27 +50,18 @@ function literal(value: Parameter): string {
   return value === null ? 'NULL' : String(value)
 }
 
-/** The statement with its values in place of the placeholders; a question mark inside quotes is none. */
+/** The statement with its values in place of the placeholders. */
 function withValues(sql: string, parameters: readonly Parameter[]): string {
   let whole = ''
   let start = 0
   let used = 0
-  let quote = 0
-  for (let index = 0; index < sql.length; index++) {
-    const unit = sql.charCodeAt(index)
-    if (unit === QUOTE || unit === DOUBLE_QUOTE || unit === BACKTICK)
-      quote = quote === 0 ? unit : quote === unit ? 0 : quote
-    if (unit !== PLACEHOLDER || quote !== 0) continue
-    whole += sql.slice(start, index) + literal(parameters[used++] as Parameter)
-    start = index + 1
+  let at = nextPlaceholder(sql, 0, MYSQL_SPELLING)
+  for (; at >= 0; at = nextPlaceholder(sql, start, MYSQL_SPELLING)) {
+    whole += sql.slice(start, at) + literal(parameters[used++] as Parameter)
+    start = at + 1
   }
   return whole + sql.slice(start)
 }
-
-const QUOTE = 0x27
-const DOUBLE_QUOTE = 0x22
-const BACKTICK = 0x60
-const PLACEHOLDER = 0x3f
 
 /** A loop, not map and join: a batch has thousands of values. */
 const values: Engine['values'] = (rows) => {
@@ -119,6 +111,7 @@ export const mysqlEngine: Engine = {
   losesCommits: true,
   // Given any list, mysql2 looks through the whole statement for placeholders.
   bound: (sql, parameters) => [parameters.length === 0 ? sql : withValues(sql, parameters), null],
+  placeholders: (sql) => countPlaceholders(sql, MYSQL_SPELLING),
   unionAll: (selects) => selects.map((select) => `(${select})`).join('\nUNION ALL\n'),
   rowFacts: mysqlRows,
   failure,

@@ -8,6 +8,8 @@
  */
 import type { EntityManager, QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
+import { CutOff, unknownOutcome } from './cut-off'
+import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
 import type { Gate } from './gate'
 import { commit, type Life, readerOn, rollBack, statementsOn, txOn, watch } from './life'
@@ -32,6 +34,7 @@ const OUTCOME_MS = 10_000
 
 export class Database implements Session {
   readonly engine: Engine
+  readonly counts: DatabaseCounts
   readonly #options: DatabaseOptions
   /** SQLite's; the servers have a connection for each caller. */
   readonly #gate: Gate | null
@@ -43,6 +46,11 @@ export class Database implements Session {
     this.#options = options
     this.#gate = options.engine.family === 'sqlite' ? (options.gate ?? null) : null
     this.engine = options.engine
+    this.counts = this.#gate?.counts ?? new DatabaseCounts()
+  }
+
+  get gate(): Gate | null {
+    return this.#gate
   }
 
   /** Runs statements outside of a transaction; `work` must only read, it runs again after a lost connection. */
@@ -184,10 +192,16 @@ export class Database implements Session {
         return await work()
       } catch (error) {
         if (error instanceof RecentnError) throw error
-        const failure = Date.now() < deadline ? this.engine.failure(error) : 'other'
-        if (failure === 'conflict' && conflicts++ < maxConflicts) await pause(Math.min(2 ** conflicts, 100))
-        else if (failure === 'lost' && losses++ < Math.min(MAX_LOST_RETRIES, maxConflicts)) await pause(50 * losses)
-        else throw translated(error, this.engine)
+        const failure = this.engine.failure(error)
+        const isLeft =
+          (failure === 'conflict' && conflicts++ < maxConflicts) ||
+          (failure === 'lost' && losses++ < Math.min(MAX_LOST_RETRIES, maxConflicts))
+        if (!isLeft || Date.now() >= deadline) {
+          if (failure === 'conflict' || failure === 'lost') this.counts.failed(error)
+          throw translated(error, this.engine)
+        }
+        this.counts.retried(error)
+        await pause(failure === 'conflict' ? Math.min(2 ** conflicts, 100) : 50 * losses)
       }
     }
   }
@@ -205,22 +219,6 @@ export function sessionWithin(
   }
   const tx = txOn(runner, engine, () => runner.isTransactionActive, clockOffsetMs)
   return sessionIn(tx, runner, (error) => translated(error, engine))
-}
-
-/** The commit failed, as when the connection is lost: what the transaction would have given, if it arrived. */
-class CutOff extends Error {
-  constructor(
-    override readonly cause: unknown,
-    readonly result: unknown,
-    /** True when the fault came after the database had committed. */
-    readonly committed: boolean,
-  ) {
-    super('The commit has failed')
-  }
-}
-
-function unknownOutcome({ cause }: CutOff): RecentnError {
-  return new RecentnError('outcome_unknown', undefined, { cause, retryAfterSeconds: 1 })
 }
 
 /** The driver's errors that a caller can do something about, as ours; others stay as they are. */

@@ -10,6 +10,8 @@ export type Access = 'anonymous' | 'keys' | ((request: Request, scope: Scope) =>
 export interface Grant {
   /** Only names that begin with this; null is all. */
   prefix: string | null
+  /** The id of the key. */
+  keyId?: string
   /** Whether the request may go on. For ever when left out. */
   lasts?(): Promise<boolean>
 }
@@ -37,7 +39,7 @@ export async function byKey(keys: StoreKeys, { headers }: Request, scope: Scope)
   if (!covers(key.scopes, scope)) {
     throw new RecentnError('forbidden', `The key ${key.id} does not have the scope ${scope}`)
   }
-  return { prefix: key.prefix, lasts: async () => (await keys.verify(text)) !== null }
+  return { prefix: key.prefix, keyId: key.id, lasts: async () => (await keys.verify(text)) !== null }
 }
 
 /** Together with the age of what a process knows of a key this is less than 5 seconds. */

@@ -1,29 +1,42 @@
-/** The app of the process: the router, the health routes, who may reach them, and the headers of every answer. */
+/** The app of the process: the router, the health routes, the dashboard, who may reach them, and all answers' headers. */
 import express, { type ErrorRequestHandler, type Express } from 'express'
 import { RecentnError } from '../errors'
 import type { Store } from '../store-types'
-import { cors, securityHeaders } from './headers'
-import { healthRoutes } from './health'
-import { sendProblem, statusOf, toRecentnError } from './problem'
+import { dashboard } from './dashboard'
+import { cors, setSecurityHeaders } from './headers'
+import { processRoutes } from './health'
+import { createMetrics, type Metrics } from './metrics'
+import { isFault, sendProblem, toRecentnError } from './problem'
 import { processAccess } from './process-access'
 import { giveRequestId } from './request-id'
 import { type RouterOptions, routerOf, storeRoutes } from './router'
+import { type Observer, observing } from './traffic'
 
 export interface AppOptions extends Pick<RouterOptions, 'bodyLimitBytes' | 'onError' | 'stopping' | 'streams'> {
   /** Requests without a key are taken, and with any Host and Origin. */
   allowAnonymous: boolean
   /** Origins whose pages may read answers; none when left out. */
   corsOrigins?: readonly string[]
+  /** What is at `/metrics`; the store's, when left out. */
+  metrics?: Metrics
+  /** Abort it when the process is about to stop: `/readyz` says so from then on. */
+  draining?: AbortSignal
+  /** Told of every request, beside the metrics. */
+  observers?: readonly Observer[]
 }
 
 export function createApp(store: Store, options: AppOptions): Express {
-  const { allowAnonymous, corsOrigins = [], onError } = options
+  const { allowAnonymous, corsOrigins = [], onError, draining, observers = [] } = options
+  const { metrics = createMetrics(store) } = options
   const { guard, door } = processAccess(store, allowAnonymous)
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
-  app.use(securityHeaders)
+  const observe = observing([metrics.observer, ...observers])
+  // Each middleware has its price: what every request needs is in one.
   app.use((request, response, next) => {
+    observe(request, response)
+    setSecurityHeaders(response)
     giveRequestId(request, response)
     if (request.headers.host === undefined && request.httpVersion === '1.1') {
       throw new RecentnError('invalid_input', 'The Host header is required')
@@ -33,14 +46,15 @@ export function createApp(store: Store, options: AppOptions): Express {
   app.use(door)
   if (corsOrigins.length > 0) app.use(cors(corsOrigins))
   const { bodyLimitBytes, stopping, streams } = options
-  const routes = [...storeRoutes, ...healthRoutes]
+  const routes = [...storeRoutes, ...processRoutes({ metrics, draining })]
   app.use(routerOf(store, { guard, bodyLimitBytes, onError, stopping, streams }, routes))
+  app.use(dashboard())
   app.use(() => {
     throw new RecentnError('not_found')
   })
   const problems: ErrorRequestHandler = (thrown: unknown, request, response, _next) => {
     const error = toRecentnError(thrown)
-    if (statusOf(error) >= 500) onError?.(thrown, { request, requestId: giveRequestId(request, response) })
+    if (isFault(error)) onError?.(thrown, { request, requestId: giveRequestId(request, response) })
     sendProblem(response, error)
   }
   app.use(problems)

@@ -9,6 +9,7 @@ import { EventStreams, type StreamLimits } from './event-streams'
 import { pathReader, queryReader } from './parameters'
 import { checkReach } from './reach'
 import type { Answer, Route } from './route'
+import { traceOf } from './traffic'
 import { WaitingRequests } from './waiting'
 
 export interface DispatchOptions {
@@ -27,8 +28,14 @@ export function handlerOf(route: Route, store: Store, guard: Guard, options: Dis
   const waiting = route.waits ? new WaitingRequests(options.stopping) : null
   const streams = route.streams ? new EventStreams(options.stopping, options.streams) : null
   return async (request, response) => {
+    const trace = traceOf(response)
+    if (trace) {
+      trace.route = route.path
+      trace.isStream = route.streams === true
+    }
     const granted = guard(request, route.scope)
     const grant = granted instanceof Promise ? await granted : granted
+    if (trace) trace.keyId = grant.keyId ?? null
     const body = route.body ? await bodyOrFault(request, bodyLimitBytes) : null
     const input = { ...readInput(request, body), within: grant.prefix }
     if (grant.prefix !== null && typeof reach === 'function') checkReach(grant.prefix, reach(input))
@@ -103,7 +110,7 @@ function inTermsOfTheRequest(error: RecentnError, route: Route): RecentnError {
   return invalidInput(faults)
 }
 
-function send(request: Request, response: Response, { status, body, tag }: Answer): void {
+function send(request: Request, response: Response, { status, body, tag, type = 'application/json' }: Answer): void {
   response.statusCode = status
   if (tag === undefined) {
     response.setHeader('Cache-Control', 'no-store')
@@ -120,7 +127,7 @@ function send(request: Request, response: Response, { status, body, tag }: Answe
     response.end()
     return
   }
-  response.setHeader('Content-Type', 'application/json')
+  response.setHeader('Content-Type', type)
   response.setHeader('Content-Length', Buffer.byteLength(body))
   response.end(body)
 }

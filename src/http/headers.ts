@@ -1,16 +1,23 @@
 /** Headers of every answer of the process: what browsers may do with it, and the pages of which origins may read it. */
+import type { ServerResponse } from 'node:http'
 import type { RequestHandler } from 'express'
 
-/** An answer is data: never a page, a script, a frame, or a referrer with names in it. */
+/**
+ * An answer is data: never a page, a script, a frame, a picture in another site's page (which asks without an Origin, so
+ * that a server without keys would answer), or a referrer with names in it.
+ */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
 }
 
-export const securityHeaders: RequestHandler = (_request, response, next) => {
-  for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value)
-  next()
+const HEADERS = Object.entries(SECURITY_HEADERS)
+
+export function setSecurityHeaders(response: ServerResponse): void {
+  for (const [name, value] of HEADERS) response.setHeader(name, value)
 }
 
 const METHODS = 'GET, HEAD, POST, PUT, DELETE'

@@ -11,6 +11,8 @@ const MAX_HEADER_BYTES = 256 * 1024
 export interface Listening {
   /** Such as `http://127.0.0.1:3000`. */
   url: string
+  /** From now on each answer is the last one of its connection: who is balanced by connections goes elsewhere. */
+  drain(): void
   /** Accepts nothing more; resolves when every accepted request is answered and every connection closed. */
   stop(): Promise<void>
 }
@@ -44,7 +46,13 @@ export async function listen(
   server.on('request', app)
   server.on('clientError', refuse)
   await start(server, host, port)
-  return { url: urlOf(server.address() as AddressInfo), stop: () => stop(server, connections) }
+  return {
+    url: urlOf(server.address() as AddressInfo),
+    drain: () => {
+      server.prependListener('request', ({ socket }, response) => makeLast(socket, response))
+    },
+    stop: () => stop(server, connections),
+  }
 }
 
 function start(server: http.Server, host: string, port: number): Promise<void> {

@@ -1,6 +1,7 @@
 /** Errors as RFC 9457 problem details: which code gets which status, and what of an error a client may see. */
 import type { ServerResponse } from 'node:http'
 import { ERROR_TITLES, type ErrorCode, RecentnError } from '../errors'
+import { traceOf } from './traffic'
 
 export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   invalid_input: 400,
@@ -33,6 +34,7 @@ export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   schema_outdated: 503,
   schema_too_new: 503,
   closed: 503,
+  draining: 503,
 }
 
 /** More faults than this are counted instead of listed, so that a hostile body can't make an answer many times its size. */
@@ -55,6 +57,11 @@ export function statusOf({ code, faults }: RecentnError): number {
   // A queue that the input names, as a dead-letter queue, is a fault of the input.
   if (code === 'queue_not_found' && faults.length > 0) return 400
   return STATUS_OF[code]
+}
+
+/** Whether whoever runs the server should hear of it: what went wrong inside, not that it was told to stop. */
+export function isFault(error: RecentnError): boolean {
+  return statusOf(error) >= 500 && error.code !== 'draining'
 }
 
 /** The JSON text of a problem. What went wrong inside (5xx) is told by its title only. */
@@ -80,6 +87,8 @@ export function sendProblem(response: ServerResponse, error: RecentnError, heade
     response.destroy()
     return
   }
+  const trace = traceOf(response)
+  if (trace) trace.problem = error.code
   const status = statusOf(error)
   const text = problemText(error)
   response.writeHead(status, {

@@ -11,8 +11,10 @@ export type Method = 'get' | 'put' | 'post' | 'delete'
 /** What a handler answers. */
 export interface Answer {
   status: number
-  /** JSON text; none for 204. */
+  /** Text, of the media type; none for 204. */
   body?: string
+  /** JSON when left out. */
+  type?: string
   /** A strong tag without its quotes: makes the answer a conditional one. */
   tag?: string
   /** Server-sent events in place of a body, of a route that `streams`: each whole, with the empty line after it. */

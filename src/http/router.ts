@@ -12,14 +12,16 @@ import { groupStreamRoutes } from './group-stream'
 import { groupRoutes } from './groups'
 import { itemRoutes } from './items'
 import { memberRoutes } from './members'
+import type { Metrics } from './metrics'
 import { openApiDocument } from './openapi/document'
 import { policyRoutes } from './policies'
-import { sendProblem, statusOf, toRecentnError } from './problem'
+import { isFault, sendProblem, toRecentnError } from './problem'
 import { claimRoutes } from './queue-claims'
 import { messageRoutes } from './queue-messages'
 import { queueRoutes } from './queues'
 import { giveRequestId } from './request-id'
 import type { Method, Route } from './route'
+import { observing, traceOf } from './traffic'
 import { packageVersion } from './version'
 
 export type { Access } from './access'
@@ -31,6 +33,8 @@ export interface RouterOptions extends DispatchOptions {
    * out.
    */
   onError?: (error: unknown, context: { request: Request; requestId: string }) => void
+  /** Count the requests to this router too (`createMetrics`). */
+  metrics?: Metrics
 }
 
 /** Every route that works on a store. */
@@ -70,7 +74,9 @@ type GuardedOptions = Omit<RouterOptions, 'access'> & { guard: Guard; isDocument
 /** A router of the given routes, their document at `/openapi.json`, and problems for what goes wrong. */
 export function routerOf(store: Store, options: GuardedOptions, routes: readonly Route[]): Router {
   const router = express.Router({ strict: true, caseSensitive: true })
+  const observe = options.metrics && observing([options.metrics.observer])
   router.use((request, response, next) => {
+    observe?.(request, response)
     giveRequestId(request, response)
     // Bytes that are no ASCII reach us as Latin-1: a name would silently become another one.
     if (/[^\x21-\x7e]/.test(request.url)) throw new RecentnError('invalid_input', 'The path must be percent-encoded')
@@ -78,7 +84,7 @@ export function routerOf(store: Store, options: GuardedOptions, routes: readonly
   })
   for (const [path, methods] of byPath(routes)) {
     const handlers = methods.map((route) => [route.method, handlerOf(route, store, options.guard, options)] as const)
-    register(router, path.replaceAll(/\{(\w+)\}/g, ':$1'), handlers)
+    register(router, path, handlers)
   }
   register(router, '/openapi.json', [['get', documentHandler(options, routes)]])
   router.use('/v1', () => {
@@ -111,11 +117,18 @@ function byPath(routes: readonly Route[]): Map<string, Route[]> {
 }
 
 /** The handlers of one path, and the answer to every other method. */
-function register(router: Router, path: string, handlers: readonly (readonly [Method, RequestHandler])[]): void {
+export function register(
+  router: Router,
+  template: string,
+  handlers: readonly (readonly [Method, RequestHandler])[],
+): void {
+  const path = template.replaceAll(/\{(\w+)\}/g, ':$1')
   const allowed = handlers.flatMap(([method]) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))
   const allow = [...allowed, 'OPTIONS'].join(', ')
   for (const [method, handler] of handlers) router[method](path, handler)
   router.all(path, (request, response) => {
+    const trace = traceOf(response)
+    if (trace) trace.route = template
     if (request.method === 'OPTIONS') response.status(204).setHeader('Allow', allow).end()
     else sendProblem(response, new RecentnError('method_not_allowed'), { Allow: allow })
   })
@@ -123,6 +136,8 @@ function register(router: Router, path: string, handlers: readonly (readonly [Me
 
 function documentHandler({ guard, isDocumentGuarded }: GuardedOptions, routes: readonly Route[]): RequestHandler {
   return async (request, response) => {
+    const trace = traceOf(response)
+    if (trace) trace.route = '/openapi.json'
     if (isDocumentGuarded) await guard(request, 'read')
     const text = JSON.stringify(openApiDocument(routes, packageVersion(), request.baseUrl || '/'))
     response.setHeader('Content-Type', 'application/json')
@@ -140,7 +155,7 @@ function problemHandler(options: GuardedOptions, routes: readonly Route[]): Erro
     }
     // Express says so when it can't decode a parameter of the path.
     const error = thrown instanceof URIError ? invalidInput(undecodable(request.url, routes)) : toRecentnError(thrown)
-    if (statusOf(error) >= 500) onError(thrown, { request, requestId: giveRequestId(request, response) })
+    if (isFault(error)) onError(thrown, { request, requestId: giveRequestId(request, response) })
     sendProblem(response, error)
   }
 }

@@ -9,6 +9,7 @@ import { appendedItemOf } from '../repositories/recent/rows'
 import type { AppendedItem, PayloadOptions } from '../repositories/recent/types'
 import { Writer } from '../repositories/writers'
 import { laneOf } from './lane'
+import type { WorkCounts } from './work-counts'
 import { WriteBatcher } from './write-batcher'
 
 /** How a store batches appends; each can be left out. */
@@ -36,8 +37,14 @@ export class Appends {
   readonly #writers: readonly Writer[]
   readonly #batcher: WriteBatcher<Request, Appended[]>
   readonly #repository: RecentRepository
+  readonly #counts: WorkCounts
 
-  constructor(repository: RecentRepository, { lanes = 2, maxPendingItems, maxPendingBytes }: BatchingOptions = {}) {
+  constructor(
+    repository: RecentRepository,
+    counts: WorkCounts,
+    { lanes = 2, maxPendingItems, maxPendingBytes }: BatchingOptions = {},
+  ) {
+    this.#counts = counts
     this.#repository = repository
     this.#writers = Array.from({ length: lanes + 1 }, () => new Writer())
     this.#batcher = new WriteBatcher({
@@ -47,6 +54,8 @@ export class Appends {
       maxBatchBytes: MAX_BATCH_BYTES,
       maxPendingItems: maxPendingItems ?? 100_000,
       maxPendingBytes: maxPendingBytes ?? 64 * 1024 * 1024,
+      batches: counts.appendBatches,
+      onOverload: () => counts.overloaded++,
       run: (lane, requests, isPatient) =>
         repository.appendBatch(requests, this.#writers[lane] as Writer, isPatient ? undefined : SHORT_RETRY_MS),
       areLocked: async (requests) => {
@@ -65,6 +74,10 @@ export class Appends {
     let bytes = 0
     for (const { payload, group } of rows) bytes += ITEM_BYTES + group.length + (payload?.length ?? 0)
     const appended = await this.#batcher.add(laneOf((rows[0] as NewRow).group), rows, { items: rows.length, bytes })
+    for (const one of appended) {
+      if (one.appended) this.#counts.itemsAppended++
+      else this.#counts.itemsDeduplicated++
+    }
     return appended.map((one) => appendedItemOf(one.row, one.appended, payloads))
   }
 

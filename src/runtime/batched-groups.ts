@@ -12,6 +12,7 @@ import type * as Types from '../repositories/recent/types'
 import { Appends, type BatchingOptions } from './appends'
 import { ReadBatcher } from './read-batcher'
 import { WatchableGroups } from './watchable-groups'
+import { WorkCounts } from './work-counts'
 
 export interface BatchedOptions {
   /** Merged reads in flight: one where there is one connection. */
@@ -19,6 +20,7 @@ export interface BatchedOptions {
   /** True for code inside a transaction that has the only connection: its calls must not wait behind others. */
   isInside: () => boolean
   appends?: BatchingOptions
+  counts?: WorkCounts
   /** Groups that may wait to be read before a read is refused with `overloaded`; else 100,000. */
   maxPendingReads?: number
   /** Told when streams can't be fed for a reason that is not the database's being away. */
@@ -35,12 +37,15 @@ export class BatchedGroups extends WatchableGroups {
 
   constructor(session: Session, policies: PolicyCache, options: BatchedOptions) {
     super(session, policies, options.onStreamError)
+    const { counts = new WorkCounts() } = options
     this.#isInside = options.isInside
-    this.#appends = new Appends(this, options.appends)
+    this.#appends = new Appends(this, counts, options.appends)
     this.#reads = new ReadBatcher({
       atOnce: options.readsAtOnce,
       maxBatchSize: MAX_GROUPS,
       maxPendingSize: options.maxPendingReads ?? 100_000,
+      batches: counts.readBatches,
+      onOverload: () => counts.overloaded++,
       isMergeable: (requests, again) => this.isQuick({ requests, again }),
       together: (calls) => this.readTogether(calls.map(({ request, again }) => ({ requests: request, again }))),
       alone: (requests) => super.read(requests),

@@ -14,6 +14,7 @@ import { BatchedWrites } from './batched-writes'
 import { laneOf } from './lane'
 import { Receiver } from './receiver'
 import { SettleBatcher } from './settle-batcher'
+import { WorkCounts } from './work-counts'
 import { startWorker } from './worker'
 import type { Handler, Worker, WorkOptions } from './worker-types'
 
@@ -22,6 +23,7 @@ export interface BatchedQueuesOptions {
   atOnce: number
   /** True for code inside a transaction that has the only connection: its calls must not wait behind others. */
   isInside: () => boolean
+  counts?: WorkCounts
 }
 
 /** How long handlers have to finish when the store closes. */
@@ -37,31 +39,46 @@ export class BatchedQueues extends QueueRepository {
   readonly #receiver: Receiver
   readonly #settles: SettleBatcher
   readonly #workers = new Set<Worker>()
+  readonly #work: WorkCounts
 
-  constructor(session: Session, { atOnce, isInside }: BatchedQueuesOptions) {
+  constructor(session: Session, { atOnce, isInside, counts = new WorkCounts() }: BatchedQueuesOptions) {
     super(session)
     this.#isInside = isInside
+    this.#work = counts
+    const onOverload = () => counts.overloaded++
     this.#sends = new BatchedWrites({
       what: 'messages',
       lanes: atOnce,
+      batches: counts.sendBatches,
+      onOverload,
       run: (requests, options) => this.sendBatch(requests, options),
       forget: (writers) => forgetWriters(session, writers),
     })
     this.#receiver = new Receiver({
       atOnce,
-      take: ({ queue, ...request }, max) => super.take(queue, { ...request, max, bodies: 'text' }),
+      onOverload,
+      take: async ({ queue, ...request }, max) => {
+        const messages = await super.take(queue, { ...request, max, bodies: 'text' })
+        counts.messagesReceived += messages.length
+        return messages
+      },
       giveBack: (queue, handles) => this.giveBack(queue, handles),
     })
-    this.#settles = new SettleBatcher({ atOnce, maxPending: MAX_PENDING_RECEIPTS })
+    this.#settles = new SettleBatcher({ atOnce, maxPending: MAX_PENDING_RECEIPTS, onOverload })
   }
 
-  protected override sendRows(request: SendRequest): Promise<Sent[]> {
+  protected override async sendRows(request: SendRequest): Promise<Sent[]> {
     if (this.#isInside()) return super.sendRows(request)
     const items = request.rows.length
     const bytes = request.rows.reduce((sum, { body }) => sum + body.length, 0)
     // Large requests of one queue go through all lanes: while the server inserts one, the next is written.
     const turn = items < LARGE ? 0 : this.#turn++
-    return this.#sends.add(laneOf(request.queue) + turn, request, { items, bytes })
+    const sent = await this.#sends.add(laneOf(request.queue) + turn, request, { items, bytes })
+    for (const one of sent) {
+      if (one.sent) this.#work.messagesSent++
+      else this.#work.messagesDeduplicated++
+    }
+    return sent
   }
 
   override async receive(queue: string, options: ReceiveOptions = {}): Promise<Message[]> {
@@ -75,17 +92,29 @@ export class BatchedQueues extends QueueRepository {
   }
 
   protected override removeHeld(queue: string, receipts: readonly Receipt[]): Promise<Settled> {
-    const settle = (all: readonly Receipt[]) => super.removeHeld(queue, all)
+    const settle = async (all: readonly Receipt[]) => {
+      const settled = await super.removeHeld(queue, all)
+      this.#work.messagesDeleted += settled.size
+      return settled
+    }
     return this.#settled(`delete ${queue}`, receipts, settle)
   }
 
   protected override releaseHeld(queue: string, receipts: readonly Receipt[], release: Release): Promise<Settled> {
-    const settle = (all: readonly Receipt[]) => super.releaseHeld(queue, all, release)
+    const settle = async (all: readonly Receipt[]) => {
+      const settled = await super.releaseHeld(queue, all, release)
+      this.#work.messagesReleased += settled.size
+      return settled
+    }
     return this.#settled(`release ${JSON.stringify(release)} ${queue}`, receipts, settle)
   }
 
   protected override extendHeld(queue: string, receipts: readonly Receipt[], visibilityMs: number): Promise<Settled> {
-    const settle = (all: readonly Receipt[]) => super.extendHeld(queue, all, visibilityMs)
+    const settle = async (all: readonly Receipt[]) => {
+      const settled = await super.extendHeld(queue, all, visibilityMs)
+      this.#work.messagesExtended += settled.size
+      return settled
+    }
     return this.#settled(`extend ${visibilityMs} ${queue}`, receipts, settle)
   }
 
@@ -111,6 +140,11 @@ export class BatchedQueues extends QueueRepository {
 
   protected override becameReady(queue: string): void {
     this.#receiver.wake(queue)
+  }
+
+  /** Receives that wait, and workers. */
+  get activity(): { receivesWaiting: number; workers: number } {
+    return { receivesWaiting: this.#receiver.waiting, workers: this.#workers.size }
   }
 
   /** Stops the workers, answers who waits, refuses what comes from now on; resolves when all that was accepted is done. */

@@ -4,6 +4,7 @@
  */
 import { RecentnError } from '../errors'
 import { Writer } from '../repositories/writers'
+import type { Sizes } from '../sizes'
 import type { Size } from './pending'
 import { WriteBatcher } from './write-batcher'
 
@@ -11,6 +12,8 @@ export interface BatchedWritesOptions<Request, Result> {
   /** What the calls write, as an error says it. */
   what: string
   lanes: number
+  batches?: Sizes
+  onOverload?: () => void
   /** Runs the requests in one transaction: an outcome for each. */
   run(
     requests: readonly Request[],
@@ -47,6 +50,8 @@ export class BatchedWrites<Request, Result> {
       maxBatchBytes: MAX_BATCH_BYTES,
       maxPendingItems: MAX_PENDING_ITEMS,
       maxPendingBytes: MAX_PENDING_BYTES,
+      batches: options.batches,
+      onOverload: options.onOverload,
       run: (lane, requests, isPatient) =>
         options.run(requests, { writer: writerOf(lane), retryMs: isPatient ? undefined : SHORT_RETRY_MS }),
       areLocked: options.areLocked ?? (async (requests) => requests.map(() => true)),

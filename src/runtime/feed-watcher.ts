@@ -9,6 +9,8 @@ export interface FeedWatcherOptions {
   look: (feeds: readonly string[]) => Promise<ReadonlyMap<string, bigint>>
   /** The first one has begun to wait. */
   onWaiting: () => void
+  /** Told of each call that is refused with `overloaded`. */
+  onOverload?: () => void
 }
 
 interface Waiter {
@@ -37,6 +39,10 @@ export class FeedWatcher {
     this.#options = options
   }
 
+  get waiting(): number {
+    return this.#waiters.size
+  }
+
   get isAwaited(): boolean {
     return this.#waiters.size > 0
   }
@@ -45,6 +51,7 @@ export class FeedWatcher {
   wait(feed: string, value: bigint, waitMs: number, signal?: AbortSignal): Promise<void> {
     if (this.#closed || signal?.aborted || waitMs <= 0) return Promise.resolve()
     if (this.#waiters.size >= MAX_WAITERS) {
+      this.#options.onOverload?.()
       const detail = `${this.#waiters.size} calls wait for changes`
       return Promise.reject(new RecentnError('overloaded', detail, { retryAfterSeconds: 1 }))
     }

@@ -60,6 +60,12 @@ export class GroupStreams {
     return this.#groups.size
   }
 
+  get listeners(): number {
+    let count = 0
+    for (const { listeners } of this.#groups.values()) count += listeners.size
+    return count
+  }
+
   /** A listener, of a name and options that are valid. */
   watch(group: string, options: WatchOptions): GroupWatch {
     if (this.#closed) throw new RecentnError('closed')

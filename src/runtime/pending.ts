@@ -10,6 +10,8 @@ export interface PendingOptions {
   /** What may be unanswered at the most; one call is taken whatever its size when nothing else is. */
   maxItems: number
   maxBytes?: number
+  /** Told of each call that is refused with `overloaded`. */
+  onOverload?: () => void
 }
 
 /** How much a call is. */
@@ -43,6 +45,7 @@ export class Pending {
     const { what, maxItems, maxBytes = Number.POSITIVE_INFINITY } = this.#options
     const isRoom = this.#items + items <= maxItems && this.#bytes + bytes <= maxBytes
     if (this.#items > 0 && !isRoom) {
+      this.#options.onOverload?.()
       return new RecentnError('overloaded', `${this.#items} ${what} wait for the database`, { retryAfterSeconds: 1 })
     }
     this.#items += items

@@ -40,6 +40,10 @@ export class PolledTables<Target> {
     }
   }
 
+  get size(): number {
+    return this.#pollers.size
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.all([...this.#pollers].map((poller) => poller.stop({ timeoutSeconds: STOP_SECONDS })))

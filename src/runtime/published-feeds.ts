@@ -3,7 +3,6 @@
  * The operations themselves are the repository's. What runs inside a transaction goes past this.
  */
 import type { Session } from '../database/engine'
-import type { Table } from '../database/table'
 import * as check from '../repositories/feeds/check'
 import { type FollowedTable, followedTable, recentGroups } from '../repositories/feeds/followed'
 import { type Published, type Source, sourceKey } from '../repositories/feeds/publish'
@@ -21,22 +20,9 @@ import { forgetWriters } from '../repositories/writers'
 import { BatchedWrites } from './batched-writes'
 import { FeedWatcher } from './feed-watcher'
 import { laneOf } from './lane'
+import type { PublishedFeedsOptions } from './published-feeds-options'
 import { Publisher, type Round } from './publisher'
-
-export interface PublishedFeedsOptions {
-  /** What there is to know of a table that is to be followed. */
-  describe: (target: FollowTarget<FollowedRow>) => Promise<Table>
-  /** Have the feed of the groups of recent items. */
-  recentGroups: boolean
-  /** Transactions at once: one where there is one connection. */
-  atOnce: number
-  /** Publish in the background. */
-  publish: boolean
-  tombstoneSeconds: number
-  /** True for code inside a transaction that has the only connection: its calls must not wait behind others. */
-  isInside: () => boolean
-  onError: (error: unknown) => void
-}
+import { WorkCounts } from './work-counts'
 
 /** Entries of a request that is worth a transaction. */
 const LARGE = 100
@@ -61,20 +47,26 @@ export class PublishedFeeds extends FeedRepository {
   /** No round publishes later than this, by `performance.now`. */
   #deadline = Number.POSITIVE_INFINITY
   readonly #puts: BatchedWrites<PutRequest, PutDone>
+  readonly #work: WorkCounts
   #closed = false
 
   constructor(session: Session, options: PublishedFeedsOptions) {
     super(session, { onWrite: (feed) => this.wrote([feed]) })
     this.#options = options
+    const { counts = new WorkCounts() } = options
+    this.#work = counts
     this.#watcher = new FeedWatcher({
       look: (feeds) => this.lastSyncIds(feeds),
       onWaiting: () => {
         for (const publisher of this.#allPublishers()) publisher.hurry()
       },
+      onOverload: () => counts.overloaded++,
     })
     this.#puts = new BatchedWrites({
       what: 'entries',
       lanes: options.atOnce,
+      batches: counts.entryBatches,
+      onOverload: () => counts.overloaded++,
       run: (requests, writing) => this.putBatch(requests, writing),
       areLocked: (requests) => this.areLocked(requests),
       forget: (writers) => forgetWriters(session, writers),
@@ -83,7 +75,13 @@ export class PublishedFeeds extends FeedRepository {
   }
 
   /** What many put at the same time shares a commit. What is large has one of its own. */
-  protected override putRows(request: PutRequest): Promise<PutDone> {
+  protected override async putRows(request: PutRequest): Promise<PutDone> {
+    const done = await this.#put(request)
+    this.#work.entriesWritten += request.rows.length
+    return done
+  }
+
+  async #put(request: PutRequest): Promise<PutDone> {
     const items = request.rows.length
     if (this.#options.isInside() || items >= LARGE) return super.putRows(request)
     const bytes = request.rows.reduce((sum, { key, text }) => sum + key.length + text.length, 0)
@@ -131,6 +129,7 @@ export class PublishedFeeds extends FeedRepository {
     for (const source of sources) {
       const { count } = await this.publishSource(source, { batches: Number.POSITIVE_INFINITY })
       if (count > 0) this.#watcher.published([source.feed])
+      this.#work.entriesPublished += count
       published += count
     }
     return { published }
@@ -147,6 +146,7 @@ export class PublishedFeeds extends FeedRepository {
         await this.#publishSome(source, round)
         this.#faulty.delete(source.feed)
       } catch (error) {
+        this.#work.publisherFaults++
         // What is wrong with one feed must not keep the others waiting. The next look finds it again.
         if (!this.#faulty.has(source.feed)) this.#options.onError(error)
         this.#faulty.add(source.feed)
@@ -158,6 +158,7 @@ export class PublishedFeeds extends FeedRepository {
   async #publishSome(source: Source, round: { again: string[]; isBusy: boolean }): Promise<void> {
     const key = sourceKey(source)
     const done = await this.publishSource(source, { batches: BATCHES, place: this.#places.get(key), skip: true })
+    this.#work.entriesPublished += done.count
     if (done.place === null) this.#places.delete(key)
     else this.#places.set(key, done.place)
     if (done.count > 0) this.#watcher.published([source.feed])
@@ -217,16 +218,21 @@ export class PublishedFeeds extends FeedRepository {
   #publisherOf(publish: (feeds: ReadonlySet<string> | null) => Promise<Round>): Publisher | null {
     if (!this.#options.publish || this.#closed) return null
     const isAwaited = () => this.#watcher.isAwaited
-    return new Publisher({ publish, isAwaited, onError: this.#options.onError })
+    return new Publisher({ publish, isAwaited, onError: this.#options.onError, counts: this.#work })
   }
 
   /** One round of what time does to feeds. */
-  async sweep(): Promise<{ more: boolean }> {
+  sweep(): Promise<{ removed: number; more: boolean }> {
     return this.sweepFeeds(this.#options.tombstoneSeconds * 1000)
   }
 
   #allPublishers(): Publisher[] {
     return [...(this.#own ? [this.#own] : []), ...this.#publishers.values()]
+  }
+
+  /** Readers that wait for changes. */
+  get waiting(): number {
+    return this.#watcher.waiting
   }
 
   /** Answers who waits, publishes what this process has written. */

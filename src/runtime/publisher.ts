@@ -5,6 +5,8 @@
  *
  * Invariant: one round runs at a time; what is written while it runs has a round of its own after it.
  */
+import type { WorkCounts } from './work-counts'
+
 /** What is left of a round. */
 export interface Round {
   /** How long it took to find out what there is. */
@@ -21,6 +23,7 @@ export interface PublisherOptions {
   /** Whether somebody in this process waits for changes. */
   isAwaited: () => boolean
   onError: (error: unknown) => void
+  counts?: Pick<WorkCounts, 'publisherRounds' | 'publisherFaults'>
 }
 
 /** How often it is looked for what others have written. */
@@ -118,6 +121,7 @@ export class Publisher {
     try {
       const { lookMs, again, isBusy } = await this.#options.publish(isLook ? null : woken)
       this.#faults = 0
+      if (this.#options.counts) this.#options.counts.publisherRounds++
       for (const feed of again) this.#woken.add(feed)
       if (isLook) this.#lookMs = lookMs
       if (isLook) this.#lookAt = performance.now() + this.#pollMs
@@ -126,6 +130,7 @@ export class Publisher {
       // What it was woken for is still to be done.
       for (const feed of woken) this.#woken.add(feed)
       this.#faults++
+      if (this.#options.counts) this.#options.counts.publisherFaults++
       if (this.#faults === 1 && !this.#stopped) this.#options.onError(error)
     }
   }

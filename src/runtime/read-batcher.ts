@@ -7,6 +7,7 @@
  * its call. Every call is answered exactly once. A call that makes a statement fail is found by running each alone, so
  * that it fails alone; one that a merged statement has no answer for is answered by itself, and nobody waits for it.
  */
+import type { Sizes } from '../sizes'
 import { isShared, Pending } from './pending'
 
 export interface ReadBatcherOptions<Request, Result> {
@@ -16,6 +17,9 @@ export interface ReadBatcherOptions<Request, Result> {
   maxBatchSize: number
   /** What may be unanswered at the most: beyond it calls are refused with `overloaded`. */
   maxPendingSize: number
+  /** Told the size of each statement, and of each call that is refused with `overloaded`. */
+  batches?: Sizes
+  onOverload?: () => void
   /** Whether the request may go with others; `again` once it has, and was told to come again. */
   isMergeable(request: Request, again: boolean): boolean
   /** Reads for all of them with one statement: a result for each, or what to do to get it. */
@@ -44,7 +48,11 @@ export class ReadBatcher<Request, Result extends object> {
 
   constructor(options: ReadBatcherOptions<Request, Result>) {
     this.#options = options
-    this.#pending = new Pending({ what: 'reads', maxItems: options.maxPendingSize })
+    this.#pending = new Pending({
+      what: 'reads',
+      maxItems: options.maxPendingSize,
+      onOverload: options.onOverload,
+    })
   }
 
   /**
@@ -78,6 +86,7 @@ export class ReadBatcher<Request, Result extends object> {
   #next(): void {
     while (this.#isDue()) {
       const { calls, size } = this.#take()
+      this.#options.batches?.add(size)
       this.#inFlight++
       this.#inFlightSize += size
       this.#together(calls).finally(() => {

@@ -22,6 +22,8 @@ export interface ReceiverOptions {
   /** Claims what there is, at once. */
   take(request: LineRequest, max: number): Promise<Message[]>
   giveBack(queue: string, receiptHandles: readonly string[]): Promise<void>
+  /** Told of each call that is refused with `overloaded`. */
+  onOverload?: () => void
 }
 
 interface Caller {
@@ -65,11 +67,17 @@ export class Receiver {
     this.#options = options
   }
 
+  /** Calls that are not answered yet. */
+  get waiting(): number {
+    return this.#callers
+  }
+
   /** Up to `max` messages, as soon as there is one; none after `waitMs`, when aborted, and when the store closes. */
   receive(request: LineRequest, max: number, waitMs: number, signal?: AbortSignal): Promise<Message[]> {
     if (this.#closed) return Promise.reject(new RecentnError('closed'))
     if (signal?.aborted) return Promise.resolve([])
     if (this.#callers >= MAX_CALLERS) {
+      this.#options.onOverload?.()
       const detail = `${this.#callers} receives wait`
       return Promise.reject(new RecentnError('overloaded', detail, { retryAfterSeconds: 1 }))
     }

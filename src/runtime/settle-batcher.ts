@@ -13,6 +13,8 @@ export interface SettleBatcherOptions {
   atOnce: number
   /** What may be unanswered at the most: beyond it calls are refused with `overloaded`. */
   maxPending: number
+  /** Told of each call that is refused with `overloaded`. */
+  onOverload?: () => void
 }
 
 type Settle = (receipts: readonly Receipt[]) => Promise<ReadonlySet<string>>
@@ -41,7 +43,11 @@ export class SettleBatcher {
 
   constructor(options: SettleBatcherOptions) {
     this.#options = options
-    this.#pending = new Pending({ what: 'receipts', maxItems: options.maxPending })
+    this.#pending = new Pending({
+      what: 'receipts',
+      maxItems: options.maxPending,
+      onOverload: options.onOverload,
+    })
   }
 
   /** Resolves to those of the receipts that `settle` says did it; it is the same for all calls of one `kind`. */

@@ -2,11 +2,14 @@
  * Calls for the deletion of expired items: every second, and at once again while there is more to do. After a fault
  * (the database is away) it waits longer each time, and comes back by itself. No SQL, no lock: any number may run.
  */
+import type { WorkCounts } from './work-counts'
+
 export interface SweeperOptions {
   /** One round of work; `more` when another should follow at once. */
   sweep: () => Promise<{ more: boolean }>
   onError?: (error: unknown) => void
   intervalMs?: number
+  counts?: Pick<WorkCounts, 'sweeperRounds' | 'sweeperFaults'>
 }
 
 const MAX_PAUSE_MS = 30_000
@@ -48,9 +51,11 @@ export class Sweeper {
     try {
       const { more } = await this.#options.sweep()
       this.#faults = 0
+      if (this.#options.counts) this.#options.counts.sweeperRounds++
       this.#schedule(more ? 0 : this.#intervalMs)
     } catch (error) {
       this.#faults++
+      if (this.#options.counts) this.#options.counts.sweeperFaults++
       if (this.#faults === 1 && !this.#stopped) this.#options.onError?.(error)
       this.#schedule(Math.min(this.#intervalMs * 2 ** this.#faults, MAX_PAUSE_MS))
     }

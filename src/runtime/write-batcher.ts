@@ -8,6 +8,7 @@
  * holds the lock of go aside, to a lane of their own that waits, and so do those after them, until they are answered.
  */
 import { RecentnError } from '../errors'
+import type { Sizes } from '../sizes'
 import { isShared, Pending, type Size } from './pending'
 
 export interface WriteBatcherOptions<Request, Result> {
@@ -21,6 +22,9 @@ export interface WriteBatcherOptions<Request, Result> {
   /** What may be unanswered at the most: beyond it calls are refused with `overloaded`. */
   maxPendingItems: number
   maxPendingBytes: number
+  /** Told how many items each commit has, and of each call that is refused with `overloaded`. */
+  batches?: Sizes
+  onOverload?: () => void
   /**
    * Runs the requests in one transaction: an outcome for each. Rejects when nothing of it was done: with `conflict` when
    * a lock could not be had, soon unless `isPatient`.
@@ -60,6 +64,7 @@ export class WriteBatcher<Request, Result> {
       what: options.what,
       maxItems: options.maxPendingItems,
       maxBytes: options.maxPendingBytes,
+      onOverload: options.onOverload,
     })
     this.#lanes = Array.from({ length: options.lanes + 1 }, (_, number) => ({ number, waiting: [], running: false }))
   }
@@ -132,6 +137,7 @@ export class WriteBatcher<Request, Result> {
     const isAside = lane === this.#options.lanes
     try {
       const outcomes = await this.#options.run(lane, calls.map(requestOf), isAside)
+      this.#options.batches?.add(itemsOf(calls))
       for (let index = 0; index < calls.length; index++) {
         this.#answer(calls[index] as Call<Request, Result>, outcomes[index] as Result | RecentnError)
       }
@@ -171,7 +177,9 @@ export class WriteBatcher<Request, Result> {
 
   async #attemptAlone(lane: number, call: Call<Request, Result>): Promise<void> {
     try {
-      this.#answer(call, await this.#options.runAlone(lane, call.request))
+      const result = await this.#options.runAlone(lane, call.request)
+      this.#options.batches?.add(call.items)
+      this.#answer(call, result)
     } catch (error) {
       this.#fail([call], error)
     }
@@ -200,6 +208,13 @@ export class WriteBatcher<Request, Result> {
     if (call.isAside) this.#leaveAside(call.key)
     this.#pending.settle(call)
   }
+}
+
+/** A loop: this is once a batch, of up to some thousands. */
+function itemsOf(calls: readonly Size[]): number {
+  let items = 0
+  for (const call of calls) items += call.items
+  return items
 }
 
 function requestOf<Request, Result>({ request }: Call<Request, Result>): Request {

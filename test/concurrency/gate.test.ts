@@ -38,7 +38,8 @@ describeEngine('sqlite', 'the gate', () => {
       }
       await Promise.all(Array.from({ length: 20 }, call))
       expect(due).toBe(true)
-      expect(appended).toBeGreaterThan(20)
+      // On the way out each caller has appended: they did work while the timer waited.
+      expect(appended).toBeGreaterThanOrEqual(20)
     }, 10_000)
 
     test('one transaction at a time, each whole or not at all, and plain writes outlive every rollback', async () => {

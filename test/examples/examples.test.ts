@@ -1,23 +1,22 @@
 /** Runs every example, over sockets where it is an app. */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Express } from 'express'
-import { createViewersApp } from '../../examples/last-viewers'
 import { createShopApp } from '../../examples/mounted-router'
 import * as invoicing from '../../examples/order-invoices'
 import { main as ownTransaction } from '../../examples/own-transaction'
 import { main as pollOrders } from '../../examples/poll-orders'
 import * as searching from '../../examples/search-index'
 import { attachStore, type Message, openStore, type Store } from '../../src/index'
-// Registers its own tests.
-import '../../examples/someone-elses.test'
+import { serve } from './support'
 
+/** Here, beside this file, and what jest finds by itself (someone-elses.test.ts). */
 const KNOWN = [
+  'cron-poller.ts',
   'last-viewers.ts',
   'mounted-router.ts',
   'order-invoices.ts',
+  'outbox.ts',
   'own-transaction.ts',
   'poll-orders.ts',
   'search-index.ts',
@@ -36,40 +35,8 @@ describe('examples', () => {
     await store.close()
   })
 
-  /** Serves the app; resolves to its address. */
-  const serve = async (app: Express): Promise<string> => {
-    const server = app.listen(0, '127.0.0.1')
-    undo.push(() => server.close().closeAllConnections())
-    await new Promise((resolve) => server.once('listening', resolve))
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  }
-
-  it('are all run here', () => {
+  it('are all run', () => {
     expect(readdirSync(join(__dirname, '../../examples')).sort()).toEqual(KNOWN)
-  })
-
-  it('last-viewers: the last ten others, each once, newest first', async () => {
-    const url = await serve(await createViewersApp(store))
-    const visit = async (user?: string, article = 42) => {
-      const answer = await fetch(`${url}/articles/${article}`, {
-        headers: user === undefined ? {} : { 'X-User': user },
-      })
-      expect(answer.status).toBe(200)
-      const page = await answer.text()
-      const names = [...page.matchAll(/<li>(.*?)<\/li>/g)].map(([, name]) => name)
-      return { names, views: Number(/(\d+) views/.exec(page)?.[1]) }
-    }
-    expect(await visit('u0')).toEqual({ names: [], views: 1 })
-    for (let n = 1; n <= 12; n++) await visit(`u${n}`)
-    expect((await visit('u12')).names).toEqual(['u11', 'u10', 'u9', 'u8', 'u7', 'u6', 'u5', 'u4', 'u3', 'u2'])
-    // Coming back moves to the front and pushes nobody out.
-    expect((await visit('u5')).names).toEqual(['u12', 'u11', 'u10', 'u9', 'u8', 'u7', 'u6', 'u4', 'u3', 'u2'])
-    expect(await visit()).toEqual({
-      names: ['u5', 'u12', 'u11', 'u10', 'u9', 'u8', 'u7', 'u6', 'u4', 'u3'],
-      views: 15,
-    })
-    expect((await visit('<b>', 43)).names).toEqual([])
-    expect((await visit('u1', 43)).names).toEqual(['&lt;b>'])
   })
 
   const shopFile = (): string => {
@@ -168,7 +135,8 @@ describe('examples', () => {
   })
 
   it('mounted-router: below its path, behind the login of the app', async () => {
-    const url = await serve(createShopApp(store))
+    const { url, close } = await serve(createShopApp(store))
+    undo.push(close)
     const items = `${url}/activity/v1/groups/product%3A7/items`
     const ask = async (target: string, method = 'GET', user?: string, body?: unknown) => {
       const headers = { 'Content-Type': 'application/json', ...(user !== undefined && { 'X-User': user }) }

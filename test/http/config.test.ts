@@ -24,6 +24,10 @@ describe('the configuration', () => {
       bodyLimitBytes: 1048576,
       poolSize: undefined,
       recentGroupsFeed: false,
+      logFormat: 'text',
+      logLevel: 'info',
+      accessLog: false,
+      drainSeconds: 0,
     }
     expect(readConfig({})).toEqual(defaults)
     expect(readConfig({ PORT: '', HOST: '', DATABASE_URL: '', RECENTN_ALLOW_ANONYMOUS: '' })).toEqual(defaults)
@@ -44,6 +48,10 @@ describe('the configuration', () => {
       RECENTN_BODY_LIMIT_BYTES: '2048',
       RECENTN_POOL_SIZE: '4',
       RECENTN_RECENT_GROUPS_FEED: '1',
+      RECENTN_LOG_FORMAT: 'json',
+      RECENTN_LOG_LEVEL: 'debug',
+      RECENTN_ACCESS_LOG: '1',
+      RECENTN_DRAIN_SECONDS: '15',
     }
     expect(readConfig(environment)).toEqual({
       port: 0,
@@ -56,6 +64,10 @@ describe('the configuration', () => {
       bodyLimitBytes: 2048,
       poolSize: 4,
       recentGroupsFeed: true,
+      logFormat: 'json',
+      logLevel: 'debug',
+      accessLog: true,
+      drainSeconds: 15,
     })
   })
 
@@ -71,14 +83,22 @@ describe('the configuration', () => {
       RECENTN_BODY_LIMIT_BYTES: '1e6',
       RECENTN_POOL_SIZE: '1.5',
       RECENTN_RECENT_GROUPS_FEED: 'true',
+      RECENTN_LOG_FORMAT: 'JSON',
+      RECENTN_LOG_LEVEL: 'verbose',
+      RECENTN_ACCESS_LOG: 'on',
+      RECENTN_DRAIN_SECONDS: '3601',
     })
     expect(faults.map((fault) => fault.parameter).sort()).toEqual([
       'DATABASE_URL',
       'PORT',
+      'RECENTN_ACCESS_LOG',
       'RECENTN_ALLOW_ANONYMOUS',
       'RECENTN_BODY_LIMIT_BYTES',
       'RECENTN_CORS_ORIGIN',
       'RECENTN_DEFAULT_CAPACITY',
+      'RECENTN_DRAIN_SECONDS',
+      'RECENTN_LOG_FORMAT',
+      'RECENTN_LOG_LEVEL',
       'RECENTN_POOL_SIZE',
       'RECENTN_RECENT_GROUPS_FEED',
       'RECENTN_SHUTDOWN_SECONDS',

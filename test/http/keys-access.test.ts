@@ -34,7 +34,7 @@ describe('the process', () => {
       expect([path, (await request('GET', path, { headers: foreign })).status]).toEqual([path, 200])
     }
     expect((await get('/v1/nothing')).status).toBe(404)
-    expect((await get('/metrics')).status).toBe(404)
+    expect((await get('/metrics')).status).toBe(401)
     expect((await request('POST', '/v1/groups')).status).toBe(405)
   })
 

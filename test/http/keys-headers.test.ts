@@ -8,6 +8,8 @@ const NOTHING_ALLOWED = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
 }
 
 async function startWith(corsOrigins: string[], withKeys = true) {

@@ -2,11 +2,11 @@
  * Every route of the tables, asked by keys that may not and by keys that may. A route that is not among the rows here
  * fails the first test: what a key with a prefix can do by it has to be said, and tried.
  */
-import { healthRoutes } from '../../src/http/health'
 import { storeRoutes } from '../../src/http/router'
 import { SCOPES } from '../../src/key-rules'
 import type { Store } from '../../src/store-types'
 import type { Client, Loose } from './support/client'
+import { allRoutes } from './support/documented'
 import { served, useGuarded, withKey } from './support/keys'
 
 interface Asked {
@@ -157,7 +157,12 @@ test('every route is tried here', () => {
   const tried = [...Object.keys(NAMED), ...Object.keys(LISTS), ...OTHERS]
   expect(routes.map(({ id }) => id).sort()).toEqual(tried.sort())
   for (const { route } of routes) expect(SCOPES).toContain(route.scope)
-  for (const route of healthRoutes) expect([route.scope, route.reach]).toEqual([null, 'nothing'])
+  const ofProcess = allRoutes.slice(storeRoutes.length).map(({ path, scope, reach }) => [path, scope, reach])
+  expect(ofProcess).toEqual([
+    ['/livez', null, 'nothing'],
+    ['/readyz', null, 'nothing'],
+    ['/metrics', 'read', 'within'],
+  ])
 })
 
 describe.each(served)('the routes on %s', (engine) => {

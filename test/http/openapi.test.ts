@@ -1,8 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { healthRoutes } from '../../src/http/health'
-import { storeRoutes } from '../../src/http/router'
 import { type Client, send, startApp } from './support/client'
-import { document, mustBeDocumented, schemaFault } from './support/documented'
+import { allRoutes, document, mustBeDocumented, schemaFault } from './support/documented'
 
 let server: Client
 let served: typeof document
@@ -53,6 +51,7 @@ describe('the OpenAPI document', () => {
       'DELETE /v1/queues/{queue}',
       'DELETE /v1/queues/{queue}/messages/{id}',
       'GET /livez',
+      'GET /metrics',
       'GET /readyz',
       'GET /v1/feeds',
       'GET /v1/feeds/{feed}',
@@ -88,7 +87,7 @@ describe('the OpenAPI document', () => {
       'PUT /v1/policies/{prefix}',
       'PUT /v1/queues/{queue}',
     ])
-    const routes = [...storeRoutes, ...healthRoutes].map(({ method, path }) => `${method.toUpperCase()} ${path}`)
+    const routes = allRoutes.map(({ method, path }) => `${method.toUpperCase()} ${path}`)
     expect(routes.sort()).toEqual(known.sort())
   })
 

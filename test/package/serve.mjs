@@ -47,6 +47,8 @@ async function use(url) {
   assert.equal(made.status, 201)
   const { items } = await (await fetch(address)).json()
   assert.equal(items[0].member, 'user-7')
+  const page = await fetch(`${url}/`)
+  assert.deepEqual([page.status, page.headers.get('Content-Type')?.split(';')[0]], [200, 'text/html'], 'the dashboard')
 }
 
 function answers(url) {

@@ -47,6 +47,7 @@ const basics: Record<string, Schema> = {
   },
   NoFields: request({}),
   Health: answer({ status: { const: 'ok' } }),
+  Metrics: { type: 'string', description: 'Text, as Prometheus reads it.' },
   Deleted: answer({ deleted: count }),
 }
 

@@ -207,8 +207,8 @@ export class FeedRepository implements Feed.Feeds {
     this.followed.set(table.feed, table)
   }
 
-  protected async sweepFeeds(tombstoneMs: number): Promise<{ more: boolean }> {
-    return { more: await sweepFeeds(this.session, tombstoneMs) }
+  protected sweepFeeds(tombstoneMs: number): Promise<{ removed: number; more: boolean }> {
+    return sweepFeeds(this.session, tombstoneMs)
   }
 
   #statusOf(head: FeedHead): Promise<Feed.FeedStatus> {

@@ -17,10 +17,11 @@ const BATCH = 250
 /** Batches of one round. */
 const ROUND = 20
 
-/** One round; resolves to whether there is more of it. */
-export async function sweepFeeds(session: Session, tombstoneMs: number): Promise<boolean> {
-  const more = await clearDropped(session)
-  return (await sweepTombstones(session, tombstoneMs)) || more
+/** One round: how many tombstones it removed, and whether there is more of it. */
+export async function sweepFeeds(session: Session, tombstoneMs: number): Promise<{ removed: number; more: boolean }> {
+  const isDropping = await clearDropped(session)
+  const { removed, more } = await sweepTombstones(session, tombstoneMs)
+  return { removed, more: more || isDropping }
 }
 
 /** Removes some of what a dropped feed has left behind; resolves to whether there is more. One process at a time does. */
@@ -67,8 +68,8 @@ async function removeEntries(tx: Tx, feedId: bigint, keys: readonly string[]): P
   ])
 }
 
-/** Resolves to whether more that is due can be seen to at once. */
-async function sweepTombstones(session: Session, tombstoneMs: number): Promise<boolean> {
+/** Resolves to how many were removed, and whether more that is due can be seen to at once. */
+async function sweepTombstones(session: Session, tombstoneMs: number): Promise<{ removed: number; more: boolean }> {
   const rows = await session.read((reader) =>
     reader.rows(
       `SELECT ${reader.engine.bigint('t.feed_id')} AS feed_id, f.feed AS feed, t.deleted_at_ms AS deleted_at_ms, ` +
@@ -89,8 +90,13 @@ async function sweepTombstones(session: Session, tombstoneMs: number): Promise<b
     due.notes.push({ key: row.entry_key as string, deletedAtMs: Number(row.deleted_at_ms) })
   }
   let settled = 0
-  for (const due of feeds.values()) settled += await session.write((tx) => removeDue(tx, due))
-  return rows.length === BATCH && settled > 0
+  let removed = 0
+  for (const due of feeds.values()) {
+    const done = await session.write((tx) => removeDue(tx, due))
+    settled += done.settled
+    removed += done.removed
+  }
+  return { removed, more: rows.length === BATCH && settled > 0 }
 }
 
 interface Note {
@@ -106,8 +112,14 @@ interface Due {
   notes: Note[]
 }
 
-/** Resolves to how many notes were seen to. What a writer holds, or no publisher has numbered, is left for later. */
-async function removeDue(tx: Tx, { feedId, feed, cutoffMs, notes }: Due): Promise<number> {
+/**
+ * Resolves to how many notes were seen to, and tombstones removed. What a writer holds, or no publisher has numbered, is
+ * left for later.
+ */
+async function removeDue(
+  tx: Tx,
+  { feedId, feed, cutoffMs, notes }: Due,
+): Promise<{ settled: number; removed: number }> {
   const sequence = feed === null ? null : await readSequence(tx, FEED, feed, tx.engine.forUpdate)
   const keys = [...new Set(notes.map(({ key }) => key))].sort(compareNames)
   const all = await entriesOf(tx, feedId, keys, '')
@@ -135,7 +147,7 @@ async function removeDue(tx: Tx, { feedId, feed, cutoffMs, notes }: Due): Promis
   for (const { key, deleted, syncId, sinceMs } of held.values()) {
     if (deleted && syncId && sinceMs > cutoffMs) await noteTombstones(tx, feedId, [key], sinceMs)
   }
-  return done.length
+  return { settled: done.length, removed: over.length }
 }
 
 interface Found {

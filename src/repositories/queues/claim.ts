@@ -38,7 +38,7 @@ export function chooseSql(engine: Engine, { head, max, from }: ClaimRequest): st
   )
 }
 
-/** The claim: the statement that the README shows. */
+/** The claim: the statement that docs/sql.md shows. */
 export function claimSql(engine: Engine, now: string, request: ClaimRequest, claimNumber: number): string {
   return engine.updateChosen('queue_messages', chooseSql(engine, request), claimSets(engine, now, request, claimNumber))
 }

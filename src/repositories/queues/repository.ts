@@ -166,9 +166,10 @@ export class QueueRepository extends QueueCatalog implements Queue.Queues {
     return { deleted: await purgeQueue(this.session, queue) }
   }
 
-  /** One round of what time does to queues: resolves to how many messages it moved and whether there is more to do. */
-  async sweep(): Promise<{ moved: number; more: boolean }> {
+  /** One round of what time does to queues: how many messages it moved and removed, and whether there is more to do. */
+  async sweep(): Promise<{ moved: number; removed: number; more: boolean }> {
     let moved = 0
+    let removed = 0
     let more = false
     const faults: unknown[] = []
     for (const id of await this.session.read(dueQueues)) {
@@ -180,10 +181,12 @@ export class QueueRepository extends QueueCatalog implements Queue.Queues {
       more ||= promoted?.more ?? false
     }
     if (performance.now() - this.#restAt >= REST_MS) {
-      if (await sweepRest(this.session)) more = true
+      const rest = await sweepRest(this.session)
+      removed = rest.removed
+      if (rest.more) more = true
       else this.#restAt = performance.now()
     }
     if (faults.length > 0) throw faults[0]
-    return { moved, more }
+    return { moved, removed, more }
   }
 }

@@ -167,8 +167,8 @@ async function lockDedups(tx: Tx, sendings: readonly Sending[], nowMs: number): 
   for (const sending of sendings) {
     const row = known.get(`${sending.head.id}/${sending.row.dedupId}`)
     const sentAtMs = Number(row?.sent_at_ms ?? 0)
-    // A time to come is one of a clock that was set back since.
-    if (!row || sentAtMs <= nowMs - DEDUP_MS || sentAtMs > nowMs) continue
+    // Our time is from before the wait for the row, so that its own may be later; by far later is a clock set back since.
+    if (!row || Math.abs(nowMs - sentAtMs) >= DEDUP_MS) continue
     sending.id = BigInt(row.message_id as string)
     sending.sent = false
   }

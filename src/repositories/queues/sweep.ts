@@ -8,8 +8,8 @@ import { sweepFlows } from './flows'
 import { clearDropped, removeRows } from './removal'
 import { DEDUP_MS } from './send'
 
-/** One round of what is not urgent; resolves to whether there is more of it. */
-export async function sweepRest(session: Session): Promise<boolean> {
+/** One round of what is not urgent: how many archived messages it removed, and whether there is more of anything. */
+export async function sweepRest(session: Session): Promise<{ removed: number; more: boolean }> {
   const dropped = await session.read((reader) =>
     reader.rows(`SELECT ${reader.engine.bigint('queue_id')} AS queue_id FROM queue_drops LIMIT 10`),
   )
@@ -19,7 +19,7 @@ export async function sweepRest(session: Session): Promise<boolean> {
   const archived = await sweepArchive(session)
   const dedups = await session.write((tx) => sweepDedups(tx))
   const flows = await sweepFlows(session)
-  return dropped.length > 0 || archived > 0 || dedups > 0 || flows
+  return { removed: archived, more: dropped.length > 0 || archived > 0 || dedups > 0 || flows }
 }
 
 const ARCHIVED = 500

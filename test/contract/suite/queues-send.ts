@@ -171,6 +171,17 @@ export function describeQueueSends(context: Context): void {
       }
     })
 
+    it('whose message was sent by a clock a little ahead counts; by one that was set back by more it is free', async () => {
+      const queue = await made()
+      const first = await queues().send(queue, 1, { dedupId: 'd' })
+      // As for a sender who looked at the time, and then waited for the lock of one who came later.
+      pass(-1)
+      expect(await queues().send(queue, 2, { dedupId: 'd' })).toEqual({ id: first.id, sent: false })
+      pass(-600)
+      expect((await queues().send(queue, 3, { dedupId: 'd' })).sent).toBe(true)
+      pass(601)
+    })
+
     it('of a message that was refused, or rolled back, is free', async () => {
       const queue = await made()
       await refusal(queues().sendMany(queue, [{ body: 1, dedupId: 'd' }, { body: undefined }]))

@@ -1,0 +1,39 @@
+/**
+ * The client of a recentn server, for browsers, Node and whatever else has `fetch`. It has the methods of the library, with
+ * the same names, ids as bigint and times as Date. What it takes and gives is made from the OpenAPI document (`wire/`).
+ */
+import { FeedsClient } from './feeds'
+import { GroupsClient } from './groups'
+import { ProcessClient } from './process'
+import { QueuesClient } from './queues'
+import { type ClientOptions, Transport } from './transport'
+
+export interface Client {
+  /** Groups of recent items, policies, and members. */
+  readonly groups: GroupsClient
+  readonly queues: QueuesClient
+  readonly feeds: FeedsClient
+  /** The health and the metrics of a server of its own. */
+  readonly process: ProcessClient
+}
+
+/** Asks nothing before it is used, and needs no closing. Throws `invalid_input` for options that are not valid. */
+export function createClient(options: ClientOptions): Client {
+  const transport = new Transport(options)
+  return {
+    groups: new GroupsClient(transport),
+    queues: new QueuesClient(transport),
+    feeds: new FeedsClient(transport),
+    process: new ProcessClient(transport),
+  }
+}
+
+export { type ErrorCode, type Fault, RecentnError } from './errors'
+export type * from './feeds'
+export type * from './groups'
+export type * from './process'
+export type * from './queues'
+export type { CallOptions, ClientOptions } from './transport'
+export type { GroupEvent, GroupWatch, WatchOptions } from './watch'
+export type * from './wire/answers'
+export type * from './wire/requests'

@@ -1,0 +1,149 @@
+// Made from the OpenAPI document by scripts/client-wire.cjs: not to be edited.
+/** The bodies of requests. */
+
+export interface NewItem {
+  member?: string | null
+  /** Any JSON value of at most 64 KiB and 64 levels; stored and given back unchanged. */
+  payload?: unknown
+  occurredAt?: Date | null
+  eventId?: string | null
+}
+
+export interface NewGroupItem {
+  group: string
+  member?: string | null
+  /** Any JSON value of at most 64 KiB and 64 levels; stored and given back unchanged. */
+  payload?: unknown
+  occurredAt?: Date | null
+  eventId?: string | null
+}
+
+export interface Batch {
+  items: readonly NewGroupItem[]
+}
+
+export interface OwnSettings {
+  /** 1 to 10000. */
+  capacity?: number | null
+  mode?: 'history' | 'distinct' | null
+  /** 1 to 315360000000. */
+  ttlSeconds?: number | null
+}
+
+export interface PolicySettings {
+  /** 1 to 10000. */
+  capacity: number
+  mode: 'history' | 'distinct'
+  /** 1 to 315360000000. */
+  ttlSeconds?: number | null
+}
+
+export interface QueueSettings {
+  /** How long a receiver has a message for itself; 30 when left out. 0 to 43200. */
+  visibilityTimeoutSeconds?: number | null
+  /**
+   * A message whose claim ends without a delete after so many receives is dead; 0, and left out: no limit. 0 to
+   * 1000000.
+   */
+  maxReceives?: number | null
+  /** Where dead messages go: a queue that exists. Null, and left out: they stay, with the state `dead`. */
+  deadLetterQueue?: string | null
+  /** What happens to a message that its receiver deletes; `remove` when left out. */
+  onDelete?: 'remove' | 'archive' | null
+  /** How long archived messages are kept; null, and left out: for ever. 1 to 315360000000. */
+  retentionSeconds?: number | null
+  /** Sends are taken, receives get nothing; false when left out. */
+  paused?: boolean | null
+}
+
+export interface Redrive {
+  /** At most so many; all when left out. */
+  max?: number | null
+}
+
+export interface NewMessage {
+  /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
+  body: unknown
+  /** Not handed out before. 0 to 315360000; `0` when left out. */
+  delaySeconds?: number | null
+  /** In place of the queue's, where a receive asks for none. 0 to 43200. */
+  visibilityTimeoutSeconds?: number | null
+  /** In place of the queue's; 0: no limit. 0 to 1000000. */
+  maxReceives?: number | null
+  /** While a message was sent to this queue with it in the last 5 minutes, that one stands for this one. */
+  dedupId?: string | null
+  /** Higher first. -1000 to 1000; `0` when left out. */
+  priority?: number | null
+  /** Messages of one group take turns with those of other groups. Those without one share one. */
+  messageGroup?: string | null
+}
+
+export interface Messages {
+  messages: readonly NewMessage[]
+}
+
+export type Sending = NewMessage | Messages
+
+export interface Receive {
+  /** At most so many messages. 1 to 1000; `1` when left out. */
+  max?: number | null
+  /** In place of the messages' own and the queue's. 0 to 43200. */
+  visibilityTimeoutSeconds?: number | null
+  /** How long to wait for a message when there is none. 0 to 20; `0` when left out. */
+  waitSeconds?: number | null
+  /**
+   * `ready`: by priority and fairness. `cycle`: round and round by id, from where the cursor is. `ready` when left
+   * out.
+   */
+  order?: 'ready' | 'cycle' | null
+  /** `cycle`: which cursor goes on; `default` when left out. */
+  cursor?: string | null
+}
+
+export interface Receipts {
+  receiptHandles: readonly string[]
+}
+
+export interface Release {
+  receiptHandles: readonly string[]
+  /** Handed out again after so long. 0 to 315360000; `0` when left out. */
+  delaySeconds?: number | null
+  /** Kept as `lastError`, cut to 1,000 characters. */
+  error?: string | null
+  /** Never again: to the dead letters, whatever the receive count. `false` when left out. */
+  dead?: boolean | null
+}
+
+export interface Extend {
+  receiptHandles: readonly string[]
+  /** Counted from now. 0 to 43200. */
+  visibilityTimeoutSeconds: number
+}
+
+export interface NewValue {
+  /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
+  value: unknown
+}
+
+export interface NewEntry {
+  key: string
+  /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
+  value: unknown
+}
+
+export interface NewEntries {
+  entries: readonly NewEntry[]
+}
+
+/** Exactly one of the two. */
+export interface Republish {
+  keys?: readonly string[] | null
+  /** What the keys begin with; "" is all of them. */
+  prefix?: string | null
+}
+
+export interface NewCursor {
+  cursor: bigint
+  /** Backwards too. `false` when left out. */
+  force?: boolean | null
+}

@@ -1,0 +1,39 @@
+/** Something that is done at the press of a button, and how it went. */
+import { useState } from 'preact/hooks'
+import { type ApiError, toApiError } from './api'
+import { Problem } from './parts'
+
+export interface Action {
+  isRunning: boolean
+  /** What was done, as a sentence. */
+  done: string | null
+  error: ApiError | null
+  /** Resolves to whether it was done. */
+  run(work: () => Promise<string>): Promise<boolean>
+}
+
+export function useAction(): Action {
+  const [state, setState] = useState<Omit<Action, 'run'>>({ isRunning: false, done: null, error: null })
+  const run = async (work: () => Promise<string>) => {
+    setState({ isRunning: true, done: null, error: null })
+    try {
+      setState({ isRunning: false, done: await work(), error: null })
+      return true
+    } catch (thrown) {
+      setState({ isRunning: false, done: null, error: toApiError(thrown) })
+      return false
+    }
+  }
+  return { ...state, run }
+}
+
+export function Outcome({ action }: { action: Action }) {
+  return (
+    <>
+      <p class="done" role="status">
+        {action.done}
+      </p>
+      {action.error !== null && <Problem error={action.error} />}
+    </>
+  )
+}

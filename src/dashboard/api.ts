@@ -1,0 +1,151 @@
+/** The routes, by fetch: the key in the header, problems as errors, and nothing kept by the browser's cache. */
+import { parseExactly } from './json'
+import { session } from './session'
+import type { Feed, Group, Item, Message, Queue, QueueSettings, Recent, State } from './types'
+
+const TIMEOUT_MS = 20_000
+/** Rows of a page. */
+export const PAGE = 50
+
+export class ApiError extends Error {
+  /** 0: there was no answer. */
+  readonly status: number
+  readonly code: string
+
+  constructor(status: number, code: string, message: string) {
+    super(message)
+    this.status = status
+    this.code = code
+  }
+
+  /** A key would help, or another one. */
+  get isAccess(): boolean {
+    return this.status === 401 || this.status === 403
+  }
+}
+
+export function toApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown
+  const isTimeout = thrown instanceof DOMException && thrown.name === 'TimeoutError'
+  return new ApiError(
+    0,
+    'unreachable',
+    isTimeout ? 'The server took too long to answer.' : 'The server does not answer.',
+  )
+}
+
+type Query = Record<string, string | number | null | undefined | readonly string[]>
+
+export interface Sent {
+  query?: Query
+  body?: unknown
+  signal?: AbortSignal
+  headers?: Record<string, string>
+}
+
+/** How far the server's clock is ahead of this one's, in milliseconds. */
+let clockAhead = 0
+const NOTABLE_MS = 2000
+
+export function serverNow(): number {
+  return Date.now() + clockAhead
+}
+
+function noteClock(response: Response): void {
+  const date = Date.parse(response.headers.get('Date') ?? '')
+  const ahead = date + 500 - Date.now()
+  clockAhead = Math.abs(ahead) > NOTABLE_MS ? ahead : 0
+}
+
+/** Relative, so that a proxy may have it all below a path. */
+function urlOf(path: string, query: Query = {}): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value === null || value === undefined || value === '') continue
+    for (const each of Array.isArray(value) ? value : [value]) search.append(name, String(each))
+  }
+  const text = search.toString()
+  return `v1/${path}${text === '' ? '' : `?${text}`}`
+}
+
+/** The answer, when it is a good one; throws `ApiError` else. */
+export async function ask(
+  method: string,
+  path: string,
+  { query, body, signal, headers }: Sent = {},
+): Promise<Response> {
+  let response: Response
+  try {
+    response = await fetch(urlOf(path, query), {
+      method,
+      signal,
+      cache: 'no-store',
+      credentials: 'omit',
+      headers: {
+        ...(session.key !== null && { Authorization: `Bearer ${session.key}` }),
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    })
+  } catch (thrown) {
+    throw signal?.aborted && signal.reason?.name === 'AbortError' ? thrown : toApiError(thrown)
+  }
+  noteClock(response)
+  if (response.ok) return response
+  const problem = await response.json().catch(() => ({}))
+  throw new ApiError(
+    response.status,
+    problem.code ?? 'unknown',
+    problem.detail ?? `The server answered ${response.status}.`,
+  )
+}
+
+async function call<T>(method: string, path: string, sent: Sent = {}): Promise<T> {
+  const signals = [AbortSignal.timeout(TIMEOUT_MS), ...(sent.signal === undefined ? [] : [sent.signal])]
+  const ending = new AbortController()
+  for (const signal of signals) signal.addEventListener('abort', () => ending.abort(signal.reason), { once: true })
+  const response = await ask(method, path, { ...sent, signal: ending.signal })
+  const text = await response.text().catch((thrown) => {
+    throw ending.signal.reason?.name === 'AbortError' ? thrown : toApiError(thrown)
+  })
+  return (text === '' ? null : parseExactly(text)) as T
+}
+
+const name = encodeURIComponent
+type Page = { prefix?: string; after?: string | null; limit?: number; signal?: AbortSignal }
+const page = ({ prefix, after, limit = PAGE, signal }: Page) => ({ query: { prefix, after, limit }, signal })
+
+export const api = {
+  groups: (options: Page) => call<{ groups: Group[]; nextAfter: string | null }>('GET', 'groups', page(options)),
+  group: (group: string, signal?: AbortSignal) => call<Group>('GET', `groups/${name(group)}`, { signal }),
+  putGroup: (group: string, settings: Partial<Pick<Group, 'capacity' | 'mode' | 'ttlSeconds'>>) =>
+    call<Group>('PUT', `groups/${name(group)}`, { body: settings }),
+  recent: (group: string, limit: number, before: string | null, signal?: AbortSignal) =>
+    call<Recent>('GET', `groups/${name(group)}/items`, { query: { limit, before }, signal }),
+  /** The newest item of each; at most 100 groups. */
+  newest: (groups: readonly string[], signal?: AbortSignal) =>
+    call<{ groups: Recent[] }>('GET', 'items', { query: { group: groups, limit: 1 }, signal }),
+  stream: (group: string, lastEventId: string | null, signal: AbortSignal) =>
+    ask('GET', `groups/${name(group)}/stream`, {
+      signal,
+      headers: { Accept: 'text/event-stream', ...(lastEventId !== null && { 'Last-Event-ID': lastEventId }) },
+    }),
+  memberItems: (member: string, options: Page) =>
+    call<{ items: Item[]; nextAfter: string | null }>('GET', `members/${name(member)}/items`, page(options)),
+  queues: (options: Page) => call<{ queues: Queue[]; nextAfter: string | null }>('GET', 'queues', page(options)),
+  queue: (queue: string, signal?: AbortSignal) => call<Queue>('GET', `queues/${name(queue)}`, { signal }),
+  putQueue: (queue: string, settings: QueueSettings) => call<Queue>('PUT', `queues/${name(queue)}`, { body: settings }),
+  messages: (queue: string, state: State, options: Page) =>
+    call<{ messages: Message[]; nextAfter: string | null }>('GET', `queues/${name(queue)}/messages`, {
+      query: { state, after: options.after, limit: PAGE },
+      signal: options.signal,
+    }),
+  message: (queue: string, id: string, signal?: AbortSignal) =>
+    call<Message>('GET', `queues/${name(queue)}/messages/${name(id)}`, { signal }),
+  deleteMessage: (queue: string, id: string) => call<null>('DELETE', `queues/${name(queue)}/messages/${name(id)}`),
+  redrive: (queue: string) => call<{ moved: number }>('POST', `queues/${name(queue)}/redrive`, { body: {} }),
+  purge: (queue: string) => call<{ deleted: number }>('POST', `queues/${name(queue)}/purge`, { body: {} }),
+  feeds: (options: Page) => call<{ feeds: Feed[]; nextAfter: string | null }>('GET', 'feeds', page(options)),
+  feed: (feed: string, signal?: AbortSignal) => call<Feed>('GET', `feeds/${name(feed)}`, { signal }),
+}

@@ -1,0 +1,122 @@
+/** The frame of every page: the way to the others, the key, and the focus that follows where one goes. */
+import { useEffect, useReducer, useRef } from 'preact/hooks'
+import { FeedPage } from './feed-page'
+import { FeedsPage } from './feeds-page'
+import { GroupPage } from './group-page'
+import { GroupsPage } from './groups-page'
+import { KeyPage } from './key-page'
+import { MemberPage } from './member-page'
+import { MessagePage } from './message-page'
+import { link, type Place, usePlace } from './place'
+import { QueuePage } from './queue-page'
+import { QueuesPage } from './queues-page'
+import { keyName, session } from './session'
+
+const PLACES = [
+  ['groups', 'Groups'],
+  ['queues', 'Queues'],
+  ['feeds', 'Feeds'],
+] as const
+
+function Page({ place: { parts, query } }: { place: Place }) {
+  const [first = 'groups', name, second, id] = parts
+  const prefix = query.get('prefix') ?? ''
+  const after = query.get('after')
+  if (first === 'key') return <KeyPage />
+  if (first === 'groups') {
+    return name === undefined ? <GroupsPage prefix={prefix} after={after} /> : <GroupPage key={name} group={name} />
+  }
+  if (first === 'members' && name !== undefined) return <MemberPage key={name} member={name} after={after} />
+  if (first === 'queues') {
+    if (name === undefined) return <QueuesPage prefix={prefix} after={after} />
+    if (second === 'messages' && id !== undefined) return <MessagePage key={`${name}/${id}`} queue={name} id={id} />
+    return <QueuePage key={name} queue={name} state={query.get('state')} after={after} />
+  }
+  if (first === 'feeds') {
+    return name === undefined ? <FeedsPage prefix={prefix} after={after} /> : <FeedPage key={name} feed={name} />
+  }
+  return (
+    <>
+      <h1 tabIndex={-1}>Nothing is here</h1>
+      <p>
+        There is no such page. <a href={link(['groups'])}>To the groups</a>
+      </p>
+    </>
+  )
+}
+
+export function App() {
+  const place = usePlace()
+  const main = useRef<HTMLElement>(null)
+  useFocusThatFollows(main, place.parts.join('/'))
+  const current = place.parts[0] === 'members' ? 'groups' : (place.parts[0] ?? 'groups')
+  // No link: the hash is the place, and #main would leave it.
+  const skip = () => main.current?.querySelector('h1')?.focus()
+  return (
+    <>
+      <button type="button" class="skip" onClick={skip}>
+        Skip to the content
+      </button>
+      <header>
+        <a class="brand" href={link(['groups'])}>
+          <Ring />
+          recentn
+        </a>
+        <nav aria-label="Main">
+          {PLACES.map(([part, title]) => (
+            <a key={part} href={link([part])} aria-current={part === current ? 'page' : undefined}>
+              {title}
+            </a>
+          ))}
+        </nav>
+        <KeyLink isCurrent={current === 'key'} />
+      </header>
+      <main ref={main} id="main">
+        <Page place={place} />
+      </main>
+    </>
+  )
+}
+
+/** Whoever can't see it is told that the page is another one; the title says which. Not so where one begins. */
+function useFocusThatFollows(main: { current: HTMLElement | null }, path: string): void {
+  const isFirst = useRef(true)
+  useEffect(() => {
+    const heading = main.current?.querySelector('h1')
+    document.title = heading?.textContent ? `${heading.textContent} · recentn` : 'recentn'
+    if (!isFirst.current) {
+      scrollTo(0, 0)
+      heading?.focus({ preventScroll: true })
+    }
+    isFirst.current = false
+  }, [path])
+}
+
+function KeyLink({ isCurrent }: { isCurrent: boolean }) {
+  const [, again] = useReducer((count: number) => count + 1, 0)
+  useEffect(() => session.onChange(() => again(undefined)), [])
+  return (
+    <a class="key" href={link(['key'])} aria-current={isCurrent ? 'page' : undefined}>
+      {session.key === null ? 'No key' : keyName(session.key)}
+    </a>
+  )
+}
+
+function Ring() {
+  return (
+    <svg
+      viewBox="0 0 32 32"
+      width="20"
+      height="20"
+      aria-hidden="true"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="5"
+    >
+      <path d="M16 4.5A11.5 11.5 0 0 1 27.5 16" />
+      <path d="M27.5 16A11.5 11.5 0 0 1 16 27.5" opacity=".75" />
+      <path d="M16 27.5A11.5 11.5 0 0 1 4.5 16" opacity=".5" />
+      <path d="M4.5 16A11.5 11.5 0 0 1 16 4.5" opacity=".25" />
+    </svg>
+  )
+}

@@ -1,0 +1,89 @@
+/** One feed: how far it is, and each consumer's cursor and lag. */
+import { api } from './api'
+import { grouped } from './numbers'
+import { Loading, Name, Problem, Stale } from './parts'
+import { link } from './place'
+import { usePolled } from './polled'
+import { duration } from './time'
+import type { Consumer, Feed } from './types'
+
+const EVERY_MS = 3000
+
+export function FeedPage({ feed: name }: { feed: string }) {
+  const { data: feed, error } = usePolled((signal) => api.feed(name, signal), name, EVERY_MS)
+  return (
+    <>
+      <p class="over">
+        <a href={link(['feeds'])}>Feeds</a>
+      </p>
+      <h1 tabIndex={-1}>
+        <Name>{name}</Name>
+      </h1>
+      {feed === null && (error === null ? <Loading /> : <Problem error={error} />)}
+      {feed !== null && <Stale error={error} />}
+      {feed !== null && <Facts feed={feed} />}
+      {feed !== null && <Consumers consumers={feed.consumers} />}
+    </>
+  )
+}
+
+function Facts({ feed: { lastSyncId, entries, unpublished, oldestUnpublishedSeconds } }: { feed: Feed }) {
+  const oldest = oldestUnpublishedSeconds === null ? '' : `, the oldest for ${duration(oldestUnpublishedSeconds)}`
+  const facts: [string, string][] = [
+    ['Last sync id', grouped(lastSyncId)],
+    ['Entries', grouped(entries)],
+    ['Waiting for a publisher', `${grouped(unpublished)}${oldest}`],
+  ]
+  return (
+    <dl class="facts panel">
+      {facts.map(([term, value]) => (
+        <div key={term}>
+          <dt>{term}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function Consumers({ consumers }: { consumers: readonly Consumer[] }) {
+  const most = Math.max(1, ...consumers.map(({ lag }) => lag))
+  return (
+    <section aria-labelledby="consumers">
+      <h2 id="consumers">Consumers</h2>
+      {consumers.length === 0 && <p class="empty panel">No consumer has stored a cursor.</p>}
+      {consumers.length > 0 && (
+        <div class="panel">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Consumer</th>
+                <th scope="col" class="number">
+                  Cursor
+                </th>
+                <th scope="col" class="number">
+                  Lag
+                </th>
+                <td class="bar wide" />
+              </tr>
+            </thead>
+            <tbody>
+              {consumers.map(({ consumer, cursor, lag }) => (
+                <tr key={consumer}>
+                  <th scope="row">
+                    <Name>{consumer}</Name>
+                  </th>
+                  <td class="number">{grouped(cursor)}</td>
+                  <td class={`number ${lag === 0 ? 'muted' : ''}`}>{grouped(lag)}</td>
+                  <td class="bar wide">
+                    <span class="lag" style={{ width: `${(lag / most) * 100}%` }} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  )
+}

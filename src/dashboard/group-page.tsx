@@ -1,0 +1,122 @@
+/** One group: its settings, and its last items as they come. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { api } from './api'
+import { GroupSettings } from './group-settings'
+import { Items } from './items'
+import { LiveGroup, type LiveView } from './live'
+import { counted, grouped } from './numbers'
+import { Badge, Loading, Name, Problem } from './parts'
+import { link } from './place'
+import { usePolled } from './polled'
+import { session } from './session'
+
+const SETTINGS_MS = 5000
+const SAY_MS = 5000
+
+const CONNECTING: LiveView = { state: 'connecting', error: null, recent: null, arrived: new Set(), arrivals: 0 }
+
+function useLive(group: string) {
+  const [view, setView] = useState(CONNECTING)
+  const live = useRef<LiveGroup | null>(null)
+  useEffect(() => {
+    const connected = new LiveGroup(group, setView)
+    live.current = connected
+    const off = session.onChange(() => connected.forget())
+    return () => {
+      off()
+      connected.end()
+    }
+  }, [group])
+  return { view, live }
+}
+
+export function GroupPage({ group }: { group: string }) {
+  const { view, live } = useLive(group)
+  const settings = usePolled((signal) => api.group(group, signal), group, SETTINGS_MS)
+  const { recent } = view
+  const refusal = [view.error, settings.error].find((error) => error?.isAccess)
+  return (
+    <>
+      <p class="over">
+        <a href={link(['groups'])}>Groups</a>
+      </p>
+      <div class="head">
+        <h1 tabIndex={-1}>
+          <Name>{group}</Name>
+        </h1>
+        {!refusal && <Connection view={view} live={live} />}
+      </div>
+      {refusal && <Problem error={refusal} />}
+      {!refusal && settings.data !== null && (
+        <GroupSettings group={settings.data} total={recent?.total ?? settings.data.total} onSaved={settings.refresh} />
+      )}
+      {!refusal && settings.error !== null && settings.error.status !== 404 && <Problem error={settings.error} />}
+      {!refusal && recent === null && <Loading />}
+      {!refusal && recent !== null && <LastItems view={view} live={live} />}
+      <Spoken view={view} />
+    </>
+  )
+}
+
+interface LiveProps {
+  view: LiveView
+  live: { current: LiveGroup | null }
+}
+
+const STATE_WORDS = {
+  connecting: 'Connecting …',
+  live: 'Live',
+  paused: 'Paused',
+  reconnecting: 'Reconnecting …',
+} as const
+
+function Connection({ view: { state }, live }: LiveProps) {
+  const isPaused = state === 'paused'
+  return (
+    <div class="row">
+      <span class={`connection ${state}`} role="status">
+        {STATE_WORDS[state]}
+      </span>
+      <button type="button" onClick={() => (isPaused ? live.current?.resume() : live.current?.pause())}>
+        {isPaused ? 'Resume' : 'Pause'}
+      </button>
+    </div>
+  )
+}
+
+function LastItems({ view: { recent, arrived }, live }: LiveProps) {
+  if (recent === null) return null
+  const { items, nextBefore } = recent
+  return (
+    <section aria-labelledby="items">
+      <h2 id="items">
+        Last items <Badge>{nextBefore === null ? grouped(items.length) : `newest ${grouped(items.length)}`}</Badge>
+      </h2>
+      {items.length === 0 && <p class="empty panel">No items. What is appended appears here.</p>}
+      {items.length > 0 && <Items items={items} of="group" arrived={arrived} />}
+      {nextBefore !== null && (
+        <p class="pager">
+          <button type="button" onClick={() => live.current?.older()}>
+            Show older items
+          </button>
+        </p>
+      )}
+    </section>
+  )
+}
+
+/** How many came, said at most every few seconds. */
+function Spoken({ view: { arrivals } }: { view: LiveView }) {
+  const [said, setSaid] = useState({ arrivals: 0, text: '' })
+  useEffect(() => {
+    if (arrivals === said.arrivals) return
+    const text = counted(arrivals - said.arrivals, 'new item')
+    const timer = setTimeout(() => setSaid({ arrivals, text }), said.arrivals === 0 ? 0 : SAY_MS)
+    return () => clearTimeout(timer)
+  }, [arrivals, said])
+  return (
+    <p class="hidden" aria-live="polite">
+      {said.text}
+    </p>
+  )
+}

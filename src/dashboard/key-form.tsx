@@ -1,0 +1,37 @@
+/** The form for an API key, and the page that has it. */
+import { useId, useState } from 'preact/hooks'
+import { session } from './session'
+
+export function KeyForm({ onUsed }: { onUsed?: () => void }) {
+  const [text, setText] = useState('')
+  const id = useId()
+  const use = (event: Event) => {
+    event.preventDefault()
+    if (text.trim() === '') return
+    session.use(text.trim())
+    onUsed?.()
+  }
+  return (
+    <form class="key-form" onSubmit={use}>
+      <label for={id}>API key</label>
+      <div class="row">
+        <input
+          id={id}
+          type="password"
+          placeholder="rk_…"
+          value={text}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+        <button type="submit" class="primary">
+          Use this key
+        </button>
+      </div>
+      <p class="muted">
+        It stays in this tab, is sent to this server only, and is forgotten when the tab is closed. Keys are made by{' '}
+        <code>recentn keys create</code>.
+      </p>
+    </form>
+  )
+}

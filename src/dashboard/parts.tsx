@@ -1,0 +1,162 @@
+/** What several pages have: names, badges, problems, pages of lists, the search, and questions before something is done. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { ApiError } from './api'
+import { KeyForm } from './key-form'
+import { link, replaceQuery } from './place'
+import { keyName, session } from './session'
+
+/** A name that others chose: its direction and its spaces are its own. */
+export function Name({ children }: { children: string }) {
+  return <bdi class="name">{children}</bdi>
+}
+
+export function Badge({ kind, children }: { kind?: 'warn' | 'bad' | 'good'; children: ComponentChildren }) {
+  return <span class={`badge ${kind ?? ''}`}>{children}</span>
+}
+
+/** A term and what it is, in a list of facts. */
+export function Fact({ term, children }: { term: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{term}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+function sentenceOf(error: ApiError): string {
+  if (error.status === 401 && session.key === null) return 'This server wants an API key.'
+  if (error.status === 401) return `The server does not take ${keyName(session.key ?? '')}: ${error.message}.`
+  if (error.status === 403) return `Not allowed. ${error.message}.`
+  return error.message
+}
+
+/** What went wrong, as a sentence; with a form where a key would help. */
+export function Problem({ error }: { error: ApiError }) {
+  return (
+    <div class={`problem ${error.isAccess ? 'panel' : ''}`} role="alert">
+      <p>{sentenceOf(error)}</p>
+      {error.isAccess && <KeyForm />}
+    </div>
+  )
+}
+
+/** Shown above what was there before, which stays. */
+export function Stale({ error }: { error: ApiError | null }) {
+  if (error === null) return null
+  return (
+    <p class="problem" role="alert">
+      {sentenceOf(error)} What is shown is from before; trying again.
+    </p>
+  )
+}
+
+export function Loading() {
+  return <p class="muted late">Loading …</p>
+}
+
+interface PagerProps {
+  parts: readonly string[]
+  query: Record<string, string | null>
+  nextAfter: string | null
+}
+
+/** Back is the browser's own: each page of a list has its address. */
+export function Pager({ parts, query, nextAfter }: PagerProps) {
+  if (nextAfter === null && !query.after) return null
+  return (
+    <nav class="pager" aria-label="Pages">
+      {query.after && <a href={link(parts, { ...query, after: null })}>First page</a>}
+      {nextAfter !== null && (
+        <a href={link(parts, { ...query, after: nextAfter })} rel="next">
+          Next page
+        </a>
+      )}
+    </nav>
+  )
+}
+
+const TYPING_MS = 200
+
+/** By the beginning of names, as the server finds them by their index. */
+export function Search({ parts, value, label }: { parts: readonly string[]; value: string; label: string }) {
+  const [text, setText] = useState(value)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => setText(value), [value])
+  const type = (typed: string) => {
+    setText(typed)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => replaceQuery(parts, { prefix: typed }), TYPING_MS)
+  }
+  return (
+    <search class="search">
+      <label>
+        <span class="hidden">{label}</span>
+        <input
+          type="search"
+          placeholder={label}
+          value={text}
+          spellcheck={false}
+          autocomplete="off"
+          onInput={(event) => type(event.currentTarget.value)}
+        />
+      </label>
+    </search>
+  )
+}
+
+interface AskProps {
+  title: string
+  children: ComponentChildren
+  /** On the button that does it. */
+  action: string
+  isDanger?: boolean
+  /** Has to be typed first. */
+  typed?: string
+  onYes(): void
+  onClose(): void
+}
+
+/** A question before something is done. Escape and Cancel do nothing. */
+export function Ask({ title, children, action, isDanger, typed, onYes, onClose }: AskProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const [text, setText] = useState('')
+  useEffect(() => dialog.current?.showModal(), [])
+  const yes = () => {
+    dialog.current?.close()
+    onYes()
+  }
+  return (
+    <dialog ref={dialog} onClose={onClose} aria-labelledby="ask">
+      <h2 id="ask">{title}</h2>
+      {children}
+      {typed !== undefined && (
+        <label class="field">
+          <span>
+            Type <Name>{typed}</Name> to go on
+          </span>
+          <input
+            value={text}
+            autocomplete="off"
+            spellcheck={false}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+        </label>
+      )}
+      <div class="buttons">
+        <button type="button" onClick={() => dialog.current?.close()}>
+          Cancel
+        </button>
+        <button
+          type="button"
+          class={isDanger ? 'danger' : 'primary'}
+          disabled={typed !== undefined && text !== typed}
+          onClick={yes}
+        >
+          {action}
+        </button>
+      </div>
+    </dialog>
+  )
+}

@@ -1,0 +1,97 @@
+/**
+ * What is asked for again and again while the page is looked at. Nothing is asked for in a hidden tab; what was there
+ * stays to be seen while the next answer is on its way, and when it does not come.
+ */
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { type ApiError, toApiError } from './api'
+import { session } from './session'
+
+const MAX_PAUSE_MS = 30_000
+
+export interface Polled<T> {
+  /** The last good answer. */
+  data: T | null
+  /** Why the last request failed; null when it did not. */
+  error: ApiError | null
+  /** Asks at once. */
+  refresh(): void
+}
+
+/**
+ * `load` is called whenever `key` changes or the API key does, and `ms` after each answer; null: once. After failures
+ * the pauses grow up to half a minute.
+ */
+export function usePolled<T>(load: (signal: AbortSignal) => Promise<T>, key: string, ms: number | null): Polled<T> {
+  const [state, setState] = useState<Pick<Polled<T>, 'data' | 'error'>>({ data: null, error: null })
+  const current = useRef(load)
+  current.current = load
+  const wake = useRef(() => {})
+  useEffect(() => {
+    const loop = new Loop(
+      async (signal) => setState({ data: await current.current(signal), error: null }),
+      (error) => setState(({ data }) => ({ data: error.isAccess || error.status === 404 ? null : data, error })),
+      ms,
+    )
+    wake.current = () => loop.now()
+    const off = session.onChange(() => {
+      setState({ data: null, error: null })
+      loop.now()
+    })
+    return () => {
+      off()
+      loop.end()
+    }
+    // The key stands for what `load` closes over.
+  }, [key, ms])
+  return { ...state, refresh: useCallback(() => wake.current(), []) }
+}
+
+class Loop {
+  readonly #work: (signal: AbortSignal) => Promise<void>
+  readonly #failed: (error: ApiError) => void
+  readonly #ms: number | null
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #running: AbortController | null = null
+  #failures = 0
+
+  constructor(work: (signal: AbortSignal) => Promise<void>, failed: (error: ApiError) => void, ms: number | null) {
+    this.#work = work
+    this.#failed = failed
+    this.#ms = ms
+    document.addEventListener('visibilitychange', this.#look)
+    if (!document.hidden) this.now()
+  }
+
+  now(): void {
+    clearTimeout(this.#timer)
+    this.#running?.abort()
+    this.#run()
+  }
+
+  end(): void {
+    document.removeEventListener('visibilitychange', this.#look)
+    clearTimeout(this.#timer)
+    this.#running?.abort()
+  }
+
+  readonly #look = (): void => {
+    if (document.hidden) clearTimeout(this.#timer)
+    else if (this.#ms !== null || this.#running === null) this.now()
+  }
+
+  async #run(): Promise<void> {
+    const running = new AbortController()
+    this.#running = running
+    try {
+      await this.#work(running.signal)
+      this.#failures = 0
+    } catch (thrown) {
+      if (running.signal.aborted) return
+      this.#failures++
+      this.#failed(toApiError(thrown))
+    }
+    if (running.signal.aborted || document.hidden) return
+    const pause = this.#failures > 0 ? Math.min(1000 * 2 ** this.#failures, MAX_PAUSE_MS) : this.#ms
+    if (pause !== null) this.#timer = setTimeout(() => this.#run(), pause)
+  }
+}

@@ -1,0 +1,157 @@
+/** Ready, in flight and dead over the last minutes. What draws it is loaded with the first chart that is looked at. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type uPlot from 'uplot'
+import { grouped } from './numbers'
+import { drawable, type Sample } from './samples'
+import { duration } from './time'
+
+const SPAN_SECONDS = 600
+const LEAST_SPAN_SECONDS = 60
+const HEIGHT = 180
+
+const SERIES = [
+  ['Ready', '--ready'],
+  ['In flight', '--in-flight'],
+  ['Dead', '--dead'],
+] as const
+
+type Columns = [number[], (number | null)[], (number | null)[], (number | null)[]]
+
+function columnsOf(samples: readonly Sample[]): Columns {
+  const rows = drawable(samples)
+  return [
+    rows.map(([time]) => time / 1000),
+    rows.map(([, ready]) => ready),
+    rows.map(([, , inFlight]) => inFlight),
+    rows.map(([, , , dead]) => dead),
+  ]
+}
+
+function spanOf(): uPlot.Range.MinMax {
+  const now = Date.now() / 1000
+  return [now - SPAN_SECONDS, now]
+}
+
+function clock(seconds: number): string {
+  const date = new Date(seconds * 1000)
+  return [date.getHours(), date.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':')
+}
+
+function optionsOf(element: HTMLElement, columns: () => Columns, onCursor: (at: number | null) => void): uPlot.Options {
+  const color = (name: string) => getComputedStyle(element).getPropertyValue(name).trim()
+  const axis = { stroke: color('--muted'), font: '11px system-ui, sans-serif', ticks: { show: false } }
+  const grid = { stroke: color('--line'), width: 1 }
+  return {
+    width: element.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
+    scales: {
+      x: {
+        range: () => {
+          const [from, to] = spanOf() as [number, number]
+          const first = columns()[0][0] ?? to
+          return [Math.min(Math.max(from, first), to - LEAST_SPAN_SECONDS), to]
+        },
+      },
+      y: { range: (_plot, _least, most) => [0, Math.max(4, (most ?? 0) * 1.1)] },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        size: 28,
+        space: 60,
+        incrs: [60, 120, 300],
+        values: (_plot, times) => times.map(clock),
+      },
+      {
+        ...axis,
+        grid,
+        size: 44,
+        space: 36,
+        incrs: [1, 2, 5].flatMap((n) => [0, 1, 2, 3, 4, 5, 6].map((e) => n * 10 ** e)).sort((a, b) => a - b),
+      },
+    ],
+    series: [
+      {},
+      ...SERIES.map(([label, name]) => ({
+        label,
+        stroke: color(name),
+        width: 1.5,
+        points: { show: false },
+        ...(name === '--ready' && { fill: color('--ready-fill') }),
+      })),
+    ],
+    hooks: { setCursor: [(plot) => onCursor(plot.cursor.idx ?? null)] },
+  }
+}
+
+export function QueueChart({ samples }: { samples: readonly Sample[] }) {
+  const holder = useRef<HTMLDivElement>(null)
+  const plot = useRef<uPlot | null>(null)
+  const columns = useRef(columnsOf(samples))
+  const [at, setAt] = useState<number | null>(null)
+  columns.current = columnsOf(samples)
+  useEffect(() => {
+    const element = holder.current
+    if (element === null) return
+    let isGone = false
+    const draw = async () => {
+      const { default: Plot } = await import('uplot')
+      plot.current?.destroy()
+      if (!isGone)
+        plot.current = new Plot(
+          optionsOf(element, () => columns.current, setAt),
+          columns.current,
+          element,
+        )
+    }
+    draw()
+    const resized = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }))
+    resized.observe(element)
+    const scheme = matchMedia('(prefers-color-scheme: dark)')
+    scheme.addEventListener('change', draw)
+    return () => {
+      isGone = true
+      scheme.removeEventListener('change', draw)
+      resized.disconnect()
+      plot.current?.destroy()
+      plot.current = null
+    }
+  }, [])
+  useEffect(() => plot.current?.setData(columns.current))
+  return (
+    <figure class="chart panel">
+      <Legend columns={columns.current} at={at} />
+      <div ref={holder} role="img" aria-label={spoken(samples)} />
+    </figure>
+  )
+}
+
+function Legend({ columns, at }: { columns: Columns; at: number | null }) {
+  const times = columns[0]
+  const shown = at ?? times.length - 1
+  const ago = Date.now() / 1000 - (times[shown] ?? 0)
+  return (
+    <figcaption class="legend">
+      {SERIES.map(([label, name], i) => (
+        <span key={name} class={`swatch ${name.slice(2)}`}>
+          {label} <b>{grouped(columns[i + 1]?.[shown] ?? 0)}</b>
+        </span>
+      ))}
+      <span class="muted">{at === null ? 'as seen in this tab' : `${duration(ago)} ago`}</span>
+    </figcaption>
+  )
+}
+
+function spoken(samples: readonly Sample[]): string {
+  const last = samples.at(-1)
+  if (last === undefined) return 'Chart: nothing yet'
+  const ready = samples.map(([, count]) => count)
+  const [, now, inFlight, dead] = last
+  return (
+    `Chart of the last minutes: ready between ${Math.min(...ready)} and ${Math.max(...ready)}. ` +
+    `Now ${now} ready, ${inFlight} in flight, ${dead} dead.`
+  )
+}

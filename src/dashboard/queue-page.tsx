@@ -1,0 +1,123 @@
+/** One queue: its counts over time, its attributes, its messages by state, and what can be done to all of them. */
+import { api } from './api'
+import { grouped } from './numbers'
+import { Badge, Fact, Loading, Name, Problem, Stale } from './parts'
+import { link } from './place'
+import { usePolled } from './polled'
+import { QueueActions } from './queue-actions'
+import { QueueChart } from './queue-chart'
+import { QueueMessages } from './queue-messages'
+import { record, samplesOf } from './samples'
+import { duration } from './time'
+import { type Counts, type Queue, STATES, type State } from './types'
+
+const EVERY_MS = 3000
+/** Who sends its dead letters here is looked for among so many. */
+const MAX_LISTED = 1000
+
+const TABS: Readonly<Record<State, readonly [string, keyof Counts]>> = {
+  ready: ['Ready', 'ready'],
+  'in-flight': ['In flight', 'inFlight'],
+  delayed: ['Delayed', 'delayed'],
+  dead: ['Dead', 'dead'],
+  archived: ['Archived', 'archived'],
+}
+
+async function load(name: string, signal: AbortSignal) {
+  const queue = await api.queue(name, signal)
+  record([queue])
+  return queue
+}
+
+/** The queues whose dead letters come here. */
+async function sources(name: string, signal: AbortSignal): Promise<string[]> {
+  const { queues } = await api.queues({ limit: MAX_LISTED, signal })
+  return queues.filter(({ deadLetterQueue }) => deadLetterQueue === name).map(({ queue }) => queue)
+}
+
+interface PageProps {
+  queue: string
+  state: string | null
+  after: string | null
+}
+
+export function QueuePage({ queue: name, state, after }: PageProps) {
+  const { data: queue, error, refresh } = usePolled((signal) => load(name, signal), name, EVERY_MS)
+  const from = usePolled((signal) => sources(name, signal), name, null).data ?? []
+  const shown = STATES.find((each) => each === state) ?? 'ready'
+  return (
+    <>
+      <p class="over">
+        <a href={link(['queues'])}>Queues</a>
+      </p>
+      <div class="head">
+        <h1 tabIndex={-1}>
+          <Name>{name}</Name>
+        </h1>
+        {queue?.paused && <Badge kind="warn">paused</Badge>}
+        {queue !== null && <QueueActions queue={queue} isForDead={from.length > 0} onDone={refresh} />}
+      </div>
+      {queue === null && (error === null ? <Loading /> : <Problem error={error} />)}
+      {queue !== null && <Stale error={error} />}
+      {queue !== null && (
+        <>
+          <div class="beside">
+            <QueueChart samples={samplesOf(name)} />
+            <Attributes queue={queue} from={from} />
+          </div>
+          <nav class="tabs" aria-label="Messages by state">
+            {STATES.map((each) => (
+              <a
+                key={each}
+                href={link(['queues', name], { state: each })}
+                aria-current={each === shown ? 'page' : undefined}
+                class={each === 'dead' && queue.counts.dead > 0 ? 'bad' : undefined}
+              >
+                {TABS[each][0]} <b>{grouped(queue.counts[TABS[each][1]])}</b>
+              </a>
+            ))}
+          </nav>
+          <QueueMessages
+            key={shown}
+            queue={name}
+            state={shown}
+            after={after}
+            counts={queue.counts}
+            deadLetterQueue={queue.deadLetterQueue}
+          />
+        </>
+      )}
+    </>
+  )
+}
+
+function Attributes({ queue, from }: { queue: Queue; from: readonly string[] }) {
+  const { deadLetterQueue, retentionSeconds, maxReceives } = queue
+  const retention = retentionSeconds === null ? 'for ever' : `for ${duration(retentionSeconds)}`
+  return (
+    <section class="panel" aria-label="Attributes">
+      <dl class="facts column">
+        <Fact term="Oldest">{queue.oldestAgeSeconds === null ? 'none' : duration(queue.oldestAgeSeconds)}</Fact>
+        <Fact term="Visibility timeout">{duration(queue.visibilityTimeoutSeconds)}</Fact>
+        <Fact term="Receives">{maxReceives === 0 ? 'no limit' : `at most ${grouped(maxReceives)}`}</Fact>
+        <Fact term="Dead letters">{deadLetterQueue === null ? 'stay here' : <QueueLink name={deadLetterQueue} />}</Fact>
+        {from.length > 0 && (
+          <Fact term="Dead letters of">
+            {from.map((each) => (
+              <QueueLink key={each} name={each} />
+            ))}
+          </Fact>
+        )}
+        <Fact term="When deleted">{queue.onDelete === 'remove' ? 'removed' : `archived ${retention}`}</Fact>
+      </dl>
+    </section>
+  )
+}
+
+function QueueLink({ name }: { name: string }) {
+  return (
+    <a class="block" href={link(['queues', name])}>
+      <Name>{name}</Name>
+    </a>
+  )
+}

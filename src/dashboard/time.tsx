@@ -1,0 +1,57 @@
+/** Times and durations for people: how long ago, with the exact time beside it. */
+import { useEffect, useState } from 'preact/hooks'
+import { serverNow } from './api'
+
+const UNITS: readonly (readonly [string, number])[] = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['min', 60],
+  ['s', 1],
+]
+
+/** Such as `3 min`, or `2 h 5 min`. */
+export function duration(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds))
+  const at = UNITS.findIndex(([, length]) => whole >= length)
+  const [unit, length] = UNITS[at] ?? ['s', 1]
+  const next = UNITS[at + 1]
+  const first = `${Math.floor(whole / length)} ${unit}`
+  const rest = next === undefined ? 0 : Math.floor((whole % length) / next[1])
+  return rest === 0 || next === undefined || unit === 'min' ? first : `${first} ${rest} ${next[0]}`
+}
+
+/** Such as `3 min ago`, `in 20 s`, `now`. */
+export function relative(iso: string): string {
+  const seconds = (serverNow() - Date.parse(iso)) / 1000
+  if (Math.abs(seconds) < 1) return 'now'
+  return seconds > 0 ? `${duration(seconds)} ago` : `in ${duration(-seconds)}`
+}
+
+export function exact(iso: string): string {
+  const date = new Date(iso)
+  const pad = (value: number, length = 2) => String(value).padStart(length, '0')
+  const day = `${pad(date.getFullYear(), 4)}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`
+  return `${day} ${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`
+}
+
+const tickers = new Set<() => void>()
+setInterval(() => {
+  if (!document.hidden) for (const tick of tickers) tick()
+}, 1000)
+
+/** Follows the time; drawn anew only when what it says has changed. `both`: the exact time is shown too. */
+export function Time({ at, both = false }: { at: string; both?: boolean }) {
+  const [label, setLabel] = useState(() => relative(at))
+  useEffect(() => {
+    const tick = () => setLabel(relative(at))
+    tick()
+    tickers.add(tick)
+    return () => void tickers.delete(tick)
+  }, [at])
+  return (
+    <time dateTime={at} title={`${exact(at)} (${at})`}>
+      {both && <span class="exact">{exact(at)}</span>}
+      <span class={both ? 'muted' : undefined}>{label}</span>
+    </time>
+  )
+}

@@ -1,0 +1,18 @@
+/** A commit of which nobody can say at once whether it arrived. */
+import { RecentnError } from '../errors'
+
+/** The commit failed, as when the connection is lost: what the transaction would have given, if it arrived. */
+export class CutOff extends Error {
+  constructor(
+    override readonly cause: unknown,
+    readonly result: unknown,
+    /** True when the fault came after the database had committed. */
+    readonly committed: boolean,
+  ) {
+    super('The commit has failed')
+  }
+}
+
+export function unknownOutcome({ cause }: CutOff): RecentnError {
+  return new RecentnError('outcome_unknown', undefined, { cause, retryAfterSeconds: 1 })
+}

@@ -1,0 +1,35 @@
+/**
+ * What a database has made us do again, by the error that it answered: in plain numbers, for whoever looks. Reasons are
+ * numbers and codes of the engines, of which there are few; no text of an error is kept.
+ */
+import { driverError } from './engine'
+
+/** Different reasons that are counted apart: more can't be, unless a server invents error numbers. */
+const MAX_REASONS = 64
+
+export class DatabaseCounts {
+  /** Work that was begun again after an error, by the error. */
+  readonly retries = new Map<string, number>()
+  /** Work that failed with an error that is worth a retry, when none was left. */
+  readonly failures = new Map<string, number>()
+
+  retried(error: unknown): void {
+    add(this.retries, reasonOf(error))
+  }
+
+  failed(error: unknown): void {
+    add(this.failures, reasonOf(error))
+  }
+}
+
+function add(counts: Map<string, number>, reason: string): void {
+  const key = counts.has(reason) || counts.size < MAX_REASONS ? reason : 'other'
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}
+
+/** The number of the server's error (`1213`), else the code of the driver's or the system's (`ECONNRESET`, `SQLITE_BUSY`). */
+function reasonOf(error: unknown): string {
+  const { errno, code } = driverError(error)
+  if (errno !== undefined && errno > 0) return String(errno)
+  return code !== undefined && /^[A-Z0-9_]{1,64}$/.test(code) ? code : 'other'
+}

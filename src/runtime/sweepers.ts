@@ -1,0 +1,44 @@
+/** The sweepers of a store: of expired items, of queues, and of feeds; what they remove is counted. */
+import type { BatchedGroups } from './batched-groups'
+import type { BatchedQueues } from './batched-queues'
+import type { PublishedFeeds } from './published-feeds'
+import { Sweeper } from './sweeper'
+import type { WorkCounts } from './work-counts'
+
+/** Delays and visibility timeouts that are over are seen to so often. */
+const QUEUES_SWEEP_MS = 500
+/** Tombstones that have been kept long enough. */
+const FEEDS_SWEEP_MS = 5000
+
+interface Swept {
+  groups: BatchedGroups
+  queues: BatchedQueues
+  feeds: PublishedFeeds
+}
+
+export function sweepersOf(
+  { groups, queues, feeds }: Swept,
+  counts: WorkCounts,
+  onError: (error: unknown) => void,
+): Sweeper[] {
+  const sweepGroups = async () => {
+    const swept = await groups.sweep()
+    counts.itemsSwept += swept.deleted
+    return swept
+  }
+  const sweepQueues = async () => {
+    const swept = await queues.sweep()
+    counts.messagesSwept += swept.removed
+    return swept
+  }
+  const sweepFeeds = async () => {
+    const swept = await feeds.sweep()
+    counts.tombstonesSwept += swept.removed
+    return swept
+  }
+  return [
+    new Sweeper({ sweep: sweepGroups, onError, counts }),
+    new Sweeper({ sweep: sweepQueues, onError, counts, intervalMs: QUEUES_SWEEP_MS }),
+    new Sweeper({ sweep: sweepFeeds, onError, counts, intervalMs: FEEDS_SWEEP_MS }),
+  ]
+}

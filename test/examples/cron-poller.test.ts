@@ -1,0 +1,103 @@
+/** examples/cron-poller.ts as cron runs it: programs of their own, two of them at once, their lines and exit codes. */
+import express, { type Response } from 'express'
+import { openStore, type Store } from '../../src/index'
+import { type Database, describeEngine, ENGINES, freshDatabase } from '../support/engines'
+import { runExample, serve, until } from './support'
+
+describe.each(ENGINES)('cron-poller', (engine) => {
+  describeEngine(engine, 'welcomes', () => {
+    let database: Database
+    let store: Store
+    const mails: { key: string; to: string }[] = []
+    let held: Response[] | null
+    let service: Awaited<ReturnType<typeof serve>>
+
+    beforeEach(async () => {
+      database = await freshDatabase(engine)
+      store = await openStore({ url: database.url })
+      await store.dataSource.query(
+        "CREATE TABLE signups (id integer NOT NULL PRIMARY KEY, email varchar(100) NOT NULL, status varchar(22) NOT NULL DEFAULT 'ready')",
+      )
+      await store.dataSource.query('CREATE INDEX signups_status ON signups (status, id)')
+      mails.length = 0
+      held = null
+      const app = express().use(express.json())
+      app.post('/send', (request, response) => {
+        mails.push({ key: String(request.get('Idempotency-Key')), to: request.body.to })
+        if (request.body.to === 'nobody') response.sendStatus(500)
+        else if (held) held.push(response)
+        else response.sendStatus(202)
+      })
+      service = await serve(app)
+    })
+    afterEach(async () => {
+      service.close()
+      await store.close()
+      await database.drop()
+    })
+
+    const cron = () => runExample('cron-poller.ts', { DATABASE_URL: database.url, MAIL_URL: `${service.url}/send` })
+    const signUp = (...emails: string[]) =>
+      store.dataSource.query(
+        `INSERT INTO signups (id, email) VALUES ${emails.map((email, index) => `(${index + 1}, '${email}')`).join(', ')}`,
+      )
+    const states = async (): Promise<string[]> =>
+      (await store.dataSource.query('SELECT status FROM signups ORDER BY id')).map(
+        (row: { status: string }) => row.status,
+      )
+
+    it('everyone once, by two runs that overlap', async () => {
+      const everyone = Array.from({ length: 30 }, (_, index) => `u${index + 1}`)
+      await signUp(...everyone)
+      const answers: Response[] = []
+      held = answers
+      const first = cron()
+      await until('the first run has all the mails under way that it may', () => answers.length === 5)
+      const second = cron()
+      await until('the second run is at work too', () => answers.length === 10)
+      held = null
+      for (const answer of answers) answer.sendStatus(202)
+      const runs = await Promise.all([first, second])
+      expect(runs.map(({ code, stderr }) => [code, stderr])).toEqual([
+        [0, ''],
+        [0, ''],
+      ])
+      const counts = runs.map(({ stdout }) =>
+        /^signups: (\d+) claimed, (\d+) welcomed, 0 to try again, 0 given up, 0 lost\n$/
+          .exec(stdout)
+          ?.slice(1)
+          .map(Number),
+      )
+      expect((counts[0]?.[0] ?? 0) + (counts[1]?.[0] ?? 0)).toBe(30)
+      expect((counts[0]?.[1] ?? 0) + (counts[1]?.[1] ?? 0)).toBe(30)
+      expect(mails.map(({ to }) => to).sort()).toEqual(everyone.sort())
+      expect(new Set(mails.map(({ key }) => key)).size).toBe(30)
+      expect(new Set(await states())).toEqual(new Set(['welcomed']))
+      expect(await cron()).toEqual({
+        code: 0,
+        stdout: 'signups: 0 claimed, 0 welcomed, 0 to try again, 0 given up, 0 lost\n',
+        stderr: '',
+      })
+    })
+
+    it('whom it can, and tells by line and exit code whom it could not', async () => {
+      await signUp('anna', 'nobody', 'fred')
+      expect(await cron()).toEqual({
+        code: 1,
+        stdout: 'signups: 3 claimed, 2 welcomed, 1 to try again, 0 given up, 0 lost\n',
+        stderr: 'signup 2: Error: the mail service answered 500\n',
+      })
+      const [anna, , fred] = await states()
+      expect([anna, fred]).toEqual(['welcomed', 'welcomed'])
+      // It comes again after a minute at the earliest.
+      expect(await cron()).toMatchObject({ code: 0, stdout: expect.stringContaining('0 claimed') })
+    })
+  })
+})
+
+describe('cron-poller', () => {
+  it('says that it could not run', async () => {
+    const ran = await runExample('cron-poller.ts', { DATABASE_URL: 'mysql://nobody:x@127.0.0.1:1/none' })
+    expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/^signups: could not run: .+\n$/) })
+  })
+})

@@ -1,0 +1,123 @@
+/** Metrics that only a server has: what it makes us do again, by its numbers of errors, and the pool. */
+import { createConnection } from 'mysql2/promise'
+import { createMetrics } from '../../src/index'
+import { openStore } from '../../src/store'
+import type { Store } from '../../src/store-types'
+import { describeEngine, freshDatabase } from '../support/engines'
+import { amountOf, parsedMetrics } from './support/exposition'
+import { eventually } from './support/streams'
+
+for (const engine of ['mariadb', 'mysql'] as const) {
+  describeEngine(engine, 'metrics of a store', () => {
+    let database: Awaited<ReturnType<typeof freshDatabase>>
+    let store: Store
+    const POOL = 4
+
+    beforeAll(async () => {
+      database = await freshDatabase(engine)
+      store = await openStore({ url: database.url, sweep: false, publish: false, poolSize: POOL })
+    })
+    afterAll(async () => {
+      await store.close()
+      await database.drop()
+    })
+    const scraped = async () => parsedMetrics(await createMetrics(store).text())
+    const another = () => createConnection({ uri: database.url.replace(/^mariadb:/, 'mysql:') })
+
+    it('tell what is in queues and feeds, followed tables too', async () => {
+      const followed = await freshDatabase(engine)
+      const other = await openStore({ url: followed.url, sweep: false, publish: false, recentGroupsFeed: true })
+      await other.queues.put('q')
+      await other.queues.sendMany('q', [{ body: 1 }, { body: 2, delaySeconds: 60 }])
+      await other.feeds.put('f', 'k', 1)
+      await other.groups.append('g', {})
+      await other.feeds.publish('f')
+      await other.feeds.putConsumer('f', 'late', 0n)
+      await other.feeds.put('f', 'k', 2)
+      const samples = parsedMetrics(await createMetrics(other).text())
+      expect(amountOf(samples, 'recentn_queue_messages', { state: 'ready' })).toBe(1)
+      expect(amountOf(samples, 'recentn_queue_messages')).toBe(2)
+      // The entry and the group.
+      expect(amountOf(samples, 'recentn_feed_unpublished_entries')).toBe(2)
+      expect(amountOf(samples, 'recentn_feed_consumer_lag_max')).toBe(1)
+      await other.close()
+      await followed.drop()
+    })
+
+    it('count deadlocks that were run again', async () => {
+      for (const name of ['a', 'b']) await store.groups.put(name)
+      const locked = { first: 0 }
+      let meet: () => void = () => {}
+      const met = new Promise<void>((resolve) => {
+        meet = resolve
+      })
+      const crossing = (first: string, second: string) =>
+        store.transaction(async (tx) => {
+          await tx.groups.append(first)
+          locked.first++
+          if (locked.first === 2) meet()
+          await met
+          await tx.groups.append(second)
+        })
+      await Promise.all([crossing('a', 'b'), crossing('b', 'a')])
+      const samples = await scraped()
+      expect(amountOf(samples, 'recentn_database_retries_total', { error: '1213' })).toBeGreaterThanOrEqual(1)
+      const [a] = await store.groups.recentMany(['a'])
+      expect(a?.total).toBe(2n)
+    })
+
+    it('count lock timeouts, and what failed in the end', async () => {
+      await store.groups.put('held')
+      const holder = await another()
+      await holder.query('BEGIN')
+      await holder.query("SELECT * FROM recent_groups WHERE group_key = 'held' FOR UPDATE")
+      await store.dataSource.query('SELECT 1')
+      const failing = store.transaction((tx) => tx.groups.append('held'), { retries: 0 })
+      await expect(failing).rejects.toMatchObject({ code: 'conflict' })
+      await holder.query('ROLLBACK')
+      holder.destroy()
+      expect(amountOf(await scraped(), 'recentn_database_failures_total', { error: '1205' })).toBe(1)
+    }, 20_000)
+
+    it('tell the pool: in use, idle, waiting', async () => {
+      const state = async (name: string) => amountOf(await scraped(), 'recentn_database_connections', { state: name })
+      expect(store.counts().connections.max).toBe(POOL)
+      let release: () => void = () => {}
+      const held = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      const busy = Array.from({ length: POOL + 2 }, () =>
+        store.transaction(async (tx) => {
+          await tx.manager.query('SELECT 1')
+          await held
+        }),
+      )
+      await eventually('all are taken', () => store.counts().connections.waiting >= 2)
+      expect(store.counts().connections).toMatchObject({ inUse: POOL, idle: 0 })
+      // A scrape does not wait for a connection.
+      const samples = await scraped()
+      expect(amountOf(samples, 'recentn_database_connections_waiting')).toBeGreaterThanOrEqual(2)
+      expect(amountOf(samples, 'recentn_database_connections_max')).toBe(POOL)
+      release()
+      await Promise.all(busy)
+      await eventually('all are back', () => store.counts().connections.inUse === 0)
+      expect(await state('idle')).toBeGreaterThan(0)
+    })
+
+    it('count connections that were lost', async () => {
+      const before = store.counts().retries
+      const killer = await another()
+      const sum = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((all, one) => all + one, 0)
+      let killed = 0
+      const retried = store.transaction(async (tx) => {
+        const [row] = await tx.manager.query('SELECT CONNECTION_ID() AS id')
+        if (killed++ === 0) await killer.query(`KILL ${row.id}`)
+        await tx.manager.query('SELECT 1')
+        return 'done'
+      })
+      expect(await retried).toBe('done')
+      killer.destroy()
+      expect(sum(store.counts().retries)).toBeGreaterThan(sum(before))
+    })
+  })
+}
