@@ -3,6 +3,7 @@
 import { Command, Option } from 'commander'
 import { diagnose, findingsText, schemaVersion, withCause } from './cli/doctor'
 import { addKeysCommand } from './cli/keys-command'
+import { endWithNpx } from './cli/npx'
 import { addReplayCommand } from './cli/replay-command'
 import { type Config, readConfig } from './config'
 import { RecentnError } from './errors'
@@ -30,6 +31,7 @@ function databaseConfig(flags: DatabaseFlags): Config {
 async function serve(flags: DatabaseFlags & { port?: string; host?: string }): Promise<void> {
   const given = { PORT: flags.port, HOST: flags.host, DATABASE_URL: flags.databaseUrl }
   const overriding = Object.entries(given).filter(([, value]) => value !== undefined)
+  endWithNpx(process.env)
   process.exit(await runServer(readConfig({ ...process.env, ...Object.fromEntries(overriding) })))
 }
 
