@@ -58,7 +58,8 @@ test('the list has counts, the age of the oldest, and says what is paused', asyn
 test('a chart is drawn of what was seen, and outlives a reload', async () => {
   await server.call('PUT', 'queues/c-1', {})
   await send('c-1', 1)
-  const page = await pageOf('#/queues/c-1')
+  // It is this test that reads the canvas so often.
+  const page = await openPage(`${server.url}/#/queues/c-1`, { said: /willReadFrequently/ })
   const label = () => page.getByRole('img').getAttribute('aria-label')
   await eventually('the chart tells of 1', async () => /Now 1 ready/.test((await label()) ?? ''))
   for (let i = 0; i < 20; i++) await send('c-1', i)
