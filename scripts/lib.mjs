@@ -18,7 +18,15 @@ const BUILD_STAMP = join(ROOT, 'dist', '.recentn-build')
 const TSC = join(MODULES, 'typescript', 'bin', 'tsc')
 
 /** What the build reads, besides the packages of the lockfile. */
-const BUILD_INPUTS = ['src', 'migrations', 'ormconfig.ts', 'tsconfig.json', 'tsconfig.build.json', 'scripts/bundle.mjs']
+const BUILD_INPUTS = [
+  'src',
+  'migrations',
+  'ormconfig.ts',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'scripts/bundle.mjs',
+  'scripts/reference.mjs',
+]
 
 export function say(line) {
   process.stdout.write(`recentn: ${line}\n`)
@@ -146,7 +154,7 @@ function filesIn(input) {
   if (!existsSync(join(ROOT, input))) return []
   if (/\.\w+$/.test(input)) return [input]
   const entries = readdirSync(join(ROOT, input), { recursive: true, withFileTypes: true })
-  const files = entries.filter((entry) => entry.isFile() && /\.(tsx?|css|html|svg|json)$/.test(entry.name))
+  const files = entries.filter((entry) => entry.isFile() && /\.(tsx?|js|css|html|svg|json)$/.test(entry.name))
   return files.map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(ROOT.length + sep.length)).sort()
 }
 
@@ -164,6 +172,7 @@ async function build() {
     // Into an empty folder, so that nothing is left of sources that are gone.
     await run('tsc', process.execPath, [TSC, '-p', 'tsconfig.build.json', '--noEmitOnError', '--outDir', fresh])
     await run('esbuild', process.execPath, [join('scripts', 'bundle.mjs'), join(fresh, 'dashboard')])
+    await run('the reference page', process.execPath, [join('scripts', 'reference.mjs'), join(fresh, 'reference')])
     chmodSync(join(fresh, 'src', 'cli.js'), 0o755) // npm does so for what it installs, not for a clone
     writeFileSync(join(fresh, '.recentn-build'), key)
     if (existsSync(join(ROOT, 'dist'))) renameSync(join(ROOT, 'dist'), old)

@@ -44,6 +44,7 @@ async function checks() {
     node('format and lint (biome)', BIOME, 'ci', '--colors=off', '--error-on-warnings', '.'),
     node('types (tsc)', TSC, '--noEmit', '-p', 'tsconfig.json'),
     node('types of the dashboard (tsc)', TSC, '-p', join('src', 'dashboard', 'tsconfig.json')),
+    node('types of the client in browsers (tsc)', TSC, '-p', join('src', 'client', 'tsconfig.json')),
     node('types of the browser tests (tsc)', TSC, '-p', join('test', 'browser', 'tsconfig.json')),
     isBenchInstalled() ? node('types of bench (tsc)', TSC, '-p', join('bench', 'tsconfig.json')) : sayUncheckedBench(),
   ])

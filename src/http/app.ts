@@ -3,6 +3,7 @@ import express, { type ErrorRequestHandler, type Express } from 'express'
 import { RecentnError } from '../errors'
 import type { Store } from '../store-types'
 import { dashboard } from './dashboard'
+import { docsPage } from './docs-page'
 import { cors, setSecurityHeaders } from './headers'
 import { processRoutes } from './health'
 import { createMetrics, type Metrics } from './metrics'
@@ -49,6 +50,7 @@ export function createApp(store: Store, options: AppOptions): Express {
   const routes = [...storeRoutes, ...processRoutes({ metrics, draining })]
   app.use(routerOf(store, { guard, bodyLimitBytes, onError, stopping, streams }, routes))
   app.use(dashboard())
+  app.use(docsPage())
   app.use(() => {
     throw new RecentnError('not_found')
   })

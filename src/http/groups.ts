@@ -69,8 +69,8 @@ const put = route({
     description:
       'A setting left out follows the policy. Every item that is inside the new window stays; `ttlSeconds` null is never.',
     outcomes: {
-      200: { description: 'The settings were replaced.', schema: 'Group', example: example.group },
-      201: { description: 'The group was created.', schema: 'Group', example: example.group },
+      200: { description: 'The settings were replaced.', schema: 'Group', example: example.settled },
+      201: { description: 'The group was created.', schema: 'Group', example: { ...example.settled, total: '0' } },
     },
   },
   async handle(store, { path: { group }, body }) {

@@ -60,7 +60,10 @@ export const group = {
 
 export const ownSettings = { capacity: 50, mode: 'distinct', ttlSeconds: 86400 }
 
-export const groupPage = { groups: [group], nextAfter: 'article:42' }
+/** What a group with them has. */
+export const settled = { ...group, ...ownSettings }
+
+export const groupPage = { groups: [group], nextAfter: null }
 
 export const memberItems = { items: [item], nextAfter: null }
 

@@ -19,7 +19,17 @@ export const queueStatus = {
   oldestAgeSeconds: 4,
 }
 
-export const queuePage = { queues: [queueStatus], nextAfter: null }
+const deadLetters = {
+  ...queueStatus,
+  queue: 'mail-dead',
+  visibilityTimeoutSeconds: 30,
+  maxReceives: 0,
+  deadLetterQueue: null,
+  counts: { ready: 0, inFlight: 0, delayed: 0, dead: 0, archived: 0 },
+  oldestAgeSeconds: null,
+}
+
+export const queuePage = { queues: [queueStatus, deadLetters], nextAfter: null }
 
 export const redrive = { max: 100 }
 
@@ -84,4 +94,6 @@ export const peekedMessage = {
   priority: 0,
 }
 
-export const messagePage = { messages: [peekedMessage], nextAfter: '1042' }
+const readyMessage = { ...peekedMessage, state: 'ready', receiveCount: 0, lastReceivedAt: null }
+
+export const messagePage = { messages: [readyMessage], nextAfter: null }

@@ -1,0 +1,306 @@
+/** Every method against the process's app: what it gives, and that together they use every route of the document. */
+import { type Client, createClient, RecentnError } from '../../src/client'
+import { createApp } from '../../src/http/app'
+import { messagesOf } from '../../src/http/messages'
+import type { Store } from '../../src/store-types'
+import { memoryStore, serving } from '../http/support/client'
+import { document } from '../http/support/documented'
+
+let store: Store
+let url: string
+let client: Client
+const used = new Set<string>()
+
+/** The operation of the document that a request is of. */
+function operationOf(method: string, target: string): string {
+  const segments = target.split('?')[0]?.split('/') ?? []
+  for (const [template, operations] of Object.entries(document.paths as object)) {
+    const parts = template.split('/')
+    const fits = parts.length === segments.length && parts.every((part, i) => part === segments[i] || part[0] === '{')
+    if (fits && operations[method.toLowerCase()]) return operations[method.toLowerCase()].operationId
+  }
+  throw new Error(`the document has no ${method} ${target}`)
+}
+
+const watched: typeof fetch = (input, init) => {
+  used.add(operationOf(init?.method ?? 'GET', String(input).slice(url.length)))
+  return fetch(input, init)
+}
+
+beforeAll(async () => {
+  store = await memoryStore()
+  const app = createApp(store, { allowAnonymous: false })
+  url = await serving(app, messagesOf(app))
+  client = createClient({ baseUrl: `${url}/`, fetch: watched })
+})
+
+afterAll(() => {
+  const all = Object.values(document.paths as object).flatMap((path) => Object.values(path as object))
+  expect([...used].sort()).toEqual(all.map(({ operationId }) => operationId).sort())
+})
+
+async function everyOf<T>(list: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const each of list) all.push(each)
+  return all
+}
+
+const bad = { code: 'invalid_input', status: 400 }
+
+describe('groups', () => {
+  test('append one and many, by an event id once', async () => {
+    const occurredAt = new Date('2026-11-21T10:00:00.125Z')
+    const payload = { id: '7', createdAt: 'never', list: [1, null], ['__proto__']: 1 }
+    const item = await client.groups.append('a', { member: 'user-7', payload, occurredAt, eventId: 'e' })
+    expect(item).toEqual({
+      ...{ group: 'a', id: 0n, slot: 0, member: 'user-7', payload, occurredAt, eventId: 'e' },
+      createdAt: expect.any(Date),
+      appended: true,
+    })
+    expect(await client.groups.append('a', { eventId: 'e' })).toEqual({ ...item, appended: false })
+    expect(await client.groups.append('a')).toMatchObject({ id: 1n, payload: null, occurredAt: null })
+    const many = await client.groups.appendMany([{ group: 'a' }, { group: 'b', occurredAt }])
+    expect(many).toEqual([
+      { group: 'a', id: 2n, slot: 2 },
+      { group: 'b', id: 0n, slot: 0 },
+    ])
+    expect((await store.groups.recent('b')).items[0]?.occurredAt).toEqual(occurredAt)
+  })
+
+  test('read one and many, page by page, and only when changed', async () => {
+    for (const member of ['x', 'y', 'z']) await client.groups.append('read', { member })
+    const page = await client.groups.recent('read', { limit: 2, exclude: ['z'] })
+    expect(page).toMatchObject({ group: 'read', capacity: 10, mode: 'history', total: 3n, nextBefore: null })
+    expect(page.items).toEqual((await store.groups.recent('read', { exclude: ['z'] })).items)
+    expect(await client.groups.recentIfChanged('read', page.tag, { limit: 2, exclude: ['z'] })).toBeNull()
+    await client.groups.append('read')
+    expect(await client.groups.recentIfChanged('read', page.tag, { limit: 2, exclude: ['z'] })).toMatchObject({
+      total: 4n,
+    })
+    expect(await client.groups.recent('read', { before: 2n, limit: 1 })).toMatchObject({ nextBefore: 1n })
+    const all = await everyOf(client.groups.allItems('read', { limit: 1 }))
+    expect(all.map(({ id }) => id)).toEqual([3n, 2n, 1n, 0n])
+    const many = await client.groups.recentMany(['read', 'nobody'], { limit: 1 })
+    expect(many.map(({ group, total, items }) => [group, total, items.length])).toEqual([
+      ['read', 4n, 1],
+      ['nobody', 0n, 0],
+    ])
+  })
+
+  test('are removed item by item, emptied, and forgotten', async () => {
+    await client.groups.append('gone')
+    await client.groups.append('gone')
+    expect(await client.groups.remove('gone', 0n)).toBe(true)
+    expect(await client.groups.remove('gone', 0n)).toBe(false)
+    expect(await client.groups.clear('gone')).toEqual({ deleted: 1 })
+    expect(await client.groups.delete('gone')).toBe(true)
+    expect(await client.groups.delete('gone')).toBe(false)
+    expect(await client.groups.get('gone')).toBeNull()
+  })
+
+  test('have settings, and are listed', async () => {
+    const made = await client.groups.put('list:1', { capacity: 3, mode: 'distinct', ttlSeconds: 60 })
+    const group = { group: 'list:1', capacity: 3, mode: 'distinct', ttlSeconds: 60, total: 0n }
+    expect(made).toEqual({ ...group, createdAt: expect.any(Date), created: true })
+    expect((await client.groups.put('list:1')).created).toBe(false)
+    await client.groups.put('list:2')
+    expect(await client.groups.get('list:2')).toEqual(await store.groups.get('list:2'))
+    expect((await client.groups.list({ prefix: 'list:', limit: 1 })).nextAfter).toBe('list:1')
+    const all = await everyOf(client.groups.all({ prefix: 'list:', limit: 1 }))
+    expect(all.map(({ group }) => group)).toEqual(['list:1', 'list:2'])
+  })
+
+  test('have policies', async () => {
+    const policy = { prefix: 'p:', capacity: 5, mode: 'history', ttlSeconds: null }
+    expect(await client.groups.putPolicy('p:', { capacity: 5, mode: 'history' })).toEqual({ ...policy, created: true })
+    expect(await client.groups.getPolicy('p:')).toEqual(policy)
+    expect(await client.groups.listPolicies({ limit: 1 })).toEqual({ policies: [policy], nextAfter: null })
+    expect(await everyOf(client.groups.allPolicies())).toEqual([policy])
+    expect(await client.groups.deletePolicy('p:')).toBe(true)
+    expect([await client.groups.deletePolicy('p:'), await client.groups.getPolicy('p:')]).toEqual([false, null])
+  })
+
+  test('tell what a member did, and erase it', async () => {
+    for (const group of ['m1', 'm2', 'm3']) await client.groups.append(group, { member: 'user/9' })
+    expect((await client.groups.memberItems('user/9', { limit: 2 })).items).toHaveLength(2)
+    const all = await everyOf(client.groups.allMemberItems('user/9', { limit: 2 }))
+    expect(all.map(({ group }) => group).sort()).toEqual(['m1', 'm2', 'm3'])
+    expect(await client.groups.eraseMember('user/9')).toEqual({ deleted: 3 })
+  })
+
+  test('are watched', async () => {
+    await client.groups.append('seen')
+    const watch = client.groups.watch('seen')
+    await watch.ready
+    const item = await client.groups.append('seen', { member: 'm' })
+    const { appended: _, ...told } = item
+    expect((await watch.next()).value).toEqual({ type: 'item', item: told })
+    await client.groups.remove('seen', 1n)
+    expect((await watch.next()).value).toEqual({ type: 'removed', id: 1n })
+    await watch.return()
+    expect((await watch.next()).done).toBe(true)
+  })
+
+  test.each(['a/b', 'a%2Fb', 'ü ☃ 😀', '?a=b&c#d', '+', '__proto__', 'a\\b', '...', '%', ';,:@$'])(
+    'may be named %p',
+    async (name) => {
+      await client.groups.append(name, { member: name })
+      expect((await client.groups.get(name))?.group).toBe(name)
+      expect((await client.groups.recentMany([name], { exclude: [`not ${name}`] }))[0]?.items[0]?.member).toBe(name)
+      expect((await client.groups.list({ prefix: name })).groups.map(({ group }) => group)).toContain(name)
+      expect(await client.groups.delete(name)).toBe(true)
+    },
+  )
+
+  test.each(['', '.', '..', '\ud800'])('may not be named %p, and nothing is asked', async (name) => {
+    const asked = jest.fn(fetch)
+    const { groups } = createClient({ baseUrl: url, fetch: asked })
+    const refused = { code: 'invalid_input', status: undefined, faults: [{ parameter: 'group' }] }
+    await expect(groups.delete(name)).rejects.toMatchObject(refused)
+    await expect(groups.append(name)).rejects.toBeInstanceOf(RecentnError)
+    expect(asked).not.toHaveBeenCalled()
+  })
+})
+
+describe('queues', () => {
+  test('are made, replaced, listed and dropped', async () => {
+    expect((await client.queues.put('mail-dead')).created).toBe(true)
+    const made = await client.queues.put('mail', { maxReceives: 1, deadLetterQueue: 'mail-dead' })
+    expect(made).toMatchObject({ queue: 'mail', maxReceives: 1, paused: false, createdAt: expect.any(Date) })
+    expect(await client.queues.get('mail')).toEqual(await store.queues.get('mail'))
+    expect((await client.queues.list({ prefix: 'mail', limit: 1 })).nextAfter).toBe('mail')
+    expect((await everyOf(client.queues.all({ limit: 1 }))).map(({ queue }) => queue)).toEqual(['mail', 'mail-dead'])
+    await expect(client.queues.deleteQueue('mail-dead')).rejects.toMatchObject({ code: 'queue_in_use', status: 409 })
+    expect(await client.queues.deleteQueue('nobody')).toBe(false)
+    expect(await client.queues.get('nobody')).toBeNull()
+  })
+
+  test('take and give messages, and settle them', async () => {
+    await client.queues.put('work')
+    const { id, sent } = await client.queues.send('work', { to: 'a' }, { dedupId: 'd', priority: 1 })
+    expect([typeof id, sent]).toEqual(['bigint', true])
+    expect(await client.queues.send('work', 'again', { dedupId: 'd' })).toEqual({ id, sent: false })
+    const { ids } = await client.queues.sendMany('work', [{ body: 1 }, { body: null, messageGroup: 'g' }])
+    const messages = await client.queues.receive('work', { max: 3 })
+    expect(messages.map((message) => message.id)).toEqual([id, ...ids])
+    expect(messages[0]).toMatchObject({ body: { to: 'a' }, receiveCount: 1, sentAt: expect.any(Date) })
+    const [first, second, third] = messages.map(({ receiptHandle }) => receiptHandle) as [string, string, string]
+    expect(await client.queues.extend('work', first, { visibilityTimeoutSeconds: 60 })).toEqual({
+      extended: [first],
+      failed: [],
+    })
+    expect(await client.queues.delete('work', [first])).toEqual({ deleted: [first], failed: [] })
+    expect(await client.queues.delete('work', first)).toMatchObject({ failed: [{ code: 'stale_receipt' }] })
+    expect(await client.queues.release('work', second, { error: 'e', dead: true })).toEqual({
+      released: [second],
+      failed: [],
+    })
+    expect((await client.queues.getMessage('work', ids[0] as bigint))?.lastError).toBe('e')
+    expect(await client.queues.redrive('work', { max: 5 })).toEqual({ moved: 1 })
+    const page = await client.queues.peek('work', { state: 'in-flight' })
+    expect(page).toEqual(await store.queues.peek('work', { state: 'in-flight' }))
+    expect((await client.queues.release('work', [third])).released).toEqual([third])
+    const ready = await everyOf(client.queues.allMessages('work', { state: 'ready', limit: 1 }))
+    expect(ready.map((message) => message.id)).toEqual(ids)
+    expect(await client.queues.deleteMessage('work', ids[0] as bigint)).toBe(true)
+    expect(await client.queues.deleteMessage('work', ids[0] as bigint)).toBe(false)
+    expect(await client.queues.getMessage('work', ids[0] as bigint)).toBeNull()
+    expect(await client.queues.purge('work')).toEqual({ deleted: 1 })
+    expect(await client.queues.deleteQueue('work')).toBe(true)
+    await expect(client.queues.send('work', 1)).rejects.toMatchObject({ code: 'queue_not_found', status: 404 })
+  })
+
+  test('are waited at, longer than a call may take', async () => {
+    await client.queues.put('slow')
+    const quick = createClient({ baseUrl: url, timeoutMs: 500, retries: 0 })
+    const receiving = quick.queues.receive('slow', { waitSeconds: 5 })
+    setTimeout(() => store.queues.send('slow', 'late'), 900)
+    expect((await receiving).map(({ body }) => body)).toEqual(['late'])
+  })
+})
+
+describe('feeds', () => {
+  test('are written, read, followed and dropped', async () => {
+    const written = await client.feeds.put('users', 'fred', { name: 'Fred' })
+    const entry = { key: 'fred', value: { name: 'Fred' }, version: 1, syncId: null, deleted: false }
+    expect(written).toEqual({ ...entry, updatedAt: expect.any(Date) })
+    const many = await client.feeds.putMany('users', [{ key: 'jim', value: 1 }])
+    expect(many).toEqual({ entries: [{ key: 'jim', version: 1 }] })
+    await store.feeds.publish('users')
+    const { changes, cursor, hasMore } = await client.feeds.changes('users', { waitSeconds: 10, limit: 1 })
+    expect([changes[0]?.key, changes[0]?.syncId, cursor, hasMore]).toEqual(['fred', 1n, 1n, true])
+    expect((await client.feeds.changes('users', { after: cursor })).changes).toMatchObject([{ key: 'jim' }])
+    expect(await client.feeds.get('users', 'fred')).toMatchObject({ syncId: 1n })
+    expect(await client.feeds.delete('users', 'jim')).toMatchObject({ deleted: true, version: 2 })
+    expect([await client.feeds.get('users', 'jim'), await client.feeds.delete('users', 'no')]).toEqual([null, null])
+    expect(await client.feeds.republish('users', { keys: ['fred'] })).toEqual({ republished: 1 })
+    const consumer = { consumer: 'search', cursor: 1n, lag: expect.any(Number) }
+    expect(await client.feeds.putConsumer('users', 'search', 1n)).toEqual(consumer)
+    expect(await client.feeds.putConsumer('users', 'search', 0n)).toMatchObject({ cursor: 1n })
+    expect(await client.feeds.putConsumer('users', 'search', 0n, { force: true })).toMatchObject({ cursor: 0n })
+    expect(await client.feeds.getConsumer('users', 'search')).toMatchObject({ cursor: 0n })
+    expect(await client.feeds.changes('users', { consumer: 'search' })).toMatchObject({ hasMore: false })
+    expect(await client.feeds.getFeed('users')).toMatchObject({ feed: 'users', consumers: [{ cursor: 0n }] })
+    expect((await client.feeds.list({ prefix: 'us' })).feeds.map(({ feed }) => feed)).toEqual(['users'])
+    expect((await everyOf(client.feeds.all({ limit: 1 }))).map(({ lastSyncId }) => typeof lastSyncId)).toEqual([
+      'bigint',
+    ])
+    expect(await client.feeds.deleteConsumer('users', 'search')).toBe(true)
+    expect(await client.feeds.deleteConsumer('users', 'search')).toBe(false)
+    expect([await client.feeds.deleteFeed('users'), await client.feeds.deleteFeed('users')]).toEqual([true, false])
+    expect(await client.feeds.getFeed('users')).toBeNull()
+  })
+})
+
+describe('the process', () => {
+  test('tells of itself', async () => {
+    expect(await client.process.livez()).toEqual({ status: 'ok' })
+    expect(await client.process.readyz()).toEqual({ status: 'ok' })
+    expect(await client.process.metrics()).toContain('recentn_')
+  })
+})
+
+describe('a refusal', () => {
+  test('has all that the server says', async () => {
+    const refused = client.groups.recent('g', { limit: 0, exclude: ['.'] })
+    await expect(refused).rejects.toBeInstanceOf(RecentnError)
+    await expect(refused).rejects.toMatchObject({
+      ...bad,
+      requestId: expect.stringMatching(/./),
+      faults: expect.arrayContaining([{ parameter: 'limit', detail: expect.any(String) }]),
+    })
+    const item = { group: 'g', member: '..' }
+    const faults = [{ pointer: '/items/0/member', detail: expect.any(String) }]
+    await expect(client.groups.appendMany([item])).rejects.toMatchObject({ ...bad, faults })
+  })
+
+  test('comes before anything is sent for what has no form on the wire', async () => {
+    const wrong = { code: 'invalid_input', status: undefined }
+    await expect(client.groups.append('g', { payload: 1n })).rejects.toMatchObject(wrong)
+    const item = { group: 'g', occurredAt: new Date(Number.NaN) }
+    const faults = [{ pointer: '/items/0/occurredAt', detail: 'must be a valid Date' }]
+    await expect(client.groups.appendMany([item])).rejects.toMatchObject({ ...wrong, faults })
+    await expect(client.groups.remove('g', '../x' as unknown as bigint)).rejects.toMatchObject(wrong)
+    for (const options of [
+      { baseUrl: `${url}?a` },
+      { baseUrl: url, retries: -1 },
+      { baseUrl: url, timeoutMs: Number.NaN },
+    ]) {
+      expect(() => createClient(options)).toThrow(RecentnError)
+    }
+  })
+
+  test('of a key, and a key that is asked for each time', async () => {
+    const guarded = await memoryStore()
+    const base = await serving(createApp(guarded, { allowAnonymous: false }))
+    const { key } = await guarded.keys.create({ label: 'l', scopes: ['read'] })
+    const { groups } = createClient({ baseUrl: base, key })
+    expect(await groups.get('g')).toBeNull()
+    await expect(groups.append('g')).rejects.toMatchObject({ code: 'forbidden', status: 403 })
+    let now: string = 'rk_wrong'
+    const changing = createClient({ baseUrl: base, key: async () => now })
+    await expect(changing.groups.get('g')).rejects.toMatchObject({ code: 'unauthorized', status: 401 })
+    now = key
+    expect(await changing.groups.get('g')).toBeNull()
+  })
+})

@@ -1,0 +1,210 @@
+/** The watch of a group, over connections that are cut, servers that are restarted, and silence. */
+import { type Client, createClient, type GroupEvent, type RecentnError } from '../../src/client'
+import { createApp } from '../../src/http/app'
+import { type Listening, listen } from '../../src/http/listen'
+import { messagesOf } from '../../src/http/messages'
+import { openStore } from '../../src/store'
+import type { Store } from '../../src/store-types'
+import { fresh, memoryStore } from '../http/support/client'
+import { eventually } from '../http/support/streams'
+import { type Flaky, flakyBefore } from './support/flaky'
+
+let store: Store
+let server: Listening
+let draining = new AbortController()
+let flaky: Flaky
+let client: Client
+
+async function start(): Promise<void> {
+  draining = new AbortController()
+  const streams = { heartbeatMs: 100 }
+  const app = createApp(store, { allowAnonymous: false, stopping: draining.signal, streams })
+  server = await listen(app, '127.0.0.1', 0, messagesOf(app))
+}
+
+async function stop(): Promise<void> {
+  const stopped = server.stop()
+  draining.abort()
+  await stopped
+}
+
+beforeAll(async () => {
+  store = await memoryStore()
+  await start()
+  flaky = await flakyBefore(() => server.url)
+  client = createClient({ baseUrl: flaky.url, timeoutMs: 2000 })
+})
+
+const ending: AbortController[] = []
+afterEach(() => {
+  for (const each of ending.splice(0)) each.abort()
+})
+afterAll(() => stop())
+
+interface Watching {
+  told: string[]
+  errors: RecentnError[]
+  ready: Promise<void>
+  done: Promise<unknown>
+}
+
+const inShort = (event: GroupEvent) =>
+  event.type === 'item' ? `+${event.item.id}` : event.type === 'removed' ? `-${event.id}` : `reset ${event.total}`
+
+function watching(group: string, options: { after?: bigint; idleMs?: number } = {}): Watching {
+  const end = new AbortController()
+  ending.push(end)
+  const told: string[] = []
+  const errors: RecentnError[] = []
+  const onDisconnect = (error: RecentnError) => errors.push(error)
+  const watch = client.groups.watch(group, { ...options, signal: end.signal, onDisconnect })
+  const done = (async () => {
+    for await (const event of watch) told.push(inShort(event))
+  })()
+  done.catch(() => {})
+  return { told, errors, ready: watch.ready, done }
+}
+
+const until = (watch: Watching, ...events: string[]) =>
+  eventually(`${events} of ${watch.told}`, () => watch.told.length >= events.length, 8000).then(() =>
+    expect(watch.told).toEqual(events),
+  )
+
+test('goes on over a server that is restarted, without missing or repeating an item', async () => {
+  const group = fresh()
+  await store.groups.append(group)
+  const watch = watching(group)
+  await watch.ready
+  await store.groups.append(group)
+  await until(watch, '+1')
+  await stop()
+  await store.groups.append(group)
+  await store.groups.append(group)
+  await start()
+  await until(watch, '+1', '+2', '+3')
+  await store.groups.append(group)
+  await until(watch, '+1', '+2', '+3', '+4')
+  expect(watch.errors.map(({ code }) => code)).toContain('unreachable')
+})
+
+test('misses nothing of a group that was there, when it was cut before anything was told', async () => {
+  const group = fresh()
+  await store.groups.append(group)
+  const watch = watching(group)
+  await watch.ready
+  await stop()
+  await store.groups.append(group)
+  await start()
+  await until(watch, '+1')
+})
+
+test('says reset where a group that was not there has come meanwhile', async () => {
+  const group = fresh()
+  const watch = watching(group)
+  await watch.ready
+  await stop()
+  await store.groups.append(group)
+  await store.groups.append(group)
+  await start()
+  await until(watch, 'reset 2')
+  await store.groups.append(group)
+  await until(watch, 'reset 2', '+2')
+})
+
+test('begins after an item that is given, and tells what was removed', async () => {
+  const group = fresh()
+  for (let i = 0; i < 3; i++) await store.groups.append(group)
+  const watch = watching(group, { after: 0n })
+  await until(watch, '+1', '+2')
+  await store.groups.remove(group, 1n)
+  await until(watch, '+1', '+2', '-1')
+  await store.groups.delete(group)
+  await until(watch, '+1', '+2', '-1', 'reset 0')
+  await store.groups.append(group)
+  await until(watch, '+1', '+2', '-1', 'reset 0', '+0')
+})
+
+test('tries again while nobody is there, and where it is told to wait', async () => {
+  const group = fresh()
+  await store.groups.append(group)
+  flaky.will('pass', { status: 429, code: 'overloaded', retryAfter: '1' }, 'before', { status: 502 })
+  const watch = watching(group)
+  await watch.ready
+  expect(watch.errors.map(({ code }) => code)).toEqual(['overloaded', 'unreachable', 'unexpected_answer'])
+  await store.groups.append(group)
+  await until(watch, '+1')
+})
+
+test('notices that nothing comes any more', async () => {
+  const group = fresh()
+  await store.groups.append(group)
+  const watch = watching(group, { idleMs: 400 })
+  await watch.ready
+  // Heartbeats come: it stands.
+  await new Promise((resolve) => setTimeout(resolve, 900))
+  expect(watch.errors).toEqual([])
+  flaky.will('pass')
+  const silent = watching(group, { idleMs: 40 })
+  await eventually('it is told', () => silent.errors.length > 0)
+  expect(silent.errors[0]?.message).toContain('not even a heartbeat')
+})
+
+test('ends, and throws what will not pass', async () => {
+  flaky.will('pass', { status: 403, code: 'forbidden' })
+  const refused = watching('g')
+  await expect(refused.ready).rejects.toMatchObject({ code: 'forbidden', status: 403 })
+  await expect(refused.done).rejects.toMatchObject({ code: 'forbidden' })
+  expect(() => client.groups.watch('g', { after: 1 as unknown as bigint })).toThrow('bigint')
+  const named = watching('..')
+  await expect(named.done).rejects.toMatchObject({ code: 'invalid_input' })
+})
+
+test('ends quietly with the signal, and when it is left, whatever it waits for; the connection is gone', async () => {
+  const group = fresh()
+  const watch = watching(group)
+  await watch.ready
+  ending.at(-1)?.abort()
+  await watch.done
+  const other = client.groups.watch(group)
+  await other.ready
+  const next = other.next()
+  await other.return()
+  expect((await next).done).toBe(true)
+  flaky.will('silent', 'silent')
+  const never = client.groups.watch(group)
+  await never.return()
+  await stop()
+  await start()
+})
+
+test('goes on over a process that begins anew on its file', async () => {
+  const { mkdtempSync, rmSync } = await import('node:fs')
+  const { join } = await import('node:path')
+  const folder = mkdtempSync(join((await import('node:os')).tmpdir(), 'recentn-watch-'))
+  const url = `sqlite:${join(folder, 'recentn.db')}`
+  const other = await openStore({ url })
+  const memory = store
+  try {
+    await stop()
+    store = other
+    await start()
+    await other.groups.append('g')
+    const watch = watching('g', { after: 0n })
+    await watch.ready
+    await other.groups.append('g')
+    await until(watch, '+1')
+    await stop()
+    await other.close()
+    store = await openStore({ url })
+    await store.groups.append('g')
+    await start()
+    await until(watch, '+1', '+2')
+  } finally {
+    for (const each of ending.splice(0)) each.abort()
+    await stop()
+    await store.close()
+    store = memory
+    await start()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
