@@ -3,11 +3,11 @@ import path from 'node:path'
 import { DataSource, type DataSourceOptions } from 'typeorm'
 import { migrations } from '../../migrations'
 import { entities } from '../entities'
-import { RecentnError } from '../errors'
 import type { Courtesy } from './courtesy'
 import { mysqlDriver, sqliteDriver } from './drivers'
 import { type Gate, gatedRunners } from './gate'
 import { MYSQL_SESSION } from './mysql'
+import { parseServerUrl, refusedUrl } from './server-url'
 import { sqliteEngine } from './sqlite'
 
 /** How long opening a SQLite file waits for another process. */
@@ -36,28 +36,12 @@ export function dataSourceOptions({ url, poolSize = 10 }: ConnectOptions): Sqlit
   }
   const sqlite = /^sqlite:(?:\/\/(?=\/))?(.+)$/.exec(url)
   if (sqlite) return { ...common, ...sqliteOptions(sqlite[1] as string) }
-  if (/^sqlite:/.test(url)) throw refused('must name a file, as sqlite:./data/recentn.db does')
-  const server = URL.canParse(url) ? new URL(url) : null
-  const type = server?.protocol === 'mysql:' ? 'mysql' : server?.protocol === 'mariadb:' ? 'mariadb' : null
-  if (!server || !type) throw refused('must begin with sqlite:, mysql:// or mariadb://')
-  if (server.search || server.hash) throw refused('takes no query and no fragment')
-  const [username, password, database] = [server.username, server.password, server.pathname.slice(1)].map(decoded) as [
-    string,
-    string,
-    string,
-  ]
-  if (!server.hostname || !database || database.includes('/')) {
-    throw refused('must be of the form mysql://user:password@host:port/database')
-  }
+  if (/^sqlite:/.test(url)) throw refusedUrl('must name a file, as sqlite:./data/recentn.db does')
+  const server = parseServerUrl(url)
   return {
     ...common,
-    type,
+    ...server,
     driver: mysqlDriver(),
-    host: server.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: server.port ? Number(server.port) : 3306,
-    username,
-    password,
-    database,
     charset: 'utf8mb4',
     timezone: 'Z',
     supportBigNumbers: true,
@@ -67,14 +51,6 @@ export function dataSourceOptions({ url, poolSize = 10 }: ConnectOptions): Sqlit
     trace: false,
     poolSize,
     extra: { maxIdle: poolSize, enableKeepAlive: true },
-  }
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    throw refused('has percent-encoding that is not UTF-8')
   }
 }
 
@@ -91,12 +67,6 @@ function sqliteOptions(database: string): SqliteOptions {
       connection.pragma('synchronous = FULL')
     },
   }
-}
-
-function refused(detail: string): RecentnError {
-  return new RecentnError('invalid_input', `DATABASE_URL ${detail}`, {
-    faults: [{ parameter: 'url', detail }],
-  })
 }
 
 /** Connects. A SQLite DataSource gets the gate for everything that is ever done with it. */

@@ -36,9 +36,18 @@ const REFUSALS = new Map([
   [1665, BINARY_LOG],
 ])
 
+/** A certificate that is not trusted, or a server that encrypts nothing, though we asked for it. */
+const TLS_CODES = new Set(['HANDSHAKE_SSL_ERROR', 'HANDSHAKE_NO_SSL_SUPPORT'])
+
+function refusal(error: unknown): string | undefined {
+  const { errno, code, message } = driverError(error)
+  if (code !== undefined && TLS_CODES.has(code)) return `No connection by the ssl-mode that was asked for: ${message}`
+  return REFUSALS.get(errno ?? 0)
+}
+
 function failure(error: unknown): Failure {
   const { errno, code, fatal, message } = driverError(error)
-  if (errno !== undefined && REFUSALS.has(errno)) return 'other'
+  if (refusal(error) !== undefined) return 'other'
   if (errno !== undefined && CONFLICTS.has(errno)) return 'conflict'
   if (errno !== undefined && LOST_NUMBERS.has(errno)) return 'lost'
   if (code !== undefined && LOST_CODES.has(code)) return 'lost'
@@ -126,7 +135,7 @@ export const mysqlEngine: Engine = {
   unionAll: (selects) => selects.map((select) => `(${select})`).join('\nUNION ALL\n'),
   rowFacts: mysqlRows,
   failure,
-  refusal: (error) => REFUSALS.get(driverError(error).errno ?? 0),
+  refusal,
 }
 
 export const mariadbEngine: Engine = { ...mysqlEngine, returning: true }

@@ -7,6 +7,7 @@ import { startServer } from '../support/processes'
 import type { ServerEngine } from '../support/servers/server'
 import { exercise } from './exercise'
 import { type OddServer, startOddServer, withGlobal } from './odd-server'
+import { describeTls } from './tls'
 
 export function describeOddServer(engine: ServerEngine): void {
   let server: OddServer
@@ -29,6 +30,8 @@ export function describeOddServer(engine: ServerEngine): void {
     return store
   }
   const during = <T>(name: string, value: string, work: () => Promise<T>) => withGlobal(server.admin, name, value, work)
+
+  describeTls(engine, () => url)
 
   it('does everything on connections of its own, and doctor finds nothing wrong', async () => {
     await exercise(await open())

@@ -1,0 +1,82 @@
+/** What a `mysql://` or `mariadb://` URL says: where the server is, who we are there, and how the connection is encrypted. */
+import { readFileSync } from 'node:fs'
+import { RecentnError } from '../errors'
+
+export interface ServerUrl {
+  type: 'mysql' | 'mariadb'
+  host: string
+  port: number
+  username: string
+  password: string
+  database: string
+  ssl?: { rejectUnauthorized: boolean; verifyIdentity?: boolean; ca?: string }
+}
+
+/** As the clients of MySQL call them. `REQUIRED` is safe from who listens, not from who pretends to be the server. */
+const SSL_MODES = ['DISABLED', 'REQUIRED', 'VERIFY_CA', 'VERIFY_IDENTITY'] as const
+const PARAMETERS = ['ssl-mode', 'ssl-ca']
+
+/** Throws `invalid_input` for a URL that names no database we know. */
+export function parseServerUrl(url: string): ServerUrl {
+  const server = URL.canParse(url) ? new URL(url) : null
+  const type = server?.protocol === 'mysql:' ? 'mysql' : server?.protocol === 'mariadb:' ? 'mariadb' : null
+  if (!server || !type) throw refusedUrl('must begin with sqlite:, mysql:// or mariadb://')
+  if (server.hash) throw refusedUrl('takes no fragment')
+  const [username, password, database] = [server.username, server.password, server.pathname.slice(1)].map(decoded) as [
+    string,
+    string,
+    string,
+  ]
+  if (!server.hostname || !database || database.includes('/')) {
+    throw refusedUrl('must be of the form mysql://user:password@host:port/database')
+  }
+  return {
+    type,
+    host: server.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: server.port ? Number(server.port) : 3306,
+    username,
+    password,
+    database,
+    ssl: sslOf(server.searchParams),
+  }
+}
+
+function sslOf(parameters: URLSearchParams): ServerUrl['ssl'] {
+  for (const name of new Set(parameters.keys())) {
+    if (!PARAMETERS.includes(name)) throw refusedUrl(`takes no parameters but ${PARAMETERS.join(' and ')}`)
+    if (parameters.getAll(name).length > 1) throw refusedUrl(`takes ${name} once`)
+  }
+  const file = parameters.get('ssl-ca')
+  const mode = parameters.get('ssl-mode') ?? (file === null ? 'DISABLED' : 'VERIFY_CA')
+  if (!(SSL_MODES as readonly string[]).includes(mode)) {
+    throw refusedUrl(`takes as ssl-mode one of ${SSL_MODES.join(', ')}`)
+  }
+  if (!mode.startsWith('VERIFY')) {
+    if (file !== null) throw refusedUrl('takes ssl-ca with ssl-mode VERIFY_CA or VERIFY_IDENTITY')
+    return mode === 'REQUIRED' ? { rejectUnauthorized: false } : undefined
+  }
+  const ca = file === null ? {} : { ca: textOf(file) }
+  return { rejectUnauthorized: true, verifyIdentity: mode === 'VERIFY_IDENTITY', ...ca }
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw refusedUrl(`names an ssl-ca that can't be read: ${(error as Error).message}`)
+  }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw refusedUrl('has percent-encoding that is not UTF-8')
+  }
+}
+
+export function refusedUrl(detail: string): RecentnError {
+  return new RecentnError('invalid_input', `DATABASE_URL ${detail}`, {
+    faults: [{ parameter: 'url', detail }],
+  })
+}
