@@ -45,8 +45,8 @@ export async function ensureInstalled() {
   if (isInstalled()) return
   await locked(join(CACHE, 'install.lock'), say, async () => {
     if (isInstalled()) return
-    if (!wasInstalledByHand()) await install()
-    await ensureDriver()
+    const output = wasInstalledByHand() ? '' : await install()
+    await ensureDriver(output)
     writeFileSync(INSTALL_STAMP, installKey())
   })
 }
@@ -76,25 +76,38 @@ function wasInstalledByHand() {
   return Object.entries(wanted).every(fits) && Object.keys(there).every((path) => path in wanted)
 }
 
+/** Resolves to what npm and the compiler printed. */
 async function install() {
   say('installing the packages of package-lock.json (npm ci); the SQLite driver may compile for a minute …')
   const start = Date.now()
   // Dev packages in any case: the TypeScript compiler is one, and the build needs it.
-  const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=warn']
-  await npm('npm ci', args)
+  const args = [
+    'ci',
+    '--include=dev',
+    '--include=optional',
+    '--include=peer',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=warn',
+  ]
+  const output = await npm('npm ci', [...args, '--foreground-scripts'])
   say(`installed in ${seconds(start)}`)
+  return output
 }
 
-/** npm may hold back install scripts, and then the driver is there without its compiled part. */
-async function ensureDriver() {
+/**
+ * npm may hold back install scripts, and then the driver is there without its compiled part. It is an optional package:
+ * where it can't be compiled npm leaves it out, and says nothing.
+ */
+async function ensureDriver(installed) {
   if (await driverWorks()) return
   say('compiling the SQLite driver (npm rebuild better-sqlite3); this may take a minute …')
   const start = Date.now()
-  let output = ''
+  let output = installed
   try {
     await npm('npm rebuild better-sqlite3', ['rebuild', 'better-sqlite3', '--foreground-scripts', '--loglevel=warn'])
   } catch (error) {
-    output = error.output ?? String(error)
+    output = `${installed}${error.output ?? error}`
   }
   if (await driverWorks()) {
     say(`compiled in ${seconds(start)}`)

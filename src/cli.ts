@@ -3,6 +3,7 @@
 import { Command, Option } from 'commander'
 import { diagnose, findingsText, schemaVersion, withCause } from './cli/doctor'
 import { addKeysCommand } from './cli/keys-command'
+import { endWithNpx } from './cli/npx'
 import { addReplayCommand } from './cli/replay-command'
 import { type Config, readConfig } from './config'
 import { RecentnError } from './errors'
@@ -30,6 +31,7 @@ function databaseConfig(flags: DatabaseFlags): Config {
 async function serve(flags: DatabaseFlags & { port?: string; host?: string }): Promise<void> {
   const given = { PORT: flags.port, HOST: flags.host, DATABASE_URL: flags.databaseUrl }
   const overriding = Object.entries(given).filter(([, value]) => value !== undefined)
+  endWithNpx(process.env)
   process.exit(await runServer(readConfig({ ...process.env, ...Object.fromEntries(overriding) })))
 }
 
@@ -43,7 +45,8 @@ async function migrate(flags: DatabaseFlags): Promise<void> {
 }
 
 async function doctor(flags: DatabaseFlags & { json?: boolean }): Promise<void> {
-  const findings = await diagnose(databaseConfig(flags).databaseUrl)
+  const { databaseUrl, poolSize } = databaseConfig(flags)
+  const findings = await diagnose(databaseUrl, poolSize)
   process.stdout.write(flags.json ? `${JSON.stringify({ findings })}\n` : findingsText(findings))
   if (findings.some((finding) => finding.state === 'wrong')) process.exitCode = 1
 }
@@ -65,9 +68,10 @@ migrated is refused. recentn serve does it by itself; this command is for doing 
 `
 
 const DOCTOR_DETAILS = `
-Changes nothing. Looks at the connection and the schema; on MySQL and MariaDB also at the version, transaction
-isolation, SKIP LOCKED, durability settings, the clock, and who holds locks on recentn's tables for how long (for this
-the user needs PROCESS, and on MySQL SELECT on performance_schema.data_locks). Exit code 1 when something is wrong.
+Changes nothing. Looks at the connection and the schema, at what waits in queues and feeds; on MySQL and MariaDB also at
+the version, transaction isolation, SKIP LOCKED, durability settings, the clock, who holds locks on recentn's tables for
+how long (for this the user needs PROCESS, and on MySQL SELECT on performance_schema.data_locks), the connections that are
+left, and whether it is read-only or a part of a cluster. Exit code 1 when something is wrong.
 `
 
 function program(): Command {

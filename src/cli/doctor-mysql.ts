@@ -58,6 +58,28 @@ async function binaryLog(database: DataSource): Promise<Answer> {
   return { state: 'warning', found, mend }
 }
 
+/** MySQL and MariaDB have them under several names; a server that lacks one does not forbid by it. */
+const READ_ONLY = ['read_only', 'super_read_only', 'innodb_read_only', 'transaction_read_only']
+const LEAST_PACKET = 1024 ** 2
+
+async function writes(database: DataSource): Promise<Answer> {
+  const names = [...READ_ONLY, 'max_allowed_packet'].map((name) => `'${name}'`).join(', ')
+  const rows: Row[] = await database.query(`SHOW GLOBAL VARIABLES WHERE Variable_name IN (${names})`)
+  const closed = rows.filter(({ Variable_name: name, Value: value }) => name !== 'max_allowed_packet' && isSet(value))
+  if (closed.length > 0) {
+    const found = `the server takes no writes (${closed.map((row) => row.Variable_name).join(', ')})`
+    return { state: 'wrong', found, mend: "use the address of the server that does: of a cluster, the writer's" }
+  }
+  const packet = Number(rows.find((row) => row.Variable_name === 'max_allowed_packet')?.Value)
+  const found = `taken; max_allowed_packet is ${packet} bytes`
+  if (packet >= LEAST_PACKET) return { state: 'ok', found }
+  return { state: 'wrong', found, mend: `set max_allowed_packet to ${LEAST_PACKET} or more` }
+}
+
+function isSet(value: unknown): boolean {
+  return !['OFF', '0', 'NO_LOCK'].includes(String(value))
+}
+
 async function skipLocked(database: DataSource): Promise<Answer> {
   try {
     await database.query('SELECT id FROM recentn_schema WHERE id = 1 FOR UPDATE SKIP LOCKED')
@@ -129,6 +151,7 @@ export const MYSQL_CHECKS: Check[] = [
   ['isolation', isolation],
   ['SKIP LOCKED', skipLocked],
   ['durability', binaryLog],
+  ['writes', writes],
   ['clock', clock],
   ['locks', locks],
 ]

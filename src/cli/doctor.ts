@@ -8,13 +8,15 @@ import { RecentnError } from '../errors'
 import { openStore } from '../store'
 import type { Store } from '../store-types'
 import { MYSQL_CHECKS } from './doctor-mysql'
+import { cluster, connections } from './doctor-servers'
+import { feeds, queues } from './doctor-work'
 import type { Check, Finding } from './finding'
 import { printable } from './progress'
 
 const SCHEMA_CODES = ['schema_missing', 'schema_outdated', 'schema_too_new']
 
-/** All findings about the database at `url`. */
-export async function diagnose(url: string): Promise<Finding[]> {
+/** All findings about the database at `url`, for processes whose pools are of this size. */
+export async function diagnose(url: string, poolSize?: number): Promise<Finding[]> {
   // Opening a SQLite file that is not there makes one.
   const file = /^sqlite:(?:\/\/(?=\/))?(?!:memory:)(.+)$/.exec(url)?.[1]
   if (file !== undefined && !existsSync(file)) {
@@ -22,7 +24,7 @@ export async function diagnose(url: string): Promise<Finding[]> {
   }
   let store: Store
   try {
-    store = await openStore({ url, migrate: false, sweep: false })
+    store = await openStore({ url, poolSize, migrate: false, sweep: false, publish: false })
   } catch (error) {
     return notOpened(error)
   }
@@ -31,8 +33,12 @@ export async function diagnose(url: string): Promise<Finding[]> {
       { check: 'connection', state: 'ok', found: store.location },
       { check: 'schema', state: 'ok', found: `up to date, version ${await schemaVersion(store)}` },
     ]
-    const checks = store.dataSource.options.type === 'better-sqlite3' ? SQLITE_CHECKS : MYSQL_CHECKS
+    const isServer = store.dataSource.options.type !== 'better-sqlite3'
+    const checks = isServer ? MYSQL_CHECKS : SQLITE_CHECKS
     for (const [check, run] of checks) findings.push({ check, ...(await look(run(store.dataSource))) })
+    for (const [check, run] of [...(isServer ? SERVER_CHECKS : []), ...WORK_CHECKS]) {
+      findings.push({ check, ...(await look(run(store))) })
+    }
     return findings
   } finally {
     await store.close()
@@ -84,6 +90,18 @@ async function look(check: Promise<Omit<Finding, 'check'>>): Promise<Omit<Findin
     return { state: 'unknown', found: `this user may not look (${said})`, mend: MAY_LOOK }
   }
 }
+
+type StoreCheck = [name: string, run: (store: Store) => Promise<Omit<Finding, 'check'>>]
+
+const SERVER_CHECKS: StoreCheck[] = [
+  ['connections', connections],
+  ['cluster', cluster],
+]
+
+const WORK_CHECKS: StoreCheck[] = [
+  ['queues', queues],
+  ['feeds', feeds],
+]
 
 const SQLITE_CHECKS: Check[] = [
   [

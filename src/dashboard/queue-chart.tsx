@@ -27,15 +27,16 @@ function columnsOf(samples: readonly Sample[]): Columns {
   ]
 }
 
-function spanOf(): uPlot.Range.MinMax {
-  const now = Date.now() / 1000
-  return [now - SPAN_SECONDS, now]
+/** Such as `14:05`; with seconds where the ticks are closer than a minute. */
+function clock(seconds: number, apart: number): string {
+  const date = new Date(seconds * 1000)
+  const parts = [date.getHours(), date.getMinutes(), ...(apart < 60 ? [date.getSeconds()] : [])]
+  return parts.map((part) => String(part).padStart(2, '0')).join(':')
 }
 
-function clock(seconds: number): string {
-  const date = new Date(seconds * 1000)
-  return [date.getHours(), date.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':')
-}
+const X_STEPS = [15, 30, 60, 120, 300]
+/** Whole numbers: half a message there is none. */
+const Y_STEPS = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((step) => step * 10 ** power))
 
 function optionsOf(element: HTMLElement, columns: () => Columns, onCursor: (at: number | null) => void): uPlot.Options {
   const color = (name: string) => getComputedStyle(element).getPropertyValue(name).trim()
@@ -49,9 +50,9 @@ function optionsOf(element: HTMLElement, columns: () => Columns, onCursor: (at: 
     scales: {
       x: {
         range: () => {
-          const [from, to] = spanOf() as [number, number]
-          const first = columns()[0][0] ?? to
-          return [Math.min(Math.max(from, first), to - LEAST_SPAN_SECONDS), to]
+          const now = Date.now() / 1000
+          const first = columns()[0][0] ?? now
+          return [Math.min(Math.max(now - SPAN_SECONDS, first), now - LEAST_SPAN_SECONDS), now]
         },
       },
       y: { range: (_plot, _least, most) => [0, Math.max(4, (most ?? 0) * 1.1)] },
@@ -61,16 +62,16 @@ function optionsOf(element: HTMLElement, columns: () => Columns, onCursor: (at: 
         ...axis,
         grid: { show: false },
         size: 28,
-        space: 60,
-        incrs: [60, 120, 300],
-        values: (_plot, times) => times.map(clock),
+        space: 80,
+        incrs: X_STEPS,
+        values: (_plot, times, _axis, _space, apart) => times.map((time) => clock(time, apart)),
       },
       {
         ...axis,
         grid,
         size: 44,
         space: 36,
-        incrs: [1, 2, 5].flatMap((n) => [0, 1, 2, 3, 4, 5, 6].map((e) => n * 10 ** e)).sort((a, b) => a - b),
+        incrs: Y_STEPS,
       },
     ],
     series: [

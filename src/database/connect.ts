@@ -5,6 +5,7 @@ import { migrations } from '../../migrations'
 import { entities } from '../entities'
 import { RecentnError } from '../errors'
 import type { Courtesy } from './courtesy'
+import { mysqlDriver, sqliteDriver } from './drivers'
 import { type Gate, gatedRunners } from './gate'
 import { MYSQL_SESSION } from './mysql'
 import { sqliteEngine } from './sqlite'
@@ -22,7 +23,10 @@ export interface ConnectOptions {
 export type SqliteOptions = Extract<DataSourceOptions, { type: 'better-sqlite3' }>
 type MysqlOptions = Extract<DataSourceOptions, { type: 'mysql' | 'mariadb' }>
 
-/** The DataSource options of a URL. Throws `invalid_input` for a URL that names no database we know. */
+/**
+ * The DataSource options of a URL. Throws `invalid_input` for a URL that names no database we know, `database_refused`
+ * for SQLite where its driver is not installed.
+ */
 export function dataSourceOptions({ url, poolSize = 10 }: ConnectOptions): SqliteOptions | MysqlOptions {
   const common = {
     entities,
@@ -48,6 +52,7 @@ export function dataSourceOptions({ url, poolSize = 10 }: ConnectOptions): Sqlit
   return {
     ...common,
     type,
+    driver: mysqlDriver(),
     host: server.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: server.port ? Number(server.port) : 3306,
     username,
@@ -77,6 +82,7 @@ function decoded(part: string): string {
 function sqliteOptions(database: string): SqliteOptions {
   return {
     type: 'better-sqlite3',
+    driver: sqliteDriver(),
     database: database === ':memory:' ? database : path.resolve(database),
     timeout: 0,
     enableWAL: database !== ':memory:',

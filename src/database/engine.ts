@@ -74,10 +74,14 @@ export interface Engine {
   unionAll(selects: readonly string[]): string
   /** A statement as the driver is given it. */
   bound(sql: string, parameters: readonly Parameter[]): readonly [sql: string, parameters: Parameter[] | null]
+  /** How many placeholders a text of the user's has; null where a quote or comment in it is open, or may be. */
+  placeholders(sql: string): number | null
   /** How it speaks of rows of tables that are not ours. */
   readonly rowFacts: RowFacts
   /** Sorts an error of the driver, or of TypeORM around it. */
   failure(error: unknown): Failure
+  /** A sentence for an error that a setting of the server causes, whatever is tried; undefined for any other. */
+  refusal(error: unknown): string | undefined
 }
 
 /** Runs statements outside of any transaction of ours. */

@@ -80,9 +80,18 @@ export async function rollBack(runner: QueryRunner, life: Life | null): Promise<
     await runner.rollbackTransaction()
   } catch {
     // The fault that led here is the one to tell. The server rolls back when the connection is gone.
-    const { databaseConnection } = runner as unknown as { databaseConnection?: { destroy?: () => void } }
-    databaseConnection?.destroy?.()
+    drop(runner)
   }
+}
+
+/** Throws the connection away after such an error: it may lead to a server that has become a replica. */
+export function dropLost(runner: QueryRunner, engine: Engine, error: unknown): void {
+  if (engine.failure(error) === 'lost') drop(runner)
+}
+
+function drop(runner: QueryRunner): void {
+  const { databaseConnection } = runner as unknown as { databaseConnection?: { destroy?: () => void } }
+  databaseConnection?.destroy?.()
 }
 
 function depthOf(runner: QueryRunner): { transactionDepth: number } {

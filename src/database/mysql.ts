@@ -1,12 +1,13 @@
 /** MySQL and MariaDB. Of what recentn's statements use only MariaDB has RETURNING. */
 import { driverError, type Engine, type Failure, type Parameter } from './engine'
+import { countPlaceholders, MYSQL_SPELLING, nextPlaceholder } from './placeholders'
 import { mysqlRows } from './row-facts'
 
 /** Deadlock, lock wait timeout, and MariaDB's "record has changed since last read" (innodb_snapshot_isolation). */
 const CONFLICTS = new Set([1213, 1205, 1020])
 
 /** Too many connections, shutdown, read-only during a failover, connection killed, idle connection closed by the server. */
-const LOST_NUMBERS = new Set([1040, 1042, 1053, 1077, 1129, 1203, 1226, 1290, 1792, 1836, 1927, 2006, 2013, 4031])
+const LOST_NUMBERS = new Set([1040, 1042, 1047, 1053, 1077, 1129, 1203, 1226, 1290, 1792, 1836, 1927, 2006, 2013, 4031])
 
 const LOST_CODES = new Set([
   'PROTOCOL_CONNECTION_LOST',
@@ -25,8 +26,19 @@ const LOST_CODES = new Set([
 
 const NO_SUCH_TABLE = 1146
 
+const BINARY_LOG =
+  "The server's binlog_format is STATEMENT, which cannot log what READ COMMITTED writes: set it to ROW or MIXED"
+
+/** What a setting of the server forbids, which no retry mends. */
+const REFUSALS = new Map([
+  [1153, "A statement was larger than the server's max_allowed_packet: recentn needs 1 MiB at least"],
+  [1598, BINARY_LOG],
+  [1665, BINARY_LOG],
+])
+
 function failure(error: unknown): Failure {
   const { errno, code, fatal, message } = driverError(error)
+  if (errno !== undefined && REFUSALS.has(errno)) return 'other'
   if (errno !== undefined && CONFLICTS.has(errno)) return 'conflict'
   if (errno !== undefined && LOST_NUMBERS.has(errno)) return 'lost'
   if (code !== undefined && LOST_CODES.has(code)) return 'lost'
@@ -49,27 +61,18 @@ function literal(value: Parameter): string {
   return value === null ? 'NULL' : String(value)
 }
 
-/** The statement with its values in place of the placeholders; a question mark inside quotes is none. */
+/** The statement with its values in place of the placeholders. */
 function withValues(sql: string, parameters: readonly Parameter[]): string {
   let whole = ''
   let start = 0
   let used = 0
-  let quote = 0
-  for (let index = 0; index < sql.length; index++) {
-    const unit = sql.charCodeAt(index)
-    if (unit === QUOTE || unit === DOUBLE_QUOTE || unit === BACKTICK)
-      quote = quote === 0 ? unit : quote === unit ? 0 : quote
-    if (unit !== PLACEHOLDER || quote !== 0) continue
-    whole += sql.slice(start, index) + literal(parameters[used++] as Parameter)
-    start = index + 1
+  let at = nextPlaceholder(sql, 0, MYSQL_SPELLING)
+  for (; at >= 0; at = nextPlaceholder(sql, start, MYSQL_SPELLING)) {
+    whole += sql.slice(start, at) + literal(parameters[used++] as Parameter)
+    start = at + 1
   }
   return whole + sql.slice(start)
 }
-
-const QUOTE = 0x27
-const DOUBLE_QUOTE = 0x22
-const BACKTICK = 0x60
-const PLACEHOLDER = 0x3f
 
 /** A loop, not map and join: a batch has thousands of values. */
 const values: Engine['values'] = (rows) => {
@@ -119,9 +122,11 @@ export const mysqlEngine: Engine = {
   losesCommits: true,
   // Given any list, mysql2 looks through the whole statement for placeholders.
   bound: (sql, parameters) => [parameters.length === 0 ? sql : withValues(sql, parameters), null],
+  placeholders: (sql) => countPlaceholders(sql, MYSQL_SPELLING),
   unionAll: (selects) => selects.map((select) => `(${select})`).join('\nUNION ALL\n'),
   rowFacts: mysqlRows,
   failure,
+  refusal: (error) => REFUSALS.get(driverError(error).errno ?? 0),
 }
 
 export const mariadbEngine: Engine = { ...mysqlEngine, returning: true }

@@ -13,11 +13,15 @@ export interface RowFacts {
   rowKey(exacts: readonly string[], types: readonly string[]): string
   /** SQL: milliseconds since 1970 as a value of a column, which is either a date and time or a BIGINT. */
   time(ms: string, type: string): string
+  /** SQL: the same as a value to be stored, in a column of so many digits of a second: not earlier, however few. */
+  timeNotBefore(ms: string, type: string, precision: number | null): string
   /** SQL: a time that never comes. */
   never(type: string): string
   holdsTimes(type: string): boolean
   /** True where an index is followed by the primary key, as by further columns. */
   endsWithKey(keyTypes: readonly string[]): boolean
+  /** SQL of a column in CREATE INDEX. */
+  indexed(column: string, type: string): string
   updateOne(table: string, sets: string, where: string): string
   deleteOne(table: string, where: string): string
 }
@@ -41,6 +45,8 @@ function mysqlExact(column: string, type: string): string {
 
 const ASCII = 'USING ascii) COLLATE ascii_bin'
 
+const mysqlTime: RowFacts['time'] = (ms, type) => (type === 'bigint' ? ms : `FROM_UNIXTIME((${ms}) / 1000)`)
+
 export const mysqlRows: RowFacts = {
   exact: mysqlExact,
   literal: /^(?:NULL|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|'[-\d :.]*'|(?:_utf8mb4 )?x'[0-9a-f]*')$/i,
@@ -48,25 +54,38 @@ export const mysqlRows: RowFacts = {
     exacts.length === 1 && WHOLE.test(types[0] as string)
       ? `CONVERT(${exacts[0]} ${ASCII}`
       : `CONVERT(SHA2(CONCAT_WS(',', ${exacts.map((exact) => `IFNULL(${exact}, 'NULL')`).join(', ')}), 256) ${ASCII}`,
-  time: (ms, type) => (type === 'bigint' ? ms : `FROM_UNIXTIME((${ms}) / 1000)`),
+  time: mysqlTime,
+  // One of the servers rounds what does not fit, the other cuts it off.
+  timeNotBefore: (ms, type, precision) => {
+    if (type === 'bigint' || precision === null || precision >= 3) return mysqlTime(ms, type)
+    const unit = 10 ** (3 - precision)
+    return mysqlTime(`CEILING((${ms}) / ${unit}) * ${unit}`, type)
+  },
   // A TIMESTAMP ends in 2038.
   never: (type) => (type === 'bigint' ? '9223372036854775807' : type === 'timestamp' ? "'2038-01-01'" : "'9999-12-31'"),
   holdsTimes: (type) => /^(bigint|datetime|timestamp)$/.test(type),
   endsWithKey: () => true,
+  // Of a TEXT the servers index a beginning only.
+  indexed: (column, type) => (/text|blob/.test(type) ? `${column}(64)` : column),
   updateOne: (table, sets, where) => `UPDATE ${table} SET ${sets} WHERE ${where} LIMIT 1`,
   deleteOne: (table, where) => `DELETE FROM ${table} WHERE ${where} LIMIT 1`,
 }
+
+// As TypeORM writes a date.
+const sqliteTime: RowFacts['time'] = (ms, type) =>
+  /int|num/.test(type) ? ms : `strftime('%Y-%m-%d %H:%M:%f', (${ms}) / 1000.0, 'unixepoch')`
 
 /** Whatever its column is declared as, each value has its own type. */
 export const sqliteRows: RowFacts = {
   exact: (column) => `quote(${column})`,
   literal: /^(?:NULL|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|'(?:[^']|'')*'|x'[0-9a-f]*')$/i,
   rowKey: (exacts) => exacts.join(" || ',' || "),
-  // As TypeORM writes a date.
-  time: (ms, type) => (/int|num/.test(type) ? ms : `strftime('%Y-%m-%d %H:%M:%f', (${ms}) / 1000.0, 'unixepoch')`),
+  time: sqliteTime,
+  timeNotBefore: sqliteTime,
   never: (type) => (/int|num/.test(type) ? '9223372036854775807' : "'9999-12-31 00:00:00.000'"),
   holdsTimes: (type) => /int|num|date|time|text|char/.test(type),
   endsWithKey: (keyTypes) => keyTypes.length === 1 && keyTypes[0] === 'integer',
+  indexed: (column) => column,
   updateOne: (table, sets, where) =>
     `UPDATE ${table} SET ${sets} WHERE _rowid_ = (SELECT _rowid_ FROM ${table} WHERE ${where} LIMIT 1)`,
   deleteOne: (table, where) =>

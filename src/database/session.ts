@@ -1,7 +1,7 @@
 /**
  * Which session a repository works on: a `Session` as it is, a DataSource's own, or an open transaction's.
  */
-import { DataSource, type EntityManager, type QueryRunner } from 'typeorm'
+import { type DataSource, type EntityManager, InstanceChecker, type QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import { connect, type SqliteOptions } from './connect'
 import { Courtesy } from './courtesy'
@@ -72,7 +72,7 @@ export async function attach(user: DataSource, clockOffsetMs?: () => number): Pr
     }
   }
   const courtesy = new Courtesy()
-  const own = await connect(ownConnectionOf(user.options), gate, courtesy)
+  const own = await connect(ownConnectionOf(user, user.options), gate, courtesy)
   const unteach = courtesy.teach(user.createQueryRunner())
   return {
     database: new Database({ ...options, createRunner: () => own.createQueryRunner() }),
@@ -94,12 +94,14 @@ function gateOf(user: DataSource): Gate {
 }
 
 /** The user's options on a connection of ours. Integers come as the user's entities expect them. */
-function ownConnectionOf(user: SqliteOptions): SqliteOptions {
+function ownConnectionOf({ driver }: DataSource, options: SqliteOptions): SqliteOptions {
   return {
-    ...user,
+    ...options,
+    // The one that the user's TypeORM has found; ours may look from another place.
+    driver: (driver as unknown as { sqlite: unknown }).sqlite,
     timeout: 0,
     prepareDatabase: async (connection) => {
-      await user.prepareDatabase?.(connection)
+      await options.prepareDatabase?.(connection)
       connection.pragma('synchronous = FULL')
     },
     migrationsRun: false,
@@ -120,7 +122,8 @@ async function requireAutocommit(user: DataSource): Promise<void> {
 
 export function sessionOf(source: DataSource | EntityManager | QueryRunner | Session): Session {
   if ('read' in source && 'write' in source) return source
-  if (source instanceof DataSource) return new LazySession(source)
+  // Not instanceof: the user's TypeORM may be another copy of it.
+  if (InstanceChecker.isDataSource(source)) return new LazySession(source)
   const { dataSource } = source as EntityManager | QueryRunner
   return sessionWithin(source as EntityManager | QueryRunner, engineOf(dataSource))
 }

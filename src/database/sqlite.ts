@@ -1,5 +1,6 @@
 /** SQLite by better-sqlite3. It has one writer at a time, so that what the others lock is already held here. */
 import { driverError, type Engine, type Failure, type Parameter, rowPlaceholders } from './engine'
+import { countPlaceholders, SQLITE_SPELLING } from './placeholders'
 import { sqliteRows } from './row-facts'
 
 /** Placeholders, so that SQLite keeps the statement prepared. */
@@ -52,7 +53,9 @@ export const sqliteEngine: Engine = {
       parameters,
     }
   },
+  placeholders: (sql) => countPlaceholders(sql, SQLITE_SPELLING),
   unionAll: (selects) => selects.map((select) => `SELECT * FROM (${select})`).join('\nUNION ALL\n'),
   rowFacts: sqliteRows,
   failure,
+  refusal: () => undefined,
 }

@@ -12,7 +12,7 @@ import { CutOff, unknownOutcome } from './cut-off'
 import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
 import type { Gate } from './gate'
-import { commit, type Life, readerOn, rollBack, statementsOn, txOn, watch } from './life'
+import { commit, dropLost, type Life, readerOn, rollBack, statementsOn, txOn, watch } from './life'
 import { sessionIn, settled } from './operations'
 
 export interface DatabaseOptions {
@@ -106,6 +106,9 @@ export class Database implements Session {
       const before = this.#options.setIsolation ? isolate : undefined
       try {
         return await work(statementsOn(runner, this.engine, this.#options.clockOffsetMs, before))
+      } catch (error) {
+        dropLost(runner, this.engine, error)
+        throw error
       } finally {
         await runner.release()
       }
@@ -160,6 +163,7 @@ export class Database implements Session {
       return result
     } catch (error) {
       await rollBack(runner, life)
+      dropLost(runner, this.engine, life?.fault ? life.fault.error : error)
       // A subscriber of the user's that throws after the commit is no lost connection, and no less a commit.
       if (life?.committing && this.engine.failure(error) !== 'conflict') throw new CutOff(error, result, life.committed)
       // Whatever the caller made of it: after a deadlock the transaction is to be run again.
@@ -232,8 +236,10 @@ export function translated(error: unknown, engine: Engine): unknown {
       return new RecentnError('database_unavailable', undefined, options)
     case 'no-table':
       return new RecentnError('schema_missing', undefined, options)
-    case 'other':
-      return error
+    case 'other': {
+      const refusal = engine.refusal(error)
+      return refusal === undefined ? error : new RecentnError('database_refused', refusal, { cause: error })
+    }
   }
 }
 

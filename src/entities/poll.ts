@@ -20,6 +20,14 @@ export class Poll {
 
   @Column({ name: 'created_at_ms', type: 'bigint', transformer: asNumber })
   createdAtMs!: number
+
+  /** What the rows go through, as JSON: who has the name for something else is refused. Null: the next one says it. */
+  @Column({ type: 'text', nullable: true })
+  purpose!: string | null
+
+  /** Of the condition that the rows were last chosen by, where they are remembered. */
+  @Column({ name: 'where_digest', type: 'varchar', length: 64, nullable: true })
+  whereDigest!: string | null
 }
 
 /**

@@ -7,7 +7,7 @@ import { docsPage } from './docs-page'
 import { cors, setSecurityHeaders } from './headers'
 import { processRoutes } from './health'
 import { createMetrics, type Metrics } from './metrics'
-import { sendProblem, statusOf, toRecentnError } from './problem'
+import { isFault, sendProblem, toRecentnError } from './problem'
 import { processAccess } from './process-access'
 import { giveRequestId } from './request-id'
 import { type RouterOptions, routerOf, storeRoutes } from './router'
@@ -56,7 +56,7 @@ export function createApp(store: Store, options: AppOptions): Express {
   })
   const problems: ErrorRequestHandler = (thrown: unknown, request, response, _next) => {
     const error = toRecentnError(thrown)
-    if (statusOf(error) >= 500) onError?.(thrown, { request, requestId: giveRequestId(request, response) })
+    if (isFault(error)) onError?.(thrown, { request, requestId: giveRequestId(request, response) })
     sendProblem(response, error)
   }
   app.use(problems)

@@ -66,7 +66,7 @@ class TextLog implements Log {
 }
 
 /** Lines that are not written at once share a write; what goes wrong is written at once, and with it what is before it. */
-const SHARED_BYTES = 16 * 1024
+const SHARED_BYTES = 8 * 1024
 const FLUSH_MS = 250
 
 /** All to standard output. */

@@ -59,6 +59,11 @@ export function statusOf({ code, faults }: RecentnError): number {
   return STATUS_OF[code]
 }
 
+/** Whether whoever runs the server should hear of it: what went wrong inside, not that it was told to stop. */
+export function isFault(error: RecentnError): boolean {
+  return statusOf(error) >= 500 && error.code !== 'draining'
+}
+
 /** The JSON text of a problem. What went wrong inside (5xx) is told by its title only. */
 export function problemText(error: RecentnError): string {
   const status = statusOf(error)

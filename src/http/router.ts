@@ -15,7 +15,7 @@ import { memberRoutes } from './members'
 import type { Metrics } from './metrics'
 import { openApiDocument } from './openapi/document'
 import { policyRoutes } from './policies'
-import { sendProblem, statusOf, toRecentnError } from './problem'
+import { isFault, sendProblem, toRecentnError } from './problem'
 import { claimRoutes } from './queue-claims'
 import { messageRoutes } from './queue-messages'
 import { queueRoutes } from './queues'
@@ -155,7 +155,7 @@ function problemHandler(options: GuardedOptions, routes: readonly Route[]): Erro
     }
     // Express says so when it can't decode a parameter of the path.
     const error = thrown instanceof URIError ? invalidInput(undecodable(request.url, routes)) : toRecentnError(thrown)
-    if (statusOf(error) >= 500) onError(thrown, { request, requestId: giveRequestId(request, response) })
+    if (isFault(error)) onError(thrown, { request, requestId: giveRequestId(request, response) })
     sendProblem(response, error)
   }
 }

@@ -24,9 +24,11 @@ export async function holdFeed(tx: Tx, feed: string, lock = tx.engine.forShare):
   return { id: BigInt(row.id as string), followedTable, nowMs: Number(row.now_ms) }
 }
 
-/** What one INSERT takes: a UTF-16 unit may become six bytes of it, and the smallest usual `max_allowed_packet` is 16 MiB. */
+/** What one INSERT takes: a UTF-16 unit may become six bytes of it, and the least usual `max_allowed_packet` is 1 MiB. */
 const MAX_ROWS = 1000
-const MAX_UNITS = 2 * 1024 * 1024
+const MAX_UNITS = 128 * 1024
+/** What a row has beside its texts. */
+const ROW_UNITS = 60
 /** Keys of one list: a longer one may turn into a scan. */
 const MAX_KEYS = 250
 
@@ -44,12 +46,16 @@ export interface EntryWrite {
 export const waitingSince = (since: string) =>
   `unpublished_since_ms = CASE WHEN sync_id = 0 THEN unpublished_since_ms ELSE ${since} END`
 
+function unitsOf({ key, text }: EntryWrite): number {
+  return key.length + (text?.length ?? 0) + ROW_UNITS
+}
+
 /** Writes entries, whose keys differ, in the order of feeds and keys, so that no two transactions wait for each other. */
 export async function writeEntries(tx: Tx, writes: readonly EntryWrite[], nowMs: number): Promise<void> {
   const sorted = [...writes].sort((a, b) =>
     a.feedId === b.feedId ? compareNames(a.key, b.key) : a.feedId < b.feedId ? -1 : 1,
   )
-  for (const chunk of chunksBySize(sorted, ({ text }) => text?.length ?? 4, MAX_ROWS, MAX_UNITS)) {
+  for (const chunk of chunksBySize(sorted, unitsOf, MAX_ROWS, MAX_UNITS)) {
     const rows = chunk.map(({ feedId, key, text, count }) => {
       return [feedId, key, 0, count, text === null ? 1 : 0, nowMs, nowMs, text ?? 'null']
     })

@@ -47,9 +47,11 @@ export class Claims<T> {
 
   async #advise(): Promise<void> {
     if (this.#isAdvised) return
-    const { advice } = await this.#options.repository.plan()
+    const { repository, faults } = this.#options
+    const { advice, notice } = await repository.plan()
     this.#isAdvised = true
-    if (advice !== null) this.#options.faults.advise(advice)
+    if (advice !== null) faults.advise(advice, 'RECENTN_POLL_INDEX')
+    if (notice !== null) faults.advise(notice, 'RECENTN_POLL_WHERE')
   }
 
   /** Now and then, and page by page between claims; resolves to whether the cursor may go further at once. */

@@ -10,9 +10,9 @@ export class PollerFaults<T> extends Faults<T> {
     this.#onWarning = onWarning
   }
 
-  advise(warning: string): void {
+  advise(warning: string, code: 'RECENTN_POLL_INDEX' | 'RECENTN_POLL_WHERE'): void {
     const onWarning = this.#onWarning
     if (onWarning) this.guarded('onWarning', () => onWarning(warning))
-    else process.emitWarning(warning, { code: 'RECENTN_POLL_INDEX' })
+    else process.emitWarning(warning, { code })
   }
 }

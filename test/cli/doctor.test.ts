@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createConnection } from 'mysql2/promise'
+import { clusterAnswer, connectionsAnswer } from '../../src/cli/doctor-servers'
 import { openStore } from '../../src/store'
-import { describeEngine, freshDatabase } from '../support/engines'
+import { describeEngine, engineUrl, freshDatabase } from '../support/engines'
 import { run, temporaryFolder } from './support'
 
 const folder = temporaryFolder()
@@ -10,6 +11,8 @@ afterAll(() => folder.remove())
 
 let count = 0
 const freshUrl = () => `sqlite:${join(folder.path, `${++count}.db`)}`
+
+const served = (['mariadb', 'mysql'] as const).filter((engine) => engineUrl(engine) !== null)
 
 describe('recentn migrate and doctor on sqlite', () => {
   it('say what is missing, mend it and find it good', async () => {
@@ -43,6 +46,62 @@ describe('recentn migrate and doctor on sqlite', () => {
   })
 })
 
+describe.each(['sqlite' as const, ...served])('recentn doctor on %s', (engine) => {
+  it('names dead messages, entries that nobody publishes, and consumers that are far behind', async () => {
+    const database = await freshDatabase(engine)
+    // Its clock is two hours behind, so that what it writes is old for all others.
+    const store = await openStore({ url: database.url, sweep: false, publish: false, clockOffsetMs: () => -7_200_000 })
+    const fine = await run(['doctor', '--database-url', database.url])
+    expect(fine.stdout).toMatch(/ok +queues +0 messages ready, 0 in flight, 0 delayed, 0 dead\n/)
+    expect(fine.stdout).toMatch(/ok +feeds +0 entries wait to be published, no consumers\n/)
+    await store.queues.put('mail')
+    await store.queues.sendMany('mail', [{ body: 1 }, { body: 2 }])
+    const [claimed] = await store.queues.receive('mail')
+    await store.queues.release('mail', [claimed?.receiptHandle ?? ''], { dead: true })
+    await store.feeds.put('news', 'k', 1)
+    await store.feeds.publish()
+    await store.feeds.putConsumer('news', 'slow', 0n)
+    await store.dataSource.query("UPDATE sequences SET value = 20000 WHERE sequence_name = 'news'")
+    await store.feeds.put('news', 'k', 2)
+    await store.close()
+    const said = await run(['doctor', '--database-url', database.url])
+    expect(said.stdout).toMatch(/WARN +queues +1 messages ready, .* 1 dead, the oldest waits for 72\d\d s\n/)
+    expect(said.stdout).toMatch(/-> dead messages are in "mail" \(1\): .*see that workers run/)
+    expect(said.stdout).toMatch(/WARN +feeds +1 entries wait to be published for up to 72\d\d s, .* up to 20000 behind/)
+    expect(said.stdout).toMatch(/-> see that a process with a publisher runs.*far behind: "slow" of "news" \(20000\)/)
+    // It warns; nothing is wrong with the database.
+    expect(said.code).toBe(0)
+    await database.drop()
+  })
+})
+
+test.each([
+  [{}, 'ok', 'none that it tells of'],
+  [{ wsrep_on: 'OFF' }, 'ok', 'none that it tells of'],
+  [{ aurora_version: '3.08.0' }, 'ok', 'Aurora 3.08.0'],
+  [{ wsrep_on: 'ON' }, 'warning', 'Galera'],
+  [
+    { group_replication_group_name: 'a-b', group_replication_single_primary_mode: 'OFF' },
+    'warning',
+    'several primaries',
+  ],
+  [{ group_replication_group_name: 'a-b', group_replication_single_primary_mode: 'ON' }, 'ok', 'single primary'],
+  [{ group_replication_group_name: '', group_replication_single_primary_mode: 'OFF' }, 'ok', 'none that it tells of'],
+])('a server with %j is %s: %s', (settings, state, found) => {
+  const answer = clusterAnswer(new Map(Object.entries(settings)))
+  expect(answer).toMatchObject({ state, found: expect.stringContaining(found) })
+  expect(answer.mend === undefined).toBe(state === 'ok')
+})
+
+test.each([
+  [{ pool: 10, max: 151, now: 5, most: 20 }, 'ok'],
+  [{ pool: 10, max: 151, now: 142, most: 142 }, 'warning'],
+  [{ pool: 10, max: 151, now: 5, most: 151 }, 'warning'],
+  [{ pool: 200, max: 151, now: 5, most: 20 }, 'warning'],
+])('connections %j are %s', (counts, state) => {
+  expect(connectionsAnswer(counts).state).toBe(state)
+})
+
 for (const engine of ['mariadb', 'mysql'] as const) {
   describeEngine(engine, 'recentn doctor', () => {
     it('finds a server fit, and who holds locks on our tables', async () => {
@@ -55,7 +114,8 @@ for (const engine of ['mariadb', 'mysql'] as const) {
         one.check,
         one.state,
       ])
-      const checks = ['connection', 'schema', 'version', 'isolation', 'SKIP LOCKED', 'durability', 'clock', 'locks']
+      const checks = ['connection', 'schema', 'version', 'isolation', 'SKIP LOCKED', 'durability', 'writes', 'clock']
+      checks.push('locks', 'connections', 'cluster', 'queues', 'feeds')
       expect(states.map(([check]: string[]) => check)).toEqual(checks)
       // What a test server is set to is not ours to judge, and others may be using it.
       expect(states.filter(([, state]: string[]) => state === 'wrong' || state === 'unknown')).toEqual([])

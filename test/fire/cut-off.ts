@@ -152,23 +152,11 @@ export function describeCutOff(engine: 'mariadb' | 'mysql'): void {
       const until = Date.now() + RANDOM_CUTS_MS
       const acknowledged = new Map<string, string>()
       const failed = new Map<string, string>()
-      let cuts = 0
-      const cutting = (async () => {
-        for (let step = 1; Date.now() < until; step++) {
-          await sleep(100 + Math.random() * 200)
-          if (step % 10 === 0) {
-            // Longer than what is tried again twice.
-            proxy.refuse()
-            await sleep(500)
-            await proxy.accept()
-          }
-          if (proxy.size > 0) cuts++
-          // A moment that a timer alone would seldom meet, and any.
-          if (Math.random() < 0.5) void proxy.cutCommits((['before', 'during', 'after'] as const)[step % 3] as Moment)
-          else proxy.cutOne(Math.random())
-        }
-        await proxy.cutCommits()
-      })()
+      const cutting = proxy.cutFor(RANDOM_CUTS_MS, [100, 300], (step) => {
+        // A moment that a timer alone would seldom meet, and any.
+        if (Math.random() < 0.5) void proxy.cutCommits((['before', 'during', 'after'] as const)[step % 3] as Moment)
+        else proxy.cutOne(Math.random())
+      })
       const callers = Array.from({ length: CALLERS }, async (_, caller) => {
         for (let n = 0; Date.now() < until; n++) {
           const member = `${caller}-${n}`
@@ -181,7 +169,7 @@ export function describeCutOff(engine: 'mariadb' | 'mysql'): void {
           await sleep(5)
         }
       })
-      await Promise.all([cutting, ...callers])
+      const [cuts] = await Promise.all([cutting, ...callers])
       expect(cuts).toBeGreaterThan(10)
       expect(acknowledged.size).toBeGreaterThan(1000)
       const places = await stored()

@@ -1,4 +1,5 @@
 import { type Client, expectUntouched, rawExchange, startApp, UNTOUCHED_ITEMS } from './support/client'
+import { faultsOf } from './support/refusals'
 
 let server: Client
 beforeAll(async () => {
@@ -8,11 +9,7 @@ beforeAll(async () => {
 const ITEMS = UNTOUCHED_ITEMS
 expectUntouched(() => server)
 
-async function faults(method: string, path: string, json?: unknown) {
-  const answer = await server.request(method, path, { json })
-  expect([answer.status, answer.json.code]).toEqual([400, 'invalid_input'])
-  return JSON.parse(answer.text).errors
-}
+const faults = (method: string, path: string, json?: unknown) => faultsOf(server, method, path, json)
 
 describe('fields', () => {
   test('every fault of path, query and body is named at once', async () => {

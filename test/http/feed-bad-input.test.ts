@@ -1,4 +1,5 @@
 import { type Client, startApp } from './support/client'
+import { expectAllowed, expectJsonOnly, faultsAt, faultsOf, NO_OBJECT, UNKNOWN } from './support/refusals'
 
 let server: Client
 beforeAll(async () => {
@@ -19,11 +20,7 @@ afterEach(async () => {
   expect((await server.get('/v1/feeds')).json).toMatchObject({ feeds: [{ feed: 'untouched' }] })
 })
 
-async function faults(method: string, path: string, json?: unknown) {
-  const answer = await server.request(method, path, { json })
-  expect([answer.status, answer.json.code]).toEqual([400, 'invalid_input'])
-  return JSON.parse(answer.text).errors
-}
+const faults = (method: string, path: string, json?: unknown) => faultsOf(server, method, path, json)
 
 describe('every fault is named at once', () => {
   test('of an entry', async () => {
@@ -33,10 +30,7 @@ describe('every fault is named at once', () => {
         { parameter: 'feed', detail: 'must not have control characters' },
         { parameter: 'key', detail: 'must be neither "." nor ".."' },
         { parameter: 'x', detail: 'is not a known parameter' },
-        { pointer: '/constructor', detail: 'is not a known field' },
-        { pointer: '/key', detail: 'is not a known field' },
-        { pointer: '/syncId', detail: 'is not a known field' },
-        { pointer: '/a~1b~0c', detail: 'is not a known field' },
+        ...faultsAt(UNKNOWN, '/constructor', '/key', '/syncId', '/a~1b~0c'),
         { pointer: '/value', detail: 'is required' },
       ]),
     )
@@ -64,11 +58,8 @@ describe('every fault is named at once', () => {
       { pointer: '/entries/2/version', detail: 'is not a known field' },
       { pointer: '/entries/2/key', detail: 'must not be empty' },
       { pointer: '/entries/2/value', detail: expect.stringContaining('lone surrogate') },
-      { pointer: '/entries/3/key', detail: 'is required' },
-      { pointer: '/entries/3/value', detail: 'is required' },
-      { pointer: '/entries/4', detail: 'must be an object' },
-      { pointer: '/entries/5', detail: 'must be an object' },
-      { pointer: '/entries/6', detail: 'must be an object' },
+      ...faultsAt('is required', '/entries/3/key', '/entries/3/value'),
+      ...faultsAt(NO_OBJECT, '/entries/4', '/entries/5', '/entries/6'),
       { pointer: '/entries/7/constructor', detail: 'is not a known field' },
     ])
   })
@@ -162,10 +153,7 @@ describe('a body', () => {
     ['POST', `${FEED}/republish`],
     ['PUT', CONSUMER],
   ])('of %s %s is JSON, and required', async (method, path) => {
-    const malformed = await server.request(method, path, { body: '{' })
-    expect([malformed.status, malformed.json.code]).toEqual([400, 'malformed_json'])
-    const typed = { body: '{}', headers: { 'Content-Type': 'text/plain' } }
-    expect((await server.request(method, path, typed)).status).toBe(415)
+    await expectJsonOnly(server, method, path)
     expect(await faults(method, path)).toEqual([{ pointer: '', detail: 'a JSON body is required' }])
     const large = { value: 'x'.repeat(1024 * 1024) }
     expect((await server.request(method, path, { json: large })).status).toBe(413)
@@ -213,11 +201,7 @@ describe('paths and queries', () => {
     [`${FEED}/changes`, 'GET, HEAD, OPTIONS'],
     [CONSUMER, 'GET, HEAD, PUT, DELETE, OPTIONS'],
   ])('%s knows %s', async (path, allow) => {
-    for (const method of ['PATCH', ...['GET', 'POST', 'PUT', 'DELETE'].filter((known) => !allow.includes(known))]) {
-      const answer = await server.request(method, path)
-      expect([answer.status, answer.json.code, answer.headers.allow]).toEqual([405, 'method_not_allowed', allow])
-    }
-    expect((await server.request('OPTIONS', path)).headers.allow).toBe(allow)
+    await expectAllowed(server, path, allow)
   })
 
   test.each(['/v1/feeds/', `${FEED}/`, `${FEED}/nothing`, `${FEED}/consumers`, `${ENTRY}/x`])(

@@ -1,26 +1,10 @@
 import { connect } from 'node:net'
 import { createApp } from '../../src/http/app'
-import { listen } from '../../src/http/listen'
-import { messagesOf } from '../../src/http/messages'
-import type { Store } from '../../src/store-types'
-import { type Client, clientOf, fresh, memoryStore, send, serving } from './support/client'
+import { pause, timed } from '../support/timing'
+import { clientOf, fresh, memoryStore, serving } from './support/client'
+import { expectAnsweredAtClose, expectAnsweredAtStop, useWaitedOn } from './support/waiting'
 
-let store: Store
-let server: Client
-const warnings: Error[] = []
-const onWarning = (warning: Error) => void warnings.push(warning)
-beforeAll(async () => {
-  process.on('warning', onWarning)
-  store = await memoryStore()
-  const app = createApp(store, { allowAnonymous: false })
-  server = clientOf(await serving(app, messagesOf(app)))
-})
-afterAll(() => {
-  process.off('warning', onWarning)
-  expect(warnings).toEqual([])
-})
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const at = useWaitedOn()
 const NONE = { changes: [], cursor: '0', hasMore: false }
 
 interface Page {
@@ -30,7 +14,7 @@ interface Page {
 }
 
 async function pageOf(path: string, query = ''): Promise<Page> {
-  const answer = await server.get(`${path}/changes${query}`)
+  const answer = await at.server.get(`${path}/changes${query}`)
   expect(answer.status).toBe(200)
   return JSON.parse(answer.text)
 }
@@ -39,16 +23,9 @@ async function pageOf(path: string, query = ''): Promise<Page> {
 async function made(count: number): Promise<{ feed: string; path: string }> {
   const feed = fresh('feed')
   const entries = Array.from({ length: count }, (_, n) => ({ key: `k${String(n).padStart(4, '0')}`, value: n }))
-  if (count > 0) await store.feeds.putMany(feed, entries)
-  await store.feeds.publish(feed)
+  if (count > 0) await at.store.feeds.putMany(feed, entries)
+  await at.store.feeds.publish(feed)
   return { feed, path: `/v1/feeds/${feed}` }
-}
-
-/** What a call answers, and after how many milliseconds. */
-async function timed<T>(call: Promise<T>): Promise<{ answer: T; ms: number }> {
-  const start = performance.now()
-  const answer = await call
-  return { answer, ms: performance.now() - start }
 }
 
 describe('GET …/changes', () => {
@@ -84,23 +61,23 @@ describe('GET …/changes', () => {
     const startedOver = String((5n << 63n) + 3n)
     for (const after of ['3', startedOver])
       expect(await pageOf(path, `?after=${after}`)).toEqual({ ...NONE, cursor: after })
-    expect((await server.get(path)).status).toBe(404)
+    expect((await at.server.get(path)).status).toBe(404)
   })
 
   test('stops at about 4 MiB, and goes on from there', async () => {
     const { feed, path } = await made(0)
     const value = 'x'.repeat(250_000)
     for (let n = 0; n < 40; n += 10) {
-      await store.feeds.putMany(
+      await at.store.feeds.putMany(
         feed,
         Array.from({ length: 10 }, (_, i) => ({ key: `k${n + i}`, value })),
       )
     }
-    await store.feeds.publish(feed)
+    await at.store.feeds.publish(feed)
     const sizes: number[] = []
     let cursor = '0'
     for (let hasMore = true; hasMore; ) {
-      const { text } = await server.get(`${path}/changes?after=${cursor}&limit=1000`)
+      const { text } = await at.server.get(`${path}/changes?after=${cursor}&limit=1000`)
       const page = JSON.parse(text) as Page
       expect(page.changes.map(({ syncId }) => Number(syncId))).toEqual(
         page.changes.map((_, i) => Number(cursor) + i + 1),
@@ -156,7 +133,7 @@ describe('/v1/feeds/{feed}/consumers/{consumer}', () => {
     const { path } = await made(5)
     const consumer = 'a consumer / äöü'
     const target = `${path}/consumers/${encodeURIComponent(consumer)}`
-    expect((await server.get(target)).json).toEqual({ consumer, cursor: '0', lag: 5 })
+    expect((await at.server.get(target)).json).toEqual({ consumer, cursor: '0', lag: 5 })
     for (const [body, cursor] of [
       [{ cursor: '3' }, '3'],
       [{ cursor: '1' }, '3'],
@@ -167,16 +144,16 @@ describe('/v1/feeds/{feed}/consumers/{consumer}', () => {
       [{ cursor: '0', force: true }, '0'],
       [{ cursor: '4' }, '4'],
     ] as const) {
-      const put = await server.put(target, body)
+      const put = await at.server.put(target, body)
       expect([body, put.status, put.json]).toEqual([body, 200, { consumer, cursor, lag: 5 - Number(cursor) }])
-      expect((await server.get(target)).json).toEqual(put.json)
+      expect((await at.server.get(target)).json).toEqual(put.json)
     }
   })
 
   test('beyond the last sync id: 400, and it stays where it was', async () => {
     const { path } = await made(2)
     const target = `${path}/consumers/c`
-    await server.put(target, { cursor: '1' })
+    await at.server.put(target, { cursor: '1' })
     for (const [cursor, force] of [
       ['3', false],
       ['9223372036854775807', true],
@@ -184,15 +161,15 @@ describe('/v1/feeds/{feed}/consumers/{consumer}', () => {
       ['9223372036854775808', true],
       [String((5n << 63n) + 1n), true],
     ]) {
-      const answer = await server.put(target, { cursor, force })
+      const answer = await at.server.put(target, { cursor, force })
       expect([answer.status, answer.json.errors]).toEqual([400, [{ pointer: '/cursor', detail: expect.any(String) }]])
     }
-    expect((await server.get(target)).json).toMatchObject({ cursor: '1', lag: 1 })
+    expect((await at.server.get(target)).json).toMatchObject({ cursor: '1', lag: 1 })
   })
 
   test('changes start at its cursor, and move it nowhere', async () => {
     const { path } = await made(3)
-    await server.put(`${path}/consumers/c`, { cursor: '1' })
+    await at.server.put(`${path}/consumers/c`, { cursor: '1' })
     for (const _ of [1, 2]) {
       expect(await pageOf(path, '?consumer=c')).toMatchObject({
         changes: [{ syncId: '2' }, { syncId: '3' }],
@@ -200,18 +177,18 @@ describe('/v1/feeds/{feed}/consumers/{consumer}', () => {
       })
     }
     expect(await pageOf(path, '?consumer=nobody')).toMatchObject({ changes: [{}, {}, {}], cursor: '3' })
-    await server.put(`${path}/consumers/c`, { cursor: '3' })
+    await at.server.put(`${path}/consumers/c`, { cursor: '3' })
     expect(await pageOf(path, '?consumer=c')).toEqual({ changes: [], cursor: '3', hasMore: false })
   })
 
   test('DELETE forgets it: 204, then 404', async () => {
     const { path } = await made(2)
-    await server.put(`${path}/consumers/c`, { cursor: '2' })
-    const removed = await server.delete(`${path}/consumers/c`)
+    await at.server.put(`${path}/consumers/c`, { cursor: '2' })
+    const removed = await at.server.delete(`${path}/consumers/c`)
     expect([removed.status, removed.text]).toEqual([204, ''])
-    expect((await server.get(`${path}/consumers/c`)).json).toEqual({ consumer: 'c', cursor: '0', lag: 2 })
+    expect((await at.server.get(`${path}/consumers/c`)).json).toEqual({ consumer: 'c', cursor: '0', lag: 2 })
     for (const target of [`${path}/consumers/c`, `/v1/feeds/${fresh('feed')}/consumers/c`]) {
-      const answer = await server.delete(target)
+      const answer = await at.server.delete(target)
       expect([answer.status, answer.json.code]).toEqual([404, 'consumer_not_found'])
     }
   })
@@ -219,9 +196,9 @@ describe('/v1/feeds/{feed}/consumers/{consumer}', () => {
   test('on a feed that has not begun it is at "0", and may be stored there', async () => {
     const feed = fresh('feed')
     const target = `/v1/feeds/${feed}/consumers/c`
-    expect((await server.get(target)).json).toEqual({ consumer: 'c', cursor: '0', lag: 0 })
-    expect((await server.put(target, { cursor: '0' })).json).toEqual({ consumer: 'c', cursor: '0', lag: 0 })
-    expect((await server.get(`/v1/feeds/${feed}`)).json).toMatchObject({ lastSyncId: '0', entries: 0 })
+    expect((await at.server.get(target)).json).toEqual({ consumer: 'c', cursor: '0', lag: 0 })
+    expect((await at.server.put(target, { cursor: '0' })).json).toEqual({ consumer: 'c', cursor: '0', lag: 0 })
+    expect((await at.server.get(`/v1/feeds/${feed}`)).json).toMatchObject({ lastSyncId: '0', entries: 0 })
   })
 })
 
@@ -244,10 +221,10 @@ describe('changes with waitSeconds', () => {
 
   test.each(['after=1', 'consumer=c'])('%s: within a second of a write', async (query) => {
     const { path } = await made(1)
-    await server.put(`${path}/consumers/c`, { cursor: '1' })
+    await at.server.put(`${path}/consumers/c`, { cursor: '1' })
     const waiting = pageOf(path, `?${query}&waitSeconds=20`)
     await pause(300)
-    await server.put(`${path}/entries/new`, { value: 'here' })
+    await at.server.put(`${path}/entries/new`, { value: 'here' })
     const { answer, ms } = await timed(waiting)
     expect(answer).toMatchObject({ changes: [{ syncId: '2', key: 'new', value: 'here' }], cursor: '2' })
     expect(ms).toBeLessThan(1000)
@@ -257,7 +234,7 @@ describe('changes with waitSeconds', () => {
     const path = `/v1/feeds/${fresh('feed')}`
     const waiting = pageOf(path, '?waitSeconds=20')
     await pause(300)
-    await server.post(`${path}/entries`, { entries: [{ key: 'first', value: 1 }] })
+    await at.server.post(`${path}/entries`, { entries: [{ key: 'first', value: 1 }] })
     const { answer, ms } = await timed(waiting)
     expect(answer).toMatchObject({ changes: [{ syncId: '1', key: 'first' }], cursor: '1' })
     expect(ms).toBeLessThan(1000)
@@ -267,7 +244,7 @@ describe('changes with waitSeconds', () => {
     const [a, b] = [await made(0), await made(0)]
     const waiting = Array.from({ length: 40 }, (_, n) => pageOf((n % 2 ? a : b).path, '?waitSeconds=3'))
     await pause(300)
-    await server.put(`${a.path}/entries/k`, { value: 1 })
+    await at.server.put(`${a.path}/entries/k`, { value: 1 })
     const { answer: ofA, ms } = await timed(Promise.all(waiting.filter((_, n) => n % 2)))
     expect(ms).toBeLessThan(1000)
     for (const page of ofA) expect(page).toMatchObject({ changes: [{ key: 'k' }] })
@@ -278,8 +255,8 @@ describe('changes with waitSeconds', () => {
 describe('who waits is answered', () => {
   test('by nobody when the client is gone: the waiting ends', async () => {
     const { feed, path } = await made(0)
-    const waits = jest.spyOn(store.feeds, 'changes')
-    const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+    const waits = jest.spyOn(at.store.feeds, 'changes')
+    const socket = connect(Number(new URL(at.server.url).port), '127.0.0.1')
     socket.on('error', () => {})
     socket.write(`GET ${path}/changes?waitSeconds=20 HTTP/1.1\r\nHost: localhost\r\n\r\n`)
     await pause(300)
@@ -294,31 +271,13 @@ describe('who waits is answered', () => {
 
   test('when the server stops: at once, with no changes, as the last answer of the connection', async () => {
     const { path } = await made(1)
-    const stopping = new AbortController()
-    const app = createApp(store, { allowAnonymous: false, stopping: stopping.signal })
-    const { url, stop } = await listen(app, '127.0.0.1', 0)
-    const client = clientOf(url)
-    const waiting = [1, 2, 3].map(() => client.get(`${path}/changes?after=1&waitSeconds=20`))
-    await pause(300)
-    const stopped = stop()
-    stopping.abort()
-    const { answer: answers, ms } = await timed(Promise.all(waiting))
-    await stopped
-    expect(ms).toBeLessThan(1000)
-    for (const { status, json, headers } of answers) {
-      expect([status, json, headers.connection]).toEqual([200, { ...NONE, cursor: '1' }, 'close'])
-    }
+    await expectAnsweredAtStop(at.store, (client) => client.get(`${path}/changes?after=1&waitSeconds=20`), {
+      ...NONE,
+      cursor: '1',
+    })
   })
 
   test('when the store is closed; who comes later gets 503', async () => {
-    const closing = await memoryStore()
-    const client = clientOf(await serving(createApp(closing, { allowAnonymous: false, onError: () => {} })))
-    const waiting = client.get('/v1/feeds/f/changes?waitSeconds=20')
-    await pause(300)
-    const { ms } = await timed(closing.close())
-    expect((await waiting).json).toEqual(NONE)
-    expect(ms).toBeLessThan(1000)
-    const later = await send(client.url, 'GET', '/v1/feeds/f/changes?waitSeconds=20', {})
-    expect([later.status, later.json.code]).toEqual([503, 'closed'])
+    await expectAnsweredAtClose(await memoryStore(), ['GET', '/v1/feeds/f/changes?waitSeconds=20'], NONE)
   })
 })

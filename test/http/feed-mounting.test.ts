@@ -1,27 +1,15 @@
 /** Feeds in the app of a user: below a prefix, behind its body parsers and its `access`. */
-import express, { type Express } from 'express'
-import { createRouter, type RouterOptions } from '../../src/http/router'
 import type { Store } from '../../src/store-types'
-import { type Client, clientOf, fresh, memoryStore, serving } from './support/client'
+import { fresh, memoryStore } from './support/client'
+import { BEFORE, expectAsked, expectGuarded, type GuardedCall, mounted } from './support/mounting'
 
 let store: Store
 beforeAll(async () => {
   store = await memoryStore()
 })
 
-async function mounted(options: RouterOptions, prepare: (app: Express) => void = () => {}): Promise<Client> {
-  const app = express()
-  prepare(app)
-  app.use('/data', createRouter(store, options))
-  return clientOf(await serving(app), '/data')
-}
-
-test.each([
-  ['by itself', () => {}],
-  ['after express.json()', (app: Express) => void app.use(express.json())],
-  ['after express.text()', (app: Express) => void app.use(express.text({ type: () => true }))],
-])('writes, reads and remembers, %s', async (_name, prepare: (app: Express) => void) => {
-  const client = await mounted({ access: 'anonymous' }, prepare)
+test.each(BEFORE)('writes, reads and remembers, %s', async (_name, prepare) => {
+  const client = await mounted(store, { access: 'anonymous' }, { prepare })
   const path = `/v1/feeds/${fresh('feed')}`
   const value = JSON.parse('{"__proto__":{"a":"\\u0000"},"n":[1.5,null]}')
   expect((await client.put(`${path}/entries/a`, { value })).status).toBe(200)
@@ -39,8 +27,7 @@ test.each([
 })
 
 describe('access', () => {
-  const feed = '/v1/feeds/f'
-  const calls: [string, string, string, unknown?][] = [
+  const callsOf = (feed: string): GuardedCall[] => [
     ['read', 'GET', '/v1/feeds'],
     ['read', 'GET', feed],
     ['feed', 'PUT', `${feed}/entries/k`, { value: 1 }],
@@ -56,27 +43,13 @@ describe('access', () => {
   ]
 
   test('is asked with what the request is about to do', async () => {
-    const scopes: string[] = []
-    const access = (_request: express.Request, scope: string) => scopes.push(scope) > 0
-    const client = await mounted({ access })
-    for (const [, method, path, json] of calls) {
-      const { status } = await client.request(method, path, { json })
-      expect([method, path, status]).not.toEqual([method, path, 403])
-    }
-    expect(scopes).toEqual(calls.map(([scope]) => scope))
+    await expectAsked(store, callsOf('/v1/feeds/f'))
   })
 
   test('that is refused is 403, whatever the body; nothing is done, and nobody waits', async () => {
-    const access = (_request: express.Request, scope: string) => scope === 'feed'
-    const [nobody, consumer] = [await mounted({ access: () => false }), await mounted({ access })]
     const name = fresh('guarded')
     await store.feeds.put(name, 'k', 1)
-    for (const [scope, method, target] of calls) {
-      const path = target.replace(feed, `/v1/feeds/${name}`)
-      const refused = await nobody.request(method, path, { body: '{', headers: { 'Content-Type': 'text/plain' } })
-      expect([refused.status, refused.json.code]).toEqual([403, 'forbidden'])
-      if (scope !== 'feed') expect((await consumer.request(method, path)).status).toBe(403)
-    }
+    const { nobody, holder: consumer } = await expectGuarded(store, callsOf(`/v1/feeds/${name}`), 'feed')
     const start = Date.now()
     expect((await nobody.get(`/v1/feeds/${name}/changes?after=1&waitSeconds=20`)).status).toBe(403)
     expect(Date.now() - start).toBeLessThan(3000)
@@ -88,7 +61,7 @@ describe('access', () => {
 
 test('`stopping` answers who waits', async () => {
   const stopping = new AbortController()
-  const client = await mounted({ access: 'anonymous', stopping: stopping.signal })
+  const client = await mounted(store, { access: 'anonymous', stopping: stopping.signal })
   const waiting = client.get(`/v1/feeds/${fresh('feed')}/changes?waitSeconds=20`)
   setTimeout(() => stopping.abort(), 200)
   const start = Date.now()

@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ENGINES, engineUrl, freshDatabase } from '../support/engines'
 import { type RunningServer, startServer } from '../support/processes'
+import { pause } from '../support/timing'
 import { type Client, clientOf } from './support/client'
 
 const folder = mkdtempSync(join(tmpdir(), 'recentn-feeds-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 const served = ENGINES.filter((engine) => engine === 'sqlite' || engineUrl(engine) !== null)
 

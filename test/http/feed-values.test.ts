@@ -1,6 +1,6 @@
 /** Values of entries: what goes in comes out, by every route. */
-import { JSON_TEXTS } from '../support/json-values'
 import { type Client, fresh, startApp } from './support/client'
+import { describeRoundTrips } from './support/round-trips'
 
 let server: Client
 beforeAll(async () => {
@@ -28,28 +28,11 @@ async function roundTrips(value: string): Promise<string[]> {
 }
 
 describe('a value comes back as it went in', () => {
-  test.each([...JSON_TEXTS, '{"value":1.10,"entries":[1.0],"__proto__":1e2}', '{"t":"2026-01-01T00:00:00.000Z"}'])(
-    '%s',
-    async (value) => {
-      expect(await roundTrips(value)).toEqual(Array(4).fill(value))
-    },
-  )
-
-  test('without the white space around its tokens', async () => {
-    expect(await roundTrips('{ "a" : [ 1.0 , " x " ] }')).toEqual(Array(4).fill('{"a":[1.0," x "]}'))
-  })
-
-  test('64 levels deep, and no deeper', async () => {
-    const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
-    expect(await roundTrips(nested(64))).toEqual(Array(4).fill(nested(64)))
-    const path = some()
-    for (const depth of [65, 10_000, 400_000]) {
-      const answer = await server.request('PUT', `${path}/entries/k`, { body: `{"value":${nested(depth)}}` })
-      expect([answer.status, answer.json.errors]).toEqual([
-        400,
-        [{ pointer: '/value', detail: 'is nested more than 64 levels deep' }],
-      ])
-    }
+  describeRoundTrips(roundTrips, {
+    copies: 4,
+    like: '{"value":1.10,"entries":[1.0],"__proto__":1e2}',
+    pointer: '/value',
+    send: (value) => server.request('PUT', `${some()}/entries/k`, { body: `{"value":${value}}` }),
   })
 
   test('up to 256 KiB in UTF-8, and no longer', async () => {

@@ -24,6 +24,26 @@ for (const engine of ['mariadb', 'mysql'] as const) {
     const scraped = async () => parsedMetrics(await createMetrics(store).text())
     const another = () => createConnection({ uri: database.url.replace(/^mariadb:/, 'mysql:') })
 
+    it('tell what is in queues and feeds, followed tables too', async () => {
+      const followed = await freshDatabase(engine)
+      const other = await openStore({ url: followed.url, sweep: false, publish: false, recentGroupsFeed: true })
+      await other.queues.put('q')
+      await other.queues.sendMany('q', [{ body: 1 }, { body: 2, delaySeconds: 60 }])
+      await other.feeds.put('f', 'k', 1)
+      await other.groups.append('g', {})
+      await other.feeds.publish('f')
+      await other.feeds.putConsumer('f', 'late', 0n)
+      await other.feeds.put('f', 'k', 2)
+      const samples = parsedMetrics(await createMetrics(other).text())
+      expect(amountOf(samples, 'recentn_queue_messages', { state: 'ready' })).toBe(1)
+      expect(amountOf(samples, 'recentn_queue_messages')).toBe(2)
+      // The entry and the group.
+      expect(amountOf(samples, 'recentn_feed_unpublished_entries')).toBe(2)
+      expect(amountOf(samples, 'recentn_feed_consumer_lag_max')).toBe(1)
+      await other.close()
+      await followed.drop()
+    })
+
     it('count deadlocks that were run again', async () => {
       for (const name of ['a', 'b']) await store.groups.put(name)
       const locked = { first: 0 }

@@ -3,19 +3,12 @@ import { RecentnError } from '../../src/errors'
 import { createRouter, type RouterOptions } from '../../src/http/router'
 import type { Store } from '../../src/store-types'
 import { clientOf, fresh, memoryStore, send, serving } from './support/client'
+import { mounted } from './support/mounting'
 
 let store: Store
 beforeAll(async () => {
   store = await memoryStore()
 })
-
-async function mounted(prepare: (app: Express) => void, options: RouterOptions, mount = '/activity') {
-  const app = express()
-  prepare(app)
-  app.use(mount, createRouter(store, options))
-  app.get('/own', (_request, response) => void response.send('mine'))
-  return clientOf(await serving(app), mount === '/' ? '' : mount)
-}
 
 describe.each([
   ['by itself', () => {}],
@@ -29,7 +22,7 @@ describe.each([
   ['after express.urlencoded()', (app: Express) => void app.use(express.urlencoded())],
 ])('in the app of a user, %s', (_name, prepare: (app: Express) => void) => {
   test('appends and reads', async () => {
-    const client = await mounted(prepare, { access: 'anonymous' })
+    const client = await mounted(store, { access: 'anonymous' }, { prepare })
     const group = fresh()
     const payload = JSON.parse('{"__proto__":{"a":"\\u0000"},"n":[1.5,null]}')
     const answer = await client.post(`/v1/groups/${group}/items`, { member: 'm', payload })
@@ -42,7 +35,7 @@ describe.each([
   })
 
   test('refuses what is no valid body', async () => {
-    const client = await mounted(prepare, { access: 'anonymous' })
+    const client = await mounted(store, { access: 'anonymous' }, { prepare })
     const path = '/v1/groups/refused/items'
     expect((await client.post(path, { member: 7 })).json.errors).toEqual([
       { pointer: '/member', detail: 'must be a string' },
@@ -59,7 +52,7 @@ describe('where it is mounted', () => {
   test.each(['/', '/activity', '/a/b c'.replace(' ', '%20')])(
     '%s: its own paths are its, the others the app’s',
     async (mount) => {
-      const client = await mounted(() => {}, { access: 'anonymous' }, mount)
+      const client = await mounted(store, { access: 'anonymous' }, { mount })
       const base = mount === '/' ? '' : mount
       expect((await client.get('/v1/groups')).status).toBe(200)
       expect((await client.get('/v1/nothing')).json.code).toBe('not_found')
@@ -72,7 +65,7 @@ describe('where it is mounted', () => {
   )
 
   test('a body limit of its own', async () => {
-    const client = await mounted(() => {}, { access: 'anonymous', bodyLimitBytes: 20 })
+    const client = await mounted(store, { access: 'anonymous', bodyLimitBytes: 20 })
     const path = `/v1/groups/${fresh()}/items`
     expect((await client.request('POST', path, { body: '{"member":"a23456"}' })).status).toBe(201)
     expect((await client.request('POST', path, { body: '{"member":"a2345678"}' })).status).toBe(413)
@@ -80,7 +73,7 @@ describe('where it is mounted', () => {
 
   test('a body over it that the app has parsed is refused at once', async () => {
     const parse = (app: Express) => void app.use(express.json())
-    const client = await mounted(parse, { access: async () => true, bodyLimitBytes: 20 })
+    const client = await mounted(store, { access: async () => true, bodyLimitBytes: 20 }, { prepare: parse })
     const start = Date.now()
     expect((await client.post(`/v1/groups/${fresh()}/items`, { member: 'x'.repeat(100) })).status).toBe(413)
     expect(Date.now() - start).toBeLessThan(3000)
@@ -105,7 +98,7 @@ describe('access', () => {
       scopes.push(`${request.method} ${scope}`)
       return verdict as boolean
     }
-    const client = await mounted(() => {}, { access })
+    const client = await mounted(store, { access })
     const calls: [string, string, unknown?][] = [
       ['GET', '/v1/groups'],
       ['GET', '/v1/groups/g'],
@@ -152,7 +145,7 @@ describe('access', () => {
   test('may throw: a RecentnError is answered, anything else is 500 without internals', async () => {
     const seen: [unknown, string][] = []
     let thrown: unknown
-    const client = await mounted(() => {}, {
+    const client = await mounted(store, {
       access: () => {
         throw thrown
       },

@@ -1,4 +1,5 @@
 import { type Client, startApp } from './support/client'
+import { expectAllowed, expectJsonOnly, faultsAt, faultsOf, NO_OBJECT, UNKNOWN } from './support/refusals'
 
 let server: Client
 beforeAll(async () => {
@@ -17,11 +18,7 @@ afterEach(async () => {
   expect((await server.get(QUEUE)).json).toMatchObject({ visibilityTimeoutSeconds: 30, paused: false })
 })
 
-async function faults(method: string, path: string, json?: unknown) {
-  const answer = await server.request(method, path, { json })
-  expect([answer.status, answer.json.code]).toEqual([400, 'invalid_input'])
-  return JSON.parse(answer.text).errors
-}
+const faults = (method: string, path: string, json?: unknown) => faultsOf(server, method, path, json)
 
 describe('every fault is named at once', () => {
   test('of settings', async () => {
@@ -38,8 +35,7 @@ describe('every fault is named at once', () => {
     expect(await faults('PUT', '/v1/queues/%00?x=1', json)).toEqual([
       { parameter: 'queue', detail: 'must not have control characters' },
       { parameter: 'x', detail: 'is not a known parameter' },
-      { pointer: '/counts', detail: 'is not a known field' },
-      { pointer: '/a~1b~0c', detail: 'is not a known field' },
+      ...faultsAt(UNKNOWN, '/counts', '/a~1b~0c'),
       { pointer: '/visibilityTimeoutSeconds', detail: 'must be a whole number from 0 to 43200' },
       { pointer: '/maxReceives', detail: 'must be a whole number from 0 to 1000000' },
       { pointer: '/deadLetterQueue', detail: 'must not be empty' },
@@ -81,9 +77,7 @@ describe('every fault is named at once', () => {
       { parameter: 'x', detail },
       { pointer: '/body', detail: 'is not a known field' },
       ...badAt('/messages/1'),
-      { pointer: '/messages/2', detail: 'must be an object' },
-      { pointer: '/messages/3', detail: 'must be an object' },
-      { pointer: '/messages/4', detail: 'must be an object' },
+      ...faultsAt(NO_OBJECT, '/messages/2', '/messages/3', '/messages/4'),
       { pointer: '/messages/5/body', detail: expect.stringContaining('lone surrogate') },
       { pointer: '/messages/6/constructor', detail: 'is not a known field' },
     ])
@@ -107,8 +101,7 @@ describe('every fault is named at once', () => {
       bodies: 'text',
     }
     expect(await faults('POST', `${QUEUE}/receive`, json)).toEqual([
-      { pointer: '/signal', detail: 'is not a known field' },
-      { pointer: '/bodies', detail: 'is not a known field' },
+      ...faultsAt(UNKNOWN, '/signal', '/bodies'),
       { pointer: '/max', detail: 'must be a whole number from 1 to 1000' },
       { pointer: '/visibilityTimeoutSeconds', detail },
       { pointer: '/waitSeconds', detail: 'must be a whole number from 0 to 20' },
@@ -178,10 +171,7 @@ describe('every fault is named at once', () => {
 
 describe('a body', () => {
   test.each(['receive', 'redrive', 'purge', 'messages', 'delete'])('of %s is JSON', async (what) => {
-    const malformed = await server.request('POST', `${QUEUE}/${what}`, { body: '{' })
-    expect([malformed.status, malformed.json.code]).toEqual([400, 'malformed_json'])
-    const typed = { body: '{}', headers: { 'Content-Type': 'text/plain' } }
-    expect((await server.request('POST', `${QUEUE}/${what}`, typed)).status).toBe(415)
+    await expectJsonOnly(server, 'POST', `${QUEUE}/${what}`)
   })
 
   test('is required where something must be said', async () => {
@@ -224,11 +214,7 @@ describe('paths and queries', () => {
       'POST, OPTIONS',
     ]),
   ] as [string, string][])('%s knows %s', async (path, allow) => {
-    for (const method of ['PATCH', ...['GET', 'POST', 'PUT', 'DELETE'].filter((known) => !allow.includes(known))]) {
-      const answer = await server.request(method, path)
-      expect([answer.status, answer.json.code, answer.headers.allow]).toEqual([405, 'method_not_allowed', allow])
-    }
-    expect((await server.request('OPTIONS', path)).headers.allow).toBe(allow)
+    await expectAllowed(server, path, allow)
   })
 
   test.each(['/v1/queues/', `${QUEUE}/`, `${QUEUE}/nothing`, `${MESSAGES}/1/x`])('%s is unknown', async (path) => {

@@ -1,27 +1,16 @@
 /** Queues in the app of a user: below a prefix, behind its body parsers and its `access`. */
-import express, { type Express } from 'express'
 import { createRouter, type RouterOptions } from '../../src/http/router'
 import type { Store } from '../../src/store-types'
-import { type Client, clientOf, fresh, memoryStore, serving } from './support/client'
+import { fresh, memoryStore } from './support/client'
+import { BEFORE, expectAsked, expectGuarded, type GuardedCall, mounted } from './support/mounting'
 
 let store: Store
 beforeAll(async () => {
   store = await memoryStore()
 })
 
-async function mounted(options: RouterOptions, prepare: (app: Express) => void = () => {}): Promise<Client> {
-  const app = express()
-  prepare(app)
-  app.use('/jobs', createRouter(store, options))
-  return clientOf(await serving(app), '/jobs')
-}
-
-test.each([
-  ['by itself', () => {}],
-  ['after express.json()', (app: Express) => void app.use(express.json())],
-  ['after express.text()', (app: Express) => void app.use(express.text({ type: () => true }))],
-])('sends, receives and settles, %s', async (_name, prepare: (app: Express) => void) => {
-  const client = await mounted({ access: 'anonymous' }, prepare)
+test.each(BEFORE)('sends, receives and settles, %s', async (_name, prepare) => {
+  const client = await mounted(store, { access: 'anonymous' }, { prepare })
   const path = `/v1/queues/${fresh('queue')}`
   expect((await client.put(path, { maxReceives: 3 })).status).toBe(201)
   const body = JSON.parse('{"__proto__":{"a":"\\u0000"},"n":[1.5,null]}')
@@ -42,9 +31,8 @@ test.each([
 })
 
 describe('access', () => {
-  const queue = '/v1/queues/q'
   const receiptHandles = ['x']
-  const calls: [string, string, string, unknown?][] = [
+  const callsOf = (queue: string): GuardedCall[] => [
     ['read', 'GET', '/v1/queues'],
     ['read', 'GET', queue],
     ['read', 'GET', `${queue}/messages`],
@@ -63,27 +51,13 @@ describe('access', () => {
   ]
 
   test('is asked with what the request is about to do', async () => {
-    const scopes: string[] = []
-    const access = (_request: express.Request, scope: string) => scopes.push(scope) > 0
-    const client = await mounted({ access })
-    for (const [, method, path, json] of calls) {
-      const { status } = await client.request(method, path, { json })
-      expect([method, path, status]).not.toEqual([method, path, 403])
-    }
-    expect(scopes).toEqual(calls.map(([scope]) => scope))
+    await expectAsked(store, callsOf('/v1/queues/q'))
   })
 
   test('that is refused is 403, whatever the body; nothing is done, and nobody waits', async () => {
-    const access = (_request: express.Request, scope: string) => scope === 'queue'
-    const [nobody, worker] = [await mounted({ access: () => false }), await mounted({ access })]
     const name = fresh('guarded')
     await store.queues.put(name)
-    for (const [scope, method, target] of calls) {
-      const path = target.replace(queue, `/v1/queues/${name}`)
-      const refused = await nobody.request(method, path, { body: '{', headers: { 'Content-Type': 'text/plain' } })
-      expect([refused.status, refused.json.code]).toEqual([403, 'forbidden'])
-      if (scope !== 'queue') expect((await worker.request(method, path)).status).toBe(403)
-    }
+    const { nobody, holder: worker } = await expectGuarded(store, callsOf(`/v1/queues/${name}`), 'queue')
     const start = Date.now()
     expect((await nobody.post(`/v1/queues/${name}/receive`, { waitSeconds: 20 })).status).toBe(403)
     expect(Date.now() - start).toBeLessThan(3000)
@@ -94,7 +68,7 @@ describe('access', () => {
 
 test('`stopping` answers who waits, and must be an AbortSignal', async () => {
   const stopping = new AbortController()
-  const client = await mounted({ access: 'anonymous', stopping: stopping.signal })
+  const client = await mounted(store, { access: 'anonymous', stopping: stopping.signal })
   const name = fresh('queue')
   await store.queues.put(name)
   const waiting = client.post(`/v1/queues/${name}/receive`, { waitSeconds: 20 })

@@ -7,39 +7,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApp } from '../../src/http/app'
 import { listen } from '../../src/http/listen'
-import { messagesOf } from '../../src/http/messages'
 import { openStore } from '../../src/store'
-import type { Store } from '../../src/store-types'
-import { type Client, clientOf, fresh, memoryStore, rawExchange, send, serving } from './support/client'
+import { pause, timed } from '../support/timing'
+import { clientOf, fresh, memoryStore, rawExchange, serving } from './support/client'
+import { expectAnsweredAtClose, expectAnsweredAtStop, useWaitedOn } from './support/waiting'
 
-let store: Store
-let server: Client
-const warnings: Error[] = []
-const onWarning = (warning: Error) => void warnings.push(warning)
-beforeAll(async () => {
-  process.on('warning', onWarning)
-  store = await memoryStore()
-  const app = createApp(store, { allowAnonymous: false })
-  server = clientOf(await serving(app, messagesOf(app)))
-})
-afterAll(() => {
-  process.off('warning', onWarning)
-  expect(warnings).toEqual([])
-})
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const at = useWaitedOn()
 
 async function made(): Promise<{ queue: string; path: string }> {
   const queue = fresh('queue')
-  await store.queues.put(queue)
+  await at.store.queues.put(queue)
   return { queue, path: `/v1/queues/${queue}` }
-}
-
-/** What a call answers, and after how many milliseconds. */
-async function timed<T>(call: Promise<T>): Promise<{ answer: T; ms: number }> {
-  const start = performance.now()
-  const answer = await call
-  return { answer, ms: performance.now() - start }
 }
 
 function rawReceive(path: string, body: string): string {
@@ -50,24 +28,24 @@ function rawReceive(path: string, body: string): string {
 describe('a receive with waitSeconds', () => {
   test('answers at once when there is a message', async () => {
     const { queue, path } = await made()
-    await store.queues.send(queue, 1)
-    const { answer, ms } = await timed(server.post(`${path}/receive`, { waitSeconds: 20 }))
+    await at.store.queues.send(queue, 1)
+    const { answer, ms } = await timed(at.server.post(`${path}/receive`, { waitSeconds: 20 }))
     expect(answer.json).toMatchObject({ messages: [{ body: 1 }] })
     expect(ms).toBeLessThan(1000)
   })
 
   test('answers without messages when the time is over', async () => {
     const { path } = await made()
-    const { answer, ms } = await timed(server.post(`${path}/receive`, { waitSeconds: 1 }))
+    const { answer, ms } = await timed(at.server.post(`${path}/receive`, { waitSeconds: 1 }))
     expect([answer.status, answer.json]).toEqual([200, { messages: [] }])
     expect([ms > 900, ms < 2500]).toEqual([true, true])
   })
 
   test('answers within a second of a send', async () => {
     const { path } = await made()
-    const received = server.post(`${path}/receive`, { waitSeconds: 20 })
+    const received = at.server.post(`${path}/receive`, { waitSeconds: 20 })
     await pause(300)
-    await server.post(`${path}/messages`, { body: 'here' })
+    await at.server.post(`${path}/messages`, { body: 'here' })
     const { answer, ms } = await timed(received)
     expect(answer.json).toMatchObject({ messages: [{ body: 'here', receiveCount: 1 }] })
     expect(ms).toBeLessThan(1000)
@@ -95,7 +73,7 @@ describe('a receive with waitSeconds', () => {
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
     for (let n = 0; n < 30; n++) {
       const options = { agent, method: 'POST', headers: { 'Content-Type': 'application/json' } }
-      const request = http.request(`${server.url}${path}/receive`, options)
+      const request = http.request(`${at.server.url}${path}/receive`, options)
       request.end('{"waitSeconds":0}')
       const [response] = (await once(request, 'response')) as [http.IncomingMessage]
       await once(response.resume(), 'end')
@@ -103,36 +81,38 @@ describe('a receive with waitSeconds', () => {
     }
     agent.destroy()
     await pause(20)
-    expect(warnings).toEqual([])
+    expect(at.warnings).toEqual([])
   })
 })
 
 describe('a client that goes away while it waits', () => {
   test.each(['destroy', 'end'] as const)('by socket.%s: nothing is claimed for it', async (leave) => {
     const { queue, path } = await made()
-    const { hostname, port } = new URL(server.url)
+    const { hostname, port } = new URL(at.server.url)
     const socket = connect(Number(port), hostname)
     socket.on('error', () => {})
     socket.write(rawReceive(path, '{"waitSeconds":20,"max":10}'))
     await pause(300)
     socket[leave]()
     await pause(200)
-    await store.queues.send(queue, 'not for the one who left')
+    await at.store.queues.send(queue, 'not for the one who left')
     // Longer than it takes to look for messages of other processes.
     await pause(800)
-    const [message] = JSON.parse((await server.get(`${path}/messages`)).text).messages
+    const [message] = JSON.parse((await at.server.get(`${path}/messages`)).text).messages
     expect(message).toMatchObject({ body: 'not for the one who left', receiveCount: 0, lastReceivedAt: null })
   })
 
   test('takes none from those who stay', async () => {
     const { queue, path } = await made()
-    const gone = Array.from({ length: 5 }, () => rawExchange(server.url, rawReceive(path, '{"waitSeconds":20}'), 300))
+    const gone = Array.from({ length: 5 }, () =>
+      rawExchange(at.server.url, rawReceive(path, '{"waitSeconds":20}'), 300),
+    )
     // First come, first served: they would get it.
     await pause(150)
-    const stays = server.post(`${path}/receive`, { waitSeconds: 20 })
+    const stays = at.server.post(`${path}/receive`, { waitSeconds: 20 })
     expect(await Promise.all(gone)).toEqual(Array(5).fill(''))
     await pause(200)
-    await store.queues.send(queue, 1)
+    await at.store.queues.send(queue, 1)
     const { answer, ms } = await timed(stays)
     expect(answer.json).toMatchObject({ messages: [{ body: 1, receiveCount: 1 }] })
     expect(ms).toBeLessThan(1000)
@@ -142,25 +122,14 @@ describe('a client that goes away while it waits', () => {
 describe('who waits is answered', () => {
   test('when the server stops: at once, with no messages, as the last answer of the connection', async () => {
     const { path } = await made()
-    const stopping = new AbortController()
-    const app = createApp(store, { allowAnonymous: false, stopping: stopping.signal })
-    const { url, stop } = await listen(app, '127.0.0.1', 0)
-    const client = clientOf(url)
-    const waiting = [1, 2, 3].map(() => client.post(`${path}/receive`, { waitSeconds: 20 }))
-    await pause(300)
-    const stopped = stop()
-    stopping.abort()
-    const { answer: answers, ms } = await timed(Promise.all(waiting))
-    await stopped
-    expect(ms).toBeLessThan(1000)
-    for (const { status, json, headers } of answers) {
-      expect([status, json, headers.connection]).toEqual([200, { messages: [] }, 'close'])
-    }
+    await expectAnsweredAtStop(at.store, (client) => client.post(`${path}/receive`, { waitSeconds: 20 }), {
+      messages: [],
+    })
   })
 
   test('when the server is stopping already', async () => {
     const { path } = await made()
-    const app = createApp(store, { allowAnonymous: false, stopping: AbortSignal.abort() })
+    const app = createApp(at.store, { allowAnonymous: false, stopping: AbortSignal.abort() })
     const client = clientOf(await serving(app))
     const { answer, ms } = await timed(client.post(`${path}/receive`, { waitSeconds: 20 }))
     expect([answer.status, answer.json]).toEqual([200, { messages: [] }])
@@ -170,13 +139,7 @@ describe('who waits is answered', () => {
   test('when the store is closed; who comes later gets 503', async () => {
     const closing = await memoryStore()
     await closing.queues.put('q')
-    const client = clientOf(await serving(createApp(closing, { allowAnonymous: false, onError: () => {} })))
-    const waiting = client.post('/v1/queues/q/receive', { waitSeconds: 20 })
-    await pause(300)
-    const { ms } = await timed(closing.close())
-    expect((await waiting).json).toEqual({ messages: [] })
-    expect(ms).toBeLessThan(1000)
-    const later = await send(client.url, 'POST', '/v1/queues/q/receive', { json: { waitSeconds: 20 } })
-    expect([later.status, later.json.code]).toEqual([503, 'closed'])
+    const receive = { json: { waitSeconds: 20 } }
+    await expectAnsweredAtClose(closing, ['POST', '/v1/queues/q/receive', receive], { messages: [] })
   })
 })

@@ -3,7 +3,7 @@ import type { Fault } from '../../src/errors'
 import type { JsonBody } from '../../src/http/body'
 import { quickMessage, quickMessages } from '../../src/http/quick-messages'
 import { messageOf, messagesOf, toSending } from '../../src/http/validate-messages'
-import { agree, bodiesOf, json, key, name, object } from './support/json-texts'
+import { agree, expectAgreeing, json, key, name, object } from './support/json-texts'
 
 const whole = (min: number, max: number) =>
   fc.oneof(
@@ -72,24 +72,11 @@ const messagesAgree = (body: JsonBody) => {
 
 describe('the quick reading of a body and the DTOs agree', () => {
   test('on one message', () => {
-    let valid = 0
-    const property = fc.property(messageText, (text) => {
-      for (const body of bodiesOf(text)) if (messageAgrees(body)) valid++
-    })
-    fc.assert(property, { numRuns: 3000 })
-    // Neither verdict is rare, or the property says little.
-    expect(valid).toBeGreaterThan(1000)
-    expect(valid).toBeLessThan(5000)
+    expectAgreeing(messageText, messageAgrees, { texts: 3000, valid: [1000, 5000] })
   })
 
   test('on many', () => {
-    let valid = 0
-    const property = fc.property(messagesText, (text) => {
-      for (const body of bodiesOf(text)) if (messagesAgree(body)) valid++
-    })
-    fc.assert(property, { numRuns: 2000 })
-    expect(valid).toBeGreaterThan(300)
-    expect(valid).toBeLessThan(3500)
+    expectAgreeing(messagesText, messagesAgree, { texts: 2000, valid: [300, 3500] })
   })
 
   test.each([0, 1, 2, 999, 1000, 1001])('on %i messages', (count) => {

@@ -4,6 +4,7 @@
  * body that for a query is 0x03, perhaps two bytes of query attributes, and the statement.
  */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { pause } from './timing'
 
 /**
  * When a COMMIT is cut: before the server gets it; when it has been sent on, whatever becomes of it; once the server's
@@ -77,6 +78,28 @@ export class CuttingProxy {
   async accept(): Promise<void> {
     this.#refusing = false
     await this.#listen()
+  }
+
+  /**
+   * For `ms` milliseconds, pauses between `least` and `most` of them and then has something cut; every tenth time it
+   * cuts all connections before, and refuses new ones for longer than what is tried again twice. Resolves to how
+   * often there was a connection to cut.
+   */
+  async cutFor(ms: number, [least, most]: [number, number], cut: (step: number) => void): Promise<number> {
+    let cuts = 0
+    const end = performance.now() + ms
+    for (let step = 1; performance.now() < end; step++) {
+      await pause(least + Math.random() * (most - least))
+      if (step % 10 === 0) {
+        this.refuse()
+        await pause(500)
+        await this.accept()
+      }
+      if (this.size > 0) cuts++
+      cut(step)
+    }
+    await this.cutCommits()
+    return cuts
   }
 
   async close(): Promise<void> {

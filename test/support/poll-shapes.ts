@@ -61,6 +61,15 @@ export const POLL_TABLES: readonly PollTable[] = [
     failed: "status = 'refused' AND last_error LIKE 'row%' AND tries = 2",
   },
   {
+    title: 'an id, a status, and columns for claims: hard delete',
+    columns: `id bigint NOT NULL PRIMARY KEY, status varchar(30) NOT NULL DEFAULT 'ready', next_at bigint, ${OWN}`,
+    indexes: ['status, next_at, id'],
+    row: { id: '1000 + N' },
+    options: { status: 'status', claim: CLAIM, onDone: 'delete' },
+    done: null,
+    failed: "status = 'error' AND last_error LIKE 'row%' AND tries = 2",
+  },
+  {
     title: 'an id and columns for claims, with dates',
     columns: `id bigint NOT NULL PRIMARY KEY, next_at datetime(3), ${OWN}`,
     indexes: ['next_at, id'],
@@ -98,11 +107,44 @@ export const POLL_TABLES: readonly PollTable[] = [
     options: { sequence: 'seq', lateSeconds: 0 },
   },
   {
+    title: 'a unique sequence and no status: hard delete',
+    columns: 'seq bigint NOT NULL UNIQUE',
+    row: { seq: '9007199254740993 + 2 * N' },
+    options: { sequence: 'seq', lateSeconds: 0, onDone: 'delete' },
+    done: null,
+  },
+  {
+    title: 'a unique sequence and a status',
+    columns: "seq bigint NOT NULL UNIQUE, status varchar(30) NOT NULL DEFAULT 'ready'",
+    indexes: ['status, seq'],
+    row: { seq: '9007199254740993 + 2 * N' },
+    options: { sequence: 'seq', status: 'status' },
+    ...NOTHING_BUT_STATUS,
+  },
+  {
+    title: 'a unique sequence and a status: hard delete',
+    columns: "seq bigint NOT NULL UNIQUE, status varchar(30) NOT NULL DEFAULT 'ready'",
+    indexes: ['status, seq'],
+    row: { seq: '9007199254740993 + 2 * N' },
+    options: { sequence: 'seq', status: 'status', onDone: 'delete' },
+    done: null,
+    failed: "status = 'error'",
+  },
+  {
     title: 'a date of which there are several alike, and no status',
     columns: 'made_at datetime(3) NOT NULL',
     indexes: ['made_at'],
     row: { made_at: "'2026-01-01 10:00:0D.250'" },
     options: { sequence: 'made_at' },
+    single: true,
+  },
+  {
+    title: 'a date of which there are several alike, and no status: hard delete',
+    columns: 'made_at datetime(3) NOT NULL',
+    indexes: ['made_at'],
+    row: { made_at: "'2026-01-01 10:00:0D.250'" },
+    options: { sequence: 'made_at', onDone: 'delete' },
+    done: null,
     single: true,
   },
   {
@@ -115,6 +157,16 @@ export const POLL_TABLES: readonly PollTable[] = [
     ...NOTHING_BUT_STATUS,
   },
   {
+    title: 'a date of which there are several alike, and a status: hard delete',
+    columns: "made_at datetime(3) NOT NULL, status varchar(30) NOT NULL DEFAULT 'ready'",
+    indexes: ['status, made_at'],
+    row: { made_at: "'2026-01-01 10:00:0D.250'" },
+    options: { sequence: 'made_at', status: 'status', onDone: 'delete' },
+    done: null,
+    failed: "status = 'error'",
+    single: true,
+  },
+  {
     title: 'a composite key and a status',
     columns:
       "shop varchar(20) NOT NULL, no bigint NOT NULL, made_on date NOT NULL, status varchar(30) NOT NULL DEFAULT 'ready', PRIMARY KEY (shop, no, made_on)",
@@ -122,6 +174,30 @@ export const POLL_TABLES: readonly PollTable[] = [
     row: { shop: "'shop D'", no: 'N', made_on: "'2026-01-02'" },
     options: { status: 'status' },
     ...NOTHING_BUT_STATUS,
+  },
+  {
+    title: 'a composite key and a status: hard delete',
+    columns:
+      "shop varchar(20) NOT NULL, no bigint NOT NULL, status varchar(30) NOT NULL DEFAULT 'ready', PRIMARY KEY (shop, no)",
+    indexes: ['status, shop, no'],
+    row: { shop: "'shop D'", no: 'N' },
+    options: { status: 'status', onDone: 'delete' },
+    done: null,
+    failed: "status = 'error'",
+  },
+  {
+    title: 'a composite key that has the status in it',
+    columns:
+      "shop varchar(20) NOT NULL, no bigint NOT NULL, status varchar(30) NOT NULL DEFAULT 'ready', PRIMARY KEY (status, shop, no)",
+    row: { shop: "'shop D'", no: 'N' },
+    options: { status: 'status', key: ['shop', 'no'] },
+    ...NOTHING_BUT_STATUS,
+  },
+  {
+    title: 'a composite key, no status: done rows are remembered',
+    columns: 'shop varchar(20) NOT NULL, no bigint NOT NULL, PRIMARY KEY (shop, no)',
+    row: { shop: "'shop D'", no: 'N' },
+    options: {},
   },
   {
     title: 'a composite key, no status: hard delete',

@@ -158,26 +158,15 @@ export function describeWorkerAway(engine: 'mariadb' | 'mysql'): void {
           },
         },
       )
-      let cuts = 0
-      const end = performance.now() + CUTTING_MS
-      const cutting = (async () => {
-        for (let step = 1; performance.now() < end; step++) {
-          await sleep(50 + Math.random() * 150)
-          if (step % 10 === 0) {
-            proxy.refuse()
-            await sleep(500)
-            await proxy.accept()
-          } else if (step % 3 === 0) void proxy.cutCommits(Math.random() < 0.5 ? 'after' : 'during')
-          else proxy.cutOne(Math.random())
-          cuts++
-        }
-        await proxy.cutCommits()
-      })()
+      const cutting = proxy.cutFor(CUTTING_MS, [50, 200], (step) => {
+        if (step % 3 === 0) void proxy.cutCommits(Math.random() < 0.5 ? 'after' : 'during')
+        else proxy.cutOne(Math.random())
+      })
       for (let n = 0; n < count; n += 100) {
         await sendNumbers(direct, queue, 100, n)
         await sleep(CUTTING_MS / (count / 100))
       }
-      await cutting
+      const cuts = await cutting
       await until('the queue is empty', () => isEmpty(direct, queue), 30_000)
       expect([...done.keys()].sort((a, b) => Number(a) - Number(b))).toEqual(upTo(count))
       expect(cuts).toBeGreaterThan(10)

@@ -174,12 +174,12 @@ export function followedTable(table: Table, options: FollowOptions): FollowedTab
 }
 
 function built(table: Table, sync: TableColumn, key: TableColumn, feed: string) {
-  const index = table.indexes.find(({ columns }) => columns[0] === sync.name)
+  const index = table.indexes.find(({ walked }) => walked[0] === sync.name)
   if (!index) {
     const statement = `CREATE INDEX ${table.escape(`${table.name}_${sync.name}`)} ON ${table.path} (${table.escape(sync.name)})`
     throw invalidInput([{ pointer: '/syncColumn', detail: `has no index: ${statement}` }])
   }
-  const behind = [...index.columns.slice(1), ...table.primaryKey.filter((column) => !index.columns.includes(column))]
+  const behind = [...index.walked.slice(1), ...table.primaryKey.filter((column) => !index.walked.includes(column))]
   const source: Source = {
     feed,
     table: table.path,

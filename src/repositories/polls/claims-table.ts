@@ -11,6 +11,7 @@ import { chunksOf } from '../chunks'
 import { STATE } from './claim-state'
 import {
   Conditions,
+  checkClaimed,
   chooseRows,
   deleteRow,
   type Held,
@@ -46,7 +47,9 @@ export async function freshConditions(reader: Reader, plan: Plan, cursor: string
   )
 }
 
-async function take(tx: Tx, plan: Plan, limits: Limits, claimKey: string): Promise<Taken> {
+async function take(tx: Tx, plan: Plan, asked: Limits, claimKey: string): Promise<Taken> {
+  // A row without a key is found by the batch key of its claim, which is one row.
+  const limits = plan.identity.isKey ? asked : { ...asked, max: Math.min(asked.max, 1) }
   const cursor = plan.sequence ? await lockCursor(tx, plan, tx.engine.forShare) : null
   const due = await takeDue(tx, plan, limits, claimKey)
   const left = limits.max - due.held.length
@@ -61,15 +64,12 @@ async function take(tx: Tx, plan: Plan, limits: Limits, claimKey: string): Promi
   const { status } = plan
   if (status) {
     const refs = fresh.map(({ ref }) => ref)
-    await updateRows(
-      tx,
-      plan,
-      refs,
-      [`${status.column} = ?`, status.claimed ?? claimKey],
-      [`${status.column} = ?`, status.ready],
-    )
+    const [sets, fence] = [`${status.column} = ?`, `${status.column} = ?`]
+    const changed = await updateRows(tx, plan, refs, [sets, status.claimed ?? claimKey], [fence, status.ready])
+    checkClaimed(plan, refs.length, changed)
   }
-  return { held: [...due.held, ...fresh], givenUp: due.givenUp }
+  const marked = fresh.map((held) => ({ ...held, ref: { ...held.ref, claimedBy: claimKey } }))
+  return { held: [...due.held, ...marked], givenUp: due.givenUp }
 }
 
 /** Notes claims, of those rows that nobody else has by now. In the order of the key, as every such transaction does. */
@@ -129,10 +129,35 @@ function anewSql({ engine }: Tx, { identity }: Plan): string {
 
 /** The row before the note: while somebody else holds the row, nobody waits for its note, which is renewed meanwhile. */
 async function end(tx: Tx, plan: Plan, held: Held, outcome: Outcome): Promise<boolean> {
+  const comesAgain = outcome.is === 'retry' || outcome.is === 'released'
+  const name = comesAgain ? await nameNow(tx, plan, held) : null
   const changed = await endRow(tx, plan, held, outcome)
   const isNoted = await endNote(tx, plan, held, outcome)
   if (changed && !isNoted) throw new Lost()
+  if (name && isNoted) await rename(tx, plan, held, name)
   return changed !== false && isNoted
+}
+
+/** Of a row without a key, which its handler may have changed: its attempts are to be found under the new name. */
+async function nameNow(tx: Tx, plan: Plan, { ref }: Held): Promise<RowRef | null> {
+  const { identity, table } = plan
+  if (!identity.isMarked) return null
+  const { sql, parameters } = identity.any([ref])
+  const select = `SELECT ${identity.columns} FROM ${table.path} WHERE ${sql} LIMIT 1${tx.engine.forUpdate}`
+  const [row] = await tx.rows(select, parameters)
+  const now = row ? identity.refOf(row) : ref
+  return now.rowKey === ref.rowKey ? null : now
+}
+
+/** Where a row like it has a note already, that one counts. */
+async function rename(tx: Tx, { pollId }: Plan, { ref }: Held, { rowKey, values }: RowRef): Promise<void> {
+  const here = `poll_id = ${pollId} AND row_key = ?`
+  const taken = await tx.rows(`SELECT 1 FROM poll_claims WHERE ${here}`, [rowKey])
+  if (taken.length > 0) await tx.run(`DELETE FROM poll_claims WHERE ${here}`, [ref.rowKey])
+  else {
+    const sets = 'row_key = ?, row_values = ?'
+    await tx.run(`UPDATE poll_claims SET ${sets} WHERE ${here}`, [rowKey, JSON.stringify(values), ref.rowKey])
+  }
 }
 
 /** False: the row is not as the claim left it. Null: nothing was to be changed. */

@@ -128,6 +128,16 @@ export function chooseSql(engine: Engine, plan: Plan, conditions: Conditions, ma
   )
 }
 
+/** Throws where a claim did not take the rows that it has locked, so that nothing of it is left. */
+export function checkClaimed({ table }: Plan, chosen: number, claimed: number): void {
+  if (chosen === claimed) return
+  throw new RecentnError(
+    'database_refused',
+    `Of ${chosen} rows of ${table.name} that were chosen ${claimed} can be found once they are claimed: is there a null in ` +
+      'their key, or a trigger that changes what tells them apart?',
+  )
+}
+
 /** Sets columns of rows; resolves to how many there were. */
 export async function updateRows(
   tx: Tx,
@@ -175,10 +185,13 @@ export async function readRows(
   for (const chunk of chunksOf(refs, identity.isKey ? MAX_ROWS : 1)) {
     const { sql, parameters } = identity.any(chunk)
     const found = await reader.rows(
-      `SELECT ${identity.rowKey} AS recentn_row_key, ${table.path}.* FROM ${table.path} WHERE ${sql}`,
+      `SELECT *, ${identity.rowKey} AS recentn_row_key FROM ${table.path} WHERE ${sql}`,
       parameters,
     )
-    for (const { recentn_row_key: rowKey, ...raw } of found) rows.set(rowKey as string, table.rowOf(raw))
+    for (const { recentn_row_key: rowKey, ...raw } of found) {
+      // Without a key it is by itself, and may have changed since it was named.
+      rows.set(identity.isKey ? (rowKey as string) : (chunk[0] as RowRef).rowKey, table.rowOf(raw))
+    }
   }
   return rows
 }

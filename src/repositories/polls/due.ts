@@ -8,6 +8,7 @@ import { STATE } from './claim-state'
 import {
   accepted,
   Careful,
+  checkClaimed,
   deleteRow,
   type Held,
   type Limits,
@@ -35,8 +36,7 @@ export async function takeDue(tx: Tx, plan: Plan, limits: Limits, claimKey: stri
         await giveUp(tx, plan, due)
         taken.givenUp.push({ ...due, attempts: due.attempts - 1 })
       } else if (!due.ranOut || careful.takes(due.attempts)) {
-        await takeAgain(tx, plan, due)
-        taken.held.push(due)
+        taken.held.push(await takeAgain(tx, plan, due))
       }
     }
   }
@@ -51,7 +51,11 @@ async function chooseDue(tx: Tx, plan: Plan, state: number, max: number, claimKe
       `ORDER BY due_at_ms, row_key LIMIT ${max}${engine.forUpdateSkipLocked}`,
   )
   return rows.map((row) => ({
-    ref: { rowKey: row.row_key as string, values: JSON.parse(row.row_values as string) as string[] },
+    ref: {
+      rowKey: row.row_key as string,
+      values: JSON.parse(row.row_values as string) as string[],
+      claimedBy: row.claim_key as string,
+    },
     before: row.claim_key as string,
     claimKey,
     attempts: Number(row.attempts) + 1,
@@ -59,29 +63,44 @@ async function chooseDue(tx: Tx, plan: Plan, state: number, max: number, claimKe
   }))
 }
 
-/** Whether the row is still as the claim left it. If not it is the user's again; while it is locked it is left for later. */
+/**
+ * Whether the row is still as the claim left it, and one of those that are polled. If it was changed it is the user's
+ * again. While somebody has it locked, or `where` leaves it out, it stays with its attempts, to be looked at later.
+ */
 async function isThere(tx: Tx, plan: Plan, due: Due): Promise<boolean> {
-  const { table, identity, status } = plan
+  const { table, identity, status, where } = plan
   const { sql, parameters } = identity.any([due.ref])
   const asClaimed = status ? ` AND ${status.column} = ?` : ''
-  const select = `SELECT 1 FROM ${table.path} WHERE ${sql}${asClaimed} LIMIT 1`
   const values = status ? [...parameters, status.claimed ?? due.before] : parameters
-  if ((await tx.rows(select + tx.engine.forUpdateSkipLocked, values)).length > 0) return true
-  if ((await tx.rows(select, values)).length === 0) {
-    await tx.run(`DELETE FROM poll_claims WHERE poll_id = ${plan.pollId} AND row_key = ?`, [due.ref.rowKey])
+  const from = `FROM ${table.path} WHERE ${sql}${asClaimed} LIMIT 1`
+  const matches = where ? `CASE WHEN ${where.sql} THEN 1 ELSE 0 END` : '1'
+  const locked = `SELECT ${matches} AS recentn_matches ${from}${tx.engine.forUpdateSkipLocked}`
+  const [row] = await tx.rows(locked, [...(where?.parameters ?? []), ...values])
+  if (row && Number(row.recentn_matches) === 1) return true
+  const here = `poll_id = ${plan.pollId} AND row_key = ?`
+  if (row) {
+    // So that those behind it have their turn.
+    const later = `due_at_ms = ${tx.now} + ${plan.timeoutMs}`
+    await tx.run(`UPDATE poll_claims SET ${later} WHERE ${here}`, [due.ref.rowKey])
+  } else if ((await tx.rows(`SELECT 1 ${from}`, values)).length === 0) {
+    await tx.run(`DELETE FROM poll_claims WHERE ${here}`, [due.ref.rowKey])
   }
   return false
 }
 
-async function takeAgain(tx: Tx, plan: Plan, { ref, before, claimKey }: Due): Promise<void> {
+async function takeAgain(tx: Tx, plan: Plan, due: Due): Promise<Held> {
+  const { ref, before, claimKey } = due
   const { status } = plan
   await tx.run(
     `UPDATE poll_claims SET state = ${STATE.claimed}, due_at_ms = ${tx.now} + ${plan.timeoutMs}, claim_key = ?, ` +
       `attempts = attempts + 1 WHERE poll_id = ${plan.pollId} AND row_key = ?`,
     [claimKey, ref.rowKey],
   )
-  if (!status || status.claimed !== null) return
-  await updateRows(tx, plan, [ref], [`${status.column} = ?`, claimKey], [`${status.column} = ?`, before])
+  if (status?.claimed === null) {
+    const [sets, fence] = [`${status.column} = ?`, `${status.column} = ?`]
+    checkClaimed(plan, 1, await updateRows(tx, plan, [ref], [sets, claimKey], [fence, before]))
+  }
+  return { ...due, ref: { ...ref, claimedBy: claimKey } }
 }
 
 async function giveUp(tx: Tx, plan: Plan, { ref, before, attempts }: Due): Promise<void> {

@@ -13,6 +13,8 @@ export interface RowRef {
   rowKey: string
   /** The literals of its key, or of its sequence where it has no key. */
   values: readonly string[]
+  /** Of a row that is claimed: the batch key, by which it is found where nothing else tells it apart. */
+  claimedBy?: string
 }
 
 export class Identity {
@@ -23,6 +25,8 @@ export class Identity {
   readonly #compared: readonly TableColumn[]
   /** False: rows that are alike in all columns can't be told apart. */
   readonly isKey: boolean
+  /** SQL of the column in which batch keys stand; null where there is none. */
+  readonly #claims: string | null
 
   /** `compared`: the key; or, where `isKey` is false, all columns that do not change. */
   constructor(
@@ -31,12 +35,19 @@ export class Identity {
     compared: readonly TableColumn[],
     found: readonly TableColumn[],
     isKey: boolean,
+    claims: string | null,
   ) {
     this.#table = table
     this.#facts = facts
     this.#compared = compared
     this.#found = found
     this.isKey = isKey
+    this.#claims = claims
+  }
+
+  /** Without a key, and found by its batch key while it is claimed. */
+  get isMarked(): boolean {
+    return !this.isKey && this.#claims !== null
   }
 
   get key(): readonly string[] {
@@ -80,7 +91,9 @@ export class Identity {
     return { sql: `(${refs.map(({ values }) => `(${this.#equal(values)})`).join(' OR ')})`, parameters: [] }
   }
 
-  #alike({ rowKey, values }: RowRef): Statement {
+  /** What a claimed row has, its owner may change: not the batch key of a claim that is one row. */
+  #alike({ rowKey, values, claimedBy }: RowRef): Statement {
+    if (this.isMarked && claimedBy !== undefined) return { sql: `${this.#claims} = ?`, parameters: [claimedBy] }
     const parameters: Parameter[] = [rowKey]
     return { sql: [this.#equal(values), `${this.rowKey} = ?`].filter(Boolean).join(' AND '), parameters }
   }

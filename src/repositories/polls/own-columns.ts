@@ -8,6 +8,7 @@ import {
   accepted,
   Careful,
   Conditions,
+  checkClaimed,
   chooseRows,
   deleteRow,
   type Held,
@@ -37,7 +38,7 @@ export function ownConditions({ engine, now }: Reader, plan: Plan): Conditions {
 }
 
 async function take(tx: Tx, plan: Plan, limits: Limits, claimKey: string): Promise<Taken> {
-  const { claim, attempts, nextTime, timeType } = own(plan)
+  const { claim, attempts, nextTime, timeType, timeDigits } = own(plan)
   const more = `, ${claim} AS recentn_claim, ${attempts} AS recentn_attempts`
   const rows = await chooseRows(tx, plan, ownConditions(tx, plan), limits.max, more)
   const chosen = rows.map((row) => ({
@@ -48,23 +49,29 @@ async function take(tx: Tx, plan: Plan, limits: Limits, claimKey: string): Promi
   const isOut = (row: (typeof chosen)[number]) => row.before !== null && row.attempts >= plan.maxAttempts
   const givenUp: Held[] = []
   for (const { ref, before, attempts: tried } of chosen.filter(isOut)) {
-    const held = { ref, claimKey: before as string, attempts: tried, ranOut: true }
+    const ownKey = before as string
+    const held = { ref: { ...ref, claimedBy: ownKey }, claimKey: ownKey, attempts: tried, ranOut: true }
     const fails = () => end(tx, plan, held, { is: 'failed', error: unfinished(tried) })
     if (!(await accepted(tx, fails))) await leave(tx, plan, held)
     givenUp.push(held)
   }
   const careful = new Careful(limits, plan.maxAttempts)
   const fresh = chosen.filter((row) => !isOut(row) && (row.before === null || careful.takes(row.attempts + 1)))
-  const until = tx.engine.rowFacts.time(`${tx.now} + ${plan.timeoutMs}`, timeType)
+  const until = tx.engine.rowFacts.timeNotBefore(`${tx.now} + ${plan.timeoutMs}`, timeType, timeDigits)
   const sets = `${claim} = ?, ${attempts} = COALESCE(${attempts}, 0) + 1, ${nextTime} = ${until}`
   const refs = fresh.map(({ ref }) => ref)
   // They are locked; a row without a key is the first that is like it and may be claimed.
   const free = plan.identity.isKey
     ? '1 = 1'
     : `(${nextTime} IS NULL OR ${nextTime} <= ${tx.engine.rowFacts.time(tx.now, timeType)})`
-  await updateRows(tx, plan, refs, [sets, claimKey], [free])
+  checkClaimed(plan, refs.length, await updateRows(tx, plan, refs, [sets, claimKey], [free]))
   return {
-    held: fresh.map((row) => ({ ref: row.ref, claimKey, attempts: row.attempts + 1, ranOut: row.before !== null })),
+    held: fresh.map((row) => ({
+      ref: { ...row.ref, claimedBy: claimKey },
+      claimKey,
+      attempts: row.attempts + 1,
+      ranOut: row.before !== null,
+    })),
     givenUp,
   }
 }
@@ -84,8 +91,8 @@ async function leave(tx: Tx, plan: Plan, { ref, claimKey }: Held): Promise<void>
 }
 
 function setsOf({ engine, now }: Reader, plan: Plan, outcome: Outcome): [string, ...Parameter[]] {
-  const { claim, attempts, nextTime, timeType, error, errorLength, errorInBytes } = own(plan)
-  const { time, never } = engine.rowFacts
+  const { claim, attempts, nextTime, timeType, timeDigits, error, errorLength, errorInBytes } = own(plan)
+  const { timeNotBefore, never } = engine.rowFacts
   const sets: string[] = []
   const values: Parameter[] = []
   const set = (sql: string, ...parameters: Parameter[]) => {
@@ -98,7 +105,7 @@ function setsOf({ engine, now }: Reader, plan: Plan, outcome: Outcome): [string,
   // Without a status the claim column says how it ended.
   if (isOver && !plan.status) set(`${claim} = ?`, outcome.is === 'done' ? 'done' : 'error')
   else set(`${claim} = NULL`)
-  if (outcome.is === 'retry') set(`${nextTime} = ${time(`${now} + ${outcome.delayMs}`, timeType)}`)
+  if (outcome.is === 'retry') set(`${nextTime} = ${timeNotBefore(`${now} + ${outcome.delayMs}`, timeType, timeDigits)}`)
   else if (outcome.is === 'released' || plan.status) set(`${nextTime} = NULL`)
   else set(`${nextTime} = ${never(timeType)}`)
   if (outcome.is === 'released') set(`${attempts} = ${attempts} - 1`)
@@ -117,8 +124,8 @@ function fitting(text: string, length: number, inBytes: boolean): string {
 }
 
 async function extend(tx: Tx, plan: Plan, held: readonly Held[]): Promise<Set<Held>> {
-  const { claim, nextTime, timeType } = own(plan)
-  const until = tx.engine.rowFacts.time(`${tx.now} + ${plan.timeoutMs}`, timeType)
+  const { claim, nextTime, timeType, timeDigits } = own(plan)
+  const until = tx.engine.rowFacts.timeNotBefore(`${tx.now} + ${plan.timeoutMs}`, timeType, timeDigits)
   const free = await stillHeld(tx, plan, held, tx.engine.forUpdateSkipLocked)
   for (const [claimKey, ofKey] of byKey([...free])) {
     const refs = ofKey.map(({ ref }) => ref)
@@ -139,7 +146,7 @@ async function stillHeld(reader: Reader, plan: Plan, held: readonly Held[], lock
         [...parameters, claimKey],
       )
       const found = new Set(rows.map((row) => row.recentn_row_key))
-      for (const one of chunk) if (found.has(one.ref.rowKey)) kept.add(one)
+      for (const one of chunk) if (found.has(one.ref.rowKey) || (identity.isMarked && found.size > 0)) kept.add(one)
     }
   }
   return kept

@@ -6,6 +6,7 @@ import type { DataSource } from 'typeorm'
 import type { Session } from '../../database/engine'
 import {
   type Claim,
+  checkClaimed,
   type GivenUp,
   type Held,
   type Limits,
@@ -81,11 +82,13 @@ export class PollRepository {
         plan,
         all.map(({ ref }) => ref),
       )
+      const claims = taken.held.flatMap((held) => {
+        const row = rows.get(held.ref.rowKey)
+        return row ? [{ ...held, row }] : []
+      })
+      checkClaimed(plan, taken.held.length, claims.length)
       return {
-        claims: taken.held.flatMap((held) => {
-          const row = rows.get(held.ref.rowKey)
-          return row ? [{ ...held, row }] : []
-        }),
+        claims,
         givenUp: taken.givenUp.map((held) => ({
           ...held,
           row: rows.get(held.ref.rowKey) ?? null,

@@ -16,12 +16,14 @@ export interface Status {
   error: Parameter
 }
 
-/** All but `timeType` and those about its length are SQL. */
+/** All but those about types and lengths are SQL. */
 export interface OwnColumns {
   claim: string
   attempts: string
   nextTime: string
   timeType: string
+  /** Of a second; null: as many as there are. */
+  timeDigits: number | null
   error: string | null
   errorLength: number
   /** Whether that is the length of its UTF-8, as a TINYTEXT counts. */
@@ -53,6 +55,17 @@ export interface Known {
   table: Table
   /** Columns whose values the entity lists. */
   listed: ReadonlySet<string>
-  /** The column that marks rows as deleted, which TypeORM leaves out of what it finds. */
-  deletedAt: string | null
+  /** What an entity has to do with: rows that TypeORM would find for it, not those deleted or of another class. */
+  always: readonly Statement[]
+}
+
+/** The options and the table side by side; faults are told, and the reading goes on. */
+export interface TableReading {
+  known: Known
+  /** Columns that the poll changes. */
+  changing: ReadonlySet<string>
+  find(pointer: string, name: string): TableColumn | null
+  /** SQL of a column that the poll changes. */
+  changed(pointer: string, name: string): string
+  fault(pointer: string, detail: string): void
 }

@@ -6,13 +6,11 @@ import type { Statement } from '../../database/engine'
 import type { Table, TableColumn } from '../../database/table'
 import { type Fault, invalidInput } from '../../errors'
 import { Identity } from './identity'
-import { CLAIM_KEY_LENGTH, type Known, type OwnColumns, type Shape, type Status } from './shape-parts'
+import { keyOf } from './shape-key'
+import type { Known, OwnColumns, Shape, TableReading } from './shape-parts'
+import { mustHoldKeys, statusOf } from './shape-status'
 import type { PollColumns, PollShape, PollStatus } from './types'
 import { conditionOf } from './where'
-
-const TEXT = /char|text/
-const MEASURED = /^(char|varchar)$/
-const FLOAT = /^(float|double|real)$/
 
 /** Throws `invalid_input`. */
 export function shapeOf(known: Known, options: PollShape): Shape {
@@ -30,28 +28,40 @@ class Reading {
   readonly #options: PollShape
   /** Columns that a poll changes. */
   readonly #changing = new Set<string>()
+  readonly #reading: TableReading
 
   constructor(known: Known, options: PollShape) {
     this.#known = known
     this.#table = known.table
     this.#options = options
+    this.#reading = {
+      known,
+      changing: this.#changing,
+      find: (pointer, name) => this.#find(pointer, name),
+      changed: (pointer, name) => this.#changed(pointer, name),
+      fault: (pointer, detail) => this.#fault(pointer, detail),
+    }
   }
 
   shape(): Shape {
     const { onFailed, lateSeconds = 3600, maxAttempts = 5, claimTimeoutSeconds = 60 } = this.#options
     const given = this.#status()
     // These say which columns change, before it is asked what tells rows apart.
-    const status = given && this.#statusOf(given)
+    const status = given && statusOf(given, this.#options.claim !== undefined, this.#reading)
     const own = this.#own(status !== null)
     const sequence = this.#sequence()
-    const identity = this.#identity(sequence)
+    const identity = this.#identity(sequence, own?.claim ?? (status?.claimed === null ? status.column : null))
     const onDone = this.#onDone(status !== null || own !== null, identity, sequence)
+    const cursor = status || own || onDone !== 'remember' ? null : sequence
+    if (cursor?.isNullable) {
+      this.#fault('/sequence', `the column ${cursor.name} must not take NULL: a cursor never comes to such rows`)
+    }
     return {
       table: this.#table,
       identity,
       status,
       own,
-      sequence: status || own || onDone !== 'remember' ? null : sequence,
+      sequence: cursor,
       onDone,
       deletesFailed: onFailed === 'delete',
       where: this.#where(),
@@ -90,35 +100,12 @@ class Reading {
     return typeof status === 'string' ? { column: status } : (status ?? null)
   }
 
-  #statusOf({ column: name, ready = 'ready', claimed, done = 'done', error = 'error' }: PollStatus): Status {
-    const sql = this.#changed('/status', name)
-    const column = this.#find('/status', name)
-    if (column && claimed === undefined && !this.#options.claim) {
-      this.#mustHoldKeys(
-        '/status',
-        column,
-        ", or say in status.claimed which value a claimed row has, or name the table's own columns in claim",
-      )
-    }
-    const values = Object.entries({ ready, claimed, done, error })
-    for (const [what, value] of values) {
-      if (value !== undefined && column?.values?.includes(String(value).toLowerCase()) === false) {
-        this.#fault(`/status/${what}`, `${value} is not one of the values of the column ${column.name}`)
-      }
-      if (typeof value !== 'string' || !column?.length || value.length <= column.length) continue
-      this.#fault(`/status/${what}`, `has more than the ${column.length} characters of the column ${column.name}`)
-    }
-    if (new Set([ready, done, error, claimed ?? '']).size < 4)
-      this.#fault('/status', 'must have four values that differ')
-    return { column: sql, ready, claimed: claimed ?? null, done, error }
-  }
-
   #own(hasStatus: boolean): OwnColumns | null {
     const { claim } = this.#options
     if (!claim) return null
     const sql = (what: keyof PollColumns) => this.#changed(`/claim/${what}`, claim[what] as string)
     const column = this.#find('/claim/claim', claim.claim)
-    if (column) this.#mustHoldKeys('/claim/claim', column, '')
+    if (column) mustHoldKeys('/claim/claim', column, '', this.#reading)
     if (column && !column.isNullable) this.#fault('/claim/claim', `the column ${column.name} must take NULL`)
     const time = this.#find('/claim/nextTime', claim.nextTime)
     if (time && !this.#known.engine.rowFacts.holdsTimes(time.type)) {
@@ -136,22 +123,11 @@ class Reading {
       attempts: sql('attempts'),
       nextTime: sql('nextTime'),
       timeType: time?.type ?? 'bigint',
+      timeDigits: time?.precision ?? null,
       error: claim.error === undefined ? null : sql('error'),
       errorLength: error?.length ?? 1000,
       errorInBytes: /text/.test(error?.type ?? ''),
     }
-  }
-
-  #mustHoldKeys(pointer: string, { name, type, length }: TableColumn, otherwise: string): void {
-    const isListed = this.#known.listed.has(name)
-    const isFree = this.#known.engine.family === 'sqlite'
-    const fits = isFree || (MEASURED.test(type) ? (length ?? 0) >= CLAIM_KEY_LENGTH : TEXT.test(type))
-    if (fits && !isListed) return
-    const said = isListed ? 'a list of values' : length === null ? type : `${type}(${length})`
-    this.#fault(
-      pointer,
-      `the column ${name}, ${said}, can't hold a batch key: make it VARCHAR(${CLAIM_KEY_LENGTH}) or longer${otherwise}`,
-    )
   }
 
   // ---- which rows, and in which order
@@ -161,35 +137,15 @@ class Reading {
     return sequence === undefined ? null : this.#find('/sequence', sequence)
   }
 
-  #identity(sequence: TableColumn | null): Identity {
+  #identity(sequence: TableColumn | null, claims: string | null): Identity {
     const { rowFacts } = this.#known.engine
-    const key = this.#key()
-    if (key) return new Identity(this.#table, rowFacts, key, key, true)
-    const lasting = this.#table.columns.filter(({ name }) => !this.#changing.has(name))
-    return new Identity(this.#table, rowFacts, lasting, sequence ? [sequence] : [], false)
-  }
-
-  #key(): TableColumn[] | null {
-    const { key } = this.#options
-    const names = key === undefined ? this.#keyOfTable() : typeof key === 'string' ? [key] : key
-    if (names === null) return null
-    const columns = names.flatMap((name) => this.#find('/key', name) ?? [])
-    const float = columns.find(({ type }) => FLOAT.test(type))
-    if (float) this.#fault('/key', `the column ${float.name}, ${float.type}, is not exact: it tells no rows apart`)
-    const changing = columns.find(({ name }) => this.#changing.has(name))
-    if (changing) this.#fault('/key', `the column ${changing.name} is changed by the poll: it names no row`)
-    return columns
-  }
-
-  #keyOfTable(): readonly string[] | null {
-    const { primaryKey, indexes, columns } = this.#table
-    const usable = (names: readonly string[]) => !names.some((name) => this.#changing.has(name))
-    if (primaryKey.length > 0 && usable(primaryKey)) return primaryKey
-    const nullable = new Set(columns.filter(({ isNullable }) => isNullable).map(({ name }) => name))
-    const whole = indexes.find(
-      (one) => one.isUnique && usable(one.columns) && !one.columns.some((name) => nullable.has(name)),
+    const key = keyOf(this.#options.key, this.#reading)
+    if (key) return new Identity(this.#table, rowFacts, key, key, true, claims)
+    // What the database sets by itself may change with the claim.
+    const lasting = this.#table.columns.filter(
+      ({ name, isUpdateTime, isGenerated }) => !this.#changing.has(name) && !isUpdateTime && !isGenerated,
     )
-    return whole?.columns ?? null
+    return new Identity(this.#table, rowFacts, lasting, sequence ? [sequence] : [], false, claims)
   }
 
   #order({ key }: Identity, sequence: TableColumn | null): string[] {
@@ -200,7 +156,6 @@ class Reading {
 
   #where(): Statement | null {
     const { where } = this.#options
-    const { deletedAt } = this.#known
     const find = (pointer: string, name: string) => {
       const column = this.#find(pointer, name)
       return column && this.#table.escape(column.name)
@@ -208,10 +163,10 @@ class Reading {
     const given =
       where === undefined
         ? null
-        : conditionOf(where, { find, fault: (pointer, detail) => this.#fault(pointer, detail) })
-    if (deletedAt === null) return given
-    const alive = `${this.#table.escape(deletedAt)} IS NULL`
-    return given ? { ...given, sql: `${given.sql} AND ${alive}` } : { sql: alive, parameters: [] }
+        : conditionOf(where, { find, fault: this.#reading.fault, placeholders: this.#known.engine.placeholders })
+    const all = [...(given ? [given] : []), ...this.#known.always]
+    if (all.length === 0) return null
+    return { sql: all.map(({ sql }) => sql).join(' AND '), parameters: all.flatMap(({ parameters }) => parameters) }
   }
 
   #onDone(canMark: boolean, { isKey }: Identity, sequence: TableColumn | null): Shape['onDone'] {

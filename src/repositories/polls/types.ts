@@ -43,14 +43,23 @@ export type PollMatch = Record<
 
 /** What the table has, and what becomes of its rows. */
 export interface PollShape {
-  /** Under which recentn keeps the claims and the cursor: one for each purpose. The name of the table when left out. */
+  /**
+   * Under which recentn keeps the claims and the cursor: one for each purpose, and refused to a second. The name of the
+   * table when left out, with the discriminator of a child entity.
+   */
   name?: string
-  /** What tells rows apart; the primary key when left out, else a unique key without nulls, else the whole row. */
+  /**
+   * What tells rows apart: columns without nulls, with a primary key or unique index within them. When left out the primary
+   * key, else a unique key without nulls, else the whole row.
+   */
   key?: string | readonly string[]
   status?: string | PollStatus
   /** Claims are noted in the row. */
   claim?: PollColumns
-  /** A number or time that grows: rows go in its order, and a stored cursor moves along it where there is no status. */
+  /**
+   * A number or time that grows: rows go in its order. A stored cursor moves along it where rows are remembered, and it must
+   * not be null there.
+   */
   sequence?: string
   /** How late a row may appear behind the cursor, in seconds, 0 to 315,360,000; 3600 when left out. */
   lateSeconds?: number

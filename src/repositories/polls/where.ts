@@ -8,13 +8,16 @@ export interface Faults {
   /** The SQL of a column by its name, or null, which says the fault. */
   find(pointer: string, name: string): string | null
   fault(pointer: string, detail: string): void
+  /** Of a text: null where a quote or comment is open. */
+  placeholders(sql: string): number | null
 }
 
 const NOTHING: Statement = { sql: '1 = 0', parameters: [] }
 
 /** Faults are told, and what then comes back is no condition to use. */
-export function conditionOf(where: Where, { find, fault }: Faults): Statement {
-  if (typeof where === 'string') return { sql: `(${where})`, parameters: [] }
+export function conditionOf(where: Where, faults: Faults): Statement {
+  const { find, fault } = faults
+  if (typeof where === 'string') return textOf(where, [], '/where', faults)
   const isPlain = typeof where === 'object' && where !== null && Object.getPrototypeOf(where) === Object.prototype
   if (!isPlain) {
     fault('/where', 'must be a text, { sql, parameters }, or { column: value }')
@@ -29,7 +32,7 @@ export function conditionOf(where: Where, { find, fault }: Faults): Statement {
     for (const [index, value] of parameters.entries()) {
       if (value !== null) checkValue(value, `/where/parameters/${index}`, fault)
     }
-    return { sql: `(${where.sql})`, parameters: parameters as Parameter[] }
+    return textOf(where.sql, parameters as Parameter[], '/where/sql', faults)
   }
   const parts = Object.entries(where).map(([name, value]) => {
     const column = find(`/where/${name}`, name) ?? 'NULL'
@@ -42,6 +45,18 @@ export function conditionOf(where: Where, { find, fault }: Faults): Statement {
   })
   if (parts.length === 0) return { sql: '1 = 1', parameters: [] }
   return { sql: parts.map(({ sql }) => sql).join(' AND '), parameters: parts.flatMap(({ parameters }) => parameters) }
+}
+
+/** The line ends before the bracket closes: a comment may stand last. */
+function textOf(sql: string, parameters: Parameter[], pointer: string, { fault, placeholders }: Faults): Statement {
+  const count = placeholders(sql)
+  if (count === null) {
+    fault(pointer, 'leaves a quote or a comment open, or has a backslash before a quote: write the quote twice')
+  } else if (count !== parameters.length) {
+    const at = pointer === '/where' ? pointer : '/where/parameters'
+    fault(at, `must have one parameter for each ? in the text: ${count}, not ${parameters.length}`)
+  } else return { sql: `(${sql}\n)`, parameters }
+  return NOTHING
 }
 
 /** What goes into a statement as a value: whatever else an array or object brings would be SQL, or an error of it. */

@@ -61,10 +61,12 @@ const COLUMNS = [
 
 /**
  * What one INSERT takes. A UTF-16 unit may become six bytes of it, and the smallest `max_allowed_packet` that is about
- * is 16 MiB.
+ * is 1 MiB.
  */
 const MAX_INSERT_ROWS = 1000
-const MAX_INSERT_UNITS = 2 * 1024 * 1024
+const MAX_INSERT_UNITS = 128 * 1024
+/** What a row has beside its texts. */
+const ROW_UNITS = 60
 
 /** Starts that were taken ahead, by queue and priority. */
 export type StartsAhead = ReadonlyMap<string, number>
@@ -200,7 +202,8 @@ async function lowerShortest(tx: Tx, news: readonly Sending[]): Promise<void> {
 }
 
 async function insertMessages(tx: Tx, news: readonly Sending[], held: Held): Promise<void> {
-  const chunks = chunksBySize(news, ({ row }) => row.body.length, MAX_INSERT_ROWS, MAX_INSERT_UNITS)
+  const unitsOf = ({ row }: Sending) => row.body.length + (row.messageGroup?.length ?? 0) + ROW_UNITS
+  const chunks = chunksBySize(news, unitsOf, MAX_INSERT_ROWS, MAX_INSERT_UNITS)
   for (const chunk of chunks) await insertChunk(tx, chunk, held)
 }
 

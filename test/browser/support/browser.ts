@@ -24,6 +24,8 @@ export const PHONE = { width: 360, height: 740 }
 export interface PageOptions extends BrowserContextOptions {
   /** Answers with these statuses are meant to come. */
   expected?: readonly number[]
+  /** The console may say this. */
+  said?: RegExp
 }
 
 const ended: (() => Promise<void> | void)[] = []
@@ -35,7 +37,7 @@ afterEach(async () => {
 })
 
 /** A page of a browser of its own, which has never been anywhere. It is closed when the test ends. */
-export async function openPage(url: string, { expected = [], ...options }: PageOptions = {}): Promise<Page> {
+export async function openPage(url: string, { expected = [], said, ...options }: PageOptions = {}): Promise<Page> {
   const folder = mkdtempSync(join(tmpdir(), 'recentn-chromium-'))
   const context = await chromium.launchPersistentContext(folder, {
     executablePath: process.env.RECENTN_CHROMIUM ?? '/usr/bin/chromium',
@@ -48,14 +50,19 @@ export async function openPage(url: string, { expected = [], ...options }: PageO
     await context.close()
     rmSync(folder, { recursive: true, force: true })
   })
-  await watch(context, new URL(url).origin, expected)
+  await watch(context, new URL(url).origin, expected, said)
   const page = context.pages()[0] ?? (await context.newPage())
   page.setDefaultTimeout(10_000)
   await page.goto(url)
   return page
 }
 
-async function watch(context: BrowserContext, origin: string, expected: readonly number[]): Promise<void> {
+async function watch(
+  context: BrowserContext,
+  origin: string,
+  expected: readonly number[],
+  said?: RegExp,
+): Promise<void> {
   await context.exposeFunction('tellFault', (fault: string) => faults.push(fault))
   await context.addInitScript(() => {
     document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) => {
@@ -70,7 +77,8 @@ async function watch(context: BrowserContext, origin: string, expected: readonly
     const isMeant = status !== undefined && expected.includes(Number(status))
     const isAway = expected.includes(0) && /net::ERR_/.test(message.text())
     if (message.type() !== 'error' && message.type() !== 'warning') return
-    if (!isMeant && !isAway) faults.push(`console ${message.type()}: ${message.text()} (${message.location().url})`)
+    if (!isMeant && !isAway && !said?.test(message.text()))
+      faults.push(`console ${message.type()}: ${message.text()} (${message.location().url})`)
   })
   context.on('request', (request) => {
     if (new URL(request.url()).origin !== origin) faults.push(`asked someone else: ${request.url()}`)

@@ -1,9 +1,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { DataSource } from 'typeorm'
+import { DataSource } from 'typeorm'
 import { attachStore, RecentRepository } from '../../../src/index'
 import { type Context, down, expectSound, idsOf, userSource } from './context'
+
+/** As where a linked package or a monorepo brings a second one: other classes, the same code. */
+function anotherTypeOrm(): typeof import('typeorm') {
+  let copy: typeof import('typeorm') | undefined
+  jest.isolateModules(() => {
+    copy = require('typeorm')
+  })
+  return copy as typeof import('typeorm')
+}
 
 /** What shares a DataSource of the user's, and what outlives one. */
 export function describeAttachAgain(context: Context): void {
@@ -77,6 +86,24 @@ export function describeAttachAgain(context: Context): void {
       context.afterwards(() => source.destroy())
       expect((await repository.append(group)).id).toBe(0n)
       expect((await context.store.groups.recent(group)).total).toBe(1n)
+    })
+
+    it('serves a store and a RecentRepository where the DataSource is of another copy of TypeORM', async () => {
+      const source = userSource(context.url)
+      const copy = anotherTypeOrm()
+      const foreign = new copy.DataSource(source.options)
+      expect(foreign).not.toBeInstanceOf(DataSource)
+      await foreign.initialize()
+      context.afterwards(() => foreign.destroy())
+      const store = await attached(foreign)
+      const group = context.unique()
+      await store.groups.append(group)
+      await new RecentRepository(foreign).append(group)
+      await foreign.transaction(async (manager) => {
+        await store.within(manager).groups.append(group)
+        await new RecentRepository(manager).append(group)
+      })
+      expect(idsOf(await context.store.groups.recent(group))).toEqual(down(3, 4))
     })
 
     it.each(['a new', 'the same'])(

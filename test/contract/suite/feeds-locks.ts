@@ -1,6 +1,6 @@
+import { moment, timed } from '../../support/timing'
 import { type Context, sleep } from './context'
-import { expectGrowing, feedTools, keysOf, syncIdsOf } from './feeds-tools'
-import { timed } from './queues-tools'
+import { expectGrowing, feedTools, keysOf, syncIdsOf, whileOpen } from './feeds-tools'
 
 /** What nobody has to wait for takes less than this. */
 const SOON_MS = 700
@@ -14,28 +14,21 @@ export function describeFeedLocks(context: Context): void {
   /** A store whose next commit waits until it is let go: a publisher in the middle of its transaction. */
   async function pausedStore() {
     const store = await context.open()
-    let go = () => {}
-    const gate = new Promise<void>((resolve) => {
-      go = resolve
-    })
-    let arrive = () => {}
-    const reached = new Promise<void>((resolve) => {
-      arrive = resolve
-    })
+    const [atCommit, gate] = [moment(), moment()]
     const { dataSource } = store
     const create = dataSource.createQueryRunner.bind(dataSource)
     dataSource.createQueryRunner = (mode) => {
       const runner = create(mode)
       const commit = runner.commitTransaction.bind(runner)
       runner.commitTransaction = async () => {
-        arrive()
-        await gate
+        atCommit.come()
+        await gate.reached
         await commit()
       }
       return runner
     }
-    context.afterwards(async () => go())
-    return { store, reached, go }
+    context.afterwards(async () => gate.come())
+    return { store, reached: atCommit.reached, go: gate.come }
   }
 
   const isOpen = async (call: Promise<unknown>, ms = 250) =>
@@ -46,41 +39,29 @@ export function describeFeedLocks(context: Context): void {
       const feed = await filled(['old', 'held'])
       const last = await lastOf(feed)
       const other = await context.open()
-      let commit = () => {}
-      const end = new Promise<void>((resolve) => {
-        commit = resolve
-      })
-      let written = () => {}
-      const isWritten = new Promise<void>((resolve) => {
-        written = resolve
-      })
-      const open = context.store.transaction(async (tx) => {
-        await tx.feeds.put(feed, 'new', 'in a transaction')
-        await tx.feeds.put(feed, 'held', 'in a transaction')
-        await tx.feeds.delete(feed, 'nothing')
-        written()
-        await end
-      })
-      try {
-        await isWritten
-        const { answer, ms } = await timed(
-          (async () => {
+      await whileOpen(
+        context,
+        async (tx) => {
+          await tx.feeds.put(feed, 'new', 'in a transaction')
+          await tx.feeds.put(feed, 'held', 'in a transaction')
+          await tx.feeds.delete(feed, 'nothing')
+        },
+        async () => {
+          const written = (async () => {
             await other.feeds.putMany(feed, [
               { key: 'a', value: 1 },
               { key: 'z', value: 1 },
             ])
             await feeds().put(feed, 'old', 2)
             return other.feeds.publish(feed)
-          })(),
-        )
-        expect(answer).toEqual({ published: 3 })
-        expect(ms).toBeLessThan(SOON_MS)
-        expect(keysOf((await readOn(feed, last)).changes).sort()).toEqual(['a', 'old', 'z'])
-        expect((await timed(other.feeds.publish(feed))).ms).toBeLessThan(SOON_MS)
-      } finally {
-        commit()
-        await open
-      }
+          })()
+          const { answer, ms } = await timed(written)
+          expect(answer).toEqual({ published: 3 })
+          expect(ms).toBeLessThan(SOON_MS)
+          expect(keysOf((await readOn(feed, last)).changes).sort()).toEqual(['a', 'old', 'z'])
+          expect((await timed(other.feeds.publish(feed))).ms).toBeLessThan(SOON_MS)
+        },
+      )
       const before = await lastOf(feed)
       expect(await other.feeds.publish(feed)).toEqual({ published: 2 })
       const { changes } = await readOn(feed, before)

@@ -3,10 +3,10 @@
  * rules (goes on from the cursor it was given, starts over with nothing when it is told so) ends with every last value.
  */
 import fc from 'fast-check'
-import { openStore, RecentnError, type Store } from '../../../src/index'
+import { RecentnError, type Store } from '../../../src/index'
 import type { Changes } from '../../../src/repositories/feeds/types'
 import type { Context } from './context'
-import { expectGrowing, feedTools, sweptFeeds, syncIdsOf } from './feeds-tools'
+import { expectGrowing, feedTools, sweptFeeds, syncIdsOf, useForgetting } from './feeds-tools'
 
 const KEPT_SECONDS = 100
 
@@ -87,16 +87,9 @@ export function describeFeedModel(context: Context): void {
   let store: Store
 
   describe('feeds: a consumer that keeps to the rules', () => {
-    beforeAll(async () => {
-      store = await openStore({
-        url: context.url,
-        sweep: false,
-        publish: false,
-        clockOffsetMs: () => context.clock.offsetMs,
-        feeds: { tombstoneSeconds: KEPT_SECONDS },
-      })
+    useForgetting(context, KEPT_SECONDS, (opened) => {
+      store = opened
     })
-    afterAll(() => store.close())
 
     const boom = new Error('boom')
     const feeds = () => store.feeds

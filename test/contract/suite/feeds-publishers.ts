@@ -1,36 +1,12 @@
 /** What must not stop publishers, writers, readers and the closing of a store. */
-import type { Transaction } from '../../../src/index'
 import { Publisher } from '../../../src/runtime/publisher'
 import { type Context, eventually, sleep } from './context'
+import { whileOpen } from './feeds-tools'
 import { range } from './queues-tools'
 
 export function describeFeedsPublishers(context: Context): void {
   const isSqlite = context.engine === 'sqlite'
   const feeds = () => context.store.feeds
-
-  /** Runs `work` while a transaction is open that has done `before`. */
-  async function whileOpen(before: (tx: Transaction) => Promise<unknown>, work: () => Promise<unknown>): Promise<void> {
-    let end = () => {}
-    const ended = new Promise<void>((resolve) => {
-      end = resolve
-    })
-    let begin = () => {}
-    const begun = new Promise<void>((resolve) => {
-      begin = resolve
-    })
-    const open = context.store.transaction(async (tx) => {
-      await before(tx)
-      begin()
-      await ended
-    })
-    await begun
-    try {
-      await work()
-    } finally {
-      end()
-      await open
-    }
-  }
 
   describe('feeds: publishers', () => {
     it('a look that had much to publish does not put off the next one', async () => {
@@ -111,6 +87,7 @@ export function describeFeedsPublishers(context: Context): void {
         for (const feed of [dropped, other]) await feeds().put(feed, 'k', 1)
         const isPublished = async () => (await feeds().get(other, 'k'))?.syncId !== null
         await whileOpen(
+          context,
           (tx) => tx.feeds.deleteFeed(dropped),
           async () => {
             await context.open({ publish: true })
@@ -126,6 +103,7 @@ export function describeFeedsPublishers(context: Context): void {
         let tookMs = 0
         const isHeld: Promise<unknown>[] = []
         await whileOpen(
+          context,
           (tx) => tx.feeds.put(names[0] as string, 'held', 2),
           async () => {
             isHeld.push(store.feeds.put(names[0] as string, 'held', 3))

@@ -1,6 +1,6 @@
-import { openStore, type Store } from '../../../src/index'
+import type { Store } from '../../../src/index'
 import { type Context, eventually, refusal } from './context'
-import { feedTools, keysOf, knowledgeOf, sweptFeeds } from './feeds-tools'
+import { feedTools, keysOf, knowledgeOf, sweptFeeds, useForgetting } from './feeds-tools'
 import { range } from './queues-tools'
 
 /** How long tombstones are kept here. */
@@ -37,16 +37,9 @@ export function describeFeedTombstones(context: Context): void {
     )
 
   describe('feeds: tombstones', () => {
-    beforeAll(async () => {
-      store = await openStore({
-        url: context.url,
-        sweep: false,
-        publish: false,
-        clockOffsetMs: () => context.clock.offsetMs,
-        feeds: { tombstoneSeconds: KEPT_SECONDS },
-      })
+    useForgetting(context, KEPT_SECONDS, (opened) => {
+      store = opened
     })
-    afterAll(() => store.close())
 
     it('are kept for their time, then removed', async () => {
       const feed = await filled(['live'])

@@ -1,6 +1,7 @@
 /** What the suites of feeds share: feeds of their own, reading one to its end, and what is read off its changes. */
-import type { Store } from '../../../src/index'
+import { openStore, type Store, type Transaction } from '../../../src/index'
 import type { Change, Changes } from '../../../src/repositories/feeds/types'
+import { moment } from '../../support/timing'
 import type { Context } from './context'
 
 export interface FeedTools {
@@ -90,4 +91,43 @@ export function expectGrowing(ids: readonly bigint[], after = 0n): void {
 export async function sweptFeeds(store: Store): Promise<void> {
   const feeds = store.feeds as unknown as { sweep(): Promise<{ more: boolean }> }
   while ((await feeds.sweep()).more);
+}
+
+/** Gives the tests of a `describe` a store that keeps tombstones for so many seconds. */
+export function useForgetting(context: Context, tombstoneSeconds: number, give: (store: Store) => void): void {
+  let store: Store
+  beforeAll(async () => {
+    const clockOffsetMs = () => context.clock.offsetMs
+    store = await openStore({
+      url: context.url,
+      sweep: false,
+      publish: false,
+      clockOffsetMs,
+      feeds: { tombstoneSeconds },
+    })
+    give(store)
+  })
+  afterAll(() => store.close())
+}
+
+/** Runs `work` while a transaction is open that has done `before`. */
+export async function whileOpen(
+  context: Context,
+  before: (tx: Transaction) => Promise<unknown>,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const [begin, end] = [moment(), moment()]
+  const open = context.store.transaction(async (tx) => {
+    await before(tx)
+    begin.come()
+    await end.reached
+  })
+  // Where it fails before that, it has its error to tell.
+  await Promise.race([begin.reached, open])
+  try {
+    await work()
+  } finally {
+    end.come()
+    await open
+  }
 }

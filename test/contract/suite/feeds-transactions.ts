@@ -1,36 +1,16 @@
-import { FeedRepository, type Store, type Transaction } from '../../../src/index'
+import { FeedRepository } from '../../../src/index'
 import type { Feeds } from '../../../src/repositories/feeds/types'
 import { type Context, refusal, userSource } from './context'
 import { feedTools, keysOf } from './feeds-tools'
+import { transactionTools, type Work } from './transaction-tools'
 
 export function describeFeedTransactions(context: Context): void {
   const feeds = () => context.store.feeds
   const { named, filled, published, readOn, known, lastOf } = feedTools(context)
-  const query = (sql: string, parameters: unknown[] = []) => context.store.dataSource.query(sql, parameters)
-  const insert = 'INSERT INTO feed_notes (note) VALUES (?)'
-  const boom = new Error('boom')
-
-  const isNoted = async (note: string) =>
-    (await query('SELECT note FROM feed_notes WHERE note = ?', [note])).length === 1
-
-  type Work = (tx: Transaction) => Promise<unknown>
-  const inTransaction = (work: Work, store: Store = context.store) => store.transaction(work)
-  const within = (work: Work) => context.store.dataSource.transaction((manager) => work(context.store.within(manager)))
-  const WAYS = [
-    ['store.transaction', inTransaction],
-    ['store.within', within],
-  ] as const
-
-  const rolledBack = async (run: (work: Work) => Promise<unknown>, work: Work) => {
-    const failed = run(async (tx) => {
-      await work(tx)
-      throw boom
-    })
-    await expect(failed).rejects.toBe(boom)
-  }
+  const { boom, WAYS, rolledBack, makeNotes, insert, isNoted } = transactionTools(context, 'feed_notes')
 
   describe('feeds: in a transaction', () => {
-    beforeAll(() => query('CREATE TABLE feed_notes (note varchar(100) NOT NULL PRIMARY KEY)'))
+    beforeAll(makeNotes)
 
     it.each(WAYS)('entries, groups, messages and a row of the user’s are one: %s', async (_, run) => {
       const [feed, fresh] = [await filled(['old', 'gone']), named()]

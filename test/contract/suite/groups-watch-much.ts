@@ -1,8 +1,21 @@
+import type { GroupWatch } from '../../../src/index'
 import { type Context, eventually, idsOf, refusal, sleep } from './context'
 import { following, told } from './watch-tools'
 
 export function describeGroupsWatchMuch(context: Context): void {
   const groups = () => context.store.groups
+
+  /** A watch, of a group of capacity 40, from which nobody has taken yet what so many large items had to tell. */
+  async function untaken(count: number): Promise<{ group: string; watch: GroupWatch }> {
+    const group = context.unique()
+    const payload = 'x'.repeat(60_000)
+    await groups().put(group, { capacity: 40 })
+    const watch = groups().watch(group, { payloads: 'text' })
+    context.afterwards(() => watch.return())
+    await watch.ready
+    for (let n = 0; n < count; n++) await groups().append(group, { payload })
+    return { group, watch }
+  }
 
   describe('a group with much to tell', () => {
     it('gives everyone the same window in the end, however fast it is appended to and removed from', async () => {
@@ -25,13 +38,7 @@ export function describeGroupsWatchMuch(context: Context): void {
     })
 
     it('waits for a listener that does not take, and gives it the rest then', async () => {
-      const group = context.unique()
-      const payload = 'x'.repeat(60_000)
-      await groups().put(group, { capacity: 40 })
-      const watch = groups().watch(group, { payloads: 'text' })
-      context.afterwards(() => watch.return())
-      await watch.ready
-      for (let n = 0; n < 60; n++) await groups().append(group, { payload })
+      const { group, watch } = await untaken(60)
       await sleep(500)
       const heard = following(context, watch)
       await eventually(5000, 'the newest item', async () => heard.told.at(-1) === '+59')
@@ -40,13 +47,7 @@ export function describeGroupsWatchMuch(context: Context): void {
     })
 
     it('who was behind while newer items came and were removed again keeps none of those that they pushed out', async () => {
-      const group = context.unique()
-      const payload = 'x'.repeat(60_000)
-      await groups().put(group, { capacity: 40 })
-      const watch = groups().watch(group, { payloads: 'text' })
-      context.afterwards(() => watch.return())
-      await watch.ready
-      for (let n = 0; n < 90; n++) await groups().append(group, { payload })
+      const { group, watch } = await untaken(90)
       await sleep(300)
       await groups().clear(group)
       await groups().append(group)

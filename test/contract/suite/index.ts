@@ -46,11 +46,15 @@ import { describePolicies } from './policies'
 import { describePollClaims } from './poll-claims'
 import { describePollCursors } from './poll-cursor'
 import { describePollIndexes } from './poll-index'
+import { describePollKeys } from './poll-keys'
 import { describePollOptions } from './poll-options'
+import { describePollPurposes } from './poll-purposes'
 import { describePollRenewals } from './poll-renewals'
 import { describePollResults } from './poll-results'
 import { describePollRows } from './poll-rows'
 import { describePollShapes } from './poll-shapes'
+import { describePollTimes } from './poll-times'
+import { describePollWheres } from './poll-wheres'
 import { describeQueueArchives } from './queues-archive'
 import { describeQueueAttributes } from './queues-attributes'
 import { describeQueueBatching } from './queues-batching'
@@ -133,6 +137,10 @@ export function describeContract(engine: EngineName): void {
   describePollResults(context)
   describePollRenewals(context)
   describePollOptions(context)
+  describePollKeys(context)
+  describePollPurposes(context)
+  describePollTimes(context)
+  describePollWheres(context)
   describePollIndexes(context)
   describePollCursors(context)
   describeFeedEntries(context)

@@ -6,7 +6,7 @@ import { freshConditions } from '../../../src/repositories/polls/claims-table'
 import { ownConditions } from '../../../src/repositories/polls/own-columns'
 import { PollRepository } from '../../../src/repositories/polls/repository'
 import { POLL_TABLES, type PollTable } from '../../support/poll-shapes'
-import type { Context } from './context'
+import { type Context, refusal } from './context'
 import { PLACES, pollTools } from './poll-tools'
 
 /** Shapes whose claims need an index beside the key. */
@@ -90,6 +90,67 @@ export function describePollIndexes(context: Context): void {
       await expect(poller.once()).rejects.toThrow(`${name}_0`)
       await query(`UPDATE ${name} SET n = 0 WHERE status = 'ready'`)
       expect(await poller.once()).toMatchObject({ done: 2 })
+    })
+
+    const [, plain] = PLACES[0] as (typeof PLACES)[number]
+    const isSqlite = context.engine === 'sqlite'
+    const [isMysql, isMariadb] = [context.engine === 'mysql', context.engine === 'mariadb']
+    it.each<[string, (name: string) => string]>([
+      ['descending', (name) => `CREATE INDEX ${name}_x ON ${name} (status, id DESC)`],
+      ...(isMysql
+        ? [['hidden', (name: string) => `CREATE INDEX ${name}_x ON ${name} (status, id) INVISIBLE`] as const]
+        : []),
+      ...(isMariadb
+        ? [['ignored', (name: string) => `CREATE INDEX ${name}_x ON ${name} (status, id) IGNORED`] as const]
+        : []),
+      ...(isSqlite
+        ? []
+        : [
+            [
+              'of the words of a text',
+              (name: string) => `CREATE FULLTEXT INDEX ${name}_x ON ${name} (status)`,
+            ] as const,
+          ]),
+    ] as [string, (name: string) => string][])('that are %s are none that fit', async (_, statement) => {
+      const name = await tableOf({ ...plain, indexes: [] }, 5)
+      await query(statement(name))
+      const warnings: string[] = []
+      const poller = poll(name, () => {}, { status: 'status', onWarning: (warning) => warnings.push(warning) })
+      expect(await poller.once()).toMatchObject({ done: 5 })
+      expect(warnings).toEqual([expect.stringContaining('CREATE INDEX')])
+    })
+
+    it('that are advised have a name that is free', async () => {
+      const name = await tableOf({ ...plain, indexes: [] }, 5)
+      await query(`CREATE INDEX ${name}_status_id ON ${name} (n)`)
+      const { advice } = await planOf(name, plain)
+      await query((advice as string).slice((advice as string).indexOf('CREATE INDEX')))
+      expect((await planOf(name, plain)).advice).toBeNull()
+    })
+
+    it('of a TEXT are of its beginning', async () => {
+      const columns = `id integer NOT NULL PRIMARY KEY, status text`
+      const name = await tableOf({ ...plain, columns, indexes: [] }, 0)
+      await query(`INSERT INTO ${name} (id, status, n) VALUES (1, 'ready', 1)`)
+      const { advice } = await planOf(name, plain)
+      if (!isSqlite) expect(advice).toContain('(`status`(64), `id`)')
+      await query((advice as string).slice((advice as string).indexOf('CREATE INDEX')))
+      expect((await planOf(name, plain)).advice).toBeNull()
+      expect(await poll(name, () => {}, { status: 'status' }).once()).toMatchObject({ done: 1 })
+    })
+
+    if (!isSqlite) return
+    it('and tables of SQLite are named with their schema', async () => {
+      const name = await tableOf({ ...plain, indexes: [] }, 3)
+      const whole = `main.${name}`
+      const { advice } = await planOf(whole, plain)
+      await query((advice as string).slice((advice as string).indexOf('CREATE INDEX')))
+      expect((await planOf(whole, plain)).advice).toBeNull()
+      expect(await poll(whole, () => {}, { status: 'status' }).once()).toMatchObject({ done: 3 })
+      expect(await poll(whole, () => {}, { name: `${name} by id` }).once()).toMatchObject({ done: 3 })
+
+      const error = await refusal(poll(`beside.${name}`, () => {}, { status: 'status' }).once())
+      expect([error.code, error.message]).toEqual(['invalid_input', expect.stringMatching(/No database beside/)])
     })
   })
 }

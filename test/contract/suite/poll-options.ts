@@ -112,7 +112,7 @@ export function describePollOptions(context: Context): void {
       for (const options of [{ status: 'status' }, { onDone: 'delete' }] as const) {
         const { handler, begun, letGo } = holding()
         letGo()
-        const poller = poll(name, handler, { ...options, where })
+        const poller = poll(name, handler, { name: `${name} ${Object.keys(options)}`, ...options, where })
         expect(await poller.counts()).toMatchObject({ ready: 3 })
         await poller.once()
         expect(begun.sort((a, b) => a - b)).toEqual([3, 4, 9])

@@ -103,7 +103,10 @@ export function describePollResults(context: Context): void {
       const name = await made(STATUS)
       const run = poll(name, fails(Object.create(null)), { status: 'status', maxAttempts: 1 }).once()
       expect(await within(run)).toMatchObject({ failed: 3 })
-      const other = poll(name, fails({ code: 1 }), { status: { column: 'status', ready: 'error', error: 'worse' } })
+      const other = poll(name, fails({ code: 1 }), {
+        name: `${name} again`,
+        status: { column: 'status', ready: 'error', error: 'worse' },
+      })
       expect(await within(other.once())).toMatchObject({ retried: 3 })
     })
 

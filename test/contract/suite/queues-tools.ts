@@ -1,6 +1,9 @@
 /** What the suites of queues share: queues of their own, messages with the bodies 1, 2, 3 …, and what is read off them. */
 import type { Message, MessageState, QueueSettings, SendOptions } from '../../../src/repositories/queues/types'
+import { timed } from '../../support/timing'
 import type { Context } from './context'
+
+export { timed }
 
 export const STATES: MessageState[] = ['ready', 'in-flight', 'delayed', 'dead', 'archived']
 
@@ -72,10 +75,3 @@ export const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
 export const byNumber = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
-
-/** How long a call takes, in real milliseconds. */
-export async function timed<T>(call: Promise<T>): Promise<{ answer: T; ms: number }> {
-  const begin = performance.now()
-  const answer = await call
-  return { answer, ms: performance.now() - begin }
-}

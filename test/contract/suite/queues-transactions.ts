@@ -1,35 +1,15 @@
-import type { Store, Transaction } from '../../../src/index'
+import type { Store } from '../../../src/index'
 import { type Context, idsOf, refusal } from './context'
 import { bodiesOf, queueTools } from './queues-tools'
+import { transactionTools, type Work } from './transaction-tools'
 
 export function describeQueueTransactions(context: Context): void {
   const queues = () => context.store.queues
   const { made, madeOf, one, pass, idsIn } = queueTools(context)
-  const query = (sql: string, parameters: unknown[] = []) => context.store.dataSource.query(sql, parameters)
-  const insert = 'INSERT INTO queue_notes (note) VALUES (?)'
-  const boom = new Error('boom')
-
-  const isNoted = async (note: string) =>
-    (await query('SELECT note FROM queue_notes WHERE note = ?', [note])).length === 1
-
-  type Work = (tx: Transaction) => Promise<unknown>
-  const inTransaction = (work: Work, store: Store = context.store) => store.transaction(work)
-  const within = (work: Work) => context.store.dataSource.transaction((manager) => work(context.store.within(manager)))
-  const WAYS = [
-    ['store.transaction', inTransaction],
-    ['store.within', within],
-  ] as const
-
-  const rolledBack = async (run: (work: Work) => Promise<unknown>, work: Work) => {
-    const failed = run(async (tx) => {
-      await work(tx)
-      throw boom
-    })
-    await expect(failed).rejects.toBe(boom)
-  }
+  const { boom, WAYS, inTransaction, rolledBack, makeNotes, insert, isNoted } = transactionTools(context, 'queue_notes')
 
   describe('queues: in a transaction', () => {
-    beforeAll(() => query('CREATE TABLE queue_notes (note varchar(100) NOT NULL PRIMARY KEY)'))
+    beforeAll(makeNotes)
 
     it.each(WAYS)('a send, an append and a row of the user’s are one: %s', async (_, run) => {
       const queue = await made()

@@ -48,6 +48,11 @@ export function clientOf(url: string, mount = ''): Client {
     mustBeDocumented({ method, path, ...answer })
     return answer
   }
+  return clientBy(url, request)
+}
+
+/** A client whose every call goes out by this way. */
+export function clientBy(url: string, request: Client['request']): Client {
   return {
     url,
     request,

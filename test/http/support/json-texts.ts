@@ -74,7 +74,7 @@ export const name = fc.oneof(
   },
 )
 /** A body as it is read from the wire, and as a parser of the surrounding app leaves it. */
-export function bodiesOf(text: string): JsonBody[] {
+function bodiesOf(text: string): JsonBody[] {
   return [
     { value: JSON.parse(text), text },
     { value: JSON.parse(text), text: null },
@@ -92,4 +92,19 @@ export function agree<T>(quick: T | null, slow: (faults: Fault[]) => T, read: (f
   expect(told).toEqual(faults)
   if (faults.length === 0) expect(given).toStrictEqual(expected)
   return faults.length === 0
+}
+
+/** Checks that two ways of reading agree on many texts, and that neither verdict is rare: else it says little. */
+export function expectAgreeing(
+  text: fc.Arbitrary<string>,
+  agrees: (body: JsonBody) => boolean,
+  { texts, valid: [moreThan, lessThan] }: { texts: number; valid: [moreThan: number, lessThan: number] },
+): void {
+  let valid = 0
+  const property = fc.property(text, (one) => {
+    for (const body of bodiesOf(one)) if (agrees(body)) valid++
+  })
+  fc.assert(property, { numRuns: texts })
+  expect(valid).toBeGreaterThan(moreThan)
+  expect(valid).toBeLessThan(lessThan)
 }

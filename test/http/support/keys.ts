@@ -4,7 +4,7 @@ import { messagesOf } from '../../../src/http/messages'
 import { openStore } from '../../../src/store'
 import type { Store, StoreOptions } from '../../../src/store-types'
 import { ENGINES, type EngineName, engineUrl, freshDatabase } from '../../support/engines'
-import { type Answer, type Client, clientOf, type Sent, serving } from './client'
+import { type Answer, type Client, clientBy, clientOf, type Sent, serving } from './client'
 
 export const served = ENGINES.filter((engine) => engine === 'sqlite' || engineUrl(engine) !== null)
 
@@ -17,14 +17,7 @@ export function withKey(url: string, key: string): Client {
     const headers = { Host: 'recentn.example.org', Authorization: `Bearer ${key}`, ...sent.headers }
     return client.request(method, path, { ...sent, headers })
   }
-  return {
-    url,
-    request,
-    get: (path, headers) => request('GET', path, { headers }),
-    post: (path, json) => request('POST', path, { json }),
-    put: (path, json) => request('PUT', path, { json }),
-    delete: (path) => request('DELETE', path),
-  }
+  return clientBy(url, request)
 }
 
 export interface Guarded {

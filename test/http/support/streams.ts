@@ -1,6 +1,8 @@
 /** A client of streams of server-sent events, as a browser is one. */
 
-export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+import { pause } from '../../support/timing'
+
+export { pause }
 
 export async function eventually(what: string, ask: () => boolean, withinMs = 2000): Promise<void> {
   const end = Date.now() + withinMs

@@ -1,0 +1,71 @@
+/** What `recentn doctor` looks at in the tables, on every engine: what waits, and for whom. */
+import type { DataSource } from 'typeorm'
+import type { Store } from '../store-types'
+import type { Finding } from './finding'
+
+type Answer = Omit<Finding, 'check'>
+type Row = Record<string, unknown>
+
+/** A message that waits longer has nobody who works on it, as far as can be seen from here. */
+const OLD_MESSAGE_SECONDS = 3600
+/** A publisher looks several times a second. */
+const OLD_ENTRY_SECONDS = 60
+/** Sync ids. */
+const FAR_BEHIND = 10_000
+const MAX_NAMED = 5
+
+export async function queues(store: Store): Promise<Answer> {
+  const { counts, oldestAgeSeconds } = (await store.totals()).queues
+  const age = oldestAgeSeconds === null ? '' : `, the oldest waits for ${Math.floor(oldestAgeSeconds)} s`
+  const found = `${counts.ready} messages ready, ${counts.inFlight} in flight, ${counts.delayed} delayed, ${counts.dead} dead${age}`
+  const mends: string[] = []
+  if (counts.dead > 0) {
+    mends.push(
+      `dead messages are in ${await deadLetters(store.dataSource)}: look at lastError, then redrive or delete them`,
+    )
+  }
+  if ((oldestAgeSeconds ?? 0) >= OLD_MESSAGE_SECONDS) mends.push('see that workers run, and that no queue is paused')
+  return mends.length === 0 ? { state: 'ok', found } : { state: 'warning', found, mend: mends.join('; ') }
+}
+
+/** The queues that have most of them. */
+async function deadLetters(database: DataSource): Promise<string> {
+  const rows: Row[] = await database.query(
+    'SELECT q.queue AS queue, COUNT(*) AS messages FROM queues q ' +
+      `JOIN queue_messages m ON m.queue_id = q.id AND m.state = ${DEAD} GROUP BY q.queue ORDER BY messages DESC LIMIT ${MAX_NAMED + 1}`,
+  )
+  return listed(rows.map(({ queue, messages }) => `${JSON.stringify(queue)} (${messages})`))
+}
+
+/** As `queue_messages.state` has it. */
+const DEAD = 3
+
+export async function feeds(store: Store): Promise<Answer> {
+  const { unpublishedEntries, oldestUnpublishedSeconds, greatestLag } = (await store.totals()).feeds
+  const waits = oldestUnpublishedSeconds === null ? '' : ` for up to ${Math.floor(oldestUnpublishedSeconds)} s`
+  const lag = greatestLag === null ? 'no consumers' : `the consumers are up to ${greatestLag} behind`
+  const found = `${unpublishedEntries} entries wait to be published${waits}, ${lag}`
+  const mends: string[] = []
+  if ((oldestUnpublishedSeconds ?? 0) >= OLD_ENTRY_SECONDS) {
+    mends.push('see that a process with a publisher runs (publish is not false), and who holds locks')
+  }
+  if ((greatestLag ?? 0) >= FAR_BEHIND) {
+    mends.push(`far behind: ${await farBehind(store.dataSource)}; see that they run, or delete those that nobody uses`)
+  }
+  return mends.length === 0 ? { state: 'ok', found } : { state: 'warning', found, mend: mends.join('; ') }
+}
+
+async function farBehind(database: DataSource): Promise<string> {
+  const rows: Row[] = await database.query(
+    'SELECT f.feed AS feed, c.consumer AS consumer, s.value - c.cursor_id AS behind FROM feed_consumers c ' +
+      "JOIN feeds f ON f.id = c.feed_id JOIN sequences s ON s.kind = 'feed' AND s.sequence_name = f.feed " +
+      `WHERE s.value - c.cursor_id >= ${FAR_BEHIND} ORDER BY behind DESC LIMIT ${MAX_NAMED + 1}`,
+  )
+  return listed(
+    rows.map(({ feed, consumer, behind }) => `${JSON.stringify(consumer)} of ${JSON.stringify(feed)} (${behind})`),
+  )
+}
+
+function listed(names: readonly string[]): string {
+  return names.slice(0, MAX_NAMED).join(', ') + (names.length > MAX_NAMED ? ' and others' : '')
+}

@@ -1,0 +1,32 @@
+/**
+ * The drivers of the databases that we open ourselves. They are loaded when a URL first asks for them, so that who uses
+ * MySQL needs no SQLite, and from where recentn is installed: TypeORM would look from its own place, where a package
+ * manager may have put another version, or none.
+ */
+import { RecentnError } from '../errors'
+
+const COMPILING =
+  'where npm finds no prebuilt one it is compiled, which takes python3, make and a C++ compiler; a mysql:// or mariadb:// URL does without it'
+
+/** better-sqlite3, its compiled part included. Throws `database_refused`, with what to do about it. */
+export function sqliteDriver(): unknown {
+  let cause: unknown
+  try {
+    const Sqlite = require('better-sqlite3') as typeof import('better-sqlite3')
+    // The compiled part is loaded with the first database.
+    new Sqlite(':memory:').close()
+    return Sqlite
+  } catch (error) {
+    cause = error
+  }
+  const { code, message } = cause as NodeJS.ErrnoException
+  const missing = code === 'MODULE_NOT_FOUND' && message.includes("'better-sqlite3'")
+  const text = missing
+    ? `a sqlite: URL needs the optional package better-sqlite3, which is not installed: npm install better-sqlite3@12 (${COMPILING})`
+    : `the SQLite driver better-sqlite3 is installed, but does not load (${message.split('\n')[0]}): npm rebuild better-sqlite3 (${COMPILING})`
+  throw new RecentnError('database_refused', text)
+}
+
+export function mysqlDriver(): unknown {
+  return require('mysql2')
+}

@@ -1,0 +1,94 @@
+/**
+ * The row of a poll in `polls`: its number, under which claims are kept, and what it is for. Two polls of one name and
+ * different purposes would take each other's claims and pass over each other's rows: the second is refused.
+ *
+ * Invariant: a purpose is written once, by who first has the name, under the lock of the row. How a row is marked in the
+ * end, how often it is tried and which rows `where` leaves are no part of it: a poller may change these and go on.
+ */
+import { createHash } from 'node:crypto'
+import type { Reader, Session, Tx } from '../../database/engine'
+import { invalidInput } from '../../errors'
+import type { Shape } from './shape-parts'
+
+export interface Registered {
+  pollId: bigint
+  /** True: rows that were done under another `where` are remembered. */
+  hasNewWhere: boolean
+}
+
+interface Purpose {
+  purpose: string | null
+  whereDigest: string | null
+}
+
+interface Known extends Purpose {
+  pollId: bigint
+}
+
+/** Throws `invalid_input` where the name belongs to another purpose. */
+export async function register(session: Session, name: string, shape: Shape): Promise<Registered> {
+  const wanted = purposeOf(shape)
+  const known = await session.read((reader) => find(reader, name))
+  const settled = known && isSettled(known, wanted) ? known : await session.write((tx) => settle(tx, name, wanted))
+  if (wanted.purpose !== null && settled.purpose !== null && settled.purpose !== wanted.purpose) {
+    throw otherPurpose(name, settled.purpose, wanted.purpose)
+  }
+  const isChanged = settled.whereDigest !== null && settled.whereDigest !== wanted.whereDigest
+  return { pollId: settled.pollId, hasNewWhere: wanted.whereDigest !== null && isChanged }
+}
+
+/** Nothing is to be written: it is there as it should be, or it is refused. */
+function isSettled(known: Purpose, wanted: Purpose): boolean {
+  if (wanted.purpose === null) return true
+  return known.purpose !== null && (known.purpose !== wanted.purpose || known.whereDigest === wanted.whereDigest)
+}
+
+async function find(reader: Reader, name: string, lock = ''): Promise<Known | null> {
+  const [row] = await reader.rows(
+    `SELECT ${reader.engine.bigint('id')} AS poll_id, purpose, where_digest FROM polls WHERE poll = ?${lock}`,
+    [name],
+  )
+  if (!row) return null
+  const [purpose, whereDigest] = [row.purpose as string | null, row.where_digest as string | null]
+  return { pollId: BigInt(row.poll_id as string), purpose, whereDigest }
+}
+
+/** Resolves to what was there before. */
+async function settle(tx: Tx, name: string, wanted: Purpose): Promise<Known> {
+  await tx.run(
+    `INSERT INTO polls (poll, created_at_ms) VALUES (?, ${tx.now}) ${tx.engine.onDuplicate('poll')} poll = ${tx.engine.proposed('poll')}`,
+    [name],
+  )
+  const known = (await find(tx, name, tx.engine.forUpdate)) as Known
+  if (!isSettled(known, wanted)) {
+    const { purpose, whereDigest } = wanted
+    await tx.run(`UPDATE polls SET purpose = ?, where_digest = ? WHERE id = ${known.pollId}`, [purpose, whereDigest])
+  }
+  return known
+}
+
+/** Nothing where the row of the user's notes everything itself. */
+function purposeOf({ table, identity, status, own, sequence, onDone, where }: Shape): Purpose {
+  if (own) return { purpose: null, whereDigest: null }
+  const digest = createHash('sha256')
+    .update(JSON.stringify([where?.sql ?? '', (where?.parameters ?? []).map(String)]))
+    .digest('hex')
+  const purpose = {
+    table: table.path.replace(/["`]/g, ''),
+    key: identity.key,
+    ...(status
+      ? { status: status.column.replace(/["`]/g, ''), ready: status.ready, claimed: status.claimed }
+      : { onDone, sequence: sequence?.name ?? null }),
+    // What a cursor has passed under one condition is no more looked at under another.
+    ...(sequence ? { where: digest } : {}),
+  }
+  return { purpose: JSON.stringify(purpose), whereDigest: status ? null : digest }
+}
+
+function otherPurpose(name: string, has: string, wanted: string): Error {
+  const detail =
+    `the poll ${name} is there for another purpose, ${has}, and this one would be ${wanted}: they would share claims and ` +
+    'remembered rows. Give this one a name of its own; or, if it is the same poller and was changed, and the consequences ' +
+    `are understood, let it go on: UPDATE polls SET purpose = NULL WHERE poll = '${name.replaceAll("'", "''")}'`
+  return invalidInput([{ pointer: '/name', detail }])
+}

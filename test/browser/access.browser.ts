@@ -1,0 +1,110 @@
+/** The dashboard of a server with API keys: the form for one, wrong ones, and keys that may do little. */
+import type { Page } from 'playwright-core'
+import { openPage } from './support/browser'
+import { type Server, startWithFile } from './support/server'
+
+let server: Server
+let admin: string
+beforeAll(async () => {
+  server = await startWithFile()
+  await server.call('PUT', 'queues/shop%3Amail', { maxReceives: 1 })
+  await server.call('PUT', 'queues/other', {})
+  const items = ['shop:1', 'shop:2', 'other:1'].map((group) => ({ group, member: `of ${group}` }))
+  await server.call('POST', 'items', { items })
+  for (const feed of ['shop:users', 'other'])
+    await server.call('PUT', `feeds/${encodeURIComponent(feed)}/entries/a`, { value: 1 })
+  admin = (await server.createKey({ scopes: ['admin'] })).key
+  await untilKeysAreWanted()
+})
+
+async function untilKeysAreWanted(): Promise<void> {
+  while ((await fetch(`${server.url}/v1/groups`)).status !== 401)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+}
+
+const pageOf = (hash = '') => openPage(`${server.url}/${hash}`, { expected: [401, 403] })
+
+async function useKey(page: Page, key: string): Promise<void> {
+  await page.getByLabel('API key').fill(key)
+  await page.getByRole('button', { name: 'Use this key' }).click()
+}
+
+test('the page needs no key, and asks for one in a sentence', async () => {
+  const page = await pageOf()
+  await page.getByRole('alert').filter({ hasText: 'This server wants an API key.' }).waitFor()
+  expect(await page.getByText('shop:1').count()).toBe(0)
+  await useKey(page, admin)
+  await page.getByRole('row', { name: /shop:1.*of shop:1/ }).waitFor()
+  await page.getByRole('row', { name: /other:1/ }).waitFor()
+  expect(await page.evaluate(() => ({ ...localStorage, cookie: document.cookie }))).toEqual({ cookie: '' })
+  await page.reload()
+  await page.getByRole('row', { name: /shop:1/ }).waitFor()
+  await page.getByRole('link', { name: /^rk_/ }).click()
+  await page.getByRole('button', { name: 'Forget it' }).click()
+  await page.getByText('No key is used.').waitFor()
+  await page.getByRole('link', { name: 'Queues' }).click()
+  await page.getByText('This server wants an API key.').waitFor()
+  expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain('rk_')
+})
+
+test('a key is not shown, and goes in the header only', async () => {
+  const page = await pageOf()
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(request.url()))
+  await useKey(page, admin)
+  await page.getByRole('row', { name: /shop:1/ }).waitFor()
+  const secret = admin.split('_')[2] as string
+  expect(await page.content()).not.toContain(secret)
+  expect(asked.filter((url) => url.includes(secret))).toEqual([])
+  expect(page.url()).not.toContain(secret)
+})
+
+test('a wrong key is refused, and another one may be tried', async () => {
+  const page = await pageOf('#/groups/shop%3A1')
+  await useKey(page, 'rk_0123456789abcdef_nothing')
+  await page.getByText(/does not take/).waitFor()
+  expect(await page.getByLabel('API key').count()).toBe(1)
+  await useKey(page, admin)
+  await page.getByRole('link', { name: 'of shop:1' }).waitFor()
+  await page.getByRole('status').filter({ hasText: 'Live' }).waitFor()
+})
+
+test('a key with a prefix sees what begins with it', async () => {
+  const { key } = await server.createKey({ scopes: ['read'], prefix: 'shop:' })
+  const page = await pageOf()
+  await useKey(page, key)
+  await page.getByRole('row', { name: /shop:2/ }).waitFor({ timeout: 15_000 })
+  expect(await page.locator('tbody tr').count()).toBe(2)
+  await page.getByRole('link', { name: 'Queues' }).click()
+  await page.getByRole('row', { name: /shop:mail/ }).waitFor()
+  expect(await page.locator('tbody tr').count()).toBe(1)
+  await page.getByRole('link', { name: 'Feeds' }).click()
+  await page.getByRole('row', { name: /shop:users/ }).waitFor()
+  expect(await page.locator('tbody tr').count()).toBe(1)
+  await page.goto(`${server.url}/#/groups/other%3A1`)
+  await page.getByText(/^Not allowed\./).waitFor()
+  expect(await page.getByText('of other:1').count()).toBe(0)
+})
+
+test('a key that may only read is told so where it would change something', async () => {
+  const { key } = await server.createKey({ scopes: ['read'] })
+  const page = await pageOf('#/queues/shop%3Amail')
+  await useKey(page, key)
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByText(/does not have the scope admin/).waitFor()
+  await page.getByText('Visibility timeout').waitFor()
+  expect(await server.call('GET', 'queues/shop%3Amail')).toMatchObject({ paused: false })
+})
+
+test('a key that may not read sees nothing, and a key that is revoked sees nothing more', async () => {
+  const appender = await server.createKey({ scopes: ['append'] })
+  const reader = await server.createKey({ scopes: ['read'] })
+  const page = await pageOf('#/groups/shop%3A1')
+  await useKey(page, appender.key)
+  await page.getByText(/does not have the scope read/).waitFor()
+  await useKey(page, reader.key)
+  await page.getByRole('link', { name: 'of shop:1' }).waitFor()
+  await server.revokeKey(reader.id)
+  await page.getByText(/does not take/).waitFor({ timeout: 15_000 })
+  await page.getByRole('link', { name: 'of shop:1' }).waitFor({ state: 'detached' })
+})

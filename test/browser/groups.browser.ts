@@ -1,0 +1,186 @@
+/** Groups in a browser: found by their beginning, their items as they come, their settings changed. */
+import { startServer } from '../support/processes'
+import { openPage } from './support/browser'
+import { type Server, startWithFile } from './support/server'
+
+let server: Server
+beforeAll(async () => {
+  server = await startWithFile()
+})
+
+const pageOf = (hash: string, expected: number[] = []) => openPage(`${server.url}/${hash}`, { expected })
+const append = (group: string, item: unknown) =>
+  server.call('POST', `groups/${encodeURIComponent(group)}/items`, item) as Promise<{ id: string }>
+const liveGroup = async (group: string, expected: number[] = []) => {
+  const page = await pageOf(`#/groups/${encodeURIComponent(group)}`, expected)
+  await page.getByRole('status').filter({ hasText: 'Live' }).waitFor()
+  return page
+}
+
+describe('one group', () => {
+  test('shows within a second what another client appends, newest first', async () => {
+    await append('live:1', { member: 'before' })
+    const page = await liveGroup('live:1')
+    for (const member of ['ana', 'björn', 'chidi']) {
+      const start = performance.now()
+      await append('live:1', { member, payload: { from: 'elsewhere' } })
+      await page.getByRole('link', { name: member }).waitFor({ timeout: 1000 })
+      expect(performance.now() - start).toBeLessThan(1000)
+    }
+    expect(await page.locator('tbody .who').allTextContents()).toEqual(['chidi', 'björn', 'ana', 'before'])
+    await page.getByText('Total4').waitFor()
+    await page.locator('[aria-live=polite]').filter({ hasText: 'new item' }).waitFor({ state: 'attached' })
+  })
+
+  test('drops what is pushed out, removed or cleared', async () => {
+    await server.call('PUT', 'groups/live%3A2', { capacity: 3 })
+    const page = await liveGroup('live:2')
+    await page.getByText('No items.').waitFor()
+    for (const member of ['a', 'b', 'c', 'd']) await append('live:2', { member })
+    await expectRows(page, ['d', 'c', 'b'])
+    await server.call('DELETE', 'groups/live%3A2/items/2')
+    await expectRows(page, ['d', 'b'])
+    await server.call('DELETE', 'groups/live%3A2/items')
+    await page.getByText('No items.').waitFor()
+  })
+
+  test('is distinct where the group is', async () => {
+    await server.call('PUT', 'groups/live%3A3', { capacity: 3, mode: 'distinct' })
+    const page = await liveGroup('live:3')
+    for (const member of ['a', 'b', 'a', 'c', 'd']) await append('live:3', { member })
+    await expectRows(page, ['d', 'c', 'a'])
+  })
+
+  test('stands still while it is paused, and has everything afterwards', async () => {
+    // The group is not there yet: it is waited for.
+    const page = await liveGroup('live:4', [404])
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByRole('status').filter({ hasText: 'Paused' }).waitFor()
+    await append('live:4', { member: 'meanwhile' })
+    await page.waitForTimeout(1500)
+    expect(await page.getByText('meanwhile').count()).toBe(0)
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByRole('link', { name: 'meanwhile' }).waitFor()
+  })
+
+  test('comes back after the server was away, with what came and went meanwhile', async () => {
+    const first = await startServer({ DATABASE_URL: server.databaseUrl })
+    await append('live:5', { member: 'stays' })
+    const { id } = await append('live:5', { member: 'goes' })
+    const page = await openPage(`${first.url}/#/groups/live%3A5`, { expected: [0] })
+    await expectRows(page, ['goes', 'stays'])
+    await first.stop()
+    await page.getByRole('status').filter({ hasText: 'Reconnecting' }).waitFor()
+    await server.call('DELETE', `groups/live%3A5/items/${id}`)
+    await append('live:5', { member: 'came' })
+    const second = await startServer({ DATABASE_URL: server.databaseUrl, PORT: new URL(first.url).port })
+    await page.getByRole('status').filter({ hasText: 'Live' }).waitFor({ timeout: 30_000 })
+    await expectRows(page, ['came', 'stays'])
+    await second.stop()
+  })
+
+  test('shows a payload as it was stored, numbers beyond a double included', async () => {
+    const body = '{"payload":{"from":"search","big":12345678901234567890,"exact":1.10,"list":[1,{"x":null}]}}'
+    const headers = { 'Content-Type': 'application/json' }
+    await fetch(`${server.url}/v1/groups/live:6/items`, { method: 'POST', headers, body })
+    const page = await liveGroup('live:6')
+    await page.locator('summary').click()
+    expect(await page.locator('tbody pre').textContent()).toBe(
+      '{\n  "from": "search",\n  "big": 12345678901234567890,\n  "exact": 1.10,\n  "list": [\n    1,\n    {\n      "x": null\n    }\n  ]\n}',
+    )
+  })
+
+  test('shows older items when it is asked to', async () => {
+    await server.call('PUT', 'groups/live%3A7', { capacity: 200 })
+    const items = Array.from({ length: 120 }, (_, i) => ({ group: 'live:7', member: `m${i}` }))
+    await server.call('POST', 'items', { items })
+    const page = await liveGroup('live:7')
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 50)
+    await page.getByRole('button', { name: 'Show older items' }).click()
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 120)
+    await append('live:7', { member: 'newest' })
+    await page.getByRole('link', { name: 'newest', exact: true }).waitFor()
+    expect(await page.locator('tbody tr').count()).toBe(121)
+  })
+
+  test('leads to what a member did everywhere', async () => {
+    for (const group of ['m:1', 'm:2']) await append(group, { member: 'käthe & co/7' })
+    const page = await liveGroup('m:1')
+    await page.getByRole('link', { name: 'käthe & co/7' }).click()
+    await page.getByRole('heading', { name: 'käthe & co/7' }).waitFor()
+    await expectRows(page, ['m:2', 'm:1'])
+  })
+})
+
+describe('settings', () => {
+  test('are changed after a question; what is left to the policy follows it', async () => {
+    await server.call('PUT', 'policies/set%3A', { capacity: 7, mode: 'history', ttlSeconds: 3600 })
+    await server.call('PUT', 'groups/set%3A1', { capacity: 3, ttlSeconds: null })
+    const page = await liveGroup('set:1')
+    await page.getByRole('button', { name: 'Change settings' }).click()
+    await page.getByLabel('Capacity').fill('12')
+    await page.getByLabel('Mode').selectOption('distinct')
+    await page.getByLabel('as the policy says').last().check()
+    await page.getByRole('button', { name: 'Save …' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('capacity 12, mode distinct, expiry by the policy').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    expect(await server.call('GET', 'groups/set%3A1')).toMatchObject({ capacity: 3 })
+    await page.getByRole('button', { name: 'Save …' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The settings are saved.').waitFor()
+    expect(await server.call('GET', 'groups/set%3A1')).toMatchObject({
+      capacity: 12,
+      mode: 'distinct',
+      ttlSeconds: 3600,
+    })
+    await page.getByText('Capacity12').waitFor()
+  })
+
+  test('that are not valid are not sent', async () => {
+    await server.call('PUT', 'groups/set%3A2', { capacity: 3 })
+    const page = await liveGroup('set:2')
+    await page.getByRole('button', { name: 'Change settings' }).click()
+    await page.getByLabel('Capacity').fill('20000')
+    await page.getByRole('button', { name: 'Save …' }).click()
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    expect(await page.getByLabel('Capacity').evaluate((input: HTMLInputElement) => input.validity.rangeOverflow)).toBe(
+      true,
+    )
+  })
+})
+
+describe('the list', () => {
+  test('has the newest item of each, and pages of 50', async () => {
+    const items = Array.from({ length: 60 }, (_, i) => ({ group: `p:${100 + i}`, member: `u${i}` }))
+    await server.call('POST', 'items', { items })
+    const page = await pageOf('#/groups?prefix=p%3A')
+    await page.getByRole('row', { name: /p:100.*u0/ }).waitFor()
+    expect(await page.locator('tbody tr').count()).toBe(50)
+    await page.getByRole('link', { name: 'Next page' }).click()
+    await page.getByRole('row', { name: /p:150/ }).waitFor()
+    expect(await page.locator('tbody tr').count()).toBe(10)
+    await append('p:155', { member: 'latest' })
+    await page.getByRole('row', { name: /p:155.*latest/ }).waitFor({ timeout: 5000 })
+    await page.goBack()
+    await page.getByRole('row', { name: /p:100/ }).waitFor()
+  })
+
+  test('is narrowed while one types, by the server', async () => {
+    for (const group of ['find:apple', 'find:apricot', 'find:plum']) await append(group, {})
+    const page = await pageOf('#/groups')
+    await page.getByLabel('Names that begin with').pressSequentially('find:ap', { delay: 20 })
+    await page.getByRole('row', { name: /find:apricot/ }).waitFor()
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 2)
+    expect(new URL(page.url()).hash).toBe('#/groups?prefix=find%3Aap')
+    await page.getByLabel('Names that begin with').fill('find:x')
+    await page.getByText('No group begins with this.').waitFor()
+  })
+})
+
+async function expectRows(page: Awaited<ReturnType<typeof pageOf>>, names: string[]): Promise<void> {
+  await page.waitForFunction(
+    (wanted) => JSON.stringify([...document.querySelectorAll('tbody .who')].map((each) => each.textContent)) === wanted,
+    JSON.stringify(names),
+  )
+}

@@ -1,0 +1,170 @@
+/** Queues and feeds in a browser: counts, the chart, dead letters and their way back, bodies, pausing, purging; lags. */
+import type { Page } from 'playwright-core'
+import { openPage } from './support/browser'
+import { type Server, startWithFile } from './support/server'
+
+let server: Server
+beforeAll(async () => {
+  server = await startWithFile()
+})
+
+const pageOf = (hash: string) => openPage(`${server.url}/${hash}`)
+const send = (queue: string, body: unknown) => server.call('POST', `queues/${queue}/messages`, { body })
+
+interface Received {
+  messages: { receiptHandle: string }[]
+}
+
+async function fail(queue: string, error: string, dead: boolean): Promise<void> {
+  const { messages } = (await server.call('POST', `queues/${queue}/receive`, {})) as Received
+  const receiptHandles = messages.map(({ receiptHandle }) => receiptHandle)
+  await server.call('POST', `queues/${queue}/release`, { receiptHandles, error, dead })
+}
+
+/** How many pixels of a canvas are coloured: neither grey nor see-through. */
+function colouredPixels(page: Page): Promise<number> {
+  return page.evaluate(() => {
+    const canvas = document.querySelector('canvas')
+    const context = canvas?.getContext('2d')
+    if (!canvas || !context || canvas.width === 0) return 0
+    const { data } = context.getImageData(0, 0, canvas.width, canvas.height)
+    let coloured = 0
+    for (let i = 0; i < data.length; i += 4) {
+      const [red = 0, green = 0, blue = 0, alpha = 0] = data.slice(i, i + 4)
+      if (alpha > 200 && Math.max(red, green, blue) - Math.min(red, green, blue) > 60) coloured++
+    }
+    return coloured
+  })
+}
+
+async function eventually(what: string, isSo: () => Promise<boolean>, ms = 10_000): Promise<void> {
+  const end = performance.now() + ms
+  while (!(await isSo())) {
+    if (performance.now() > end) throw new Error(`not within ${ms} ms: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+test('the list has counts, the age of the oldest, and says what is paused', async () => {
+  await server.call('PUT', 'queues/l-paused', { paused: true })
+  await server.call('PUT', 'queues/l-mail', { maxReceives: 1 })
+  for (let i = 0; i < 3; i++) await send('l-mail', i)
+  await fail('l-mail', 'no', true)
+  const page = await pageOf('#/queues?prefix=l-')
+  await page.getByRole('row', { name: /l-mail.* 2 0 0 1 \d+ s/ }).waitFor()
+  await page.getByRole('row', { name: /l-paused paused/ }).waitFor()
+})
+
+test('a chart is drawn of what was seen, and outlives a reload', async () => {
+  await server.call('PUT', 'queues/c-1', {})
+  await send('c-1', 1)
+  // It is this test that reads the canvas so often.
+  const page = await openPage(`${server.url}/#/queues/c-1`, { said: /willReadFrequently/ })
+  const label = () => page.getByRole('img').getAttribute('aria-label')
+  await eventually('the chart tells of 1', async () => /Now 1 ready/.test((await label()) ?? ''))
+  for (let i = 0; i < 20; i++) await send('c-1', i)
+  await eventually('the chart tells of 1 to 21', async () => /between 1 and 21\. Now 21/.test((await label()) ?? ''))
+  await eventually('the line is drawn', async () => (await colouredPixels(page)) > 300)
+  await page.reload()
+  await eventually('the chart knows it still', async () => /between 1 and 21/.test((await label()) ?? ''))
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await eventually('it is drawn in the other colours', async () => (await colouredPixels(page)) > 300)
+  expect(await page.evaluate(() => Object.keys(sessionStorage))).toEqual(['recentn.samples'])
+})
+
+describe('dead letters', () => {
+  test('stand where they are held, with their error, and are sent back', async () => {
+    await server.call('PUT', 'queues/d-dead', {})
+    await server.call('PUT', 'queues/d-mail', { maxReceives: 1, deadLetterQueue: 'd-dead' })
+    await send('d-mail', { to: 'goran@example.org' })
+    await fail('d-mail', 'SMTP 550: mailbox unavailable', false)
+    const page = await pageOf('#/queues/d-mail?state=dead')
+    await page.getByText('The dead messages of this queue go to').getByRole('link', { name: 'd-dead' }).click()
+    await page.getByRole('row', { name: /goran@example\.org.*SMTP 550: mailbox unavailable/ }).waitFor()
+    await page.getByRole('button', { name: 'Redrive …' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Redrive' }).click()
+    await page.getByText('1 message went back.').waitFor()
+    await page.getByText('Nothing is ready.').waitFor()
+    await page.getByRole('link', { name: 'd-mail' }).click()
+    await page.getByRole('row', { name: /goran@example\.org/ }).waitFor()
+  })
+
+  test('that have no other queue are dead in their own', async () => {
+    await server.call('PUT', 'queues/d-own', { maxReceives: 1 })
+    await send('d-own', 'x')
+    await fail('d-own', 'Error: <b>bold</b>', false)
+    const page = await pageOf('#/queues/d-own?state=dead')
+    await page.getByText('Error: <b>bold</b>').waitFor()
+    await page.getByRole('button', { name: 'Redrive …' }).click()
+    await page.keyboard.press('Escape')
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    await page.getByRole('button', { name: 'Redrive …' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Redrive' }).click()
+    await page.getByText('1 message went back.').waitFor()
+    await page.getByText('Nothing is dead here.').waitFor()
+    await page.getByRole('link', { name: /^Ready\s*1$/ }).click()
+    await page.getByRole('link', { name: 'Message' }).waitFor()
+  })
+})
+
+test('a message is shown with its body, its error and its times, and removed', async () => {
+  await server.call('PUT', 'queues/m-1', { maxReceives: 5 })
+  await send('m-1', { to: 'ana', lines: ['one\ntwo', '<i>'] })
+  await fail('m-1', 'first line\n  second line', false)
+  const page = await pageOf('#/queues/m-1')
+  await page.getByRole('link', { name: /^Message \d+$/ }).click()
+  await page.getByRole('heading', { name: /Message \d+/ }).waitFor()
+  expect(await page.getByRole('region', { name: 'Body' }).locator('pre').textContent()).toBe(
+    '{\n  "to": "ana",\n  "lines": [\n    "one\\ntwo",\n    "<i>"\n  ]\n}',
+  )
+  expect(await page.getByRole('region', { name: 'Last error' }).locator('pre').textContent()).toBe(
+    'first line\n  second line',
+  )
+  await page.getByText('1 of at most 5').waitFor()
+  await page.getByRole('button', { name: 'Remove …' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+  await page.getByRole('heading', { name: 'm-1' }).waitFor()
+  await page.getByText('Nothing is ready.').waitFor()
+})
+
+test('a queue is paused and resumed, and keeps its other attributes', async () => {
+  const attributes = { visibilityTimeoutSeconds: 77, maxReceives: 4, onDelete: 'archive', retentionSeconds: 99 }
+  await server.call('PUT', 'queues/p-1', attributes)
+  const page = await pageOf('#/queues/p-1')
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByText('Paused: receives get nothing.').waitFor()
+  expect(await server.call('GET', 'queues/p-1')).toMatchObject({ ...attributes, paused: true })
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByText('Resumed.').waitFor()
+  expect(await server.call('GET', 'queues/p-1')).toMatchObject({ ...attributes, paused: false })
+})
+
+test('a purge wants the name to be typed', async () => {
+  await server.call('PUT', 'queues/u-1', {})
+  for (let i = 0; i < 3; i++) await send('u-1', i)
+  const page = await pageOf('#/queues/u-1')
+  await page.getByRole('button', { name: 'Purge …' }).click()
+  const drop = page.getByRole('button', { name: 'Drop them' })
+  expect(await drop.isDisabled()).toBe(true)
+  await page.getByLabel('Type u-1 to go on').fill('u-1')
+  await drop.click()
+  await page.getByText('3 messages dropped.').waitFor()
+  await page.getByText('Nothing is ready.').waitFor()
+})
+
+test('feeds have their lag by consumer', async () => {
+  await server.call('POST', 'feeds/users/entries', { entries: ['a', 'b', 'c'].map((key) => ({ key, value: key })) })
+  await eventually('they are published', async () => {
+    const { lastSyncId } = (await server.call('GET', 'feeds/users')) as { lastSyncId: string }
+    return lastSyncId === '3'
+  })
+  await server.call('PUT', 'feeds/users/consumers/search', { cursor: '1' })
+  await server.call('PUT', 'feeds/users/consumers/mirror', { cursor: '3' })
+  const page = await pageOf('#/feeds')
+  await page.getByRole('row', { name: /users\s*2 consumers 3 3 0 – 2/ }).waitFor()
+  await page.getByRole('link', { name: 'users' }).click()
+  await page.getByRole('row', { name: /^search 1 2/ }).waitFor()
+  await page.getByRole('row', { name: /^mirror 3 0/ }).waitFor()
+  await server.call('PUT', 'feeds/users/consumers/search', { cursor: '2' })
+  await page.getByRole('row', { name: /^search 2 1/ }).waitFor()
+})

@@ -1,0 +1,159 @@
+/** What recentn does on a server that is set up in other ways than the tests' usual one. */
+import { DataSource } from 'typeorm'
+import { attachStore, entities, migrations, openStore, type RecentnError, type Store } from '../../src/index'
+import { run } from '../cli/support'
+import { refusal, sleep } from '../contract/suite/context'
+import { startServer } from '../support/processes'
+import type { ServerEngine } from '../support/servers/server'
+import { exercise } from './exercise'
+import { type OddServer, startOddServer, withGlobal } from './odd-server'
+
+export function describeOddServer(engine: ServerEngine): void {
+  let server: OddServer
+  let url: string
+  const undo: (() => Promise<unknown>)[] = []
+
+  beforeAll(async () => {
+    server = await startOddServer(engine)
+    url = await server.database()
+    await (await openStore({ url })).close()
+  }, 120_000)
+  afterEach(async () => {
+    for (const step of undo.splice(0).reverse()) await step()
+  })
+  afterAll(() => server?.stop())
+
+  const open = async (): Promise<Store> => {
+    const store = await openStore({ url })
+    undo.push(() => store.close())
+    return store
+  }
+  const during = <T>(name: string, value: string, work: () => Promise<T>) => withGlobal(server.admin, name, value, work)
+
+  it('does everything on connections of its own, and doctor finds nothing wrong', async () => {
+    await exercise(await open())
+    const { code, stdout } = await run(['doctor'], { env: { DATABASE_URL: url } })
+    expect([code, stdout]).toEqual([0, expect.not.stringContaining('WRONG')])
+  })
+
+  it("does everything on a user's connections, which are as the server has them", async () => {
+    const own = await server.database()
+    const source = await new DataSource({
+      type: 'mysql',
+      url: own.replace(/^mariadb:/, 'mysql:'),
+      charset: 'utf8mb4',
+      entities,
+      migrations,
+    }).initialize()
+    undo.push(() => source.destroy())
+    await source.runMigrations()
+    const store = await attachStore(source)
+    undo.push(() => store.close())
+    const [row] = await source.query('SELECT @@transaction_isolation AS level, @@sql_mode AS mode')
+    expect(row).toEqual({ level: 'SERIALIZABLE', mode: expect.stringContaining('NO_BACKSLASH_ESCAPES') })
+    await exercise(store)
+  })
+
+  it('writes batches that are larger than max_allowed_packet', async () => {
+    await during('max_allowed_packet', '1048576', async () => {
+      const store = await open()
+      const payload = `${'\\'.repeat(30_000)}`
+      const items = Array.from({ length: 200 }, (_, n) => ({ group: `big:${n}`, payload: { n, payload } }))
+      await store.groups.appendMany(items)
+      const [last] = await store.groups.recentMany(['big:199'])
+      expect(last?.items[0]?.payload).toEqual({ n: 199, payload })
+      await store.queues.put('big')
+      await store.queues.sendMany(
+        'big',
+        Array.from({ length: 60 }, (_, n) => ({ body: { n, payload } })),
+      )
+      expect(await store.queues.receive('big', { max: 100 })).toHaveLength(60)
+      await store.feeds.putMany(
+        'big',
+        Array.from({ length: 60 }, (_, n) => ({ key: `k${n}`, value: { n, payload } })),
+      )
+      expect((await store.feeds.get('big', 'k59'))?.value).toEqual({ n: 59, payload })
+    })
+  })
+
+  it('says what is too large for the server, and goes on', async () => {
+    await during('max_allowed_packet', '65536', async () => {
+      const store = await open()
+      const error = await refusal(store.groups.append('wide', { payload: '\\'.repeat(32_000) }))
+      expect([error.code, error.message]).toEqual(['database_refused', expect.stringContaining('max_allowed_packet')])
+      const { code, stdout } = await run(['doctor'], { env: { DATABASE_URL: url } })
+      expect([code, stdout]).toEqual([1, expect.stringMatching(/WRONG +writes.*65536[\s\S]*max_allowed_packet/)])
+      await store.groups.append('narrow', { payload: 'x' })
+    })
+  })
+
+  it('does not notice that the server closes idle connections', async () => {
+    await during('wait_timeout', '1', async () => {
+      const store = await open()
+      await store.groups.append('idle', { payload: 1 })
+      await sleep(2500)
+      await store.groups.append('idle', { payload: 2 })
+      expect((await store.groups.recent('idle')).total).toBe(2n)
+    })
+  })
+
+  it('answers 503 while the server takes no writes, and goes on by itself', async () => {
+    const http = await startServer({ DATABASE_URL: url, RECENTN_ALLOW_ANONYMOUS: '1' })
+    const append = async () => {
+      const answer = await fetch(`${http.url}/v1/groups/failover/items`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: '{}',
+      })
+      return {
+        status: answer.status,
+        code: ((await answer.json()) as { code?: string }).code,
+        again: answer.headers.get('Retry-After'),
+      }
+    }
+    expect((await append()).status).toBe(201)
+    await during('read_only', '1', async () => {
+      expect(await append()).toEqual({
+        status: 503,
+        code: 'database_unavailable',
+        again: expect.stringMatching(/^\d+$/),
+      })
+      expect((await fetch(`${http.url}/v1/groups/failover/items`)).status).toBe(200)
+      const { code, stdout } = await run(['doctor'], { env: { DATABASE_URL: url } })
+      expect([code, stdout]).toEqual([
+        1,
+        expect.stringMatching(/WRONG +writes +the server takes no writes \(read_only\)/),
+      ])
+    })
+    expect((await append()).status).toBe(201)
+    expect(await http.stop()).toEqual({ code: 0, signal: null })
+  })
+
+  it('lets go of a connection to a server that takes no writes any more, which may have become a replica', async () => {
+    const store = await openStore({ url, poolSize: 1, sweep: false, publish: false })
+    undo.push(() => store.close())
+    await store.queues.put('switched')
+    const connection = async () => (await store.dataSource.query('SELECT CONNECTION_ID() AS id'))[0].id
+    const ids = [await connection()]
+    await during('read_only', '1', async () => {
+      expect((await refusal(store.groups.append('switched', {}))).code).toBe('database_unavailable')
+      ids.push(await connection())
+      await store.queues.send('switched', 1).catch(() => {})
+      ids.push(await connection())
+    })
+    expect(new Set(ids).size).toBe(3)
+  })
+
+  it('says that READ COMMITTED does not go with a binary log of statements', async () => {
+    await during('binlog_format', "'STATEMENT'", async () => {
+      const doctor = await run(['doctor'], { env: { DATABASE_URL: url } })
+      expect([doctor.code, doctor.stdout]).toEqual([
+        1,
+        expect.stringMatching(/WRONG +durability[\s\S]*binlog_format = ROW/),
+      ])
+      const store = await open()
+      const error: RecentnError = await refusal(store.groups.append('statement', {}))
+      expect([error.code, error.message]).toEqual(['database_refused', expect.stringContaining('binlog_format')])
+    })
+  })
+}

@@ -1,0 +1,3 @@
+import { describePollSuspended } from './poll-suspended'
+
+describePollSuspended('mysql')

@@ -1,0 +1,88 @@
+/** The tarball that would be published: that it has what is needed, and nothing else. */
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { run, say } from './steps.mjs'
+
+/**
+ * recentn's own code and the dashboard take 0.5 MB, a reference page will take 0.6 MB. A picture, the tests, or the
+ * maps of a bundle would go beyond.
+ */
+const MAX_KILOBYTES = 1200
+
+const ALLOWED = [
+  /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
+  /^dist\/(src|migrations)\/.+\.(js|d\.ts)$/,
+  // Pages that the server serves.
+  /^dist\/(?!src|migrations)[\w-]+\/.+\.(js|css|html|svg|png|txt)$/,
+]
+const REFUSED = [/\.map$/, /\.test\./, /(^|\/)(test|bench|node_modules)\//]
+
+/** Runs `npm pack` as a publisher would, building included; the path of the tarball. */
+export async function pack(root, folder) {
+  await run('npm', ['pack', '--pack-destination', folder, '--loglevel=warn'], { cwd: root, seconds: 120 })
+  const [name] = readdirSync(folder).filter((file) => file.endsWith('.tgz'))
+  return join(folder, name)
+}
+
+/** A sentence about the tarball; throws when it is not as it should be. */
+export async function checkTarball(root, tarball) {
+  const listed = await run('tar', ['-tzf', tarball])
+  const files = listed
+    .trim()
+    .split('\n')
+    .map((line) => line.replace(/^package\//, ''))
+  const strange = files.filter(
+    (file) => !ALLOWED.some((one) => one.test(file)) || REFUSED.some((one) => one.test(file)),
+  )
+  assert.deepEqual(strange, [], 'files that have no place in the package')
+
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const named = [manifest.main, manifest.types, ...Object.values(manifest.bin), ...exported(root, manifest.exports)]
+  const missing = ['README.md', 'LICENSE', 'CHANGELOG.md', ...named.map(plain)].filter((file) => !files.includes(file))
+  assert.deepEqual(missing, [], 'files that package.json names and the package has not')
+  const untyped = files.filter((file) => /^dist\/(src|migrations)\/[\w/-]+\.js$/.test(file) && isCompiled(root, file))
+  const typeless = untyped.filter((file) => !files.includes(file.replace(/\.js$/, '.d.ts')))
+  assert.deepEqual(typeless, [], 'modules without types')
+
+  const pinned = Object.entries({
+    ...manifest.dependencies,
+    ...manifest.optionalDependencies,
+    ...manifest.peerDependencies,
+  })
+  const exact = pinned.filter(([, range]) => /^\d/.test(range)).map(([name]) => name)
+  assert.deepEqual(
+    exact,
+    [],
+    'dependencies that users can neither share nor mend: the lockfile pins, package.json does not',
+  )
+
+  const links = readFileSync(join(root, 'README.md'), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)
+  const dead = [...links].map(([, path]) => path).filter((path) => !existsSync(join(root, path)))
+  assert.deepEqual(dead, [], 'links of the README to what is not in the repository')
+  if (!manifest.repository) say('package.json names no repository: on npm the links of the README would lead nowhere')
+
+  const kilobytes = Math.ceil(statSync(tarball).size / 1000)
+  assert.ok(kilobytes <= MAX_KILOBYTES, `${kilobytes} kB are more than ${MAX_KILOBYTES}`)
+  return `${files.length} files, ${kilobytes} kB (at most ${MAX_KILOBYTES})`
+}
+
+function plain(path) {
+  return path.replace(/^\.\//, '')
+}
+
+/** The files behind `exports`. */
+function exported(root, exports) {
+  const entries = Object.entries(exports).filter(([name]) => name !== './client' || hasClient(root))
+  return entries.flatMap(([, entry]) => (typeof entry === 'string' ? [entry] : Object.values(entry)))
+}
+
+/** Whether this tree has what `recentn/client` stands for. */
+export function hasClient(root) {
+  return existsSync(join(root, 'src', 'client', 'index.ts'))
+}
+
+/** From a source of ours, and no page's script that was bundled into dist. */
+function isCompiled(root, file) {
+  return existsSync(join(root, file.replace(/^dist\//, '').replace(/\.js$/, '.ts')))
+}

@@ -1,0 +1,26 @@
+// node uses-import.mjs URL…: the package as an ES module sees it, and an append and a read on each database.
+import assert from 'node:assert/strict'
+import { createRequire } from 'node:module'
+import * as all from 'recentn'
+import { attachStore, createRouter, entities, migrations, openStore, RecentnError, RecentRepository } from 'recentn'
+import manifest from 'recentn/package.json' with { type: 'json' }
+
+const required = createRequire(import.meta.url)('recentn')
+// What Node adds to a CommonJS module, some versions more than others.
+const added = ['default', 'module.exports', '__esModule']
+const names = Object.keys(all).filter((name) => !added.includes(name))
+assert.deepEqual(names.sort(), Object.keys(required).sort(), 'import and require show the same names')
+assert.equal(openStore, required.openStore, 'both are the same module')
+for (const one of [attachStore, createRouter, RecentRepository, RecentnError]) assert.equal(typeof one, 'function')
+assert.ok(entities.length > 10 && migrations.length > 4)
+assert.equal(manifest.name, 'recentn')
+await assert.rejects(import('recentn/dist/src/store.js'), { code: 'ERR_PACKAGE_PATH_NOT_EXPORTED' })
+
+for (const url of process.argv.slice(2)) {
+  const store = await openStore({ url })
+  const { id } = await store.groups.append('article:42', { member: 'user-7', payload: { from: 'search' } })
+  const { items, total } = await store.groups.recent('article:42')
+  assert.deepEqual([id, total, items[0].member, items[0].payload], [0n, 1n, 'user-7', { from: 'search' }])
+  await assert.rejects(store.groups.append('', {}), (error) => error instanceof RecentnError)
+  await store.close()
+}

@@ -1,0 +1,35 @@
+import {
+  attachStore,
+  createRouter,
+  type ErrorCode,
+  entities,
+  FeedRepository,
+  migrations,
+  openStore,
+  QueueRepository,
+  RecentnError,
+  RecentRepository,
+  type Store,
+} from 'recentn'
+import { DataSource } from 'typeorm'
+
+export async function use(source: DataSource): Promise<string[]> {
+  const store: Store = await openStore({ url: 'sqlite::memory:' })
+  const item = await store.groups.append('g', { member: 'm', payload: { a: 1 } })
+  const id: bigint = item.id
+  const attached = await attachStore(source)
+  await attached.transaction(async ({ groups, queues, manager }) => {
+    await groups.append('g', {})
+    await queues.send('q', { a: 1 })
+    await manager.query('SELECT 1')
+  })
+  createRouter(store, { access: (request, scope) => request.path === '/' || scope === 'read' })
+  await new RecentRepository(source).recent('g')
+  await new QueueRepository(source.manager).get('q')
+  await new FeedRepository(source).getFeed('f')
+  new DataSource({ type: 'mysql', entities: [...entities], migrations: [...migrations] })
+  const code: ErrorCode = new RecentnError('conflict').code
+  // @ts-expect-error: the types are there, not any
+  const wrong: number = item.id
+  return [String(id), code, String(wrong)]
+}
