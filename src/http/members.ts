@@ -15,7 +15,7 @@ const list = route({
   reach: 'within',
   pathParameters,
   queryParameters: {
-    ...pageParameters('Z3xhcnRpY2xlOjQyfDQx', 'opaque'),
+    ...pageParameters('WzE3OTUyNzQwNjI4NDcsImFydGljbGU6NDIiLCI0MSJd', 'opaque'),
   },
   operation: {
     id: 'memberItems',

@@ -54,6 +54,16 @@ const claimed = async (store: Store) => {
   const [{ receiptHandle } = { receiptHandle: '' }] = await store.queues.receive('mail')
   return { id, receiptHandles: [receiptHandle] }
 }
+const deadMessage = async (store: Store) => {
+  await store.queues.put('mail')
+  await store.queues.send('mail', 1)
+  const messages = await store.queues.receive('mail')
+  await store.queues.release(
+    'mail',
+    messages.map(({ receiptHandle }) => receiptHandle),
+    { dead: true },
+  )
+}
 const entries = async (store: Store) => {
   const value = { name: 'Fred', city: 'Oslo' }
   await store.feeds.putMany('users', [
@@ -97,7 +107,7 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   getQueue: { 200: given(message) },
   putQueue: { 201: given(deadLetters), 200: given(queue) },
   deleteQueue: { 204: given(queue) },
-  redriveQueue: { 200: given(queue) },
+  redriveQueue: { 200: given(deadMessage) },
   purgeQueue: { 200: given(message) },
   sendMessages: {
     201: given(queue),
