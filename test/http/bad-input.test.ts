@@ -202,7 +202,6 @@ describe('a path', () => {
 
 describe('routes', () => {
   test.each([
-    '/',
     '/v1',
     '/v1/',
     '/v1/nothing',
