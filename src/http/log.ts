@@ -19,8 +19,6 @@ export interface Log {
   write(level: LogLevel, sentence: string, fields?: Fields): void
   /** An error: with its stack, unless it is one that was foreseen. */
   error(sentence: string, error: unknown, fields?: Fields): void
-  /** Writes what is not written yet. */
-  flush(): void
 }
 
 /** For the process: what Node says of it (warnings, the error that ends it) goes into a JSON log too. */
@@ -61,17 +59,12 @@ class TextLog implements Log {
     const said = isForeseen(error) || !(error instanceof Error) ? String(error) : (error.stack ?? error.message)
     this.write('error', `${sentence}: ${said}`)
   }
-
-  flush(): void {}
 }
-
-/** Lines that are not written at once share a write; what goes wrong is written at once, and with it what is before it. */
-const SHARED_BYTES = 8 * 1024
-const FLUSH_MS = 250
 
 /** All to standard output. */
 class JsonLog implements Log {
-  readonly #destination = pino.destination({ dest: 1, sync: true, minLength: SHARED_BYTES })
+  // Each line is written at once: `flushSync` of what was gathered never ends on a pipe that is closed.
+  readonly #destination = pino.destination({ dest: 1, sync: true })
   readonly #logger: Logger
 
   constructor(level: LogLevel) {
@@ -86,7 +79,6 @@ class JsonLog implements Log {
       },
       this.#destination,
     )
-    setInterval(() => this.flush(), FLUSH_MS).unref()
   }
 
   has(level: LogLevel): boolean {
@@ -95,20 +87,10 @@ class JsonLog implements Log {
 
   write(level: LogLevel, sentence: string, fields: Fields = {}): void {
     this.#logger[level](fields, sentence)
-    // Requests, the many, may wait for each other.
-    if (level !== 'debug' && fields.event !== 'request') this.flush()
   }
 
   error(sentence: string, error: unknown, fields: Fields = {}): void {
     this.write('error', sentence, { ...fields, error })
-  }
-
-  flush(): void {
-    try {
-      this.#destination.flushSync()
-    } catch {
-      // Nobody reads it.
-    }
   }
 }
 

@@ -33,7 +33,6 @@ export async function runServer(config: Config): Promise<number> {
     return 1
   } finally {
     stopping.end()
-    log.flush()
   }
 }
 

@@ -175,7 +175,7 @@ test.each([
   const url = /http:\/\/[^\s/]+:\d+/.exec(String(chunk))?.[0] as string
   child.stdout.destroy()
   child.stderr.destroy()
-  for (let n = 0; n < 300; n++) expect((await send(url, 'GET', '/v1/groups', {})).status).toBe(200)
+  for (let n = 0; n < 100; n++) expect((await send(url, 'GET', '/v1/groups', {})).status).toBe(200)
   await pause(400)
   expect((await send(url, 'GET', '/livez', {})).status).toBe(200)
   child.kill('SIGTERM')
