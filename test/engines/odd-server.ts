@@ -26,7 +26,7 @@ const COMMON = [
 const OWN: Record<ServerEngine, string[]> = {
   // A MySQL whose data was set up in another case does not start with this one.
   mariadb: ['--lower-case-table-names=1', '--innodb-snapshot-isolation=OFF', '--innodb-force-primary-key=ON'],
-  mysql: ['--sql-require-primary-key=ON', '--innodb-autoinc-lock-mode=2'],
+  mysql: ['--secure-file-priv=', '--sql-require-primary-key=ON', '--innodb-autoinc-lock-mode=2'],
 }
 
 export interface OddServer {

@@ -31,7 +31,11 @@ export function describeOddServer(engine: ServerEngine): void {
   }
   const during = <T>(name: string, value: string, work: () => Promise<T>) => withGlobal(server.admin, name, value, work)
 
-  describeTls(engine, () => url)
+  describeTls(
+    engine,
+    () => url,
+    () => server.admin,
+  )
 
   it('does everything on connections of its own, and doctor finds nothing wrong', async () => {
     await exercise(await open())

@@ -2,8 +2,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import type { TLSSocket } from 'node:tls'
-import { type Connection, createConnection } from 'mysql2'
+import type { Connection, RowDataPacket } from 'mysql2/promise'
 import { openStore } from '../../src/index'
 import { refusal } from '../contract/suite/context'
 import type { ServerEngine } from '../support/servers/server'
@@ -19,16 +18,15 @@ async function cipherOf(url: string): Promise<string> {
   }
 }
 
-/** The certificate that the server shows, as PEM. */
-async function certificateOf(url: string): Promise<string> {
-  const connection: Connection = createConnection({ uri: url, ssl: { rejectUnauthorized: false } })
-  await new Promise<void>((resolve, reject) => connection.connect((error) => (error ? reject(error) : resolve())))
-  const { raw } = (connection as unknown as { stream: TLSSocket }).stream.getPeerCertificate()
-  connection.destroy()
-  return `-----BEGIN CERTIFICATE-----\n${raw.toString('base64').replaceAll(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`
+/** The authority that MySQL has made for itself at its first start. MariaDB has none, and signs its certificate by itself. */
+async function authorityOf(admin: Connection): Promise<string> {
+  const [rows] = await admin.query<RowDataPacket[]>(
+    'SELECT CAST(LOAD_FILE(CONCAT(@@datadir, @@ssl_ca)) AS CHAR) AS pem',
+  )
+  return rows[0]?.pem
 }
 
-export function describeTls(engine: ServerEngine, urlOf: () => string): void {
+export function describeTls(engine: ServerEngine, urlOf: () => string, adminOf: () => Connection): void {
   const mode = (parameters: string) => `${urlOf()}?${parameters}`
 
   it('encrypts when it is asked to', async () => {
@@ -41,14 +39,17 @@ export function describeTls(engine: ServerEngine, urlOf: () => string): void {
     expect(error).toMatchObject({ code: 'database_refused', message: expect.stringMatching(/ssl-mode.*certificate/i) })
   })
 
-  // MySQL's certificate is signed by an authority of its own, which only files in the server have.
-  if (engine === 'mariadb') {
-    it('trusts the one that it is given', async () => {
+  if (engine === 'mysql') {
+    it('trusts one of the authority that it is given, and for the name that it is of', async () => {
       const file = path.join(tmpdir(), `recentn-${process.pid}-ca.pem`)
-      writeFileSync(file, await certificateOf(urlOf().replace(/^mariadb:/, 'mysql:')))
+      const given = `ssl-ca=${encodeURIComponent(file)}`
+      writeFileSync(file, await authorityOf(adminOf()))
       try {
-        expect(await cipherOf(mode(`ssl-mode=VERIFY_CA&ssl-ca=${encodeURIComponent(file)}`))).not.toBe('')
-        expect(await cipherOf(mode(`ssl-ca=${encodeURIComponent(file)}`))).not.toBe('')
+        expect(await cipherOf(mode(`ssl-mode=VERIFY_CA&${given}`))).not.toBe('')
+        expect(await cipherOf(mode(given))).not.toBe('')
+        // MySQL calls itself MySQL_Server_…_Auto_Generated there.
+        const error = await refusal(openStore({ url: mode(`ssl-mode=VERIFY_IDENTITY&${given}`) }))
+        expect(error).toMatchObject({ code: 'database_refused', message: expect.stringContaining('ssl-mode') })
       } finally {
         rmSync(file)
       }
