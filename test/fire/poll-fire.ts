@@ -22,6 +22,7 @@ const BULK_EVERY_MS = 500
 /** Rows of each bulk of each table; of a table whose claims are one row. */
 const [BULK, SINGLE_BULK] = [8, 2]
 const KILL_EVERY_MS = 700
+const ROUNDS = 4
 const TIMEOUT_SECONDS = 4
 const MAX_ATTEMPTS = 6
 const SHARED = {
@@ -61,15 +62,21 @@ class Rows {
   }
 }
 
-/** Kills until it is over: each time a process that runs a handler of the table that was cut off least. */
+/**
+ * Kills until it is over, each time a process that runs a handler of the table that was cut off least. For tables that were
+ * not cut off at all it waits some rounds: on a busy machine it takes a while until each is at work.
+ */
 async function keepKilling(file: string, processes: Processes, names: string[], isOver: () => boolean): Promise<void> {
-  while (!isOver()) {
+  for (let waited = 0; !isOver(); ) {
     await sleep(KILL_EVERY_MS * (0.5 + Math.random()))
     const ledger = new Ledger(file)
     const cuts = ledger.cuts()
+    const uncut = names.filter((name) => !cuts.get(name))
     const byCuts = [...names].sort((a, b) => (cuts.get(a) ?? 0) - (cuts.get(b) ?? 0))
-    const inHandler = byCuts.map((name) => ledger.pidsIn(name)).find((pids) => pids.length > 0)
-    processes.kill(inHandler ?? [])
+    const aims = uncut.length > 0 && waited < ROUNDS ? uncut : byCuts
+    const pids = aims.map((name) => ledger.pidsIn(name)).find((all) => all.length > 0)
+    if (pids) processes.kill(pids)
+    waited = pids ? 0 : waited + 1
   }
 }
 
@@ -119,7 +126,7 @@ export function describePollFire(engine: EngineName): void {
         const until = seconds() + SECONDS
         const killing = keepKilling(file, processes, names, () => putting.isOver)
         try {
-          while (seconds() < until || (seconds() < until + SECONDS && isUncut())) {
+          while (seconds() < until || (seconds() < until + 2 * SECONDS && isUncut())) {
             await rows.more(insert)
             await sleep(BULK_EVERY_MS)
           }
@@ -144,25 +151,25 @@ export function describePollFire(engine: EngineName): void {
         fails: (n) => n % HANDLERS.every === HANDLERS.failsAlways,
       })
       for (const [table, put] of rows.put) verdict.judge(table, put, ledger, marks)
-      expect(ledger.twice).toEqual([])
-      expect(verdict.faults.slice(0, 10)).toEqual([])
-      expect(processes.crashes).toEqual([])
-      expect(ledger.faults).toEqual([])
-      // The fire was one, for every shape.
       const cuts = ledger.cuts()
-      expect(tables.filter(({ name }) => !cuts.get(name)).map(({ title }) => title)).toEqual([])
-      expect(processes.kills).toBeGreaterThan(SECONDS / 3)
-      // A kill has those begun again whose handlers had ended, and nothing else.
-      expect(verdict.again).toBeLessThan(processes.kills * SHARED.concurrency * tables.length)
       const taken = marks.filter(({ word }) => word === 'over').length
-      expect(taken).toBeGreaterThan(0)
       const count = [...rows.put].reduce((sum, [{ copies }, put]) => sum + copies * put.size, 0)
       const cut = [...cuts.values()].reduce((sum, one) => sum + one, 0)
       process.stdout.write(
         `${engine}: ${count} rows of ${tables.length} tables in ${tookSeconds.toFixed(1)} s (${drainedAfter.toFixed(1)} s of ` +
           `fire), ${processes.kills} kills, ${cut} handlers cut off, ${taken} claims taken over, ${verdict.again} rows ` +
-          `done again, ${verdict.givenUp} given up, ${ledger.lost.length} claims lost\n`,
+          `done again, ${verdict.givenUp} given up, ${ledger.lost.size} claims lost\n`,
       )
+      expect(ledger.twice).toEqual([])
+      expect(processes.crashes).toEqual([])
+      expect(ledger.faults).toEqual([])
+      expect(verdict.faults.slice(0, 10)).toEqual([])
+      // The fire was one, for every shape.
+      expect(tables.filter(({ name }) => !cuts.get(name)).map(({ title }) => title)).toEqual([])
+      expect(processes.kills).toBeGreaterThan(5)
+      // A kill has those begun again whose handlers had ended, and nothing else.
+      expect(verdict.again).toBeLessThan(processes.kills * SHARED.concurrency * tables.length)
+      expect(taken).toBeGreaterThan(0)
     })
   })
 }

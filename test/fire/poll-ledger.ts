@@ -27,7 +27,8 @@ export class Ledger {
   readonly faults: string[] = []
   readonly twice: string[] = []
   readonly kills: number[] = []
-  readonly lost: string[] = []
+  /** Claims whose handlers, or what came after them, were told that they are lost. */
+  readonly lost = new Set<string>()
   readonly #open = new Map<string, Handling>()
 
   constructor(file: string) {
@@ -56,7 +57,7 @@ export class Ledger {
         one.isOver = true
         this.#open.delete(key)
       }
-    } else if (word === 'lost') this.lost.push(row)
+    } else if (word === 'lost') this.lost.add(claim)
     else if (word === 'fault') this.faults.push(line)
   }
 

@@ -35,21 +35,27 @@ export class Verdict {
     const noted = marks.filter(({ table }) => table === `${NOTED}${one.name}`)
     for (const { row, word, ...why } of [...own, ...noted])
       if (word === 'early') say(row, 'was taken from its holder', why)
-    this.#results(one, put, own, noted, say)
+    const givenUp = this.#results(one, put, own, noted, say)
+    this.givenUp += givenUp
     const handlings = ledger.of(one.name)
     for (const n of put.keys()) {
       const all = handlings.get(String(n)) ?? []
       const recorded = own.filter(({ row, word }) => row === String(n) && isResult(word))
-      this.#row(one, n, { putAt: put.get(n) as number, all, recorded, killed: new Set(ledger.kills) }, say)
+      this.#row(
+        one,
+        n,
+        { putAt: put.get(n) as number, all, recorded, killed: new Set(ledger.kills), lost: ledger.lost },
+        say,
+      )
       if (all.filter(({ outcome }) => outcome === 'end').length > one.copies) this.again++
     }
     for (const n of handlings.keys()) if (!put.has(Number(n))) say(n, 'is no row', [])
-    if (own.some(({ attempts }) => attempts !== null)) this.#attempts(one, handlings, own, say)
-    else if (one.options.onDone === undefined && !one.options.status) this.#attempts(one, handlings, noted, say)
+    if (own.some(({ attempts }) => attempts !== null)) this.#attempts(handlings, own, givenUp, say)
+    else if (one.options.onDone === undefined && !one.options.status) this.#attempts(handlings, noted, givenUp, say)
   }
 
-  /** Each row has one result, and the right one. */
-  #results({ options, copies }: FireTable, put: Put, own: readonly Mark[], noted: readonly Mark[], say: Say): void {
+  /** Each row has one result, and the right one. Answers how many were given up that would not have failed. */
+  #results({ options, copies }: FireTable, put: Put, own: readonly Mark[], noted: readonly Mark[], say: Say): number {
     const isRemembered = options.onDone === undefined && !options.status && !options.claim
     const results = (isRemembered ? noted : own).filter(({ word }) => isResult(word))
     // A hard delete leaves what failed for good; where the table does not say so its note does.
@@ -67,14 +73,14 @@ export class Verdict {
     const errors = results.filter(({ word }) => word === 'error').length
     const failing = options.onFailed === 'delete' ? 0 : [...put.keys()].filter(this.#rules.fails).length
     if (errors < failing) say('*', `should have failed: ${failing}, not ${errors}`, [])
-    this.givenUp += errors - failing
     const tooEarly = [...own, ...noted].filter(
       ({ word, attempts }) => word === 'error' && attempts !== null && attempts !== this.#rules.maxAttempts,
     )
     for (const { row, ...why } of tooEarly) say(row, 'failed for good too early, or too late', why)
+    return Math.max(errors - failing, 0)
   }
 
-  #row({ copies }: FireTable, n: number, { putAt, all, recorded, killed }: Story, say: Say): void {
+  #row({ copies }: FireTable, n: number, { putAt, all, recorded, killed, lost }: Story, say: Say): void {
     const { maxAttempts, timeoutMs, fails } = this.#rules
     const row = String(n)
     const ends = all.filter(({ outcome }) => outcome === 'end').length
@@ -95,25 +101,33 @@ export class Verdict {
       const [result] = recorded
       if (copies === 1 && result && one.startedAt > result.at + TICK_MS)
         say(row, 'was begun after its result', [all, result])
-      // Only a kill between the end of a handler and its record has the row begun again.
-      if (copies === 1 && before?.outcome === 'end' && !killed.has(pidOf(before)))
+      // After its end only a kill before the record, or a claim that could not be renewed in time, has it begun again.
+      if (copies === 1 && before?.outcome === 'end' && !killed.has(pidOf(before)) && !lost.has(before.claim))
         say(row, 'has a result that was dropped', all)
       before = one
     }
   }
 
-  /** What was recorded last says as many attempts as the last handler of the row did. */
-  #attempts(one: FireTable, handlings: ReadonlyMap<string, Handling[]>, marks: readonly Mark[], say: Say): void {
-    const recorded = marks
-      .filter(({ word, attempts }) => (word === 'done' || word === 'deleted') && attempts !== null)
-      .map(({ attempts }) => attempts)
-    const ended = [...handlings.values()].flatMap((all) => {
+  /**
+   * Each recorded result has as many attempts as a handler saw that ended as the last of its row. Such a row may have been
+   * given up instead, when its attempts after that were all cut off before their handlers began.
+   */
+  #attempts(handlings: ReadonlyMap<string, Handling[]>, marks: readonly Mark[], givenUp: number, say: Say): void {
+    const ended = new Map<number, number>()
+    for (const all of handlings.values()) {
       const last = all.at(-1)
-      return last?.outcome === 'end' ? [last.attempt] : []
-    })
-    const sorted = (list: readonly (number | null)[]) => [...list].sort().join(' ')
-    if (sorted(recorded) !== sorted(ended))
-      say('*', 'have attempts', { recorded: sorted(recorded), ended: sorted(ended), of: one.name })
+      if (last?.outcome === 'end') ended.set(last.attempt, (ended.get(last.attempt) ?? 0) + 1)
+    }
+    const recorded = new Map<number, number>()
+    for (const { word, attempts } of marks) {
+      if (attempts !== null && (word === 'done' || word === 'deleted')) {
+        recorded.set(attempts, (recorded.get(attempts) ?? 0) + 1)
+      }
+    }
+    const without = [...ended].reduce((sum, [attempts, count]) => sum + count - (recorded.get(attempts) ?? 0), 0)
+    const unseen = [...recorded].filter(([attempts, count]) => count > (ended.get(attempts) ?? 0))
+    if (unseen.length > 0 || without > givenUp)
+      say('*', 'have attempts', { recorded: [...recorded], ended: [...ended] })
   }
 }
 
@@ -123,6 +137,7 @@ interface Story {
   all: readonly Handling[]
   recorded: readonly Mark[]
   killed: ReadonlySet<number>
+  lost: ReadonlySet<string>
 }
 
 type Say = (row: string, what: string, why: unknown) => void
