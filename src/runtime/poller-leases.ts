@@ -1,7 +1,7 @@
 /**
  * The claims that a poller holds, and their renewal: each third of the timeout, all at once. A claim that could not be
- * renewed in time is lost: its handler is told by the signal, and its result is not recorded. One whose row somebody else
- * has locked can't be renewed and is not lost either: who claims passes over such rows.
+ * renewed in time is lost: its handler is told by the signal, and its result is recorded only where nobody took the row
+ * meanwhile. One whose row somebody else has locked can't be renewed and is not lost either: who claims passes over it.
  */
 import type { Claim } from '../repositories/polls/claims'
 import type { Extended } from '../repositories/polls/repository'
@@ -13,6 +13,8 @@ export class Lease {
   /** By this process's clock, from before the claim was asked for: it surely holds until then. */
   dueAt: number
   isLost = false
+  /** Given back while its handler ran: what that comes to is not recorded. */
+  isAbandoned = false
   /** Somebody has locked the row, or its note: it can't be renewed, nor taken by others. */
   isLocked = false
   /** Its last attempt, and the one before never came to an end: it may be the death of this process, too. */
@@ -40,6 +42,11 @@ export class Lease {
   lose(): void {
     this.isLost = true
     this.abort()
+  }
+
+  abandon(): void {
+    this.isAbandoned = true
+    this.lose()
   }
 
   abort(): void {

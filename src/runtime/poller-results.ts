@@ -77,14 +77,17 @@ export class Recorder {
   }
 
   /**
-   * Tried until it is recorded or the claim is lost: the work was done. Where the database is there and refuses this
-   * result, something that it may take in its place; else the claim is left to run out, and the poller goes on.
+   * Tried until it is recorded or the claim is lost, and once where it seems to be lost by our clock, as nobody may have
+   * taken it: the work was done. Where the database is there and refuses this result, something that it may take in its
+   * place; else the claim is left to run out, and the poller goes on.
    */
   async record(lease: Lease, outcome: Outcome): Promise<void> {
     const pauses = new Pauses(LONGEST_PAUSE_MS)
     let rest: Outcome[] | null = null
     let asked = 0
-    for (let now: Outcome | undefined = outcome; now && !lease.isLost; ) {
+    let isTried = false
+    for (let now: Outcome | undefined = outcome; now && !lease.isAbandoned && !(lease.isLost && isTried); ) {
+      isTried = true
       try {
         if (!(await this.#options.end(lease, now))) break
         this.#count(now)
@@ -107,7 +110,7 @@ export class Recorder {
   async abandon(lease: Lease): Promise<void> {
     if (lease.isLost) return
     this.lost(lease)
-    lease.lose()
+    lease.abandon()
     await this.#options.end(lease, { is: 'released' }).catch(this.#options.onFault)
   }
 

@@ -42,6 +42,28 @@ describeEngine('sqlite', 'the gate', () => {
       expect(appended).toBeGreaterThanOrEqual(20)
     }, 10_000)
 
+    test('a poll records what was done, though its claim could not be renewed meanwhile', async () => {
+      await store.dataSource.query('CREATE TABLE jobs (id integer PRIMARY KEY, status varchar(40) NOT NULL)')
+      await store.dataSource.query("INSERT INTO jobs VALUES (1, 'ready')")
+      let work: (signal: AbortSignal) => void
+      const begun = new Promise<AbortSignal>((resolve) => {
+        work = resolve
+      })
+      const handler = async (_row: unknown, { signal }: { signal: AbortSignal }) => {
+        work(signal)
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      }
+      const poller = store.poll('jobs', handler, { status: 'status', auto: false, claimTimeoutSeconds: 1 })
+      const once = poller.once()
+      const signal = await begun
+      // Nothing gets through until the claim is over, and the handler was told so.
+      await store.transaction(async () => {
+        while (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, 20))
+      })
+      expect(await once).toMatchObject({ claimed: 1, done: 1, lost: 0 })
+      expect(await store.dataSource.query('SELECT status FROM jobs')).toEqual([{ status: 'done' }])
+    })
+
     test('one transaction at a time, each whole or not at all, and plain writes outlive every rollback', async () => {
       let inside = 0
       let most = 0

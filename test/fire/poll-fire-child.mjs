@@ -36,9 +36,7 @@ for (const { name, options } of tables) {
     ...shared,
     onWarning: () => {},
     onError: (error, row) => {
-      // Of a row that was given up and deleted nothing is told but this.
-      if (!row && !/^Attempt \d+ never came to an end$/.test(error.message))
-        note('fault', error.code ?? error.name, JSON.stringify(`${error.message} ${error.cause ?? ''}`))
+      if (!row) note('fault', error.code ?? error.name, JSON.stringify(`${error.message} ${error.cause ?? ''}`))
     },
   })
 }

@@ -30,7 +30,7 @@ export interface Claim extends Held {
   row: ObjectLiteral
 }
 
-/** A row whose last attempt never came to an end. */
+/** A row whose last attempt never came to an end, as it was before that was noted, or the row deleted. */
 export interface GivenUp extends Held {
   row: ObjectLiteral | null
   error: string
@@ -69,7 +69,7 @@ export class Careful {
 
 export interface Taken {
   held: Held[]
-  givenUp: Held[]
+  givenUp: GivenUp[]
 }
 
 /** What becomes of a claim. */
@@ -194,6 +194,12 @@ export async function readRows(
     }
   }
   return rows
+}
+
+/** The row of what is about to be given up. */
+export async function asGivenUp(reader: Reader, plan: Plan, held: Held): Promise<GivenUp> {
+  const rows = await readRows(reader, plan, [held.ref])
+  return { ...held, row: rows.get(held.ref.rowKey) ?? null, error: unfinished(held.attempts) }
 }
 
 /** False: the table refuses what the work does, and nothing of its last statement is left. */

@@ -7,6 +7,7 @@ import type { Tx } from '../../database/engine'
 import { STATE } from './claim-state'
 import {
   accepted,
+  asGivenUp,
   Careful,
   checkClaimed,
   deleteRow,
@@ -33,8 +34,8 @@ export async function takeDue(tx: Tx, plan: Plan, limits: Limits, claimKey: stri
     for (const due of await chooseDue(tx, plan, state, limits.max - taken.held.length, claimKey)) {
       if (!(await isThere(tx, plan, due))) continue
       if (due.ranOut && due.attempts > plan.maxAttempts) {
+        taken.givenUp.push(await asGivenUp(tx, plan, { ...due, attempts: due.attempts - 1 }))
         await giveUp(tx, plan, due)
-        taken.givenUp.push({ ...due, attempts: due.attempts - 1 })
       } else if (!due.ranOut || careful.takes(due.attempts)) {
         taken.held.push(await takeAgain(tx, plan, due))
       }

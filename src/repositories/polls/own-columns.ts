@@ -6,11 +6,13 @@ import type { Parameter, Reader, Statements, Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
 import {
   accepted,
+  asGivenUp,
   Careful,
   Conditions,
   checkClaimed,
   chooseRows,
   deleteRow,
+  type GivenUp,
   type Held,
   type Limits,
   MAX_ROWS,
@@ -47,13 +49,13 @@ async function take(tx: Tx, plan: Plan, limits: Limits, claimKey: string): Promi
     attempts: Number(row.recentn_attempts ?? 0),
   }))
   const isOut = (row: (typeof chosen)[number]) => row.before !== null && row.attempts >= plan.maxAttempts
-  const givenUp: Held[] = []
+  const givenUp: GivenUp[] = []
   for (const { ref, before, attempts: tried } of chosen.filter(isOut)) {
     const ownKey = before as string
     const held = { ref: { ...ref, claimedBy: ownKey }, claimKey: ownKey, attempts: tried, ranOut: true }
+    givenUp.push(await asGivenUp(tx, plan, held))
     const fails = () => end(tx, plan, held, { is: 'failed', error: unfinished(tried) })
     if (!(await accepted(tx, fails))) await leave(tx, plan, held)
-    givenUp.push(held)
   }
   const careful = new Careful(limits, plan.maxAttempts)
   const fresh = chosen.filter((row) => !isOut(row) && (row.before === null || careful.takes(row.attempts + 1)))

@@ -15,7 +15,6 @@ import {
   type Outcome,
   type Place,
   readRows,
-  unfinished,
 } from './claims'
 import { claimsTable } from './claims-table'
 import { countsOf, isAnyReady } from './counts'
@@ -76,25 +75,17 @@ export class PollRepository {
       const taken = await place.take(tx, plan, limits, newClaimKey())
       // The times were written before it was known how long this takes.
       if (performance.now() - began > plan.timeoutMs / 3) await place.extend(tx, plan, taken.held)
-      const all = [...taken.held, ...taken.givenUp]
       const rows = await readRows(
         tx,
         plan,
-        all.map(({ ref }) => ref),
+        taken.held.map(({ ref }) => ref),
       )
       const claims = taken.held.flatMap((held) => {
         const row = rows.get(held.ref.rowKey)
         return row ? [{ ...held, row }] : []
       })
       checkClaimed(plan, taken.held.length, claims.length)
-      return {
-        claims,
-        givenUp: taken.givenUp.map((held) => ({
-          ...held,
-          row: rows.get(held.ref.rowKey) ?? null,
-          error: unfinished(held.attempts),
-        })),
-      }
+      return { claims, givenUp: taken.givenUp }
     })
   }
 

@@ -76,6 +76,24 @@ export function describePollClaims(context: Context): void {
       expect(await last.counts()).toMatchObject({ ready: 0, claimed: 0, failed: 1, done: 0 })
     })
 
+    it('that are never ended are told with their row, also where that is deleted then', async () => {
+      const name = await tableOf(table, 1)
+      const deleting = { ...options, maxAttempts: 1, onDone: 'delete', onFailed: 'delete' } as const
+      const { handler, until, letGo } = holding()
+      context.afterwards(async () => letGo())
+      void poll(name, handler, deleting).once()
+      await until(1)
+      later(TIMEOUT_SECONDS + 1)
+      const told: unknown[] = []
+      const last = poll(name, () => {}, {
+        ...deleting,
+        onError: (_error, row?: NumberedRow) => told.push(Number(row?.n)),
+      })
+      expect(await last.once()).toMatchObject({ claimed: 0, failed: 1 })
+      expect(told).toEqual([0])
+      expect(await numbersWhere(name)).toEqual([])
+    })
+
     it.each([1, 2])(
       'of rows that die with another are not given up for it, at most %s attempts',
       async (maxAttempts) => {
