@@ -237,7 +237,7 @@ if (require.main === module) {
   const dist = join(__dirname, '..', 'dist', 'src', 'http')
   const { openApiDocument } = require(join(dist, 'openapi', 'document.js'))
   const { storeRoutes } = require(join(dist, 'router.js'))
-  const { processRoutes } = require(join(dist, 'health.js'))
+  const { processRoutes } = require(join(dist, 'routes', 'health.js'))
   const routes = [...storeRoutes, ...processRoutes({ metrics: { text: async () => '', contentType: '' } })]
   const files = exports.wireOf(openApiDocument(routes, '0.0.0', '/'))
   for (const [name, text] of Object.entries(files)) writeFileSync(join(__dirname, '..', 'src/client/wire', name), text)

@@ -7,7 +7,7 @@ import { endWithNpx } from './cli/npx'
 import { addReplayCommand } from './cli/replay-command'
 import { type Config, readConfig } from './config'
 import { RecentnError } from './errors'
-import { runServer } from './http/serve'
+import { runServer } from './http/process/serve'
 import { packageVersion } from './http/version'
 import { openStore } from './store'
 

@@ -1,7 +1,7 @@
 /** The process of the server: runs when it is loaded. */
 import { type Config, readConfig } from './config'
 import { RecentnError } from './errors'
-import { runServer } from './http/serve'
+import { runServer } from './http/process/serve'
 
 function configured(): Config | null {
   try {

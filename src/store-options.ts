@@ -5,7 +5,7 @@ import type { Engine } from './database/engine'
 import { translated } from './database/transaction'
 import { invalidInput, RecentnError } from './errors'
 import { integerFault, MAX_CAPACITY, MAX_TTL_SECONDS } from './rules'
-import { MAX_LANES } from './runtime/appends'
+import { MAX_LANES } from './runtime/batching/appends'
 import type { StoreOptions } from './store-types'
 
 /** What goes wrong in the background, where nobody asked to be told. */

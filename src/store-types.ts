@@ -5,9 +5,9 @@ import type { ApiKey, Keys } from './repositories/keys/types'
 import type { Queues } from './repositories/queues/types'
 import type { Groups, GroupWatch, WatchOptions } from './repositories/recent/types'
 import type { Sequences } from './repositories/sequences'
-import type { BatchingOptions } from './runtime/appends'
-import type { Poller, PollHandler, PollOptions } from './runtime/poller-types'
-import type { Handler, Worker, WorkOptions } from './runtime/worker-types'
+import type { BatchingOptions } from './runtime/batching/appends'
+import type { Poller, PollHandler, PollOptions } from './runtime/poller/types'
+import type { Handler, Worker, WorkOptions } from './runtime/worker/types'
 import type { StoreCounts, StoreTotals } from './store-counts'
 
 export interface StoreOptions {

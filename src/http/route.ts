@@ -2,8 +2,8 @@
 import { type ErrorCode, type Fault, RecentnError } from '../errors'
 import type { Scope } from '../key-rules'
 import type { Store } from '../store-types'
-import type { JsonBody } from './body'
-import type { Parameters, Values } from './parameters'
+import type { JsonBody } from './input/body'
+import type { Parameters, Values } from './input/parameters'
 import type { Reach } from './reach'
 
 export type Method = 'get' | 'put' | 'post' | 'delete'

@@ -3,7 +3,7 @@
  * A handler gets one signal for both and answers with what there is.
  */
 import type { IncomingMessage } from 'node:http'
-import { SenderGone } from './body'
+import { SenderGone } from './input/body'
 
 export class WaitingRequests {
   readonly #waiting = new Set<AbortController>()

@@ -1,7 +1,7 @@
 /** The sweepers of a store: of expired items, of queues, and of feeds; what they remove is counted. */
-import type { BatchedGroups } from './batched-groups'
-import type { BatchedQueues } from './batched-queues'
-import type { PublishedFeeds } from './published-feeds'
+import type { BatchedGroups } from './batching/batched-groups'
+import type { BatchedQueues } from './batching/batched-queues'
+import type { PublishedFeeds } from './feeds/published-feeds'
 import { Sweeper } from './sweeper'
 import type { WorkCounts } from './work-counts'
 

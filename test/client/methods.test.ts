@@ -1,7 +1,7 @@
 /** Every method against the process's app: what it gives, and that together they use every route of the document. */
 import { type Client, createClient, RecentnError } from '../../src/client'
-import { createApp } from '../../src/http/app'
-import { messagesOf } from '../../src/http/messages'
+import { createApp } from '../../src/http/process/app'
+import { messagesOf } from '../../src/http/process/messages'
 import type { Store } from '../../src/store-types'
 import { memoryStore, serving } from '../http/support/client'
 import { document } from '../http/support/documented'

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import fc from 'fast-check'
-import { type JsonBody, readJsonBody } from '../../src/http/body'
+import { type JsonBody, readJsonBody } from '../../src/http/input/body'
 
 /** Reads the bytes as the body of a request. */
 function read(bytes: Buffer): Promise<JsonBody | null> {

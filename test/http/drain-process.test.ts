@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import { connect } from 'node:net'
-import { createApp } from '../../src/http/app'
+import { createApp } from '../../src/http/process/app'
 import { startServer } from '../support/processes'
 import { clientOf, memoryStore, rawExchange, send, serving } from './support/client'
 import { closeStreams, eventually, listening, pause } from './support/streams'

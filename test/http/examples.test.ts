@@ -3,7 +3,7 @@
  * server in a state in which they make sense: once for each good status. The answer must be what the document says, and
  * of the shape of its example. An operation or a status without a state fails.
  */
-import { createApp } from '../../src/http/app'
+import { createApp } from '../../src/http/process/app'
 import type { Store } from '../../src/store-types'
 import { type Answer, type Client, clientOf, memoryStore, send, serving } from './support/client'
 import { document, schemaFault } from './support/documented'

@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { createApp } from '../../src/http/app'
+import { createApp } from '../../src/http/process/app'
 import { pause, timed } from '../support/timing'
 import { clientOf, fresh, memoryStore, serving } from './support/client'
 import { expectAnsweredAtClose, expectAnsweredAtStop, useWaitedOn } from './support/waiting'

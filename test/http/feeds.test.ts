@@ -1,4 +1,4 @@
-import { createApp } from '../../src/http/app'
+import { createApp } from '../../src/http/process/app'
 import { type Client, clientOf, fresh, type Loose, memoryStore, serving, startApp } from './support/client'
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { elementStarts, hasUnusualNumber, memberStart, valueSource } from '../../src/http/json-source'
+import { elementStarts, hasUnusualNumber, memberStart, valueSource } from '../../src/http/input/json-source'
 
 const memberSource = (text: string, name: string) => {
   const start = memberStart(text, 0, name)

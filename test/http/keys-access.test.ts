@@ -1,6 +1,6 @@
 /** Who is let in: by the process before and after there is a key, and by a router in somebody's own app. */
 import express from 'express'
-import { createApp } from '../../src/http/app'
+import { createApp } from '../../src/http/process/app'
 import { createRouter } from '../../src/http/router'
 import { SCOPES } from '../../src/key-rules'
 import { type Answer, clientOf, memoryStore, send, serving, startApp } from './support/client'

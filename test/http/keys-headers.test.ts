@@ -1,5 +1,5 @@
 /** The headers of every answer of the process: what browsers may do with it, and pages of which origins. */
-import { createApp } from '../../src/http/app'
+import { createApp } from '../../src/http/process/app'
 import { clientOf, memoryStore, rawExchange, send, serving, startApp } from './support/client'
 
 const APP = 'https://app.example.org'

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { openLog } from '../../src/http/log'
+import { openLog } from '../../src/http/process/log'
 import { startServer } from '../support/processes'
 import { clientOf, type Loose, send } from './support/client'
 import { eventually, pause } from './support/streams'
@@ -89,7 +89,7 @@ test('JSON: tells which key it was, and of errors what they are', async () => {
 
 test('JSON: an error is one line, its stack in it', async () => {
   const code = `
-    const { openLog } = require('./dist/src/http/log')
+    const { openLog } = require('./dist/src/http/process/log')
     const { RecentnError } = require('./dist/src/errors')
     const log = openLog('json', 'info')
     const error = new Error('broken\\nin two lines', { cause: Object.assign(new Error('below'), { errno: 1213, query: 'SELECT secret' }) })

@@ -1,4 +1,4 @@
-import { parseQuery } from '../../src/http/query'
+import { parseQuery } from '../../src/http/input/query'
 
 const parsed = (target: string) => {
   const { values, faults } = parseQuery(target)

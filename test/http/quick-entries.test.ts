@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import type { Fault } from '../../src/errors'
-import type { JsonBody } from '../../src/http/body'
-import { quickEntries, quickValue } from '../../src/http/quick-entries'
-import { entriesOf, givenValue, toEntries, toValue } from '../../src/http/validate-feeds'
+import type { JsonBody } from '../../src/http/input/body'
+import { quickEntries, quickValue } from '../../src/http/input/quick-entries'
+import { entriesOf, givenValue, toEntries, toValue } from '../../src/http/input/validate-feeds'
 import { agree, expectAgreeing, json, key, name, object } from './support/json-texts'
 
 const value = fc.oneof(

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import type { JsonBody } from '../../src/http/body'
-import { newGroupItemOf, newItemOf } from '../../src/http/dto/items'
-import { quickBatch, quickItem } from '../../src/http/quick-items'
-import { batchDto, itemDto, toBatch, toItem } from '../../src/http/validate'
+import type { JsonBody } from '../../src/http/input/body'
+import { newGroupItemOf, newItemOf } from '../../src/http/input/dto/items'
+import { quickBatch, quickItem } from '../../src/http/input/quick-items'
+import { batchDto, itemDto, toBatch, toItem } from '../../src/http/input/validate'
 import { agree, expectAgreeing, json, key, name, object, time } from './support/json-texts'
 
 const usual = {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import type { Fault } from '../../src/errors'
-import type { JsonBody } from '../../src/http/body'
-import { quickMessage, quickMessages } from '../../src/http/quick-messages'
-import { messageOf, messagesOf, toSending } from '../../src/http/validate-messages'
+import type { JsonBody } from '../../src/http/input/body'
+import { quickMessage, quickMessages } from '../../src/http/input/quick-messages'
+import { messageOf, messagesOf, toSending } from '../../src/http/input/validate-messages'
 import { agree, expectAgreeing, json, key, name, object } from './support/json-texts'
 
 const whole = (min: number, max: number) =>

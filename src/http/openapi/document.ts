@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document, made from the route tables. */
 import { ERROR_TITLES, type ErrorCode } from '../../errors'
-import type { Parameter, Parameters } from '../parameters'
-import { STATUS_OF } from '../problem'
+import type { Parameter, Parameters } from '../input/parameters'
+import { STATUS_OF } from '../output/problem'
 import type { Operation, Outcome, Route } from '../route'
 import * as example from './examples'
 import { schemas } from './schemas'

@@ -1,5 +1,5 @@
 /** What must not stop publishers, writers, readers and the closing of a store. */
-import { Publisher } from '../../../src/runtime/publisher'
+import { Publisher } from '../../../src/runtime/feeds/publisher'
 import { type Context, eventually, sleep } from './context'
 import { whileOpen } from './feeds-tools'
 import { range } from './queues-tools'

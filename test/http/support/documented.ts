@@ -1,9 +1,9 @@
 /** Judges answers by the OpenAPI document: what the server says must be what the document says it says. */
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020'
 import addFormats from 'ajv-formats'
-import { processRoutes } from '../../../src/http/health'
 import { openApiDocument } from '../../../src/http/openapi/document'
 import { storeRoutes } from '../../../src/http/router'
+import { processRoutes } from '../../../src/http/routes/health'
 
 interface Json {
   [key: string]: Json

@@ -1,7 +1,7 @@
 /** JSON texts for property tests of how bodies are read, and what it is that two ways of reading agree. */
 import fc from 'fast-check'
 import type { Fault } from '../../../src/errors'
-import type { JsonBody } from '../../../src/http/body'
+import type { JsonBody } from '../../../src/http/input/body'
 
 /** JSON texts, among them what JSON.parse rounds, what it keeps from no prototype, and what a rule refuses. */
 const number = fc.oneof(

@@ -1,6 +1,6 @@
 /** Clients with API keys, of an app over a store of any engine. */
-import { createApp } from '../../../src/http/app'
-import { messagesOf } from '../../../src/http/messages'
+import { createApp } from '../../../src/http/process/app'
+import { messagesOf } from '../../../src/http/process/messages'
 import { openStore } from '../../../src/store'
 import type { Store, StoreOptions } from '../../../src/store-types'
 import { ENGINES, type EngineName, engineUrl, freshDatabase } from '../../support/engines'

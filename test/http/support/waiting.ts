@@ -1,7 +1,7 @@
 /** Calls that wait, and what answers them when the server stops or its store is closed. */
-import { createApp } from '../../../src/http/app'
-import { listen } from '../../../src/http/listen'
-import { messagesOf } from '../../../src/http/messages'
+import { createApp } from '../../../src/http/process/app'
+import { listen } from '../../../src/http/process/listen'
+import { messagesOf } from '../../../src/http/process/messages'
 import type { Store } from '../../../src/store-types'
 import { pause, timed } from '../../support/timing'
 import { type Answer, type Client, clientOf, memoryStore, type Sent, send, serving } from './client'

@@ -1,0 +1,123 @@
+/** Reading a request's JSON body, within a bound of memory whatever is sent. */
+import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage } from 'node:http'
+import { RecentnError } from '../../errors'
+
+export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
+
+/** How long a sender may go on with a body that was refused before it is told. */
+const DISCARD_MS = 5_000
+
+/** A parsed body. `text` is its source, where that is known. */
+export interface JsonBody {
+  value: unknown
+  text: string | null
+}
+
+/**
+ * The JSON body of a request; null when it has none. What a parser of the surrounding app left in `request.body` is used.
+ * Throws `body_too_large`, `unsupported_media_type`, `malformed_json`, and `invalid_input` for text that is not UTF-8.
+ */
+export async function readJsonBody(
+  request: IncomingMessage & { body?: unknown },
+  limitBytes: number,
+): Promise<JsonBody | null> {
+  const declared = Number(request.headers['content-length'] ?? 0)
+  if (declared > limitBytes) {
+    await discard(request)
+    throw tooLarge(limitBytes)
+  }
+  if (declared === 0 && request.headers['transfer-encoding'] === undefined) return null
+  const given = request.body
+  if (given === undefined) return parsed(request, await readBytes(request, limitBytes))
+  if (Buffer.isBuffer(given)) return parsed(request, given)
+  if (typeof given === 'string') return parsed(request, Buffer.from(given))
+  checkMediaType(request)
+  return { value: given, text: null }
+}
+
+function parsed(request: IncomingMessage, bytes: Buffer): JsonBody | null {
+  if (bytes.length === 0) return null
+  checkMediaType(request)
+  if (!isUtf8(bytes)) throw malformed('is not UTF-8')
+  const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0 // a byte order mark
+  const text = bytes.toString('utf8', start)
+  try {
+    return { value: JSON.parse(text), text }
+  } catch (error) {
+    throw malformed(`is not well-formed JSON: ${(error as Error).message}`)
+  }
+}
+
+function malformed(detail: string): RecentnError {
+  return new RecentnError('malformed_json', `The body ${detail}`, { faults: [{ pointer: '', detail }] })
+}
+
+function tooLarge(limitBytes: number): RecentnError {
+  return new RecentnError('body_too_large', `The body may have at most ${limitBytes} bytes`)
+}
+
+function checkMediaType({ headers }: IncomingMessage): void {
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new RecentnError('unsupported_media_type', 'The body must not be compressed')
+  }
+  if (headers['content-type'] === 'application/json') return
+  const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';')
+  if (type.trim().toLowerCase() !== 'application/json') throw new RecentnError('unsupported_media_type')
+  for (const parameter of parameters) {
+    const charset = /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(parameter)?.[1]?.toLowerCase()
+    if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
+      throw new RecentnError('unsupported_media_type', 'The body must be in UTF-8')
+    }
+  }
+}
+
+function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    let complete = false
+    request.on('data', (chunk: Buffer) => {
+      const fitted = size <= limitBytes
+      size += chunk.length
+      if (size <= limitBytes) chunks.push(chunk)
+      else if (fitted) {
+        chunks.length = 0
+        discard(request).then(() => reject(tooLarge(limitBytes)))
+      }
+    })
+    request.on('end', () => {
+      complete = true
+      if (size <= limitBytes) resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size))
+    })
+    // The sender is gone: there is nobody to answer, and nothing of a half-sent request may be stored.
+    request.on('error', () => reject(new SenderGone()))
+    request.on('close', () => {
+      if (!complete && size <= limitBytes) reject(new SenderGone())
+    })
+    if (request.readableEnded) resolve(Buffer.alloc(0))
+    else if (request.destroyed) reject(new SenderGone())
+  })
+}
+
+/** The connection was closed before the body was complete. */
+export class SenderGone extends Error {}
+
+/**
+ * Lets the rest of a refused body run past, and resolves when it has. An answer before that would be lost on a sender
+ * that only reads when it has sent everything, because its connection may be closed with the answer.
+ */
+function discard(request: IncomingMessage): Promise<void> {
+  // A parser of the surrounding app has read it all.
+  if (request.readableEnded || request.destroyed) return Promise.resolve()
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, DISCARD_MS)
+    const done = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    request.once('end', done).once('close', done).on('error', done)
+    request.resume()
+  })
+}

@@ -1,0 +1,49 @@
+/** Feeds as JSON text. Values are the text that the store keeps: they are never parsed on the way out. */
+import { jsonTextOf } from '../../json'
+import type { Change, Changes, Consumer, Entry, FeedPage, FeedStatus, PutEntry } from '../../repositories/feeds/types'
+import { timeOrNull } from '../input/time-text'
+
+const text = JSON.stringify
+
+export function renderEntry({ key, value, version, syncId, deleted, updatedAt }: Entry): string {
+  return (
+    `{"key":${text(key)},"value":${jsonTextOf(value)},"version":${version},` +
+    `"syncId":${syncId === null ? 'null' : `"${syncId}"`},"deleted":${deleted},"updatedAt":${timeOrNull(updatedAt)}}`
+  )
+}
+
+export function renderPutEntries(entries: readonly PutEntry[]): string {
+  return `{"entries":[${entries.map(({ key, version }) => `{"key":${text(key)},"version":${version}}`).join(',')}]}`
+}
+
+export function renderChanges({ changes, cursor, hasMore }: Changes): string {
+  return `{"changes":[${changes.map(renderChange).join(',')}],"cursor":"${cursor}","hasMore":${hasMore}}`
+}
+
+function renderChange({ syncId, key, value, version, deleted }: Change): string {
+  return (
+    `{"syncId":"${syncId}","key":${text(key)},"value":${jsonTextOf(value)},` +
+    `"version":${version},"deleted":${deleted}}`
+  )
+}
+
+export function renderConsumer(consumer: Consumer): string {
+  return text(consumerBody(consumer))
+}
+
+export function renderFeed(feed: FeedStatus): string {
+  return text(feedBody(feed))
+}
+
+export function renderFeedPage({ feeds, nextAfter }: FeedPage): string {
+  return text({ feeds: feeds.map(feedBody), nextAfter })
+}
+
+function consumerBody({ consumer, cursor, lag }: Consumer) {
+  return { consumer, cursor: String(cursor), lag }
+}
+
+function feedBody({ feed, lastSyncId, entries, unpublished, oldestUnpublishedSeconds, consumers }: FeedStatus) {
+  const status = { lastSyncId: String(lastSyncId), entries, unpublished, oldestUnpublishedSeconds }
+  return { feed, ...status, consumers: consumers.map(consumerBody) }
+}

@@ -1,0 +1,78 @@
+/** Queues and messages as JSON text. Bodies are the text that the store keeps: they are never parsed on the way out. */
+import { jsonTextOf } from '../../json'
+import type {
+  Message,
+  MessagePage,
+  PeekedMessage,
+  Queue,
+  QueuePage,
+  QueueStatus,
+} from '../../repositories/queues/types'
+import { timeOrNull, timeText } from '../input/time-text'
+
+const text = JSON.stringify
+
+function textOrNull(value: string | null): string {
+  return value === null ? 'null' : text(value)
+}
+
+export function renderMessages(messages: readonly Message[]): string {
+  return `{"messages":[${messages.map(renderMessage).join(',')}]}`
+}
+
+function renderMessage(message: Message): string {
+  return (
+    `{"id":"${message.id}","body":${jsonTextOf(message.body)},"receiveCount":${message.receiveCount},` +
+    `"receiptHandle":${text(message.receiptHandle)},"sentAt":"${timeText(message.sentAt)}",` +
+    `"visibleAt":"${timeText(message.visibleAt)}",${renderEnd(message)}}`
+  )
+}
+
+export function renderMessagePage({ messages, nextAfter }: MessagePage): string {
+  return `{"messages":[${messages.map(renderPeeked).join(',')}],"nextAfter":${textOrNull(nextAfter)}}`
+}
+
+export function renderPeeked(message: PeekedMessage): string {
+  return (
+    `{"id":"${message.id}","state":"${message.state}","body":${jsonTextOf(message.body)},` +
+    `"receiveCount":${message.receiveCount},"maxReceives":${message.maxReceives},` +
+    `"sentAt":"${timeText(message.sentAt)}","visibleAt":"${timeText(message.visibleAt)}",` +
+    `"lastReceivedAt":${timeOrNull(message.lastReceivedAt)},"archivedAt":${timeOrNull(message.archivedAt)},` +
+    `${renderEnd(message)}}`
+  )
+}
+
+function renderEnd({ lastError, messageGroup, priority }: Message | PeekedMessage): string {
+  return `"lastError":${textOrNull(lastError)},"messageGroup":${textOrNull(messageGroup)},"priority":${priority}`
+}
+
+export function renderQueue(queue: Queue): string {
+  return text(queueBody(queue))
+}
+
+export function renderQueueStatus(queue: QueueStatus): string {
+  return text(statusBody(queue))
+}
+
+export function renderQueuePage({ queues, nextAfter }: QueuePage): string {
+  return text({ queues: queues.map(statusBody), nextAfter })
+}
+
+function statusBody(queue: QueueStatus) {
+  const { ready, inFlight, delayed, dead, archived } = queue.counts
+  const counts = { ready, inFlight, delayed, dead, archived }
+  return { ...queueBody(queue), counts, oldestAgeSeconds: queue.oldestAgeSeconds }
+}
+
+function queueBody(queue: Queue) {
+  return {
+    queue: queue.queue,
+    visibilityTimeoutSeconds: queue.visibilityTimeoutSeconds,
+    maxReceives: queue.maxReceives,
+    deadLetterQueue: queue.deadLetterQueue,
+    onDelete: queue.onDelete,
+    retentionSeconds: queue.retentionSeconds,
+    paused: queue.paused,
+    createdAt: timeText(queue.createdAt),
+  }
+}

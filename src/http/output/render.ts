@@ -1,0 +1,84 @@
+/**
+ * Results of the store as JSON text. Ids are strings, times RFC 3339 in UTC with milliseconds, and payloads are the
+ * text that the store keeps: they are never parsed on the way out.
+ */
+import { jsonTextOf } from '../../json'
+import type { AppendedItem, Group, GroupPage, Item, MemberItems, Policy, Recent } from '../../repositories/recent/types'
+import { timeOrNull } from '../input/time-text'
+
+const text = JSON.stringify
+
+export function renderItem(item: Item): string {
+  return renderItemOf(text(item.group), item)
+}
+
+/** An item of a group whose name is JSON text already. */
+function renderItemOf(group: string, item: Item): string {
+  return (
+    `{"group":${group},"id":"${item.id}","slot":${item.slot},"member":${text(item.member)},` +
+    `"payload":${item.payload === null ? 'null' : jsonTextOf(item.payload)},` +
+    `"occurredAt":${timeOrNull(item.occurredAt)},"eventId":${item.eventId === null ? 'null' : text(item.eventId)},` +
+    `"createdAt":${timeOrNull(item.createdAt)}}`
+  )
+}
+
+function renderItems(items: readonly Item[]): string {
+  return `[${items.map(renderItem).join(',')}]`
+}
+
+/** Where each item of a batch went. */
+export function renderAppended(items: readonly AppendedItem[]): string {
+  const places = items.map(({ group, id, slot }) => `{"group":${text(group)},"id":"${id}","slot":${slot}}`)
+  return `{"items":[${places.join(',')}]}`
+}
+
+export function renderRecent(recent: Recent): string {
+  const { nextBefore } = recent
+  return `{${recentMembers(recent)},"nextBefore":${nextBefore === null ? 'null' : `"${nextBefore}"`}}`
+}
+
+/**
+ * The pages of several groups, in about `maxBytes` of payload together but with at least one item of each. A page that
+ * is shorter than `limit` because of that says where it goes on.
+ */
+export function renderRecentMany(pages: readonly Recent[], limit: number, maxBytes: number): string {
+  let left = maxBytes
+  const groups = pages.map((page) => {
+    const items = page.items.filter((item, i) => {
+      const fits = i === 0 || left > 0
+      if (fits) left -= jsonTextOf(item.payload).length
+      return fits
+    })
+    const isCut = items.length < page.items.length || (page.nextBefore !== null && items.length < limit)
+    const goesOn = isCut ? `,"nextBefore":"${items.at(-1)?.id}"` : ''
+    return `{${recentMembers({ ...page, items })}${goesOn}}`
+  })
+  return `{"groups":[${groups.join(',')}]}`
+}
+
+function recentMembers({ group, capacity, mode, total, items }: Recent): string {
+  const name = text(group)
+  let list = ''
+  for (const item of items) list += (list === '' ? '' : ',') + renderItemOf(name, item)
+  return `"group":${name},"capacity":${capacity},"mode":"${mode}","total":"${total}","items":[${list}]`
+}
+
+export function renderMemberItems({ items, nextAfter }: MemberItems): string {
+  return `{"items":${renderItems(items)},"nextAfter":${text(nextAfter)}}`
+}
+
+export function renderGroup(group: Group): string {
+  return text(groupBody(group))
+}
+
+export function renderGroupPage({ groups, nextAfter }: GroupPage): string {
+  return text({ groups: groups.map(groupBody), nextAfter })
+}
+
+function groupBody({ group, capacity, mode, ttlSeconds, total, createdAt }: Group) {
+  return { group, capacity, mode, ttlSeconds, total: String(total), createdAt: createdAt.toISOString() }
+}
+
+export function policyBody({ prefix, capacity, mode, ttlSeconds }: Policy) {
+  return { prefix, capacity, mode, ttlSeconds }
+}

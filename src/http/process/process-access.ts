@@ -1,0 +1,46 @@
+/**
+ * Who may do what at a process of its own. Once there was a key, every request needs one. Before, whoever reaches the
+ * server may do everything: then it listens on loopback only, and takes only requests that are local by their Host and
+ * Origin. There is no way back from the one to the other, so that no request ever needs neither.
+ */
+import type { RequestHandler } from 'express'
+import type { Store } from '../../store-types'
+import { byKey, EVERYTHING, type Guard, guardOf } from '../access'
+import { localOnly } from './local-only'
+
+export interface ProcessAccess {
+  guard: Guard
+  /** What every request must get past. */
+  door: RequestHandler
+}
+
+/** `allowAnonymous`: everyone may do everything, whether or not there are keys. */
+export function processAccess(store: Store, allowAnonymous: boolean): ProcessAccess {
+  if (allowAnonymous) return { guard: guardOf('anonymous', store), door: (_request, _response, next) => next() }
+  // Known before the first request, which then need not wait for the database to be refused.
+  store.keys.exist().catch(() => {})
+  return {
+    async guard(request, scope) {
+      return scope !== null && (await store.keys.exist()) ? byKey(store.keys, request, scope) : EVERYTHING
+    },
+    async door(request, response, next) {
+      if (await soon(store.keys.exist())) next()
+      else localOnly(request, response, next)
+    },
+  }
+}
+
+/** A process whose database is away, or answers nothing, must still tell that it lives. */
+const SOON_MS = 500
+
+/** False where it can't be known soon. */
+function soon(answer: Promise<boolean>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, SOON_MS, false)
+    const done = (known: boolean) => {
+      clearTimeout(timer)
+      resolve(known)
+    }
+    answer.then(done, () => done(false))
+  })
+}

@@ -1,0 +1,117 @@
+/** `/v1/feeds/{feed}/changes` and `/consumers`: reading what was published, and remembering how far one is. */
+import { MAX_WAIT_SECONDS } from '../../queue-rules'
+import { MAX_BATCH } from '../../rules'
+import { CursorDto } from '../input/dto/feeds'
+import { cursorParameter, limitParameter, nameParameter, optional, wholeParameter } from '../input/parameters'
+import { toDto } from '../input/validate'
+import * as example from '../openapi/feed-examples'
+import { renderChanges, renderConsumer } from '../output/render-feeds'
+import { feedInPath } from '../reach'
+import { gone, ok, type Route, route } from '../route'
+import { pathParameters } from './feeds'
+import { MAX_ANSWER_BYTES } from './items'
+
+const path = '/v1/feeds/{feed}/consumers/{consumer}'
+const consumerParameters = { ...pathParameters, consumer: nameParameter('The consumer.', 'search') }
+
+const changes = route({
+  method: 'get',
+  path: '/v1/feeds/{feed}/changes',
+  scope: 'feed',
+  reach: feedInPath,
+  pathParameters,
+  queryParameters: {
+    after: cursorParameter('A `cursor`: only what was published after it; from the beginning when left out.', '1041'),
+    consumer: optional(nameParameter('Start at the stored cursor of this consumer, in place of `after`.', 'search')),
+    limit: limitParameter(MAX_BATCH, 100),
+    waitSeconds: wholeParameter('How long to wait for a change when there is none.', 0, MAX_WAIT_SECONDS, 0),
+  },
+  checkQuery({ after, consumer }, faults) {
+    if (after === undefined || consumer === undefined) return
+    faults.push({ parameter: 'after', detail: 'must not be given with consumer' })
+    faults.push({ parameter: 'consumer', detail: 'must not be given with after' })
+  },
+  operation: {
+    id: 'getChanges',
+    tag: 'Feeds',
+    summary: 'What was published after a cursor, in the order of the sync ids',
+    description:
+      'Of each entry the latest value, and tombstones of what was deleted. Reading moves no cursor. With `waitSeconds`, ' +
+      'an answer without changes comes only after so long; what is written meanwhile is answered within 1 second. A ' +
+      'feed that has not begun has no changes. An answer stops at about 4 MiB. When a tombstone after the cursor has ' +
+      'been removed: 410 `cursor_expired`; start over at "0".',
+    outcomes: {
+      200: { description: 'The changes; none when there are none.', schema: 'Changes', example: example.changes },
+    },
+    refusals: ['cursor_expired'],
+  },
+  waits: true,
+  async handle(store, { path: { feed }, query, signal }) {
+    const options = { ...query, values: 'text', maxBytes: MAX_ANSWER_BYTES, signal } as const
+    return ok(renderChanges(await store.feeds.changes(feed, options)))
+  },
+})
+
+const get = route({
+  method: 'get',
+  path,
+  scope: 'feed',
+  reach: feedInPath,
+  pathParameters: consumerParameters,
+  operation: {
+    id: 'getConsumer',
+    tag: 'Feeds',
+    summary: 'The stored cursor of a consumer, and how far behind it is',
+    description: 'That of a consumer that is not known is "0".',
+    outcomes: { 200: { description: 'The consumer.', schema: 'Consumer', example: example.consumer } },
+  },
+  async handle(store, { path: { feed, consumer } }) {
+    return ok(renderConsumer(await store.feeds.getConsumer(feed, consumer)))
+  },
+})
+
+const put = route({
+  method: 'put',
+  path,
+  scope: 'feed',
+  reach: feedInPath,
+  pathParameters: consumerParameters,
+  body: {
+    schema: 'NewCursor',
+    example: example.newCursor,
+    read: (body, faults) => toDto(CursorDto, body.value, '', faults),
+  },
+  operation: {
+    id: 'putConsumer',
+    tag: 'Feeds',
+    summary: 'Move the stored cursor of a consumer',
+    description:
+      'Forward only: a smaller one is answered with the cursor as it was, unless `force` is true. One beyond the last ' +
+      'sync id is refused. A consumer that is not known is remembered from now on.',
+    outcomes: { 200: { description: 'The consumer as it is now.', schema: 'Consumer', example: example.consumer } },
+  },
+  async handle(store, { path: { feed, consumer }, body: { cursor, force } }) {
+    const moved = await store.feeds.putConsumer(feed, consumer, BigInt(cursor), { force: force ?? undefined })
+    return ok(renderConsumer(moved))
+  },
+})
+
+const remove = route({
+  method: 'delete',
+  path,
+  scope: 'feed',
+  reach: feedInPath,
+  pathParameters: consumerParameters,
+  operation: {
+    id: 'deleteConsumer',
+    tag: 'Feeds',
+    summary: 'Forget a consumer',
+    outcomes: { 204: { description: 'It is forgotten.' } },
+    refusals: ['consumer_not_found'],
+  },
+  async handle(store, { path: { feed, consumer } }) {
+    return gone(await store.feeds.deleteConsumer(feed, consumer), 'consumer_not_found')
+  },
+})
+
+export const feedChangeRoutes: readonly Route[] = [changes, get, put, remove]

@@ -1,0 +1,99 @@
+/** `/v1/feeds/{feed}/entries`: writing the entries of a feed, and reading one by its key. */
+import { MAX_BATCH } from '../../rules'
+import { nameParameter } from '../input/parameters'
+import { toEntries, toValue } from '../input/validate-feeds'
+import * as example from '../openapi/feed-examples'
+import { renderEntry, renderPutEntries } from '../output/render-feeds'
+import { feedInPath } from '../reach'
+import { found, ok, type Route, route } from '../route'
+import { pathParameters } from './feeds'
+
+const path = '/v1/feeds/{feed}/entries/{key}'
+const keyParameters = { ...pathParameters, key: nameParameter('The key of the entry.', 'fred') }
+
+const get = route({
+  method: 'get',
+  path,
+  scope: 'feed',
+  reach: feedInPath,
+  pathParameters: keyParameters,
+  operation: {
+    id: 'getEntry',
+    tag: 'Feeds',
+    summary: 'One entry',
+    outcomes: { 200: { description: 'The entry.', schema: 'Entry', example: example.entry } },
+    refusals: ['entry_not_found'],
+  },
+  async handle(store, { path: { feed, key } }) {
+    return ok(renderEntry(found(await store.feeds.get(feed, key, { values: 'text' }), 'entry_not_found')))
+  },
+})
+
+const put = route({
+  method: 'put',
+  path,
+  scope: 'feed',
+  reach: feedInPath,
+  pathParameters: keyParameters,
+  body: { schema: 'NewValue', example: example.newValue, read: toValue },
+  operation: {
+    id: 'putEntry',
+    tag: 'Feeds',
+    summary: 'Write an entry',
+    description:
+      'It has no sync id until a publisher gives it the next one. A feed begins with its first entry. Refused for a ' +
+      'feed whose entries come from elsewhere: `recent-groups`, and those that follow a table.',
+    outcomes: { 200: { description: 'Written, committed.', schema: 'Entry', example: example.writtenEntry } },
+  },
+  async handle(store, { path: { feed, key }, body }) {
+    const entry = await store.feeds.put(feed, key, body)
+    // The text as it was sent: what the store answers is parsed.
+    return ok(renderEntry({ ...entry, value: body }))
+  },
+})
+
+const remove = route({
+  method: 'delete',
+  path,
+  scope: 'feed',
+  reach: feedInPath,
+  pathParameters: keyParameters,
+  operation: {
+    id: 'deleteEntry',
+    tag: 'Feeds',
+    summary: 'Delete an entry, leaving a tombstone that consumers see',
+    outcomes: { 200: { description: 'The tombstone.', schema: 'Entry', example: example.tombstone } },
+    refusals: ['entry_not_found'],
+  },
+  async handle(store, { path: { feed, key } }) {
+    return ok(renderEntry(found(await store.feeds.delete(feed, key), 'entry_not_found')))
+  },
+})
+
+const putMany = route({
+  method: 'post',
+  path: '/v1/feeds/{feed}/entries',
+  scope: 'feed',
+  reach: feedInPath,
+  pathParameters,
+  body: { schema: 'NewEntries', example: example.newEntries, read: toEntries, at: '/entries' },
+  operation: {
+    id: 'putEntries',
+    tag: 'Feeds',
+    summary: `Write up to ${MAX_BATCH} entries`,
+    description: 'One commit, all or nothing. Of a key that is given twice the last value stays.',
+    outcomes: {
+      200: {
+        description: 'Written, committed; in the order given.',
+        schema: 'PutEntries',
+        example: example.putEntries,
+      },
+    },
+  },
+  async handle(store, { path: { feed }, body }) {
+    const { entries } = await store.feeds.putMany(feed, body)
+    return ok(renderPutEntries(entries))
+  },
+})
+
+export const feedEntryRoutes: readonly Route[] = [get, put, remove, putMany]

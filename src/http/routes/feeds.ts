@@ -1,0 +1,101 @@
+/** `/v1/feeds` and `/v1/feeds/{feed}`: what feeds there are, how far each is, and what is done to all that they hold. */
+import { RECENT_GROUPS } from '../../feed-rules'
+import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
+import { toSelection } from '../input/validate-feeds'
+import * as example from '../openapi/feed-examples'
+import { renderFeed, renderFeedPage } from '../output/render-feeds'
+import { feedInPath, narrowed } from '../reach'
+import { found, gone, ok, type Route, route } from '../route'
+
+const path = '/v1/feeds/{feed}'
+export const pathParameters = { feed: nameParameter('The feed.', 'users') }
+
+const list = route({
+  method: 'get',
+  path: '/v1/feeds',
+  scope: 'read',
+  reach: 'within',
+  queryParameters: {
+    prefix: prefixParameter('Only feeds whose name begins with this.', 'users'),
+    ...pageParameters('users'),
+  },
+  operation: {
+    id: 'listFeeds',
+    tag: 'Feeds',
+    summary: 'The feeds, by name',
+    outcomes: { 200: { description: 'A page of feeds.', schema: 'FeedPage', example: example.feedPage } },
+  },
+  async handle(store, { query, within }) {
+    const prefix = narrowed(query.prefix, within)
+    if (prefix === null) return ok(renderFeedPage({ feeds: [], nextAfter: null }))
+    const { feeds, nextAfter } = await store.feeds.list({ ...query, prefix })
+    // That of the groups is nobody's who is confined, whatever the prefix.
+    const shown = within === null ? feeds : feeds.filter(({ feed }) => feed !== RECENT_GROUPS)
+    return ok(renderFeedPage({ feeds: shown, nextAfter }))
+  },
+})
+
+const get = route({
+  method: 'get',
+  path,
+  scope: 'read',
+  reach: feedInPath,
+  pathParameters,
+  operation: {
+    id: 'getFeed',
+    tag: 'Feeds',
+    summary: 'The last sync id of a feed, what it holds, what waits for a publisher, and how far its consumers are',
+    outcomes: { 200: { description: 'The feed.', schema: 'Feed', example: example.feed } },
+    refusals: ['feed_not_found'],
+  },
+  async handle(store, { path: { feed } }) {
+    return ok(renderFeed(found(await store.feeds.getFeed(feed), 'feed_not_found')))
+  },
+})
+
+const drop = route({
+  method: 'delete',
+  path,
+  scope: 'admin',
+  reach: feedInPath,
+  pathParameters,
+  operation: {
+    id: 'deleteFeed',
+    tag: 'Feeds',
+    summary: 'Drop a feed with its entries and consumers',
+    description:
+      'It is empty at once. One that is begun anew under this name goes on with greater sync ids, and cursors from ' +
+      'before are expired.',
+    outcomes: { 204: { description: 'It is gone.' } },
+    refusals: ['feed_not_found'],
+  },
+  async handle(store, { path: { feed } }) {
+    return gone(await store.feeds.deleteFeed(feed), 'feed_not_found')
+  },
+})
+
+const republish = route({
+  method: 'post',
+  path: `${path}/republish`,
+  scope: 'feed',
+  reach: feedInPath,
+  pathParameters,
+  body: { schema: 'Republish', example: example.republish, read: toSelection },
+  operation: {
+    id: 'republishEntries',
+    tag: 'Feeds',
+    summary: 'Have entries published again, unchanged',
+    description:
+      'By their keys, those that are not there counting for nothing, or by what their keys begin with. Tombstones are ' +
+      'published again too. A prefix goes in batches, each committed by itself.',
+    outcomes: {
+      200: { description: 'How many will be published again.', schema: 'Republished', example: example.republished },
+    },
+    refusals: ['feed_not_found'],
+  },
+  async handle(store, { path: { feed }, body }) {
+    return ok(JSON.stringify(await store.feeds.republish(feed, body)))
+  },
+})
+
+export const feedRoutes: readonly Route[] = [list, get, drop, republish]

@@ -1,0 +1,64 @@
+/** `/v1/groups/{group}/stream`: what happens to a group, as server-sent events. */
+import type { GroupEvent } from '../../repositories/recent/types'
+import { idParameter, nameParameter, optional } from '../input/parameters'
+import * as example from '../openapi/examples'
+import { renderItem } from '../output/render'
+import { pathName } from '../reach'
+import { type Route, route } from '../route'
+
+const stream = route({
+  method: 'get',
+  path: '/v1/groups/{group}/stream',
+  scope: 'read',
+  reach: pathName('group'),
+  pathParameters: { group: nameParameter('The group.', 'article:42') },
+  queryParameters: {
+    after: optional(idParameter('Begin after this item, where there is no `Last-Event-ID`.', '41')),
+  },
+  operation: {
+    id: 'streamGroup',
+    tag: 'Items',
+    summary: 'What happens to a group, as server-sent events',
+    description:
+      'Within a second of the commit, whichever process it is of: `item` (its id is the `id` of the event, its data the ' +
+      'item) for what is appended, oldest first; `removed` (data `GroupRemoved`) for what is no longer in the window for ' +
+      'another reason than newer items in a full one; `reset` (data `GroupReset`): read the group anew, what changes from ' +
+      'then on follows. Whoever keeps the newest `capacity` items, without the removed ones, has the window. A comment ' +
+      'every 15 seconds. From now on, or, with a `Last-Event-ID` or `after`, from that item on: what came since and is ' +
+      'still there, or a `reset` where some of it was pushed out. A group that does not exist is waited for.',
+    outcomes: {
+      200: {
+        description: 'The events, for as long as the client stays.',
+        schema: 'GroupEvents',
+        example: example.groupEvents,
+        type: 'text/event-stream',
+      },
+    },
+  },
+  streams: true,
+  async handle(store, { path: { group }, query, lastEventId, signal }) {
+    const watch = store.groups.watch(group, { after: lastEventId ?? query.after, signal, payloads: 'text' })
+    await watch.ready
+    return { status: 200, events: texts(watch) }
+  },
+})
+
+async function* texts(events: AsyncIterable<GroupEvent>): AsyncIterable<string> {
+  for await (const event of events) yield textOf(event)
+}
+
+function textOf(event: GroupEvent): string {
+  if (event.type === 'item') return `id: ${event.item.id}\nevent: item\n${dataOf(renderItem(event.item))}\n`
+  if (event.type === 'removed') return `event: removed\n${dataOf(JSON.stringify({ id: String(event.id) }))}\n`
+  const { group, capacity, mode, total } = event
+  // What is read anew has everything up to here: whoever is cut off after it goes on from here.
+  const id = total === 0n ? '' : `id: ${total - 1n}\n`
+  return `${id}event: reset\n${dataOf(JSON.stringify({ group, capacity, mode, total: String(total) }))}\n`
+}
+
+/** A payload is the text that came in, and may have line breaks between its tokens. */
+function dataOf(json: string): string {
+  return `data: ${json.replaceAll(/\r\n|\r|\n/g, '\ndata: ')}\n`
+}
+
+export const groupStreamRoutes: readonly Route[] = [stream]

@@ -1,0 +1,101 @@
+/** `/v1/groups` and `/v1/groups/{group}`: what groups there are, and their settings. */
+import { ownSettingsOf, SettingsDto } from '../input/dto/settings'
+import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
+import { toDto } from '../input/validate'
+import * as example from '../openapi/examples'
+import { renderGroup, renderGroupPage } from '../output/render'
+import { narrowed, pathName } from '../reach'
+import { found, gone, ok, type Route, route, stored } from '../route'
+
+const path = '/v1/groups/{group}'
+const pathParameters = { group: nameParameter('The group.', 'article:42') }
+
+/** Longer than any cursor that was ever given out. */
+const list = route({
+  method: 'get',
+  path: '/v1/groups',
+  scope: 'read',
+  reach: 'within',
+  queryParameters: {
+    prefix: prefixParameter('Only groups whose name begins with this.', 'article:'),
+    ...pageParameters('article:42'),
+  },
+  operation: {
+    id: 'listGroups',
+    tag: 'Groups',
+    summary: 'The groups, by name',
+    outcomes: { 200: { description: 'A page of groups.', schema: 'GroupPage', example: example.groupPage } },
+  },
+  async handle(store, { query, within }) {
+    const prefix = narrowed(query.prefix, within)
+    if (prefix === null) return ok(renderGroupPage({ groups: [], nextAfter: null }))
+    return ok(renderGroupPage(await store.groups.list({ ...query, prefix })))
+  },
+})
+
+const get = route({
+  method: 'get',
+  path,
+  scope: 'read',
+  reach: pathName('group'),
+  pathParameters,
+  operation: {
+    id: 'getGroup',
+    tag: 'Groups',
+    summary: 'The settings in force of a group, and its total',
+    outcomes: { 200: { description: 'The group.', schema: 'Group', example: example.group } },
+    refusals: ['group_not_found'],
+  },
+  async handle(store, { path: { group } }) {
+    return ok(renderGroup(found(await store.groups.get(group), 'group_not_found')))
+  },
+})
+
+const put = route({
+  method: 'put',
+  path,
+  scope: 'admin',
+  reach: pathName('group'),
+  pathParameters,
+  body: {
+    schema: 'OwnSettings',
+    example: example.ownSettings,
+    read: (body, faults) => toDto(SettingsDto, body.value, '', faults),
+  },
+  operation: {
+    id: 'putGroup',
+    tag: 'Groups',
+    summary: "Create a group, or replace a group's own settings",
+    description:
+      'A setting left out follows the policy. Every item that is inside the new window stays; `ttlSeconds` null is never.',
+    outcomes: {
+      200: { description: 'The settings were replaced.', schema: 'Group', example: example.settled },
+      201: { description: 'The group was created.', schema: 'Group', example: { ...example.settled, total: '0' } },
+    },
+  },
+  async handle(store, { path: { group }, body }) {
+    const settled = await store.groups.put(group, ownSettingsOf(body))
+    return stored(settled.created, renderGroup(settled))
+  },
+})
+
+const forget = route({
+  method: 'delete',
+  path,
+  scope: 'admin',
+  reach: pathName('group'),
+  pathParameters,
+  operation: {
+    id: 'deleteGroup',
+    tag: 'Groups',
+    summary: 'Forget a group with its items',
+    description: 'One made later under this name is a new one: its ids begin at "0".',
+    outcomes: { 204: { description: 'It is forgotten.' } },
+    refusals: ['group_not_found'],
+  },
+  async handle(store, { path: { group } }) {
+    return gone(await store.groups.delete(group), 'group_not_found')
+  },
+})
+
+export const groupRoutes: readonly Route[] = [list, get, put, forget]

@@ -1,0 +1,164 @@
+/** `/v1/groups/{group}/items` and `/v1/items`: appending, reading and removing. */
+import { createHash } from 'node:crypto'
+import type { Recent } from '../../repositories/recent/types'
+import { MAX_BATCH, MAX_CAPACITY } from '../../rules'
+import { idParameter, limitParameter, nameParameter, namesParameter, optional } from '../input/parameters'
+import { toBatch, toItem } from '../input/validate'
+import * as example from '../openapi/examples'
+import { renderAppended, renderItem, renderRecent, renderRecentMany } from '../output/render'
+import { pathName } from '../reach'
+import { type Answer, created, gone, ok, type Route, route, stored } from '../route'
+
+/** An answer stops at about so many bytes of payload. */
+export const MAX_ANSWER_BYTES = 4 * 1024 * 1024
+const MAX_EXCLUDED = 100
+const MAX_GROUPS = 100
+
+const group = nameParameter('The group.', 'article:42')
+const limit = limitParameter(MAX_CAPACITY, 10)
+const exclude = namesParameter('Members whose items are left out.', ['user-7'], 0, MAX_EXCLUDED)
+const before = optional(idParameter('Only items with a smaller id: the `nextBefore` of the page before.', '41'))
+
+const append = route({
+  method: 'post',
+  path: '/v1/groups/{group}/items',
+  scope: 'append',
+  reach: pathName('group'),
+  pathParameters: { group },
+  body: { schema: 'NewItem', example: example.newItem, read: toItem },
+  operation: {
+    id: 'appendItem',
+    tag: 'Items',
+    summary: 'Append an item',
+    description:
+      'A group that does not exist is created. While an item of the window has the `eventId`, nothing is appended and ' +
+      'that item is answered with 200.',
+    outcomes: {
+      200: { description: 'An item with this `eventId` was there.', schema: 'Item', example: example.item },
+      201: { description: 'The item, committed.', schema: 'Item', example: example.item },
+    },
+    refusals: ['sequence_exhausted'],
+  },
+  async handle(store, { path, body }) {
+    const item = await store.groups.append(path.group, body, { payloads: 'text' })
+    return stored(item.appended, renderItem(item))
+  },
+})
+
+const appendMany = route({
+  method: 'post',
+  path: '/v1/items',
+  scope: 'append',
+  reach: ({ body }) => body.map(({ group: name }, i) => ({ name, pointer: `/items/${i}/group` })),
+  body: { schema: 'Batch', example: example.batch, read: toBatch, at: '/items' },
+  operation: {
+    id: 'appendItems',
+    tag: 'Items',
+    summary: `Append up to ${MAX_BATCH} items to any groups`,
+    description: 'One commit, all or nothing, in the order given. For an `eventId` that is there: the id it has.',
+    outcomes: { 201: { description: 'Where each item is.', schema: 'Appended', example: example.appended } },
+    refusals: ['sequence_exhausted'],
+  },
+  async handle(store, { body }) {
+    return created(renderAppended(await store.groups.appendMany(body, { payloads: 'text' })))
+  },
+})
+
+const recent = route({
+  method: 'get',
+  path: '/v1/groups/{group}/items',
+  scope: 'read',
+  reach: pathName('group'),
+  pathParameters: { group },
+  queryParameters: { limit, before, exclude },
+  operation: {
+    id: 'recentItems',
+    tag: 'Items',
+    summary: 'The newest items of a group, newest first',
+    description:
+      'A group that does not exist has no items and total "0". A page stops at about 4 MiB; `nextBefore` goes on from ' +
+      'there, and is null when nothing older is there.',
+    outcomes: { 200: { description: 'The items.', schema: 'Recent', example: example.recent } },
+    conditional: true,
+  },
+  async handle(store, { path, query, knownTag }) {
+    const options = { ...query, payloads: 'text', maxBytes: MAX_ANSWER_BYTES } as const
+    if (knownTag === undefined) return recentAnswer(await store.groups.recent(path.group, options))
+    const page = await store.groups.recentIfChanged(path.group, knownTag, options)
+    return page === null ? { status: 304, tag: knownTag } : recentAnswer(page)
+  },
+})
+
+function recentAnswer(page: Recent): Answer {
+  return { ...ok(renderRecent(page)), tag: page.tag }
+}
+
+const recentMany = route({
+  method: 'get',
+  path: '/v1/items',
+  scope: 'read',
+  reach: ({ query }) => query.group.map((name) => ({ name, parameter: 'group' })),
+  queryParameters: {
+    group: namesParameter('The groups.', ['article:42', 'article:43'], 1, MAX_GROUPS),
+    limit,
+    exclude,
+  },
+  operation: {
+    id: 'recentItemsOfMany',
+    tag: 'Items',
+    summary: `The newest items of up to ${MAX_GROUPS} groups, in the order asked`,
+    description:
+      'The answer stops at about 4 MiB: a group of which it shows fewer than `limit` for that reason has a `nextBefore`, ' +
+      'to go on from there by `/v1/groups/{group}/items`.',
+    outcomes: { 200: { description: 'One entry a group.', schema: 'RecentMany', example: example.recentMany } },
+    conditional: true,
+  },
+  async handle(store, { query: { group: groups, ...options } }) {
+    const pages = await store.groups.recentMany(groups, { ...options, payloads: 'text', maxBytes: MAX_ANSWER_BYTES })
+    return { ...ok(renderRecentMany(pages, options.limit, MAX_ANSWER_BYTES)), tag: tagOfAll(pages) }
+  },
+})
+
+function tagOfAll(pages: readonly Recent[]): string {
+  const tags = pages.map((page) => page.tag).join('\n')
+  return createHash('sha256').update(tags).digest('base64url').slice(0, 27)
+}
+
+const clear = route({
+  method: 'delete',
+  path: '/v1/groups/{group}/items',
+  scope: 'append',
+  reach: pathName('group'),
+  pathParameters: { group },
+  operation: {
+    id: 'clearGroup',
+    tag: 'Items',
+    summary: 'Remove all items of a group',
+    description: 'Ids go on from where they were.',
+    outcomes: { 200: { description: 'How many were removed.', schema: 'Deleted', example: example.deleted } },
+  },
+  async handle(store, { path }) {
+    return ok(JSON.stringify(await store.groups.clear(path.group)))
+  },
+})
+
+const remove = route({
+  method: 'delete',
+  path: '/v1/groups/{group}/items/{id}',
+  scope: 'append',
+  reach: pathName('group'),
+  pathParameters: { group, id: idParameter('The id of the item.', '41') },
+  operation: {
+    id: 'removeItem',
+    tag: 'Items',
+    summary: 'Remove one item',
+    description: 'Its id is never used again.',
+    outcomes: { 204: { description: 'It is removed.' } },
+    refusals: ['item_not_found'],
+  },
+  async handle(store, { path }) {
+    return gone(await store.groups.remove(path.group, path.id), 'item_not_found')
+  },
+})
+
+export const itemRoutes: readonly Route[] = [append, recent, clear, remove, appendMany, recentMany]

@@ -1,0 +1,52 @@
+/** `/v1/members/{member}/items`: what one member did everywhere, and its erasure. */
+
+import { nameParameter, pageParameters } from '../input/parameters'
+import * as example from '../openapi/examples'
+import { renderMemberItems } from '../output/render'
+import { ok, type Route, route } from '../route'
+import { MAX_ANSWER_BYTES } from './items'
+
+const path = '/v1/members/{member}/items'
+const pathParameters = { member: nameParameter('The member.', 'user-7') }
+
+const list = route({
+  method: 'get',
+  path,
+  scope: 'read',
+  reach: 'within',
+  pathParameters,
+  queryParameters: {
+    ...pageParameters('WzE3OTUyNzQwNjI4NDcsImFydGljbGU6NDIiLCI0MSJd', 'opaque'),
+  },
+  operation: {
+    id: 'memberItems',
+    tag: 'Members',
+    summary: 'What one member did in all groups, newest first',
+    description: 'Ordered by `createdAt`. A page stops at about 4 MiB.',
+    outcomes: { 200: { description: 'A page of items.', schema: 'MemberItems', example: example.memberItems } },
+  },
+  async handle(store, { path: { member }, query, within }) {
+    const options = { ...query, prefix: within ?? undefined, payloads: 'text', maxBytes: MAX_ANSWER_BYTES } as const
+    return ok(renderMemberItems(await store.groups.memberItems(member, options)))
+  },
+})
+
+const erase = route({
+  method: 'delete',
+  path,
+  scope: 'admin',
+  reach: 'within',
+  pathParameters,
+  operation: {
+    id: 'eraseMember',
+    tag: 'Members',
+    summary: 'Erase what a member has in all groups when the request arrives',
+    description: 'Done in small transactions; can be repeated.',
+    outcomes: { 200: { description: 'How many items were erased.', schema: 'Deleted', example: example.deleted } },
+  },
+  async handle(store, { path: { member }, within }) {
+    return ok(JSON.stringify(await store.groups.eraseMember(member, { prefix: within ?? undefined })))
+  },
+})
+
+export const memberRoutes: readonly Route[] = [list, erase]

@@ -1,0 +1,99 @@
+/** `/v1/policies`: settings of all groups whose name begins with a prefix. */
+import { PolicyDto, policyOf } from '../input/dto/settings'
+import { nameParameter, pageParameters } from '../input/parameters'
+import { toDto } from '../input/validate'
+import * as example from '../openapi/examples'
+import { policyBody } from '../output/render'
+import { pathName } from '../reach'
+import { found, gone, ok, type Route, route, stored } from '../route'
+
+const path = '/v1/policies/{prefix}'
+const pathParameters = { prefix: nameParameter('What the names of the groups begin with.', 'article:') }
+
+const list = route({
+  method: 'get',
+  path: '/v1/policies',
+  scope: 'read',
+  reach: 'within',
+  queryParameters: {
+    ...pageParameters('article:'),
+  },
+  operation: {
+    id: 'listPolicies',
+    tag: 'Policies',
+    summary: 'The policies, by prefix',
+    outcomes: { 200: { description: 'A page of policies.', schema: 'PolicyPage', example: example.policyPage } },
+  },
+  async handle(store, { query, within }) {
+    const prefix = within ?? undefined
+    const { policies, nextAfter } = await store.groups.listPolicies({ ...query, prefix })
+    return ok(JSON.stringify({ policies: policies.map(policyBody), nextAfter }))
+  },
+})
+
+const get = route({
+  method: 'get',
+  path,
+  scope: 'read',
+  reach: pathName('prefix'),
+  pathParameters,
+  operation: {
+    id: 'getPolicy',
+    tag: 'Policies',
+    summary: 'One policy',
+    outcomes: { 200: { description: 'The policy.', schema: 'Policy', example: example.policy } },
+    refusals: ['policy_not_found'],
+  },
+  async handle(store, { path: { prefix } }) {
+    return ok(JSON.stringify(policyBody(found(await store.groups.getPolicy(prefix), 'policy_not_found'))))
+  },
+})
+
+const put = route({
+  method: 'put',
+  path,
+  scope: 'admin',
+  reach: pathName('prefix'),
+  pathParameters,
+  body: {
+    schema: 'PolicySettings',
+    example: example.policySettings,
+    read: (body, faults) => toDto(PolicyDto, body.value, '', faults),
+  },
+  operation: {
+    id: 'putPolicy',
+    tag: 'Policies',
+    summary: 'Create or replace a policy',
+    description:
+      'The longest prefix wins. A group made after the answer obeys at once, reads of existing groups within 5 seconds.',
+    outcomes: {
+      200: { description: 'The policy was replaced.', schema: 'Policy', example: example.policy },
+      201: { description: 'The policy was created.', schema: 'Policy', example: example.policy },
+    },
+  },
+  async handle(store, { path: { prefix }, body }) {
+    const policy = await store.groups.putPolicy(prefix, policyOf(body))
+    return stored(policy.created, JSON.stringify(policyBody(policy)))
+  },
+})
+
+const remove = route({
+  method: 'delete',
+  path,
+  scope: 'admin',
+  reach: pathName('prefix'),
+  pathParameters,
+  operation: {
+    id: 'deletePolicy',
+    tag: 'Policies',
+    summary: 'Delete a policy',
+    description: 'Its groups follow the next shorter prefix, or the defaults.',
+    outcomes: { 204: { description: 'It is deleted.' } },
+    refusals: ['policy_not_found'],
+  },
+  async handle(store, { path: { prefix } }) {
+    return gone(await store.groups.deletePolicy(prefix), 'policy_not_found')
+  },
+})
+
+export const policyRoutes: readonly Route[] = [list, get, put, remove]

@@ -1,0 +1,108 @@
+/** `/v1/queues/{queue}/messages`: sending messages, looking at them without claiming, and removing one by its id. */
+import { MESSAGE_STATES } from '../../queue-rules'
+import { MAX_BATCH } from '../../rules'
+import { idParameter, pageParameters, wordParameter } from '../input/parameters'
+import { toSending } from '../input/validate-messages'
+import * as example from '../openapi/queue-examples'
+import { renderMessagePage, renderPeeked } from '../output/render-queues'
+import { pathName } from '../reach'
+import { created, found, gone, ok, type Route, route, stored } from '../route'
+import { MAX_ANSWER_BYTES } from './items'
+import { pathParameters } from './queues'
+
+const path = '/v1/queues/{queue}/messages'
+const idParameters = { ...pathParameters, id: idParameter('The id of the message.', '1042') }
+
+const send = route({
+  method: 'post',
+  path,
+  scope: 'queue',
+  reach: pathName('queue'),
+  pathParameters,
+  body: { schema: 'Sending', example: example.messages, read: toSending },
+  operation: {
+    id: 'sendMessages',
+    tag: 'Messages',
+    summary: `Send a message, or up to ${MAX_BATCH} of them`,
+    description:
+      'Of many: one commit, all or nothing, and the ids in the order given. For a `dedupId` that this queue was sent in ' +
+      'the last 5 minutes nothing is sent, and the id is that of the first, even when that message is gone.',
+    outcomes: {
+      200: { description: 'A message with this `dedupId` was sent before.', schema: 'Sent', example: example.sent },
+      201: { description: 'Sent, committed.', schema: 'SentOneOrMany', example: example.sentMany },
+    },
+    refusals: ['queue_not_found'],
+  },
+  async handle(store, { path: { queue }, body: sending }) {
+    if ('messages' in sending) {
+      const { ids } = await store.queues.sendMany(queue, sending.messages)
+      return created(`{"ids":[${ids.map((id) => `"${id}"`).join(',')}]}`)
+    }
+    const { body, ...options } = sending.message
+    const { id, sent } = await store.queues.send(queue, body, options)
+    return stored(sent, `{"id":"${id}"}`)
+  },
+})
+
+const peek = route({
+  method: 'get',
+  path,
+  scope: 'read',
+  reach: pathName('queue'),
+  pathParameters,
+  queryParameters: {
+    state: wordParameter('Only messages in this state.', MESSAGE_STATES),
+    ...pageParameters('MC4xMDQyLjEwNDI', 'opaque'),
+  },
+  operation: {
+    id: 'peekMessages',
+    tag: 'Messages',
+    summary: 'Look at the messages in one state without claiming them',
+    description: 'A page stops at about 4 MiB.',
+    outcomes: { 200: { description: 'A page of messages.', schema: 'MessagePage', example: example.messagePage } },
+    refusals: ['queue_not_found'],
+  },
+  async handle(store, { path: { queue }, query }) {
+    const options = { ...query, bodies: 'text', maxBytes: MAX_ANSWER_BYTES } as const
+    return ok(renderMessagePage(await store.queues.peek(queue, options)))
+  },
+})
+
+const get = route({
+  method: 'get',
+  path: `${path}/{id}`,
+  scope: 'read',
+  reach: pathName('queue'),
+  pathParameters: idParameters,
+  operation: {
+    id: 'getMessage',
+    tag: 'Messages',
+    summary: 'Look at one message, in whatever state',
+    outcomes: { 200: { description: 'The message.', schema: 'PeekedMessage', example: example.peekedMessage } },
+    refusals: ['queue_not_found', 'message_not_found'],
+  },
+  async handle(store, { path: { queue, id } }) {
+    return ok(renderPeeked(found(await store.queues.getMessage(queue, id, { bodies: 'text' }), 'message_not_found')))
+  },
+})
+
+const remove = route({
+  method: 'delete',
+  path: `${path}/{id}`,
+  scope: 'admin',
+  reach: pathName('queue'),
+  pathParameters: idParameters,
+  operation: {
+    id: 'deleteMessage',
+    tag: 'Messages',
+    summary: 'Remove one message, in whatever state',
+    description: 'It is not archived, and the receipt handle of who has it is stale then.',
+    outcomes: { 204: { description: 'It is removed.' } },
+    refusals: ['queue_not_found', 'message_not_found'],
+  },
+  async handle(store, { path: { queue, id } }) {
+    return gone(await store.queues.deleteMessage(queue, id), 'message_not_found')
+  },
+})
+
+export const messageRoutes: readonly Route[] = [send, peek, get, remove]

@@ -1,0 +1,154 @@
+/** `/v1/queues` and `/v1/queues/{queue}`: what queues there are, their attributes, and what is done to all they hold. */
+import { QueueSettingsDto, queueSettingsOf, RedriveDto } from '../input/dto/queues'
+import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
+import { toDto } from '../input/validate'
+import { toNothing } from '../input/validate-messages'
+import { deleted } from '../openapi/examples'
+import * as example from '../openapi/queue-examples'
+import { renderQueue, renderQueuePage, renderQueueStatus } from '../output/render-queues'
+import { narrowed, pathName } from '../reach'
+import { found, gone, ok, type Route, route, stored } from '../route'
+
+const path = '/v1/queues/{queue}'
+export const pathParameters = { queue: nameParameter('The queue.', 'mail') }
+
+const list = route({
+  method: 'get',
+  path: '/v1/queues',
+  scope: 'read',
+  reach: 'within',
+  queryParameters: {
+    prefix: prefixParameter('Only queues whose name begins with this.', 'mail'),
+    ...pageParameters('mail'),
+  },
+  operation: {
+    id: 'listQueues',
+    tag: 'Queues',
+    summary: 'The queues, by name',
+    outcomes: { 200: { description: 'A page of queues.', schema: 'QueuePage', example: example.queuePage } },
+  },
+  async handle(store, { query, within }) {
+    const prefix = narrowed(query.prefix, within)
+    if (prefix === null) return ok(renderQueuePage({ queues: [], nextAfter: null }))
+    return ok(renderQueuePage(await store.queues.list({ ...query, prefix })))
+  },
+})
+
+const get = route({
+  method: 'get',
+  path,
+  scope: 'read',
+  reach: pathName('queue'),
+  pathParameters,
+  operation: {
+    id: 'getQueue',
+    tag: 'Queues',
+    summary: 'The attributes of a queue, how many messages it has in each state, and how old the oldest is',
+    outcomes: { 200: { description: 'The queue.', schema: 'QueueStatus', example: example.queueStatus } },
+    refusals: ['queue_not_found'],
+  },
+  async handle(store, { path: { queue } }) {
+    return ok(renderQueueStatus(found(await store.queues.get(queue), 'queue_not_found')))
+  },
+})
+
+const put = route({
+  method: 'put',
+  path,
+  scope: 'admin',
+  pathParameters,
+  body: {
+    schema: 'QueueSettings',
+    example: example.queueSettings,
+    read: (body, faults) => toDto(QueueSettingsDto, body.value, '', faults),
+  },
+  reach: ({ path: { queue: name }, body: { deadLetterQueue } }) => [
+    { name, parameter: 'queue' },
+    ...(deadLetterQueue ? [{ name: deadLetterQueue, pointer: '/deadLetterQueue' }] : []),
+  ],
+  operation: {
+    id: 'putQueue',
+    tag: 'Queues',
+    summary: 'Create a queue, or replace all of its attributes',
+    description:
+      'What is left out takes its default. A dead-letter queue that does not exist is answered with 400 and the code ' +
+      '`queue_not_found`.',
+    outcomes: {
+      200: { description: 'The attributes were replaced.', schema: 'Queue', example: example.queue },
+      201: { description: 'The queue was created.', schema: 'Queue', example: example.queue },
+    },
+    refusals: ['dead_letter_cycle'],
+  },
+  async handle(store, { path: { queue }, body }) {
+    const put = await store.queues.put(queue, queueSettingsOf(body))
+    return stored(put.created, renderQueue(put))
+  },
+})
+
+const drop = route({
+  method: 'delete',
+  path,
+  scope: 'admin',
+  reach: pathName('queue'),
+  pathParameters,
+  operation: {
+    id: 'deleteQueue',
+    tag: 'Queues',
+    summary: 'Drop a queue with its messages',
+    outcomes: { 204: { description: 'It is gone.' } },
+    refusals: ['queue_not_found', 'queue_in_use'],
+  },
+  async handle(store, { path: { queue } }) {
+    return gone(await store.queues.deleteQueue(queue), 'queue_not_found')
+  },
+})
+
+const redrive = route({
+  method: 'post',
+  path: `${path}/redrive`,
+  scope: 'admin',
+  reach: pathName('queue'),
+  pathParameters,
+  body: {
+    schema: 'Redrive',
+    example: example.redrive,
+    optional: true,
+    read: (body, faults) => toDto(RedriveDto, body.value, '', faults),
+  },
+  operation: {
+    id: 'redriveQueue',
+    tag: 'Queues',
+    summary: 'Send dead messages back to where they came from',
+    description:
+      'Called on the queue that holds them: its own dead messages, and those that came from another queue by ' +
+      'dead-lettering and are not in flight, go back with receive count 0. Those whose queue is gone stay.',
+    outcomes: { 200: { description: 'How many were moved.', schema: 'Moved', example: example.moved } },
+    refusals: ['queue_not_found'],
+  },
+  async handle(store, { path: { queue }, body: { max }, within }) {
+    const limits = { max: max ?? undefined, prefix: within ?? undefined }
+    return ok(JSON.stringify(await store.queues.redrive(queue, limits)))
+  },
+})
+
+const purge = route({
+  method: 'post',
+  path: `${path}/purge`,
+  scope: 'admin',
+  reach: pathName('queue'),
+  pathParameters,
+  body: { schema: 'NoFields', example: example.noFields, optional: true, read: toNothing },
+  operation: {
+    id: 'purgeQueue',
+    tag: 'Queues',
+    summary: 'Drop what is ready and delayed',
+    description: 'Messages that are in flight, dead or archived stay.',
+    outcomes: { 200: { description: 'How many were dropped.', schema: 'Deleted', example: deleted } },
+    refusals: ['queue_not_found'],
+  },
+  async handle(store, { path: { queue } }) {
+    return ok(JSON.stringify(await store.queues.purge(queue)))
+  },
+})
+
+export const queueRoutes: readonly Route[] = [list, get, put, drop, redrive, purge]

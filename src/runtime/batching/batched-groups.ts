@@ -1,0 +1,74 @@
+/**
+ * The groups of a store as its callers get them: what many ask at the same time shares statements and commits. The
+ * operations themselves, and every statement, are the repository's. What runs inside a transaction goes past this.
+ */
+import type { Session } from '../../database/engine'
+import { RecentnError } from '../../errors'
+import { checkWatch } from '../../repositories/recent/check'
+import type { ReadRequest } from '../../repositories/recent/page'
+import type { PolicyCache } from '../../repositories/recent/policies'
+import type { NewRow } from '../../repositories/recent/ring'
+import type * as Types from '../../repositories/recent/types'
+import { WatchableGroups } from '../streams/watchable-groups'
+import { WorkCounts } from '../work-counts'
+import { Appends, type BatchingOptions } from './appends'
+import { ReadBatcher } from './read-batcher'
+
+export interface BatchedOptions {
+  /** Merged reads in flight: one where there is one connection. */
+  readsAtOnce: number
+  /** True for code inside a transaction that has the only connection: its calls must not wait behind others. */
+  isInside: () => boolean
+  appends?: BatchingOptions
+  counts?: WorkCounts
+  /** Groups that may wait to be read before a read is refused with `overloaded`; else 100,000. */
+  maxPendingReads?: number
+  /** Told when streams can't be fed for a reason that is not the database's being away. */
+  onStreamError?: (error: unknown) => void
+}
+
+/** Groups of one statement: more gain nothing, and by 200 the servers begin to plan by guesses. */
+const MAX_GROUPS = 100
+
+export class BatchedGroups extends WatchableGroups {
+  readonly #isInside: () => boolean
+  readonly #appends: Appends
+  readonly #reads: ReadBatcher<readonly ReadRequest[], (Types.Recent | null)[]>
+
+  constructor(session: Session, policies: PolicyCache, options: BatchedOptions) {
+    super(session, policies, options.onStreamError)
+    const { counts = new WorkCounts() } = options
+    this.#isInside = options.isInside
+    this.#appends = new Appends(this, counts, options.appends)
+    this.#reads = new ReadBatcher({
+      atOnce: options.readsAtOnce,
+      maxBatchSize: MAX_GROUPS,
+      maxPendingSize: options.maxPendingReads ?? 100_000,
+      batches: counts.readBatches,
+      onOverload: () => counts.overloaded++,
+      isMergeable: (requests, again) => this.isQuick({ requests, again }),
+      together: (calls) => this.readTogether(calls.map(({ request, again }) => ({ requests: request, again }))),
+      alone: (requests) => super.read(requests),
+    })
+  }
+
+  protected override appendRows(rows: readonly NewRow[], options: Types.PayloadOptions): Promise<Types.AppendedItem[]> {
+    return this.#isInside() ? super.appendRows(rows, options) : this.#appends.add(rows, options)
+  }
+
+  protected override read(requests: readonly ReadRequest[]): Promise<(Types.Recent | null)[]> {
+    return this.#isInside() ? super.read(requests) : this.#reads.add(requests, requests.length)
+  }
+
+  /** What happens to the group from now on, or since an item. Begins at once. */
+  watch(group: string, options: Types.WatchOptions = {}): Types.GroupWatch {
+    checkWatch(group, options)
+    if (this.#isInside()) throw new RecentnError('conflict', 'Groups can not be watched from inside a transaction')
+    return this.streams.watch(group, options)
+  }
+
+  /** Refuses what comes from now on; resolves when all that was accepted is answered. */
+  async close(): Promise<void> {
+    await Promise.all([this.streams.close(), this.#appends.close(), this.#reads.close()])
+  }
+}

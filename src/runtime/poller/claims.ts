@@ -1,0 +1,64 @@
+/** What a poller asks of its table between handlers: the next rows, and that the cursor goes further. */
+import type { PollRepository } from '../../repositories/polls/repository'
+import type { BatchSize } from './batch'
+import type { PollerFaults } from './faults'
+import { Lease, type Leases, suspectsLast } from './leases'
+import type { PollSettings } from './options'
+import type { Recorder } from './results'
+
+/** How often the cursor is moved, where there is one. */
+const TIDY_MS = 5000
+
+export interface ClaimsOptions<T> {
+  repository: PollRepository
+  settings: PollSettings
+  faults: PollerFaults<T>
+  batch: BatchSize
+  leases: Leases
+  recorder: Recorder
+}
+
+export class Claims<T> {
+  readonly #options: ClaimsOptions<T>
+  #isAdvised = false
+  #tidiedAt = Number.NEGATIVE_INFINITY
+
+  constructor(options: ClaimsOptions<T>) {
+    this.#options = options
+  }
+
+  /** While so many handlers run. `rows` are all that it was about, those that were given up included. */
+  async next(running: number): Promise<{ leases: Lease[]; rows: number }> {
+    const { repository, settings, faults, batch, leases: held, recorder } = this.#options
+    const dueAt = performance.now() + settings.timeoutMs
+    try {
+      await this.#advise()
+      const { claims, givenUp } = await repository.claim(batch.limits(running))
+      const leases = claims.map((claim) => new Lease(claim, dueAt, settings.maxAttempts))
+      held.add(leases)
+      recorder.claimed(claims.length, givenUp.length)
+      for (const { row, error } of givenUp) faults.handler(new Error(error), (row ?? undefined) as T | undefined)
+      return { leases: suspectsLast(leases), rows: claims.length + givenUp.length }
+    } catch (error) {
+      repository.forgetPlan()
+      throw error
+    }
+  }
+
+  async #advise(): Promise<void> {
+    if (this.#isAdvised) return
+    const { repository, faults } = this.#options
+    const { advice, notice } = await repository.plan()
+    this.#isAdvised = true
+    if (advice !== null) faults.advise(advice, 'RECENTN_POLL_INDEX')
+    if (notice !== null) faults.advise(notice, 'RECENTN_POLL_WHERE')
+  }
+
+  /** Now and then, and page by page between claims; resolves to whether the cursor may go further at once. */
+  async tidy(): Promise<boolean> {
+    if (performance.now() - this.#tidiedAt < TIDY_MS) return false
+    if (await this.#options.repository.tidy()) return true
+    this.#tidiedAt = performance.now()
+    return false
+  }
+}

@@ -1,0 +1,51 @@
+/** The pollers of a store: closing it stops them. */
+import { RecentnError } from '../../errors'
+import type { PollRepository } from '../../repositories/polls/repository'
+import type { PollShape } from '../../repositories/polls/types'
+import { PollerFaults } from './faults'
+import { checkedPoll } from './options'
+import { RowPoller } from './poller'
+import type { Poller, PollHandler, PollOptions } from './types'
+
+/** How long handlers have to finish when the store closes. */
+const STOP_SECONDS = 10
+
+export class PolledTables<Target> {
+  readonly #open: (target: Target, shape: PollShape) => PollRepository
+  readonly #isInside: () => boolean
+  readonly #pollers = new Set<Poller>()
+  #isClosed = false
+
+  constructor(open: (target: Target, shape: PollShape) => PollRepository, isInside: () => boolean) {
+    this.#open = open
+    this.#isInside = isInside
+  }
+
+  /** See `Store.poll`. Throws `invalid_input`. */
+  poll<T>(target: Target, handler: PollHandler<T>, options: PollOptions<T> = {}): Poller {
+    if (this.#isClosed) throw new RecentnError('closed')
+    const name = typeof target === 'function' ? target.name : typeof target === 'string' ? target : 'a table'
+    const settings = checkedPoll(handler, options)
+    const faults = new PollerFaults<T>(options.name ?? name, options)
+    const repository = this.#open(target, settings.shape)
+    const poller = new RowPoller({ repository, handler, settings, faults, isInside: this.#isInside })
+    this.#pollers.add(poller)
+    return {
+      once: () => poller.once(),
+      counts: () => poller.counts(),
+      stop: async (how) => {
+        await poller.stop(how)
+        this.#pollers.delete(poller)
+      },
+    }
+  }
+
+  get size(): number {
+    return this.#pollers.size
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.all([...this.#pollers].map((poller) => poller.stop({ timeoutSeconds: STOP_SECONDS })))
+  }
+}

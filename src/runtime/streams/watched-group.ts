@@ -1,0 +1,176 @@
+/**
+ * A group that somebody listens to: its window as it was last looked at, shared by all listeners, and what each of them
+ * is to be told of a later look. No SQL, no timers.
+ *
+ * Invariant: a listener that keeps the newest `capacity` of the items it was told, without the removed ones, has of the
+ * window all that is up to its position. So what newer items push out of a full window is not told, and all else that
+ * leaves the window is, before the items that came.
+ */
+import type { ItemRow } from '../../repositories/recent/rows'
+import type { Place, WatchedHead, WatchedWindow } from '../../repositories/recent/watch'
+import type { GroupListener } from './group-listener'
+
+/** More ids that are not there any more than this are not told one by one. */
+const MAX_MISSING = 100
+
+/** Items that some listeners are to be told, oldest first, as far as they are there when they are read. */
+export interface Leg {
+  places: readonly Place[]
+  /** How many of them are read. */
+  at: number
+  bytes: number
+  listeners: Set<GroupListener>
+}
+
+export class WatchedGroup {
+  readonly listeners = new Set<GroupListener>()
+  #seen: WatchedWindow | null = null
+  /** What newer items pushed out at the last look: not told to those who get these items at once. */
+  #pushedOut: bigint[] = []
+
+  constructor(readonly group: string) {}
+
+  /** How many items a look reads, as far as is known. */
+  get capacity(): number {
+    return this.#seen?.settings.capacity ?? 1
+  }
+
+  /** Whether the window may be another one than it was. */
+  isOutdated(head: WatchedHead): boolean {
+    const seen = this.#seen
+    if (seen === null) return true
+    const { capacity, mode, ttlSeconds } = head.settings
+    const { settings } = seen
+    return (
+      head.incarnation !== seen.incarnation ||
+      head.version !== seen.version ||
+      capacity !== settings.capacity ||
+      mode !== settings.mode ||
+      ttlSeconds !== settings.ttlSeconds ||
+      (ttlSeconds !== null && seen.places.some(({ createdAtMs }) => createdAtMs <= head.nowMs - ttlSeconds * 1000))
+    )
+  }
+
+  /** Tells what left the window; what is left is to read the items of these legs, and to `deliver` them. */
+  look(window: WatchedWindow): Leg[] {
+    const seen = this.#seen
+    this.#seen = window
+    const change = seen === null ? [] : goneBetween(seen, window)
+    const gone = change === 'reset' ? [] : change.filter((id) => !isPushedOut(id, window))
+    this.#pushedOut = change === 'reset' ? [] : change.filter((id) => isPushedOut(id, window))
+    const front: GroupListener[] = []
+    const behind: GroupListener[] = []
+    for (const listener of this.listeners) {
+      if (listener.position === null) join(listener, window)
+      else if (change === 'reset') listener.reset(window)
+      else tellRemoved(listener, gone, window)
+      const isUpToDate = (listener.position as bigint) >= (seen ?? window).lastId
+      if (isUpToDate) front.push(listener)
+      else behind.push(listener)
+    }
+    // Who comes back with much to catch up must not keep the others waiting.
+    return [legOf(front, window), legOf(behind, window)].filter((leg) => leg !== null)
+  }
+
+  /** The next places of the leg were read: `rows` by slot. */
+  deliver({ listeners, places, at }: Leg, until: number, rows: ReadonlyMap<number, ItemRow>): void {
+    for (const place of places.slice(at, until)) {
+      const row = rows.get(place.slot)
+      for (const listener of listeners) {
+        const position = listener.position as bigint
+        if (place.id <= position) continue
+        if (listener.isFull) listeners.delete(listener)
+        else if (row?.id === place.id) listener.item(row)
+        else listener.position = place.id
+      }
+    }
+    if (until < places.length) return
+    const { lastId } = this.#seen as WatchedWindow
+    for (const listener of listeners) if ((listener.position as bigint) < lastId) listener.position = lastId
+  }
+
+  /**
+   * Ends a look: true when somebody has room for more of what it showed. Who has not got all of it must not count on
+   * newer items any more: by the next look they may be removed.
+   */
+  settle(): boolean {
+    const window = this.#seen as WatchedWindow
+    let isMore = false
+    for (const listener of this.listeners) {
+      if (listener.position === null || listener.position >= window.lastId) continue
+      tellRemoved(listener, this.#pushedOut, window)
+      if (!listener.isFull) isMore = true
+    }
+    this.#pushedOut = []
+    return isMore
+  }
+}
+
+function legOf(listeners: readonly GroupListener[], { lastId, places }: WatchedWindow): Leg | null {
+  const wanting = listeners.filter(({ isFull, position }) => !isFull && (position as bigint) < lastId)
+  if (wanting.length === 0) return null
+  let from = lastId
+  for (const { position } of wanting) if ((position as bigint) < from) from = position as bigint
+  return { places: places.filter(({ id }) => id > from), at: 0, bytes: 0, listeners: new Set(wanting) }
+}
+
+/** The ids that left the window; `reset` where it is another one. */
+function goneBetween(seen: WatchedWindow, window: WatchedWindow): bigint[] | 'reset' {
+  const { settings } = window
+  const isSame = seen.incarnation === '' || seen.incarnation === window.incarnation
+  const isLaidOutAlike = seen.settings.capacity === settings.capacity && seen.settings.mode === settings.mode
+  if (!isSame || !isLaidOutAlike || window.lastId < seen.lastId) return 'reset'
+  const gone: bigint[] = []
+  let at = 0
+  for (const { id } of window.places) {
+    if (id > seen.lastId) break
+    while (at < seen.places.length && (seen.places[at] as Place).id < id) gone.push((seen.places[at++] as Place).id)
+    // It is back, by a longer expiry: too old to be told as an item.
+    if (seen.places[at]?.id !== id) return 'reset'
+    at++
+  }
+  for (; at < seen.places.length; at++) gone.push((seen.places[at] as Place).id)
+  return gone
+}
+
+function tellRemoved(listener: GroupListener, ids: Iterable<bigint>, window: WatchedWindow): void {
+  for (const id of ids) if (id <= (listener.position as bigint)) listener.removed(id, window)
+}
+
+/** Whether who keeps the newest `capacity` items has dropped this one, which is not in the window. */
+function isPushedOut(id: bigint, { places, settings }: WatchedWindow): boolean {
+  return places.length === settings.capacity && id < (places[0] as Place).id
+}
+
+/** A listener that is new: from now on, or from where it says that it was. */
+function join(listener: GroupListener, window: WatchedWindow): void {
+  const { after } = listener
+  listener.join(after ?? window.lastId)
+  if (after === undefined) return
+  const missing = missingUpTo(after, window)
+  if (missing === null) listener.reset(window)
+  else tellRemoved(listener, missing, window)
+}
+
+/**
+ * The ids that who was told everything up to `after` may still have, though they are not in the window; null where they
+ * are many, or ids after it were pushed out.
+ */
+function missingUpTo(after: bigint, window: WatchedWindow): bigint[] | null {
+  const { places, lastId, settings } = window
+  const capacity = BigInt(settings.capacity)
+  const isHistory = settings.mode === 'history'
+  if (after > lastId || isPushedOut(after + 1n, window)) return null
+  if (isHistory && after + 1n <= lastId - capacity) return null
+  // In `distinct` the last `capacity` members may have had any ids.
+  const first = isHistory && after >= capacity ? after - capacity + 1n : 0n
+  const there = new Set(places.map(({ id }) => id))
+  const missing: bigint[] = []
+  for (let id = after; id >= first; id--) {
+    if (isPushedOut(id, window)) break
+    if (there.has(id)) continue
+    if (missing.length === MAX_MISSING) return null
+    missing.push(id)
+  }
+  return missing.reverse()
+}
