@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Project } from './nodes.mjs'
-import { hasClient } from './pack.mjs'
 import { checkServe } from './serve.mjs'
 import { withDatabase } from './servers.mjs'
 import { RunFailed, say, step } from './steps.mjs'
@@ -135,7 +134,6 @@ export async function checkTypes(run, app) {
 
 /** `recentn/client` in a browser's bundle: nothing of Node, and nothing of the server. */
 export async function checkClient(run, app) {
-  if (!hasClient(run.root)) return say('recentn/client: NOT CHECKED, this tree has no src/client')
   await step('recentn/client: import, require, types, and a bundle for browsers', async () => {
     const entry = join(app.folder, 'client-entry.mjs')
     writeFileSync(

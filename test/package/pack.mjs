@@ -5,16 +5,16 @@ import { join } from 'node:path'
 import { run, say } from './steps.mjs'
 
 /**
- * recentn's own code and the dashboard take 0.5 MB, a reference page will take 0.6 MB. A picture, the tests, or the
- * maps of a bundle would go beyond.
+ * recentn's own code, the client and the dashboard take 0.5 MB, the reference page as much again. A picture, the tests, or
+ * the maps of a bundle would go beyond.
  */
 const MAX_KILOBYTES = 1200
 
 const ALLOWED = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
   /^dist\/(src|migrations)\/.+\.(js|d\.ts)$/,
-  // Pages that the server serves.
-  /^dist\/(?!src|migrations)[\w-]+\/.+\.(js|css|html|svg|png|txt)$/,
+  // Pages that the server serves, some of them compressed beforehand.
+  /^dist\/(?!src|migrations)[\w-]+\/.+\.(js|css|html|svg|png|txt)(\.gz)?$/,
 ]
 const REFUSED = [/\.map$/, /\.test\./, /(^|\/)(test|bench|node_modules)\//]
 
@@ -38,7 +38,7 @@ export async function checkTarball(root, tarball) {
   assert.deepEqual(strange, [], 'files that have no place in the package')
 
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const named = [manifest.main, manifest.types, ...Object.values(manifest.bin), ...exported(root, manifest.exports)]
+  const named = [manifest.main, manifest.types, ...Object.values(manifest.bin), ...exported(manifest.exports)]
   const missing = ['README.md', 'LICENSE', 'CHANGELOG.md', ...named.map(plain)].filter((file) => !files.includes(file))
   assert.deepEqual(missing, [], 'files that package.json names and the package has not')
   const untyped = files.filter((file) => /^dist\/(src|migrations)\/[\w/-]+\.js$/.test(file) && isCompiled(root, file))
@@ -72,14 +72,8 @@ function plain(path) {
 }
 
 /** The files behind `exports`. */
-function exported(root, exports) {
-  const entries = Object.entries(exports).filter(([name]) => name !== './client' || hasClient(root))
-  return entries.flatMap(([, entry]) => (typeof entry === 'string' ? [entry] : Object.values(entry)))
-}
-
-/** Whether this tree has what `recentn/client` stands for. */
-export function hasClient(root) {
-  return existsSync(join(root, 'src', 'client', 'index.ts'))
+function exported(exports) {
+  return Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [entry] : Object.values(entry)))
 }
 
 /** From a source of ours, and no page's script that was bundled into dist. */
