@@ -5,15 +5,21 @@
  */
 const { writeFileSync } = require('node:fs')
 const { join } = require('node:path')
+const { CONVERTED, constant, declared, docOf, isPlain, nameOf, typeOf } = require('./client-types.cjs')
 
-/** Schemas that are another type in the client than on the wire. */
-const CONVERTED = { Id: 'bigint', Total: 'bigint', Cursor: 'bigint', Time: 'time' }
-const TYPE_OF = { bigint: 'bigint', time: 'Date' }
 /** Parameters of the header, which the client sends by itself. */
 const KNOWN_HEADERS = ['If-None-Match', 'Last-Event-ID']
 const HEAD = '// Made from the OpenAPI document by scripts/client-wire.cjs: not to be edited.\n'
 
-/** The three files, by name. */
+/** A file of operations and one of answers for each part of the document, by its tags. */
+const FAMILIES = {
+  group: ['Items', 'Groups', 'Members', 'Policies'],
+  queue: ['Queues', 'Messages'],
+  feed: ['Feeds'],
+  process: ['Process'],
+}
+
+/** The files, by name. */
 exports.wireOf = (document) => {
   const { schemas } = document.components
   const isRequest = (name) =>
@@ -21,114 +27,67 @@ exports.wireOf = (document) => {
   const named = Object.keys(schemas).filter((name) => !isPlain(schemas[name]) && name !== 'NoFields')
   const requests = named.filter(isRequest)
   const answers = named.filter((name) => !isRequest(name))
+  const operations = operationsOf(document)
   return {
     'requests.ts': `${HEAD}/** The bodies of requests. */\n\n${constant(requests.map((name) => declared(name, schemas)).join('\n\n'))}\n`,
-    'answers.ts': `${HEAD}/** The bodies of answers. */\n\n${answers.map((name) => declared(name, schemas)).join('\n\n')}\n`,
-    'operations.ts': operationsText(document, requests, answers),
+    ...answerFiles(answers, operations, schemas),
+    ...operationFiles(operations, answers, requests),
     'shapes.ts': shapesText(schemas, named),
   }
 }
 
-/** What is sent is only read. */
-const constant = (text) => text.replaceAll(/(\w+)\[\]/g, 'readonly $1[]')
+function familyOf(tag) {
+  const [family] = Object.entries(FAMILIES).find(([, tags]) => tags.includes(tag)) ?? []
+  if (family === undefined) throw new Error(`no family of operations has the tag ${tag}`)
+  return family
+}
 
-/** A text, a number or one of a few words: written where it is used. */
-const isPlain = (schema) => schema.type === 'string'
-
-const nameOf = (ref) => ref.split('/').at(-1)
-
-function typeOf(schema, schemas) {
-  if (schema.$ref) {
-    const name = nameOf(schema.$ref)
-    if (CONVERTED[name]) return TYPE_OF[CONVERTED[name]]
-    return isPlain(schemas[name]) ? 'string' : name === 'NoFields' ? 'Record<string, never>' : name
+/** What only one family answers stands with it, the rest by itself. */
+function answerFiles(answers, operations, schemas) {
+  const users = new Map(answers.map((name) => [name, new Set()]))
+  const use = (name, family) => {
+    if (!users.has(name) || users.get(name).has(family)) return
+    users.get(name).add(family)
+    for (const other of namesIn(schemas[name])) use(other, family)
   }
-  const either = schema.anyOf ?? schema.oneOf
-  if (either && !schema.properties) return either.map((each) => typeOf(each, schemas)).join(' | ')
-  if (schema.enum) return schema.enum.map((word) => `'${word}'`).join(' | ')
-  if (schema.const) return `'${schema.const}'`
-  if (schema.type === 'array') {
-    const items = typeOf(schema.items, schemas)
-    return items.includes(' | ') && !items.startsWith('{') ? `(${items})[]` : `${items}[]`
+  for (const { answer, family } of operations) use(answer, family)
+  const homes = new Map()
+  for (const name of answers) {
+    const [family, ...others] = users.get(name)
+    const home = family === undefined || others.length > 0 ? 'shared' : family
+    homes.set(home, [...(homes.get(home) ?? []), name])
   }
-  if (schema.type === 'object')
-    return `{ ${fieldsOf(schema, schemas)
-      .map(({ text }) => text)
-      .join('; ')} }`
-  const plain = { string: 'string', boolean: 'boolean', null: 'null', integer: 'number', number: 'number' }[schema.type]
-  if (schema.type !== undefined && plain === undefined) throw new Error(`no type for ${JSON.stringify(schema)}`)
-  return plain ?? 'unknown'
-}
-
-function fieldsOf({ properties, required = [] }, schemas) {
-  return Object.entries(properties).map(([name, schema]) => {
-    const isRequired = required.includes(name)
-    return { schema, text: `${name}${isRequired ? '' : '?'}: ${typeOf(schema, schemas)}` }
-  })
-}
-
-function declared(name, schemas) {
-  const schema = schemas[name]
-  const said = schema.description ? `/** ${schema.description} */\n` : ''
-  if (schema.type !== 'object') return `${said}export type ${name} = ${typeOf(schema, schemas)}`
-  return `${said}export interface ${name} {\n${interfaceLines(schema, schemas).join('')}}`
-}
-
-function interfaceLines(schema, schemas) {
-  return fieldsOf(schema, schemas).map(({ schema: field, text }) => `${docOf(field)}  ${broken(text)}\n`)
-}
-
-/** What the document says of a field, where it says more than the type. */
-function docOf(schema) {
-  const bounds = boundsOf(schema.anyOf?.[0] ?? schema)
-  const said = [schema.description ?? schema.anyOf?.[0]?.description, bounds].filter(Boolean).join(' ')
-  if (said === '') return ''
-  return said.length < 108 ? `  /** ${said} */\n` : `  /**\n${wrapped(said)}   */\n`
-}
-
-function boundsOf({ minimum, maximum, default: byDefault }) {
-  const range =
-    minimum !== undefined && maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER
-      ? `${minimum} to ${maximum}`
-      : ''
-  const left = byDefault === undefined ? '' : `\`${byDefault}\` when left out`
-  const both = [range, left].filter(Boolean).join('; ')
-  return both === '' ? '' : `${both}.`.replace(/^./, (first) => first.toUpperCase())
-}
-
-function wrapped(text) {
-  const lines = ['']
-  for (const word of text.split(' ')) {
-    if (lines.at(-1).length + word.length > 110) lines.push('')
-    lines[lines.length - 1] += ` ${word}`
+  const files = {}
+  for (const [home, names] of homes) {
+    const foreign = names.flatMap((name) => namesIn(schemas[name])).filter((name) => homes.get('shared').includes(name))
+    const shared = home === 'shared' ? '' : imported(foreign, './shared-answers')
+    const body = names.map((name) => declared(name, schemas)).join('\n\n')
+    files[`${home}-answers.ts`] = `${HEAD}/** The bodies of answers. */\n${shared}\n${body}\n`
   }
-  return lines.map((line) => `   *${line}\n`).join('')
+  const all = Object.keys(files).sort()
+  files['answers.ts'] =
+    `${HEAD}/** The bodies of answers. */\n${all.map((file) => `export type * from './${file.slice(0, -3)}'\n`).join('')}`
+  return files
 }
 
-/** As Biome breaks a field that is too long for a line. */
-function broken(text) {
-  if (text.length + 2 <= 120) return text
-  const [name, words] = text.split(/: (?=')/)
-  if (words !== undefined && !name.includes('{')) {
-    const lines = words.split(' | ').map((word) => `    | ${word}\n`)
-    return `${name}:\n${lines.join('')}`.trimEnd()
-  }
-  const [, before, inside, after] = /^([^{]*)\{ (.*) \}(.*)$/.exec(text)
-  return `${before}{\n${inside
-    .split('; ')
-    .map((line) => `    ${line}\n`)
-    .join('')}  }${after}`
+/** The schemas that one refers to. */
+const namesIn = (schema) =>
+  [...JSON.stringify(schema).matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => name)
+
+/** As Biome formats it; nothing where there is nothing to import. */
+function imported(names, from) {
+  const taken = [...new Set(names)].sort()
+  if (taken.length === 0) return ''
+  const line = `import type { ${taken.join(', ')} } from '${from}'\n`
+  return line.length <= 121 ? line : `import type {\n${taken.map((name) => `  ${name},\n`).join('')}} from '${from}'\n`
 }
 
-function operationsText(document, requests, answers) {
+function operationsOf(document) {
   const { schemas } = document.components
   const all = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
   )
-  const types = []
-  const values = []
-  const used = new Set()
-  for (const { path, method, operationId, summary, parameters = [], requestBody, responses } of all) {
+  return all.map(({ path, method, operationId, summary, tags, parameters = [], requestBody, responses }) => {
     for (const { in: place, name } of parameters) {
       if (place === 'header' && !KNOWN_HEADERS.includes(name)) throw new Error(`the client sends no ${name}`)
     }
@@ -142,30 +101,38 @@ function operationsText(document, requests, answers) {
     const isEmpty = Object.entries(responses).some(([status, { content }]) => status < 300 && !content)
     const answerType = answer ? typeOf({ $ref: `/${answer}` }, schemas) : 'undefined'
     if (answer && isEmpty) throw new Error(`${operationId} answers with and without a body`)
-    for (const name of [body, answerType]) used.add(name)
-    const path_ = of('path')
-    const query = of('query')
-    types.push(
-      `  /** ${summary}: \`${method} ${path}\` */\n  ${operationId}: {\n    path: ${path_ || 'Nothing'}\n` +
-        `    query: ${query ? query : 'Nothing'}\n    body: ${body}\n    answer: ${answerType}\n  }\n`,
-    )
+    const type =
+      `  /** ${summary}: \`${method} ${path}\` */\n  ${operationId}: {\n    path: ${of('path') || 'Nothing'}\n` +
+      `    query: ${of('query') || 'Nothing'}\n    body: ${body}\n    answer: ${answerType}\n  }\n`
     const converted = answer && !isPlain(schemas[answer]) ? `, answer: '${answer}'` : ''
     const sent = requestBody && body in schemas ? `, body: '${body}'` : ''
-    values.push(`  ${operationId}: { method: '${method}', path: '${path}'${sent}${converted} },\n`)
+    const value = `  ${operationId}: { method: '${method}', path: '${path}'${sent}${converted} },\n`
+    return { family: familyOf(tags[0]), answer: answerType, body, type, value }
+  })
+}
+
+function operationFiles(operations, answers, requests) {
+  const files = {}
+  const names = Object.keys(FAMILIES)
+  const interfaceOf = (family) => `${family[0].toUpperCase()}${family.slice(1)}Operations`
+  for (const family of names) {
+    const own = operations.filter((each) => each.family === family)
+    const used = own.flatMap(({ answer, body }) => [answer, body])
+    const among = (known) => used.filter((name) => known.includes(name))
+    const types = own.map(({ type }) => type).join('')
+    files[`${family}-operations.ts`] =
+      `${HEAD}/** What each operation takes and answers. */\n` +
+      `${imported(among(answers), './answers')}${imported(among(requests), './requests')}\n` +
+      `${types.includes('Nothing') ? 'type Nothing = Record<never, never>\n\n' : ''}` +
+      `export interface ${interfaceOf(family)} {\n${types}}\n`
   }
-  const imported = (names, file) => {
-    const taken = names.filter((name) => used.has(name)).sort()
-    const line = `import type { ${taken.join(', ')} } from './${file}'\n`
-    return line.length <= 121
-      ? line
-      : `import type {\n${taken.map((name) => `  ${name},\n`).join('')}} from './${file}'\n`
-  }
-  return (
+  const sorted = [...names].sort()
+  files['operations.ts'] =
     `${HEAD}/** The operations: what each takes and answers, and where it is. */\n` +
-    `${imported(answers, 'answers')}${imported(requests, 'requests')}\ntype Nothing = Record<never, never>\n\n` +
-    `export interface Operations {\n${types.join('')}}\n\n` +
-    `export const OPERATIONS = {\n${values.join('')}} as const\n`
-  )
+    `${sorted.map((family) => imported([interfaceOf(family)], `./${family}-operations`)).join('')}\n` +
+    `export interface Operations extends ${names.map(interfaceOf).join(', ')} {}\n\n` +
+    `export const OPERATIONS = {\n${operations.map(({ value }) => value).join('')}} as const\n`
+  return files
 }
 
 function objectType(parameters, schemas) {

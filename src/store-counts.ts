@@ -2,7 +2,7 @@
 import type { ConnectionUse } from './database/connection-use'
 import type { DatabaseCounts } from './database/database-counts'
 import type { FeedTotals } from './repositories/feeds/totals'
-import type { QueueTotals } from './repositories/queues/totals'
+import type { QueueTotals } from './repositories/queues/counts'
 import type { WorkCounts } from './runtime/work-counts'
 import type { Counted } from './sizes'
 

@@ -16,8 +16,8 @@ import { type FeedOptions, FeedRepository } from './repositories/feeds/repositor
 import { feedTotals } from './repositories/feeds/totals'
 import { KeyRepository } from './repositories/keys/repository'
 import { PollRepository } from './repositories/polls/repository'
+import { countMessages } from './repositories/queues/counts'
 import { QueueRepository } from './repositories/queues/repository'
-import { queueTotals } from './repositories/queues/totals'
 import { PolicyCache } from './repositories/recent/policies'
 import { RecentRepository } from './repositories/recent/repository'
 import { SequenceRepository } from './repositories/sequences'
@@ -106,7 +106,7 @@ class BoundStore implements Store {
       options.sweep === false ? [] : sweepersOf(this, this.#work, (error) => onBackgroundError(error, 'sweep'))
     this.#totals = new Kept(() =>
       base.database.read(async (reader) => ({
-        queues: await queueTotals(reader),
+        queues: await countMessages(reader, null),
         feeds: await feedTotals(reader, this.feeds.followed.values()),
       })),
     )

@@ -1,7 +1,7 @@
 /** One feed: how far it is, and each consumer's cursor and lag. */
 import { api } from './api'
 import { grouped } from './numbers'
-import { Loading, Name, Problem, Stale } from './parts'
+import { Head, Loading, Name, Problem, Stale } from './parts'
 import { link } from './place'
 import { usePolled } from './polled'
 import { duration } from './time'
@@ -57,13 +57,9 @@ function Consumers({ consumers }: { consumers: readonly Consumer[] }) {
           <table>
             <thead>
               <tr>
-                <th scope="col">Consumer</th>
-                <th scope="col" class="number">
-                  Cursor
-                </th>
-                <th scope="col" class="number">
-                  Lag
-                </th>
+                <Head>Consumer</Head>
+                <Head kind="number">Cursor</Head>
+                <Head kind="number">Lag</Head>
                 <td class="bar wide" />
               </tr>
             </thead>

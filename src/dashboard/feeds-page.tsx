@@ -1,72 +1,42 @@
 /** The feeds, by name: how far they are, what waits for a publisher, and how far the slowest consumer is behind. */
 import { api } from './api'
+import { type Listed, ListPage } from './list-page'
 import { counted, grouped } from './numbers'
-import { Loading, Name, Pager, Problem, Search, Stale } from './parts'
+import { Head, Name } from './parts'
 import { link } from './place'
-import { usePolled } from './polled'
 import { duration } from './time'
 import type { Feed } from './types'
 
-const EVERY_MS = 3000
-const PARTS = ['feeds']
+async function load(options: Listed & { signal: AbortSignal }) {
+  const { feeds, nextAfter } = await api.feeds(options)
+  return { rows: feeds, nextAfter }
+}
 
-export function FeedsPage({ prefix, after }: { prefix: string; after: string | null }) {
-  const key = JSON.stringify([prefix, after])
-  const { data, error } = usePolled((signal) => api.feeds({ prefix, after, signal }), key, EVERY_MS)
+export function FeedsPage(listed: Listed) {
   return (
-    <>
-      <div class="head">
-        <h1 tabIndex={-1}>Feeds</h1>
-        <Search parts={PARTS} value={prefix} label="Names that begin with …" />
-      </div>
-      {data === null && (error === null ? <Loading /> : <Problem error={error} />)}
-      {data !== null && <Stale error={error} />}
-      {data !== null && <Feeds feeds={data.feeds} prefix={prefix} />}
-      {data !== null && <Pager parts={PARTS} query={{ prefix, after }} nextAfter={data.nextAfter} />}
-    </>
+    <ListPage
+      {...listed}
+      title="Feeds"
+      part="feeds"
+      load={load}
+      empty="There are no feeds yet. The first entry makes one."
+      unmatched="No feed begins with this."
+      columns={COLUMNS}
+      row={(feed) => <Row key={feed.feed} feed={feed} />}
+    />
   )
 }
 
-function Feeds({ feeds, prefix }: { feeds: readonly Feed[]; prefix: string }) {
-  if (feeds.length === 0) {
-    return (
-      <p class="empty panel">
-        {prefix === '' ? 'There are no feeds yet. The first entry makes one.' : 'No feed begins with this.'}
-      </p>
-    )
-  }
-  return (
-    <div class="panel">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Feed</th>
-            <th scope="col" class="number">
-              Last sync id
-            </th>
-            <th scope="col" class="number wide">
-              Entries
-            </th>
-            <th scope="col" class="number wide">
-              Unpublished
-            </th>
-            <th scope="col" class="number wide">
-              Oldest of them
-            </th>
-            <th scope="col" class="number">
-              Greatest lag
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {feeds.map((feed) => (
-            <Row key={feed.feed} feed={feed} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  )
-}
+const COLUMNS = (
+  <>
+    <Head>Feed</Head>
+    <Head kind="number">Last sync id</Head>
+    <Head kind="number wide">Entries</Head>
+    <Head kind="number wide">Unpublished</Head>
+    <Head kind="number wide">Oldest of them</Head>
+    <Head kind="number">Greatest lag</Head>
+  </>
+)
 
 function Row({
   feed: { feed, lastSyncId, entries, unpublished, oldestUnpublishedSeconds, consumers },

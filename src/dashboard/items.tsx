@@ -1,6 +1,6 @@
 /** Items as a list: of a group, or of a member. */
 import { grouped } from './numbers'
-import { Name } from './parts'
+import { Head, Name } from './parts'
 import { link } from './place'
 import { Time } from './time'
 import type { Item } from './types'
@@ -19,14 +19,10 @@ export function Items({ items, of, arrived }: ItemsProps) {
       <table class="items">
         <thead>
           <tr>
-            <th scope="col" class="number wide">
-              Id
-            </th>
-            <th scope="col">{of === 'group' ? 'Member' : 'Group'}</th>
-            <th scope="col">Payload</th>
-            <th scope="col" class="when">
-              When
-            </th>
+            <Head kind="number wide">Id</Head>
+            <Head>{of === 'group' ? 'Member' : 'Group'}</Head>
+            <Head>Payload</Head>
+            <Head kind="when">When</Head>
           </tr>
         </thead>
         <tbody>

@@ -160,3 +160,12 @@ export function Ask({ title, children, action, isDanger, typed, onYes, onClose }
     </dialog>
   )
 }
+
+/** The head of a column; `wide` ones are not there on a phone. */
+export function Head({ children, kind }: { children: ComponentChildren; kind?: string }) {
+  return (
+    <th scope="col" class={kind}>
+      {children}
+    </th>
+  )
+}

@@ -2,7 +2,7 @@
 import { api } from './api'
 import { preview } from './json'
 import { grouped } from './numbers'
-import { Badge, Loading, Name, Pager, Problem, Stale } from './parts'
+import { Badge, Head, Loading, Name, Pager, Problem, Stale } from './parts'
 import { link } from './place'
 import { usePolled } from './polled'
 import { Time } from './time'
@@ -62,16 +62,10 @@ function Table({ queue, state, messages }: { queue: string; state: State; messag
       <table>
         <thead>
           <tr>
-            <th scope="col" class="number id">
-              Id
-            </th>
-            <th scope="col">Body</th>
-            <th scope="col" class="number wide">
-              Receives
-            </th>
-            <th scope="col" class="number">
-              {hasNext ? 'Ready' : 'Sent'}
-            </th>
+            <Head kind="number id">Id</Head>
+            <Head>Body</Head>
+            <Head kind="number wide">Receives</Head>
+            <Head kind="number">{hasNext ? 'Ready' : 'Sent'}</Head>
           </tr>
         </thead>
         <tbody>

@@ -21,10 +21,15 @@ describe('src/client/wire, which node scripts/client-wire.cjs makes after a buil
     [
       'a parameter',
       { in: 'query', name: 'more', schema: { type: 'string' } },
-      'operations.ts',
+      'group-operations.ts',
       '      more?: string\n',
     ],
-    ['an id', { in: 'query', name: 'to', schema: { $ref: '#/components/schemas/Id' } }, 'operations.ts', 'to?: bigint'],
+    [
+      'an id',
+      { in: 'query', name: 'to', schema: { $ref: '#/components/schemas/Id' } },
+      'group-operations.ts',
+      'to?: bigint',
+    ],
   ])('differs by %s', (_, parameter, file, text) => {
     const changed = structuredClone(document)
     const operation = changed.paths?.['/v1/groups']?.get as unknown as { parameters: unknown[] }
@@ -44,7 +49,7 @@ describe('src/client/wire, which node scripts/client-wire.cjs makes after a buil
     const changed = structuredClone(document)
     const { properties } = (changed as unknown as Schemas).components.schemas.Item
     properties.seenAt = { $ref: '#/components/schemas/Time' }
-    const { 'answers.ts': answers, 'shapes.ts': shapes } = wireOf(changed)
+    const { 'group-answers.ts': answers, 'shapes.ts': shapes } = wireOf(changed)
     expect(answers).toContain('seenAt?: Date')
     expect(shapes).toContain("seenAt: 'time'")
   })

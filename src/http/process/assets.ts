@@ -3,7 +3,8 @@
  * browser asks each time whether what it has is still so.
  */
 import { createHash } from 'node:crypto'
-import type { Request, RequestHandler, Response } from 'express'
+import express, { type Request, type RequestHandler, type Response, type Router } from 'express'
+import { register } from '../router'
 
 export interface Variants {
   plain: Variant
@@ -21,8 +22,26 @@ export function variantsOf(plain: Buffer, gzip: Buffer): Variants {
   return { plain: { bytes: plain, etag: `"${hash}"` }, gzip: { bytes: gzip, etag: `"${hash}-gzip"` } }
 }
 
+/** A page, by the path of each of its files. */
+export interface Page {
+  files: Readonly<Record<string, { file: string; type: string }>>
+  /** Its Content-Security-Policy. */
+  policy: string
+  /** Throws where nothing was built. */
+  read(file: string): Variants
+}
+
+/** The files of a page, for the process; a router in the app of a user has none. */
+export function pageRouter({ files, policy, read }: Page): Router {
+  const router = express.Router({ strict: true, caseSensitive: true })
+  for (const [place, { file, type }] of Object.entries(files)) {
+    register(router, place, [['get', serveAsset(() => read(file), type, policy)]])
+  }
+  return router
+}
+
 /** Serves a file that `read` gives when it is first asked for, as a part of a page that obeys this policy. */
-export function serveAsset(read: () => Variants, type: string, policy: string): RequestHandler {
+function serveAsset(read: () => Variants, type: string, policy: string): RequestHandler {
   let variants: Variants | undefined
   return (request, response) => {
     variants ??= read()

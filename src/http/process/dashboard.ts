@@ -6,12 +6,11 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
-import express, { type Router } from 'express'
-import { register } from '../router'
+import type { Router } from 'express'
 import { packageRoot } from '../version'
-import { serveAsset, type Variants, variantsOf } from './assets'
+import { type Page, pageRouter, type Variants, variantsOf } from './assets'
 
-const FILES: Readonly<Record<string, { file: string; type: string }>> = {
+const FILES: Page['files'] = {
   '/': { file: 'index.html', type: 'text/html; charset=utf-8' },
   '/dashboard/app.js': { file: 'app.js', type: 'text/javascript; charset=utf-8' },
   '/dashboard/chart.js': { file: 'chart.js', type: 'text/javascript; charset=utf-8' },
@@ -33,16 +32,8 @@ export const DASHBOARD_POLICY = [
   "trusted-types 'none'",
 ].join('; ')
 
-/** The files of the dashboard, for the process; a router in the app of a user has none. */
-export function dashboard(): Router {
-  const router = express.Router({ strict: true, caseSensitive: true })
-  for (const [place, { file, type }] of Object.entries(FILES)) {
-    register(router, place, [['get', serveAsset(() => read(file), type, DASHBOARD_POLICY)]])
-  }
-  return router
-}
+export const dashboard = (): Router => pageRouter({ files: FILES, policy: DASHBOARD_POLICY, read })
 
-/** Throws where nothing was built. */
 function read(file: string): Variants {
   const bytes = readFileSync(path.join(packageRoot(), 'dist', 'dashboard', file))
   return variantsOf(bytes, gzipSync(bytes, { level: 9 }))

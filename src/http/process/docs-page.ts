@@ -6,15 +6,14 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import express, { type Router } from 'express'
-import { register } from '../router'
+import type { Router } from 'express'
 import { packageRoot } from '../version'
-import { serveAsset, type Variants, variantsOf } from './assets'
+import { type Page, pageRouter, type Variants, variantsOf } from './assets'
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8'
 const CSS = 'text/css; charset=utf-8'
 
-const FILES: Readonly<Record<string, { file: string; type: string }>> = {
+const FILES: Page['files'] = {
   '/docs': { file: 'index.html', type: 'text/html; charset=utf-8' },
   '/docs/start.js': { file: 'start.js', type: JAVASCRIPT },
   '/docs/page.css': { file: 'page.css', type: CSS },
@@ -35,16 +34,8 @@ export const DOCS_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The files of the page, for the process; a router in the app of a user has none. */
-export function docsPage(): Router {
-  const router = express.Router({ strict: true, caseSensitive: true })
-  for (const [place, { file, type }] of Object.entries(FILES)) {
-    register(router, place, [['get', serveAsset(() => read(file), type, DOCS_POLICY)]])
-  }
-  return router
-}
+export const docsPage = (): Router => pageRouter({ files: FILES, policy: DOCS_POLICY, read })
 
-/** Throws where nothing was built. */
 function read(file: string): Variants {
   const gzip = readFileSync(path.join(packageRoot(), 'dist', 'reference', `${file}.gz`))
   return variantsOf(gunzipSync(gzip), gzip)

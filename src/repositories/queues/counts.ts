@@ -10,41 +10,44 @@ import type { MessageCounts } from './types'
 /** An answer may be 5 s old; a part of that is for the counting itself. */
 const FRESH_MS = 4000
 
-export interface Counted {
+export interface QueueTotals {
   counts: MessageCounts
+  /** Of the oldest message that is ready or in flight; null when there is none. */
   oldestAgeSeconds: number | null
 }
 
 interface Kept {
   since: number
-  counted: Promise<Counted>
+  counted: Promise<QueueTotals>
 }
 
 export class Counts {
   readonly #kept = new Map<bigint, Kept>()
 
   /** `isAnew`: inside a transaction, which must see what it did itself. */
-  async of(reader: Reader, head: QueueHead, isAnew: boolean): Promise<Counted> {
-    if (isAnew) return count(reader, head)
+  async of(reader: Reader, head: QueueHead, isAnew: boolean): Promise<QueueTotals> {
+    if (isAnew) return countMessages(reader, head.id)
     const known = this.#kept.get(head.id)
     if (known && performance.now() - known.since < FRESH_MS) return known.counted
-    const kept = { since: performance.now(), counted: count(reader, head) }
+    const kept = { since: performance.now(), counted: countMessages(reader, head.id) }
     this.#kept.set(head.id, kept)
     kept.counted.catch(() => this.#kept.delete(head.id))
     return kept.counted
   }
 }
 
-async function count(reader: Reader, { id }: QueueHead): Promise<Counted> {
+/** Of one queue, or of all together. Goes along an index and takes the longer the more there is. */
+export async function countMessages(reader: Reader, id: bigint | null): Promise<QueueTotals> {
   const { engine } = reader
+  const [where, parameters] = id === null ? ['', []] : [' WHERE queue_id = ?', [id]]
   const rows = await reader.rows(
     `SELECT state, COUNT(*) AS messages, ${engine.bigint('MIN(id)')} AS oldest ` +
-      `FROM queue_messages${engine.useIndex('queue_messages_claim')} WHERE queue_id = ? GROUP BY state`,
-    [id],
+      `FROM queue_messages${engine.useIndex('queue_messages_claim')}${where} GROUP BY state`,
+    parameters,
   )
   const lines = new Map(rows.map((row) => [Number(row.state), row]))
   const of = (state: number) => Number(lines.get(state)?.messages ?? 0)
-  const [archive] = await reader.rows('SELECT COUNT(*) AS messages FROM queue_archive WHERE queue_id = ?', [id])
+  const [archive] = await reader.rows(`SELECT COUNT(*) AS messages FROM queue_archive${where}`, parameters)
   const waiting = [STATE.ready, STATE.inFlight].flatMap((state) => lines.get(state)?.oldest ?? [])
   return {
     counts: {
@@ -58,7 +61,7 @@ async function count(reader: Reader, { id }: QueueHead): Promise<Counted> {
   }
 }
 
-/** The oldest has the smallest id. */
+/** The oldest has the smallest id, whatever the queue. */
 async function ageOf(reader: Reader, ids: readonly string[]): Promise<number | null> {
   const [oldest] = ids.map((id) => BigInt(id)).sort((a, b) => Number(a - b)) as [bigint]
   const [row] = await reader.rows(`SELECT sent_at_ms, ${reader.now} AS now_ms FROM queue_messages WHERE id = ?`, [

@@ -1,0 +1,6 @@
+// Made from the OpenAPI document by scripts/client-wire.cjs: not to be edited.
+/** The bodies of answers. */
+
+export interface Health {
+  status: 'ok'
+}

@@ -1,0 +1,138 @@
+// Made from the OpenAPI document by scripts/client-wire.cjs: not to be edited.
+/** The bodies of answers. */
+
+export interface Queue {
+  queue: string
+  /** How long a receiver has a message for itself; 30 when left out. 0 to 43200. */
+  visibilityTimeoutSeconds: number
+  /**
+   * A message whose claim ends without a delete after so many receives is dead; 0, and left out: no limit. 0 to
+   * 1000000.
+   */
+  maxReceives: number
+  /** Where dead messages go: a queue that exists. Null, and left out: they stay, with the state `dead`. */
+  deadLetterQueue: string | null
+  /** What happens to a message that its receiver deletes; `remove` when left out. */
+  onDelete: 'remove' | 'archive'
+  /** How long archived messages are kept; null, and left out: for ever. 1 to 315360000000. */
+  retentionSeconds: number | null
+  /** Sends are taken, receives get nothing; false when left out. */
+  paused: boolean
+  createdAt: Date
+}
+
+export interface QueueStatus {
+  queue: string
+  /** How long a receiver has a message for itself; 30 when left out. 0 to 43200. */
+  visibilityTimeoutSeconds: number
+  /**
+   * A message whose claim ends without a delete after so many receives is dead; 0, and left out: no limit. 0 to
+   * 1000000.
+   */
+  maxReceives: number
+  /** Where dead messages go: a queue that exists. Null, and left out: they stay, with the state `dead`. */
+  deadLetterQueue: string | null
+  /** What happens to a message that its receiver deletes; `remove` when left out. */
+  onDelete: 'remove' | 'archive'
+  /** How long archived messages are kept; null, and left out: for ever. 1 to 315360000000. */
+  retentionSeconds: number | null
+  /** Sends are taken, receives get nothing; false when left out. */
+  paused: boolean
+  createdAt: Date
+  /** At most 5 seconds old; exact once the queue has been still that long. */
+  counts: { ready: number; inFlight: number; delayed: number; dead: number; archived: number }
+  /** Since when the oldest message that is ready or in flight was sent; null when there is none. */
+  oldestAgeSeconds: number | null
+}
+
+export interface QueuePage {
+  queues: QueueStatus[]
+  nextAfter: string | null
+}
+
+export interface Moved {
+  moved: number
+}
+
+export interface Sent {
+  id: bigint
+}
+
+export interface SentMany {
+  ids: bigint[]
+}
+
+export type SentOneOrMany = Sent | SentMany
+
+export interface Message {
+  id: bigint
+  /** Any JSON value. */
+  body: unknown
+  /** This claim included. */
+  receiveCount: number
+  /** Names this message and this claim; opaque. */
+  receiptHandle: string
+  sentAt: Date
+  /** When the claim runs out. */
+  visibleAt: Date
+  /** What the last release said. */
+  lastError: string | null
+  messageGroup: string | null
+  /** -1000 to 1000. */
+  priority: number
+}
+
+export interface Received {
+  messages: Message[]
+}
+
+export interface DeletedReceipts {
+  deleted: string[]
+  /**
+   * `stale_receipt`: the message was claimed again, or settled. `invalid_receipt`: malformed, or there never was
+   * one.
+   */
+  failed: { receiptHandle: string; code: 'stale_receipt' | 'invalid_receipt' }[]
+}
+
+export interface ReleasedReceipts {
+  released: string[]
+  /**
+   * `stale_receipt`: the message was claimed again, or settled. `invalid_receipt`: malformed, or there never was
+   * one.
+   */
+  failed: { receiptHandle: string; code: 'stale_receipt' | 'invalid_receipt' }[]
+}
+
+export interface ExtendedReceipts {
+  extended: string[]
+  /**
+   * `stale_receipt`: the message was claimed again, or settled. `invalid_receipt`: malformed, or there never was
+   * one.
+   */
+  failed: { receiptHandle: string; code: 'stale_receipt' | 'invalid_receipt' }[]
+}
+
+export interface PeekedMessage {
+  id: bigint
+  state: 'ready' | 'in-flight' | 'delayed' | 'dead' | 'archived'
+  /** Any JSON value. */
+  body: unknown
+  receiveCount: number
+  /** In force: its own, else the queue's; 0: no limit. */
+  maxReceives: number
+  sentAt: Date
+  /** When it is, or was, to be handed out again. */
+  visibleAt: Date
+  lastReceivedAt: Date | null
+  archivedAt: Date | null
+  lastError: string | null
+  messageGroup: string | null
+  /** -1000 to 1000. */
+  priority: number
+}
+
+export interface MessagePage {
+  messages: PeekedMessage[]
+  nextAfter: string | null
+}

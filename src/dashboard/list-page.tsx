@@ -1,0 +1,56 @@
+/** What the lists of groups, queues and feeds have in common: a search by the beginning of a name, and pages. */
+import type { ComponentChildren } from 'preact'
+import { Loading, Pager, Problem, Search, Stale } from './parts'
+import { usePolled } from './polled'
+
+const EVERY_MS = 3000
+
+export interface Listed {
+  prefix: string
+  after: string | null
+}
+
+interface Page<T> {
+  rows: readonly T[]
+  nextAfter: string | null
+}
+
+interface ListPageProps<T> extends Listed {
+  title: string
+  /** The place of this page. */
+  part: string
+  load: (options: Listed & { signal: AbortSignal }) => Promise<Page<T>>
+  /** What is said where there are none at all, and where none begins with what was typed. */
+  empty: string
+  unmatched: string
+  columns: ComponentChildren
+  row: (row: T) => ComponentChildren
+}
+
+export function ListPage<T>({ prefix, after, title, part, load, empty, unmatched, columns, row }: ListPageProps<T>) {
+  const key = JSON.stringify([prefix, after])
+  const { data, error } = usePolled((signal) => load({ prefix, after, signal }), key, EVERY_MS)
+  const none = data?.rows.length === 0
+  return (
+    <>
+      <div class="head">
+        <h1 tabIndex={-1}>{title}</h1>
+        <Search parts={[part]} value={prefix} label="Names that begin with …" />
+      </div>
+      {data === null && (error === null ? <Loading /> : <Problem error={error} />)}
+      {data !== null && <Stale error={error} />}
+      {none && <p class="empty panel">{prefix === '' ? empty : unmatched}</p>}
+      {data !== null && !none && (
+        <div class="panel">
+          <table>
+            <thead>
+              <tr>{columns}</tr>
+            </thead>
+            <tbody>{data.rows.map(row)}</tbody>
+          </table>
+        </div>
+      )}
+      {data !== null && <Pager parts={[part]} query={{ prefix, after }} nextAfter={data.nextAfter} />}
+    </>
+  )
+}
