@@ -1,21 +1,16 @@
 // One process of the feeds' fire, a writer, a publisher or a consumer, until it is told to end or is killed. What it did
 // it writes down as appended lines before it goes on; see feed-ledger.ts for what they say.
-import { openSync, writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { openLedger } from './ledger-file.mjs'
 
 const { openStore } = createRequire(import.meta.url)('../../dist/src/index.js')
 
 const { role, url, feed, file, publish, keys, consumer } = JSON.parse(process.argv[2])
-const output = openSync(file, 'a')
+const { noteAll: note } = openLedger(file)
 const ending = new AbortController()
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 const below = (n) => Math.floor(Math.random() * n)
 const chance = (p) => Math.random() < p
-
-/** A kill may cut a line off: each ends with a dot, and begins on a line of its own. */
-function note(lines) {
-  writeSync(output, `\n${lines.map((line) => `${line} .\n`).join('')}`)
-}
 
 function dieWith(p) {
   if (chance(p)) process.kill(process.pid, 'SIGKILL')

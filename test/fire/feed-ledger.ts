@@ -10,7 +10,7 @@
  *
  * Stamps that begin with `never` are those of transactions that were rolled back.
  */
-import { existsSync, readFileSync } from 'node:fs'
+import { linesOf } from './ledger-lines'
 
 export interface Seen {
   syncId: bigint
@@ -26,14 +26,6 @@ export interface Writes {
   acks: Seen[]
   took: Map<string, number[]>
   faults: string[]
-}
-
-export function linesOf(file: string): string[][] {
-  if (!existsSync(file)) return []
-  const whole = readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((line) => line.endsWith(' .'))
-  return whole.map((line) => line.split(' ').slice(0, -1))
 }
 
 export function readWrites(file: string): Writes {

@@ -1,18 +1,14 @@
 // One process of pollers for the fire: polls every table until it is told to end, or is killed, and writes down every
 // beginning and end of a handler, one appended line each, before it goes on. See poll-ledger.ts for what the lines say.
-import { openSync, writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { openLedger } from './ledger-file.mjs'
 
 const { openStore } = createRequire(import.meta.url)('../../dist/src/index.js')
 
 const [url, ledger, given] = process.argv.slice(2)
 const { tables, shared, failsOnce, failsAlways, every, usualMs, longMs } = JSON.parse(given)
-const file = openSync(ledger, 'a')
+const { note } = openLedger(ledger)
 let claims = 0
-
-function note(...words) {
-  writeSync(file, `${words.join(' ')}\n`)
-}
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 

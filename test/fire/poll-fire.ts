@@ -5,11 +5,12 @@
  * had by two at once, none was taken from a claim that still held, none is forgotten, each has one result, and the attempts
  * are as many as there were.
  */
-import { appendFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Poller } from '../../src'
 import { describeEngine, type EngineName } from '../support/engines'
 import { useStore } from '../support/use-store'
+import { appendLine } from './ledger-lines'
 import { Ledger } from './poll-ledger'
 import { noteMarks, readMarks } from './poll-marks'
 import { Processes } from './poll-processes'
@@ -107,9 +108,7 @@ export function describePollFire(engine: EngineName): void {
         shared: SHARED,
         ...HANDLERS,
       }
-      const processes = new Processes([at.url, file, JSON.stringify(given)], (pid) =>
-        appendFileSync(file, `killed ${pid}\n`),
-      )
+      const processes = new Processes([at.url, file, JSON.stringify(given)], (pid) => appendLine(file, 'killed', pid))
       const rows = new Rows(tables)
       const insert = (table: FireTable, numbers: number[]) => insertRows(dataSource, table, numbers)
       const began = performance.now()

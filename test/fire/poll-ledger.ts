@@ -9,7 +9,7 @@
  * A process that lives holds its claims, so that a row which two had at once is seen by the order of the lines: a second
  * `start` before the `end` of one whose process was not killed.
  */
-import { readFileSync } from 'node:fs'
+import { linesOf } from './ledger-lines'
 
 export interface Handling {
   /** `<pid>-<number>` */
@@ -32,11 +32,11 @@ export class Ledger {
   readonly #open = new Map<string, Handling>()
 
   constructor(file: string) {
-    for (const line of readFileSync(file, 'utf8').split('\n')) this.#read(line)
+    for (const words of linesOf(file)) this.#read(words)
   }
 
-  #read(line: string): void {
-    const [word, table, n, claim = '', attempt, at] = line.split(' ')
+  #read(words: string[]): void {
+    const [word, table, n, claim = '', attempt, at] = words
     const row = `${table} ${n}`
     if (word === 'start') {
       const all = this.handlings.get(row) ?? []
@@ -58,7 +58,7 @@ export class Ledger {
         this.#open.delete(key)
       }
     } else if (word === 'lost') this.lost.add(claim)
-    else if (word === 'fault') this.faults.push(line)
+    else if (word === 'fault') this.faults.push(words.join(' '))
   }
 
   of(table: string): Map<string, Handling[]> {

@@ -8,12 +8,12 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Store } from '../../src'
 import type { MessagePage, MessageState } from '../../src/repositories/queues/types'
 import { describeEngine } from '../support/engines'
 import { useStore } from '../support/use-store'
+import { linesOf } from './ledger-lines'
 
 const MESSAGES = Number(process.env.RECENTN_FIRE_MESSAGES ?? 20_000)
 const PROCESSES = 4
@@ -54,8 +54,7 @@ interface Ledger {
 function readLedger(file: string): Ledger {
   const ledger: Ledger = { handlings: new Map(), faults: [], lost: 0 }
   const claims = new Map<string, Handling>()
-  for (const line of readFileSync(file, 'utf8').split('\n')) {
-    const [word, id = '', claim = '', ...rest] = line.split(' ')
+  for (const [word, id = '', claim = '', ...rest] of linesOf(file)) {
     if (word === 'start') {
       const [receiveCount = 0, visibleAt = 0, start = 0] = rest.map(Number)
       const handling: Handling = { claim, receiveCount, visibleAt, start, end: null, outcome: null }
@@ -64,7 +63,7 @@ function readLedger(file: string): Ledger {
     } else if (word === 'end' || word === 'failed') {
       Object.assign(claims.get(claim) as Handling, { end: Number(rest[0]), outcome: word })
     } else if (word === 'lost') ledger.lost++
-    else if (word === 'fault') ledger.faults.push(line)
+    else if (word === 'fault') ledger.faults.push([id, claim, ...rest].join(' '))
   }
   return ledger
 }
