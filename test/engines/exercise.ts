@@ -1,6 +1,6 @@
 /** A little of everything that a store does, with answers that are known: what an odd setting of a server would change. */
 import type { Store } from '../../src/index'
-import { eventually } from '../contract/suite/context'
+import { eventually } from '../contract/context'
 
 let count = 0
 

@@ -2,7 +2,7 @@
 import { DataSource } from 'typeorm'
 import { attachStore, entities, migrations, openStore, type RecentnError, type Store } from '../../src/index'
 import { run } from '../cli/support'
-import { refusal, sleep } from '../contract/suite/context'
+import { refusal, sleep } from '../contract/context'
 import { startServer } from '../support/processes'
 import type { ServerEngine } from '../support/servers/server'
 import { exercise } from './exercise'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Connection, RowDataPacket } from 'mysql2/promise'
 import { openStore } from '../../src/index'
-import { refusal } from '../contract/suite/context'
+import { refusal } from '../contract/context'
 import type { ServerEngine } from '../support/servers/server'
 
 async function cipherOf(url: string): Promise<string> {

@@ -1,0 +1,39 @@
+import type { EngineName } from '../../support/engines'
+import { useContext } from '../context'
+import { describeFeedChanges } from './changes'
+import { describeFeedConsumers } from './consumers'
+import { describeFeedEntries } from './entries'
+import { describeFeedExplain } from './explain'
+import { describeFeedFollowing } from './follow'
+import { describeFeedsFollowedColumns } from './followed-columns'
+import { describeFeedLocks } from './locks'
+import { describeFeedModel } from './model'
+import { describeFeedsNothingMissed } from './nothing-missed'
+import { describeFeedPublishing } from './publish'
+import { describeFeedsPublishers } from './publishers'
+import { describeRecentGroupsFeed } from './recent-groups'
+import { describeSequences } from './sequences'
+import { describeFeedStatus } from './status'
+import { describeFeedTombstones } from './tombstones'
+import { describeFeedTransactions } from './transactions'
+
+/** A room of the contract: feeds and sequences. Each engine's test file calls it and adds nothing. */
+export function describeFeeds(engine: EngineName): void {
+  const context = useContext(engine)
+  describeFeedEntries(context)
+  describeFeedPublishing(context)
+  describeFeedLocks(context)
+  describeFeedChanges(context)
+  describeFeedConsumers(context)
+  describeFeedTombstones(context)
+  describeFeedModel(context)
+  describeFeedStatus(context)
+  describeRecentGroupsFeed(context)
+  describeFeedFollowing(context)
+  describeFeedTransactions(context)
+  describeFeedsNothingMissed(context)
+  describeFeedsFollowedColumns(context)
+  describeFeedsPublishers(context)
+  describeFeedExplain(context)
+  describeSequences(context)
+}

@@ -1,4 +1,0 @@
-import { describeEngine } from '../support/engines'
-import { describeContract } from './suite'
-
-describeEngine('mariadb', 'contract', () => describeContract('mariadb'))

@@ -1,0 +1,113 @@
+import { insertSql, POLL_TABLES, type PollTable } from '../../support/poll-shapes'
+import type { Context } from '../context'
+import { pollTools } from './tools'
+
+const shape = (title: string) => POLL_TABLES.find((table) => table.title === title) as PollTable
+
+export function describePollCursors(context: Context): void {
+  const { query, tableOf, poll } = pollTools(context)
+  const later = (seconds: number) => {
+    context.clock.offsetMs += seconds * 1000
+  }
+  const cursorOf = async (name: string): Promise<{ cursor: string | null; claims: number }> => {
+    const [row] = await query(`SELECT id, cursor_value AS value FROM polls WHERE poll = '${name}'`)
+    const [claims] = await query(`SELECT COUNT(*) AS found FROM poll_claims WHERE poll_id = ${row.id}`)
+    return { cursor: row.value, claims: Number(claims.found) }
+  }
+  const follow = (name: string, table: PollTable, fails: () => boolean = () => false) => {
+    const seen: number[] = []
+    const handler = async ({ n }: { n: number | bigint }) => {
+      if (fails() && Number(n) === 4) throw new Error('not yet')
+      seen.push(Number(n))
+    }
+    const options = { ...table.options, lateSeconds: 100, backoff: { minSeconds: 0, maxSeconds: 0 }, maxAttempts: 9 }
+    return { seen, poller: poll(name, handler, options) }
+  }
+
+  describe('polls: the cursor of a sequence', () => {
+    it('moves past what is finished, a while later; a lower number that comes late is not skipped', async () => {
+      const table = shape('a unique sequence and no status')
+      const name = await tableOf(table, 0)
+      await query(insertSql(table, name, [1, 2, 3, 6, 7]))
+      const { seen, poller } = follow(name, table)
+      await poller.once()
+      expect(seen).toEqual([1, 2, 3, 6, 7])
+      expect(await cursorOf(name)).toEqual({ cursor: null, claims: 5 })
+      // Two that were numbered before and are committed after what was polled already.
+      await query(insertSql(table, name, [5, 0]))
+      await poller.once()
+      expect(seen).toEqual([1, 2, 3, 6, 7, 0, 5])
+
+      later(101)
+      await query(insertSql(table, name, [8]))
+      await poller.once()
+      expect(seen.slice(7)).toEqual([8])
+      expect(await cursorOf(name)).toMatchObject({ claims: 1 })
+      expect((await cursorOf(name)).cursor).toMatch(/9007199254741007/)
+      expect(await poller.counts()).toMatchObject({ ready: 0, done: 1 })
+      // Later than lateSeconds: the cursor has passed it.
+      await query(insertSql(table, name, [4]))
+      expect(await poller.once()).toMatchObject({ claimed: 0 })
+    })
+
+    it('passes what failed for good', async () => {
+      const table = shape('a unique sequence and no status')
+      const name = await tableOf(table, 8)
+      const { seen, poller } = follow(name, table, () => true)
+      expect(await poller.once()).toMatchObject({ done: 7, failed: 1 })
+      later(101)
+      await poller.once()
+      expect((await cursorOf(name)).cursor).toMatch(/9007199254741007/)
+      expect(seen).toEqual([0, 1, 2, 3, 5, 6, 7])
+      expect(await poller.counts()).toMatchObject({ ready: 0, failed: 1 })
+    })
+
+    it('waits for a row that is claimed', async () => {
+      const table = shape('a unique sequence and no status')
+      const name = await tableOf(table, 8)
+      const { handler, begun, until, letGo } = pollTools(context).holding()
+      const options = { ...table.options, lateSeconds: 0, concurrency: 8 }
+      const held = poll(name, async (row, how) => Number(row.n) === 4 && handler(row, how), options)
+      const once = held.once()
+      await until(1)
+      later(1)
+      await poll(name, () => {}, options).once()
+      expect((await cursorOf(name)).cursor).toMatch(/9007199254740999/)
+      expect((await cursorOf(name)).claims).toBe(4)
+      letGo()
+      await once
+      expect((await cursorOf(name)).claims).toBe(0)
+      expect(begun).toEqual([4])
+    })
+
+    it('moves past all that is finished at once, however much', async () => {
+      const columns = 'id integer PRIMARY KEY, at integer NOT NULL'
+      const name = await tableOf({ title: '', columns, row: {}, options: {} }, 0)
+      const poller = poll(name, () => {}, { sequence: 'at', lateSeconds: 0 })
+      await poller.once()
+      const [{ id }] = await query(`SELECT id FROM polls WHERE poll = '${name}'`)
+      const rows = Array.from({ length: 12_000 }, (_, n) => `(${n + 1}, ${n + 1}, 0)`)
+      await query(`INSERT INTO ${name} (id, at, n) VALUES ${rows.join(', ')}`)
+      const done = "3, 9, 'key', 1, 1, '[]'"
+      await query(
+        'INSERT INTO poll_claims (poll_id, row_key, state, due_at_ms, claim_key, attempts, first_claimed_at_ms, row_values) ' +
+          `SELECT ${id}, CAST(id AS CHAR), ${done} FROM ${name}`,
+      )
+      expect(await poller.once()).toMatchObject({ claimed: 0 })
+      expect(await cursorOf(name)).toEqual({ cursor: '12000', claims: 0 })
+    })
+
+    it('of dates goes from one date to the next, whole', async () => {
+      const table = shape('a date of which there are several alike, and no status')
+      const name = await tableOf(table, 20)
+      const { seen, poller } = follow(name, table)
+      await poller.once()
+      later(101)
+      await query(insertSql(table, name, [29]))
+      await poller.once()
+      expect(seen).toHaveLength(21)
+      // Of the last date one row is too young: none of them is passed.
+      expect(await cursorOf(name)).toMatchObject({ cursor: expect.stringContaining('10:00:08'), claims: 3 })
+    })
+  })
+}

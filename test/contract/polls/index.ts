@@ -1,0 +1,31 @@
+import type { EngineName } from '../../support/engines'
+import { useContext } from '../context'
+import { describePollClaims } from './claims'
+import { describePollCursors } from './cursor'
+import { describePollIndexes } from './indexes'
+import { describePollKeys } from './keys'
+import { describePollOptions } from './options'
+import { describePollPurposes } from './purposes'
+import { describePollRenewals } from './renewals'
+import { describePollResults } from './results'
+import { describePollRows } from './rows'
+import { describePollShapes } from './shapes'
+import { describePollTimes } from './times'
+import { describePollWheres } from './wheres'
+
+/** A room of the contract: polls of tables. Each engine's test file calls it and adds nothing. */
+export function describePolls(engine: EngineName): void {
+  const context = useContext(engine)
+  describePollShapes(context)
+  describePollClaims(context)
+  describePollRows(context)
+  describePollResults(context)
+  describePollRenewals(context)
+  describePollOptions(context)
+  describePollKeys(context)
+  describePollPurposes(context)
+  describePollTimes(context)
+  describePollWheres(context)
+  describePollIndexes(context)
+  describePollCursors(context)
+}

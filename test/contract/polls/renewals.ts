@@ -1,0 +1,75 @@
+import { type Context, sleep } from '../context'
+import { type NumberedRow, pollTools, upTo } from './tools'
+
+/** Locks of others that last longer than a claim, and claims that take longer. The servers only: SQLite has one writer. */
+export function describePollRenewals(context: Context): void {
+  const { query, tableOf, poll } = pollTools(context)
+  if (context.engine === 'sqlite') return
+
+  const made = async (columns: string) => {
+    const name = await tableOf({ title: '', columns: `id integer PRIMARY KEY, ${columns}`, row: {}, options: {} }, 0)
+    await query(`INSERT INTO ${name} (id, n) VALUES (1, 1), (2, 2), (3, 3)`)
+    return name
+  }
+  const STATUS = "status varchar(30) DEFAULT 'ready'"
+
+  /** Runs the handler in two processes; resolves to the rows on which both worked at once. */
+  const both = async (name: string, work: (n: number) => Promise<unknown>, options: object) => {
+    const running = new Map(upTo(4).map((n) => [n, 0]))
+    const twice: number[] = []
+    const handler = async ({ n }: NumberedRow) => {
+      const number = Number(n)
+      const now = (running.get(number) as number) + 1
+      running.set(number, now)
+      if (now > 1) twice.push(number)
+      await work(number)
+      running.set(number, (running.get(number) as number) - 1)
+    }
+    const settings = { status: 'status', concurrency: 3, claimTimeoutSeconds: 1, ...options }
+    const first = poll(name, handler, settings).once()
+    await sleep(200)
+    const other = poll(name, handler, { ...settings, auto: true, intervalMs: 100 }, await context.open())
+    const result = await first
+    await other.stop()
+    return { result, twice }
+  }
+
+  /** A transaction of the user's that holds row 1 for so long. */
+  const hold = (name: string, ms: number) =>
+    context.store.dataSource.transaction(async (manager) => {
+      await manager.query(`SELECT id FROM ${name} WHERE id = 1 FOR UPDATE`)
+      await sleep(ms)
+    })
+
+  describe('polls: renewals', () => {
+    it('of other rows do not wait for a row that is locked', async () => {
+      const name = await made(`${STATUS}, claimed_by varchar(22), tries integer, next_at bigint`)
+      const claim = { claim: 'claimed_by', attempts: 'tries', nextTime: 'next_at' }
+      const work = (n: number) => (n === 1 ? hold(name, 1400) : sleep(1600))
+      const { result, twice } = await both(name, work, { claim })
+      expect(twice).toEqual([])
+      expect(result.done).toBeGreaterThanOrEqual(2)
+    }, 30_000)
+
+    it('go on while a result waits for its row', async () => {
+      const name = await made(STATUS)
+      let held: Promise<unknown> = Promise.resolve()
+      const work = async (n: number) => {
+        if (n !== 1) return sleep(1600)
+        held = hold(name, 1400)
+        await sleep(100)
+      }
+      const { result, twice } = await both(name, work, {})
+      await held
+      expect(twice).toEqual([])
+      expect(result).toMatchObject({ done: 3, lost: 0 })
+    }, 30_000)
+
+    it('come before the handler where the claim took longer than it lasts', async () => {
+      const name = await made(STATUS)
+      const options = { status: 'status', concurrency: 3, claimTimeoutSeconds: 1, maxAttempts: 1 }
+      const run = poll(name, () => {}, { ...options, where: 'SLEEP(0.36) = 0' }).once()
+      expect(await run).toMatchObject({ claimed: 3, done: 3, failed: 0, lost: 0 })
+    }, 30_000)
+  })
+}

@@ -1,0 +1,141 @@
+import { insertSql } from '../../support/poll-shapes'
+import { type Context, eventually, sleep } from '../context'
+import { type NumberedRow, PLACES, pollTools, upTo } from './tools'
+
+const TIMEOUT_SECONDS = 60
+
+/** What a poller does with rows that change, come, go, and are alike; and how it ends. */
+export function describePollRows(context: Context): void {
+  const { query, tableOf, poll, numbersWhere, holding } = pollTools(context)
+  const later = (seconds: number) => {
+    context.clock.offsetMs += seconds * 1000
+  }
+
+  describe('polls', () => {
+    const [, table] = PLACES[0] as (typeof PLACES)[number]
+
+    it('go on by themselves, with what comes in, until the store closes', async () => {
+      const name = await tableOf(table, 5)
+      const store = await context.open()
+      const done: number[] = []
+      const options = { ...table.options, auto: true, intervalMs: 20, concurrency: 4 }
+      const poller = poll(name, async ({ n }) => void done.push(Number(n)), options, store)
+      await eventually(5000, 'all done', async () => (await numbersWhere(name, table.done as string)).length === 5)
+      await query(insertSql(table, name, [5, 6]))
+      await eventually(5000, 'these too', async () => (await numbersWhere(name, table.done as string)).length === 7)
+      const slow = holding()
+      poll(name, slow.handler, options, store)
+      await poller.stop()
+      await query(insertSql(table, name, [7]))
+      await slow.until(1)
+      const closed = store.close()
+      await sleep(50)
+      slow.letGo()
+      await closed
+      expect(await numbersWhere(name, table.done as string)).toEqual(upTo(8))
+      expect(done.sort((a, b) => a - b)).toEqual(upTo(7))
+      expect(() => store.poll(name, () => {}, table.options)).toThrow('closed')
+    })
+
+    it('leave a row alone that its owner changed meanwhile', async () => {
+      const name = await tableOf(table, 2)
+      const slow = holding()
+      const result = poll(name, slow.handler, { ...table.options, concurrency: 2 }).once()
+      await slow.until(2)
+      await query(`UPDATE ${name} SET status = 'cancelled' WHERE n = 0`)
+      slow.letGo()
+      expect(await result).toMatchObject({ claimed: 2, done: 1, lost: 1 })
+      expect(await numbersWhere(name, "status = 'cancelled'")).toEqual([0])
+    })
+
+    it('leave a row alone that its owner changed before its claim ran out', async () => {
+      const name = await tableOf(table, 2)
+      const [slow, next] = [holding(), holding()]
+      const late = poll(name, slow.handler, { ...table.options, concurrency: 2 }).once()
+      await slow.until(2)
+      await query(`UPDATE ${name} SET status = 'cancelled' WHERE n = 0`)
+      later(TIMEOUT_SECONDS + 1)
+      next.letGo()
+      expect(await poll(name, next.handler, table.options).once()).toMatchObject({ claimed: 1, done: 1 })
+      expect(next.begun).toEqual([1])
+      expect(await numbersWhere(name, "status = 'cancelled'")).toEqual([0])
+      slow.letGo()
+      await late
+    })
+
+    it.each([
+      ['hard delete', { onDone: 'delete' }, ''],
+      ['a status', { status: 'status', sequence: 'word' }, "status = 'done'"],
+    ] as const)(
+      'handle rows that are alike in every column one after the other, each: %s',
+      async (_, options, done) => {
+        const name = await tableOf(
+          { title: '', columns: "word varchar(9), status varchar(22) DEFAULT 'ready'", row: {}, options },
+          0,
+        )
+        await query(`INSERT INTO ${name} (word, n) VALUES ${upTo(6).map(() => "('same', 1)")}`)
+        let [running, most, times] = [0, 0, 0]
+        const handler = async (_row: NumberedRow, { attempt }: { attempt: number }) => {
+          most = Math.max(most, ++running)
+          await sleep(5)
+          running--
+          if (++times === 2) throw new Error(`attempt ${attempt}`)
+        }
+        const stores = [context.store, await context.open()]
+        const settings = { ...options, concurrency: 3, backoff: { minSeconds: 0, maxSeconds: 0 } }
+        await Promise.all(stores.map((store) => poll(name, handler, settings, store).once()))
+        await poll(name, handler, settings).once()
+        expect([most, times]).toEqual([1, 7])
+        expect(await numbersWhere(name, done || undefined)).toHaveLength(done ? 6 : 0)
+        expect(
+          await query(`SELECT 1 FROM poll_claims c JOIN polls p ON p.id = c.poll_id WHERE p.poll = '${name}'`),
+        ).toEqual([])
+      },
+    )
+
+    it.each(PLACES)('forget a claim whose row is not there any more: %s', async (_, table) => {
+      const name = await tableOf(table, 2)
+      const slow = holding()
+      const late = poll(name, slow.handler, { ...table.options, concurrency: 2 }).once()
+      await slow.until(2)
+      await query(`DELETE FROM ${name} WHERE n = 0`)
+      later(TIMEOUT_SECONDS + 1)
+      const next = poll(name, () => {}, table.options)
+      expect(await next.once()).toMatchObject({ claimed: 1, done: 1 })
+      expect(await next.counts()).toEqual({ ready: 0, claimed: 0, waiting: 0, failed: 0, done: 1 })
+      slow.letGo()
+      expect(await late).toMatchObject({ done: 0, lost: 2 })
+    })
+
+    it('begin a row anew that its owner made ready again', async () => {
+      const name = await tableOf(table, 1)
+      const attempts: number[] = []
+      const fails = async (_row: NumberedRow, { attempt }: { attempt: number }) => {
+        attempts.push(attempt)
+        throw new Error('no')
+      }
+      const options = { ...table.options, maxAttempts: 2, backoff: { minSeconds: 0, maxSeconds: 0 } }
+      expect(await poll(name, fails, options).once()).toMatchObject({ failed: 1 })
+      await query(`UPDATE ${name} SET status = 'ready'`)
+      expect(await poll(name, fails, options).once()).toMatchObject({ failed: 1 })
+      expect(attempts).toEqual([1, 2, 1, 2])
+    })
+
+    it('of two purposes on one table without a status each see every row', async () => {
+      const [, plain] = PLACES[2] as (typeof PLACES)[number]
+      const name = await tableOf(plain, 10)
+      for (const purpose of ['invoice', 'e-mail']) {
+        expect(await poll(name, () => {}, { name: `${name} ${purpose}` }).once()).toMatchObject({ done: 10 })
+      }
+    })
+
+    it('whose last attempt failed may delete the row', async () => {
+      const name = await tableOf(table, 4)
+      const options = { ...table.options, maxAttempts: 1, onDone: 'delete', onFailed: 'delete' } as const
+      const poller = poll(name, async ({ n }) => (Number(n) < 2 ? Promise.reject(new Error('no')) : null), options)
+      expect(await poller.once()).toMatchObject({ done: 2, failed: 2 })
+      expect(await numbersWhere(name)).toEqual([])
+      expect(await poller.counts()).toEqual({ ready: 0, claimed: 0, waiting: 0, failed: null, done: null })
+    })
+  })
+}

@@ -1,0 +1,142 @@
+import { BatchSize } from '../../../src/runtime/poller/batch'
+import { checkedPoll } from '../../../src/runtime/poller/options'
+import { type Context, sleep } from '../context'
+import { type NumberedRow, pollTools, upTo } from './tools'
+
+const STATUS = "status varchar(30) DEFAULT 'ready'"
+
+/** How many rows a claim takes, what it locks, and when it ends. */
+export function describePollTimes(context: Context): void {
+  const { query, tableOf, poll } = pollTools(context)
+  const isSqlite = context.engine === 'sqlite'
+  const made = (columns: string, rows: number) =>
+    tableOf({ title: '', columns, indexes: [], row: { id: 'N' }, options: {} }, rows)
+
+  describe('polls: the size of a batch', () => {
+    /** Sizes of the claims, in order, while each handler takes so long. */
+    const sizesOf = async (rows: number, handler: () => unknown, options: object) => {
+      const name = await made(`id integer NOT NULL PRIMARY KEY, ${STATUS}`, rows)
+      await query(`CREATE INDEX ${name}_s ON ${name} (status, id)`)
+      const sizes: number[] = []
+      const seen = new Set<string>()
+      const poller = poll(
+        name,
+        async ({ n }: NumberedRow) => {
+          await handler()
+          const [{ status }] = await query(`SELECT status FROM ${name} WHERE n = ${n}`)
+          if (!seen.has(status)) {
+            const [{ found }] = await query(`SELECT COUNT(*) AS found FROM ${name} WHERE status = '${status}'`)
+            sizes.push(Number(found))
+          }
+          seen.add(status)
+        },
+        { status: 'status', ...options },
+      )
+      expect(await poller.once()).toMatchObject({ done: rows })
+      return sizes
+    }
+
+    it('grows while handlers are quick, up to max', async () => {
+      const sizes = await sizesOf(130, () => {}, { batch: { max: 40 } })
+      // How far it comes is a matter of the machine; the last test says by how much.
+      expect(sizes[0]).toBe(10)
+      expect(Math.max(...sizes)).toBeGreaterThan(10)
+      expect(Math.max(...sizes)).toBeLessThanOrEqual(40)
+    })
+
+    it('shrinks while they are slow, down to min', async () => {
+      const sizes = await sizesOf(16, () => sleep(400), { batch: { min: 2 } })
+      expect(sizes[0]).toBe(10)
+      expect(sizes.slice(1)).toEqual([2, 2, 2].slice(0, sizes.length - 1).map(() => expect.any(Number)))
+      expect(Math.max(...sizes.slice(1))).toBeLessThanOrEqual(3)
+    }, 30_000)
+
+    it('is what the handlers end in a second, within its bounds', () => {
+      const sizeOf = (options: object) => {
+        const size = new BatchSize(checkedPoll(() => {}, options))
+        return (rows: number, ms: number) => {
+          size.handled(rows, ms)
+          return size.limits(0).max
+        }
+      }
+      const free = sizeOf({})
+      // It is doubled at most, and by claims that were full only.
+      expect([free(10, 1), free(20, 1), free(5, 1), free(40, 400), free(80, 1600)]).toEqual([20, 40, 40, 80, 50])
+      expect([free(50, 60_000), free(1, 60_000), free(1, 1)]).toEqual([1, 1, 2])
+      const bound = sizeOf({ batch: { min: 5, max: 30 }, concurrency: 8 })
+      expect([bound(10, 1), bound(20, 1), bound(30, 1)]).toEqual([20, 30, 30])
+      // Not fewer than run at once.
+      expect([bound(30, 600_000), bound(0, 600_000)]).toEqual([8, 8])
+    })
+  })
+
+  if (isSqlite) return // one writer at a time, and dates are text
+
+  describe('polls: what a claim locks', () => {
+    it.each([
+      ['without a status', {}, ''],
+      ['with a cursor', { sequence: 'id' }, ''],
+      ['with a status', { status: 'status' }, "AND status = 'done'"],
+    ])(
+      'is what it takes, and none of the rows that are done: %s',
+      async (_, options, done) => {
+        const name = await made(`id integer NOT NULL PRIMARY KEY, ${STATUS}`, 20)
+        await query(`CREATE INDEX ${name}_s ON ${name} (status, id)`)
+        await poll(name, () => {}, options).once()
+        await query(`INSERT INTO ${name} (id, n) VALUES ${upTo(3).map((n) => `(${100 + n}, ${100 + n})`)}`)
+        // A claim that is held open: its where waits, once for each row that it looks at.
+        const slow = poll(name, () => {}, { ...options, where: 'id < 100 OR SLEEP(1.5) = 0', onWarning: () => {} })
+        if ('sequence' in options) await query(`UPDATE polls SET purpose = NULL WHERE poll = '${name}'`)
+        const other = (await context.open()).dataSource
+        const [{ id: pollId }] = await query(`SELECT id FROM polls WHERE poll = '${name}'`)
+        const run = slow.once()
+        await sleep(500)
+        const waited: number[] = []
+        const change = async (sql: string) => {
+          const began = performance.now()
+          await other.query(sql)
+          waited.push(performance.now() - began)
+        }
+        for (const id of upTo(20)) {
+          await change(`UPDATE ${name} SET n = n + 1 WHERE id = ${id} ${done}`)
+          await change(`UPDATE poll_claims SET attempts = attempts + 1 WHERE poll_id = ${pollId} AND row_key = '${id}'`)
+        }
+        const isHeld = async () => {
+          const free = await other.query(`SELECT id FROM ${name} WHERE id = 100 FOR UPDATE SKIP LOCKED`)
+          return free.length === 0
+        }
+        expect(await isHeld()).toBe(true)
+        expect(Math.max(...waited)).toBeLessThan(1500)
+        await run
+      },
+      30_000,
+    )
+  })
+
+  describe('polls: a time that keeps whole seconds', () => {
+    it.each(['datetime', 'timestamp', 'datetime(1)'])(
+      'ends no claim early: %s',
+      async (type) => {
+        const own = `next_at ${type} NULL, claimed_by varchar(22), tries integer`
+        const name = await made(`id integer NOT NULL PRIMARY KEY, ${own}`, 2)
+        const claim = { claim: 'claimed_by', attempts: 'tries', nextTime: 'next_at' }
+        const lasts: number[] = []
+        // Claims of several moments within a second.
+        for (const _ of upTo(8)) {
+          const began = Date.now() + context.clock.offsetMs
+          const handler = async ({ n }: NumberedRow) => {
+            const [row] = await query(`SELECT UNIX_TIMESTAMP(next_at) * 1000 AS ends FROM ${name} WHERE n = ${n}`)
+            lasts.push(Number(row.ends) - began)
+          }
+          await poll(name, handler, { claim, claimTimeoutSeconds: 5 }).once()
+          await query(`UPDATE ${name} SET claimed_by = NULL, next_at = NULL`)
+          await sleep(130)
+        }
+        expect(lasts).toHaveLength(16)
+        expect(Math.min(...lasts)).toBeGreaterThanOrEqual(5000)
+        expect(Math.max(...lasts)).toBeLessThan(7000)
+      },
+      30_000,
+    )
+  })
+}

@@ -1,0 +1,4 @@
+import { describeEngine } from '../support/engines'
+import { describeQueues } from './queues'
+
+describeEngine('mariadb', 'contract of queues', () => describeQueues('mariadb'))

@@ -1,0 +1,4 @@
+import { describeEngine } from '../support/engines'
+import { describeQueues } from './queues'
+
+describeEngine('mysql', 'contract of queues', () => describeQueues('mysql'))

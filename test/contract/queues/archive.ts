@@ -1,0 +1,118 @@
+import { type Context, eventually } from '../context'
+import { bodiesOf, handlesOf, queueTools } from './tools'
+
+export function describeQueueArchives(context: Context): void {
+  const queues = () => context.store.queues
+  const { made, madeOf, filled, one, pass, idsIn } = queueTools(context)
+
+  /** Receives and deletes all that the queue has ready. */
+  async function done(queue: string): Promise<void> {
+    await queues().delete(queue, handlesOf(await queues().receive(queue, { max: 1000 })))
+  }
+
+  const isArchived = async (id: bigint) => {
+    const rows: unknown[] = await context.store.dataSource.query('SELECT id FROM queue_archive WHERE id = ?', [
+      String(id),
+    ])
+    return rows.length === 1
+  }
+
+  describe('queues: the archive', () => {
+    it('keeps what was deleted, with all that is known of it', async () => {
+      const queue = await made({ onDelete: 'archive', maxReceives: 5 })
+      const { id } = await queues().send(queue, { a: 'x' }, { priority: 4, messageGroup: 'g' })
+      await queues().release(queue, (await one(queue)).receiptHandle, { error: 'at first' })
+      const message = await one(queue)
+      pass(10)
+      const begin = Date.now() + context.clock.offsetMs
+      await queues().delete(queue, message.receiptHandle)
+      const archived = await queues().getMessage(queue, id)
+      expect(archived).toMatchObject({
+        ...{ id, state: 'archived', body: { a: 'x' }, receiveCount: 2, maxReceives: 5, sentAt: message.sentAt },
+        ...{ lastError: 'at first', messageGroup: 'g', priority: 4 },
+        lastReceivedAt: new Date(message.visibleAt.getTime() - 30_000),
+      })
+      expect(Math.abs((archived?.archivedAt?.getTime() ?? 0) - begin)).toBeLessThan(5_000)
+      expect((await queues().peek(queue, { state: 'archived' })).messages).toEqual([archived])
+      for (const order of ['ready', 'cycle'] as const) {
+        pass(1000)
+        expect(await queues().receive(queue, { order })).toEqual([])
+      }
+      expect(await queues().redrive(queue)).toEqual({ moved: 0 })
+    })
+
+    it('begins and ends with the attribute', async () => {
+      const queue = await madeOf(1)
+      await done(queue)
+      await queues().put(queue, { onDelete: 'archive' })
+      const [kept] = await filled(queue, 1)
+      await done(queue)
+      await queues().put(queue, { onDelete: 'remove' })
+      await filled(queue, 1)
+      await done(queue)
+      expect(await idsIn(queue, 'archived')).toEqual([kept])
+    })
+
+    it('takes 1,000 at once, in the order of their ids or times', async () => {
+      const queue = await made({ onDelete: 'archive' })
+      const ids = await filled(queue, 1000)
+      await done(queue)
+      expect((await idsIn(queue, 'archived', 300)).sort((a, b) => Number(a - b))).toEqual(ids)
+    }, 20_000)
+
+    it('lets go of a message when its retention is over, and of none sooner', async () => {
+      const queue = await madeOf(1, { onDelete: 'archive', retentionSeconds: 100 })
+      const forever = await madeOf(1, { onDelete: 'archive' })
+      const [old] = await idsIn(queue, 'ready')
+      const [kept] = await idsIn(forever, 'ready')
+      await done(queue)
+      await done(forever)
+      pass(60)
+      const [newer] = await filled(queue, 1)
+      await done(queue)
+      pass(50)
+      // A store sweeps soon after it was opened, and then now and then.
+      await context.open({ sweep: true })
+      await eventually(5_000, 'the old one is removed', async () => !(await isArchived(old ?? 0n)))
+      expect(await idsIn(queue, 'archived')).toEqual([newer])
+      expect(await queues().getMessage(queue, old ?? 0n)).toBeNull()
+      expect(await idsIn(forever, 'archived')).toEqual([kept])
+      pass(60)
+      await context.open({ sweep: true })
+      await eventually(5_000, 'the newer one is removed', async () => !(await isArchived(newer ?? 0n)))
+      expect(await idsIn(queue, 'archived')).toEqual([])
+      expect(await idsIn(forever, 'archived')).toEqual([kept])
+    }, 30_000)
+
+    it('obeys a retention that is set or changed later, which counts from archivedAt', async () => {
+      const queue = await madeOf(1, { onDelete: 'archive' })
+      const [id] = await idsIn(queue, 'ready')
+      await done(queue)
+      pass(100)
+      await queues().put(queue, { onDelete: 'archive', retentionSeconds: 1000 })
+      expect(await idsIn(queue, 'archived')).toEqual([id])
+      await queues().put(queue, { onDelete: 'remove', retentionSeconds: 50 })
+      await context.open({ sweep: true })
+      await eventually(5_000, 'it is removed', async () => !(await isArchived(id ?? 0n)))
+    }, 20_000)
+
+    it('is left alone by purge', async () => {
+      const queue = await madeOf(2, { onDelete: 'archive' })
+      await queues().delete(queue, (await queues().receive(queue))[0]?.receiptHandle ?? '')
+      expect(await queues().purge(queue)).toEqual({ deleted: 1 })
+      expect(bodiesOf((await queues().peek(queue, { state: 'archived' })).messages)).toEqual([1])
+    })
+
+    it('gets nothing by deleteMessage, which removes from it too', async () => {
+      const queue = await madeOf(2, { onDelete: 'archive' })
+      const [a, b] = (await idsIn(queue, 'ready')) as [bigint, bigint]
+      expect(await queues().deleteMessage(queue, a)).toBe(true)
+      await done(queue)
+      expect(await idsIn(queue, 'archived')).toEqual([b])
+      expect(await queues().deleteMessage(queue, b)).toBe(true)
+      expect(await queues().deleteMessage(queue, b)).toBe(false)
+      expect(await idsIn(queue, 'archived')).toEqual([])
+      expect(await queues().getMessage(queue, b)).toBeNull()
+    })
+  })
+}

@@ -1,0 +1,211 @@
+import type { QueueSettings } from '../../../src/repositories/queues/types'
+import { type Context, refusal } from '../context'
+import { bodiesOf, handlesOf, queueTools } from './tools'
+
+const DEFAULTS = {
+  visibilityTimeoutSeconds: 30,
+  maxReceives: 0,
+  deadLetterQueue: null,
+  onDelete: 'remove',
+  retentionSeconds: null,
+  paused: false,
+} as const
+
+const NONE = { ready: 0, inFlight: 0, delayed: 0, dead: 0, archived: 0 }
+
+export function describeQueueAttributes(context: Context): void {
+  const queues = () => context.store.queues
+  const { made, filled, one, pass } = queueTools(context)
+
+  /** Whether a PUT was done, or the code of its refusal. */
+  const outcome = (queue: string, deadLetterQueue: string) =>
+    queues()
+      .put(queue, { deadLetterQueue })
+      .then(
+        () => 'done',
+        (error) => error.code,
+      )
+
+  describe('queues: attributes', () => {
+    it('have their defaults, and a new queue has nothing in it', async () => {
+      const queue = context.unique('q')
+      expect(await queues().get(queue)).toBeNull()
+      const before = Date.now() + context.clock.offsetMs
+      const put = await queues().put(queue)
+      expect(put).toEqual({ queue, ...DEFAULTS, createdAt: expect.any(Date), created: true })
+      expect(Math.abs(put.createdAt.getTime() - before)).toBeLessThan(60_000)
+      const { created: _, ...attributes } = put
+      expect(await queues().get(queue)).toEqual({ ...attributes, counts: NONE, oldestAgeSeconds: null })
+    })
+
+    it('are replaced by a PUT: what is left out, or undefined, takes its default', async () => {
+      const dead = await made()
+      const all: Required<QueueSettings> = {
+        visibilityTimeoutSeconds: 7,
+        maxReceives: 3,
+        deadLetterQueue: dead,
+        onDelete: 'archive',
+        retentionSeconds: 60,
+        paused: true,
+      }
+      const queue = context.unique('q')
+      const first = await queues().put(queue, all)
+      expect(first).toMatchObject({ ...all, created: true })
+      expect(await queues().get(queue)).toMatchObject(all)
+      const second = await queues().put(queue, { maxReceives: 9, paused: undefined })
+      expect(second).toEqual({ queue, ...DEFAULTS, maxReceives: 9, createdAt: first.createdAt, created: false })
+      expect(await queues().put(queue)).toMatchObject({ ...DEFAULTS, created: false })
+      expect(await queues().get(queue)).toMatchObject(DEFAULTS)
+    })
+
+    it('reach from the smallest to the largest, and no further', async () => {
+      const queue = context.unique('q')
+      const smallest = { visibilityTimeoutSeconds: 0, maxReceives: 0, retentionSeconds: 1 }
+      const largest = { visibilityTimeoutSeconds: 43_200, maxReceives: 1_000_000, retentionSeconds: 315_360_000_000 }
+      expect(await queues().put(queue, smallest)).toMatchObject(smallest)
+      expect(await queues().put(queue, largest)).toMatchObject(largest)
+      expect(await queues().get(queue)).toMatchObject(largest)
+      const tooMuch = { visibilityTimeoutSeconds: 43_201, maxReceives: 1_000_001, retentionSeconds: 315_360_000_001 }
+      const wrong = {
+        visibilityTimeoutSeconds: -1,
+        maxReceives: 1.5,
+        retentionSeconds: 0,
+        onDelete: 'hide',
+        deadLetterQueue: '',
+        paused: 1,
+      } as unknown as QueueSettings
+      for (const settings of [tooMuch, wrong]) {
+        const error = await refusal(queues().put(queue, settings))
+        expect(error.code).toBe('invalid_input')
+        expect(error.faults.map(({ pointer }) => pointer).sort()).toEqual(
+          Object.keys(settings)
+            .map((key) => `/${key}`)
+            .sort(),
+        )
+      }
+      expect(await queues().get(queue)).toMatchObject(largest)
+    })
+
+    it('say once that the queue was created, to those who do so at the same time', async () => {
+      for (let n = 0; n < 5; n++) {
+        const queue = context.unique('q')
+        const answers = await Promise.all([1, 2, 3, 4].map((maxReceives) => queues().put(queue, { maxReceives })))
+        expect(answers.filter(({ created }) => created)).toHaveLength(1)
+      }
+    })
+
+    it('hold at once in a store that has the queue in its memory', async () => {
+      const other = await context.open()
+      const queue = await made({ visibilityTimeoutSeconds: 100 })
+      await filled(queue, 4)
+      const [first] = await other.queues.receive(queue)
+      await queues().put(queue, { visibilityTimeoutSeconds: 1000, onDelete: 'archive' })
+      const [second] = await other.queues.receive(queue)
+      const held = [first, second].map((message) => message?.visibleAt.getTime() ?? 0)
+      expect((held[1] ?? 0) - (held[0] ?? 0)).toBeGreaterThan(890_000)
+      await other.queues.delete(queue, second?.receiptHandle ?? '')
+      expect(await queues().getMessage(queue, second?.id ?? 0n)).toMatchObject({ state: 'archived' })
+      await queues().put(queue, { paused: true })
+      expect(await other.queues.receive(queue)).toEqual([])
+      await queues().put(queue)
+      expect(await other.queues.receive(queue, { max: 5 })).toHaveLength(2)
+      await queues().deleteQueue(queue)
+      expect((await refusal(other.queues.receive(queue))).code).toBe('queue_not_found')
+      expect((await refusal(other.queues.send(queue, 1))).code).toBe('queue_not_found')
+    })
+
+    it('paused: sends are taken, receives get nothing, settling goes on', async () => {
+      const queue = await made()
+      await filled(queue, 2)
+      const [held] = await queues().receive(queue)
+      await queues().put(queue, { paused: true })
+      await queues().send(queue, 3)
+      expect(await queues().receive(queue, { max: 10 })).toEqual([])
+      expect(await queues().receive(queue, { max: 10, order: 'cycle' })).toEqual([])
+      expect(await queues().delete(queue, handlesOf(held ? [held] : []))).toMatchObject({ failed: [] })
+      await queues().put(queue)
+      expect(bodiesOf(await queues().receive(queue, { max: 10 }))).toEqual([2, 3])
+    })
+  })
+
+  describe('queues: dead-letter queues', () => {
+    it('must exist', async () => {
+      const queue = await made({ maxReceives: 5 })
+      const nowhere = context.unique('nowhere')
+      for (const name of [queue, context.unique('new')]) {
+        const error = await refusal(queues().put(name, { deadLetterQueue: nowhere }))
+        expect([error.code, error.faults.map(({ pointer }) => pointer)]).toEqual([
+          'queue_not_found',
+          ['/deadLetterQueue'],
+        ])
+      }
+      expect(await queues().get(queue)).toMatchObject({ maxReceives: 5, deadLetterQueue: null })
+    })
+
+    it('close no circle: of one, of two, of three', async () => {
+      const [a, b, c] = [await made(), await made(), await made()]
+      await queues().put(a, { deadLetterQueue: b })
+      await queues().put(b, { deadLetterQueue: c })
+      const closing: [string, string][] = [
+        [a, a],
+        [b, a],
+        [c, a],
+        [c, b],
+        [c, c],
+      ]
+      for (const [queue, deadLetterQueue] of closing) {
+        const error = await refusal(queues().put(queue, { deadLetterQueue, maxReceives: 1 }))
+        expect([error.code, error.faults.map(({ pointer }) => pointer)]).toEqual([
+          'dead_letter_cycle',
+          ['/deadLetterQueue'],
+        ])
+      }
+      expect(await queues().get(c)).toMatchObject(DEFAULTS)
+      // A new queue that names itself does not exist yet: refused either way, and not created.
+      const own = context.unique('q')
+      expect(['dead_letter_cycle', 'queue_not_found']).toContain(await outcome(own, own))
+      expect(await queues().get(own)).toBeNull()
+      // The same again, and one that several share, close none.
+      expect(await outcome(a, b)).toBe('done')
+      expect(await outcome(a, c)).toBe('done')
+      expect(await outcome(b, a)).toBe('done')
+    })
+
+    it('close no circle when several PUTs would together', async () => {
+      const other = await context.open()
+      for (let n = 0; n < 6; n++) {
+        const [a, b, c] = [await made(), await made(), await made()]
+        const settled = await Promise.allSettled([
+          queues().put(a, { deadLetterQueue: b }),
+          other.queues.put(b, { deadLetterQueue: c }),
+          queues().put(c, { deadLetterQueue: a }),
+        ])
+        const codes = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []))
+        expect(codes).toEqual(['dead_letter_cycle'])
+      }
+    }, 20_000)
+
+    it('are in use while another queue names them', async () => {
+      const dead = await made()
+      const [a, b] = [await made({ deadLetterQueue: dead }), await made({ deadLetterQueue: dead })]
+      await queues().send(dead, 'kept')
+      expect((await refusal(queues().deleteQueue(dead))).code).toBe('queue_in_use')
+      await queues().put(a)
+      expect((await refusal(queues().deleteQueue(dead))).code).toBe('queue_in_use')
+      expect((await one(dead)).body).toBe('kept')
+      expect(await queues().deleteQueue(b)).toBe(true)
+      expect(await queues().deleteQueue(dead)).toBe(true)
+      expect(await queues().deleteQueue(dead)).toBe(false)
+    })
+
+    it('take effect for what is claimed already', async () => {
+      const [queue, dead] = [await made(), await made()]
+      await filled(queue, 1)
+      const message = await one(queue)
+      await queues().put(queue, { maxReceives: 1, deadLetterQueue: dead })
+      pass(31)
+      expect(await queues().receive(queue)).toEqual([])
+      expect((await one(dead)).id).toBe(message.id)
+    })
+  })
+}

@@ -1,0 +1,163 @@
+/**
+ * How the statements of queues run, looked at from the server: the plan of the claim, and the rows that the storage
+ * engine was asked for by whole operations, in a queue with thousands of messages that are none of their business.
+ */
+import type { QueryRunner } from 'typeorm'
+import { mysqlEngine } from '../../../src/database/mysql'
+import { sessionOf } from '../../../src/database/session'
+import { sqliteEngine } from '../../../src/database/sqlite'
+import type { Store } from '../../../src/index'
+import { chooseSql, claimSql, newClaimNumber } from '../../../src/repositories/queues/claim'
+import { type QueueHead, readHead } from '../../../src/repositories/queues/heads'
+import type { Context } from '../context'
+import { handlesOf, queueTools, STATES } from './tools'
+
+const MANY = 5_000
+
+interface Step {
+  select_type: string
+  table: string
+  type: string
+  key: string | null
+  Extra: string | null
+}
+
+export function describeQueueExplain(context: Context): void {
+  if (context.engine === 'sqlite') describeSqlitePlan(context)
+  else describeServerPlans(context)
+}
+
+async function headOf(context: Context, queue: string): Promise<QueueHead> {
+  const read = await sessionOf(context.store.dataSource).read((reader) => readHead(reader, queue))
+  if (read === null) throw new Error('the queue is gone')
+  return read.head
+}
+
+function describeServerPlans(context: Context): void {
+  const { made, filled } = queueTools(context)
+
+  /** Delayed messages of a higher priority, messages in flight, archived, dead, and ready ones in groups. */
+  async function crowded(): Promise<string> {
+    const { queues } = context.store
+    const queue = await made({ onDelete: 'archive' })
+    await filled(queue, 1500)
+    const handles = handlesOf(await queues.receive(queue, { max: 1000 }))
+    await queues.delete(queue, handles)
+    await queues.release(queue, handlesOf(await queues.receive(queue, { max: 500 })), { dead: true })
+    await filled(queue, MANY)
+    for (let n = 0; n < MANY; n += 1000) await queues.receive(queue, { max: 1000, visibilityTimeoutSeconds: 43_000 })
+    await filled(queue, MANY, () => ({ delaySeconds: 1_000_000, priority: 1000 }))
+    await filled(queue, 3000, (body) => ({ messageGroup: body % 3 ? `g${body % 50}` : null, priority: body % 2 }))
+    return queue
+  }
+
+  describe('queues: how the statements run', () => {
+    let queue: string
+    let head: QueueHead
+    let store: Store
+    let runner: QueryRunner
+    let close: () => Promise<void> = async () => {}
+
+    beforeAll(async () => {
+      queue = await crowded()
+      for (const table of ['queues', 'queue_messages', 'queue_archive', 'queue_flows']) {
+        await context.store.dataSource.query(`ANALYZE TABLE ${table}`)
+      }
+      head = await headOf(context, queue)
+      runner = context.store.dataSource.createQueryRunner()
+      close = () => runner.release()
+    }, 60_000)
+    afterAll(() => close())
+
+    const explain = async (sql: string): Promise<Step[]> => runner.query(`EXPLAIN FORMAT=TRADITIONAL ${sql}`)
+    const extras = (steps: Step[]) => steps.map(({ Extra }) => Extra ?? '').join('; ')
+    const request = () => ({ head, max: 10, visibilityTimeoutSeconds: undefined, from: null })
+
+    /** How many rows or index entries the storage engine handed out for some work on the one connection. */
+    async function rowsOf(query: (sql: string) => Promise<{ Value: string }[]>, work: () => Promise<unknown>) {
+      const counted = async () =>
+        (await query("SHOW SESSION STATUS LIKE 'Handler_read%'")).reduce((sum, { Value }) => sum + Number(Value), 0)
+      const first = await counted()
+      const before = await counted()
+      await work()
+      return (await counted()) - before - (before - first)
+    }
+
+    it.each([null, { major: 0, minor: 3 }])(
+      'a claim: along queue_messages_claim, in its order, from %j',
+      async (from) => {
+        const chosen = (await explain(chooseSql(mysqlEngine, { ...request(), from }))).filter(
+          ({ table }) => table === 'queue_messages',
+        )
+        expect(chosen).toMatchObject([{ type: expect.stringMatching(/^(ref|range)$/), key: 'queue_messages_claim' }])
+        const steps = await explain(claimSql(mysqlEngine, mysqlEngine.nowMs, { ...request(), from }, newClaimNumber()))
+        expect(extras([...chosen, ...steps])).not.toMatch(/filesort|temporary/i)
+        const messages = steps.filter(({ table }) => table === 'queue_messages')
+        expect(messages.map(({ key }) => key).sort()).toEqual(['PRIMARY', 'queue_messages_claim'])
+        expect(messages.find(({ key }) => key === 'PRIMARY')?.type).toBe('eq_ref')
+      },
+    )
+
+    it('a claim passes over nothing that is delayed, in flight, dead or archived', async () => {
+      const sql = claimSql(mysqlEngine, mysqlEngine.nowMs, request(), newClaimNumber())
+      const rows = await rowsOf(
+        (status) => runner.query(status),
+        async () => expect(await runner.query(sql)).toMatchObject({ affectedRows: 10 }),
+      )
+      // Each message a few times: in the index, in the list of those that were chosen, as a row.
+      expect(rows).toBeLessThanOrEqual(8 * 10)
+    })
+
+    it('no operation goes through the queue', async () => {
+      store = await context.open({ poolSize: 1 })
+      const { queues } = store
+      const query = (sql: string) => store.dataSource.query(sql)
+      for (let warm = 0; warm < 2; warm++) {
+        await queues.receive(queue)
+        await queues.receive(queue, { order: 'cycle' })
+        await queues.get(queue)
+      }
+      const touched: Record<string, number> = {}
+      const touch = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+        let answer: T | undefined
+        touched[name] = await rowsOf(query, async () => {
+          answer = await work()
+        })
+        return answer as T
+      }
+      const messages = await touch('receive 30', () => queues.receive(queue, { max: 30 }))
+      const cycled = await touch('cycle 10', () => queues.receive(queue, { max: 10, order: 'cycle' }))
+      expect([messages.length, cycled.length]).toEqual([30, 10])
+      const handles = handlesOf(messages)
+      await touch('extend 10', () => queues.extend(queue, handles.slice(0, 10), { visibilityTimeoutSeconds: 50 }))
+      await touch('release 10', () => queues.release(queue, handles.slice(10, 20)))
+      await touch('release 10 later', () => queues.release(queue, handles.slice(0, 10), { delaySeconds: 1000 }))
+      await touch('delete 10', () => queues.delete(queue, handles.slice(20)))
+      const tenTimes = Array.from({ length: 10 }, (_, n) => ({ body: n, messageGroup: `g${n}`, dedupId: `d${n}` }))
+      await touch('send 10', () => queues.sendMany(queue, tenTimes))
+      for (const state of STATES) await touch(`peek 10 ${state}`, () => queues.peek(queue, { state, limit: 10 }))
+      await touch('getMessage', () => queues.getMessage(queue, messages[0]?.id ?? 0n))
+      await touch('get', () => queues.get(queue))
+      const large = Object.entries(touched).filter(([, rows]) => rows > 250)
+      expect(large).toEqual([])
+    }, 20_000)
+  })
+}
+
+/** SQLite says less about its plans: which index, and whether it sorts. */
+function describeSqlitePlan(context: Context): void {
+  const { madeOf } = queueTools(context)
+
+  describe('queues: how the statements run', () => {
+    it('a claim: along queue_messages_claim, in its order', async () => {
+      const head = await headOf(context, await madeOf(10))
+      for (const from of [null, { major: 0, minor: 3 }]) {
+        const sql = chooseSql(sqliteEngine, { head, max: 10, visibilityTimeoutSeconds: undefined, from })
+        const steps: { detail: string }[] = await context.store.dataSource.query(`EXPLAIN QUERY PLAN ${sql}`)
+        const plan = steps.map(({ detail }) => detail).join('\n')
+        expect(plan).toMatch(/USING COVERING INDEX queue_messages_claim \(queue_id=\? AND state=\?/)
+        expect(plan).not.toMatch(/TEMP B-TREE/)
+      }
+    })
+  })
+}

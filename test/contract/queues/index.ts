@@ -1,0 +1,43 @@
+import type { EngineName } from '../../support/engines'
+import { useContext } from '../context'
+import { describeQueueArchives } from './archive'
+import { describeQueueAttributes } from './attributes'
+import { describeQueueBatching } from './batching'
+import { describeQueueBodies } from './bodies'
+import { describeQueueCycles } from './cycle'
+import { describeQueueDeadLetters } from './dead-letters'
+import { describeQueueExplain } from './explain'
+import { describeQueueFairness } from './fairness'
+import { describeQueueHandles } from './handles'
+import { describeQueuesInTheWay } from './in-the-way'
+import { describeQueueNames } from './names'
+import { describeQueueOrder } from './order'
+import { describeQueuePeeks } from './peek'
+import { describeQueueReceives } from './receive'
+import { describeQueueSends } from './send'
+import { describeQueueSettles } from './settle'
+import { describeQueueTransactions } from './transactions'
+import { describeQueueWaits } from './wait'
+
+/** A room of the contract: work queues. Each engine's test file calls it and adds nothing. */
+export function describeQueues(engine: EngineName): void {
+  const context = useContext(engine)
+  describeQueueAttributes(context)
+  describeQueueNames(context)
+  describeQueueSends(context)
+  describeQueueBodies(context)
+  describeQueueReceives(context)
+  describeQueueWaits(context)
+  describeQueueSettles(context)
+  describeQueueHandles(context)
+  describeQueueDeadLetters(context)
+  describeQueueArchives(context)
+  describeQueuePeeks(context)
+  describeQueueOrder(context)
+  describeQueueCycles(context)
+  describeQueueFairness(context)
+  describeQueueTransactions(context)
+  describeQueueBatching(context)
+  describeQueueExplain(context)
+  describeQueuesInTheWay(context)
+}

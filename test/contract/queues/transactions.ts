@@ -1,0 +1,189 @@
+import type { Store } from '../../../src/index'
+import { type Context, idsOf, refusal } from '../context'
+import { transactionTools, type Work } from '../store/transaction-tools'
+import { bodiesOf, queueTools } from './tools'
+
+export function describeQueueTransactions(context: Context): void {
+  const queues = () => context.store.queues
+  const { made, madeOf, one, pass, idsIn } = queueTools(context)
+  const { boom, WAYS, inTransaction, rolledBack, makeNotes, insert, isNoted } = transactionTools(context, 'queue_notes')
+
+  describe('queues: in a transaction', () => {
+    beforeAll(makeNotes)
+
+    it.each(WAYS)('a send, an append and a row of the user’s are one: %s', async (_, run) => {
+      const queue = await made()
+      const group = context.unique()
+      const work: Work = async (tx) => {
+        const sent = await tx.queues.send(queue, { n: 1 }, { dedupId: 'd', messageGroup: 'g' })
+        expect(sent.sent).toBe(true)
+        await tx.queues.sendMany(queue, [{ body: 2 }, { body: 3, delaySeconds: 5 }])
+        await tx.groups.append(group, { payload: String(sent.id) })
+        await tx.manager.query(insert, [group])
+        expect(await tx.queues.getMessage(queue, sent.id)).toMatchObject({ body: { n: 1 } })
+      }
+      await rolledBack(run, work)
+      expect(await queues().receive(queue, { max: 10 })).toEqual([])
+      expect(await idsIn(queue, 'delayed')).toEqual([])
+      expect([await isNoted(group), (await context.store.groups.recent(group)).total]).toEqual([false, 0n])
+      await run(work)
+      expect(bodiesOf(await queues().receive(queue, { max: 10 }))).toEqual(expect.arrayContaining([{ n: 1 }, 2]))
+      expect(await idsIn(queue, 'delayed')).toHaveLength(1)
+      expect([await isNoted(group), idsOf(await context.store.groups.recent(group))]).toEqual([true, [0n]])
+    })
+
+    it.each(WAYS)('a delete is one with the work that it ends: %s', async (_, run) => {
+      const queue = await made()
+      const note = context.unique('note')
+      await queues().send(queue, note)
+      const message = await one(queue)
+      const work: Work = async (tx) => {
+        await tx.manager.query(insert, [note])
+        const settled = await tx.queues.delete(queue, message.receiptHandle)
+        expect(settled).toEqual({ deleted: [message.receiptHandle], failed: [] })
+        expect(await tx.queues.getMessage(queue, message.id)).toBeNull()
+      }
+      await rolledBack(run, work)
+      expect(await isNoted(note)).toBe(false)
+      expect(await queues().getMessage(queue, message.id)).toMatchObject({ state: 'in-flight', receiveCount: 1 })
+      pass(25)
+      expect(await queues().receive(queue)).toEqual([])
+      await run(work)
+      expect(await isNoted(note)).toBe(true)
+      pass(31)
+      expect(await queues().receive(queue)).toEqual([])
+    })
+
+    it.each(WAYS)('a message whose delete was rolled back comes again: %s', async (_, run) => {
+      const queue = await madeOf(1)
+      const first = await one(queue)
+      await rolledBack(run, (tx) => tx.queues.delete(queue, first.receiptHandle))
+      pass(31)
+      expect(await one(queue)).toMatchObject({ id: first.id, receiveCount: 2 })
+      await run(async (tx) => {
+        const { failed } = await tx.queues.delete(queue, first.receiptHandle)
+        expect(failed).toEqual([{ receiptHandle: first.receiptHandle, code: 'stale_receipt' }])
+      })
+    })
+
+    it.each(WAYS)('a receive that is rolled back gives the messages back: %s', async (_, run) => {
+      const queue = await madeOf(3)
+      for (const order of ['ready', 'cycle'] as const) {
+        await rolledBack(run, async (tx) => {
+          const received = await tx.queues.receive(queue, { max: 2, order })
+          expect(received.map(({ body, receiveCount }) => [body, receiveCount])).toEqual([
+            [1, 1],
+            [2, 1],
+          ])
+        })
+      }
+      expect(await idsIn(queue, 'in-flight')).toEqual([])
+      let handles: string[] = []
+      await run(async (tx) => {
+        const received = await tx.queues.receive(queue, { max: 2 })
+        expect(bodiesOf(received)).toEqual([1, 2])
+        handles = received.map(({ receiptHandle }) => receiptHandle)
+        await tx.queues.delete(queue, handles[0] ?? '')
+      })
+      expect((await queues().delete(queue, handles)).deleted).toEqual([handles[1]])
+      expect(bodiesOf(await queues().receive(queue, { max: 9 }))).toEqual([3])
+    })
+
+    it.each(WAYS)('release, extend, redrive, purge and the attributes roll back too: %s', async (_, run) => {
+      const queue = await madeOf(4)
+      const [a, b, c] = (await queues().receive(queue, { max: 3 })).map(({ receiptHandle }) => receiptHandle) as [
+        string,
+        string,
+        string,
+      ]
+      await queues().release(queue, c, { dead: true })
+      await rolledBack(run, async (tx) => {
+        await tx.queues.release(queue, a, { dead: true })
+        await tx.queues.extend(queue, b, { visibilityTimeoutSeconds: 1000 })
+        expect(await tx.queues.redrive(queue)).toEqual({ moved: 2 })
+        expect((await tx.queues.purge(queue)).deleted).toBe(3)
+        await tx.queues.put(queue, { paused: true, visibilityTimeoutSeconds: 1 })
+        expect(await tx.queues.receive(queue)).toEqual([])
+      })
+      expect(await queues().get(queue)).toMatchObject({ paused: false, visibilityTimeoutSeconds: 30 })
+      expect(await idsIn(queue, 'dead')).toHaveLength(1)
+      expect(bodiesOf(await queues().receive(queue))).toEqual([4])
+      pass(31)
+      expect(bodiesOf(await queues().receive(queue, { max: 9 })).sort()).toEqual([1, 2, 4])
+    })
+
+    it.each(WAYS)('a queue is made and dropped in one: %s', async (_, run) => {
+      const [queue, kept] = [context.unique('q'), await madeOf(2)]
+      await rolledBack(run, async (tx) => {
+        expect(await tx.queues.put(queue)).toMatchObject({ created: true })
+        await tx.queues.send(queue, 1)
+        expect(await tx.queues.deleteQueue(kept)).toBe(true)
+        expect(await tx.queues.get(kept)).toBeNull()
+      })
+      expect(await queues().get(queue)).toBeNull()
+      expect((await refusal(queues().send(queue, 1))).code).toBe('queue_not_found')
+      expect(bodiesOf(await queues().receive(kept, { max: 9 }))).toEqual([1, 2])
+      await run(async (tx) => {
+        await tx.queues.put(queue)
+        await tx.queues.send(queue, 'x')
+        await tx.queues.deleteQueue(kept)
+      })
+      expect(await one(queue)).toMatchObject({ body: 'x' })
+      expect((await refusal(queues().receive(kept))).code).toBe('queue_not_found')
+    })
+
+    it.each(WAYS)('waiting is refused, as is what is wrong elsewhere: %s', async (_, run) => {
+      const queue = await madeOf(1)
+      await run(async (tx) => {
+        expect((await refusal(tx.queues.receive(queue, { waitSeconds: 1 }))).code).toBe('invalid_input')
+        expect((await refusal(tx.queues.send(queue, undefined))).code).toBe('invalid_input')
+        expect((await refusal(tx.queues.send(context.unique('no'), 1))).code).toBe('queue_not_found')
+        expect(bodiesOf(await tx.queues.receive(queue, { waitSeconds: 0 }))).toEqual([1])
+      })
+    })
+
+    it('operations begun at once take turns', async () => {
+      const queue = await made()
+      await context.store.transaction(async (tx) => {
+        const within = context.store.within(tx.manager)
+        const sends = Array.from({ length: 12 }, (_, n) => (n % 2 ? tx : within).queues.send(queue, n))
+        expect(new Set((await Promise.all(sends)).map(({ id }) => id)).size).toBe(12)
+        const received = await Promise.all([
+          tx.queues.receive(queue, { max: 5 }),
+          within.queues.receive(queue, { max: 5 }),
+          tx.queues.receive(queue, { max: 5 }),
+        ])
+        expect(received.map(({ length }) => length).sort()).toEqual([2, 5, 5])
+      })
+      expect(await idsIn(queue, 'in-flight')).toHaveLength(12)
+    })
+
+    it('effectively once: each message moves its own count, whatever is rolled back', async () => {
+      const [from, to] = [await made(), await made()]
+      await queues().sendMany(
+        from,
+        Array.from({ length: 30 }, (_, n) => ({ body: n })),
+      )
+      const other = await context.open()
+      const mover = async (store: Store, n: number) => {
+        for (let round = 0; ; round++) {
+          const received = await store.queues.receive(from, { max: 4, visibilityTimeoutSeconds: 0 })
+          if (received.length === 0) return
+          for (const { receiptHandle, body } of received) {
+            const move = inTransaction(async (tx) => {
+              const { deleted } = await tx.queues.delete(from, receiptHandle)
+              if (deleted.length === 1) await tx.queues.send(to, body)
+              if ((round + n) % 3 === 0) throw boom
+            }, store)
+            await move.catch((error) => {
+              if (error !== boom) throw error
+            })
+          }
+        }
+      }
+      await Promise.all([mover(context.store, 0), mover(other, 1), mover(context.store, 2)])
+      const moved = bodiesOf(await queues().receive(to, { max: 100 })) as number[]
+      expect(moved.sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, n) => n))
+    }, 30_000)
+  })
+}

@@ -1,0 +1,176 @@
+import type { Store } from '../../../src/index'
+import type { Message } from '../../../src/repositories/queues/types'
+import { type Context, refusal, sleep } from '../context'
+import { bodiesOf, messageIds, queueTools, range, timed } from './tools'
+
+/** A waiting receive answers within a second of a message becoming available. */
+const WITHIN_MS = 1_000
+
+export function describeQueueWaits(context: Context): void {
+  const queues = () => context.store.queues
+  const { made, madeOf, one } = queueTools(context)
+
+  /** Waits for a message of the queue while `event` makes one available; answers it and how long that took. */
+  async function awaited(queue: string, event: () => Promise<unknown>, store: Store = context.store) {
+    const waiting = store.queues.receive(queue, { waitSeconds: 10, max: 5 }).then((messages) => ({
+      messages,
+      at: performance.now(),
+    }))
+    await sleep(300)
+    const begin = performance.now()
+    await event()
+    const { messages, at } = await waiting
+    return { messages, ms: at - begin }
+  }
+
+  const expectSoon = ({ messages, ms }: { messages: Message[]; ms: number }, bodies: unknown[], afterMs = 0) => {
+    expect(bodiesOf(messages)).toEqual(bodies)
+    expect(ms).toBeGreaterThanOrEqual(afterMs - 50)
+    expect(ms).toBeLessThan(afterMs + WITHIN_MS)
+  }
+
+  describe('queues: a waiting receive', () => {
+    it('answers at once when there is something', async () => {
+      const queue = await madeOf(2)
+      const { answer, ms } = await timed(queues().receive(queue, { waitSeconds: 20, max: 10 }))
+      expect(bodiesOf(answer)).toEqual([1, 2])
+      expect(ms).toBeLessThan(WITHIN_MS)
+    })
+
+    it('answers nothing after its time, and not before', async () => {
+      const queue = await made()
+      const { answer, ms } = await timed(queues().receive(queue, { waitSeconds: 1 }))
+      expect(answer).toEqual([])
+      expect(ms).toBeGreaterThan(950)
+      expect(ms).toBeLessThan(2_000)
+    })
+
+    it('gets what this store, and another one, sends', async () => {
+      const queue = await made()
+      expectSoon(await awaited(queue, () => queues().send(queue, 'own')), ['own'])
+      const other = await context.open()
+      expectSoon(await awaited(queue, () => other.queues.send(queue, 'other')), ['other'])
+      const many = () => other.queues.sendMany(queue, [{ body: 1 }, { body: 2 }])
+      expectSoon(await awaited(queue, many), [1, 2])
+    })
+
+    it('gets what a transaction sends, once it is committed', async () => {
+      const queue = await made()
+      const sending = () =>
+        context.store.transaction(async (tx) => {
+          await tx.queues.send(queue, 'in a transaction')
+        })
+      expectSoon(await awaited(queue, sending), ['in a transaction'])
+    })
+
+    it('gets a message whose delay, or whose visibility timeout, is over', async () => {
+      const queue = await made()
+      const other = await context.open()
+      const delayed = await awaited(queue, () => other.queues.send(queue, 'delayed', { delaySeconds: 1 }))
+      expectSoon(delayed, ['delayed'], 1_000)
+      const timedOut = await made()
+      await queues().send(timedOut, 'timed out')
+      await other.queues.receive(timedOut, { visibilityTimeoutSeconds: 1 })
+      const late = await awaited(timedOut, async () => {})
+      expect(late.messages[0]).toMatchObject({ body: 'timed out', receiveCount: 2 })
+      expect(late.ms).toBeLessThan(700 + WITHIN_MS)
+    })
+
+    it('gets what is released, resumed, redriven or extended by 0', async () => {
+      const other = await context.open()
+      const queue = await madeOf(1)
+      const first = await other.queues.receive(queue)
+      expectSoon(await awaited(queue, () => other.queues.release(queue, first[0]?.receiptHandle ?? '')), [1])
+
+      const paused = await madeOf(1, { paused: true })
+      expectSoon(await awaited(paused, () => other.queues.put(paused)), [1])
+
+      const dead = await madeOf(1)
+      await queues().release(dead, (await one(dead)).receiptHandle, { dead: true })
+      expectSoon(await awaited(dead, () => other.queues.redrive(dead)), [1])
+
+      const held = await madeOf(1)
+      const { receiptHandle } = await one(held)
+      expectSoon(
+        await awaited(held, () => other.queues.extend(held, receiptHandle, { visibilityTimeoutSeconds: 0 })),
+        [1],
+      )
+    }, 20_000)
+
+    it('gets what dies in another queue whose dead letters it waits for', async () => {
+      const dead = await made()
+      const queue = await madeOf(1, { deadLetterQueue: dead })
+      const { receiptHandle } = await one(queue)
+      expectSoon(await awaited(dead, () => queues().release(queue, receiptHandle, { dead: true })), [1])
+    })
+
+    it('waits in a cycle too', async () => {
+      const queue = await made()
+      const waiting = timed(queues().receive(queue, { waitSeconds: 10, order: 'cycle' }))
+      await sleep(200)
+      await queues().send(queue, 'x')
+      const { answer, ms } = await waiting
+      expect(bodiesOf(answer)).toEqual(['x'])
+      expect(ms).toBeLessThan(200 + WITHIN_MS)
+    })
+
+    it('ends with its signal, and claims nothing after it', async () => {
+      const queue = await made()
+      const controller = new AbortController()
+      const waiting = timed(queues().receive(queue, { waitSeconds: 20, signal: controller.signal }))
+      setTimeout(() => controller.abort(), 200)
+      const { answer, ms } = await waiting
+      expect(answer).toEqual([])
+      expect(ms).toBeLessThan(WITHIN_MS)
+      await queues().send(queue, 'x')
+      await sleep(300)
+      expect((await one(queue)).receiveCount).toBe(1)
+      const aborted = timed(queues().receive(queue, { waitSeconds: 20, signal: AbortSignal.abort() }))
+      expect((await aborted).ms).toBeLessThan(WITHIN_MS)
+    })
+
+    it('ends when the store closes', async () => {
+      const queue = await made()
+      const store = await context.open()
+      const waiting = timed(Promise.allSettled(range(1, 5).map(() => store.queues.receive(queue, { waitSeconds: 20 }))))
+      await sleep(200)
+      const closing = timed(store.close())
+      const { answer, ms } = await waiting
+      expect(ms).toBeLessThan(200 + WITHIN_MS)
+      for (const one of answer) {
+        expect(one.status === 'fulfilled' ? one.value : one.reason.code).toEqual(
+          one.status === 'fulfilled' ? [] : 'closed',
+        )
+      }
+      expect((await closing).ms).toBeLessThan(2 * WITHIN_MS)
+      expect((await refusal(store.queues.receive(queue))).code).toBe('closed')
+    })
+
+    it('ends when its queue is deleted', async () => {
+      const queue = await made()
+      const waiting = queues().receive(queue, { waitSeconds: 10 })
+      const outcome = timed(waiting.catch((error) => error.code))
+      await sleep(200)
+      await queues().deleteQueue(queue)
+      const { answer, ms } = await outcome
+      expect(answer).toBe('queue_not_found')
+      expect(ms).toBeLessThan(200 + 2 * WITHIN_MS)
+    })
+
+    it('of many gets each message once', async () => {
+      const other = await context.open()
+      const queue = await made()
+      const waiting = range(1, 30).map((n) => (n % 2 ? context.store : other).queues.receive(queue, { waitSeconds: 3 }))
+      await sleep(200)
+      const begin = performance.now()
+      const { ids } = await queues().sendMany(
+        queue,
+        range(1, 30).map((body) => ({ body })),
+      )
+      const received = (await Promise.all(waiting)).flat()
+      expect(performance.now() - begin).toBeLessThan(2 * WITHIN_MS)
+      expect(new Set(messageIds(received))).toEqual(new Set(ids))
+      expect(received).toHaveLength(30)
+    })
+  })
+}

@@ -1,0 +1,57 @@
+import type { EngineName } from '../../support/engines'
+import { useContext } from '../context'
+import { describeAppend } from './append'
+import { describeBatchedAppends } from './batched-appends'
+import { describeBatchedFaults } from './batched-faults'
+import { describeBatchedModel } from './batched-model'
+import { describeBatchedRules } from './batched-rules'
+import { describeBatchedTexts } from './batched-texts'
+import { describeBigint } from './bigint'
+import { describeCarefulReads } from './careful-reads'
+import { describeDistinct } from './distinct'
+import { describeEventIds } from './event-ids'
+import { describeExpiry } from './expiry'
+import { describeExplain } from './explain'
+import { describeGroupsWatch } from './groups-watch'
+import { describeGroupsWatchMuch } from './groups-watch-much'
+import { describeIfChanged } from './if-changed'
+import { describeInput } from './input'
+import { describeMembers } from './members'
+import { describeMergedReads } from './merged-reads'
+import { describeNames } from './names'
+import { describePayloads } from './payloads'
+import { describePolicies } from './policies'
+import { describeRead } from './read'
+import { describeRemoval } from './removal'
+import { describeSettings } from './settings'
+import { describeTags } from './tags'
+
+/** A room of the contract: groups, their items, settings and members. Each engine's test file calls it and adds nothing. */
+export function describeRing(engine: EngineName): void {
+  const context = useContext(engine)
+  describeAppend(context)
+  describeBatchedAppends(context)
+  describeBatchedFaults(context)
+  describeBatchedRules(context)
+  describeBatchedTexts(context)
+  describeBatchedModel(context)
+  describeEventIds(context)
+  describeRead(context)
+  describeCarefulReads(context)
+  describeMergedReads(context)
+  describeTags(context)
+  describeIfChanged(context)
+  describeGroupsWatch(context)
+  describeGroupsWatchMuch(context)
+  describeRemoval(context)
+  describeSettings(context)
+  describeDistinct(context)
+  describePolicies(context)
+  describeMembers(context)
+  describeExpiry(context)
+  describeNames(context)
+  describePayloads(context)
+  describeBigint(context)
+  describeInput(context)
+  describeExplain(context)
+}

@@ -1,0 +1,21 @@
+import type { EngineName } from '../../support/engines'
+import { useContext } from '../context'
+import { describeAttach } from './attach'
+import { describeAttachAgain } from './attach-again'
+import { describeInsideTransactions } from './inside-transactions'
+import { describeKeys } from './keys'
+import { describeLifecycle } from './lifecycle'
+import { describeSchema } from './schema'
+import { describeTransactions } from './transactions'
+
+/** A room of the contract: it opens and closes, transactions, keys. Each engine's test file calls it and adds nothing. */
+export function describeStore(engine: EngineName): void {
+  const context = useContext(engine)
+  describeTransactions(context)
+  describeInsideTransactions(context)
+  describeAttach(context)
+  describeAttachAgain(context)
+  describeLifecycle(context)
+  describeSchema(context)
+  describeKeys(context)
+}

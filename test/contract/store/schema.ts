@@ -1,0 +1,135 @@
+import type { DataSource } from 'typeorm'
+import { entities, migrations, openStore } from '../../../src/index'
+import { type Context, idsOf, refusal, userSource } from '../context'
+
+/** Types of the entities that a server names otherwise: longer texts, and `integer`, which it calls `int`. */
+const SAME_TYPE: Record<string, string> = { int: 'integer', mediumtext: 'text', longtext: 'text' }
+
+export function describeSchema(context: Context): void {
+  const tablesOf = async (source: DataSource): Promise<string[]> => {
+    const runner = source.createQueryRunner()
+    try {
+      const names = source.entityMetadatas.map((metadata) => metadata.tableName)
+      return (await runner.getTables(names)).map((table) => table.name.split('.').at(-1) ?? '').sort()
+    } finally {
+      await runner.release()
+    }
+  }
+
+  describe('schema', () => {
+    it('is made in an empty database once, by however many that open it at once', async () => {
+      const url = await context.emptyDatabase()
+      const stores = await Promise.all([1, 2, 3, 4].map(() => openStore({ url, sweep: false })))
+      try {
+        await Promise.all(stores.map((store) => store.groups.append('a')))
+        for (const store of stores) {
+          expect(idsOf(await store.groups.recent('a'))).toEqual([3n, 2n, 1n, 0n])
+          expect(await store.dataSource.query('SELECT * FROM recentn_schema')).toHaveLength(1)
+        }
+      } finally {
+        await Promise.all(stores.map((store) => store.close()))
+      }
+      const again = await openStore({ url, migrate: false, sweep: false })
+      expect((await again.groups.recent('a')).total).toBe(4n)
+      await again.close()
+    }, 30_000)
+
+    it('is not made when asked not to', async () => {
+      const url = await context.emptyDatabase()
+      expect((await refusal(openStore({ url, migrate: false }))).code).toBe('schema_missing')
+      expect((await refusal(openStore({ url, migrate: false }))).code).toBe('schema_missing')
+      const store = await openStore({ url, sweep: false })
+      expect((await store.groups.append('a')).id).toBe(0n)
+      await store.close()
+    }, 20_000)
+
+    it('that is newer or older than the code is refused, and left alone', async () => {
+      const url = await context.emptyDatabase()
+      const store = await openStore({ url, sweep: false })
+      await store.groups.append('a')
+      const before = await tablesOf(store.dataSource)
+      await store.dataSource.query('UPDATE recentn_schema SET version = version + 1')
+      for (const migrate of [true, false]) {
+        const error = await refusal(openStore({ url, migrate }))
+        expect(error.code).toBe('schema_too_new')
+        expect(error.message).toMatch(/\d/)
+      }
+      expect(await tablesOf(store.dataSource)).toEqual(before)
+      await store.dataSource.query('UPDATE recentn_schema SET version = 0')
+      expect((await refusal(openStore({ url, migrate: false }))).code).toMatch(/^schema_(outdated|missing)$/)
+      await store.close()
+    }, 20_000)
+
+    it('goes away with its migrations undone', async () => {
+      const url = await context.emptyDatabase()
+      const store = await openStore({ url, sweep: false })
+      for (const _ of migrations) await store.dataSource.undoLastMigration({ transaction: 'none' })
+      expect(await tablesOf(store.dataSource)).toEqual([])
+      await store.close()
+      const again = await openStore({ url, sweep: false })
+      expect((await again.groups.append('a')).id).toBe(0n)
+      await again.close()
+    }, 20_000)
+
+    it('is what the entities say: tables, columns, types, nullability, keys', async () => {
+      const source = userSource(context.url)
+      await source.initialize()
+      context.afterwards(() => source.destroy())
+      const runner = source.createQueryRunner()
+      try {
+        expect(source.entityMetadatas.map((metadata) => metadata.target)).toEqual(expect.arrayContaining(entities))
+        for (const metadata of source.entityMetadatas) {
+          const table = await runner.getTable(metadata.tablePath)
+          const real = (table?.columns ?? []).map((column) => ({
+            name: column.name,
+            // SQLite numbers rows by an INTEGER only, which is a BIGINT there.
+            type: column.isGenerated && column.type === 'integer' ? 'bigint' : (SAME_TYPE[column.type] ?? column.type),
+            length: column.length || '',
+            nullable: column.isNullable,
+            primary: column.isPrimary,
+            generated: column.isGenerated,
+          }))
+          const said = metadata.columns.map((column) => {
+            const type = source.driver.normalizeType(column)
+            return {
+              name: column.databaseName,
+              type: SAME_TYPE[type] ?? type,
+              length: column.length || '',
+              nullable: column.isNullable,
+              primary: column.isPrimary,
+              generated: column.isGenerated,
+            }
+          })
+          const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1)
+          expect([metadata.tableName, real.sort(byName)]).toEqual([metadata.tableName, said.sort(byName)])
+          const indices = (table?.indices ?? []).map((index) => [
+            index.name,
+            [...index.columnNames].sort(),
+            index.isUnique,
+          ])
+          const saidIndices = metadata.indices.map((index) => [
+            index.name,
+            index.columns.map((column) => column.databaseName).sort(),
+            index.isUnique,
+          ])
+          expect([metadata.tableName, indices.sort()]).toEqual([metadata.tableName, saidIndices.sort()])
+        }
+      } finally {
+        await runner.release()
+      }
+    })
+
+    it('has one unique key on the items: (group_key, slot)', async () => {
+      const runner = context.store.dataSource.createQueryRunner()
+      try {
+        const table = await runner.getTable('recent_items')
+        expect(table?.primaryColumns.map((column) => column.name)).toEqual(['group_key', 'slot'])
+        expect(table?.uniques).toEqual([])
+        expect(table?.indices.filter((index) => index.isUnique)).toEqual([])
+        expect(table?.foreignKeys).toEqual([])
+      } finally {
+        await runner.release()
+      }
+    })
+  })
+}
