@@ -1,7 +1,21 @@
 /** The routes, by fetch: the key in the header, problems as errors, and nothing kept by the browser's cache. */
 import { parseExactly } from './json'
 import { session } from './session'
-import type { Feed, Group, Item, Message, Queue, QueueSettings, Recent, State } from './types'
+import type {
+  Feed,
+  FeedPage,
+  Group,
+  GroupPage,
+  MemberItems,
+  Message,
+  MessagePage,
+  Queue,
+  QueuePage,
+  QueueSettings,
+  Recent,
+  RecentMany,
+  State,
+} from './types'
 
 const TIMEOUT_MS = 20_000
 /** Rows of a page. */
@@ -117,7 +131,7 @@ type Page = { prefix?: string; after?: string | null; limit?: number; signal?: A
 const page = ({ prefix, after, limit = PAGE, signal }: Page) => ({ query: { prefix, after, limit }, signal })
 
 export const api = {
-  groups: (options: Page) => call<{ groups: Group[]; nextAfter: string | null }>('GET', 'groups', page(options)),
+  groups: (options: Page) => call<GroupPage>('GET', 'groups', page(options)),
   group: (group: string, signal?: AbortSignal) => call<Group>('GET', `groups/${name(group)}`, { signal }),
   putGroup: (group: string, settings: Partial<Pick<Group, 'capacity' | 'mode' | 'ttlSeconds'>>) =>
     call<Group>('PUT', `groups/${name(group)}`, { body: settings }),
@@ -125,19 +139,19 @@ export const api = {
     call<Recent>('GET', `groups/${name(group)}/items`, { query: { limit, before }, signal }),
   /** The newest item of each; at most 100 groups. */
   newest: (groups: readonly string[], signal?: AbortSignal) =>
-    call<{ groups: Recent[] }>('GET', 'items', { query: { group: groups, limit: 1 }, signal }),
+    call<RecentMany>('GET', 'items', { query: { group: groups, limit: 1 }, signal }),
   stream: (group: string, lastEventId: string | null, signal: AbortSignal) =>
     ask('GET', `groups/${name(group)}/stream`, {
       signal,
       headers: { Accept: 'text/event-stream', ...(lastEventId !== null && { 'Last-Event-ID': lastEventId }) },
     }),
   memberItems: (member: string, options: Page) =>
-    call<{ items: Item[]; nextAfter: string | null }>('GET', `members/${name(member)}/items`, page(options)),
-  queues: (options: Page) => call<{ queues: Queue[]; nextAfter: string | null }>('GET', 'queues', page(options)),
+    call<MemberItems>('GET', `members/${name(member)}/items`, page(options)),
+  queues: (options: Page) => call<QueuePage>('GET', 'queues', page(options)),
   queue: (queue: string, signal?: AbortSignal) => call<Queue>('GET', `queues/${name(queue)}`, { signal }),
   putQueue: (queue: string, settings: QueueSettings) => call<Queue>('PUT', `queues/${name(queue)}`, { body: settings }),
   messages: (queue: string, state: State, options: Page) =>
-    call<{ messages: Message[]; nextAfter: string | null }>('GET', `queues/${name(queue)}/messages`, {
+    call<MessagePage>('GET', `queues/${name(queue)}/messages`, {
       query: { state, after: options.after, limit: PAGE },
       signal: options.signal,
     }),
@@ -146,6 +160,6 @@ export const api = {
   deleteMessage: (queue: string, id: string) => call<null>('DELETE', `queues/${name(queue)}/messages/${name(id)}`),
   redrive: (queue: string) => call<{ moved: number }>('POST', `queues/${name(queue)}/redrive`, { body: {} }),
   purge: (queue: string) => call<{ deleted: number }>('POST', `queues/${name(queue)}/purge`, { body: {} }),
-  feeds: (options: Page) => call<{ feeds: Feed[]; nextAfter: string | null }>('GET', 'feeds', page(options)),
+  feeds: (options: Page) => call<FeedPage>('GET', 'feeds', page(options)),
   feed: (feed: string, signal?: AbortSignal) => call<Feed>('GET', `feeds/${name(feed)}`, { signal }),
 }

@@ -7,7 +7,7 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { type ApiError, api, toApiError } from './api'
 import { parseExactly } from './json'
-import type { Item, Mode, Recent } from './types'
+import type { GroupReset, Item, Recent } from './types'
 
 export type LiveState = 'connecting' | 'live' | 'paused' | 'reconnecting'
 
@@ -163,7 +163,7 @@ export class LiveGroup {
       const { id } = JSON.parse(data) as { id: string }
       this.#recent.items = this.#recent.items.filter((item) => item.id !== id)
     } else if (event === 'reset') {
-      const { capacity, mode } = JSON.parse(data) as { capacity: number; mode: Mode }
+      const { capacity, mode } = JSON.parse(data) as GroupReset
       Object.assign(this.#recent, { capacity, mode })
       this.#read(signal).then(
         () => this.#changed(),

@@ -1,89 +1,32 @@
-/** What the routes answer, as far as the dashboard shows it. Ids, totals and cursors are decimal strings. */
+/** What the routes answer, by the types that are made from the document: as it is sent, so that ids and times are text. */
+import type * as answers from '../client/wire/answers'
 
-export type Mode = 'history' | 'distinct'
+/** Values that somebody has stored are kept as they are. */
+type AsSent<T> = T extends bigint | Date
+  ? string
+  : T extends (infer Element)[]
+    ? AsSent<Element>[]
+    : T extends object
+      ? { [Field in keyof T]: AsSent<T[Field]> }
+      : T
 
-export interface Group {
-  group: string
-  capacity: number
-  mode: Mode
-  ttlSeconds: number | null
-  total: string
-  createdAt: string
-}
+export type Group = AsSent<answers.Group>
+export type Mode = Group['mode']
+export type Item = AsSent<answers.Item>
+export type Recent = AsSent<answers.Recent>
+export type GroupReset = AsSent<answers.GroupReset>
+export type Queue = AsSent<answers.QueueStatus>
+export type Counts = Queue['counts']
+export type QueueSettings = Omit<Queue, 'queue' | 'createdAt' | 'counts' | 'oldestAgeSeconds'>
+export type Message = AsSent<answers.PeekedMessage>
+export type State = Message['state']
+export type Feed = AsSent<answers.Feed>
+export type Consumer = AsSent<answers.Consumer>
+export type GroupPage = AsSent<answers.GroupPage>
+export type RecentMany = AsSent<answers.RecentMany>
+export type MemberItems = AsSent<answers.MemberItems>
+export type QueuePage = AsSent<answers.QueuePage>
+export type MessagePage = AsSent<answers.MessagePage>
+export type FeedPage = AsSent<answers.FeedPage>
 
-export interface Item {
-  group: string
-  id: string
-  slot: number
-  member: string | null
-  payload: unknown
-  occurredAt: string | null
-  eventId: string | null
-  createdAt: string
-}
-
-export interface Recent {
-  group: string
-  capacity: number
-  mode: Mode
-  total: string
-  items: Item[]
-  nextBefore: string | null
-}
-
-export const STATES = ['ready', 'in-flight', 'delayed', 'dead', 'archived'] as const
-export type State = (typeof STATES)[number]
-
-export interface Counts {
-  ready: number
-  inFlight: number
-  delayed: number
-  dead: number
-  archived: number
-}
-
-export interface QueueSettings {
-  visibilityTimeoutSeconds: number
-  maxReceives: number
-  deadLetterQueue: string | null
-  onDelete: 'remove' | 'archive'
-  retentionSeconds: number | null
-  paused: boolean
-}
-
-export interface Queue extends QueueSettings {
-  queue: string
-  createdAt: string
-  counts: Counts
-  oldestAgeSeconds: number | null
-}
-
-export interface Message {
-  id: string
-  state: State
-  body: unknown
-  receiveCount: number
-  maxReceives: number
-  sentAt: string
-  visibleAt: string
-  lastReceivedAt: string | null
-  archivedAt: string | null
-  lastError: string | null
-  messageGroup: string | null
-  priority: number
-}
-
-export interface Consumer {
-  consumer: string
-  cursor: string
-  lag: number
-}
-
-export interface Feed {
-  feed: string
-  lastSyncId: string
-  entries: number
-  unpublished: number
-  oldestUnpublishedSeconds: number | null
-  consumers: Consumer[]
-}
+export const STATES = ['ready', 'in-flight', 'delayed', 'dead', 'archived'] as const satisfies readonly State[]
