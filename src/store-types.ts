@@ -102,6 +102,8 @@ export interface StoreKeys extends Keys {
    * minute. Throws `overloaded` when too many unknown ones come at once.
    */
   verify(key: string): Promise<ApiKey | null>
+  /** Whether there is a key, or ever was one, as far as it is known without waiting for the database; null else. */
+  known(): boolean | null
 }
 
 export interface Store {

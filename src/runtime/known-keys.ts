@@ -73,12 +73,17 @@ export class KnownKeys implements Keys {
 
   /** At most 3 seconds late to say that there is one. */
   async exist(): Promise<boolean> {
+    return this.known() ?? this.#waited(() => this.#asked())
+  }
+
+  /** As `exist`, where nobody has to be waited for; null else. */
+  known(): boolean | null {
     const { answer, atMs } = this.#exist
+    if (answer) return true
     const ageMs = performance.now() - atMs
-    if (answer || ageMs <= FRESH_MS) return answer
-    if (ageMs > AGE_MS) return this.#waited(() => this.#asked())
-    this.#asked().catch(() => {})
-    return answer
+    if (ageMs > AGE_MS) return null
+    if (ageMs > FRESH_MS) this.#asked().catch(() => {})
+    return false
   }
 
   #asked(): Promise<boolean> {

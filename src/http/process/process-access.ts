@@ -20,12 +20,16 @@ export function processAccess(store: Store, allowAnonymous: boolean): ProcessAcc
   // Known before the first request, which then need not wait for the database to be refused.
   store.keys.exist().catch(() => {})
   return {
-    async guard(request, scope) {
-      return scope !== null && (await store.keys.exist()) ? byKey(store.keys, request, scope) : EVERYTHING
+    guard(request, scope) {
+      if (scope === null) return EVERYTHING
+      const byKeyIf = (exist: boolean) => (exist ? byKey(store.keys, request, scope) : EVERYTHING)
+      const known = store.keys.known()
+      return known === null ? store.keys.exist().then(byKeyIf) : byKeyIf(known)
     },
-    async door(request, response, next) {
-      if (await soon(store.keys.exist())) next()
-      else localOnly(request, response, next)
+    door(request, response, next) {
+      const enter = (exist: boolean) => (exist ? next() : localOnly(request, response, next))
+      const known = store.keys.known()
+      return known === null ? soon(store.keys.exist()).then(enter) : enter(known)
     },
   }
 }

@@ -112,10 +112,13 @@ export function describeKeys(context: Context): void {
     it('exist from the first one on, also when all are revoked', async () => {
       const url = await context.emptyDatabase()
       const [store, other] = [await context.open({ url }), await context.open({ url })]
+      expect([store.keys.known(), other.keys.known()]).toEqual([null, null])
       expect([await store.keys.exist(), await other.keys.exist()]).toEqual([false, false])
+      expect([store.keys.known(), other.keys.known()]).toEqual([false, false])
       const { id } = await store.keys.create({ label: 'l', scopes: ['read'] })
-      expect(await store.keys.exist()).toBe(true)
-      await eventually(4000, 'it is seen elsewhere', () => other.keys.exist())
+      expect([store.keys.known(), await store.keys.exist()]).toEqual([true, true])
+      // Who only asks what is known hears of it too.
+      await eventually(4000, 'it is seen elsewhere', async () => other.keys.known() === true)
       await store.keys.revoke(id)
       expect(await (await context.open({ url })).keys.exist()).toBe(true)
     }, 20_000)
