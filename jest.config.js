@@ -23,7 +23,8 @@ module.exports = {
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   setupFiles: ['reflect-metadata'],
   modulePathIgnorePatterns: ['<rootDir>/.cache/'],
-  // One more than the cores that are about: much of it waits, for servers and for time to pass.
-  maxWorkers: 3,
+  testSequencer: '<rootDir>/test/support/sequencer.cjs',
+  // More than the cores that are about: half of it waits, for servers and for time to pass.
+  maxWorkers: 5,
   testTimeout: 60_000,
 }

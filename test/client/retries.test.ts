@@ -8,13 +8,19 @@ import { type Deed, type Flaky, flakyBefore } from './support/flaky'
 let store: Store
 let flaky: Flaky
 let client: Client
+/** Each test has its own, for claims of others run out meanwhile. */
+let queue: string
 
 beforeAll(async () => {
   store = await memoryStore({ publish: false })
   const url = await serving(createApp(store, { allowAnonymous: false }))
   flaky = await flakyBefore(() => url)
   client = createClient({ baseUrl: flaky.url, timeoutMs: 1000 })
-  await store.queues.put('q')
+})
+
+beforeEach(async () => {
+  queue = fresh()
+  await store.queues.put(queue)
 })
 
 const total = async (group: string) => (await store.groups.recent(group)).total
@@ -51,22 +57,22 @@ describe.each(unclear)('%s', (_, deed, code) => {
     ])
     expect([flaky.came.length, await total(group)]).toEqual([2, 2n])
     flaky.will(deed)
-    const { ids } = await client.queues.sendMany('q', [{ body: 1, dedupId: group }])
+    const { ids } = await client.queues.sendMany(queue, [{ body: 1, dedupId: group }])
     flaky.will(deed)
-    expect((await client.queues.send('q', 1, { dedupId: group })).id).toBe(ids[0])
-    expect((await client.queues.purge('q')).deleted).toBe(1)
+    expect((await client.queues.send(queue, 1, { dedupId: group })).id).toBe(ids[0])
+    expect((await client.queues.purge(queue)).deleted).toBe(1)
   })
 
   test.each<[string, (group: string) => Promise<unknown>]>([
     ['append', (group) => client.groups.append(group)],
     ['appendMany', (group) => client.groups.appendMany([{ group, eventId: 'e' }, { group }])],
-    ['send', () => client.queues.send('q', 1)],
-    ['sendMany', () => client.queues.sendMany('q', [{ body: 1, dedupId: 'd' }, { body: 2 }])],
-    ['receive', () => client.queues.receive('q')],
-    ['delete', () => client.queues.delete('q', 'none')],
-    ['release', () => client.queues.release('q', 'none')],
-    ['redrive', () => client.queues.redrive('q')],
-    ['purge', () => client.queues.purge('q')],
+    ['send', () => client.queues.send(queue, 1)],
+    ['sendMany', () => client.queues.sendMany(queue, [{ body: 1, dedupId: 'd' }, { body: 2 }])],
+    ['receive', () => client.queues.receive(queue)],
+    ['delete', () => client.queues.delete(queue, 'none')],
+    ['release', () => client.queues.release(queue, 'none')],
+    ['redrive', () => client.queues.redrive(queue)],
+    ['purge', () => client.queues.purge(queue)],
   ])('%s is not made again', async (__, call) => {
     const group = fresh()
     flaky.will(deed, deed)
@@ -103,21 +109,21 @@ describe('an answer that proves that nothing was stored', () => {
 
   test('of receives only 429: a claim may be there without its answer', async () => {
     flaky.will(overloaded)
-    expect(await client.queues.receive('q')).toEqual([])
+    expect(await client.queues.receive(queue)).toEqual([])
     flaky.will(unavailable)
-    await expect(client.queues.receive('q')).rejects.toMatchObject({ code: 'database_unavailable' })
+    await expect(client.queues.receive(queue)).rejects.toMatchObject({ code: 'database_unavailable' })
   })
 })
 
 describe('an extended claim', () => {
   test('is the same when it is extended twice', async () => {
-    await store.queues.send('q', 'held')
-    const [message] = await client.queues.receive('q')
+    await store.queues.send(queue, 'held')
+    const [message] = await client.queues.receive(queue)
     const handle = message?.receiptHandle as string
     flaky.will('after')
-    const held = await client.queues.extend('q', handle, { visibilityTimeoutSeconds: 60 })
+    const held = await client.queues.extend(queue, handle, { visibilityTimeoutSeconds: 60 })
     expect([held.extended, flaky.came.length]).toEqual([[handle], 2])
-    expect((await client.queues.delete('q', handle)).deleted).toEqual([handle])
+    expect((await client.queues.delete(queue, handle)).deleted).toEqual([handle])
   })
 })
 

@@ -98,7 +98,7 @@ export function describePollClaims(context: Context): void {
       'of rows that die with another are not given up for it, at most %s attempts',
       async (maxAttempts) => {
         const name = await tableOf(table, 12)
-        const dead: Promise<void>[] = []
+        const dead: Promise<unknown>[] = []
         const failed: number[] = []
         const onError = (_error: unknown, row?: NumberedRow) => failed.push(Number(row?.n))
         let goOn = () => {}
@@ -121,11 +121,14 @@ export function describePollClaims(context: Context): void {
           }
           const poller = poll(name, handler, { ...options, maxAttempts, concurrency: 2, batch: { min: 10 }, onError })
           const run = poller.once()
-          dead.push(run.then(() => {}))
+          dead.push(run)
           await Promise.race([run, died])
           later(TIMEOUT_SECONDS + 1)
         }
-        context.afterwards(async () => goOn())
+        context.afterwards(() => {
+          goOn()
+          return Promise.allSettled(dead)
+        })
         expect(failed).toContain(4)
         const last = poll(name, () => {}, { ...options, maxAttempts, onError })
         await last.once()

@@ -84,8 +84,8 @@ export function describePollTimes(context: Context): void {
         await query(`CREATE INDEX ${name}_s ON ${name} (status, id)`)
         await poll(name, () => {}, options).once()
         await query(`INSERT INTO ${name} (id, n) VALUES ${upTo(3).map((n) => `(${100 + n}, ${100 + n})`)}`)
-        // A claim that is held open: its where waits, once for each row that it looks at.
-        const slow = poll(name, () => {}, { ...options, where: 'id < 100 OR SLEEP(1.5) = 0', onWarning: () => {} })
+        // A claim that is held open: its where waits, each time that it looks at this row.
+        const slow = poll(name, () => {}, { ...options, where: 'id <> 100 OR SLEEP(1.5) = 0', onWarning: () => {} })
         if ('sequence' in options) await query(`UPDATE polls SET purpose = NULL WHERE poll = '${name}'`)
         const other = (await context.open()).dataSource
         const [{ id: pollId }] = await query(`SELECT id FROM polls WHERE poll = '${name}'`)

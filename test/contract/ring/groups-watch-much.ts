@@ -33,7 +33,7 @@ export function describeGroupsWatchMuch(context: Context): void {
       const { items } = await groups().recent(group, { limit: 100 })
       const expected = idsOf({ items }).reverse()
       for (const view of views) {
-        await eventually(3000, 'the same window', async () => String(told(view.events, 25)) === String(expected))
+        await eventually(15_000, 'the same window', async () => String(told(view.events, 25)) === String(expected))
       }
     })
 
