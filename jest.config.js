@@ -25,6 +25,6 @@ module.exports = {
   modulePathIgnorePatterns: ['<rootDir>/.cache/'],
   testSequencer: '<rootDir>/test/support/sequencer.cjs',
   // More than the cores that are about: half of it waits, for servers and for time to pass.
-  maxWorkers: 5,
+  maxWorkers: 4,
   testTimeout: 60_000,
 }

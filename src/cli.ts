@@ -7,7 +7,6 @@ import { endWithNpx } from './cli/npx'
 import { addReplayCommand } from './cli/replay-command'
 import { type Config, readConfig } from './config'
 import { RecentnError } from './errors'
-import { runServer } from './http/process/serve'
 import { packageVersion } from './http/version'
 import { openStore } from './store'
 
@@ -32,6 +31,8 @@ async function serve(flags: DatabaseFlags & { port?: string; host?: string }): P
   const given = { PORT: flags.port, HOST: flags.host, DATABASE_URL: flags.databaseUrl }
   const overriding = Object.entries(given).filter(([, value]) => value !== undefined)
   endWithNpx(process.env)
+  // The other commands have no use for all that it loads.
+  const { runServer } = await import('./http/process/serve.js')
   process.exit(await runServer(readConfig({ ...process.env, ...Object.fromEntries(overriding) })))
 }
 

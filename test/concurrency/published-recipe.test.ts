@@ -17,7 +17,7 @@ import {
 
 jest.setTimeout(120_000)
 
-const APPENDS_EACH = 100
+const APPENDS_EACH = 50
 const GROUPS = [1, 20]
 const SESSIONS: Record<'mariadb' | 'mysql', SessionName[]> = {
   mariadb: ['REPEATABLE READ', 'READ COMMITTED', 'READ COMMITTED, innodb_snapshot_isolation=OFF'],

@@ -1,3 +1,3 @@
 import { describeRingFire } from './ring-fire'
 
-describeRingFire('mariadb')
+describeRingFire('mariadb', [{ groups: 10, operations: 20, batch: 8 }])

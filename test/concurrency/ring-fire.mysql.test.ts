@@ -1,3 +1,3 @@
 import { describeRingFire } from './ring-fire'
 
-describeRingFire('mysql')
+describeRingFire('mysql', [{ groups: 10, operations: 20, batch: 8 }])

@@ -1,0 +1,6 @@
+import { describeRingFire } from '../concurrency/ring-fire'
+
+describeRingFire('mysql', [
+  { groups: 1, operations: 15, batch: 6 },
+  { groups: 1000, operations: 25, batch: 20 },
+])
