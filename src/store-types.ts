@@ -28,8 +28,8 @@ export interface StoreOptions {
   /** Milliseconds added to the database's clock: for tests that must not sleep. */
   clockOffsetMs?: () => number
   /**
-   * Told of what goes wrong in the background (`'publish'`, `'sweep'`, `'look at groups'`), once until it goes well again; a
-   * process warning when left out.
+   * Told of what goes wrong in the background (`'publish'`, `'sweep groups'`, `'sweep queues'`, `'sweep feeds'`, `'look at
+   * groups'`), of each once until it goes well again; a process warning when left out.
    */
   onBackgroundError?: (error: unknown, doing: string) => void
 }
@@ -99,9 +99,11 @@ export interface StoreKeys extends Keys {
   /**
    * The key whose text (`rk_…`) this is; null when it is none, or revoked: a revocation is obeyed within 5 seconds. Takes
    * the same time whether or not the id exists. That the key was used is written in the background, at most each
-   * minute. Throws `overloaded` when too many unknown ones come at once.
+   * minute. Throws `overloaded` when too many unknown ones come at once. `patienceMs`: where the database gives no answer
+   * within so long, what this process knew of the key last is the answer, however long ago; `database_unavailable` where
+   * it knew nothing. For what works without a database, and may be late to hear of a revocation.
    */
-  verify(key: string): Promise<ApiKey | null>
+  verify(key: string, options?: { patienceMs?: number }): Promise<ApiKey | null>
   /** Whether there is a key, or ever was one, as far as it is known without waiting for the database; null else. */
   known(): boolean | null
 }

@@ -103,7 +103,7 @@ class BoundStore implements Store {
       return new PollRepository(base.dataSource, base.database, target, shape)
     }, isInsideTransaction)
     this.#sweepers =
-      options.sweep === false ? [] : sweepersOf(this, this.#work, (error) => onBackgroundError(error, 'sweep'))
+      options.sweep === false ? [] : sweepersOf(this, this.#work, onBackgroundError)
     this.#totals = new Kept(() =>
       base.database.read(async (reader) => ({
         queues: await countMessages(reader, null),

@@ -16,8 +16,14 @@ export interface Grant {
   lasts?(): Promise<boolean>
 }
 
-/** Throws `unauthorized` or `forbidden`. A scope of null is what anyone may. */
-export type Guard = (request: Request, scope: Scope | null) => Grant | Promise<Grant>
+/**
+ * Throws `unauthorized` or `forbidden`. A scope of null is what anyone may. `isAlone`: what is asked for needs no database, so
+ * that one which is away is not waited for.
+ */
+export type Guard = (request: Request, scope: Scope | null, isAlone?: boolean) => Grant | Promise<Grant>
+
+/** How long the database is waited for by what needs none. */
+export const ALONE_MS = 500
 
 export const EVERYTHING: Grant = { prefix: null }
 
@@ -31,10 +37,10 @@ export function guardOf(access: Access, store: Store): Guard {
 }
 
 /** What the key allows that the request came with. */
-export async function byKey(keys: StoreKeys, { headers }: Request, scope: Scope): Promise<Grant> {
+export async function byKey(keys: StoreKeys, { headers }: Request, scope: Scope, isAlone?: boolean): Promise<Grant> {
   const text = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
   if (text === undefined) throw new RecentnError('unauthorized', 'An API key is required: Authorization: Bearer rk_…')
-  const key = await keys.verify(text)
+  const key = await keys.verify(text, isAlone ? { patienceMs: ALONE_MS } : {})
   if (key === null) throw new RecentnError('unauthorized', 'The API key is not valid')
   if (!covers(key.scopes, scope)) {
     throw new RecentnError('forbidden', `The key ${key.id} does not have the scope ${scope}`)

@@ -33,7 +33,7 @@ export function handlerOf(route: Route, store: Store, guard: Guard, options: Dis
       trace.route = route.path
       trace.isStream = route.streams === true
     }
-    const granted = guard(request, route.scope)
+    const granted = guard(request, route.scope, route.answersAlone)
     const grant = granted instanceof Promise ? await granted : granted
     if (trace) trace.keyId = grant.keyId ?? null
     const body = route.body ? await bodyOrFault(request, bodyLimitBytes) : null

@@ -86,6 +86,8 @@ interface RouteSpec<P extends Parameters, Q extends Parameters, B> {
   waits?: boolean
   /** The answer is a stream of events, and ends by the `signal`. */
   streams?: boolean
+  /** It has an answer while the database is away too: a key that was good before is good for it then. */
+  answersAlone?: boolean
   handle(store: Store, input: Input<P, Q, B>): Promise<Answer>
 }
 

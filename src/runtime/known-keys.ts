@@ -10,6 +10,7 @@ import { partsOf } from '../key-rules'
 import { hashOf, type KeyRepository, type KnownKey, USE_MS } from '../repositories/keys/repository'
 import type { ApiKey, CreatedKey, KeyPage, Keys, NewKey } from '../repositories/keys/types'
 import type { Page } from '../repositories/types'
+import { within } from './patience'
 
 const FRESH_MS = 1000
 const AGE_MS = 3000
@@ -101,10 +102,10 @@ export class KnownKeys implements Keys {
   }
 
   /** The key whose text this is; null when there is none, or it was revoked. */
-  async verify(text: string): Promise<ApiKey | null> {
+  async verify(text: string, { patienceMs }: { patienceMs?: number } = {}): Promise<ApiKey | null> {
     const parts = partsOf(text)
     if (parts === null) return null
-    const key = await this.#find(parts.id)
+    const key = await (patienceMs === undefined ? this.#find(parts.id) : this.#findWithin(parts.id, patienceMs))
     const isRight = timingSafeEqual(hashOf(parts.secret), key?.secretHash ?? NO_HASH)
     if (key === null || !isRight || key.revokedAt !== null) return null
     this.#use(key.id)
@@ -124,6 +125,18 @@ export class KnownKeys implements Keys {
     if (known === undefined || ageMs > AGE_MS) return this.#waited(() => this.#sought(id))
     if (ageMs > FRESH_MS) this.#sought(id).catch(() => {})
     return known.key
+  }
+
+  /** What was known last, where the database doesn't answer in time. */
+  async #findWithin(id: string, patienceMs: number): Promise<KnownKey | null> {
+    const found = this.#find(id).then((key) => ({ key }))
+    const inTime = await within(patienceMs, found).catch((error: unknown) => {
+      if (!this.#known.has(id)) throw error
+    })
+    const last = inTime ?? this.#known.get(id)
+    if (last === undefined)
+      throw new RecentnError('database_unavailable', 'The database does not say whose key this is')
+    return last.key
   }
 
   /** What the next look-up says of the id. */

@@ -19,7 +19,7 @@ interface Swept {
 export function sweepersOf(
   { groups, queues, feeds }: Swept,
   counts: WorkCounts,
-  onError: (error: unknown) => void,
+  onError: (error: unknown, doing: string) => void,
 ): Sweeper[] {
   const sweepGroups = async () => {
     const swept = await groups.sweep()
@@ -37,8 +37,18 @@ export function sweepersOf(
     return swept
   }
   return [
-    new Sweeper({ sweep: sweepGroups, onError, counts }),
-    new Sweeper({ sweep: sweepQueues, onError, counts, intervalMs: QUEUES_SWEEP_MS }),
-    new Sweeper({ sweep: sweepFeeds, onError, counts, intervalMs: FEEDS_SWEEP_MS }),
+    new Sweeper({ sweep: sweepGroups, onError: (error) => onError(error, 'sweep groups'), counts }),
+    new Sweeper({
+      sweep: sweepQueues,
+      onError: (error) => onError(error, 'sweep queues'),
+      counts,
+      intervalMs: QUEUES_SWEEP_MS,
+    }),
+    new Sweeper({
+      sweep: sweepFeeds,
+      onError: (error) => onError(error, 'sweep feeds'),
+      counts,
+      intervalMs: FEEDS_SWEEP_MS,
+    }),
   ]
 }

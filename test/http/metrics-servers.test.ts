@@ -1,11 +1,15 @@
 /** Metrics that only a server has: what it makes us do again, by its numbers of errors, and the pool. */
 import { createConnection } from 'mysql2/promise'
+import { createApp } from '../../src/http/process/app'
 import { createMetrics } from '../../src/index'
 import { openStore } from '../../src/store'
 import type { Store } from '../../src/store-types'
+import { CuttingProxy } from '../support/cutting-proxy'
 import { describeEngine, freshDatabase } from '../support/engines'
+import { serving } from './support/client'
 import { amountOf, parsedMetrics } from './support/exposition'
-import { eventually } from './support/streams'
+import { withKey } from './support/keys'
+import { eventually, pause } from './support/streams'
 
 for (const engine of ['mariadb', 'mysql'] as const) {
   describeEngine(engine, 'metrics of a store', () => {
@@ -118,6 +122,33 @@ for (const engine of ['mariadb', 'mysql'] as const) {
       expect(await retried).toBe('done')
       killer.destroy()
       expect(sum(store.counts().retries)).toBeGreaterThan(sum(before))
+    })
+
+    describe.each(['refuses', 'hangs'] as const)('whose database %s, where there are keys', (how) => {
+      it('are told to a key that was good, and to no other one', async () => {
+        const proxy = await CuttingProxy.before(database.url)
+        const through = await openStore({ url: proxy.through(database.url), sweep: false, publish: false })
+        const make = () => through.keys.create({ label: 'scraper', scopes: ['read'] })
+        const [known, unknown] = [await make(), await make()]
+        const url = await serving(createApp(through, { allowAnonymous: false, onError: () => {} }))
+        const scrape = async (key: string) => {
+          const began = performance.now()
+          const { status, text } = await withKey(url, key).get('/metrics')
+          expect(performance.now() - began).toBeLessThan(4000)
+          return { status, text }
+        }
+        expect(amountOf(parsedMetrics((await scrape(known.key)).text), 'recentn_database_up')).toBe(1)
+        // Until what is known of the key would have to be looked up again.
+        await pause(3200)
+        if (how === 'refuses') proxy.refuse()
+        else proxy.stall()
+        const away = await scrape(known.key)
+        expect([away.status, amountOf(parsedMetrics(away.text), 'recentn_database_up')]).toEqual([200, 0])
+        expect((await scrape(unknown.key)).status).toBe(503)
+        expect((await scrape(`${known.key.slice(0, -1)}${known.key.endsWith('A') ? 'B' : 'A'}`)).status).toBe(401)
+        await proxy.close()
+        await through.close()
+      })
     })
   })
 }

@@ -25,6 +25,7 @@ export class CuttingProxy {
   #moments: Moment[] = []
   #cut: () => void = () => {}
   #refusing = false
+  #stalled = false
   #port = 0
 
   private constructor(target: { host: string; port: number }) {
@@ -60,6 +61,12 @@ export class CuttingProxy {
     return new Promise((resolve) => {
       this.#cut = resolve
     })
+  }
+
+  /** Lets nothing through any more, either way, while all connections stand: a server that hangs. For good. */
+  stall(): void {
+    this.#stalled = true
+    for (const { client, server } of this.#pairs) for (const socket of [client, server]) socket.pause()
   }
 
   /** Cuts one of the connections; `at` from 0 to 1 chooses. */
@@ -134,6 +141,7 @@ export class CuttingProxy {
       if (isLost) this.#cutNow(pair)
       else client.write(chunk)
     })
+    if (this.#stalled) this.stall()
   }
 
   #cutNow(pair: Pair): void {

@@ -5,7 +5,7 @@
  */
 import type { RequestHandler } from 'express'
 import type { Store } from '../../store-types'
-import { byKey, EVERYTHING, type Guard, guardOf } from '../access'
+import { ALONE_MS, byKey, EVERYTHING, type Guard, guardOf } from '../access'
 import { localOnly } from './local-only'
 
 export interface ProcessAccess {
@@ -20,11 +20,13 @@ export function processAccess(store: Store, allowAnonymous: boolean): ProcessAcc
   // Known before the first request, which then need not wait for the database to be refused.
   store.keys.exist().catch(() => {})
   return {
-    guard(request, scope) {
+    guard(request, scope, isAlone) {
       if (scope === null) return EVERYTHING
-      const byKeyIf = (exist: boolean) => (exist ? byKey(store.keys, request, scope) : EVERYTHING)
+      const byKeyIf = (exist: boolean) => (exist ? byKey(store.keys, request, scope, isAlone) : EVERYTHING)
       const known = store.keys.known()
-      return known === null ? store.keys.exist().then(byKeyIf) : byKeyIf(known)
+      if (known !== null) return byKeyIf(known)
+      const asked = store.keys.exist()
+      return (isAlone ? soon(asked) : asked).then(byKeyIf)
     },
     door(request, response, next) {
       const enter = (exist: boolean) => (exist ? next() : localOnly(request, response, next))
@@ -34,13 +36,10 @@ export function processAccess(store: Store, allowAnonymous: boolean): ProcessAcc
   }
 }
 
-/** A process whose database is away, or answers nothing, must still tell that it lives. */
-const SOON_MS = 500
-
-/** False where it can't be known soon. */
+/** False where it can't be known soon: a process whose database is away, or answers nothing, must still tell that it lives. */
 function soon(answer: Promise<boolean>): Promise<boolean> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, SOON_MS, false)
+    const timer = setTimeout(resolve, ALONE_MS, false)
     const done = (known: boolean) => {
       clearTimeout(timer)
       resolve(known)

@@ -58,6 +58,7 @@ const metricsRoute = (metrics: ProcessState['metrics']) =>
     scope: 'read',
     // They tell of all names together.
     reach: 'within',
+    answersAlone: true,
     operation: {
       id: 'metrics',
       tag: 'Process',
