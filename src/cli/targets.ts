@@ -214,7 +214,10 @@ function problemText(method: string, url: URL, response: Response, problem: Prob
     .slice(0, 3)
     .map((fault) => `${fault.pointer ?? fault.parameter}: ${fault.detail}`)
   const code = problem.code ? ` (${problem.code})` : ''
-  const parts = [`${method} ${url.href} was answered ${response.status}${code}`, said, ...faults].filter(Boolean)
+  const mend = response.status === 401 ? ['set RECENTN_KEY to a key of that server'] : []
+  const parts = [`${method} ${url.href} was answered ${response.status}${code}`, said, ...faults, ...mend].filter(
+    Boolean,
+  )
   return parts.join(': ')
 }
 

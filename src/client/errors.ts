@@ -45,8 +45,9 @@ export class RecentnError extends Error {
 }
 
 /** The refusal of an argument before anything is sent. */
-export function invalidInput(fault: Fault): RecentnError {
-  return new RecentnError('invalid_input', `${fault.parameter ?? fault.pointer}: ${fault.detail}`, { faults: [fault] })
+export function invalidInput(...faults: Fault[]): RecentnError {
+  const said = faults.map(({ parameter, pointer, detail }) => `${parameter ?? pointer}: ${detail}`)
+  return new RecentnError('invalid_input', said.join('; '), { faults })
 }
 
 /** The error of an answer that is none of the good ones. */

@@ -4,9 +4,10 @@
  */
 import { FeedsClient } from './feeds'
 import { GroupsClient } from './groups'
+import type { ClientOptions } from './options'
 import { ProcessClient } from './process'
 import { QueuesClient } from './queues'
-import { type ClientOptions, Transport } from './transport'
+import { Transport } from './transport'
 
 export interface Client {
   /** Groups of recent items, policies, and members. */
@@ -31,9 +32,10 @@ export function createClient(options: ClientOptions): Client {
 export { type ErrorCode, type Fault, RecentnError } from './errors'
 export type * from './feeds'
 export type * from './groups'
+export type { ClientOptions } from './options'
 export type * from './process'
 export type * from './queues'
-export type { CallOptions, ClientOptions } from './transport'
+export type { CallOptions } from './transport'
 export type { GroupEvent, GroupWatch, WatchOptions } from './watch'
 export type * from './wire/answers'
 export type * from './wire/requests'

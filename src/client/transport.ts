@@ -1,26 +1,12 @@
 /** Requests and answers: how a call of an operation becomes a fetch, is limited in time, and is made again. */
 import { bodyText, decoded, encoded } from './convert'
-import { errorOf, invalidInput, RecentnError } from './errors'
+import { errorOf, RecentnError } from './errors'
+import { type ClientOptions, checkOptions } from './options'
 import { type Repeat, retryDelay } from './retry'
 import { type Limit, limitOf, pause, throwIfAborted } from './signals'
 import { targetOf } from './target'
 import { OPERATIONS, type Operations } from './wire/operations'
 import { SHAPES, type Shape, type ShapeName } from './wire/shapes'
-
-export interface ClientOptions {
-  /** Where the server is, or where its router is mounted: `https://recentn.example.org`, or `/activity` in a page. */
-  baseUrl: string
-  /** An API key (`rk_…`), or what gives it, asked for each request. */
-  key?: string | (() => string | Promise<string>)
-  /** In place of the global one. */
-  fetch?: typeof fetch
-  /** How often a call is made again where that is safe; 3 when left out. */
-  retries?: number
-  /** How long an attempt may take, beside the time that it is asked to wait; 30,000 when left out. */
-  timeoutMs?: number
-  /** Sent with each request. */
-  headers?: Readonly<Record<string, string>>
-}
 
 export interface CallOptions {
   /** Ends the call, which then throws the signal's reason. A write may be done or not. */
@@ -70,15 +56,9 @@ export class Transport {
   readonly #base: string
 
   constructor(options: ClientOptions) {
-    const { baseUrl, retries = 0, timeoutMs = 0 } = options
-    if (typeof baseUrl !== 'string' || /[?#]/.test(baseUrl)) {
-      throw invalidInput({ pointer: '/baseUrl', detail: 'must be a URL without query and fragment' })
-    }
-    for (const [name, value] of Object.entries({ retries, timeoutMs })) {
-      if (!(value >= 0)) throw invalidInput({ pointer: `/${name}`, detail: 'must be a number of at least 0' })
-    }
+    checkOptions(options)
     this.#options = options
-    this.#base = baseUrl.replace(/\/+$/, '')
+    this.#base = options.baseUrl.replace(/\/+$/, '')
   }
 
   /** The answer of an operation. Throws `RecentnError`, and the reason of the caller's signal. */

@@ -126,7 +126,10 @@ describe('recentn replay --server', () => {
     const replay = (env: Record<string, string>) =>
       run(['replay', '--server', server.url], { stdin: logLine('/', 1), env })
     const refused = await replay({})
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('answered 401 (unauthorized)')])
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/answered 401 \(unauthorized\).*set RECENTN_KEY/),
+    ])
     const ran = await replay({ RECENTN_KEY: key })
     expect([ran.code, ran.stdout]).toEqual([0, expect.stringContaining('1 appended')])
     await server.stop()

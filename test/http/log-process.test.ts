@@ -199,5 +199,5 @@ test('what goes wrong in the background is said in the log, once', async () => {
   for (const ending of ['', '-wal', '-shm']) rmSync(file + ending, { force: true })
   const said = linesOf(server).filter(({ msg }) => String(msg).startsWith('could not sweep'))
   expect(said.length).toBeLessThanOrEqual(2)
-  expect(said[0]).toMatchObject({ level: 'error', doing: 'sweep', error: { message: expect.any(String) } })
+  expect(said[0]).toMatchObject({ level: 'error', doing: 'sweep groups', error: { message: expect.any(String) } })
 })

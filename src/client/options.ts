@@ -1,0 +1,67 @@
+/** What a client is made with. */
+import { type Fault, invalidInput } from './errors'
+
+export interface ClientOptions {
+  /**
+   * Where the server is, or where its router is mounted: `https://recentn.example.org`, or in a page a path of the same
+   * server, such as `/activity` or `/`.
+   */
+  baseUrl: string
+  /** An API key (`rk_…`), or what gives it, asked for each request. */
+  key?: string | (() => string | Promise<string>)
+  /** In place of the global one. */
+  fetch?: typeof fetch
+  /** How often a call is made again where that is safe; 3 when left out. */
+  retries?: number
+  /** How long an attempt may take, beside the time that it is asked to wait; 30,000 when left out. */
+  timeoutMs?: number
+  /** Sent with each request. */
+  headers?: Readonly<Record<string, string>>
+}
+
+/** What is wrong with each option that is there; an unknown one is a mistake. */
+const RULES: Record<keyof ClientOptions, (value: unknown) => string | null> = {
+  baseUrl: baseFault,
+  key: (value) => (isOneOf(value, 'string', 'function') ? null : 'must be a string or a function'),
+  fetch: (value) => (isOneOf(value, 'function') ? null : 'must be a function'),
+  retries: numberFault,
+  timeoutMs: numberFault,
+  headers: (value) => (isOneOf(value, 'object') && value !== null ? null : 'must be an object'),
+}
+
+/** Throws `invalid_input` with every fault. */
+export function checkOptions(options: ClientOptions): void {
+  const given = new Map<string, unknown>([['baseUrl', undefined], ...Object.entries(options ?? {})])
+  const faults = [...given].flatMap(([name, value]): Fault[] => {
+    if (!Object.hasOwn(RULES, name)) return [{ pointer: `/${name}`, detail: 'is not an option' }]
+    if (value === undefined && name !== 'baseUrl') return []
+    const detail = RULES[name as keyof ClientOptions](value)
+    return detail === null ? [] : [{ pointer: `/${name}`, detail }]
+  })
+  if (faults.length > 0) throw invalidInput(...faults)
+}
+
+const isOneOf = (value: unknown, ...types: string[]) => types.includes(typeof value)
+
+function numberFault(value: unknown): string | null {
+  return typeof value === 'number' && value >= 0 ? null : 'must be a number of at least 0'
+}
+
+function baseFault(value: unknown): string | null {
+  const [url, isPath] = urlOf(value)
+  if (url === null || !/^https?:$/.test(url.protocol)) return 'must be an http(s) URL, or a path that begins with /'
+  if (url.username !== '' || url.password !== '') return 'must have no name and no password: an API key is an option'
+  if (/[?#]/.test(value as string)) return 'must have no query and no fragment'
+  if (isPath && !('location' in globalThis)) return 'must be a whole URL where there is no page that it could belong to'
+  return null
+}
+
+function urlOf(value: unknown): [URL | null, boolean] {
+  if (typeof value !== 'string') return [null, false]
+  const isPath = /^\/(?!\/)/.test(value)
+  try {
+    return [new URL(value, isPath ? 'http://here' : undefined), isPath]
+  } catch {
+    return [null, isPath]
+  }
+}
