@@ -4,38 +4,16 @@ import { join } from 'node:path'
 import { openStore } from '../../src'
 import type { Options } from '../options'
 import { databaseUrl, freshDatabase } from '../peers/recentn'
-import { describeMachine, type Machine } from '../report/machine'
+import { describeMachine } from '../report/machine'
 import { FOLDER } from '../report/results'
 import type { Servers } from '../servers'
-import { type IndexCost, indexCosts } from './indexes'
-import { type Latencies, latenciesOf, PER_SECOND } from './latency'
+import { indexCosts } from './indexes'
+import { latenciesOf, PER_SECOND } from './latency'
 import { load, megabytes } from './load'
 import { scaleReport } from './report'
+import type { ScaleLine, ScaleResults } from './types'
 
 export const BUFFER_POOL = '1G'
-
-export interface ScaleLine extends Latencies {
-  capacity: number
-  items: number
-  groups: number
-  dataMegabytes: number
-  indexMegabytes: number
-  loadSeconds: number
-}
-
-export interface ScaleResults {
-  date: string
-  command: string
-  machine: Machine
-  version: string
-  durability: string
-  perSecond: number
-  seconds: number
-  lines: ScaleLine[]
-  indexes: IndexCost[]
-  /** The table that the indexes were measured on. */
-  indexItems: number
-}
 
 export async function runScale(options: Options, servers: Servers): Promise<boolean> {
   const { command, quick, seconds, rounds } = options

@@ -1,7 +1,7 @@
 /** The report of --scale as Markdown. */
 import { digits, table, whereText } from '../report/table'
-import type { ScaleLine, ScaleResults } from '.'
 import type { Latency } from './latency'
+import type { ScaleLine, ScaleResults } from './types'
 
 /** How much slower a larger table may be. */
 export const LIMIT = 1.5
