@@ -24,16 +24,21 @@ beforeAll(async () => {
   for (const name of NAMES) {
     const at = encodeURIComponent(name)
     await server.call('POST', `groups/${at}/items`, { member: name, payload: { [name]: name }, eventId: name })
-    for (const deadLetterQueue of [null, 'zz-letters']) {
-      await server.call('PUT', `queues/${at}`, { maxReceives: 1, deadLetterQueue })
-      const sent = await server.call('POST', `queues/${at}/messages`, { body: name, messageGroup: name })
-      const received = await server.call('POST', `queues/${at}/receive`, {})
-      const [{ receiptHandle }] = (received as { messages: [{ receiptHandle: string }] }).messages
-      await server.call('POST', `queues/${at}/release`, { receiptHandles: [receiptHandle], error: name })
-      letters.set(name, `#/queues/zz-letters/messages/${(sent as { id: string }).id}`)
-    }
+    await server.call('PUT', `queues/${at}`, { maxReceives: 1 })
+    await server.call('POST', `queues/${at}/messages`, { body: name, messageGroup: name })
+    const received = await server.call('POST', `queues/${at}/receive`, {})
+    const [{ receiptHandle }] = (received as { messages: [{ receiptHandle: string }] }).messages
+    await server.call('POST', `queues/${at}/release`, { receiptHandles: [receiptHandle], error: name })
     await server.call('PUT', `feeds/${at}/entries/${at}`, { value: name })
     await server.call('PUT', `feeds/${at}/consumers/${at}`, { cursor: '0' })
+  }
+  for (const name of NAMES) {
+    const at = encodeURIComponent(name)
+    await server.call('PUT', `queues/${at}`, { maxReceives: 1, deadLetterQueue: 'zz-letters' })
+    const { id } = (await server.call('POST', `queues/${at}/messages`, { body: name })) as { id: string }
+    await server.call('POST', `queues/${at}/receive`, { visibilityTimeoutSeconds: 0 })
+    await server.call('GET', `queues/${at}`)
+    letters.set(name, `#/queues/zz-letters/messages/${id}`)
   }
 })
 
