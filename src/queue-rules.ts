@@ -14,6 +14,14 @@ export const MESSAGE_STATES = ['ready', 'in-flight', 'delayed', 'dead', 'archive
 export const ORDERS = ['ready', 'cycle'] as const
 export const ON_DELETE = ['remove', 'archive'] as const
 
+/** How `ranOutError` begins. */
+export const RAN_OUT = 'The visibility timeout ran out after '
+
+/** The `lastError` of a message whose last claim ran out, where nobody had said what went wrong. */
+export function ranOutError(receives: number): string {
+  return `${RAN_OUT}${receives} ${receives === 1 ? 'receive' : 'receives'}.`
+}
+
 export function oneOfFault(value: unknown, words: readonly string[]): string | null {
   return words.includes(value as string) ? null : `must be one of ${words.join(', ')}`
 }

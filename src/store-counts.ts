@@ -38,6 +38,7 @@ export interface StoreCounts extends Work {
 
 /** What is in the database, whoever put it there. */
 export interface StoreTotals {
+  /** What is in a queue that another one names as its dead-letter queue is dead here, and waited for by nobody. */
   readonly queues: QueueTotals
   readonly feeds: FeedTotals
 }

@@ -16,7 +16,7 @@ import { type FeedOptions, FeedRepository } from './repositories/feeds/repositor
 import { feedTotals } from './repositories/feeds/totals'
 import { KeyRepository } from './repositories/keys/repository'
 import { PollRepository } from './repositories/polls/repository'
-import { countMessages } from './repositories/queues/counts'
+import { countAllMessages } from './repositories/queues/counts'
 import { QueueRepository } from './repositories/queues/repository'
 import { PolicyCache } from './repositories/recent/policies'
 import { RecentRepository } from './repositories/recent/repository'
@@ -105,7 +105,7 @@ class BoundStore implements Store {
     this.#sweepers = options.sweep === false ? [] : sweepersOf(this, this.#work, onBackgroundError)
     this.#totals = new Kept(() =>
       base.database.read(async (reader) => ({
-        queues: await countMessages(reader, null),
+        queues: await countAllMessages(reader),
         feeds: await feedTotals(reader, this.feeds.followed.values()),
       })),
     )

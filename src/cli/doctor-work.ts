@@ -28,16 +28,19 @@ export async function queues(store: Store): Promise<Answer> {
   return mends.length === 0 ? { state: 'ok', found } : { state: 'warning', found, mend: mends.join('; ') }
 }
 
-/** The queues that have most of them. */
+/** The queues that have most of them: dead in their own place, and in dead-letter queues whatever is there. */
 async function deadLetters(database: DataSource): Promise<string> {
+  const counted =
+    'SELECT q.queue AS queue, COUNT(*) AS messages FROM queues q JOIN queue_messages m ON m.queue_id = q.id'
   const rows: Row[] = await database.query(
-    'SELECT q.queue AS queue, COUNT(*) AS messages FROM queues q ' +
-      `JOIN queue_messages m ON m.queue_id = q.id AND m.state = ${DEAD} GROUP BY q.queue ORDER BY messages DESC LIMIT ${MAX_NAMED + 1}`,
+    `SELECT queue, SUM(messages) AS dead FROM (${counted} AND m.state = ${DEAD} GROUP BY q.queue UNION ALL ` +
+      `${counted} AND m.state < ${DEAD} WHERE q.id IN (SELECT dead_letter_queue_id FROM queues) GROUP BY q.queue) found ` +
+      `GROUP BY queue ORDER BY dead DESC, queue LIMIT ${MAX_NAMED + 1}`,
   )
-  return listed(rows.map(({ queue, messages }) => `${JSON.stringify(queue)} (${messages})`))
+  return listed(rows.map(({ queue, dead }) => `${JSON.stringify(queue)} (${dead})`))
 }
 
-/** As `queue_messages.state` has it. */
+/** As `queue_messages.state` has it; those that may still be handed out are below. */
 const DEAD = 3
 
 export async function feeds(store: Store): Promise<Answer> {

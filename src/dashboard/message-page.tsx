@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { Outcome, useAction } from './action'
 import { api } from './api'
 import { pretty } from './json'
+import { isLetter } from './letters'
 import { grouped } from './numbers'
 import { Ask, Badge, Fact, Loading, Name, Problem, Stale } from './parts'
 import { link } from './place'
@@ -12,36 +13,67 @@ import type { Message } from './types'
 
 const EVERY_MS = 3000
 
+interface Shown {
+  message: Message
+  isDead: boolean
+  isLetter: boolean
+}
+
+async function load(queue: string, id: string, signal: AbortSignal): Promise<Shown> {
+  const [message, at] = await Promise.all([api.message(queue, id, signal), api.queue(queue, signal)])
+  return { message, isDead: message.state === 'dead' || isLetter(message, at), isLetter: isLetter(message, at) }
+}
+
 export function MessagePage({ queue, id }: { queue: string; id: string }) {
-  const { data: message, error } = usePolled((signal) => api.message(queue, id, signal), '', EVERY_MS)
+  const { data: shown, error } = usePolled((signal) => load(queue, id, signal), '', EVERY_MS)
   return (
     <>
       <p class="over">
         <a href={link(['queues'])}>Queues</a> <span aria-hidden="true">/</span>{' '}
-        <a href={link(['queues', queue], { state: message?.state ?? null })}>
+        <a href={link(['queues', queue], { state: shown?.message.state ?? null })}>
           <Name>{queue}</Name>
         </a>
       </p>
       <div class="head">
         <h1 tabIndex={-1}>Message {id}</h1>
-        {message !== null && <Badge kind={message.state === 'dead' ? 'bad' : undefined}>{message.state}</Badge>}
-        {message !== null && <Remove queue={queue} id={id} />}
+        {shown !== null && <State {...shown} />}
+        {shown !== null && <Remove queue={queue} id={id} />}
       </div>
-      {message === null && (error === null ? <Loading /> : <Problem error={error} />)}
-      {message !== null && <Stale error={error} />}
-      {message !== null && <Details message={message} />}
+      {shown === null && (error === null ? <Loading /> : <Problem error={error} />)}
+      {shown !== null && <Stale error={error} />}
+      {shown !== null && <Details {...shown} />}
     </>
   )
 }
 
-function Details({ message }: { message: Message }) {
+/** That a dead letter is ready, to be received where it is, says nothing to who looks for what went wrong. */
+function State({ message: { state, deadLetterFrom }, isLetter }: Shown) {
+  return (
+    <span>
+      {isLetter && <Badge kind="bad">dead letter</Badge>}
+      {isLetter && deadLetterFrom !== null && (
+        <span>
+          from{' '}
+          <a href={link(['queues', deadLetterFrom])}>
+            <Name>{deadLetterFrom}</Name>
+          </a>{' '}
+        </span>
+      )}
+      {(!isLetter || state !== 'ready') && <Badge kind={state === 'dead' ? 'bad' : undefined}>{state}</Badge>}
+    </span>
+  )
+}
+
+function Details({ message, isDead, isLetter }: Shown) {
+  const { lastError } = message
   return (
     <>
-      <Facts message={message} />
-      {message.lastError !== null && (
+      <Facts message={message} isLetter={isLetter} />
+      {(isDead || lastError !== null) && (
         <section aria-labelledby="error">
-          <h2 id="error">Last error</h2>
-          <pre class="panel error">{message.lastError}</pre>
+          <h2 id="error">{isDead ? 'Why it died' : 'Last error'}</h2>
+          {lastError !== null && <pre class="panel error">{lastError}</pre>}
+          {lastError === null && <p class="panel empty">No error was given.</p>}
         </section>
       )}
       <section aria-labelledby="body">
@@ -52,18 +84,20 @@ function Details({ message }: { message: Message }) {
   )
 }
 
-function Facts({ message }: { message: Message }) {
-  const { receiveCount, maxReceives } = message
+function Facts({ message, isLetter }: { message: Message; isLetter: boolean }) {
+  const { receiveCount, maxReceives, deadLetterFrom } = message
+  // Nobody has received it since.
+  const isUntouched = deadLetterFrom !== null && receiveCount === 0
   const times: [string, string | null][] = [
     ['Sent', message.sentAt],
-    [Date.parse(message.visibleAt) > Date.now() ? 'Ready' : 'Ready since', message.visibleAt],
+    [isUntouched ? 'Died' : Date.parse(message.visibleAt) > Date.now() ? 'Ready' : 'Ready since', message.visibleAt],
     ['Last received', message.lastReceivedAt],
     ['Archived', message.archivedAt],
   ]
   const hasVisible = message.state !== 'dead' && message.state !== 'archived'
   return (
     <dl class="facts panel">
-      <Fact term="Receives">
+      <Fact term={isLetter ? 'Receives here' : 'Receives'}>
         {grouped(receiveCount)}
         {maxReceives > 0 && ` of at most ${grouped(maxReceives)}`}
       </Fact>

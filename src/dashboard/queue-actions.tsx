@@ -30,15 +30,13 @@ async function purge(name: string): Promise<string> {
 
 interface ActionsProps {
   queue: Queue
-  /** Whether another queue sends its dead letters here. */
-  isForDead: boolean
   onDone(): void
 }
 
-export function QueueActions({ queue, isForDead, onDone }: ActionsProps) {
+export function QueueActions({ queue, onDone }: ActionsProps) {
   const [asking, setAsking] = useState<'redrive' | 'purge' | null>(null)
   const action = useAction()
-  const { queue: name, paused, counts } = queue
+  const { queue: name, paused, counts, isDeadLetterQueue } = queue
   const run = async (work: () => Promise<string>) => {
     await action.run(work)
     onDone()
@@ -47,7 +45,7 @@ export function QueueActions({ queue, isForDead, onDone }: ActionsProps) {
   return (
     <div class="actions">
       <div class="buttons">
-        {(counts.dead > 0 || isForDead) && (
+        {(counts.dead > 0 || isDeadLetterQueue) && (
           <button type="button" class="primary" disabled={action.isRunning} onClick={() => setAsking('redrive')}>
             Redrive …
           </button>

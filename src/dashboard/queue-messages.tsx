@@ -24,9 +24,10 @@ interface MessagesProps {
   after: string | null
   counts: Counts
   deadLetterQueue: string | null
+  isDeadLetterQueue: boolean
 }
 
-export function QueueMessages({ queue, state, after, counts, deadLetterQueue }: MessagesProps) {
+export function QueueMessages({ queue, state, after, counts, deadLetterQueue, isDeadLetterQueue }: MessagesProps) {
   // The counts may tell of a change before the next look would.
   const key = JSON.stringify([after, counts])
   const { data, error } = usePolled((signal) => api.messages(queue, state, { after, signal }), key, EVERY_MS)
@@ -36,7 +37,7 @@ export function QueueMessages({ queue, state, after, counts, deadLetterQueue }: 
       <Stale error={error} />
       {data.messages.length === 0 && (
         <p class="empty panel">
-          {NONE[state]}
+          {isDeadLetterQueue && state === 'ready' ? 'There are no dead letters.' : NONE[state]}
           {state === 'dead' && deadLetterQueue !== null && (
             <>
               {' '}
@@ -96,10 +97,15 @@ function Table({ queue, state, messages }: { queue: string; state: State; messag
   )
 }
 
-function Marks({ message: { messageGroup, priority } }: { message: Message }) {
-  if (messageGroup === null && priority === 0) return null
+function Marks({ message: { messageGroup, priority, deadLetterFrom } }: { message: Message }) {
+  if (messageGroup === null && priority === 0 && deadLetterFrom === null) return null
   return (
     <div class="small">
+      {deadLetterFrom !== null && (
+        <Badge kind="bad">
+          from <Name>{deadLetterFrom}</Name>
+        </Badge>
+      )}
       {messageGroup !== null && (
         <Badge>
           group <Name>{messageGroup}</Name>

@@ -15,6 +15,9 @@ const EVERY_MS = 3000
 /** Who sends its dead letters here is looked for among so many. */
 const MAX_LISTED = 1000
 
+/** What is ready in a dead-letter queue is what died elsewhere. */
+const LETTERS: Partial<Record<State, string>> = { ready: 'Dead letters', dead: 'Dead here' }
+
 const TABS: Readonly<Record<State, readonly [string, keyof Counts]>> = {
   ready: ['Ready', 'ready'],
   'in-flight': ['In flight', 'inFlight'],
@@ -54,8 +57,9 @@ export function QueuePage({ queue: name, state, after }: PageProps) {
         <h1 tabIndex={-1}>
           <Name>{name}</Name>
         </h1>
+        {queue?.isDeadLetterQueue && <Badge>dead-letter queue</Badge>}
         {queue?.paused && <Badge kind="warn">paused</Badge>}
-        {queue !== null && <QueueActions queue={queue} isForDead={from.length > 0} onDone={refresh} />}
+        {queue !== null && <QueueActions queue={queue} onDone={refresh} />}
       </div>
       {queue === null && (error === null ? <Loading /> : <Problem error={error} />)}
       {queue !== null && <Stale error={error} />}
@@ -65,18 +69,7 @@ export function QueuePage({ queue: name, state, after }: PageProps) {
             <QueueChart samples={samplesOf(name)} />
             <Attributes queue={queue} from={from} />
           </div>
-          <nav class="tabs" aria-label="Messages by state">
-            {STATES.map((each) => (
-              <a
-                key={each}
-                href={link(['queues', name], { state: each })}
-                aria-current={each === shown ? 'page' : undefined}
-                class={each === 'dead' && queue.counts.dead > 0 ? 'bad' : undefined}
-              >
-                {TABS[each][0]} <b>{grouped(queue.counts[TABS[each][1]])}</b>
-              </a>
-            ))}
-          </nav>
+          <Tabs queue={queue} shown={shown} />
           <QueueMessages
             key={shown}
             queue={name}
@@ -84,10 +77,29 @@ export function QueuePage({ queue: name, state, after }: PageProps) {
             after={after}
             counts={queue.counts}
             deadLetterQueue={queue.deadLetterQueue}
+            isDeadLetterQueue={queue.isDeadLetterQueue}
           />
         </>
       )}
     </>
+  )
+}
+
+function Tabs({ queue: { queue: name, counts, isDeadLetterQueue }, shown }: { queue: Queue; shown: State }) {
+  const isBad = (state: State) => state === 'dead' || (isDeadLetterQueue && state !== 'archived')
+  return (
+    <nav class="tabs" aria-label="Messages by state">
+      {STATES.map((each) => (
+        <a
+          key={each}
+          href={link(['queues', name], { state: each })}
+          aria-current={each === shown ? 'page' : undefined}
+          class={isBad(each) && counts[TABS[each][1]] > 0 ? 'bad' : undefined}
+        >
+          {(isDeadLetterQueue && LETTERS[each]) || TABS[each][0]} <b>{grouped(counts[TABS[each][1]])}</b>
+        </a>
+      ))}
+    </nav>
   )
 }
 

@@ -1,5 +1,6 @@
 /** The queues, by name: what they hold, how old it is, and how it went while one was looking. */
 import { api } from './api'
+import { asCounted } from './letters'
 import { type Listed, ListPage } from './list-page'
 import { grouped } from './numbers'
 import { Badge, Head, Name } from './parts'
@@ -42,13 +43,15 @@ const COLUMNS = (
   </>
 )
 
-function Row({ queue: { queue, paused, deadLetterQueue, counts, oldestAgeSeconds } }: { queue: Queue }) {
+function Row({ queue: { queue, paused, deadLetterQueue, oldestAgeSeconds, ...rest } }: { queue: Queue }) {
+  const counts = asCounted(rest)
   return (
     <tr>
       <th scope="row">
         <a href={link(['queues', queue])}>
           <Name>{queue}</Name>
         </a>{' '}
+        {rest.isDeadLetterQueue && <Badge>dead-letter queue</Badge>}
         {paused && <Badge kind="warn">paused</Badge>}
         {deadLetterQueue !== null && (
           <div class="muted small">

@@ -1,8 +1,9 @@
 /** How full queues were, while the dashboard looked: kept in this tab, over reloads, for a quarter of an hour. */
+import { asCounted } from './letters'
 import { session } from './session'
 import type { Queue } from './types'
 
-/** Time in milliseconds, ready, in flight, dead. */
+/** Time in milliseconds, ready, in flight, dead; dead letters are dead. */
 export type Sample = readonly [number, number, number, number]
 
 const KEEP_MS = 15 * 60_000
@@ -38,7 +39,8 @@ session.onChange(() => {
 
 export function record(queues: readonly Queue[]): void {
   const now = Date.now()
-  for (const { queue, counts } of queues) {
+  for (const { queue, ...counted } of queues) {
+    const counts = asCounted(counted)
     const kept = (samples.get(queue) ?? []).filter(([time]) => time > now - KEEP_MS)
     const last = kept.at(-1)
     if (last === undefined || now - last[0] >= LEAST_MS) kept.push([now, counts.ready, counts.inFlight, counts.dead])

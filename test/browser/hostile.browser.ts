@@ -14,9 +14,13 @@ const NAMES = [
   'x'.repeat(191),
 ]
 
+/** By name: the address of the page of a dead letter that came from the queue of that name. */
+const letters = new Map<string, string>()
+
 let server: Server
 beforeAll(async () => {
   server = await startWithFile()
+  await server.call('PUT', 'queues/zz-letters', {})
   for (const name of NAMES) {
     const at = encodeURIComponent(name)
     await server.call('POST', `groups/${at}/items`, { member: name, payload: { [name]: name }, eventId: name })
@@ -27,6 +31,14 @@ beforeAll(async () => {
     await server.call('POST', `queues/${at}/release`, { receiptHandles: [receiptHandle], error: name })
     await server.call('PUT', `feeds/${at}/entries/${at}`, { value: name })
     await server.call('PUT', `feeds/${at}/consumers/${at}`, { cursor: '0' })
+  }
+  for (const name of NAMES) {
+    const at = encodeURIComponent(name)
+    await server.call('PUT', `queues/${at}`, { maxReceives: 1, deadLetterQueue: 'zz-letters' })
+    const { id } = (await server.call('POST', `queues/${at}/messages`, { body: name })) as { id: string }
+    await server.call('POST', `queues/${at}/receive`, { visibilityTimeoutSeconds: 0 })
+    await server.call('GET', `queues/${at}`)
+    letters.set(name, `#/queues/zz-letters/messages/${id}`)
   }
 })
 
@@ -62,7 +74,12 @@ test.each(NAMES)('%j is text everywhere', async (name) => {
   await page.getByRole('link', { name: /^Message/ }).click()
   await page.getByRole('heading', { name: /^Message/ }).waitFor()
   expect(await page.getByRole('region', { name: 'Body' }).locator('pre').textContent()).toBe(JSON.stringify(name))
-  expect(await page.getByRole('region', { name: 'Last error' }).locator('pre').textContent()).toBe(name)
+  expect(await page.getByRole('region', { name: 'Why it died' }).locator('pre').textContent()).toBe(name)
+  await page.goto(`${server.url}/${letters.get(name)}`)
+  await page.getByText('dead letter', { exact: true }).waitFor()
+  await exactly(page.locator('.head a .name'))
+  await page.locator('.head a').click()
+  await heading()
 
   await page.getByRole('link', { name: 'Feeds' }).first().click()
   await page.getByRole('heading', { name: 'Feeds' }).waitFor()
@@ -79,6 +96,14 @@ test('a page with all of them is no wider than a phone', async () => {
     await page.goto(`${server.url}/#/${place}`)
     await page.locator('tbody tr').first().waitFor()
     await picture(page, `hostile-${place.slice(0, 9).replace('/', '-')}-phone`, { fullPage: true })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
+  }
+  for (const place of ['#/queues/zz-letters', letters.get(NAMES.at(-1) as string)]) {
+    await page.goto(`${server.url}/${place}`)
+    await page
+      .getByText(/^dead.letter/)
+      .first()
+      .waitFor()
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
   }
   expect(await page.evaluate(isHacked)).toBe(false)

@@ -1,6 +1,6 @@
 /** Queues and feeds in a browser: counts, the chart, dead letters and their way back, bodies, pausing, purging; lags. */
 import type { Page } from 'playwright-core'
-import { openPage } from './support/browser'
+import { openPage, PHONE } from './support/browser'
 import { type Server, startWithFile } from './support/server'
 
 let server: Server
@@ -84,9 +84,69 @@ describe('dead letters', () => {
     await page.getByRole('button', { name: 'Redrive …' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Redrive' }).click()
     await page.getByText('1 message went back.').waitFor()
-    await page.getByText('Nothing is ready.').waitFor()
+    await page.getByText('There are no dead letters.').waitFor()
     await page.getByRole('link', { name: 'd-mail' }).click()
     await page.getByRole('row', { name: /goran@example\.org/ }).waitFor()
+  })
+
+  test('are marked in the list, in their queue and on their page, and lead to where they died', async () => {
+    await server.call('PUT', 'queues/e-dead', {})
+    await server.call('PUT', 'queues/e-mail', { maxReceives: 1, deadLetterQueue: 'e-dead' })
+    await server.call('PUT', 'queues/e-own', { maxReceives: 1 })
+    for (const queue of ['e-mail', 'e-mail', 'e-own']) await send(queue, { of: queue })
+    await fail('e-own', 'no', true)
+    await fail('e-mail', '', true)
+    // This one runs out of its visibility timeout.
+    await server.call('POST', 'queues/e-mail/receive', { visibilityTimeoutSeconds: 0 })
+    await server.call('GET', 'queues/e-mail')
+    const page = await pageOf('#/queues?prefix=e-')
+    const row = page.getByRole('row', { name: /e-dead dead-letter queue .* 0 0 0 2 \d+ s/ })
+    await row.waitFor()
+    await page.getByRole('row', { name: /e-own .* 0 0 0 1 –/ }).waitFor()
+    const colors = await page.locator('td.bad').evaluateAll((all) => all.map((cell) => getComputedStyle(cell).color))
+    expect([colors.length, new Set(colors).size]).toEqual([2, 1])
+
+    await row.getByRole('link', { name: 'e-dead' }).click()
+    await page.getByRole('heading', { name: 'e-dead' }).waitFor()
+    await page.getByText('dead-letter queue', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Dead letters 2' }).waitFor()
+    await page.getByRole('row', { name: /visibility timeout ran out after 1 receive\. from e-mail/ }).waitFor()
+    await eventually('the chart tells of them', async () => {
+      const label = await page.getByRole('img').getAttribute('aria-label')
+      return /Now 0 ready, 0 in flight, 2 dead/.test(label ?? '')
+    })
+
+    await page.setViewportSize(PHONE)
+    const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    expect(await overflow()).toBe(0)
+    await page
+      .getByRole('link', { name: /^Message \d+$/ })
+      .nth(1)
+      .click()
+    const head = page.locator('.head')
+    await head.getByText('dead letter').waitFor()
+    expect(await head.textContent()).toMatch(/dead letter\s?from e-mail/)
+    expect(await page.locator('.badge').allTextContents()).toEqual(['dead letter'])
+    expect(await page.getByRole('region', { name: 'Why it died' }).textContent()).toContain(
+      'The visibility timeout ran out after 1 receive.',
+    )
+    expect(await overflow()).toBe(0)
+    await page.goBack()
+    await page
+      .getByRole('link', { name: /^Message \d+$/ })
+      .first()
+      .click()
+    await page.getByRole('region', { name: 'Why it died' }).getByText('No error was given.').waitFor()
+    // By keyboard, from the heading that has the focus.
+    const from = head.getByRole('link', { name: 'e-mail' })
+    for (let i = 0; i < 5 && !(await from.evaluate((link) => link === document.activeElement)); i++) {
+      await page.keyboard.press('Tab')
+    }
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'e-mail' }).waitFor()
+    await page.goto(`${server.url}/#/queues?prefix=e-`)
+    await page.getByRole('row', { name: /e-dead dead-letter queue/ }).waitFor()
+    expect(await overflow()).toBe(0)
   })
 
   test('that have no other queue are dead in their own', async () => {

@@ -73,6 +73,42 @@ describe.each(['sqlite' as const, ...served])('recentn doctor on %s', (engine) =
     expect(said.code).toBe(0)
     await database.drop()
   })
+
+  it('names the dead letters where they are, and says nothing of workers when nothing waits but them', async () => {
+    const database = await freshDatabase(engine)
+    const store = await openStore({ url: database.url, sweep: false, publish: false, clockOffsetMs: () => -7_200_000 })
+    const { queues } = store
+    await queues.put('mail-dead')
+    await queues.put('mail', { maxReceives: 1, deadLetterQueue: 'mail-dead' })
+    await queues.put('empty-dead')
+    await queues.put('jobs', { maxReceives: 1, deadLetterQueue: 'empty-dead' })
+    await queues.put('own')
+    for (const [queue, count] of [
+      ['mail', 3],
+      ['own', 2],
+    ] as const) {
+      await queues.sendMany(
+        queue,
+        Array.from({ length: count }, (_, body) => ({ body })),
+      )
+      const claimed = await queues.receive(queue, { max: count })
+      await queues.release(
+        queue,
+        claimed.map(({ receiptHandle }) => receiptHandle),
+        { dead: true },
+      )
+    }
+    // One of the letters is looked into just now.
+    await queues.receive('mail-dead', { visibilityTimeoutSeconds: 43_200 })
+    await store.close()
+    const said = await run(['doctor', '--database-url', database.url])
+    expect(said.stdout).toMatch(/WARN +queues +0 messages ready, 0 in flight, 0 delayed, 5 dead\n/)
+    expect(said.stdout).toContain(
+      '-> dead messages are in "mail-dead" (3), "own" (2): look at lastError, then redrive or delete them\n',
+    )
+    expect(said.stdout).not.toMatch(/workers run|empty-dead/)
+    await database.drop()
+  })
 })
 
 test.each([

@@ -107,7 +107,7 @@ describe('GET …/messages', () => {
     await server.post(`${path}/messages`, { body: 'delayed', delaySeconds: 315_360_000 })
     await server.post(`${path}/messages`, { body: 'ready' })
     const common = { id: ID, maxReceives: 0, sentAt: TIME, visibleAt: TIME, messageGroup: null, priority: 0 }
-    const once = { receiveCount: 1, lastReceivedAt: TIME, archivedAt: null, lastError: null }
+    const once = { receiveCount: 1, lastReceivedAt: TIME, archivedAt: null, deadLetterFrom: null, lastError: null }
     const never = { ...once, receiveCount: 0, lastReceivedAt: null }
     for (const [state, rest] of Object.entries({
       ready: never,

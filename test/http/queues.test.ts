@@ -43,7 +43,8 @@ describe('/v1/queues/{queue}', () => {
     const created = await server.put(pathOf(queue), settings)
     expect([created.status, created.json]).toEqual([201, { queue, ...settings, createdAt: TIME }])
     const got = await server.get(pathOf(queue))
-    expect([got.status, got.json]).toEqual([200, { ...created.json, counts: NONE, oldestAgeSeconds: null }])
+    const status = { isDeadLetterQueue: false, counts: NONE, oldestAgeSeconds: null }
+    expect([got.status, got.json]).toEqual([200, { ...created.json, ...status }])
 
     const defaults = {
       queue,

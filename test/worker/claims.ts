@@ -74,6 +74,37 @@ export function describeClaims(engine: EngineName, options: { memory?: boolean }
       expect(await isEmpty(store, queue)).toBe(true)
     })
 
+    it('runs by itself what may have killed its process, though it died of its timeout once and was redriven', async () => {
+      const { store, queue, work } = context
+      await store.queues.put(queue, { maxReceives: 2 })
+      await store.queues.send(queue, 'killer')
+      const over = async () => {
+        const received = await store.queues.receive(queue, { visibilityTimeoutSeconds: 0 })
+        expect(received).toMatchObject([{ body: 'killer' }])
+        await until('it ran out', async () => (await inState(store, queue, 'in-flight')) === 0)
+      }
+      await over()
+      await over()
+      expect(await store.queues.redrive(queue)).toEqual({ moved: 1 })
+      await over()
+      await sendNumbers(store, queue, 5)
+      const running = new Set<unknown>()
+      const beside: unknown[][] = []
+      work(
+        async ({ body, receiveCount, lastError }) => {
+          if (body === 'killer') expect([receiveCount, lastError]).toEqual([2, expect.stringMatching(/ran out/)])
+          beside.push([body, ...running])
+          running.add(body)
+          await sleep(300)
+          running.delete(body)
+        },
+        { concurrency: 6, batchSize: 6 },
+      )
+      await until('all are done', () => isEmpty(store, queue))
+      expect(beside).toHaveLength(6)
+      expect(beside.filter((all) => all.includes('killer'))).toEqual([['killer']])
+    })
+
     it('takes a message that its handler has settled itself, inside of a transaction', async () => {
       const { store, queue, work } = context
       await sendNumbers(store, queue, 5)

@@ -39,6 +39,8 @@ export interface QueueStatus {
   /** Sends are taken, receives get nothing; false when left out. */
   paused: boolean
   createdAt: Date
+  /** Whether another queue names it as its dead-letter queue. What dies there is ready here. */
+  isDeadLetterQueue: boolean
   /** At most 5 seconds old; exact once the queue has been still that long. */
   counts: { ready: number; inFlight: number; delayed: number; dead: number; archived: number }
   /** Since when the oldest message that is ready or in flight was sent; null when there is none. */
@@ -75,7 +77,10 @@ export interface Message {
   sentAt: Date
   /** When the claim runs out. */
   visibleAt: Date
-  /** What the last release said. */
+  /**
+   * What the last release with an error said; of a message that died without one, that its visibility timeout ran
+   * out.
+   */
   lastError: string | null
   messageGroup: string | null
   /** -1000 to 1000. */
@@ -126,6 +131,15 @@ export interface PeekedMessage {
   visibleAt: Date
   lastReceivedAt: Date | null
   archivedAt: Date | null
+  /**
+   * Of a dead letter, the queue that it died in; null when that one is gone, when the key may not see it, and once
+   * the message is archived.
+   */
+  deadLetterFrom: string | null
+  /**
+   * What the last release with an error said; of a message that died without one, that its visibility timeout ran
+   * out.
+   */
   lastError: string | null
   messageGroup: string | null
   /** -1000 to 1000. */

@@ -173,14 +173,14 @@ const ofDatabase: Family[] = [
 ]
 
 const ofTotals: Family[] = [
-  gauge('queue_messages', 'Messages in all queues, by state.', ({ totals }) => {
+  gauge('queue_messages', 'Messages in all queues, by state; in dead-letter queues they are dead.', ({ totals }) => {
     if (totals === null) return []
     const { ready, inFlight, delayed, dead, archived } = totals.queues.counts
     return by('state', Object.entries({ ready, in_flight: inFlight, delayed, dead, archived }))
   }),
   gauge(
     'queue_oldest_age_seconds',
-    'Age of the oldest message that is ready or in flight; 0 where there is none.',
+    'Age of the oldest message that is ready or in flight, dead letters apart; 0 where there is none.',
     (scraped) => known(scraped.totals && (scraped.totals.queues.oldestAgeSeconds ?? 0)),
   ),
   gauge('feed_unpublished_entries', 'Entries of all feeds that have no sync id yet.', ({ totals }) =>

@@ -14,6 +14,11 @@ import { answer, anyJson, count, list, orNull, ref, request, type Schema, whole 
 const visibility = whole(0, MAX_VISIBILITY_SECONDS)
 const priority = whole(-MAX_PRIORITY, MAX_PRIORITY)
 const textOrNull = orNull({ type: 'string' })
+const lastError = {
+  ...textOrNull,
+  description:
+    'What the last release with an error said; of a message that died without one, that its visibility timeout ran out.',
+}
 
 const newMessage = {
   body: { description: 'Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged.' },
@@ -72,7 +77,7 @@ export const messageSchemas: Readonly<Record<string, Schema>> = {
     receiptHandle,
     sentAt: ref('Time'),
     visibleAt: { ...ref('Time'), description: 'When the claim runs out.' },
-    lastError: { ...textOrNull, description: 'What the last release said.' },
+    lastError,
     messageGroup: orNull(ref('Name')),
     priority,
   }),
@@ -108,7 +113,13 @@ export const messageSchemas: Readonly<Record<string, Schema>> = {
     visibleAt: { ...ref('Time'), description: 'When it is, or was, to be handed out again.' },
     lastReceivedAt: orNull(ref('Time')),
     archivedAt: orNull(ref('Time')),
-    lastError: textOrNull,
+    deadLetterFrom: {
+      ...orNull(ref('Name')),
+      description:
+        'Of a dead letter, the queue that it died in; null when that one is gone, when the key may not see it, and once ' +
+        'the message is archived.',
+    },
+    lastError,
     messageGroup: orNull(ref('Name')),
     priority,
   }),

@@ -15,6 +15,7 @@ export const queue = {
 
 export const queueStatus = {
   ...queue,
+  isDeadLetterQueue: false,
   counts: { ready: 12, inFlight: 3, delayed: 1, dead: 0, archived: 0 },
   oldestAgeSeconds: 4,
 }
@@ -25,6 +26,7 @@ const deadLetters = {
   visibilityTimeoutSeconds: 30,
   maxReceives: 0,
   deadLetterQueue: null,
+  isDeadLetterQueue: true,
   counts: { ready: 0, inFlight: 0, delayed: 0, dead: 0, archived: 0 },
   oldestAgeSeconds: null,
 }
@@ -89,6 +91,7 @@ export const peekedMessage = {
   visibleAt: '2026-11-21T10:01:05.300Z',
   lastReceivedAt: '2026-11-21T10:00:05.300Z',
   archivedAt: null,
+  deadLetterFrom: null,
   lastError: null,
   messageGroup: 'tenant-3',
   priority: 0,

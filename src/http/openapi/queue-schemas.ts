@@ -46,6 +46,10 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
   Queue: answer(queue),
   QueueStatus: answer({
     ...queue,
+    isDeadLetterQueue: {
+      type: 'boolean',
+      description: 'Whether another queue names it as its dead-letter queue. What dies there is ready here.',
+    },
     counts: {
       ...answer({ ready: count, inFlight: count, delayed: count, dead: count, archived: count }),
       description: 'At most 5 seconds old; exact once the queue has been still that long.',

@@ -28,17 +28,20 @@ function renderMessage(message: Message): string {
   )
 }
 
-export function renderMessagePage({ messages, nextAfter }: MessagePage): string {
-  return `{"messages":[${messages.map(renderPeeked).join(',')}],"nextAfter":${textOrNull(nextAfter)}}`
+/** `within`: what a name must begin with to be told, as in `renderPeeked`. */
+export function renderMessagePage({ messages, nextAfter }: MessagePage, within: string | null): string {
+  const rendered = messages.map((message) => renderPeeked(message, within))
+  return `{"messages":[${rendered.join(',')}],"nextAfter":${textOrNull(nextAfter)}}`
 }
 
-export function renderPeeked(message: PeekedMessage): string {
+export function renderPeeked(message: PeekedMessage, within: string | null): string {
+  const from = message.deadLetterFrom?.startsWith(within ?? '') ? message.deadLetterFrom : null
   return (
     `{"id":"${message.id}","state":"${message.state}","body":${jsonTextOf(message.body)},` +
     `"receiveCount":${message.receiveCount},"maxReceives":${message.maxReceives},` +
     `"sentAt":"${timeText(message.sentAt)}","visibleAt":"${timeText(message.visibleAt)}",` +
     `"lastReceivedAt":${timeOrNull(message.lastReceivedAt)},"archivedAt":${timeOrNull(message.archivedAt)},` +
-    `${renderEnd(message)}}`
+    `"deadLetterFrom":${textOrNull(from)},${renderEnd(message)}}`
   )
 }
 
@@ -61,7 +64,8 @@ export function renderQueuePage({ queues, nextAfter }: QueuePage): string {
 function statusBody(queue: QueueStatus) {
   const { ready, inFlight, delayed, dead, archived } = queue.counts
   const counts = { ready, inFlight, delayed, dead, archived }
-  return { ...queueBody(queue), counts, oldestAgeSeconds: queue.oldestAgeSeconds }
+  const { isDeadLetterQueue } = queue
+  return { ...queueBody(queue), isDeadLetterQueue, counts, oldestAgeSeconds: queue.oldestAgeSeconds }
 }
 
 function queueBody(queue: Queue) {

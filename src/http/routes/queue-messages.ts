@@ -62,9 +62,9 @@ const peek = route({
     outcomes: { 200: { description: 'A page of messages.', schema: 'MessagePage', example: example.messagePage } },
     refusals: ['queue_not_found'],
   },
-  async handle(store, { path: { queue }, query }) {
+  async handle(store, { path: { queue }, query, within }) {
     const options = { ...query, bodies: 'text', maxBytes: MAX_ANSWER_BYTES } as const
-    return ok(renderMessagePage(await store.queues.peek(queue, options)))
+    return ok(renderMessagePage(await store.queues.peek(queue, options), within))
   },
 })
 
@@ -81,8 +81,9 @@ const get = route({
     outcomes: { 200: { description: 'The message.', schema: 'PeekedMessage', example: example.peekedMessage } },
     refusals: ['queue_not_found', 'message_not_found'],
   },
-  async handle(store, { path: { queue, id } }) {
-    return ok(renderPeeked(found(await store.queues.getMessage(queue, id, { bodies: 'text' }), 'message_not_found')))
+  async handle(store, { path: { queue, id }, within }) {
+    const message = await store.queues.getMessage(queue, id, { bodies: 'text' })
+    return ok(renderPeeked(found(message, 'message_not_found'), within))
   },
 })
 

@@ -67,9 +67,9 @@ export class QueueCatalog {
     return { queues, nextAfter: heads.length > limit ? (queues.at(-1)?.queue ?? null) : null }
   }
 
-  async #statusOf({ head, deadLetterQueue }: NamedHead): Promise<Queue.QueueStatus> {
+  async #statusOf({ head, deadLetterQueue, isDeadLetterQueue }: NamedHead): Promise<Queue.QueueStatus> {
     const counted = await this.session.read((reader) => this.#counts.of(reader, head, this.#isInside))
-    return { ...queueOf(head, deadLetterQueue), ...counted }
+    return { ...queueOf(head, deadLetterQueue), isDeadLetterQueue, ...counted }
   }
 
   /** Sees to what is due, so that what is read next shows it. */

@@ -2,7 +2,7 @@
  * How many messages a queue has in each state. Counted along the index that claims use, at most every few seconds a
  * queue and process however often it is asked: an answer is never older than that.
  */
-import type { Reader } from '../../database/engine'
+import type { Engine, Reader, Row } from '../../database/engine'
 import type { QueueHead } from './heads'
 import { STATE } from './rows'
 import type { MessageCounts } from './types'
@@ -36,18 +36,43 @@ export class Counts {
   }
 }
 
-/** Of one queue, or of all together. Goes along an index and takes the longer the more there is. */
-export async function countMessages(reader: Reader, id: bigint | null): Promise<QueueTotals> {
+/** Goes along an index and takes the longer the more there is. */
+async function countMessages(reader: Reader, id: bigint): Promise<QueueTotals> {
   const { engine } = reader
-  const [where, parameters] = id === null ? ['', []] : [' WHERE queue_id = ?', [id]]
   const rows = await reader.rows(
     `SELECT state, COUNT(*) AS messages, ${engine.bigint('MIN(id)')} AS oldest ` +
-      `FROM queue_messages${engine.useIndex('queue_messages_claim')}${where} GROUP BY state`,
-    parameters,
+      `FROM queue_messages${engine.useIndex('queue_messages_claim')} WHERE queue_id = ? GROUP BY state`,
+    [id],
   )
+  const [archive] = await reader.rows('SELECT COUNT(*) AS messages FROM queue_archive WHERE queue_id = ?', [id])
+  return totalsOf(reader, rows, archive)
+}
+
+/**
+ * Of all queues together. In a queue that another one names for its dead letters, what is not archived is dead: nobody
+ * waits for it.
+ */
+export async function countAllMessages(reader: Reader): Promise<QueueTotals> {
+  const rows = await reader.rows(countAllSql(reader.engine))
+  const [archive] = await reader.rows('SELECT COUNT(*) AS messages FROM queue_archive')
+  return totalsOf(reader, rows, archive)
+}
+
+/** One walk along the index, in its order, and one along the queues. */
+export function countAllSql(engine: Engine): string {
+  return (
+    `SELECT CASE WHEN letters.id IS NULL THEN counted.state ELSE ${STATE.dead} END AS state, ` +
+    `SUM(counted.messages) AS messages, ${engine.bigint('MIN(counted.oldest)')} AS oldest ` +
+    'FROM (SELECT queue_id, state, COUNT(*) AS messages, MIN(id) AS oldest ' +
+    `FROM queue_messages${engine.useIndex('queue_messages_claim')} GROUP BY queue_id, state) counted ` +
+    'LEFT JOIN (SELECT DISTINCT dead_letter_queue_id AS id FROM queues WHERE dead_letter_queue_id IS NOT NULL) letters ' +
+    `ON letters.id = counted.queue_id GROUP BY CASE WHEN letters.id IS NULL THEN counted.state ELSE ${STATE.dead} END`
+  )
+}
+
+async function totalsOf(reader: Reader, rows: readonly Row[], archive: Row | undefined): Promise<QueueTotals> {
   const lines = new Map(rows.map((row) => [Number(row.state), row]))
   const of = (state: number) => Number(lines.get(state)?.messages ?? 0)
-  const [archive] = await reader.rows(`SELECT COUNT(*) AS messages FROM queue_archive${where}`, parameters)
   const waiting = [STATE.ready, STATE.inFlight].flatMap((state) => lines.get(state)?.oldest ?? [])
   return {
     counts: {

@@ -3,7 +3,7 @@ import type { Reader, Row, Tx } from '../../database/engine'
 import { invalidInput } from '../../errors'
 import { holdHead, notFound, type QueueHead, readHead } from './heads'
 import { linePage, type Position, positionOf } from './line'
-import { lineOf, OWN_LIMIT, peekedOf, stateName } from './rows'
+import { DEAD_LETTER_FROM, lineOf, OWN_LIMIT, peekedOf, stateName } from './rows'
 import type { BodyOptions, MessagePage, MessageState, PeekedMessage, PeekOptions } from './types'
 
 const COMMON =
@@ -73,7 +73,7 @@ function rowsAfter(
       after ? [id, after.major, after.major, after.id] : [id],
     )
   }
-  const columns = `${engine.bigint('id')} AS id, ${OWN_LIMIT}, ${COMMON}`
+  const columns = `${engine.bigint('id')} AS id, ${OWN_LIMIT}, ${DEAD_LETTER_FROM}, ${COMMON}`
   return linePage(reader, { columns, queueId: id, state: line, where: '', lock: '', limit }, after)
 }
 
@@ -88,7 +88,7 @@ export async function getMessage(
   const { head } = read
   const text = `${reader.engine.bigint('id')} AS id`
   const [row] = await reader.rows(
-    `SELECT ${text}, state, ${OWN_LIMIT}, ${COMMON} FROM queue_messages WHERE id = ? AND queue_id = ?`,
+    `SELECT ${text}, state, ${OWN_LIMIT}, ${DEAD_LETTER_FROM}, ${COMMON} FROM queue_messages WHERE id = ? AND queue_id = ?`,
     [id, head.id],
   )
   if (row) return peekedOf(row, stateName(row.state), head.maxReceives, options)

@@ -3,6 +3,7 @@
  * looks for work, and the sweeper of every process. What another transaction has locked is passed over.
  */
 import type { Reader, Session, Tx } from '../../database/engine'
+import { RAN_OUT, ranOutError } from '../../queue-rules'
 import type { OnReady } from './context'
 import { canAssign } from './flows'
 import { holdHeadById, type QueueHead } from './heads'
@@ -87,10 +88,20 @@ async function promoteBatch(tx: Tx, queueId: bigint, onReady: OnReady): Promise<
   const letters = head.deadLetterQueueId
   if (letters !== null) becoming.push(...dead.map(({ priority }) => ({ queueId: letters, priority })))
   if (!(await canAssign(tx, becoming))) return { moved: 0, more: false }
+  await sayRanOut(tx, dead)
   await bury(tx, head, dead, nowMs, onReady)
   // The receipt stays: until another receiver has the message, its last one may still delete it.
   await makeReady(tx, head, ready, '', onReady)
   return { moved: over.length, more: rows.length >= BATCH }
+}
+
+/** Why they die, where no receiver has said it. What is said of an earlier death by timeout is out of date. */
+async function sayRanOut(tx: Tx, dead: readonly LockedRow[]): Promise<void> {
+  const unsaid = `last_error = CASE WHEN last_error IS NULL OR last_error LIKE '${RAN_OUT}%' THEN ? ELSE last_error END`
+  for (const receives of new Set(dead.map(({ receiveCount }) => receiveCount))) {
+    const alike = dead.filter(({ receiveCount }) => receiveCount === receives)
+    await updateRows(tx, unsaid, alike, [ranOutError(receives)])
+  }
 }
 
 /** To the queue's dead letters, wherever they are. */

@@ -33,6 +33,10 @@ export const MAX_REMOVED = 500
 /** A message's own limit of receives, which does not hold among the dead letters. */
 export const OWN_LIMIT = 'CASE WHEN source_queue_id IS NULL THEN max_receives END AS max_receives'
 
+/** The name of the queue that a dead letter died in. */
+export const DEAD_LETTER_FROM =
+  '(SELECT source.queue FROM queues source WHERE source.id = queue_messages.source_queue_id) AS dead_letter_from'
+
 export function messageColumns(engine: Engine): string {
   return (
     `${engine.bigint('id')} AS id, receipt, receive_count, ${OWN_LIMIT}, sent_at_ms, last_received_at_ms, visible_at_ms, ` +
@@ -106,6 +110,7 @@ export function peekedOf(row: Row, state: MessageState, limit: number, { bodies 
     visibleAt: new Date(Number(row.visible_at_ms)),
     lastReceivedAt: lastReceivedAtMs === 0 ? null : new Date(lastReceivedAtMs),
     archivedAt: state === 'archived' ? new Date(Number(row.archived_at_ms)) : null,
+    deadLetterFrom: (row.dead_letter_from as string | null | undefined) ?? null,
     lastError: row.last_error as string | null,
     messageGroup: row.message_group as string | null,
     priority: Number(row.priority),

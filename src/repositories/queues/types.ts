@@ -39,6 +39,8 @@ export interface MessageCounts {
 }
 
 export interface QueueStatus extends Queue {
+  /** Whether another queue names it as its dead-letter queue. What dies there is ready here. */
+  isDeadLetterQueue: boolean
   /** At most 5 seconds old. */
   counts: MessageCounts
   /** Since when the oldest message that is ready or in flight was sent, as old as the counts; null when there is none. */
@@ -111,7 +113,7 @@ export interface Message {
   visibleAt: Date
   /** In force: its own, else the queue's; 0 is no limit. */
   maxReceives: number
-  /** What the last release said. */
+  /** What the last release with an error said; of one that died without, that its visibility timeout ran out. */
   lastError: string | null
   messageGroup: string | null
   priority: number
@@ -130,6 +132,9 @@ export interface PeekedMessage {
   visibleAt: Date
   lastReceivedAt: Date | null
   archivedAt: Date | null
+  /** Of a dead letter, the queue that it died in; null when that one is gone, and once it is archived. */
+  deadLetterFrom: string | null
+  /** What the last release with an error said; of one that died without, that its visibility timeout ran out. */
   lastError: string | null
   messageGroup: string | null
   priority: number

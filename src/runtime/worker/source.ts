@@ -1,4 +1,5 @@
 /** What a worker asks of the queues, and what it makes of the messages that it gets. */
+import { RAN_OUT } from '../../queue-rules'
 import type { Message, Queues } from '../../repositories/queues/types'
 import { Claim } from './claims'
 
@@ -35,8 +36,9 @@ export function claimsOf(messages: readonly Message[], { sentAt, visibilityTimeo
 
 /**
  * It was handed out before and nobody said that it failed, as when the process that had it was killed. One that was
- * released with an error did not kill its process then.
+ * released with an error did not kill its process then. That its claims ran out once before, until it was dead, is no
+ * such error.
  */
-export function isSuspect({ receiveCount, lastError }: Message): boolean {
-  return receiveCount > 1 && lastError === null
+export function isSuspect({ receiveCount, lastError }: Pick<Message, 'receiveCount' | 'lastError'>): boolean {
+  return receiveCount > 1 && (lastError === null || lastError.startsWith(RAN_OUT))
 }

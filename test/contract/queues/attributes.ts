@@ -35,7 +35,12 @@ export function describeQueueAttributes(context: Context): void {
       expect(put).toEqual({ queue, ...DEFAULTS, createdAt: expect.any(Date), created: true })
       expect(Math.abs(put.createdAt.getTime() - before)).toBeLessThan(60_000)
       const { created: _, ...attributes } = put
-      expect(await queues().get(queue)).toEqual({ ...attributes, counts: NONE, oldestAgeSeconds: null })
+      expect(await queues().get(queue)).toEqual({
+        ...attributes,
+        isDeadLetterQueue: false,
+        counts: NONE,
+        oldestAgeSeconds: null,
+      })
     })
 
     it('are replaced by a PUT: what is left out, or undefined, takes its default', async () => {

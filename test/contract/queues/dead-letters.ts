@@ -27,7 +27,7 @@ export function describeQueueDeadLetters(context: Context): void {
       const [dead, ...more] = (await queues().peek(queue, { state: 'dead' })).messages
       expect(more).toEqual([])
       expect(dead).toMatchObject({ state: 'dead', body: 1, receiveCount: 2, maxReceives: 2 })
-      expect(dead?.lastError).toBe(way === 'release' ? 'error 2' : null)
+      expect(dead?.lastError).toBe(way === 'release' ? 'error 2' : 'The visibility timeout ran out after 2 receives.')
       expect(dead?.lastReceivedAt).toBeInstanceOf(Date)
       pass(1_000_000)
       expect(await queues().receive(queue, { max: 10 })).toEqual([])
@@ -42,9 +42,10 @@ export function describeQueueDeadLetters(context: Context): void {
       else pass(31)
       expect(await queues().receive(queue)).toEqual([])
       expect(await queues().getMessage(queue, sent.id)).toBeNull()
+      const lastError = way === 'release' ? 'no' : 'The visibility timeout ran out after 1 receive.'
       expect(await queues().getMessage(dead, sent.id)).toMatchObject({
         ...{ state: 'ready', body: { a: 1 }, receiveCount: 0, maxReceives: 7, sentAt: message.sentAt },
-        ...{ priority: 3, messageGroup: 'g', lastError: way === 'release' ? 'no' : null },
+        ...{ priority: 3, messageGroup: 'g', lastError },
       })
       expect(await one(dead)).toMatchObject({ id: sent.id, receiveCount: 1 })
     })

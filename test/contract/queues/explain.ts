@@ -8,6 +8,7 @@ import { sessionOf } from '../../../src/database/session'
 import { sqliteEngine } from '../../../src/database/sqlite'
 import type { Store } from '../../../src/index'
 import { chooseSql, claimSql, newClaimNumber } from '../../../src/repositories/queues/claim'
+import { countAllSql } from '../../../src/repositories/queues/counts'
 import { type QueueHead, readHead } from '../../../src/repositories/queues/heads'
 import type { Context } from '../context'
 import { handlesOf, queueTools, STATES } from './tools'
@@ -108,6 +109,22 @@ function describeServerPlans(context: Context): void {
       expect(rows).toBeLessThanOrEqual(8 * 10)
     })
 
+    it('all queues are counted by one walk along queue_messages_claim, in its order', async () => {
+      const steps = await explain(countAllSql(mysqlEngine))
+      const messages = steps.filter(({ table }) => table === 'queue_messages')
+      expect(messages).toMatchObject([{ type: 'index', key: 'queue_messages_claim', Extra: 'Using index' }])
+      expect(steps.filter(({ table }) => table === 'queues')).toHaveLength(1)
+      const [all] = await runner.query(
+        'SELECT (SELECT COUNT(*) FROM queue_messages) AS m, (SELECT COUNT(*) FROM queues) AS q',
+      )
+      const rows = await rowsOf(
+        (status) => runner.query(status),
+        () => runner.query(countAllSql(mysqlEngine)),
+      )
+      // The queues: read, kept without those that are there twice, and looked up for each of four states.
+      expect(rows).toBeLessThanOrEqual(Number(all.m) + 20 * Number(all.q) + 20)
+    })
+
     it('no operation goes through the queue', async () => {
       store = await context.open({ poolSize: 1 })
       const { queues } = store
@@ -158,6 +175,20 @@ function describeSqlitePlan(context: Context): void {
         expect(plan).toMatch(/USING COVERING INDEX queue_messages_claim \(queue_id=\? AND state=\?/)
         expect(plan).not.toMatch(/TEMP B-TREE/)
       }
+    })
+
+    it('all queues are counted by one walk along queue_messages_claim, in its order', async () => {
+      await madeOf(10, { deadLetterQueue: await madeOf(1) })
+      const steps: { id: number; parent: number; detail: string }[] = await context.store.dataSource.query(
+        `EXPLAIN QUERY PLAN ${countAllSql(sqliteEngine)}`,
+      )
+      expect(steps.filter(({ detail }) => /queue_messages/.test(detail))).toMatchObject([
+        { detail: 'SCAN queue_messages USING COVERING INDEX queue_messages_claim' },
+      ])
+      // Sorted are the sums, in the query itself, not the messages within it.
+      const counted = steps.find(({ detail }) => /(CO-ROUTINE|MATERIALIZE) counted/.test(detail))
+      const within = steps.filter(({ parent }) => parent === counted?.id).map(({ detail }) => detail)
+      expect(within).toEqual(['SCAN queue_messages USING COVERING INDEX queue_messages_claim'])
     })
   })
 }

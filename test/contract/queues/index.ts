@@ -10,6 +10,7 @@ import { describeQueueExplain } from './explain'
 import { describeQueueFairness } from './fairness'
 import { describeQueueHandles } from './handles'
 import { describeQueuesInTheWay } from './in-the-way'
+import { describeQueueLetters } from './letters'
 import { describeQueueNames } from './names'
 import { describeQueueOrder } from './order'
 import { describeQueuePeeks } from './peek'
@@ -31,6 +32,7 @@ export function describeQueues(engine: EngineName): void {
   describeQueueSettles(context)
   describeQueueHandles(context)
   describeQueueDeadLetters(context)
+  describeQueueLetters(context)
   describeQueueArchives(context)
   describeQueuePeeks(context)
   describeQueueOrder(context)
