@@ -24,6 +24,8 @@ const BUILD_INPUTS = [
   'ormconfig.ts',
   'tsconfig.json',
   'tsconfig.build.json',
+  'package.json',
+  'scripts/browsers.mjs',
   'scripts/bundle.mjs',
   'scripts/reference.mjs',
 ]

@@ -9,6 +9,9 @@ import type {
   MemberItems,
   Message,
   MessagePage,
+  Policy,
+  PolicyPage,
+  PolicySettings,
   Queue,
   QueuePage,
   QueueSettings,
@@ -133,8 +136,7 @@ const page = ({ prefix, after, limit = PAGE, signal }: Page) => ({ query: { pref
 export const api = {
   groups: (options: Page) => call<GroupPage>('GET', 'groups', page(options)),
   group: (group: string, signal?: AbortSignal) => call<Group>('GET', `groups/${name(group)}`, { signal }),
-  putGroup: (group: string, settings: Partial<Pick<Group, 'capacity' | 'mode' | 'ttlSeconds'>>) =>
-    call<Group>('PUT', `groups/${name(group)}`, { body: settings }),
+  putGroup: (group: string, settings: Group['own']) => call<Group>('PUT', `groups/${name(group)}`, { body: settings }),
   recent: (group: string, limit: number, before: string | null, signal?: AbortSignal) =>
     call<Recent>('GET', `groups/${name(group)}/items`, { query: { limit, before }, signal }),
   /** The newest item of each; at most 100 groups. */
@@ -147,6 +149,11 @@ export const api = {
     }),
   memberItems: (member: string, options: Page) =>
     call<MemberItems>('GET', `members/${name(member)}/items`, page(options)),
+  policies: (options: Page) => call<PolicyPage>('GET', 'policies', page(options)),
+  policy: (prefix: string, signal?: AbortSignal) => call<Policy>('GET', `policies/${name(prefix)}`, { signal }),
+  putPolicy: (prefix: string, settings: PolicySettings) =>
+    call<Policy>('PUT', `policies/${name(prefix)}`, { body: settings }),
+  deletePolicy: (prefix: string) => call<null>('DELETE', `policies/${name(prefix)}`),
   queues: (options: Page) => call<QueuePage>('GET', 'queues', page(options)),
   queue: (queue: string, signal?: AbortSignal) => call<Queue>('GET', `queues/${name(queue)}`, { signal }),
   putQueue: (queue: string, settings: QueueSettings) => call<Queue>('PUT', `queues/${name(queue)}`, { body: settings }),

@@ -8,6 +8,8 @@ import { KeyPage } from './key-page'
 import { MemberPage } from './member-page'
 import { MessagePage } from './message-page'
 import { link, type Place, usePlace } from './place'
+import { PoliciesPage } from './policies-page'
+import { PolicyPage } from './policy-page'
 import { QueuePage } from './queue-page'
 import { QueuesPage } from './queues-page'
 import { keyName, session } from './session'
@@ -18,6 +20,9 @@ const PLACES = [
   ['feeds', 'Feeds'],
 ] as const
 
+/** Pages that are found from that of the groups. */
+const OF_GROUPS = ['members', 'policies']
+
 function Page({ place: { parts, query } }: { place: Place }) {
   const [first = 'groups', name, second, id] = parts
   const prefix = query.get('prefix') ?? ''
@@ -25,6 +30,9 @@ function Page({ place: { parts, query } }: { place: Place }) {
   if (first === 'key') return <KeyPage />
   if (first === 'groups') {
     return name === undefined ? <GroupsPage prefix={prefix} after={after} /> : <GroupPage key={name} group={name} />
+  }
+  if (first === 'policies') {
+    return name === undefined ? <PoliciesPage after={after} /> : <PolicyPage key={name} prefix={name} />
   }
   if (first === 'members' && name !== undefined) return <MemberPage key={name} member={name} after={after} />
   if (first === 'queues') {
@@ -49,7 +57,8 @@ export function App() {
   const place = usePlace()
   const main = useRef<HTMLElement>(null)
   useFocusThatFollows(main, place.parts.join('/'))
-  const current = place.parts[0] === 'members' ? 'groups' : (place.parts[0] ?? 'groups')
+  const [first = 'groups'] = place.parts
+  const current = OF_GROUPS.includes(first) ? 'groups' : first
   // No link: the hash is the place, and #main would leave it.
   const skip = () => main.current?.querySelector('h1')?.focus()
   return (
@@ -74,6 +83,10 @@ export function App() {
       <main ref={main} id="main">
         <Page place={place} />
       </main>
+      <footer>
+        <a href="docs">REST reference</a>
+        <span>recentn {RECENTN_VERSION}</span>
+      </footer>
     </>
   )
 }

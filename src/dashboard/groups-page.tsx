@@ -1,10 +1,11 @@
 /** The groups, by name, each with its newest item. */
 import { api } from './api'
 import { type Listed, ListPage } from './list-page'
+import { MemberForm } from './member-form'
 import { grouped } from './numbers'
 import { Badge, Head, Name } from './parts'
 import { link } from './place'
-import { duration, Time } from './time'
+import { exactDuration, Time } from './time'
 import type { Group, Item } from './types'
 
 interface Row extends Group {
@@ -25,6 +26,8 @@ export function GroupsPage(listed: Listed) {
       {...listed}
       title="Groups"
       part="groups"
+      beside={<a href={link(['policies'])}>Policies</a>}
+      more={<MemberForm />}
       load={load}
       empty="There are no groups yet. The first append makes one."
       unmatched="No group begins with this."
@@ -57,7 +60,7 @@ function GroupRow({ row }: { row: Row }) {
       <td class="number">{grouped(row.total)}</td>
       <td class="number wide">{grouped(row.capacity)}</td>
       <td class="wide">{row.mode === 'distinct' ? <Badge>distinct</Badge> : 'history'}</td>
-      <td class="wide muted">{row.ttlSeconds === null ? 'never' : duration(row.ttlSeconds)}</td>
+      <td class="wide muted">{row.ttlSeconds === null ? 'never' : exactDuration(row.ttlSeconds)}</td>
     </tr>
   )
 }

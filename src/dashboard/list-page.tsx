@@ -22,23 +22,37 @@ interface ListPageProps<T> extends Listed {
   load: (options: Listed & { signal: AbortSignal }) => Promise<Page<T>>
   /** What is said where there are none at all, and where none begins with what was typed. */
   empty: string
-  unmatched: string
+  unmatched?: string
+  /** Above the heading. */
+  over?: ComponentChildren
+  /** Beside it. */
+  beside?: ComponentChildren
+  /** Below it, whether or not there is a list. */
+  more?: ComponentChildren
+  /** Above the list. */
+  above?: ComponentChildren
+  isSearched?: boolean
   columns: ComponentChildren
   row: (row: T) => ComponentChildren
 }
 
-export function ListPage<T>({ prefix, after, title, part, load, empty, unmatched, columns, row }: ListPageProps<T>) {
+export function ListPage<T>(props: ListPageProps<T>) {
+  const { prefix, after, title, part, load, empty, unmatched, columns, row } = props
   const key = JSON.stringify([prefix, after])
   const { data, error } = usePolled((signal) => load({ prefix, after, signal }), key, EVERY_MS)
   const none = data?.rows.length === 0
   return (
     <>
+      {props.over && <p class="over">{props.over}</p>}
       <div class="head">
         <h1 tabIndex={-1}>{title}</h1>
-        <Search parts={[part]} value={prefix} label="Names that begin with …" />
+        {props.beside}
+        {props.isSearched !== false && <Search parts={[part]} value={prefix} label="Names that begin with …" />}
       </div>
+      {props.more}
       {data === null && (error === null ? <Loading /> : <Problem error={error} />)}
       {data !== null && <Stale error={error} />}
+      {data !== null && props.above}
       {none && <p class="empty panel">{prefix === '' ? empty : unmatched}</p>}
       {data !== null && !none && (
         <div class="panel">

@@ -44,6 +44,11 @@ export function usePlace(): Place {
   return place
 }
 
+/** As a link to there would. */
+export function goTo(parts: readonly string[]): void {
+  location.hash = link(parts)
+}
+
 /** Another query of the same place, as of a search that is being typed: no step of the browser's history. */
 export function replaceQuery(parts: readonly string[], query: Record<string, string | null>): void {
   history.replaceState(null, '', link(parts, query))

@@ -1,6 +1,7 @@
 /** Times and durations for people: how long ago, with the exact time beside it. */
 import { useEffect, useState } from 'preact/hooks'
 import { serverNow } from './api'
+import { grouped } from './numbers'
 
 const UNITS: readonly (readonly [string, number])[] = [
   ['d', 86_400],
@@ -9,7 +10,7 @@ const UNITS: readonly (readonly [string, number])[] = [
   ['s', 1],
 ]
 
-/** Such as `3 min`, or `2 h 5 min`. */
+/** About so long, such as `3 min`, or `2 h 5 min`. */
 export function duration(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds))
   const at = UNITS.findIndex(([, length]) => whole >= length)
@@ -18,6 +19,17 @@ export function duration(seconds: number): string {
   const first = `${Math.floor(whole / length)} ${unit}`
   const rest = next === undefined ? 0 : Math.floor((whole % length) / next[1])
   return rest === 0 || next === undefined || unit === 'min' ? first : `${first} ${rest} ${next[0]}`
+}
+
+/** With nothing left out, such as `16 min 40 s`: for what somebody sets. */
+export function exactDuration(seconds: number): string {
+  let left = seconds
+  const parts: string[] = []
+  for (const [unit, length] of UNITS) {
+    if (left >= length) parts.push(`${grouped(Math.floor(left / length))} ${unit}`)
+    left %= length
+  }
+  return parts.join(' ') || '0 s'
 }
 
 /** Such as `3 min ago`, `in 20 s`, `now`. */

@@ -12,6 +12,9 @@ type AsSent<T> = T extends bigint | Date
 
 export type Group = AsSent<answers.Group>
 export type Mode = Group['mode']
+export type Policy = AsSent<answers.Policy>
+export type PolicySettings = Omit<Policy, 'prefix'>
+export type PolicyPage = AsSent<answers.PolicyPage>
 export type Item = AsSent<answers.Item>
 export type Recent = AsSent<answers.Recent>
 export type GroupReset = AsSent<answers.GroupReset>

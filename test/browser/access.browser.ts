@@ -96,6 +96,25 @@ test('a key that may only read is told so where it would change something', asyn
   expect(await server.call('GET', 'queues/shop%3Amail')).toMatchObject({ paused: false })
 })
 
+test('a key that may only read is told so where it would make a policy, and with a prefix sees those that begin with it', async () => {
+  for (const prefix of ['shop:', 'shop:b:', 'other:'])
+    await server.call('PUT', `policies/${encodeURIComponent(prefix)}`, { capacity: 10, mode: 'history' })
+  const { key } = await server.createKey({ scopes: ['read'], prefix: 'shop:' })
+  const page = await pageOf('#/policies')
+  await useKey(page, key)
+  await page.getByRole('row', { name: /shop:b:/ }).waitFor()
+  expect(await page.locator('tbody tr').count()).toBe(2)
+  await page.getByRole('link', { name: 'shop:b:' }).click()
+  await page.getByRole('button', { name: 'Delete …' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await page.getByText(/does not have the scope admin/).waitFor()
+  await page.getByText('Capacity10').waitFor()
+  await page.goto(`${server.url}/#/policies/other%3A`)
+  await page.getByText(/^Not allowed\./).waitFor()
+  expect(await page.getByText('Capacity').count()).toBe(0)
+  expect(await server.call('GET', 'policies/shop%3Ab%3A')).toMatchObject({ capacity: 10 })
+})
+
 test('a key that may not read sees nothing, and a key that is revoked sees nothing more', async () => {
   const appender = await server.createKey({ scopes: ['append'] })
   const reader = await server.createKey({ scopes: ['read'] })

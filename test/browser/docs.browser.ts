@@ -1,5 +1,6 @@
 /** The reference page in Chromium: all operations are shown, a call is made from it, and nothing breaks its policy. */
-import { openPage, picture } from './support/browser'
+import { openPage, PHONE, picture } from './support/browser'
+import { faintTexts } from './support/contrast'
 import { startWithFile } from './support/server'
 
 /** How many operations the document has. */
@@ -18,13 +19,7 @@ test('shows every operation, and makes a call', async () => {
   const operation = page.locator('#operations-Items-recentItems')
   await operation.locator('.opblock-summary-control').click()
   await operation.getByRole('button', { name: 'Try it out' }).click()
-  // The examples are filled in, and nothing is older than the only item.
-  for (const name of ['before', 'exclude']) {
-    const row = operation.locator(`tr[data-param-name="${name}"]`)
-    const remove = row.getByRole('button', { name: 'remove' })
-    if ((await remove.count()) > 0) await remove.first().click()
-    else await row.locator('input').fill('')
-  }
+  // As it is prefilled, it shows what was just appended.
   await operation.getByRole('button', { name: 'Execute' }).click()
   const answer = operation.locator('.live-responses-table .response').first()
   await answer.waitFor()
@@ -32,6 +27,102 @@ test('shows every operation, and makes a call', async () => {
   expect(await answer.locator('.response-col_description').textContent()).toContain('<script>fault</script>')
   await operation.scrollIntoViewIfNeeded()
   await picture(page, 'docs-tried')
+})
+
+test('prefills no cursor and no filter; what has to be there is', async () => {
+  const server = await startWithFile()
+  await server.call('POST', 'groups/zebra/items', {})
+  const page = await openPage(`${server.url}/docs`)
+  const operation = page.locator('#operations-Groups-listGroups')
+  await operation.locator('.opblock-summary-control').click()
+  await operation.getByRole('button', { name: 'Try it out' }).click()
+  const sent = page.waitForRequest(/\/v1\/groups/)
+  await operation.getByRole('button', { name: 'Execute' }).click()
+  expect(new URL((await sent).url()).search).toBe('?limit=100')
+  await operation.locator('.live-responses-table').getByText('zebra').waitFor()
+
+  const changes = page.locator('#operations-Feeds-getChanges')
+  await changes.locator('.opblock-summary-control').click()
+  await changes.getByRole('button', { name: 'Try it out' }).click()
+  const typedIn = (name: string) => changes.locator(`tr[data-param-name="${name}"] input`).inputValue()
+  expect([await typedIn('feed'), await typedIn('after'), await typedIn('consumer')]).toEqual(['users', '', ''])
+})
+
+test('does not offer to try a stream, of which nothing would be seen', async () => {
+  const server = await startWithFile()
+  const page = await openPage(`${server.url}/docs`)
+  for (const [id, count] of [
+    ['Items-streamGroup', 0],
+    ['Items-recentItems', 1],
+  ] as const) {
+    const operation = page.locator(`#operations-${id}`)
+    await operation.locator('.opblock-summary-control').click()
+    await operation.getByRole('heading', { name: 'Parameters' }).waitFor()
+    expect([id, await operation.getByRole('button', { name: 'Try it out' }).count()]).toEqual([id, count])
+  }
+  await page.getByText('curl -N').waitFor()
+})
+
+describe.each([
+  ['light', 'rgb(255, 255, 255)'],
+  ['dark', 'rgb(28, 32, 34)'],
+] as const)('%s as the system is', (colorScheme, ground) => {
+  test('all text stands out from its ground', async () => {
+    const server = await startWithFile()
+    const page = await openPage(`${server.url}/docs`, { colorScheme })
+    await page.locator('.opblock').first().waitFor()
+    await picture(page, `docs-desktop-${colorScheme}`)
+    const back = await page.evaluate(
+      () =>
+        [document.body, document.documentElement]
+          .map((each) => getComputedStyle(each).backgroundColor)
+          .find((color) => color !== 'rgba(0, 0, 0, 0)') ?? 'rgb(255, 255, 255)',
+    )
+    expect(back).toBe(ground)
+    for (const [id, isTried] of [
+      ['Groups-putGroup', true],
+      ['Items-appendItem', true],
+      ['Items-recentItems', true],
+      ['Items-streamGroup', false],
+      ['Groups-deleteGroup', false],
+    ] as const) {
+      const operation = page.locator(`#operations-${id}`)
+      await operation.locator('.opblock-summary-control').click()
+      if (isTried) {
+        await operation.getByRole('button', { name: 'Try it out' }).click()
+        await operation.getByRole('button', { name: 'Execute' }).click()
+        await operation.locator('.live-responses-table .response').first().waitFor()
+      }
+      const schema = operation.getByRole('tab', { name: 'Schema' }).first()
+      if ((await schema.count()) > 0) await schema.click()
+    }
+    await page.mouse.move(0, 0)
+    await page.waitForTimeout(500)
+    expect(await faintTexts(page)).toEqual([])
+    await page.locator('#operations-Groups-putGroup').scrollIntoViewIfNeeded()
+    await picture(page, `docs-open-desktop-${colorScheme}`)
+    await page.getByRole('button', { name: 'Authorize' }).first().click()
+    await page.locator('.modal-ux').waitFor()
+    expect(await faintTexts(page)).toEqual([])
+  })
+
+  test('fits a phone', async () => {
+    const server = await startWithFile()
+    const page = await openPage(`${server.url}/docs`, { colorScheme, viewport: PHONE })
+    await page.locator('.opblock').first().waitFor()
+    await picture(page, `docs-phone-${colorScheme}`)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
+  })
+})
+
+test('turns with the system while it is looked at', async () => {
+  const server = await startWithFile()
+  const page = await openPage(`${server.url}/docs`, { colorScheme: 'light' })
+  await page.locator('.opblock').first().waitFor()
+  const isDark = () => page.evaluate(() => document.documentElement.classList.contains('dark-mode'))
+  expect(await isDark()).toBe(false)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.waitForFunction(() => document.documentElement.classList.contains('dark-mode'))
 })
 
 test('sends the key that is typed in', async () => {

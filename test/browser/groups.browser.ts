@@ -137,6 +137,64 @@ describe('settings', () => {
     await page.getByText('Capacity12').waitFor()
   })
 
+  test('that were left to the policy stay so when another one is saved', async () => {
+    await server.call('PUT', 'policies/pol%3A', { capacity: 5, mode: 'distinct', ttlSeconds: 1000 })
+    await append('pol:1', { member: 'a' })
+    const page = await liveGroup('pol:1')
+    await page.getByText('Expiry16 min 40 s').waitFor()
+    await page.getByRole('button', { name: 'Change settings' }).click()
+    const follows = page.getByLabel('as the policy says')
+    expect([await follows.first().isChecked(), await follows.last().isChecked()]).toEqual([true, true])
+    expect(await page.getByLabel('Mode').locator('option:checked').textContent()).toBe('as the policy says')
+    expect(await page.getByLabel('Expiry in seconds').inputValue()).toBe('1000')
+    expect(await page.getByLabel('Expiry in seconds').isDisabled()).toBe(true)
+    await follows.first().uncheck()
+    await page.getByLabel('Capacity').fill('7')
+    await page.getByRole('button', { name: 'Save …' }).click()
+    await page.getByRole('dialog').getByText('capacity 7, mode by the policy, expiry by the policy').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The settings are saved.').waitFor()
+    expect(await server.call('GET', 'groups/pol%3A1')).toMatchObject({ capacity: 7, own: { capacity: 7 } })
+    await server.call('PUT', 'policies/pol%3A', { capacity: 6, mode: 'history', ttlSeconds: 2000 })
+    expect(await server.call('GET', 'groups/pol%3A1')).toMatchObject({ capacity: 7, mode: 'history', ttlSeconds: 2000 })
+
+    await page.getByRole('button', { name: 'Change settings' }).click()
+    expect([await follows.first().isChecked(), await follows.last().isChecked()]).toEqual([false, true])
+    await follows.last().uncheck()
+    await page.getByLabel('Expiry in seconds').fill('90061')
+    await follows.first().check()
+    await page.getByRole('button', { name: 'Save …' }).click()
+    await page.getByText('capacity by the policy, mode by the policy, expiry 1 d 1 h 1 min 1 s').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Expiry1 d 1 h 1 min 1 s').waitFor()
+    const changed = (await server.call('GET', 'groups/pol%3A1')) as { own: object }
+    expect(changed.own).toEqual({ ttlSeconds: 90_061 })
+  })
+
+  test('that an own expiry of never is one of stays so', async () => {
+    await server.call('PUT', 'policies/nev%3A', { capacity: 5, mode: 'history', ttlSeconds: 1000 })
+    await server.call('PUT', 'groups/nev%3A1', { ttlSeconds: null })
+    const page = await liveGroup('nev:1')
+    await page.getByRole('button', { name: 'Change settings' }).click()
+    expect(await page.getByLabel('as the policy says').last().isChecked()).toBe(false)
+    await page.getByRole('button', { name: 'Save …' }).click()
+    await page.getByText('capacity by the policy, mode by the policy, expiry never').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The settings are saved.').waitFor()
+    expect(((await server.call('GET', 'groups/nev%3A1')) as { own: object }).own).toEqual({ ttlSeconds: null })
+  })
+
+  test('lead to the policy, the longest whose prefix the name has', async () => {
+    await server.call('PUT', 'policies/lead%3A', { capacity: 5, mode: 'history' })
+    await server.call('PUT', 'policies/lead%3Along%3A', { capacity: 6, mode: 'history' })
+    await append('lead:long:1', {})
+    const page = await liveGroup('lead:long:1')
+    await page.getByRole('button', { name: 'Change settings' }).click()
+    await page.getByRole('link', { name: 'lead:long:' }).click()
+    await page.getByRole('heading', { name: 'lead:long:' }).waitFor()
+    await page.getByText('Capacity6').waitFor()
+  })
+
   test('that are not valid are not sent', async () => {
     await server.call('PUT', 'groups/set%3A2', { capacity: 3 })
     const page = await liveGroup('set:2')
@@ -148,6 +206,20 @@ describe('settings', () => {
       true,
     )
   })
+})
+
+test('a member is opened by the whole name, as it is', async () => {
+  const name = ' user-7 / <b>é</b> '
+  await append('who:1', { member: name })
+  const page = await pageOf('#/groups')
+  await page.getByLabel('A member, by the whole name').fill(name)
+  await page.keyboard.press('Enter')
+  await page.getByRole('row', { name: /who:1/ }).waitFor()
+  expect(await page.locator('main h1').textContent()).toBe(name)
+  await page.goBack()
+  await page.getByLabel('A member, by the whole name').fill('nobody')
+  await page.getByRole('button', { name: 'Open' }).click()
+  await page.getByText('This member has no items in any window.').waitFor()
 })
 
 describe('the list', () => {

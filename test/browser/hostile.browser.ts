@@ -24,6 +24,7 @@ beforeAll(async () => {
   for (const name of NAMES) {
     const at = encodeURIComponent(name)
     await server.call('POST', `groups/${at}/items`, { member: name, payload: { [name]: name }, eventId: name })
+    await server.call('PUT', `policies/${at}`, { capacity: 10, mode: 'history' })
     await server.call('PUT', `queues/${at}`, { maxReceives: 1 })
     await server.call('POST', `queues/${at}/messages`, { body: name, messageGroup: name })
     const received = await server.call('POST', `queues/${at}/receive`, {})
@@ -64,6 +65,15 @@ test.each(NAMES)('%j is text everywhere', async (name) => {
   await page.getByText('Member', { exact: true }).waitFor()
   await heading()
 
+  await page.getByRole('link', { name: 'Groups', exact: true }).first().click()
+  await page.getByRole('link', { name: 'Policies' }).click()
+  await page.getByRole('heading', { name: 'Policies' }).waitFor()
+  await cell('th').first().click()
+  await heading()
+  await page.getByRole('button', { name: 'Delete …' }).click()
+  await exactly(page.getByRole('dialog').locator('.name'))
+  await page.keyboard.press('Escape')
+
   await page.getByRole('link', { name: 'Queues', exact: true }).first().click()
   await page.getByRole('heading', { name: 'Queues' }).waitFor()
   await cell('th').first().click()
@@ -92,7 +102,8 @@ test.each(NAMES)('%j is text everywhere', async (name) => {
 
 test('a page with all of them is no wider than a phone', async () => {
   const page = await openPage(server.url, { viewport: PHONE })
-  for (const place of ['groups', 'queues', 'feeds', `groups/${encodeURIComponent(NAMES.at(-1) as string)}`]) {
+  const longest = encodeURIComponent(NAMES.at(-1) as string)
+  for (const place of ['groups', 'policies', 'queues', 'feeds', `groups/${longest}`]) {
     await page.goto(`${server.url}/#/${place}`)
     await page.locator('tbody tr').first().waitFor()
     await picture(page, `hostile-${place.slice(0, 9).replace('/', '-')}-phone`, { fullPage: true })

@@ -21,7 +21,7 @@ test('everything can be reached by keyboard, and the focus is seen and follows',
   const page = await openPage(server.url)
   await page.getByRole('row', { name: /article:oak-desk/ }).waitFor()
   const walk: string[] = []
-  for (let i = 0; i < 8; i++) {
+  for (let i = 0; i < 11; i++) {
     await page.keyboard.press('Tab')
     walk.push(await focused(page))
     const outline = await page.evaluate(() => getComputedStyle(document.activeElement as Element).outlineStyle)
@@ -34,7 +34,10 @@ test('everything can be reached by keyboard, and the focus is seen and follows',
     'a Queues',
     'a Feeds',
     'a No key',
+    'a Policies',
     'input ',
+    'input ',
+    'button Open',
     'a article:espresso-machine',
   ])
   await page.keyboard.press('Enter')
@@ -68,11 +71,12 @@ test('the skip button leads to the heading', async () => {
 
 test('pages have landmarks, one heading of the first rank, and a name for every field', async () => {
   const page = await openPage(server.url)
-  for (const hash of ['#/groups', '#/groups/login%3Aana', '#/queues', '#/queues/mail', '#/feeds/users', '#/key']) {
+  const groups = ['#/groups', '#/groups/login%3Aana', '#/policies', '#/policies/login%3A']
+  for (const hash of [...groups, '#/queues', '#/queues/mail', '#/feeds/users', '#/key']) {
     await page.goto(`${server.url}/${hash}`)
     await page.locator('main h1').waitFor()
-    await page.locator('main table, main form, main .chart').first().waitFor()
-    const change = page.getByRole('button', { name: 'Change settings' })
+    await page.locator('main table, main .facts, main .key-form, main .chart').first().waitFor()
+    const change = page.getByRole('button', { name: /^(Change settings|New policy)$/ })
     if (await change.isVisible()) await change.click()
     const found = await page.evaluate(() => ({
       landmarks: ['header', 'nav', 'main', 'main h1'].map(
@@ -90,6 +94,19 @@ test('pages have landmarks, one heading of the first rank, and a name for every 
     }))
     expect([hash, found]).toEqual([hash, { landmarks: [1, 1, 1, 1], nameless: 0, silent: 0, headless: 0, lang: 'en' }])
   }
+})
+
+test('below each page is the way to the reference, and the version of the server', async () => {
+  const page = await openPage(`${server.url}/#/queues/mail`)
+  const { info } = (await (await fetch(`${server.url}/openapi.json`)).json()) as { info: { version: string } }
+  await page.getByRole('contentinfo').getByText(`recentn ${info.version}`).waitFor()
+  const reference = page.getByRole('contentinfo').getByRole('link', { name: 'REST reference' })
+  // Below a path of a proxy it leads there too.
+  expect(await reference.getAttribute('href')).toBe('docs')
+  await reference.click()
+  await page.locator('.opblock').first().waitFor()
+  await page.getByRole('link', { name: 'Dashboard' }).click()
+  await page.getByRole('heading', { name: 'Groups' }).waitFor()
 })
 
 test('text stands out from its ground, light and dark', async () => {

@@ -10,6 +10,9 @@ const SECONDS = Number(process.env.RECENTN_PICTURE_SECONDS ?? 12)
 const PAGES = {
   groups: '#/groups',
   group: '#/groups/article%3Aespresso-machine',
+  member: '#/members/ana',
+  policies: '#/policies',
+  policy: '#/policies/article%3A',
   queues: '#/queues',
   dead: '#/queues/mail-dead',
   queue: '#/queues/mail',
@@ -30,10 +33,17 @@ async function visit(page: Page, hash: string): Promise<void> {
     location.hash = to
   }, hash)
   await page.locator('main h1').waitFor()
-  await page.locator('main table, main form').first().waitFor()
+  await page.locator('main table, main .facts, main .key-form').first().waitFor()
   // Until the transitions are over and the chart is drawn.
   await pause(700)
 }
+
+/** Forms, which a press opens: the place, and what is pressed. */
+const FORMS = {
+  'group-settings': ['#/groups/article%3Alinen-shirt', 'Change settings'],
+  'policy-new': ['#/policies', 'New policy'],
+  'policy-settings': ['#/policies/login%3A', 'Change settings'],
+} as const
 
 test.each([
   ['desktop', 'light', DESKTOP],
@@ -55,7 +65,15 @@ test.each([
         await picture(page, `${name}-${size}-${colorScheme}`)
         overflows[name] = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
       }
-      expect(overflows).toEqual(Object.fromEntries(Object.keys(PAGES).map((name) => [name, 0])))
+      for (const [name, [hash, pressed]] of Object.entries(FORMS)) {
+        await visit(page, hash)
+        await page.getByRole('button', { name: pressed }).click()
+        await page.locator('form.settings').waitFor()
+        await picture(page, `${name}-${size}-${colorScheme}`)
+        overflows[name] = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+      }
+      const names = [...Object.keys(PAGES), ...Object.keys(FORMS)]
+      expect(overflows).toEqual(Object.fromEntries(names.map((name) => [name, 0])))
     } finally {
       await life.stop()
     }

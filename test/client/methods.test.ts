@@ -100,8 +100,16 @@ describe('groups', () => {
 
   test('have settings, and are listed', async () => {
     const made = await client.groups.put('list:1', { capacity: 3, mode: 'distinct', ttlSeconds: 60 })
-    const group = { group: 'list:1', capacity: 3, mode: 'distinct', ttlSeconds: 60, total: 0n }
-    expect(made).toEqual({ ...group, createdAt: expect.any(Date), created: true })
+    const own = { capacity: 3, mode: 'distinct', ttlSeconds: 60 }
+    expect(made).toEqual({
+      group: 'list:1',
+      ...own,
+      own,
+      policy: null,
+      total: 0n,
+      createdAt: expect.any(Date),
+      created: true,
+    })
     expect((await client.groups.put('list:1')).created).toBe(false)
     await client.groups.put('list:2')
     expect(await client.groups.get('list:2')).toEqual(await store.groups.get('list:2'))

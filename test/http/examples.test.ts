@@ -151,7 +151,9 @@ interface Parameter {
   name: string
   in: string
   required: boolean
-  example: unknown
+  schema: { default?: unknown; examples?: unknown[] }
+  /** What a page prefills. */
+  example?: unknown
 }
 interface Operation {
   operationId: string
@@ -176,8 +178,11 @@ async function startServer(): Promise<{ client: Client; store: Store }> {
 
 const encode = encodeURIComponent
 
-function queryPart({ name, example }: Parameter, own: Record<string, unknown>): string {
-  const value = own[name] ?? example
+const exampleOf = ({ example, schema }: Parameter) => example ?? schema.examples?.[0]
+
+function queryPart(parameter: Parameter, own: Record<string, unknown>): string {
+  const { name } = parameter
+  const value = own[name] ?? exampleOf(parameter)
   return (Array.isArray(value) ? value : [value]).map((each) => `${name}=${encode(String(each))}`).join('&')
 }
 
@@ -229,13 +234,23 @@ test('each operation of the document has a state for each good status, and no ot
   expect(known.sort()).toEqual(documented.sort())
 })
 
-test('each body and each required parameter has an example', () => {
+test('each body and each parameter has an example', () => {
   for (const { operation } of operations) {
-    for (const { name, in: place, example } of operation.parameters ?? []) {
-      if (place !== 'header') expect([operation.operationId, name, example]).not.toContain(undefined)
+    for (const parameter of operation.parameters ?? []) {
+      const { name, in: place } = parameter
+      if (place !== 'header') expect([operation.operationId, name, exampleOf(parameter)]).not.toContain(undefined)
     }
     if (operation.requestBody) expect(operation.requestBody.content['application/json'].example).toBeDefined()
   }
+})
+
+test('what may be left out is not prefilled with what would narrow the answer: with its default, or not at all', () => {
+  const prefilled = operations.flatMap(({ operation }) =>
+    (operation.parameters ?? [])
+      .filter(({ required, example, schema }) => !required && example !== undefined && example !== schema.default)
+      .map(({ name }) => `${operation.operationId} ${name}`),
+  )
+  expect(prefilled).toEqual([])
 })
 
 const isStream = ({ operation }: (typeof rows)[number]) => operation.operationId === 'streamGroup'

@@ -131,6 +131,8 @@ describe('the OpenAPI document', () => {
       capacity: 1,
       mode: 'history',
       ttlSeconds: null,
+      own: { capacity: 1 },
+      policy: null,
       total: '0',
       createdAt: '2026-11-20T08:30:00.000Z',
     }
@@ -139,6 +141,7 @@ describe('the OpenAPI document', () => {
       { ...group, total: 0 },
       { ...group, more: 1 },
       { ...group, createdAt: 'now' },
+      { ...group, own: { ttl: 1 } },
       { group: 'a' },
     ]) {
       expect(() => mustBeDocumented({ ...seen, text: JSON.stringify(wrong) })).toThrow()

@@ -12,13 +12,14 @@ describe('/v1/groups/{group}', () => {
     const group = fresh()
     const created = await server.put(`/v1/groups/${group}`, { capacity: 3, mode: 'distinct', ttlSeconds: 60 })
     expect(created.status).toBe(201)
-    const body = { group, capacity: 3, mode: 'distinct', ttlSeconds: 60, total: '0', createdAt: TIME }
+    const own = { capacity: 3, mode: 'distinct', ttlSeconds: 60 }
+    const body = { group, ...own, own, policy: null, total: '0', createdAt: TIME }
     expect(created.json).toEqual(body)
     expect((await server.get(`/v1/groups/${group}`)).json).toEqual(body)
 
     const replaced = await server.put(`/v1/groups/${group}`, { capacity: 4 })
     expect(replaced.status).toBe(200)
-    expect(replaced.json).toEqual({ ...body, capacity: 4, mode: 'history', ttlSeconds: null })
+    expect(replaced.json).toEqual({ ...body, capacity: 4, mode: 'history', ttlSeconds: null, own: { capacity: 4 } })
     expect((await server.put(`/v1/groups/${group}`, {})).json.capacity).toBe(10)
   })
 
@@ -30,6 +31,8 @@ describe('/v1/groups/{group}', () => {
     expect(followed.json).toMatchObject({ capacity: 7, mode: 'distinct', ttlSeconds: 30 })
     const never = await server.put(`/v1/groups/${group}`, { ttlSeconds: null })
     expect(never.json).toMatchObject({ capacity: 7, mode: 'distinct', ttlSeconds: null })
+    const own = async () => [followed.json.own, (await server.get(`/v1/groups/${group}`)).json.own]
+    expect([await own(), never.json.policy]).toEqual([[{}, { ttlSeconds: null }], prefix])
   })
 
   test('GET and DELETE of an unknown one are 404; DELETE forgets', async () => {
@@ -61,7 +64,12 @@ describe('GET /v1/groups', () => {
     const after = encodeURIComponent(String(first.json.nextAfter))
     const second = await server.get(`/v1/groups?prefix=${prefix}:&limit=2&after=${after}`)
     expect(second.json).toEqual({
-      groups: [{ group: `${prefix}:c`, capacity: 10, mode: 'history', ttlSeconds: null, total: '0', createdAt: TIME }],
+      groups: [
+        {
+          ...{ group: `${prefix}:c`, capacity: 10, mode: 'history', ttlSeconds: null },
+          ...{ own: {}, policy: null, total: '0', createdAt: TIME },
+        },
+      ],
       nextAfter: null,
     })
   })

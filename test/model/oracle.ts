@@ -44,14 +44,17 @@ export class Oracle {
 
   settingsOf(name: string): Settings {
     const own = this.groups.get(name)?.own ?? {}
-    const prefixes = [...this.policies.keys()].filter((prefix) => name.startsWith(prefix))
-    const longest = prefixes.sort((a, b) => b.length - a.length)[0] ?? ''
-    const policy = this.policies.get(longest) ?? { capacity: 10, mode: 'history', ttlSeconds: null }
+    const policy = this.policies.get(this.policyOf(name) ?? '') ?? { capacity: 10, mode: 'history', ttlSeconds: null }
     return {
       capacity: own.capacity ?? policy.capacity,
       mode: own.mode ?? policy.mode,
       ttlSeconds: own.ttlSeconds === undefined ? policy.ttlSeconds : own.ttlSeconds,
     }
+  }
+
+  policyOf(name: string): string | null {
+    const prefixes = [...this.policies.keys()].filter((prefix) => name.startsWith(prefix))
+    return prefixes.sort((a, b) => b.length - a.length)[0] ?? null
   }
 
   /** The items shown, oldest first. */

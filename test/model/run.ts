@@ -182,6 +182,8 @@ export class Run {
       names.map((group) => ({
         group,
         ...this.#oracle.settingsOf(group),
+        own: this.#oracle.groups.get(group)?.own,
+        policy: this.#oracle.policyOf(group),
         total: this.#oracle.recent(group).total,
       })),
     )

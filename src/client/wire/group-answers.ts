@@ -51,6 +51,10 @@ export interface Group {
   mode: 'history' | 'distinct'
   /** 1 to 315360000000. */
   ttlSeconds: number | null
+  /** The settings that are its own, and only those: as PUT takes them. */
+  own: { capacity?: number; mode?: 'history' | 'distinct'; ttlSeconds?: number | null }
+  /** The prefix of the policy that the settings that are not its own are of; null: none, they are the defaults. */
+  policy: string | null
   total: bigint
   createdAt: Date
 }

@@ -101,7 +101,7 @@ export interface GroupOperations {
     body: undefined
     answer: GroupPage
   }
-  /** The settings in force of a group, and its total: `GET /v1/groups/{group}` */
+  /** The settings of a group, in force and its own, and its total: `GET /v1/groups/{group}` */
   getGroup: {
     path: {
       /** The group. */

@@ -85,8 +85,15 @@ function parameterObjects(parameters: Parameters, place: 'path' | 'query'): Json
   }))
 }
 
+/**
+ * The example of what may be left out, and is nothing then, stands in its schema: readers of the document prefill fields
+ * with an `example` of the parameter, and a cursor or a filter that nobody asked for hides what is there.
+ */
 function described({ description, required, schema, example }: Parameter<unknown>): Json {
-  return { description, required, schema, example }
+  const isPrefilled = required || schema.default !== undefined
+  return isPrefilled
+    ? { description, required, schema, example }
+    : { description, required, schema: { ...schema, examples: [example] } }
 }
 
 function contentOf(schema: string, value: unknown, type = 'application/json'): Json {

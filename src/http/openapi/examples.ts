@@ -54,6 +54,8 @@ export const group = {
   capacity: 10,
   mode: 'history',
   ttlSeconds: null,
+  own: {},
+  policy: null,
   total: '42',
   createdAt: '2026-11-20T08:30:00.000Z',
 }
@@ -61,7 +63,7 @@ export const group = {
 export const ownSettings = { capacity: 50, mode: 'distinct', ttlSeconds: 86400 }
 
 /** What a group with them has. */
-export const settled = { ...group, ...ownSettings }
+export const settled = { ...group, ...ownSettings, own: ownSettings }
 
 export const groupPage = { groups: [group], nextAfter: null }
 

@@ -85,7 +85,24 @@ const items: Record<string, Schema> = {
 const settings: Record<string, Schema> = {
   OwnSettings: request({ capacity: orNull(capacity), mode: orNull(mode), ttlSeconds }),
   PolicySettings: request({ capacity, mode, ttlSeconds }, ['capacity', 'mode']),
-  Group: answer({ group: ref('Name'), capacity, mode, ttlSeconds, total: ref('Total'), createdAt: ref('Time') }),
+  Group: answer({
+    group: ref('Name'),
+    capacity,
+    mode,
+    ttlSeconds,
+    own: {
+      type: 'object',
+      description: 'The settings that are its own, and only those: as PUT takes them.',
+      properties: { capacity, mode, ttlSeconds },
+    },
+    policy: {
+      ...orNull(ref('Name')),
+      description:
+        'The prefix of the policy that the settings that are not its own are of; null: none, they are the defaults.',
+    },
+    total: ref('Total'),
+    createdAt: ref('Time'),
+  }),
   GroupPage: answer({ groups: list(ref('Group')), nextAfter: orNull({ type: 'string' }) }),
   Policy: answer({ prefix: ref('Name'), capacity, mode, ttlSeconds }),
   PolicyPage: answer({ policies: list(ref('Policy')), nextAfter: orNull({ type: 'string' }) }),

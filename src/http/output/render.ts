@@ -75,8 +75,9 @@ export function renderGroupPage({ groups, nextAfter }: GroupPage): string {
   return text({ groups: groups.map(groupBody), nextAfter })
 }
 
-function groupBody({ group, capacity, mode, ttlSeconds, total, createdAt }: Group) {
-  return { group, capacity, mode, ttlSeconds, total: String(total), createdAt: createdAt.toISOString() }
+function groupBody({ group, capacity, mode, ttlSeconds, own, policy, total, createdAt }: Group) {
+  const rest = { total: String(total), createdAt: createdAt.toISOString() }
+  return { group, capacity, mode, ttlSeconds, own, policy, ...rest }
 }
 
 export function policyBody({ prefix, capacity, mode, ttlSeconds }: Policy) {

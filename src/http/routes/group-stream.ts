@@ -25,7 +25,8 @@ const stream = route({
       'another reason than newer items in a full one; `reset` (data `GroupReset`): read the group anew, what changes from ' +
       'then on follows. Whoever keeps the newest `capacity` items, without the removed ones, has the window. A comment ' +
       'every 15 seconds. From now on, or, with a `Last-Event-ID` or `after`, from that item on: what came since and is ' +
-      'still there, or a `reset` where some of it was pushed out. A group that does not exist is waited for.',
+      'still there, or a `reset` where some of it was pushed out. A group that does not exist is waited for. The answer ' +
+      'ends only when the client or the server leaves: `curl -N` shows what comes.',
     outcomes: {
       200: {
         description: 'The events, for as long as the client stays.',

@@ -42,7 +42,7 @@ const get = route({
   operation: {
     id: 'getGroup',
     tag: 'Groups',
-    summary: 'The settings in force of a group, and its total',
+    summary: 'The settings of a group, in force and its own, and its total',
     outcomes: { 200: { description: 'The group.', schema: 'Group', example: example.group } },
     refusals: ['group_not_found'],
   },

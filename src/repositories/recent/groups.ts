@@ -4,15 +4,31 @@ import { RECENT_GROUPS } from '../../feed-rules'
 import { leaveTombstones } from '../feed-entries'
 import { nameRange } from '../name-range'
 import { type LockedHead, lockHead, lockOrCreateHeads, saveHeads } from './heads'
-import type { PolicyCache } from './policies'
+import type { PolicyCache, PolicySet } from './policies'
 import { applySettings, deleteSlots, obeyPolicies, occupantsOf } from './reslot'
 import { type Head, headColumns, headOf, type Occupant } from './rows'
-import type { Group, GroupPage, OwnSettings, Settings } from './types'
+import type { Group, GroupPage, OwnSettings } from './types'
 import { visible } from './window'
 
-function groupOf(head: Head, settings: Settings): Group {
+function groupOf(head: Head, set: PolicySet): Group {
   const { group, lastId, createdAtMs } = head
-  return { group, ...settings, total: lastId + 1n, createdAt: new Date(createdAtMs) }
+  return {
+    group,
+    ...set.settingsOf(group, head.own),
+    own: given(head.own),
+    policy: set.prefixOf(group),
+    total: lastId + 1n,
+    createdAt: new Date(createdAtMs),
+  }
+}
+
+/** Without the fields that are undefined. */
+function given({ capacity, mode, ttlSeconds }: OwnSettings): OwnSettings {
+  return {
+    ...(capacity !== undefined && { capacity }),
+    ...(mode !== undefined && { mode }),
+    ...(ttlSeconds !== undefined && { ttlSeconds }),
+  }
 }
 
 export async function getGroup(reader: Reader, policies: PolicyCache, group: string): Promise<Group | null> {
@@ -22,7 +38,7 @@ export async function getGroup(reader: Reader, policies: PolicyCache, group: str
   if (!row) return null
   const head = headOf(row)
   const set = await policies.current(reader, [head.policyEpoch])
-  return groupOf(head, set.settingsOf(group, head.own))
+  return groupOf(head, set)
 }
 
 /** Makes the group or replaces its own settings, and lays it out by what is then in force. */
@@ -42,7 +58,7 @@ export async function putGroup(
   head.policyEpoch = set.epoch
   head.version += 1n
   await saveHeads(tx, [head])
-  return { ...groupOf(head, settings), created: created.has(group) }
+  return { ...groupOf(head, set), created: created.has(group) }
 }
 
 /** Forgets the group and its items. */
@@ -100,6 +116,6 @@ export async function listGroups(
     reader,
     heads.map(({ policyEpoch }) => policyEpoch),
   )
-  const groups = heads.map((head) => groupOf(head, set.settingsOf(head.group, head.own)))
+  const groups = heads.map((head) => groupOf(head, set))
   return { groups, nextAfter: rows.length > limit ? (groups.at(-1)?.group ?? null) : null }
 }

@@ -42,6 +42,11 @@ export class PolicySet {
     }
   }
 
+  /** The policy that a group follows where it has no setting of its own; null where none matches. */
+  prefixOf(group: string): string | null {
+    return this.#match(group)?.prefix ?? null
+  }
+
   #match(group: string): Policy | undefined {
     for (const length of this.#lengths) {
       if (length > group.length) continue

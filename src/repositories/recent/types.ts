@@ -57,8 +57,13 @@ export interface Settings {
 /** A group's own settings; what is left out (or undefined) follows the policy. */
 export type OwnSettings = Partial<Settings>
 
+/** `capacity`, `mode` and `ttlSeconds` are those in force. */
 export interface Group extends Settings {
   group: string
+  /** The settings that are the group's own, and only those: what `put` was given. */
+  own: OwnSettings
+  /** The prefix of the policy that the other settings are of; null: of none, they are the defaults. */
+  policy: string | null
   /** How many appends there were, ever. */
   total: bigint
   createdAt: Date
@@ -165,7 +170,7 @@ export interface Groups {
   clear(group: string): Promise<{ deleted: number }>
   /** Removes one item; false when the window has none of this id. */
   remove(group: string, id: bigint): Promise<boolean>
-  /** The group's settings in force; null for a group that does not exist. */
+  /** The group's settings, in force and its own; null for a group that does not exist. */
   get(group: string): Promise<Group | null>
   /** Creates the group or replaces its own settings, re-slotting what it holds. */
   put(group: string, settings?: OwnSettings): Promise<Group & { created: boolean }>

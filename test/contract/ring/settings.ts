@@ -19,6 +19,7 @@ export function describeSettings(context: Context): void {
         capacity: 4,
         mode: 'history',
         ttlSeconds: null,
+        own: { capacity: 4 },
         total: 1n,
         created: false,
       })
@@ -40,6 +41,32 @@ export function describeSettings(context: Context): void {
       expect(await groups().put(group, { ttlSeconds: undefined })).toMatchObject(policy)
     })
 
+    it("tells which settings are the group's own, so that they can be put again, and which policy the others are of", async () => {
+      const prefix = context.unique('p')
+      await groups().putPolicy(prefix, { capacity: 5, mode: 'distinct', ttlSeconds: 1000 })
+      context.afterwards(() => groups().deletePolicy(prefix))
+      const [group, alone] = [`${prefix}a`, context.unique()]
+      await groups().append(group, { member: 'm' })
+      for (const own of [
+        {},
+        { capacity: 5 },
+        { capacity: 7, ttlSeconds: null },
+        { mode: 'distinct', ttlSeconds: 9 },
+      ] as const) {
+        const { created: _, ...put } = await groups().put(group, own)
+        expect(put).toEqual({
+          ...{ group, capacity: 5, mode: 'distinct', ttlSeconds: 1000, total: 1n, createdAt: expect.any(Date) },
+          ...own,
+          own,
+          policy: prefix,
+        })
+        const got = await groups().get(group)
+        expect([got, Object.keys(got?.own ?? {})]).toEqual([put, Object.keys(own)])
+        expect((await groups().list({ prefix: group })).groups).toEqual([put])
+      }
+      expect(await groups().put(alone, { capacity: 3 })).toMatchObject({ own: { capacity: 3 }, policy: null })
+    })
+
     it('answers once that it created the group, to those who do so at the same time', async () => {
       for (let n = 0; n < 15; n++) {
         const group = context.unique()
@@ -56,6 +83,8 @@ export function describeSettings(context: Context): void {
         capacity: 10,
         mode: 'history',
         ttlSeconds: null,
+        own: {},
+        policy: null,
         total: 1n,
         createdAt: item.createdAt,
       })

@@ -1,0 +1,116 @@
+/**
+ * The form that changes a group's settings. What is the group's own is known from `own`: the rest stays left to the
+ * policy unless the user decides otherwise, because a PUT takes what it is given for the group's own.
+ */
+import { useState } from 'preact/hooks'
+import { grouped } from './numbers'
+import { Ask, Name } from './parts'
+import { link } from './place'
+import { CapacityField, ExpiryField, ModeField, ttlOf, typedTtl } from './settings-fields'
+import { exactDuration } from './time'
+import type { Group, Mode } from './types'
+
+export type OwnSettings = Group['own']
+type FormProps = { group: Group; isSaving: boolean; onSave(own: OwnSettings): void }
+
+const FOLLOW = 'policy'
+
+export function SettingsForm({ group, isSaving, onSave }: FormProps) {
+  const [typed, setTyped] = useState(() => typedOf(group))
+  const [follows, setFollows] = useState(() => followedIn(group.own))
+  const [isAsking, setAsking] = useState(false)
+  const own = ownOf(typed, follows)
+  const field = (name: 'capacity' | 'ttlSeconds') => ({
+    // What the policy says is known only where it is in force.
+    value: !follows[name] ? typed[name] : name in group.own ? '' : typedOf(group)[name],
+    onInput: (value: string) => setTyped({ ...typed, [name]: value }),
+    isLeft: follows[name],
+    children: <Follow isOn={follows[name]} onChange={(isOn) => setFollows({ ...follows, [name]: isOn })} />,
+  })
+  const setMode = (mode: string) => {
+    setFollows({ ...follows, mode: mode === FOLLOW })
+    if (mode !== FOLLOW) setTyped({ ...typed, mode: mode as Mode })
+  }
+  const submit = (event: Event) => {
+    event.preventDefault()
+    setAsking(true)
+  }
+  return (
+    <form class="settings" onSubmit={submit}>
+      <CapacityField {...field('capacity')} />
+      <ModeField value={follows.mode ? FOLLOW : typed.mode} onInput={setMode}>
+        <option value={FOLLOW}>as the policy says</option>
+      </ModeField>
+      <ExpiryField {...field('ttlSeconds')} />
+      <div class="buttons">
+        <button type="submit" class="primary" disabled={isSaving}>
+          Save …
+        </button>
+      </div>
+      <WhichPolicy prefix={group.policy} />
+      {isAsking && (
+        <Ask title="Change the settings?" action="Save" onYes={() => onSave(own)} onClose={() => setAsking(false)}>
+          <p>
+            <Name>{group.group}</Name>: {described(own)}.
+          </p>
+          <p class="muted">Items outside of the new window are gone for good.</p>
+        </Ask>
+      )}
+    </form>
+  )
+}
+
+const typedOf = ({ capacity, mode, ttlSeconds }: Group) => ({
+  capacity: String(capacity),
+  mode,
+  ttlSeconds: typedTtl(ttlSeconds),
+})
+type Typed = ReturnType<typeof typedOf>
+
+const followedIn = (own: OwnSettings) => ({
+  capacity: own.capacity === undefined,
+  mode: own.mode === undefined,
+  ttlSeconds: own.ttlSeconds === undefined,
+})
+
+function ownOf(typed: Typed, follows: ReturnType<typeof followedIn>): OwnSettings {
+  return {
+    ...(!follows.capacity && { capacity: Number(typed.capacity) }),
+    ...(!follows.mode && { mode: typed.mode }),
+    ...(!follows.ttlSeconds && { ttlSeconds: ttlOf(typed.ttlSeconds) }),
+  }
+}
+
+function described({ capacity, mode, ttlSeconds }: OwnSettings): string {
+  const expiry = ttlSeconds === undefined ? 'by the policy' : ttlSeconds === null ? 'never' : exactDuration(ttlSeconds)
+  return `capacity ${capacity === undefined ? 'by the policy' : grouped(capacity)}, mode ${mode ?? 'by the policy'}, expiry ${expiry}`
+}
+
+function Follow({ isOn, onChange }: { isOn: boolean; onChange(isOn: boolean): void }) {
+  return (
+    <label class="check">
+      <input type="checkbox" checked={isOn} onInput={(event) => onChange(event.currentTarget.checked)} />
+      as the policy says
+    </label>
+  )
+}
+
+function WhichPolicy({ prefix }: { prefix: string | null }) {
+  return (
+    <p class="muted small note">
+      {prefix === null ? (
+        <>
+          No <a href={link(['policies'])}>policy</a> has the beginning of this name: what is left to it has its default.
+        </>
+      ) : (
+        <>
+          The policy is{' '}
+          <a href={link(['policies', prefix])}>
+            <Name>{prefix}</Name>
+          </a>
+          , the longest that the name begins with.
+        </>
+      )}
+    </p>
+  )
+}

@@ -1,0 +1,82 @@
+/** The policies, by prefix, and making one. */
+import { useState } from 'preact/hooks'
+import { Outcome, useAction } from './action'
+import { api } from './api'
+import { type Listed, ListPage } from './list-page'
+import { grouped } from './numbers'
+import { Badge, Head, Name } from './parts'
+import { goTo, link } from './place'
+import { PolicyForm } from './policy-form'
+import { exactDuration } from './time'
+import type { Policy, PolicySettings } from './types'
+
+async function load({ after, signal }: Listed & { signal: AbortSignal }) {
+  const { policies, nextAfter } = await api.policies({ after, signal })
+  return { rows: policies, nextAfter }
+}
+
+export function PoliciesPage({ after }: { after: string | null }) {
+  return (
+    <ListPage
+      prefix=""
+      after={after}
+      title="Policies"
+      part="policies"
+      over={<a href={link(['groups'])}>Groups</a>}
+      isSearched={false}
+      above={<NewPolicy />}
+      load={load}
+      empty="There are no policies: groups without settings of their own have the defaults."
+      columns={COLUMNS}
+      row={(policy) => <PolicyRow key={policy.prefix} policy={policy} />}
+    />
+  )
+}
+
+const COLUMNS = (
+  <>
+    <Head>Prefix</Head>
+    <Head kind="number">Capacity</Head>
+    <Head>Mode</Head>
+    <Head>Expiry</Head>
+  </>
+)
+
+function PolicyRow({ policy: { prefix, capacity, mode, ttlSeconds } }: { policy: Policy }) {
+  return (
+    <tr>
+      <th scope="row">
+        <a href={link(['policies', prefix])}>
+          <Name>{prefix}</Name>
+        </a>
+      </th>
+      <td class="number">{grouped(capacity)}</td>
+      <td>{mode === 'distinct' ? <Badge>distinct</Badge> : mode}</td>
+      <td class="muted">{ttlSeconds === null ? 'never' : exactDuration(ttlSeconds)}</td>
+    </tr>
+  )
+}
+
+function NewPolicy() {
+  const [isOpen, setOpen] = useState(false)
+  const action = useAction()
+  const save = async (prefix: string, settings: PolicySettings) => {
+    const isSaved = await action.run(async () => {
+      await api.putPolicy(prefix, settings)
+      return 'The policy is saved.'
+    })
+    if (isSaved) goTo(['policies', prefix])
+  }
+  return (
+    <section aria-label="New policy" class="panel ahead">
+      <div class="facts">
+        <p class="muted">Of the policies that a group's name begins with, the longest one is obeyed.</p>
+        <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          New policy
+        </button>
+      </div>
+      {isOpen && <PolicyForm policy={null} isSaving={action.isRunning} onSave={save} />}
+      <Outcome action={action} />
+    </section>
+  )
+}
