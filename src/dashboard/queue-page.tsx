@@ -8,7 +8,7 @@ import { QueueActions } from './queue-actions'
 import { QueueChart } from './queue-chart'
 import { QueueMessages } from './queue-messages'
 import { record, samplesOf } from './samples'
-import { duration } from './time'
+import { duration, exactDuration } from './time'
 import { type Counts, type Queue, STATES, type State } from './types'
 
 const EVERY_MS = 3000
@@ -105,12 +105,12 @@ function Tabs({ queue: { queue: name, counts, isDeadLetterQueue }, shown }: { qu
 
 function Attributes({ queue, from }: { queue: Queue; from: readonly string[] }) {
   const { deadLetterQueue, retentionSeconds, maxReceives } = queue
-  const retention = retentionSeconds === null ? 'for ever' : `for ${duration(retentionSeconds)}`
+  const retention = retentionSeconds === null ? 'for ever' : `for ${exactDuration(retentionSeconds)}`
   return (
     <section class="panel" aria-label="Attributes">
       <dl class="facts column">
         <Fact term="Oldest">{queue.oldestAgeSeconds === null ? 'none' : duration(queue.oldestAgeSeconds)}</Fact>
-        <Fact term="Visibility timeout">{duration(queue.visibilityTimeoutSeconds)}</Fact>
+        <Fact term="Visibility timeout">{exactDuration(queue.visibilityTimeoutSeconds)}</Fact>
         <Fact term="Receives">{maxReceives === 0 ? 'no limit' : `at most ${grouped(maxReceives)}`}</Fact>
         <Fact term="Dead letters">{deadLetterQueue === null ? 'stay here' : <QueueLink name={deadLetterQueue} />}</Fact>
         {from.length > 0 && (
