@@ -4,7 +4,7 @@ import { type Fault, invalidInput } from './errors'
 export interface ClientOptions {
   /**
    * Where the server is, or where its router is mounted: `https://recentn.example.org`, or in a page a path of the same
-   * server, such as `/activity` or `/`.
+   * server, such as `/activity`, or nothing.
    */
   baseUrl: string
   /** An API key (`rk_…`), or what gives it, asked for each request. */
@@ -58,7 +58,7 @@ function baseFault(value: unknown): string | null {
 
 function urlOf(value: unknown): [URL | null, boolean] {
   if (typeof value !== 'string') return [null, false]
-  const isPath = /^\/(?!\/)/.test(value)
+  const isPath = /^(?:$|\/(?!\/))/.test(value)
   try {
     return [new URL(value, isPath ? 'http://here' : undefined), isPath]
   } catch {
