@@ -49,7 +49,8 @@ async function notedCounts(reader: Reader, plan: Plan): Promise<PollCounts> {
     // With a status those that are due again stand in the table as ready; what ran out does not.
     ready: fresh + claimed.due + (status ? 0 : waiting.due),
     claimed: claimed.claims - claimed.due,
-    waiting: waiting.claims - waiting.due,
+    // Notes stay for a while when their rows are changed or deleted.
+    waiting: waiting.claims > waiting.due ? await countWaiting(reader, plan) : 0,
     failed: plan.deletesFailed
       ? null
       : status
@@ -62,6 +63,19 @@ async function notedCounts(reader: Reader, plan: Plan): Promise<PollCounts> {
           ? await count(reader, plan, `${status.column} = ?`, [status.done])
           : at(STATE.done).claims,
   }
+}
+
+function countWaiting(reader: Reader, plan: Plan): Promise<number> {
+  const { table, identity, status, pollId } = plan
+  const notes =
+    `(SELECT c.state FROM poll_claims c WHERE c.poll_id = ${pollId} AND c.row_key = ${identity.rowKey} ` +
+    `AND c.state = ${STATE.waiting} AND c.due_at_ms > ${reader.now} LIMIT 1) IS NOT NULL`
+  const ready = status ? `${status.column} = ? AND ` : ''
+  return countBy(
+    reader,
+    `SELECT COUNT(*) AS found FROM ${table.path} WHERE ${ready}${notes}`,
+    status ? [status.ready] : [],
+  )
 }
 
 export async function isAnyReady(reader: Reader, plan: Plan): Promise<boolean> {

@@ -21,6 +21,7 @@ import { countsOf, isAnyReady } from './counts'
 import { moveCursor } from './cursor'
 import { ownColumns } from './own-columns'
 import { type Plan, type PollTarget, planOf } from './plan'
+import { type NotePlace, tidyNotes } from './tidy'
 import type { PollCounts, PollShape } from './types'
 
 export interface Claimed {
@@ -41,6 +42,7 @@ export class PollRepository {
   readonly #target: PollTarget
   readonly #options: PollShape
   #plan: Promise<Plan> | null = null
+  #tidied: NotePlace | null = null
 
   constructor(source: DataSource, session: Session, target: PollTarget, options: PollShape) {
     this.#source = source
@@ -118,9 +120,13 @@ export class PollRepository {
     )
   }
 
-  /** Moves the cursor a page further, where there is one; resolves to whether it may go on. */
+  /** Moves the cursor a page further, or looks through a page of notes; resolves to whether there may be more of it. */
   async tidy(): Promise<boolean> {
     const plan = await this.plan()
+    if (plan.status && !plan.own && plan.identity.isKey) {
+      this.#tidied = await tidyNotes(this.#session, plan, this.#tidied)
+      return this.#tidied !== null
+    }
     if (!plan.sequence) return false
     return this.#session.write((tx) => moveCursor(tx, plan))
   }

@@ -107,6 +107,27 @@ export function describePollRows(context: Context): void {
       expect(await late).toMatchObject({ done: 0, lost: 2 })
     })
 
+    it.each([PLACES[0], PLACES[2]] as typeof PLACES)(
+      'do not count rows as waiting that are not there: %s',
+      async (_, table) => {
+        const name = await tableOf(table, 4)
+        const fails = () => Promise.reject(new Error('no'))
+        const options = { ...table.options, backoff: { minSeconds: 100, maxSeconds: 100 } }
+        const poller = poll(name, fails, options)
+        await poller.once()
+        await query(`DELETE FROM ${name} WHERE n = 0`)
+        if (options.status) await query(`UPDATE ${name} SET status = 'cancelled' WHERE n = 1`)
+        else await query(`DELETE FROM ${name} WHERE n = 1`)
+        expect(await poller.counts()).toMatchObject({ ready: 0, waiting: 2 })
+        // When their time has come nothing is left of them, and the others are as they were.
+        later(100 + 2 * TIMEOUT_SECONDS)
+        await poll(name, fails, { ...options, where: 'n = 3' }).once()
+        const [{ id }] = await query(`SELECT id FROM polls WHERE poll = '${name}'`)
+        const notes = await query(`SELECT attempts FROM poll_claims WHERE poll_id = ${id} ORDER BY attempts`)
+        expect(notes.map(({ attempts }: { attempts: unknown }) => Number(attempts))).toEqual([1, 2])
+      },
+    )
+
     it('begin a row anew that its owner made ready again', async () => {
       const name = await tableOf(table, 1)
       const attempts: number[] = []
