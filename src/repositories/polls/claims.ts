@@ -185,7 +185,7 @@ export async function readRows(
   for (const chunk of chunksOf(refs, identity.isKey ? MAX_ROWS : 1)) {
     const { sql, parameters } = identity.any(chunk)
     const found = await reader.rows(
-      `SELECT *, ${identity.rowKey} AS recentn_row_key FROM ${table.path} WHERE ${sql}`,
+      `SELECT ${table.selected}, ${identity.rowKey} AS recentn_row_key FROM ${table.path} WHERE ${sql}`,
       parameters,
     )
     for (const { recentn_row_key: rowKey, ...raw } of found) {

@@ -12,7 +12,9 @@ export interface Status {
   ready: Parameter
   /** Null: the batch key. */
   claimed: Parameter
+  /** Null: done rows are deleted. */
   done: Parameter
+  /** Null: so are those that failed. */
   error: Parameter
 }
 

@@ -26,7 +26,7 @@ export interface PollOptions<T = unknown> extends PollShape {
   auto?: boolean
   /** Told of what went wrong: a handler's error with its row, and the database's without one. */
   onError?: (error: unknown, row?: T) => void
-  /** Told at the start of an index that is missing, with the statement that makes it; a warning of the process when left out. */
+  /** Told at the start of an index that is missing, of another `where`, of a pool that is small; else a warning of the process. */
   onWarning?: (warning: string) => void
 }
 

@@ -1,6 +1,7 @@
 import type { EngineName } from '../../support/engines'
 import { useContext } from '../context'
 import { describePollClaims } from './claims'
+import { describePollConnections } from './connections'
 import { describePollCursors } from './cursor'
 import { describePollIndexes } from './indexes'
 import { describePollKeys } from './keys'
@@ -10,6 +11,7 @@ import { describePollRenewals } from './renewals'
 import { describePollResults } from './results'
 import { describePollRows } from './rows'
 import { describePollShapes } from './shapes'
+import { describePollTables } from './tables'
 import { describePollTimes } from './times'
 import { describePollWheres } from './wheres'
 
@@ -24,8 +26,10 @@ export function describePolls(engine: EngineName): void {
   describePollOptions(context)
   describePollKeys(context)
   describePollPurposes(context)
+  describePollTables(context)
   describePollTimes(context)
   describePollWheres(context)
   describePollIndexes(context)
   describePollCursors(context)
+  describePollConnections(context)
 }
