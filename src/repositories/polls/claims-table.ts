@@ -33,7 +33,7 @@ import type { Plan } from './plan'
 export async function freshConditions(reader: Reader, plan: Plan, cursor: string | null): Promise<Conditions> {
   const { table, identity, status, sequence, where } = plan
   const conditions = new Conditions()
-  if (status) conditions.and(`${status.column} = ?`, [status.ready])
+  if (status) conditions.and(status.isReady.sql, status.isReady.parameters)
   if (sequence && cursor !== null) {
     conditions.and(`${table.escape(sequence.name)} > ${checkedLiteral(reader.engine.rowFacts, cursor)}`)
   }
@@ -64,8 +64,9 @@ async function take(tx: Tx, plan: Plan, asked: Limits, claimKey: string): Promis
   const { status } = plan
   if (status) {
     const refs = fresh.map(({ ref }) => ref)
-    const [sets, fence] = [`${status.column} = ?`, `${status.column} = ?`]
-    const changed = await updateRows(tx, plan, refs, [sets, status.claimed ?? claimKey], [fence, status.ready])
+    const sets = [`${status.column} = ?`, status.claimed ?? claimKey] as const
+    const fence = [status.isReady.sql, ...status.isReady.parameters] as const
+    const changed = await updateRows(tx, plan, refs, sets, fence)
     checkClaimed(plan, refs.length, changed)
   }
   const marked = fresh.map((held) => ({ ...held, ref: { ...held.ref, claimedBy: claimKey } }))

@@ -16,8 +16,8 @@ export function countsOf(reader: Reader, plan: Plan): Promise<PollCounts> {
 async function ownCounts(reader: Reader, plan: Plan, own: OwnColumns): Promise<PollCounts> {
   const { status } = plan
   const now = reader.engine.rowFacts.time(reader.now, own.timeType)
-  const open = status ? `${status.column} = ? AND` : ''
-  const values = status ? [status.ready] : []
+  const open = status ? `${status.isReady.sql} AND` : ''
+  const values = status?.isReady.parameters ?? []
   const ended = (word: string, value: Parameter | undefined): [string, Parameter] =>
     status ? [`${status.column} = ?`, value as Parameter] : [`${own.claim} = ?`, word]
   const notEnded = `${own.claim} IS NOT NULL AND ${own.claim} NOT IN ('done', 'error')`
@@ -70,11 +70,11 @@ function countWaiting(reader: Reader, plan: Plan): Promise<number> {
   const notes =
     `(SELECT c.state FROM poll_claims c WHERE c.poll_id = ${pollId} AND c.row_key = ${identity.rowKey} ` +
     `AND c.state = ${STATE.waiting} AND c.due_at_ms > ${reader.now} LIMIT 1) IS NOT NULL`
-  const ready = status ? `${status.column} = ? AND ` : ''
+  const ready = status ? `${status.isReady.sql} AND ` : ''
   return countBy(
     reader,
     `SELECT COUNT(*) AS found FROM ${table.path} WHERE ${ready}${notes}`,
-    status ? [status.ready] : [],
+    status?.isReady.parameters ?? [],
   )
 }
 

@@ -33,7 +33,7 @@ function own(plan: Plan): OwnColumns {
 export function ownConditions({ engine, now }: Reader, plan: Plan): Conditions {
   const { nextTime, timeType } = own(plan)
   const conditions = new Conditions()
-  if (plan.status) conditions.and(`${plan.status.column} = ?`, [plan.status.ready])
+  if (plan.status) conditions.and(plan.status.isReady.sql, plan.status.isReady.parameters)
   conditions.and(`(${nextTime} IS NULL OR ${nextTime} <= ${engine.rowFacts.time(now, timeType)})`)
   if (plan.where) conditions.and(plan.where.sql, plan.where.parameters)
   return conditions

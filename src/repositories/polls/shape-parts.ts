@@ -9,7 +9,9 @@ export const CLAIM_KEY_LENGTH = 22
 /** `column` is SQL. */
 export interface Status {
   column: string
+  /** Null: rows wait that have no status. */
   ready: Parameter
+  isReady: Statement
   /** Null: the batch key. */
   claimed: Parameter
   /** Null: done rows are deleted. */

@@ -24,9 +24,14 @@ export function statusOf(given: PollStatus, options: PollShape, reading: TableRe
     if (column) checkWord(`/status/${what}`, column, typed, reading)
     return typed
   }
+  const ready = given.ready === null ? null : word('ready', given.ready ?? 'ready')
+  if (ready === null && column?.isNullable === false) {
+    reading.fault('/status/ready', `the column ${column.name} takes no NULL`)
+  }
   const status = {
     column: sql,
-    ready: word('ready', given.ready ?? 'ready'),
+    ready,
+    isReady: ready === null ? { sql: `${sql} IS NULL`, parameters: [] } : { sql: `${sql} = ?`, parameters: [ready] },
     claimed: claimed === undefined ? null : word('claimed', claimed),
     // Words that are never written need not be there.
     done: options.onDone === 'delete' ? null : word('done', given.done ?? 'done'),

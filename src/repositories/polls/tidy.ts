@@ -53,8 +53,8 @@ async function notReady(reader: Reader, plan: Plan, notes: readonly Row[]): Prom
   }))
   const { sql, parameters } = identity.any(refs)
   const found = await reader.rows(
-    `SELECT ${identity.rowKey} AS recentn_row_key FROM ${table.path} WHERE ${sql} AND ${status.column} = ?`,
-    [...parameters, status.ready],
+    `SELECT ${identity.rowKey} AS recentn_row_key FROM ${table.path} WHERE ${sql} AND ${status.isReady.sql}`,
+    [...parameters, ...status.isReady.parameters],
   )
   const ready = new Set(found.map((row) => row.recentn_row_key))
   return refs.flatMap(({ rowKey }) => (ready.has(rowKey) ? [] : [rowKey]))

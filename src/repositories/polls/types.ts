@@ -4,8 +4,8 @@
 export interface PollStatus {
   /** A property of the entity or a column of the table. */
   column: string
-  /** What a row has that waits; `ready` when left out. */
-  ready?: string | number
+  /** What a row has that waits, or null; `ready` when left out. */
+  ready?: string | number | null
   /** What a row has while it is claimed; when left out the batch key, 22 characters that are new with each claim. */
   claimed?: string | number
   /** `done` when left out. */
