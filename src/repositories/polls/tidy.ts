@@ -3,7 +3,7 @@
  * were deleted, or somebody gave them another status. Nothing else comes to such a note.
  *
  * No lock is held while rows are looked at. A row that is made ready again at this moment begins anew, as it does whenever
- * that is done by hand; a note that is claimed meanwhile is not waiting, and stays.
+ * that is done by hand; a note that is claimed meanwhile, or waits anew, stays.
  */
 import { placeholders, type Reader, type Row, type Session } from '../../database/engine'
 import { STATE } from './claim-state'
@@ -25,20 +25,26 @@ export async function tidyNotes(session: Session, plan: Plan, after: NotePlace |
   if (over.length > 0) {
     const keys = placeholders(over.length)
     const sql = `DELETE FROM poll_claims WHERE poll_id = ${plan.pollId} AND row_key IN (${keys}) AND state = ${STATE.waiting}`
-    await session.write((tx) => tx.run(sql, over))
+    await session.write((tx) => tx.run(`${sql} AND ${longDue(tx, plan)}`, over))
   }
   const last = notes.at(-1)
   if (!last || notes.length < MAX_ROWS) return null
   return { dueAtMs: String(last.due), rowKey: last.row_key as string }
 }
 
-function nextNotes({ engine, now, rows }: Reader, plan: Plan, after: NotePlace | null): Promise<Row[]> {
+/** Who waits anew meanwhile has another time. */
+function longDue({ now }: Reader, { timeoutMs }: Plan): string {
+  return `due_at_ms <= ${now} - ${timeoutMs}`
+}
+
+function nextNotes(reader: Reader, plan: Plan, after: NotePlace | null): Promise<Row[]> {
   const behind = after
     ? ` AND due_at_ms >= ${BigInt(after.dueAtMs)} AND (due_at_ms > ${BigInt(after.dueAtMs)} OR row_key > ?)`
     : ''
-  return rows(
+  const { engine } = reader
+  return reader.rows(
     `SELECT row_key, row_values, ${engine.bigint('due_at_ms')} AS due FROM poll_claims${engine.useIndex('poll_claims_due')} ` +
-      `WHERE poll_id = ${plan.pollId} AND state = ${STATE.waiting} AND due_at_ms <= ${now} - ${plan.timeoutMs}${behind} ` +
+      `WHERE poll_id = ${plan.pollId} AND state = ${STATE.waiting} AND ${longDue(reader, plan)}${behind} ` +
       `ORDER BY due_at_ms, row_key LIMIT ${MAX_ROWS}`,
     after ? [after.rowKey] : [],
   )

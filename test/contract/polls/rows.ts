@@ -128,6 +128,25 @@ export function describePollRows(context: Context): void {
       },
     )
 
+    it('remove the notes of rows that are not ready any more, however many', async () => {
+      const name = await tableOf({ ...table, columns: table.columns.replace('bigint', 'integer') }, 0)
+      const poller = poll(name, () => {}, { ...table.options, where: 'n < 0' })
+      await poller.once()
+      await query(insertSql({ ...table, row: { id: 'N' } }, name, upTo(1200)))
+      await query(`UPDATE ${name} SET status = 'cancelled' WHERE n % 4 <> 1`)
+      const [{ id }] = await query(`SELECT id FROM polls WHERE poll = '${name}'`)
+      // Several of one time, as the pages of notes go by time and name.
+      await query(
+        'INSERT INTO poll_claims (poll_id, row_key, state, due_at_ms, claim_key, attempts, first_claimed_at_ms, row_values) ' +
+          `SELECT ${id}, CAST(id AS CHAR), 2, CASE WHEN n % 7 < 5 THEN 5 ELSE n END, 'key', 1, 1, ` +
+          `${context.engine === 'sqlite' ? `'["' || id || '"]'` : `CONCAT('["', id, '"]')`} FROM ${name}`,
+      )
+      expect(await poller.once()).toMatchObject({ claimed: 0 })
+      const [{ notes }] = await query(`SELECT COUNT(*) AS notes FROM poll_claims WHERE poll_id = ${id}`)
+      expect(Number(notes)).toBe(300)
+      expect(await poll(name, () => {}, table.options).once()).toMatchObject({ done: 300 })
+    })
+
     it('begin a row anew that its owner made ready again', async () => {
       const name = await tableOf(table, 1)
       const attempts: number[] = []
