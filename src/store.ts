@@ -102,8 +102,7 @@ class BoundStore implements Store {
     this.#polled = new PolledTables((target, shape) => {
       return new PollRepository(base.dataSource, base.database, target, shape)
     }, isInsideTransaction)
-    this.#sweepers =
-      options.sweep === false ? [] : sweepersOf(this, this.#work, onBackgroundError)
+    this.#sweepers = options.sweep === false ? [] : sweepersOf(this, this.#work, onBackgroundError)
     this.#totals = new Kept(() =>
       base.database.read(async (reader) => ({
         queues: await countMessages(reader, null),
