@@ -70,8 +70,9 @@ export interface Table extends TableKind {
   escape(column: string): string
   /** SQL that makes an index of columns, each of which is SQL. */
   createIndex(index: string, columns: readonly string[]): string
-  /** A row, by the names of its columns, as the user's code knows it: an entity with its transformers applied. */
-  rowOf(raw: Row): ObjectLiteral
+  /** A row, by the names of its columns, as the user's code knows it: an entity with its transformers applied. Without
+   * the `hidden` columns, of which an entity that is saved writes nothing. */
+  rowOf(raw: Row, hidden?: ReadonlySet<string>): ObjectLiteral
 }
 
 /** Describes a table. Throws `invalid_input` for an entity that the DataSource does not have, and for no such table. */
@@ -110,20 +111,28 @@ export async function describeTable(
             .join(', ') || '*',
     escape: escaped,
     createIndex: (index, on) => `CREATE INDEX ${indexOn(escaped, index)} (${on.join(', ')})`,
-    rowOf: metadata ? (raw) => entityOf(source, metadata, raw) : (raw) => ({ ...raw }),
+    rowOf: (raw, hidden = NONE) => (metadata ? entityOf(source, metadata, raw, hidden) : without(raw, hidden)),
   }
 }
+
+const NONE: ReadonlySet<string> = new Set()
 
 function nameOf(target: EntityTarget<ObjectLiteral>): string {
   return typeof target === 'function' ? target.name : JSON.stringify(target)
 }
 
 /** As TypeORM makes one, without its relations, and without what is told by `@AfterLoad`. */
-function entityOf(source: DataSource, metadata: EntityMetadata, raw: Row): ObjectLiteral {
+function entityOf(source: DataSource, metadata: EntityMetadata, raw: Row, hidden: ReadonlySet<string>): ObjectLiteral {
   const entity = metadata.create() as ObjectLiteral
   for (const column of metadata.columns) {
     if (!(column.databaseName in raw) || column.isVirtual || !column.isSelect) continue
-    column.setEntityValue(entity, source.driver.prepareHydratedValue(raw[column.databaseName], column))
+    // Its class may have given it a value.
+    if (hidden.has(column.databaseName)) column.setEntityValue(entity, undefined)
+    else column.setEntityValue(entity, source.driver.prepareHydratedValue(raw[column.databaseName], column))
   }
   return entity
+}
+
+function without(raw: Row, hidden: ReadonlySet<string>): Row {
+  return Object.fromEntries(Object.entries(raw).filter(([name]) => !hidden.has(name)))
 }

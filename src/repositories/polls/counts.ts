@@ -1,5 +1,5 @@
 /** How many rows of a poll stand where. Each number is counted along an index where there is one. */
-import type { Parameter, Reader } from '../../database/engine'
+import type { Parameter, Reader, Statement } from '../../database/engine'
 import { STATE } from './claim-state'
 import type { Conditions } from './claims'
 import { freshConditions } from './claims-table'
@@ -78,9 +78,11 @@ function countWaiting(reader: Reader, plan: Plan): Promise<number> {
   )
 }
 
-export async function isAnyReady(reader: Reader, plan: Plan): Promise<boolean> {
+export async function isAnyReady(reader: Reader, plan: Plan, except: Statement | null): Promise<boolean> {
   const cursor = plan.sequence ? await cursorOf(reader, plan) : null
-  const conditions = plan.own ? ownConditions(reader, plan) : await freshConditions(reader, plan, cursor)
+  const conditions = plan.own
+    ? ownConditions(reader, plan, except)
+    : await freshConditions(reader, plan, cursor, except)
   const rows = await reader.rows(`SELECT 1 FROM ${plan.table.path}${conditions.sql} LIMIT 1`, conditions.parameters)
   if (rows.length > 0 || plan.own) return rows.length > 0
   const due = await reader.rows(

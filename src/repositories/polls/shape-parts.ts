@@ -28,6 +28,7 @@ export interface OwnColumns {
   timeType: string
   /** Of a second; null: as many as there are. */
   timeDigits: number | null
+  timeIsNullable: boolean
   error: string | null
   errorLength: number
   /** Whether that is the length of its UTF-8, as a TINYTEXT counts. */

@@ -126,6 +126,7 @@ class Reading {
       nextTime: sql('nextTime'),
       timeType: time?.type ?? 'bigint',
       timeDigits: time?.precision ?? null,
+      timeIsNullable: time?.isNullable ?? true,
       error: claim.error === undefined ? null : sql('error'),
       errorLength: error?.length ?? 1000,
       errorInBytes: /text/.test(error?.type ?? ''),

@@ -28,18 +28,19 @@ export class Claims<T> {
     this.#options = options
   }
 
-  /** While so many handlers run. `rows` are all that it was about, those that were given up included. */
-  async next(running: number): Promise<{ leases: Lease[]; rows: number }> {
+  /** While so many handlers run. `isMore`: there was something to do, and may be more. */
+  async next(running: number): Promise<{ leases: Lease[]; isMore: boolean }> {
     const { repository, settings, faults, leases: held, recorder } = this.#options
     const dueAt = performance.now() + settings.timeoutMs
     try {
       await this.#advise()
-      const { claims, givenUp } = await this.#claim(running)
+      const { claims, givenUp, refused, isMore } = await this.#claim(running)
       const leases = claims.map((claim) => new Lease(claim, dueAt, settings.maxAttempts))
       held.add(leases)
       recorder.claimed(claims.length, givenUp.length)
       for (const { row, error } of givenUp) faults.handler(new Error(error), (row ?? undefined) as T | undefined)
-      return { leases: suspectsLast(leases), rows: claims.length + givenUp.length }
+      for (const { key, error } of refused) faults.handler(error, (key ?? undefined) as T | undefined)
+      return { leases: suspectsLast(leases), isMore: isMore || claims.length + givenUp.length + refused.length > 0 }
     } catch (error) {
       repository.forgetPlan()
       throw error
