@@ -18,7 +18,7 @@ export interface PollStatus {
 export interface PollColumns {
   /** Text of at least 22 characters: the batch key; null for a row that nobody works on. */
   claim: string
-  /** A whole number: how often the row was claimed. */
+  /** A whole number: how often the row was claimed since it was made ready. */
   attempts: string
   /**
    * A BIGINT (milliseconds since 1970) or a date and time: from when on the row may be claimed; null: at once. Of a row

@@ -147,7 +147,8 @@ export function describePollRows(context: Context): void {
       expect(await poll(name, () => {}, table.options).once()).toMatchObject({ done: 300 })
     })
 
-    it('begin a row anew that its owner made ready again', async () => {
+    it.each(PLACES.slice(0, 2))('begin a row anew that its owner made ready again: %s', async (_, table) => {
+      const ready = table.options.claim ? 'new' : 'ready'
       const name = await tableOf(table, 1)
       const attempts: number[] = []
       const fails = async (_row: NumberedRow, { attempt }: { attempt: number }) => {
@@ -156,9 +157,58 @@ export function describePollRows(context: Context): void {
       }
       const options = { ...table.options, maxAttempts: 2, backoff: { minSeconds: 0, maxSeconds: 0 } }
       expect(await poll(name, fails, options).once()).toMatchObject({ failed: 1 })
-      await query(`UPDATE ${name} SET status = 'ready'`)
+      await query(`UPDATE ${name} SET status = '${ready}'`)
       expect(await poll(name, fails, options).once()).toMatchObject({ failed: 1 })
       expect(attempts).toEqual([1, 2, 1, 2])
+      await query(`UPDATE ${name} SET status = '${ready}'`)
+      expect(await poll(name, () => {}, options).once()).toMatchObject({ done: 1 })
+      await query(`UPDATE ${name} SET status = '${ready}'`)
+      expect(await poll(name, fails, options).once()).toMatchObject({ failed: 1 })
+      expect(attempts).toEqual([1, 2, 1, 2, 1, 2])
+    })
+
+    it('give rows back whose time must not be null, and no attempt counts', async () => {
+      const columns =
+        'id integer NOT NULL PRIMARY KEY, claimed_by varchar(22), tries integer, next_at bigint NOT NULL DEFAULT 0'
+      const name = await tableOf({ title: '', columns, row: { id: 'N' }, options: {} }, 4)
+      const claim = { claim: 'claimed_by', attempts: 'tries', nextTime: 'next_at' }
+      const told: unknown[] = []
+      const onError = (error: unknown) => told.push(error)
+      const slow = holding()
+      const poller = poll(name, slow.handler, { claim, auto: true, batch: { min: 4 }, onError })
+      await slow.until(1)
+      slow.letGo()
+      await poller.stop()
+      expect(told).toEqual([])
+      const { ready, done } = await poller.counts()
+      expect([ready + (done as number), done]).toEqual([4, slow.begun.length])
+      const next = holding()
+      next.letGo()
+      expect(await poll(name, next.handler, { claim }).once()).toMatchObject({ done: ready })
+      expect(new Set(next.attempts)).toEqual(new Set(ready > 0 ? [1] : []))
+    })
+
+    it('leave a status alone that its owner changed meanwhile, with columns for claims too', async () => {
+      const [, own] = PLACES[1] as (typeof PLACES)[number]
+      const name = await tableOf(own, 2)
+      const slow = holding()
+      const result = poll(name, slow.handler, { ...own.options, concurrency: 2 }).once()
+      await slow.until(2)
+      await query(`UPDATE ${name} SET status = 'cancelled' WHERE n = 0`)
+      slow.letGo()
+      expect(await result).toMatchObject({ claimed: 2, done: 1, lost: 1 })
+      expect(await numbersWhere(name, "status = 'cancelled'")).toEqual([0])
+    })
+
+    it('go on behind rows that where leaves out between two attempts, however many', async () => {
+      const columns = 'id integer NOT NULL PRIMARY KEY, held integer DEFAULT 0'
+      const name = await tableOf({ title: '', columns, row: { id: 'N' }, options: {} }, 30)
+      const options = { where: { held: 0 }, batch: { max: 1 }, backoff: { minSeconds: 1, maxSeconds: 1 } }
+      const failing = poll(name, () => Promise.reject(new Error('no')), options)
+      expect(await failing.once()).toMatchObject({ retried: 30 })
+      await query(`UPDATE ${name} SET held = 1 WHERE n < 29`)
+      later(5)
+      expect(await poll(name, () => {}, options).once()).toMatchObject({ claimed: 1, done: 1 })
     })
 
     it('of two purposes on one table without a status each see every row', async () => {
