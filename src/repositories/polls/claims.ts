@@ -28,6 +28,8 @@ export interface Held {
   ranOut: boolean
   /** Set where it could not be renewed in its row, and was noted elsewhere. */
   isNoted?: boolean
+  /** Set once it is over: a note that comes later is for nothing. */
+  isEnded?: boolean
 }
 
 export interface Claim extends Held {

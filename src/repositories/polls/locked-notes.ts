@@ -71,8 +71,9 @@ export async function keepNoted(tx: Tx, plan: Plan, over: readonly Over[]): Prom
   return kept
 }
 
-export async function forgetNote(tx: Tx, plan: Plan, { ref, claimKey, isNoted }: Held): Promise<void> {
-  if (isNoted) await forget(tx, plan, nameOf(plan, ref, claimKey), claimKey)
+/** Of claims that are over. */
+export async function forgetNotes(tx: Tx, plan: Plan, held: readonly Held[]): Promise<void> {
+  for (const { ref, claimKey } of held) await forget(tx, plan, nameOf(plan, ref, claimKey), claimKey)
 }
 
 async function forget(tx: Tx, plan: Plan, rowKey: string, claimKey: string): Promise<void> {

@@ -22,7 +22,7 @@ import {
   updateRows,
 } from './claims'
 import type { RowRef } from './identity'
-import { forgetNote, keepNoted, noteLocked } from './locked-notes'
+import { keepNoted, noteLocked } from './locked-notes'
 import type { Plan } from './plan'
 import { asGivenUp } from './rows'
 import type { OwnColumns } from './shape-parts'
@@ -121,11 +121,8 @@ async function end(tx: Tx, plan: Plan, held: Held, outcome: Outcome): Promise<bo
   const { sql, parameters } = markOf(plan, held.claimKey)
   const fence = [sql, ...parameters] as const
   const deletes = outcome.is === 'done' ? plan.onDone === 'delete' : outcome.is === 'failed' && plan.deletesFailed
-  const changed = deletes
-    ? await deleteRow(tx, plan, held.ref, fence)
-    : await updateRows(tx, plan, [held.ref], setsOf(tx, plan, held, outcome), fence)
-  await forgetNote(tx, plan, held)
-  return changed > 0
+  if (deletes) return (await deleteRow(tx, plan, held.ref, fence)) > 0
+  return (await updateRows(tx, plan, [held.ref], setsOf(tx, plan, held, outcome), fence)) > 0
 }
 
 /** A row that can't be marked as failed is not claimed any more either, so that it keeps no other waiting. */

@@ -2,14 +2,14 @@
  * One poll of one table: claims, results, renewals, and the cursor, each in a short transaction of its own. No timers; the
  * plan is made at the first use and again when it is asked to be forgotten.
  */
-import type { DataSource, ObjectLiteral } from 'typeorm'
+import type { DataSource } from 'typeorm'
 import type { Session, Tx } from '../../database/engine'
 import { RecentnError } from '../../errors'
+import type { Claimed, Extended, Refused } from './claimed'
 import {
   type Claim,
   Conditions,
   checkClaimed,
-  type GivenUp,
   type Held,
   type Limits,
   Lost,
@@ -20,6 +20,7 @@ import {
 import { claimsTable } from './claims-table'
 import { countsOf, isAnyReady } from './counts'
 import { moveCursor } from './cursor'
+import { forgetNotes } from './locked-notes'
 import { ownColumns } from './own-columns'
 import { type Plan, type PollTarget, planOf } from './plan'
 import { PassedOver, RefusedClaim } from './refused'
@@ -27,30 +28,10 @@ import { type Loaded, readRows } from './rows'
 import { type NotePlace, tidyNotes } from './tidy'
 import type { PollCounts, PollShape } from './types'
 
+export type { Claimed, Extended }
+
 /** Who records a result asks again by itself. */
 const RECORD_RETRY_MS = 5000
-
-export interface Claimed {
-  claims: Claim[]
-  /** Claims that ran out for the last time. */
-  givenUp: GivenUp[]
-  /** Rows that the table does not let be claimed. */
-  refused: Refused[]
-  /** Nothing may have been claimed, and the next claim looks further. */
-  isMore: boolean
-}
-
-export interface Refused {
-  error: RecentnError
-  /** What names the row; null where it is not there any more. */
-  key: ObjectLiteral | null
-}
-
-/** Claims that are in neither are locked by somebody: nobody else can take them until they are free. */
-export interface Extended {
-  renewed: ReadonlySet<Held>
-  lost: ReadonlySet<Held>
-}
 
 export class PollRepository {
   readonly #source: DataSource
@@ -168,7 +149,10 @@ export class PollRepository {
   /** One transaction. False: the claim ran out and another has it, or the row was changed; the result is not recorded. */
   async end(held: Held, outcome: Outcome): Promise<boolean> {
     const plan = await this.plan()
-    return this.#ended(plan, held, (tx) => placeOf(plan).end(tx, plan, held, outcome))
+    const isRecorded = await this.#ended(plan, held, (tx) => placeOf(plan).end(tx, plan, held, outcome))
+    held.isEnded = true
+    await this.#forgetNotes(plan, [held])
+    return isRecorded
   }
 
   /** Gives a claim back, as if there had been none. Waits for nobody who has the row locked. */
@@ -182,7 +166,10 @@ export class PollRepository {
       isLocked = (await place.stillHeld(tx, plan, [held])).has(held)
       return false
     })
-    return isReleased ? 'released' : isLocked ? 'locked' : 'lost'
+    if (isLocked) return 'locked'
+    held.isEnded = true
+    await this.#forgetNotes(plan, [held])
+    return isReleased ? 'released' : 'lost'
   }
 
   #ended(plan: Plan, held: Held, work: (tx: Tx) => Promise<boolean>): Promise<boolean> {
@@ -197,11 +184,18 @@ export class PollRepository {
     })
   }
 
+  /** After the end of a claim and after a renewal, whichever is later: each may not have seen what the other does. */
+  async #forgetNotes(plan: Plan, held: readonly Held[]): Promise<void> {
+    const over = held.filter(({ isEnded, isNoted }) => isEnded && isNoted)
+    // One that is left means nothing to anybody, and goes when its row is claimed again.
+    if (over.length > 0) await this.#session.write((tx) => forgetNotes(tx, plan, over)).catch(() => {})
+  }
+
   /** Renews claims, but those that somebody has locked. */
   async extend(held: readonly Held[]): Promise<Extended> {
     const plan = await this.plan()
     const place = placeOf(plan)
-    return this.#session.write(
+    const extended = await this.#session.write(
       async (tx) => {
         const renewed = await place.extend(tx, plan, held)
         const rest = held.filter((one) => !renewed.has(one))
@@ -210,6 +204,8 @@ export class PollRepository {
       },
       { retryMs: plan.timeoutMs / 3 },
     )
+    await this.#forgetNotes(plan, held)
+    return extended
   }
 
   /** Moves the cursor a page further, or looks through a page of notes; resolves to whether there may be more of it. */
