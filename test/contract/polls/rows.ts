@@ -203,11 +203,11 @@ export function describePollRows(context: Context): void {
     it('go on behind rows that where leaves out between two attempts, however many', async () => {
       const columns = 'id integer NOT NULL PRIMARY KEY, held integer DEFAULT 0'
       const name = await tableOf({ title: '', columns, row: { id: 'N' }, options: {} }, 30)
-      const options = { where: { held: 0 }, batch: { max: 1 }, backoff: { minSeconds: 1, maxSeconds: 1 } }
+      const options = { where: { held: 0 }, batch: { max: 1 }, backoff: { minSeconds: 100, maxSeconds: 100 } }
       const failing = poll(name, () => Promise.reject(new Error('no')), options)
       expect(await failing.once()).toMatchObject({ retried: 30 })
       await query(`UPDATE ${name} SET held = 1 WHERE n < 29`)
-      later(5)
+      later(105)
       expect(await poll(name, () => {}, options).once()).toMatchObject({ claimed: 1, done: 1 })
     })
 
