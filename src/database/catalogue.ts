@@ -4,11 +4,12 @@
  */
 import { RecentnError } from '../errors'
 import type { Reader, Row } from './engine'
-import type { Table, TableColumn, TableIndex } from './table'
+import { sqliteCollations } from './sqlite-collations'
+import type { Table, TableColumn, TableIndex, TableKind } from './table'
 
 type Quote = (part: string) => string
 
-export interface Catalogue extends Pick<Table, 'primaryKey' | 'indexes' | 'isTransactional'> {
+export interface Catalogue extends Pick<Table, 'primaryKey' | 'indexes'>, TableKind {
   columns: readonly Omit<TableColumn, 'isSelected'>[]
   /** SQL behind CREATE INDEX: the name of the index, and the table. */
   indexOn(quoted: Quote, index: string): string
@@ -28,7 +29,7 @@ async function mysqlCatalogue(reader: Reader, table: string, schema: string | un
   const parameters = schema === undefined ? [table] : [schema, table]
   const columns = await reader.rows(
     'SELECT column_name AS name, data_type AS type, character_maximum_length AS length, is_nullable AS nullable, extra AS extra, ' +
-      `column_type AS spec, datetime_precision AS digits FROM information_schema.columns WHERE ${where} ORDER BY ordinal_position`,
+      `column_type AS spec, datetime_precision AS digits, collation_name AS collated FROM information_schema.columns WHERE ${where} ORDER BY ordinal_position`,
     parameters,
   )
   // Each of the servers has a column of its own for indexes that it does not use.
@@ -36,15 +37,10 @@ async function mysqlCatalogue(reader: Reader, table: string, schema: string | un
     `SELECT * FROM information_schema.statistics WHERE ${where} ORDER BY index_name, seq_in_index`,
     parameters,
   )
-  const [made] = await reader.rows(
-    'SELECT e.transactions AS transactions FROM information_schema.tables t JOIN information_schema.engines e ' +
-      `ON e.engine = t.engine WHERE t.${where.replace(' AND ', ' AND t.')}`,
-    parameters,
-  )
   const texts = new Set(columns.filter(({ type }) => /text$/i.test(String(type))).map(({ name }) => name as string))
   const indexes = indexesOf(parts.map((part) => mysqlPart(part, texts)))
   return {
-    columns: columns.map(({ name, type, length, nullable, extra, spec, digits }) => ({
+    columns: columns.map(({ name, type, length, nullable, extra, spec, digits, collated }) => ({
       name: name as string,
       property: name as string,
       type: String(type).toLowerCase(),
@@ -54,12 +50,36 @@ async function mysqlCatalogue(reader: Reader, table: string, schema: string | un
       isUpdateTime: /on update/i.test(String(extra)),
       isGenerated: /(virtual|stored|persistent)/i.test(String(extra)),
       precision: digits === null ? null : Number(digits),
+      collation: collated as string | null,
     })),
     primaryKey: indexes.find(({ name }) => name === 'PRIMARY')?.columns ?? [],
     indexes,
-    // A view has no engine.
-    isTransactional: made === undefined || made.transactions !== 'NO',
+    ...(await mysqlKind(reader, where, parameters, table)),
     indexOn: (quoted, index) => `${quoted(index)} ON ${path(quoted, schema, table)}`,
+  }
+}
+
+async function mysqlKind(reader: Reader, where: string, parameters: string[], table: string): Promise<TableKind> {
+  const found = await reader.rows(
+    'SELECT t.table_schema AS home, t.table_name AS name, t.table_schema = DATABASE() AS is_own, t.table_type AS kind, ' +
+      'e.transactions AS transactions FROM information_schema.tables t ' +
+      `LEFT JOIN information_schema.engines e ON e.engine = t.engine WHERE t.${where.replace(' AND ', ' AND t.')}`,
+    parameters,
+  )
+  const row = found.find(({ name }) => name === table) ?? found[0]
+  const name = (row?.name ?? table) as string
+  const isView = /view/i.test(String(row?.kind))
+  // Asked of views only, and not by a join: MariaDB would open every table of the server.
+  const [view] = isView
+    ? await reader.rows(`SELECT is_updatable AS updatable FROM information_schema.views WHERE ${where}`, parameters)
+    : []
+  return {
+    fullName: row && Number(row.is_own) !== 1 ? `${row.home}.${name}` : name,
+    isView,
+    isUpdatable: !isView || view?.updatable === 'YES',
+    hasRowIds: true,
+    // A view has no engine.
+    isTransactional: row?.transactions !== 'NO',
   }
 }
 
@@ -99,13 +119,17 @@ async function sqliteCatalogue(reader: Reader, table: string, schema: string | u
   if (schema !== undefined) await mustBeAttached(reader, schema)
   const named = schema === undefined ? '?' : '?, ?'
   const parameters = schema === undefined ? [table] : [table, schema]
-  const columns = await reader.rows(`SELECT name, type, "notnull", pk FROM pragma_table_info(${named})`, parameters)
-  const inSchema = schema === undefined ? 'l.name' : 'l.name, ?'
-  const parts = await reader.rows(
-    `SELECT l.name AS name, i.name AS part, i."desc" AS descends, l."unique" AS is_unique FROM pragma_index_list(${named}) l ` +
-      `JOIN pragma_index_xinfo(${inSchema}) i WHERE l.partial = 0 AND i.key = 1 ORDER BY l.name, i.seqno`,
-    [...parameters, ...parameters.slice(1)],
+  // Hidden are the columns of virtual tables that take arguments; those above are computed.
+  const columns = await reader.rows(
+    `SELECT name, type, "notnull", pk, hidden FROM pragma_table_xinfo(${named}) WHERE hidden <> 1`,
+    parameters,
   )
+  const collations = await sqliteCollations(
+    reader,
+    path(quotedName, schema, table),
+    columns.map(({ name }) => name as string),
+  )
+  const { indexes, isKeyUnique } = await sqliteIndexes(reader, table, schema, collations)
   const keys = columns.filter(({ pk }) => Number(pk) > 0).sort((a, b) => Number(a.pk) - Number(b.pk))
   return {
     columns: columns.map((column) => ({
@@ -117,20 +141,64 @@ async function sqliteCatalogue(reader: Reader, table: string, schema: string | u
       isNullable: Number(column.notnull) === 0 && Number(column.pk) === 0,
       values: null,
       isUpdateTime: false,
-      isGenerated: false,
+      isGenerated: Number(column.hidden) > 0,
       precision: null,
+      collation: collations.get(column.name as string) ?? null,
     })),
-    primaryKey: keys.map(({ name }) => name as string),
+    primaryKey: isKeyUnique ? keys.map(({ name }) => name as string) : [],
+    indexes,
+    ...(await sqliteKind(reader, table, schema)),
+    indexOn: (quoted, index) => `${path(quoted, schema, index)} ON ${quoted(table)}`,
+  }
+}
+
+/** An index may compare in another way than its column does, by which rows are found: then it tells less, or cannot be walked. */
+async function sqliteIndexes(
+  reader: Reader,
+  table: string,
+  schema: string | undefined,
+  collations: ReadonlyMap<string, string>,
+): Promise<{ indexes: TableIndex[]; isKeyUnique: boolean }> {
+  const [named, inSchema] = schema === undefined ? ['?', 'l.name'] : ['?, ?', 'l.name, ?']
+  const parts = await reader.rows(
+    'SELECT l.name AS name, i.name AS part, i."desc" AS descends, l."unique" AS is_unique, l.origin AS origin, ' +
+      `i.coll AS coll FROM pragma_index_list(${named}) l JOIN pragma_index_xinfo(${inSchema}) i ` +
+      'WHERE l.partial = 0 AND i.key = 1 ORDER BY l.name, i.seqno',
+    schema === undefined ? [table] : [table, schema, schema],
+  )
+  const sees = parts.map(({ part, coll }) => {
+    const ofColumn = collations.get(part as string) ?? 'BINARY'
+    const isSame = String(coll).toUpperCase() === ofColumn
+    // What is unique by more than its bytes is unique by these as well.
+    return { isSame, isUnique: isSame || ofColumn === 'BINARY' }
+  })
+  return {
     indexes: indexesOf(
-      parts.map(({ name, part, descends, is_unique: isUnique }) => ({
+      parts.map(({ name, part, descends, is_unique: isUnique }, at) => ({
         index: name as string,
         isUnique: Number(isUnique) === 1,
-        column: part as string | null,
-        walked: Number(descends) === 1 ? null : (part as string | null),
+        column: sees[at]?.isUnique ? (part as string | null) : null,
+        walked: sees[at]?.isSame && Number(descends) === 0 ? (part as string | null) : null,
       })),
     ),
+    isKeyUnique: parts.every(({ origin }, at) => origin !== 'pk' || sees[at]?.isUnique === true),
+  }
+}
+
+async function sqliteKind(reader: Reader, table: string, schema: string | undefined): Promise<TableKind> {
+  const [row] = await reader.rows(
+    `SELECT schema AS home, name, type, wr FROM pragma_table_list WHERE name = ? COLLATE NOCASE ` +
+      `AND (? IS NULL OR schema = ? COLLATE NOCASE) ORDER BY schema = 'temp' DESC, schema = 'main' DESC`,
+    [table, schema ?? null, schema ?? null],
+  )
+  const name = (row?.name ?? table) as string
+  const isView = row?.type === 'view'
+  return {
+    fullName: row && row.home !== 'main' ? `${row.home}.${name}` : name,
+    isView,
+    isUpdatable: !isView,
+    hasRowIds: !isView && Number(row?.wr ?? 0) === 0,
     isTransactional: true,
-    indexOn: (quoted, index) => `${path(quoted, schema, index)} ON ${quoted(table)}`,
   }
 }
 
@@ -145,6 +213,8 @@ async function mustBeAttached(reader: Reader, schema: string): Promise<void> {
 }
 
 // ---- of both
+
+const quotedName: Quote = (part) => `"${part.replaceAll('"', '""')}"`
 
 function path(quoted: Quote, schema: string | undefined, name: string): string {
   return schema === undefined ? quoted(name) : `${quoted(schema)}.${quoted(name)}`
@@ -163,10 +233,12 @@ function indexesOf(parts: readonly Part[]): TableIndex[] {
   for (const part of parts) byName.set(part.index, [...(byName.get(part.index) ?? []), part])
   return [...byName].map(([name, ofIndex]) => {
     const columns = untilNull(ofIndex.map(({ column }) => column))
+    const walked = untilNull(ofIndex.map((part) => part.walked))
     return {
       name,
       columns,
-      walked: untilNull(ofIndex.map(({ walked }) => walked)),
+      walked,
+      isWalkedWhole: walked.length === ofIndex.length,
       isUnique: ofIndex[0]?.isUnique === true && columns.length === ofIndex.length,
     }
   })

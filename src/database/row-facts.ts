@@ -20,6 +20,10 @@ export interface RowFacts {
   holdsTimes(type: string): boolean
   /** True where an index is followed by the primary key, as by further columns. */
   endsWithKey(keyTypes: readonly string[]): boolean
+  /** Whether =, > and ORDER BY of a column mean what its literals say: not where two texts count as one, or an ENUM. */
+  ordersWhole(type: string, collation: string | null): boolean
+  /** SQL: by how many seconds dates are ahead of UTC in this session, at a time in seconds since 1970; null where never. */
+  readonly offsetAt: ((seconds: number) => string) | null
   /** SQL of a column in CREATE INDEX. */
   indexed(column: string, type: string): string
   updateOne(table: string, sets: string, where: string): string
@@ -29,12 +33,16 @@ export interface RowFacts {
 const NUMBERS = /^(tinyint|smallint|mediumint|int|integer|bigint|year|decimal|numeric)$/
 const WHOLE = /^(tinyint|smallint|mediumint|int|integer|bigint)$/
 const FLOATS = /^(float|double|real)$/
-const BYTES = /^(binary|varbinary|tinyblob|blob|mediumblob|longblob|bit)$/
+const BYTES =
+  /^(binary|varbinary|tinyblob|blob|mediumblob|longblob|vector|point|linestring|polygon|geometry|multi\w+|geom\w*collection)$/
 const TIMES = /^(date|datetime|timestamp|time)$/
+/** Of which MariaDB makes texts that it takes back. */
+const NAMES = /^(uuid|inet4|inet6)$/
 const TEXTS = /^(char|varchar|tinytext|text|mediumtext|longtext|enum|set)$/
 
 function mysqlExact(column: string, type: string): string {
   if (NUMBERS.test(type)) return `CAST(${column} AS CHAR)`
+  if (type === 'bit') return `CAST(CAST(${column} AS UNSIGNED) AS CHAR)`
   // As text a FLOAT keeps six digits only.
   if (FLOATS.test(type)) return `CAST(${column} + 0e0 AS CHAR)`
   if (BYTES.test(type)) return `CONCAT('x''', HEX(${column}), '''')`
@@ -65,6 +73,11 @@ export const mysqlRows: RowFacts = {
   never: (type) => (type === 'bigint' ? '9223372036854775807' : type === 'timestamp' ? "'2038-01-01'" : "'9999-12-31'"),
   holdsTimes: (type) => /^(bigint|datetime|timestamp)$/.test(type),
   endsWithKey: () => true,
+  ordersWhole: (type, collation) =>
+    [NUMBERS, FLOATS, TIMES, NAMES].some((types) => types.test(type)) ||
+    /^(bit|binary|varbinary)$/.test(type) ||
+    (/char|text/.test(type) && /_bin$/.test(collation ?? '')),
+  offsetAt: (seconds) => `TIMESTAMPDIFF(SECOND, '1970-01-01', FROM_UNIXTIME(${seconds})) - ${seconds}`,
   // Of a TEXT the servers index a beginning only.
   indexed: (column, type) => (/text|blob/.test(type) ? `${column}(64)` : column),
   updateOne: (table, sets, where) => `UPDATE ${table} SET ${sets} WHERE ${where} LIMIT 1`,
@@ -77,14 +90,19 @@ const sqliteTime: RowFacts['time'] = (ms, type) =>
 
 /** Whatever its column is declared as, each value has its own type. */
 export const sqliteRows: RowFacts = {
-  exact: (column) => `quote(${column})`,
-  literal: /^(?:NULL|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|'(?:[^']|'')*'|x'[0-9a-f]*')$/i,
-  rowKey: (exacts) => exacts.join(" || ',' || "),
+  // quote() ends a text at a zero in it.
+  exact: (column) =>
+    `CASE WHEN typeof(${column}) = 'text' AND instr(${column}, char(0)) > 0 ` +
+    `THEN 'CAST(x''' || hex(${column}) || ''' AS TEXT)' ELSE quote(${column}) END`,
+  literal: /^(?:NULL|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|'(?:[^']|'')*'|x'[0-9a-f]*'|CAST\(x'[0-9a-f]*' AS TEXT\))$/i,
+  rowKey: (exacts) => exacts.map((exact) => `(${exact})`).join(" || ',' || "),
   time: sqliteTime,
   timeNotBefore: sqliteTime,
   never: (type) => (/int|num/.test(type) ? '9223372036854775807' : "'9999-12-31 00:00:00.000'"),
   holdsTimes: (type) => /int|num|date|time|text|char/.test(type),
   endsWithKey: (keyTypes) => keyTypes.length === 1 && keyTypes[0] === 'integer',
+  ordersWhole: (_, collation) => collation === 'BINARY',
+  offsetAt: null,
   indexed: (column) => column,
   updateOne: (table, sets, where) =>
     `UPDATE ${table} SET ${sets} WHERE _rowid_ = (SELECT _rowid_ FROM ${table} WHERE ${where} LIMIT 1)`,

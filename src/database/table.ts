@@ -25,6 +25,8 @@ export interface TableColumn {
   isGenerated: boolean
   /** Digits of a second that a date and time keeps; null where it is none, or keeps all that it is given. */
   precision: number | null
+  /** By which texts are compared, as the database names it; null for what is no text. */
+  collation: string | null
   /** False for a column that an entity does not load, or does not have. */
   isSelected: boolean
 }
@@ -35,11 +37,25 @@ export interface TableIndex {
   columns: readonly string[]
   /** Those along which a statement can go in ascending order: none of an index that the server hides or ignores. */
   walked: readonly string[]
+  /** Those are all that it has. */
+  isWalkedWhole: boolean
   /** Of the columns, and of nothing else. */
   isUnique: boolean
 }
 
-export interface Table {
+export interface TableKind {
+  /** As the catalogue spells it, however it was named; with its schema where that is not the store's own. */
+  fullName: string
+  isView: boolean
+  /** False for a view whose rows can't be changed. */
+  isUpdatable: boolean
+  /** False where SQLite knows no row but by its primary key. */
+  hasRowIds: boolean
+  /** False where a transaction that fails leaves what it did, and a lock is none. */
+  isTransactional: boolean
+}
+
+export interface Table extends TableKind {
   /** As the user named it. */
   name: string
   /** SQL. */
@@ -48,14 +64,15 @@ export interface Table {
   /** Unescaped; none where there is no primary key. */
   primaryKey: readonly string[]
   indexes: readonly TableIndex[]
-  /** False where a transaction that fails leaves what it did, and a lock is none. */
-  isTransactional: boolean
+  /** SQL: what is read of a row. */
+  selected: string
   /** SQL of a column. */
   escape(column: string): string
   /** SQL that makes an index of columns, each of which is SQL. */
   createIndex(index: string, columns: readonly string[]): string
-  /** A row, by the names of its columns, as the user's code knows it: an entity with its transformers applied. */
-  rowOf(raw: Row): ObjectLiteral
+  /** A row, by the names of its columns, as the user's code knows it: an entity with its transformers applied. Without
+   * the `hidden` columns, of which an entity that is saved writes nothing. */
+  rowOf(raw: Row, hidden?: ReadonlySet<string>): ObjectLiteral
 }
 
 /** Describes a table. Throws `invalid_input` for an entity that the DataSource does not have, and for no such table. */
@@ -74,6 +91,7 @@ export async function describeTable(
   const { indexOn, ...found } = await session.read((reader) => catalogueOf(reader, metadata?.tablePath ?? name))
   if (found.columns.length === 0) throw new RecentnError('invalid_input', `There is no table ${name}`)
   const mapped = new Map(metadata?.columns.map((column) => [column.databaseName, column]))
+  const selects = (column: string) => mapped.get(column)?.isSelect === true
   return {
     ...found,
     name,
@@ -81,24 +99,40 @@ export async function describeTable(
     columns: found.columns.map((column) => ({
       ...column,
       property: mapped.get(column.name)?.propertyPath ?? column.name,
-      isSelected: metadata === null || mapped.get(column.name)?.isSelect === true,
+      isSelected: metadata === null || selects(column.name),
     })),
+    // By name, so that INVISIBLE columns of an entity come too.
+    selected:
+      metadata === null
+        ? '*'
+        : found.columns
+            .filter((column) => selects(column.name))
+            .map((column) => escaped(column.name))
+            .join(', ') || '*',
     escape: escaped,
     createIndex: (index, on) => `CREATE INDEX ${indexOn(escaped, index)} (${on.join(', ')})`,
-    rowOf: metadata ? (raw) => entityOf(source, metadata, raw) : (raw) => ({ ...raw }),
+    rowOf: (raw, hidden = NONE) => (metadata ? entityOf(source, metadata, raw, hidden) : without(raw, hidden)),
   }
 }
+
+const NONE: ReadonlySet<string> = new Set()
 
 function nameOf(target: EntityTarget<ObjectLiteral>): string {
   return typeof target === 'function' ? target.name : JSON.stringify(target)
 }
 
-/** As TypeORM makes one, without its relations. */
-function entityOf(source: DataSource, metadata: EntityMetadata, raw: Row): ObjectLiteral {
+/** As TypeORM makes one, without its relations, and without what is told by `@AfterLoad`. */
+function entityOf(source: DataSource, metadata: EntityMetadata, raw: Row, hidden: ReadonlySet<string>): ObjectLiteral {
   const entity = metadata.create() as ObjectLiteral
   for (const column of metadata.columns) {
-    if (!(column.databaseName in raw) || column.isVirtual) continue
-    column.setEntityValue(entity, source.driver.prepareHydratedValue(raw[column.databaseName], column))
+    if (!(column.databaseName in raw) || column.isVirtual || !column.isSelect) continue
+    // Its class may have given it a value.
+    if (hidden.has(column.databaseName)) column.setEntityValue(entity, undefined)
+    else column.setEntityValue(entity, source.driver.prepareHydratedValue(raw[column.databaseName], column))
   }
   return entity
+}
+
+function without(raw: Row, hidden: ReadonlySet<string>): Row {
+  return Object.fromEntries(Object.entries(raw).filter(([name]) => !hidden.has(name)))
 }

@@ -92,6 +92,20 @@ describe.each(ENGINES)('cron-poller', (engine) => {
       // It comes again after a minute at the earliest.
       expect(await cron()).toMatchObject({ code: 0, stdout: expect.stringContaining('0 claimed') })
     })
+
+    it('and tells of whom it gave up without trying again', async () => {
+      await signUp('anna', 'fred')
+      held = []
+      const killed = cron()
+      await until('both mails are under way', () => held?.length === 2)
+      // As if a run had been killed at its last attempt, long ago.
+      await store.dataSource.query('UPDATE poll_claims SET attempts = 3, due_at_ms = 1')
+      held = null
+      const { code, stdout } = await cron()
+      expect([code, stdout]).toEqual([1, 'signups: 0 claimed, 0 welcomed, 0 to try again, 2 given up, 0 lost\n'])
+      service.close()
+      await killed
+    })
   })
 })
 

@@ -52,6 +52,23 @@ export const POLL_TABLES: readonly PollTable[] = [
     failed: 'state = 9',
   },
   {
+    title: 'an id and a status that is null while a row waits',
+    columns: 'id bigint NOT NULL PRIMARY KEY, status varchar(30)',
+    indexes: ['status, id'],
+    row: { id: '1000 + N' },
+    options: { status: { column: 'status', ready: null } },
+    ...NOTHING_BUT_STATUS,
+  },
+  {
+    title: 'an id, a status that is null while a row waits, and columns for claims',
+    columns: `id bigint NOT NULL PRIMARY KEY, status varchar(30), next_at bigint, ${OWN}`,
+    indexes: ['status, next_at, id'],
+    row: { id: '1000 + N' },
+    options: { status: { column: 'status', ready: null }, claim: CLAIM },
+    done: "status = 'done' AND claimed_by IS NULL AND last_error IS NULL",
+    failed: "status = 'error' AND last_error LIKE 'row%' AND tries = 2",
+  },
+  {
     title: 'an id, a status, and columns for claims',
     columns: `id bigint NOT NULL PRIMARY KEY, status varchar(30) NOT NULL DEFAULT 'new', next_at bigint, ${OWN}`,
     indexes: ['status, next_at, id'],

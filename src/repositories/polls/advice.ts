@@ -18,18 +18,30 @@ export function adviceOf(shape: Shape, engine: Engine): Advice {
   const suffix = engine.rowFacts.endsWithKey(table.primaryKey.map((name) => typeOf(shape, name)))
     ? table.primaryKey
     : []
-  const walkedOf = ({ columns, walked }: TableIndex) => {
-    const behind = walked.length === columns.length ? suffix.filter((name) => !walked.includes(name)) : []
+  const walkedOf = ({ walked, isWalkedWhole }: TableIndex) => {
+    const behind = isWalkedWhole ? suffix.filter((name) => !walked.includes(name)) : []
     return [...walked, ...behind]
   }
   const found = table.indexes.find((index) => sameStart(walkedOf(index), wanted))
   if (found) return { index: isNamed(found) ? found.name : null, advice: null }
-  const columns = wanted.map((name) => engine.rowFacts.indexed(table.escape(name), typeOf(shape, name)))
+  if (table.isView) return { index: null, advice: null }
+  // What the engine adds by itself is not named: the whole may be longer than an index may be.
+  const columns = withoutSuffix(wanted, suffix).map((name) =>
+    engine.rowFacts.indexed(table.escape(name), typeOf(shape, name)),
+  )
   const statement = table.createIndex(freeName(shape, wanted), columns)
   return {
     index: null,
     advice: `recentn polls ${table.name} without a fitting index: each claim goes through the table. This helps: ${statement}`,
   }
+}
+
+function withoutSuffix(wanted: readonly string[], suffix: readonly string[]): readonly string[] {
+  for (let length = 1; length < wanted.length; length++) {
+    const start = wanted.slice(0, length)
+    if (sameStart([...start, ...suffix.filter((name) => !start.includes(name))], wanted)) return start
+  }
+  return wanted
 }
 
 export function isPrimary({ identity, table }: Shape): boolean {

@@ -5,19 +5,19 @@
  * it. With a status the row itself says whether it may be claimed, and what stands here are attempts, errors and when
  * the claim runs out. Without one a row may be claimed when nothing stands here about it.
  */
-import type { Parameter, Reader, Tx } from '../../database/engine'
+import type { Parameter, Reader, Statement, Tx } from '../../database/engine'
 import { placeholders } from '../../database/engine'
 import { chunksOf } from '../chunks'
 import { STATE } from './claim-state'
 import {
   Conditions,
-  checkClaimed,
   chooseRows,
   deleteRow,
   type Held,
   type Limits,
   Lost,
   MAX_ROWS,
+  markRows,
   NEVER_MS,
   type Outcome,
   type Place,
@@ -27,17 +27,23 @@ import {
 import { lockCursor } from './cursor'
 import { takeDue } from './due'
 import { checkedLiteral, type RowRef } from './identity'
+import { note } from './notes'
 import type { Plan } from './plan'
 
 /** Of rows that a claim takes, beside those whose time has come. */
-export async function freshConditions(reader: Reader, plan: Plan, cursor: string | null): Promise<Conditions> {
+export async function freshConditions(
+  reader: Reader,
+  plan: Plan,
+  cursor: string | null,
+  except?: Statement | null,
+): Promise<Conditions> {
   const { table, identity, status, sequence, where } = plan
   const conditions = new Conditions()
-  if (status) conditions.and(`${status.column} = ?`, [status.ready])
+  if (status) conditions.and(status.isReady.sql, status.isReady.parameters)
   if (sequence && cursor !== null) {
     conditions.and(`${table.escape(sequence.name)} > ${checkedLiteral(reader.engine.rowFacts, cursor)}`)
   }
-  if (where) conditions.and(where.sql, where.parameters)
+  conditions.andAll(where).andAll(except)
   const waits = `(c.state = ${STATE.waiting} AND c.due_at_ms > ${reader.now})`
   // Rows that are alike share one name: one of them at a time.
   const taken = !status ? '' : identity.isKey ? ` AND ${waits}` : ` AND (c.state = ${STATE.claimed} OR ${waits})`
@@ -54,7 +60,7 @@ async function take(tx: Tx, plan: Plan, asked: Limits, claimKey: string): Promis
   const due = await takeDue(tx, plan, limits, claimKey)
   const left = limits.max - due.held.length
   if (left <= 0) return due
-  const rows = await chooseRows(tx, plan, await freshConditions(tx, plan, cursor), left)
+  const rows = await chooseRows(tx, plan, await freshConditions(tx, plan, cursor, limits.except), left)
   const fresh = await note(
     tx,
     plan,
@@ -64,67 +70,12 @@ async function take(tx: Tx, plan: Plan, asked: Limits, claimKey: string): Promis
   const { status } = plan
   if (status) {
     const refs = fresh.map(({ ref }) => ref)
-    const [sets, fence] = [`${status.column} = ?`, `${status.column} = ?`]
-    const changed = await updateRows(tx, plan, refs, [sets, status.claimed ?? claimKey], [fence, status.ready])
-    checkClaimed(plan, refs.length, changed)
+    const sets = [`${status.column} = ?`, status.claimed ?? claimKey] as const
+    const fence = [status.isReady.sql, ...status.isReady.parameters] as const
+    await markRows(tx, plan, refs, sets, fence)
   }
   const marked = fresh.map((held) => ({ ...held, ref: { ...held.ref, claimedBy: claimKey } }))
-  return { held: [...due.held, ...marked], givenUp: due.givenUp }
-}
-
-/** Notes claims, of those rows that nobody else has by now. In the order of the key, as every such transaction does. */
-async function note(tx: Tx, plan: Plan, refs: readonly RowRef[], claimKey: string): Promise<Held[]> {
-  const held: Held[] = []
-  const sorted = [...refs].sort((a, b) => (a.rowKey < b.rowKey ? -1 : 1))
-  for (const chunk of chunksOf(sorted, MAX_ROWS)) {
-    const { sql, parameters } = noteSql(tx, plan, chunk, claimKey)
-    await tx.run(sql, parameters)
-    const keys = chunk.map(({ rowKey }) => rowKey)
-    const mine = await tx.rows(
-      `SELECT row_key, attempts FROM poll_claims WHERE poll_id = ${plan.pollId} AND row_key IN (${placeholders(keys.length)}) AND claim_key = ?`,
-      [...keys, claimKey],
-    )
-    const attempts = new Map(mine.map((row) => [row.row_key as string, Number(row.attempts)]))
-    for (const ref of chunk) {
-      const tried = attempts.get(ref.rowKey)
-      if (tried !== undefined) held.push({ ref, claimKey, attempts: tried, ranOut: false })
-    }
-  }
-  const byRef = new Map(held.map((one) => [one.ref, one]))
-  return refs.flatMap((ref) => byRef.get(ref) ?? [])
-}
-
-function noteSql(
-  tx: Tx,
-  plan: Plan,
-  refs: readonly RowRef[],
-  claimKey: string,
-): { sql: string; parameters: Parameter[] } {
-  const { engine, now } = tx
-  const rows = refs
-    .map(() => `(${plan.pollId}, ?, ${STATE.claimed}, ${now} + ${plan.timeoutMs}, ?, 1, ${now}, ?)`)
-    .join(', ')
-  const insert =
-    'INSERT INTO poll_claims (poll_id, row_key, state, due_at_ms, claim_key, attempts, first_claimed_at_ms, row_values) ' +
-    `VALUES ${rows} ${engine.onDuplicate('poll_id, row_key')} `
-  const parameters = refs.flatMap(({ rowKey, values }) => [rowKey, claimKey, JSON.stringify(values)])
-  return { sql: insert + (plan.status ? anewSql(tx, plan) : 'poll_id = poll_claims.poll_id'), parameters }
-}
-
-/** What stands there of a row that its status says is ready: an earlier attempt. `state` comes last: the others look at it. */
-function anewSql({ engine }: Tx, { identity }: Plan): string {
-  const { proposed } = engine
-  const state = 'poll_claims.state'
-  const earlier = `${state} IN (${STATE.claimed}, ${STATE.waiting})`
-  const anew = (column: string, value: string) =>
-    `${column} = ${identity.isKey ? value : `CASE WHEN ${state} = ${STATE.claimed} THEN poll_claims.${column} ELSE ${value} END`}`
-  return [
-    anew('attempts', `CASE WHEN ${earlier} THEN poll_claims.attempts + 1 ELSE 1 END`),
-    anew('error', `CASE WHEN ${earlier} THEN poll_claims.error ELSE NULL END`),
-    anew('due_at_ms', proposed('due_at_ms')),
-    anew('claim_key', proposed('claim_key')),
-    anew('state', proposed('state')),
-  ].join(', ')
+  return { ...due, held: [...due.held, ...marked] }
 }
 
 /** The row before the note: while somebody else holds the row, nobody waits for its note, which is renewed meanwhile. */
@@ -227,4 +178,22 @@ function mineSql({ pollId }: Plan, held: readonly Held[]): { sql: string; parame
   }
 }
 
-export const claimsTable: Place = { take, end, extend, stillHeld }
+function mark({ status }: Plan, claimKey: string): Statement | null {
+  return status && { sql: `${status.column} = ?`, parameters: [status.claimed ?? claimKey] }
+}
+
+/** The row, where it says whose it is, and the note. */
+async function lockNow(tx: Tx, plan: Plan, held: Held): Promise<boolean> {
+  const marked = mark(plan, held.claimKey)
+  if (marked) {
+    const { sql, parameters } = plan.identity.any([held.ref])
+    const find = `SELECT 1 FROM ${plan.table.path} WHERE ${sql} AND ${marked.sql} LIMIT 1`
+    const values = [...parameters, ...marked.parameters]
+    const free = await tx.rows(`${find}${tx.engine.forUpdateSkipLocked}`, values)
+    // Where it is not there any more, or was changed, only the note is left to be ended.
+    if (free.length === 0 && (await tx.rows(find, values)).length > 0) return false
+  }
+  return (await stillHeld(tx, plan, [held], tx.engine.forUpdateSkipLocked)).has(held)
+}
+
+export const claimsTable: Place = { take, mark, lockNow, end, extend, stillHeld }

@@ -4,11 +4,13 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { ObjectLiteral } from 'typeorm'
-import type { Engine, Parameter, Reader, Row, Tx } from '../../database/engine'
+import type { Engine, Parameter, Reader, Row, Statement, Tx } from '../../database/engine'
 import { RecentnError } from '../../errors'
 import { chunksOf } from '../chunks'
 import type { RowRef } from './identity'
 import type { Plan } from './plan'
+import { isRefusal, RefusedClaim } from './refused'
+import type { Loaded } from './rows'
 
 /** Rows of one statement. */
 export const MAX_ROWS = 250
@@ -24,10 +26,14 @@ export interface Held {
   attempts: number
   /** The claim before this one ran out: the row may have killed who had it. */
   ranOut: boolean
+  /** Set where it could not be renewed in its row, and was noted elsewhere. */
+  isNoted?: boolean
+  /** Set once it is over: a note that comes later is for nothing. */
+  isEnded?: boolean
 }
 
 export interface Claim extends Held {
-  row: ObjectLiteral
+  row: Loaded
 }
 
 /** A row whose last attempt never came to an end, as it was before that was noted, or the row deleted. */
@@ -41,6 +47,8 @@ export interface Limits {
   max: number
   /** Of those whose claim before ran out: as many as begin at once, so that none waits behind one that kills. */
   ranOut: number
+  /** Left out. */
+  except?: Statement | null
 }
 
 /**
@@ -70,6 +78,10 @@ export class Careful {
 export interface Taken {
   held: Held[]
   givenUp: GivenUp[]
+  /** Each of one row, which is looked at again later. */
+  refused?: RefusedClaim[]
+  /** Rows were passed over that would keep others waiting no more if it was looked again. */
+  isMore?: boolean
 }
 
 /** What becomes of a claim. */
@@ -84,6 +96,10 @@ export type Outcome =
 /** Where claims are noted: in the row, or in recentn's own table. */
 export interface Place {
   take(tx: Tx, plan: Plan, limits: Limits, claimKey: string): Promise<Taken>
+  /** What is true of a row while it has this claim; null where the row does not say. */
+  mark(plan: Plan, claimKey: string): Statement | null
+  /** Locks what the end of a claim changes, without waiting; false: somebody has it locked, or the claim is not held. */
+  lockNow(tx: Tx, plan: Plan, held: Held): Promise<boolean>
   /** False: the claim is not held any more, and nothing was changed. */
   end(tx: Tx, plan: Plan, held: Held, outcome: Outcome): Promise<boolean>
   /** Renews claims but those that somebody has locked, which nobody else can take meanwhile; resolves to those renewed. */
@@ -106,8 +122,19 @@ export class Conditions {
     return this
   }
 
+  andAll(statement: Statement | null | undefined): this {
+    return statement ? this.and(statement.sql, statement.parameters) : this
+  }
+
+  /** All of them as one; null where there are none. */
+  get all(): Statement | null {
+    if (this.#parts.length === 0) return null
+    return { sql: this.#parts.join(' AND '), parameters: this.parameters }
+  }
+
+  /** With its WHERE. */
   get sql(): string {
-    return this.#parts.length === 0 ? '' : ` WHERE ${this.#parts.join(' AND ')}`
+    return this.all ? ` WHERE ${this.all.sql}` : ''
   }
 }
 
@@ -133,9 +160,23 @@ export function checkClaimed({ table }: Plan, chosen: number, claimed: number): 
   if (chosen === claimed) return
   throw new RecentnError(
     'database_refused',
-    `Of ${chosen} rows of ${table.name} that were chosen ${claimed} can be found once they are claimed: is there a null in ` +
-      'their key, or a trigger that changes what tells them apart?',
+    `Of ${chosen} rows of ${table.name} that were chosen ${claimed} can be found as they were marked: is there a null in ` +
+      'their key, or a trigger that changes their key, or the status or batch key that is written?',
   )
+}
+
+/** Marks rows that are locked as claimed. Throws a `RefusedClaim` where the table does not let it. */
+export async function markRows(
+  tx: Tx,
+  plan: Plan,
+  refs: readonly RowRef[],
+  sets: readonly [string, ...Parameter[]],
+  condition: readonly [string, ...Parameter[]],
+): Promise<void> {
+  const marking = updateRows(tx, plan, refs, sets, condition).catch((error: unknown) => {
+    throw isRefusal(tx.engine, error) ? new RefusedClaim(plan, refs, error) : error
+  })
+  checkClaimed(plan, refs.length, await marking)
 }
 
 /** Sets columns of rows; resolves to how many there were. */
@@ -174,41 +215,13 @@ export async function deleteRow(
   return tx.run(statement, [...parameters, ...compared])
 }
 
-/** The rows as the user's code knows them, by row key. */
-export async function readRows(
-  reader: Reader,
-  plan: Plan,
-  refs: readonly RowRef[],
-): Promise<Map<string, ObjectLiteral>> {
-  const { table, identity } = plan
-  const rows = new Map<string, ObjectLiteral>()
-  for (const chunk of chunksOf(refs, identity.isKey ? MAX_ROWS : 1)) {
-    const { sql, parameters } = identity.any(chunk)
-    const found = await reader.rows(
-      `SELECT *, ${identity.rowKey} AS recentn_row_key FROM ${table.path} WHERE ${sql}`,
-      parameters,
-    )
-    for (const { recentn_row_key: rowKey, ...raw } of found) {
-      // Without a key it is by itself, and may have changed since it was named.
-      rows.set(identity.isKey ? (rowKey as string) : (chunk[0] as RowRef).rowKey, table.rowOf(raw))
-    }
-  }
-  return rows
-}
-
-/** The row of what is about to be given up. */
-export async function asGivenUp(reader: Reader, plan: Plan, held: Held): Promise<GivenUp> {
-  const rows = await readRows(reader, plan, [held.ref])
-  return { ...held, row: rows.get(held.ref.rowKey) ?? null, error: unfinished(held.attempts) }
-}
-
 /** False: the table refuses what the work does, and nothing of its last statement is left. */
 export async function accepted(tx: Tx, work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work()
     return true
   } catch (error) {
-    if (error instanceof RecentnError || tx.engine.failure(error) !== 'other') throw error
+    if (!isRefusal(tx.engine, error)) throw error
     return false
   }
 }

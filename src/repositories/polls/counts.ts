@@ -1,5 +1,5 @@
 /** How many rows of a poll stand where. Each number is counted along an index where there is one. */
-import type { Parameter, Reader } from '../../database/engine'
+import type { Parameter, Reader, Statement } from '../../database/engine'
 import { STATE } from './claim-state'
 import type { Conditions } from './claims'
 import { freshConditions } from './claims-table'
@@ -16,8 +16,8 @@ export function countsOf(reader: Reader, plan: Plan): Promise<PollCounts> {
 async function ownCounts(reader: Reader, plan: Plan, own: OwnColumns): Promise<PollCounts> {
   const { status } = plan
   const now = reader.engine.rowFacts.time(reader.now, own.timeType)
-  const open = status ? `${status.column} = ? AND` : ''
-  const values = status ? [status.ready] : []
+  const open = status ? `${status.isReady.sql} AND` : ''
+  const values = status?.isReady.parameters ?? []
   const ended = (word: string, value: Parameter | undefined): [string, Parameter] =>
     status ? [`${status.column} = ?`, value as Parameter] : [`${own.claim} = ?`, word]
   const notEnded = `${own.claim} IS NOT NULL AND ${own.claim} NOT IN ('done', 'error')`
@@ -49,7 +49,8 @@ async function notedCounts(reader: Reader, plan: Plan): Promise<PollCounts> {
     // With a status those that are due again stand in the table as ready; what ran out does not.
     ready: fresh + claimed.due + (status ? 0 : waiting.due),
     claimed: claimed.claims - claimed.due,
-    waiting: waiting.claims - waiting.due,
+    // Notes stay for a while when their rows are changed or deleted.
+    waiting: waiting.claims > waiting.due ? await countWaiting(reader, plan) : 0,
     failed: plan.deletesFailed
       ? null
       : status
@@ -64,9 +65,24 @@ async function notedCounts(reader: Reader, plan: Plan): Promise<PollCounts> {
   }
 }
 
-export async function isAnyReady(reader: Reader, plan: Plan): Promise<boolean> {
+function countWaiting(reader: Reader, plan: Plan): Promise<number> {
+  const { table, identity, status, pollId } = plan
+  const notes =
+    `(SELECT c.state FROM poll_claims c WHERE c.poll_id = ${pollId} AND c.row_key = ${identity.rowKey} ` +
+    `AND c.state = ${STATE.waiting} AND c.due_at_ms > ${reader.now} LIMIT 1) IS NOT NULL`
+  const ready = status ? `${status.isReady.sql} AND ` : ''
+  return countBy(
+    reader,
+    `SELECT COUNT(*) AS found FROM ${table.path} WHERE ${ready}${notes}`,
+    status?.isReady.parameters ?? [],
+  )
+}
+
+export async function isAnyReady(reader: Reader, plan: Plan, except: Statement | null): Promise<boolean> {
   const cursor = plan.sequence ? await cursorOf(reader, plan) : null
-  const conditions = plan.own ? ownConditions(reader, plan) : await freshConditions(reader, plan, cursor)
+  const conditions = plan.own
+    ? ownConditions(reader, plan, except)
+    : await freshConditions(reader, plan, cursor, except)
   const rows = await reader.rows(`SELECT 1 FROM ${plan.table.path}${conditions.sql} LIMIT 1`, conditions.parameters)
   if (rows.length > 0 || plan.own) return rows.length > 0
   const due = await reader.rows(

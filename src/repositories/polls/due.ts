@@ -7,49 +7,89 @@ import type { Tx } from '../../database/engine'
 import { STATE } from './claim-state'
 import {
   accepted,
-  asGivenUp,
   Careful,
-  checkClaimed,
   deleteRow,
   type Held,
   type Limits,
+  markRows,
   NEVER_MS,
   type Taken,
   unfinished,
   updateRows,
 } from './claims'
 import type { Plan } from './plan'
+import { RefusedClaim } from './refused'
+import { asGivenUp } from './rows'
 
 interface Due extends Held {
   /** Of the claim that ran out. */
   before: string
+  dueAt: bigint
 }
 
-export async function takeDue(tx: Tx, plan: Plan, limits: Limits, claimKey: string): Promise<Taken> {
-  const taken: Taken = { held: [], givenUp: [] }
+/** Rows that one claim looks at: of more the next one sees to. */
+const MOST = 500
+/** Of a page behind rows that were passed over. */
+const PAGE = 50
+
+export async function takeDue(tx: Tx, plan: Plan, limits: Limits, claimKey: string): Promise<Required<Taken>> {
+  const taken: Required<Taken> = { held: [], givenUp: [], refused: [], isMore: false }
   const careful = new Careful(limits, plan.maxAttempts)
   const states = plan.status ? [STATE.claimed] : [STATE.claimed, STATE.waiting]
+  let looked = 0
   for (const state of states) {
-    if (taken.held.length >= limits.max) break
-    for (const due of await chooseDue(tx, plan, state, limits.max - taken.held.length, claimKey)) {
-      if (!(await isThere(tx, plan, due))) continue
-      if (due.ranOut && due.attempts > plan.maxAttempts) {
-        taken.givenUp.push(await asGivenUp(tx, plan, { ...due, attempts: due.attempts - 1 }))
-        await giveUp(tx, plan, due)
-      } else if (!due.ranOut || careful.takes(due.attempts)) {
-        taken.held.push(await takeAgain(tx, plan, due))
-      }
+    let last: Due | undefined
+    for (let isEnd = false; !isEnd && taken.held.length < limits.max; ) {
+      if (looked >= MOST) return taken
+      const left = limits.max - taken.held.length
+      // Those that are locked, or not to be taken now, keep the ones behind them waiting no longer than this.
+      const page = last ? Math.max(left, PAGE) : left
+      const found = await chooseDue(tx, plan, state, page, claimKey, last)
+      for (const due of found) if (taken.held.length < limits.max) await takeOne(tx, plan, due, careful, taken)
+      looked += found.length
+      last = found.at(-1)
+      isEnd = found.length < page
     }
   }
+  taken.isMore = false
   return taken
 }
 
-async function chooseDue(tx: Tx, plan: Plan, state: number, max: number, claimKey: string): Promise<Due[]> {
+async function takeOne(tx: Tx, plan: Plan, due: Due, careful: Careful, taken: Required<Taken>): Promise<void> {
+  const found = await lookAt(tx, plan, due)
+  if (found === 'put off') taken.isMore = true
+  if (found !== 'there') return
+  if (due.ranOut && due.attempts > plan.maxAttempts) {
+    taken.givenUp.push(await asGivenUp(tx, plan, { ...due, attempts: due.attempts - 1 }))
+    await giveUp(tx, plan, due)
+  } else if (!due.ranOut || careful.takes(due.attempts)) {
+    try {
+      taken.held.push(await takeAgain(tx, plan, due))
+    } catch (error) {
+      // Nothing of the statement is left; the rest of the transaction is.
+      if (!(error instanceof RefusedClaim)) throw error
+      taken.refused.push(error)
+      await putOff(tx, plan, due)
+    }
+  }
+}
+
+async function chooseDue(
+  tx: Tx,
+  plan: Plan,
+  state: number,
+  max: number,
+  claimKey: string,
+  behind?: Due,
+): Promise<Due[]> {
   const { engine, now } = tx
+  const after = behind ? ` AND (due_at_ms > ${behind.dueAt} OR due_at_ms = ${behind.dueAt} AND row_key > ?)` : ''
   const rows = await tx.rows(
-    `SELECT row_key, row_values, claim_key, attempts FROM poll_claims${engine.useIndex('poll_claims_due')} ` +
-      `WHERE poll_id = ${plan.pollId} AND state = ${state} AND due_at_ms <= ${now} ` +
+    `SELECT row_key, row_values, claim_key, attempts, ${engine.bigint('due_at_ms')} AS due_at ` +
+      `FROM poll_claims${engine.useIndex('poll_claims_due')} ` +
+      `WHERE poll_id = ${plan.pollId} AND state = ${state} AND due_at_ms <= ${now}${after} ` +
       `ORDER BY due_at_ms, row_key LIMIT ${max}${engine.forUpdateSkipLocked}`,
+    behind ? [behind.ref.rowKey] : [],
   )
   return rows.map((row) => ({
     ref: {
@@ -61,6 +101,7 @@ async function chooseDue(tx: Tx, plan: Plan, state: number, max: number, claimKe
     claimKey,
     attempts: Number(row.attempts) + 1,
     ranOut: state === STATE.claimed,
+    dueAt: BigInt(row.due_at as string),
   }))
 }
 
@@ -68,7 +109,7 @@ async function chooseDue(tx: Tx, plan: Plan, state: number, max: number, claimKe
  * Whether the row is still as the claim left it, and one of those that are polled. If it was changed it is the user's
  * again. While somebody has it locked, or `where` leaves it out, it stays with its attempts, to be looked at later.
  */
-async function isThere(tx: Tx, plan: Plan, due: Due): Promise<boolean> {
+async function lookAt(tx: Tx, plan: Plan, due: Due): Promise<'there' | 'put off' | 'passed over'> {
   const { table, identity, status, where } = plan
   const { sql, parameters } = identity.any([due.ref])
   const asClaimed = status ? ` AND ${status.column} = ?` : ''
@@ -77,30 +118,38 @@ async function isThere(tx: Tx, plan: Plan, due: Due): Promise<boolean> {
   const matches = where ? `CASE WHEN ${where.sql} THEN 1 ELSE 0 END` : '1'
   const locked = `SELECT ${matches} AS recentn_matches ${from}${tx.engine.forUpdateSkipLocked}`
   const [row] = await tx.rows(locked, [...(where?.parameters ?? []), ...values])
-  if (row && Number(row.recentn_matches) === 1) return true
+  if (row && Number(row.recentn_matches) === 1) return 'there'
   const here = `poll_id = ${plan.pollId} AND row_key = ?`
   if (row) {
-    // So that those behind it have their turn.
-    const later = `due_at_ms = ${tx.now} + ${plan.timeoutMs}`
-    await tx.run(`UPDATE poll_claims SET ${later} WHERE ${here}`, [due.ref.rowKey])
-  } else if ((await tx.rows(`SELECT 1 ${from}`, values)).length === 0) {
-    await tx.run(`DELETE FROM poll_claims WHERE ${here}`, [due.ref.rowKey])
+    await putOff(tx, plan, due)
+    return 'put off'
   }
-  return false
+  if ((await tx.rows(`SELECT 1 ${from}`, values)).length === 0) {
+    await tx.run(`DELETE FROM poll_claims WHERE ${here}`, [due.ref.rowKey])
+    return 'put off'
+  }
+  return 'passed over'
 }
 
+/** So that those behind it have their turn. */
+async function putOff(tx: Tx, plan: Plan, { ref }: Due): Promise<void> {
+  const later = `due_at_ms = ${tx.now} + ${plan.timeoutMs}`
+  await tx.run(`UPDATE poll_claims SET ${later} WHERE poll_id = ${plan.pollId} AND row_key = ?`, [ref.rowKey])
+}
+
+/** Throws a `RefusedClaim` before the note is changed. */
 async function takeAgain(tx: Tx, plan: Plan, due: Due): Promise<Held> {
   const { ref, before, claimKey } = due
   const { status } = plan
+  if (status?.claimed === null) {
+    const [sets, fence] = [`${status.column} = ?`, `${status.column} = ?`]
+    await markRows(tx, plan, [ref], [sets, claimKey], [fence, before])
+  }
   await tx.run(
     `UPDATE poll_claims SET state = ${STATE.claimed}, due_at_ms = ${tx.now} + ${plan.timeoutMs}, claim_key = ?, ` +
       `attempts = attempts + 1 WHERE poll_id = ${plan.pollId} AND row_key = ?`,
     [claimKey, ref.rowKey],
   )
-  if (status?.claimed === null) {
-    const [sets, fence] = [`${status.column} = ?`, `${status.column} = ?`]
-    checkClaimed(plan, 1, await updateRows(tx, plan, [ref], [sets, claimKey], [fence, before]))
-  }
   return { ...due, ref: { ...ref, claimedBy: claimKey } }
 }
 

@@ -2,27 +2,29 @@
  * Claims noted in columns of the user's own. `nextTime` alone decides: a row may be claimed when it is null or over, so
  * that a retry that is due and a claim that ran out are found along the same index. The claim column is the fence.
  */
-import type { Parameter, Reader, Statements, Tx } from '../../database/engine'
+import type { Parameter, Reader, Statement, Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
 import {
   accepted,
-  asGivenUp,
   Careful,
   Conditions,
-  checkClaimed,
   chooseRows,
   deleteRow,
   type GivenUp,
   type Held,
   type Limits,
   MAX_ROWS,
+  markRows,
   type Outcome,
   type Place,
   type Taken,
   unfinished,
   updateRows,
 } from './claims'
+import type { RowRef } from './identity'
+import { keepNoted, noteLocked } from './locked-notes'
 import type { Plan } from './plan'
+import { asGivenUp } from './rows'
 import type { OwnColumns } from './shape-parts'
 
 function own(plan: Plan): OwnColumns {
@@ -30,59 +32,97 @@ function own(plan: Plan): OwnColumns {
 }
 
 /** Of rows that a claim takes. */
-export function ownConditions({ engine, now }: Reader, plan: Plan): Conditions {
+export function ownConditions({ engine, now }: Reader, plan: Plan, except?: Statement | null): Conditions {
   const { nextTime, timeType } = own(plan)
   const conditions = new Conditions()
-  if (plan.status) conditions.and(`${plan.status.column} = ?`, [plan.status.ready])
+  if (plan.status) conditions.and(plan.status.isReady.sql, plan.status.isReady.parameters)
   conditions.and(`(${nextTime} IS NULL OR ${nextTime} <= ${engine.rowFacts.time(now, timeType)})`)
-  if (plan.where) conditions.and(plan.where.sql, plan.where.parameters)
-  return conditions
+  return conditions.andAll(plan.where).andAll(except)
+}
+
+interface Chosen {
+  ref: RowRef
+  /** The batch key that stands there. */
+  before: string | null
+  /** Before this claim. */
+  attempts: number
+}
+
+async function choose(tx: Tx, plan: Plan, limits: Limits): Promise<Chosen[]> {
+  const { claim, attempts } = own(plan)
+  const more = `, ${claim} AS recentn_claim, CASE WHEN ${isAnew(plan)} THEN 0 ELSE ${attempts} END AS recentn_attempts`
+  const rows = await chooseRows(tx, plan, ownConditions(tx, plan, limits.except), limits.max, more)
+  return rows.map((row) => ({
+    ref: plan.identity.refOf(row),
+    before: row.recentn_claim as string | null,
+    attempts: Number(row.recentn_attempts),
+  }))
+}
+
+/** Of a row that nobody has claimed: it was never tried, or somebody has made it ready again. */
+function isAnew(plan: Plan): string {
+  const { claim, attempts, nextTime } = own(plan)
+  return `${attempts} IS NULL OR ${claim} IS NULL AND (${nextTime} IS NULL OR ${attempts} >= ${plan.maxAttempts})`
 }
 
 async function take(tx: Tx, plan: Plan, limits: Limits, claimKey: string): Promise<Taken> {
-  const { claim, attempts, nextTime, timeType, timeDigits } = own(plan)
-  const more = `, ${claim} AS recentn_claim, ${attempts} AS recentn_attempts`
-  const rows = await chooseRows(tx, plan, ownConditions(tx, plan), limits.max, more)
-  const chosen = rows.map((row) => ({
-    ref: plan.identity.refOf(row),
-    before: row.recentn_claim as string | null,
-    attempts: Number(row.recentn_attempts ?? 0),
-  }))
-  const isOut = (row: (typeof chosen)[number]) => row.before !== null && row.attempts >= plan.maxAttempts
+  const all = await choose(tx, plan, limits)
+  const over = all.flatMap(({ ref, before }) => (before === null ? [] : [{ ref, before }]))
+  const kept = over.length === 0 ? new Set<string>() : await keepNoted(tx, plan, over)
+  const chosen = all.filter(({ ref }) => !kept.has(ref.rowKey))
+  const isOut = (row: Chosen) => row.before !== null && row.attempts >= plan.maxAttempts
   const givenUp: GivenUp[] = []
-  for (const { ref, before, attempts: tried } of chosen.filter(isOut)) {
+  for (const { ref, before, attempts } of chosen.filter(isOut)) {
     const ownKey = before as string
-    const held = { ref: { ...ref, claimedBy: ownKey }, claimKey: ownKey, attempts: tried, ranOut: true }
+    const held = { ref: { ...ref, claimedBy: ownKey }, claimKey: ownKey, attempts, ranOut: true }
     givenUp.push(await asGivenUp(tx, plan, held))
-    const fails = () => end(tx, plan, held, { is: 'failed', error: unfinished(tried) })
+    const fails = () => end(tx, plan, held, { is: 'failed', error: unfinished(attempts) })
     if (!(await accepted(tx, fails))) await leave(tx, plan, held)
   }
   const careful = new Careful(limits, plan.maxAttempts)
   const fresh = chosen.filter((row) => !isOut(row) && (row.before === null || careful.takes(row.attempts + 1)))
+  await mark(
+    tx,
+    plan,
+    fresh.map(({ ref }) => ref),
+    claimKey,
+  )
+  const held = fresh.map(({ ref, before, attempts }) => ({
+    ref: { ...ref, claimedBy: claimKey },
+    claimKey,
+    attempts: attempts + 1,
+    ranOut: before !== null,
+  }))
+  return { held, givenUp, isMore: kept.size > 0 }
+}
+
+async function mark(tx: Tx, plan: Plan, refs: readonly RowRef[], claimKey: string): Promise<void> {
+  const { claim, attempts, nextTime, timeType, timeDigits } = own(plan)
   const until = tx.engine.rowFacts.timeNotBefore(`${tx.now} + ${plan.timeoutMs}`, timeType, timeDigits)
-  const sets = `${claim} = ?, ${attempts} = COALESCE(${attempts}, 0) + 1, ${nextTime} = ${until}`
-  const refs = fresh.map(({ ref }) => ref)
+  // MySQL sets one column after the other: the attempts look at the others.
+  const tried = `${attempts} = CASE WHEN ${isAnew(plan)} THEN 1 ELSE ${attempts} + 1 END`
+  const sets = `${tried}, ${claim} = ?, ${nextTime} = ${until}`
   // They are locked; a row without a key is the first that is like it and may be claimed.
   const free = plan.identity.isKey
     ? '1 = 1'
     : `(${nextTime} IS NULL OR ${nextTime} <= ${tx.engine.rowFacts.time(tx.now, timeType)})`
-  checkClaimed(plan, refs.length, await updateRows(tx, plan, refs, [sets, claimKey], [free]))
-  return {
-    held: fresh.map((row) => ({
-      ref: { ...row.ref, claimedBy: claimKey },
-      claimKey,
-      attempts: row.attempts + 1,
-      ranOut: row.before !== null,
-    })),
-    givenUp,
-  }
+  await markRows(tx, plan, refs, [sets, claimKey], [free])
 }
 
-async function end(tx: Statements, plan: Plan, held: Held, outcome: Outcome): Promise<boolean> {
-  const fence = [`${own(plan).claim} = ?`, held.claimKey] as const
+/** Of a row that has the claim, and whose status nobody has changed meanwhile. */
+function markOf(plan: Plan, claimKey: string): Statement {
+  const { claim } = own(plan)
+  if (!plan.status) return { sql: `${claim} = ?`, parameters: [claimKey] }
+  const { sql, parameters } = plan.status.isReady
+  return { sql: `${claim} = ? AND ${sql}`, parameters: [claimKey, ...parameters] }
+}
+
+async function end(tx: Tx, plan: Plan, held: Held, outcome: Outcome): Promise<boolean> {
+  const { sql, parameters } = markOf(plan, held.claimKey)
+  const fence = [sql, ...parameters] as const
   const deletes = outcome.is === 'done' ? plan.onDone === 'delete' : outcome.is === 'failed' && plan.deletesFailed
-  if (deletes) return (await deleteRow(tx as Tx, plan, held.ref, fence)) > 0
-  return (await updateRows(tx as Tx, plan, [held.ref], setsOf(tx, plan, outcome), fence)) > 0
+  if (deletes) return (await deleteRow(tx, plan, held.ref, fence)) > 0
+  return (await updateRows(tx, plan, [held.ref], setsOf(tx, plan, held, outcome), fence)) > 0
 }
 
 /** A row that can't be marked as failed is not claimed any more either, so that it keeps no other waiting. */
@@ -92,8 +132,9 @@ async function leave(tx: Tx, plan: Plan, { ref, claimKey }: Held): Promise<void>
   await updateRows(tx, plan, [ref], [sets], [`${claim} = ?`, claimKey])
 }
 
-function setsOf({ engine, now }: Reader, plan: Plan, outcome: Outcome): [string, ...Parameter[]] {
-  const { claim, attempts, nextTime, timeType, timeDigits, error, errorLength, errorInBytes } = own(plan)
+function setsOf({ engine, now }: Reader, plan: Plan, held: Held, outcome: Outcome): [string, ...Parameter[]] {
+  const { claim, attempts, nextTime, timeType, timeDigits, timeIsNullable, error, errorLength, errorInBytes } =
+    own(plan)
   const { timeNotBefore, never } = engine.rowFacts
   const sets: string[] = []
   const values: Parameter[] = []
@@ -108,6 +149,8 @@ function setsOf({ engine, now }: Reader, plan: Plan, outcome: Outcome): [string,
   if (isOver && !plan.status) set(`${claim} = ?`, outcome.is === 'done' ? 'done' : 'error')
   else set(`${claim} = NULL`)
   if (outcome.is === 'retry') set(`${nextTime} = ${timeNotBefore(`${now} + ${outcome.delayMs}`, timeType, timeDigits)}`)
+  else if (outcome.is === 'released' && (held.attempts > 1 || !timeIsNullable))
+    set(`${nextTime} = ${engine.rowFacts.time(now, timeType)}`)
   else if (outcome.is === 'released' || plan.status) set(`${nextTime} = NULL`)
   else set(`${nextTime} = ${never(timeType)}`)
   if (outcome.is === 'released') set(`${attempts} = ${attempts} - 1`)
@@ -133,6 +176,8 @@ async function extend(tx: Tx, plan: Plan, held: readonly Held[]): Promise<Set<He
     const refs = ofKey.map(({ ref }) => ref)
     await updateRows(tx, plan, refs, [`${nextTime} = ${until}`], [`${claim} = ?`, claimKey])
   }
+  const locked = held.filter((one) => !free.has(one))
+  if (locked.length > 0) await noteLocked(tx, plan, [...(await stillHeld(tx, plan, locked))])
   return free
 }
 
@@ -160,4 +205,8 @@ function byKey(held: readonly Held[]): Map<string, Held[]> {
   return groups
 }
 
-export const ownColumns: Place = { take, end, extend, stillHeld }
+async function lockNow(tx: Tx, plan: Plan, held: Held): Promise<boolean> {
+  return (await stillHeld(tx, plan, [held], tx.engine.forUpdateSkipLocked)).has(held)
+}
+
+export const ownColumns: Place = { take, mark: markOf, lockNow, end, extend, stillHeld }

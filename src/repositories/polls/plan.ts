@@ -4,11 +4,13 @@
  */
 import type { DataSource, EntityMetadata, EntityTarget, ObjectLiteral } from 'typeorm'
 import type { Engine, Parameter, Session, Statement } from '../../database/engine'
+import { poolSizeOf } from '../../database/pool-size'
 import { describeTable, type Table } from '../../database/table'
 import { RecentnError } from '../../errors'
 import { adviceOf, isPrimary } from './advice'
 import { register } from './purpose'
 import { shapeOf } from './shape'
+import { checkZone } from './shape-checks'
 import type { Known, Shape } from './shape-parts'
 import { checkWords } from './shape-status'
 import type { PollShape } from './types'
@@ -24,6 +26,8 @@ export interface Plan extends Shape {
   advice: string | null
   /** What to tell the user of a `where` that has changed. */
   notice: string | null
+  /** How many connections the store and the handlers share; null where that can't run out. */
+  connections: number | null
 }
 
 export type PollTarget = EntityTarget<ObjectLiteral>
@@ -45,6 +49,7 @@ export async function planOf(
   const metadata = source.hasMetadata(target) ? source.getMetadata(target) : null
   const shape = shapeOf(knownOf(metadata, table, engine), options)
   await checkWords(session, shape)
+  await checkZone(session, shape)
   const name = options.name ?? nameOf(metadata, table)
   const { pollId, hasNewWhere } = await register(session, name, shape)
   const { index, advice } = adviceOf(shape, engine)
@@ -59,6 +64,7 @@ export async function planOf(
       ? `recentn polls ${name} with another where than before: rows that were handled under that are not handled again. ` +
         'Two purposes need two names'
       : null,
+    connections: poolSizeOf(source),
   }
 }
 
@@ -87,6 +93,6 @@ function classesOf(metadata: EntityMetadata | null): { column: string; values: P
 }
 
 /** Classes that share a table are polled for different purposes. */
-function nameOf(metadata: EntityMetadata | null, { name }: Table): string {
-  return classesOf(metadata) ? `${name}:${metadata?.discriminatorValue}` : name
+function nameOf(metadata: EntityMetadata | null, { fullName }: Table): string {
+  return classesOf(metadata) ? `${fullName}:${metadata?.discriminatorValue}` : fullName
 }

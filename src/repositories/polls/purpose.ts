@@ -74,7 +74,7 @@ function purposeOf({ table, identity, status, own, sequence, onDone, where }: Sh
     .update(JSON.stringify([where?.sql ?? '', (where?.parameters ?? []).map(String)]))
     .digest('hex')
   const purpose = {
-    table: table.path.replace(/["`]/g, ''),
+    table: table.fullName,
     key: identity.key,
     ...(status
       ? { status: status.column.replace(/["`]/g, ''), ready: status.ready, claimed: status.claimed }
@@ -85,10 +85,20 @@ function purposeOf({ table, identity, status, own, sequence, onDone, where }: Sh
   return { purpose: JSON.stringify(purpose), whereDigest: status ? null : digest }
 }
 
+/** A cursor means a place in one column of one table. */
+function hasOtherCursor(has: string, wanted: string): boolean {
+  const [before, now] = [has, wanted].map((text) => JSON.parse(text) as { table: string; sequence?: string | null })
+  const moves = (before?.sequence ?? null) !== null
+  return moves && (before?.sequence !== now?.sequence || before?.table !== now?.table)
+}
+
 function otherPurpose(name: string, has: string, wanted: string): Error {
+  const isReset = hasOtherCursor(has, wanted)
+  const sets = isReset ? 'purpose = NULL, cursor_value = NULL' : 'purpose = NULL'
   const detail =
     `the poll ${name} is there for another purpose, ${has}, and this one would be ${wanted}: they would share claims and ` +
     'remembered rows. Give this one a name of its own; or, if it is the same poller and was changed, and the consequences ' +
-    `are understood, let it go on: UPDATE polls SET purpose = NULL WHERE poll = '${name.replaceAll("'", "''")}'`
+    `are understood${isReset ? ' (rows that its cursor has passed are handled again)' : ''}, let it go on: ` +
+    `UPDATE polls SET ${sets} WHERE poll = '${name.replaceAll("'", "''")}'`
   return invalidInput([{ pointer: '/name', detail }])
 }

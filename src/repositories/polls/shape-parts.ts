@@ -9,10 +9,14 @@ export const CLAIM_KEY_LENGTH = 22
 /** `column` is SQL. */
 export interface Status {
   column: string
+  /** Null: rows wait that have no status. */
   ready: Parameter
+  isReady: Statement
   /** Null: the batch key. */
   claimed: Parameter
+  /** Null: done rows are deleted. */
   done: Parameter
+  /** Null: so are those that failed. */
   error: Parameter
 }
 
@@ -24,6 +28,7 @@ export interface OwnColumns {
   timeType: string
   /** Of a second; null: as many as there are. */
   timeDigits: number | null
+  timeIsNullable: boolean
   error: string | null
   errorLength: number
   /** Whether that is the length of its UTF-8, as a TINYTEXT counts. */

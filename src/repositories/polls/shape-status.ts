@@ -3,18 +3,18 @@ import type { Session } from '../../database/engine'
 import type { TableColumn } from '../../database/table'
 import { invalidInput } from '../../errors'
 import { CLAIM_KEY_LENGTH, type Shape, type Status, type TableReading } from './shape-parts'
-import type { PollStatus } from './types'
+import type { PollShape, PollStatus } from './types'
 
 const TEXT = /char|text/
 const MEASURED = /^(char|varchar)$/
 const WORDS = /char|text|enum|set|clob/
 const NUMBERS = /int|decimal|numeric|year|float|double|real|^bit$/
 
-export function statusOf(given: PollStatus, hasClaim: boolean, reading: TableReading): Status {
+export function statusOf(given: PollStatus, options: PollShape, reading: TableReading): Status {
   const { column: name, claimed } = given
   const sql = reading.changed('/status', name)
   const column = reading.find('/status', name)
-  if (column && claimed === undefined && !hasClaim) {
+  if (column && claimed === undefined && options.claim === undefined) {
     const otherwise =
       ", or say in status.claimed which value a claimed row has, or name the table's own columns in claim"
     mustHoldKeys('/status', column, otherwise, reading)
@@ -24,12 +24,18 @@ export function statusOf(given: PollStatus, hasClaim: boolean, reading: TableRea
     if (column) checkWord(`/status/${what}`, column, typed, reading)
     return typed
   }
+  const ready = given.ready === null ? null : word('ready', given.ready ?? 'ready')
+  if (ready === null && column?.isNullable === false) {
+    reading.fault('/status/ready', `the column ${column.name} takes no NULL`)
+  }
   const status = {
     column: sql,
-    ready: word('ready', given.ready ?? 'ready'),
+    ready,
+    isReady: ready === null ? { sql: `${sql} IS NULL`, parameters: [] } : { sql: `${sql} = ?`, parameters: [ready] },
     claimed: claimed === undefined ? null : word('claimed', claimed),
-    done: word('done', given.done ?? 'done'),
-    error: word('error', given.error ?? 'error'),
+    // Words that are never written need not be there.
+    done: options.onDone === 'delete' ? null : word('done', given.done ?? 'done'),
+    error: options.onFailed === 'delete' ? null : word('error', given.error ?? 'error'),
   }
   const words = wordsOf(status)
   if (new Set(words).size < words.length) reading.fault('/status', 'must have values that all differ')

@@ -6,6 +6,7 @@ import type { Statement } from '../../database/engine'
 import type { Table, TableColumn } from '../../database/table'
 import { type Fault, invalidInput } from '../../errors'
 import { Identity } from './identity'
+import { checkChanges, checkCursor } from './shape-checks'
 import { keyOf } from './shape-key'
 import type { Known, OwnColumns, Shape, TableReading } from './shape-parts'
 import { mustHoldKeys, statusOf } from './shape-status'
@@ -47,15 +48,15 @@ class Reading {
     const { onFailed, lateSeconds = 3600, maxAttempts = 5, claimTimeoutSeconds = 60 } = this.#options
     const given = this.#status()
     // These say which columns change, before it is asked what tells rows apart.
-    const status = given && statusOf(given, this.#options.claim !== undefined, this.#reading)
+    const status = given && statusOf(given, this.#options, this.#reading)
     const own = this.#own(status !== null)
     const sequence = this.#sequence()
     const identity = this.#identity(sequence, own?.claim ?? (status?.claimed === null ? status.column : null))
     const onDone = this.#onDone(status !== null || own !== null, identity, sequence)
     const cursor = status || own || onDone !== 'remember' ? null : sequence
-    if (cursor?.isNullable) {
-      this.#fault('/sequence', `the column ${cursor.name} must not take NULL: a cursor never comes to such rows`)
-    }
+    if (cursor) checkCursor(cursor, this.#reading)
+    const changes = status ? '/status' : own ? '/claim' : onDone === 'delete' ? '/onDone' : '/onFailed'
+    if (changes !== '/onFailed' || onFailed === 'delete') checkChanges(changes, identity.isKey, this.#reading)
     return {
       table: this.#table,
       identity,
@@ -90,6 +91,7 @@ class Reading {
   #changed(pointer: string, name: string): string {
     const column = this.#find(pointer, name)
     if (column) this.#changing.add(column.name)
+    if (column?.isGenerated) this.#fault(pointer, `the column ${column.name} is computed by the database`)
     return this.#table.escape(column?.name ?? name)
   }
 
@@ -124,6 +126,7 @@ class Reading {
       nextTime: sql('nextTime'),
       timeType: time?.type ?? 'bigint',
       timeDigits: time?.precision ?? null,
+      timeIsNullable: time?.isNullable ?? true,
       error: claim.error === undefined ? null : sql('error'),
       errorLength: error?.length ?? 1000,
       errorInBytes: /text/.test(error?.type ?? ''),

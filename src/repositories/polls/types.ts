@@ -4,8 +4,8 @@
 export interface PollStatus {
   /** A property of the entity or a column of the table. */
   column: string
-  /** What a row has that waits; `ready` when left out. */
-  ready?: string | number
+  /** What a row has that waits, or null; `ready` when left out. */
+  ready?: string | number | null
   /** What a row has while it is claimed; when left out the batch key, 22 characters that are new with each claim. */
   claimed?: string | number
   /** `done` when left out. */
@@ -18,7 +18,7 @@ export interface PollStatus {
 export interface PollColumns {
   /** Text of at least 22 characters: the batch key; null for a row that nobody works on. */
   claim: string
-  /** A whole number: how often the row was claimed. */
+  /** A whole number: how often the row was claimed since it was made ready. */
   attempts: string
   /**
    * A BIGINT (milliseconds since 1970) or a date and time: from when on the row may be claimed; null: at once. Of a row

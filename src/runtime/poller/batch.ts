@@ -8,7 +8,6 @@ import type { PollSettings } from './options'
 
 /** What one claim should be worth. */
 const WORTH_MS = 1000
-const FIRST = 10
 
 export class BatchSize {
   readonly #min: number
@@ -22,7 +21,7 @@ export class BatchSize {
     this.#max = batch.max
     this.#concurrency = concurrency
     this.#hasOneAttempt = maxAttempts === 1
-    this.#size = this.#bounded(Math.max(FIRST, concurrency))
+    this.#size = this.#bounded(concurrency)
   }
 
   /**

@@ -10,7 +10,7 @@ export class PollerFaults<T> extends Faults<T> {
     this.#onWarning = onWarning
   }
 
-  advise(warning: string, code: 'RECENTN_POLL_INDEX' | 'RECENTN_POLL_WHERE'): void {
+  advise(warning: string, code: 'RECENTN_POLL_INDEX' | 'RECENTN_POLL_WHERE' | 'RECENTN_POLL_POOL'): void {
     const onWarning = this.#onWarning
     if (onWarning) this.guarded('onWarning', () => onWarning(warning))
     else process.emitWarning(warning, { code })

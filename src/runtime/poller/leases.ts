@@ -10,6 +10,8 @@ import type { Extended } from '../../repositories/polls/repository'
 export class Lease {
   readonly claim: Claim
   readonly #controller = new AbortController()
+  /** By this process's clock: since when the row may not be what was read of it. */
+  readonly claimedAt = performance.now()
   /** By this process's clock, from before the claim was asked for: it surely holds until then. */
   dueAt: number
   isLost = false

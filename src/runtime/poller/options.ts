@@ -62,7 +62,13 @@ const OPTIONS: Rules = {
   onError: aFunction,
   onWarning: aFunction,
 }
-const STATUS: Rules = { column: aColumn, ready: aValue, claimed: aValue, done: aValue, error: aValue }
+const STATUS: Rules = {
+  column: aColumn,
+  ready: (value) => (value === null ? null : aValue(value)),
+  claimed: aValue,
+  done: aValue,
+  error: aValue,
+}
 const CLAIM: Rules = { claim: aColumn, attempts: aColumn, nextTime: aColumn, error: aColumn }
 const BATCH: Rules = { min: whole(1, 1000), max: whole(1, 1000) }
 

@@ -19,7 +19,7 @@ import { Claims } from './claims'
 import type { PollerFaults } from './faults'
 import { type Lease, Leases } from './leases'
 import type { PollSettings } from './options'
-import { LONGEST_PAUSE_MS, Recorder } from './results'
+import { LONGEST_PAUSE_MS, RELEASE_MS, Recorder } from './results'
 import { Rows } from './rows'
 import type { Poller, PollHandler, PollResult } from './types'
 
@@ -77,12 +77,13 @@ export class RowPoller<T> implements Poller {
     this.#leases = new Leases({ timeoutMs, extend: (claims) => repository.extend(claims), onFault })
     this.#recorder = new Recorder({
       end: ({ claim }, outcome) => repository.end(claim, outcome),
+      release: ({ claim }) => repository.release(claim),
       onFault,
       onEnd: (lease) => this.#leases.remove(lease),
     })
     this.#isInside = isInside
     const parts = { settings, faults, leases: this.#leases, recorder: this.#recorder }
-    this.#rows = new Rows({ ...parts, handler })
+    this.#rows = new Rows({ ...parts, handler, reread: (claim) => repository.reread(claim) })
     this.#claims = new Claims({ ...parts, repository, batch: this.#batch })
     this.#loop = settings.auto ? OUTSIDE.runInAsyncScope(() => this.#poll()) : Promise.resolve()
   }
@@ -136,7 +137,7 @@ export class RowPoller<T> implements Poller {
 
   async #claimAll(): Promise<void> {
     for (let looks = 0; !this.#isEnding; ) {
-      if ((await this.#claim()) > 0) {
+      if (await this.#claim()) {
         looks = 0
         await this.#handleAll()
       } else if (this.#running.size > 0) await this.#oneEnded()
@@ -154,7 +155,7 @@ export class RowPoller<T> implements Poller {
         this.#faults.answered()
         await this.#handleAll()
         const isMore = await this.#claims.tidy()
-        if (claimed === 0 && !isMore) await this.#pause(this.#settings.intervalMs * (0.9 + Math.random() / 5))
+        if (!claimed && !isMore) await this.#pause(this.#settings.intervalMs * (0.9 + Math.random() / 5))
       } catch (error) {
         if (error instanceof RecentnError && error.code === 'closed') return
         this.#faults.database(error)
@@ -168,11 +169,11 @@ export class RowPoller<T> implements Poller {
     await delay(ms, undefined, { signal: this.#ending.signal }).catch(() => {})
   }
 
-  /** Resolves to how many rows it was about, those that were given up included. */
-  async #claim(): Promise<number> {
-    const { leases, rows } = await this.#claims.next(this.#running.size)
+  /** Resolves to whether there was something to claim, or may be behind what there was. */
+  async #claim(): Promise<boolean> {
+    const { leases, isMore } = await this.#claims.next(this.#running.size)
     this.#waiting.push(...leases)
-    return rows
+    return isMore
   }
 
   // ---- handling
@@ -223,7 +224,8 @@ export class RowPoller<T> implements Poller {
   }
 
   async #giveBack(): Promise<void> {
-    for (const lease of this.#waiting.splice(0)) await this.#recorder.record(lease, { is: 'released' })
+    const until = performance.now() + RELEASE_MS
+    for (const lease of this.#waiting.splice(0)) await this.#recorder.release(lease, until)
   }
 
   // ---- the end
@@ -238,6 +240,7 @@ export class RowPoller<T> implements Poller {
       await within(LAST_MS, Promise.all(this.#running.values()))
     }
     // What does not end when it is told to is given back, and its result is not recorded.
-    for (const lease of this.#running.keys()) await this.#recorder.abandon(lease)
+    const until = performance.now() + RELEASE_MS
+    for (const lease of this.#running.keys()) await this.#recorder.abandon(lease, until)
   }
 }

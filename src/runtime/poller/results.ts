@@ -13,6 +13,10 @@ import type { PollResult } from './types'
 
 export const LONGEST_PAUSE_MS = 10_000
 
+/** How long it is tried to give a row back that somebody has locked, as claims of others do for a moment. */
+export const RELEASE_MS = 1000
+const LOOK_MS = 50
+
 /** What becomes of a row whose handler threw. */
 export function failureOf(error: unknown, attempts: number, { maxAttempts, backoff }: PollSettings): Outcome {
   const text = errorText(error)
@@ -31,7 +35,6 @@ const PASSING = new Set<ErrorCode>(['conflict', 'database_unavailable', 'outcome
 
 /** What to record of a row whose result is refused: in plain characters, then as failed, then without a text. */
 function insteadOf(outcome: Outcome, refusal: unknown): Outcome[] {
-  if (outcome.is === 'released') return []
   const why = `The table refuses the result: ${errorText(refusal)}`
   const error = plain('error' in outcome ? (outcome.error ?? '') : why)
   const failed: Outcome[] = [
@@ -48,6 +51,7 @@ function plain(text: string): string {
 export interface RecorderOptions {
   /** False: the claim is not held any more. */
   end: (lease: Lease, outcome: Outcome) => Promise<boolean>
+  release: (lease: Lease) => Promise<'released' | 'lost' | 'locked'>
   onFault: (error: unknown) => void
   /** The lease needs no renewal any more. */
   onEnd: (lease: Lease) => void
@@ -102,16 +106,33 @@ export class Recorder {
         } else await sleep(pauses.next())
       }
     }
-    if (outcome.is !== 'released') this.result.lost++
+    this.result.lost++
+    this.#options.onEnd(lease)
+  }
+
+  /** Gives back what no handler has seen. What stays locked until then is left to run out. */
+  async release(lease: Lease, until = performance.now() + RELEASE_MS): Promise<void> {
+    const pauses = new Pauses(LONGEST_PAUSE_MS)
+    for (let asked = 0; ; ) {
+      try {
+        if ((await this.#options.release(lease)) !== 'locked' || performance.now() >= until) break
+        await sleep(LOOK_MS)
+      } catch (error) {
+        this.#options.onFault(error)
+        if (error instanceof RecentnError && error.code === 'closed') break
+        if (lease.isLost || (!isPassing(error) && ++asked >= ASKS)) break
+        await sleep(pauses.next())
+      }
+    }
     this.#options.onEnd(lease)
   }
 
   /** Gives back what still runs. */
-  async abandon(lease: Lease): Promise<void> {
+  async abandon(lease: Lease, until: number): Promise<void> {
     if (lease.isLost) return
     this.lost(lease)
     lease.abandon()
-    await this.#options.end(lease, { is: 'released' }).catch(this.#options.onFault)
+    await this.release(lease, until)
   }
 
   #count(outcome: Outcome): void {

@@ -10,13 +10,13 @@ export interface PollContext {
   attempt: number
 }
 
-/** Resolving makes the row done; throwing has it tried again, after a backoff, up to `maxAttempts` times. */
+/** The row comes without its status and the columns for claims. Resolving makes it done; throwing has it tried again, after a backoff, up to `maxAttempts` times. */
 export type PollHandler<T> = (row: T, context: PollContext) => Promise<unknown> | unknown
 
 export interface PollOptions<T = unknown> extends PollShape {
   /** Handlers at once, 1 to 1,000; 1 when left out. */
   concurrency?: number
-  /** Rows of one claim: from 1 and up to 1,000 when left out, by how fast the handlers are. */
+  /** Rows of one claim: from 1 and up to 1,000 when left out, by how fast the handlers are; `concurrency` at first. */
   batch?: { min?: number; max?: number }
   /** The pause after a failure: doubled with each attempt, with jitter; from 1 second and up to 600 when left out. */
   backoff?: { minSeconds?: number; maxSeconds?: number }
@@ -24,9 +24,12 @@ export interface PollOptions<T = unknown> extends PollShape {
   intervalMs?: number
   /** False: nothing is polled but by `once`. */
   auto?: boolean
-  /** Told of what went wrong: a handler's error with its row, and the database's without one. */
+  /**
+   * Told of what went wrong: a handler's error with its row, and the database's without one; of a row that can't be read
+   * or claimed, with an object of the columns of its key.
+   */
   onError?: (error: unknown, row?: T) => void
-  /** Told at the start of an index that is missing, with the statement that makes it; a warning of the process when left out. */
+  /** Told at the start of an index that is missing, of another `where`, of a pool that is small; else a warning of the process. */
   onWarning?: (warning: string) => void
 }
 
@@ -38,7 +41,7 @@ export interface PollResult {
   retried: number
   /** Failed for good, those included whose last claim ran out. */
   failed: number
-  /** The result was not recorded: the claim had run out, or the row was changed meanwhile. */
+  /** The result was not recorded: the claim had run out, or the status was changed meanwhile. */
   lost: number
 }
 
@@ -50,6 +53,6 @@ export interface Poller {
   once(): Promise<PollResult>
   /** How many rows stand where, counted now: it costs the database a look along an index. */
   counts(): Promise<PollCounts>
-  /** Claims nothing more, finishes what runs, returns what has not started. Repeatable. */
+  /** Claims nothing more, finishes what runs, returns what has not started and is not locked. Repeatable. */
   stop(options?: StopOptions): Promise<void>
 }

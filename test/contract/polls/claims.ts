@@ -194,7 +194,7 @@ export function describePollClaims(context: Context): void {
           const { options } = table
           const name = await tableOf(table, 2)
           const slow = holding()
-          const running = poll(name, slow.handler, { ...options, claimTimeoutSeconds: 1 }).once()
+          const running = poll(name, slow.handler, { ...options, batch: { min: 2 }, claimTimeoutSeconds: 1 }).once()
           await slow.until(1)
           const other = poll(name, () => {}, { ...options, claimTimeoutSeconds: 1 })
           for (const _ of upTo(8)) {

@@ -1,11 +1,26 @@
+import { sessionOf } from '../../../src/database/session'
+import type { PollOptions } from '../../../src/index'
+import { PollRepository } from '../../../src/repositories/polls/repository'
 import { insertSql, POLL_TABLES, type PollTable } from '../../support/poll-shapes'
-import type { Context } from '../context'
-import { pollTools } from './tools'
+import { type Context, refusal } from '../context'
+import { type NumberedRow, pollTools } from './tools'
 
 const shape = (title: string) => POLL_TABLES.find((table) => table.title === title) as PollTable
 
 export function describePollCursors(context: Context): void {
   const { query, tableOf, poll } = pollTools(context)
+  const isSqlite = context.engine === 'sqlite'
+  const made = async (columns: string) => {
+    const name = context.unique('polled').replace(/\W/g, '_')
+    await query(`CREATE TABLE ${name} (${columns})`)
+    context.afterwards(() => query(`DROP TABLE ${name}`))
+    return name
+  }
+  const faultsOf = async (name: string, options: PollOptions<NumberedRow>) => {
+    const { code, faults } = await refusal(poll(name, () => {}, options).once())
+    expect(code).toBe('invalid_input')
+    return faults.map(({ pointer, detail }) => `${pointer}: ${detail}`).join('\n')
+  }
   const later = (seconds: number) => {
     context.clock.offsetMs += seconds * 1000
   }
@@ -108,6 +123,73 @@ export function describePollCursors(context: Context): void {
       expect(seen).toHaveLength(21)
       // Of the last date one row is too young: none of them is passed.
       expect(await cursorOf(name)).toMatchObject({ cursor: expect.stringContaining('10:00:08'), claims: 3 })
+    })
+  })
+
+  describe('polls: a cursor', () => {
+    const text = isSqlite
+      ? 'varchar(20) COLLATE NOCASE'
+      : 'varchar(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci'
+    it.each([
+      ['a text that ignores case', text],
+      ...(isSqlite ? [['a text that ignores spaces', 'text COLLATE RTRIM']] : [['an ENUM', "enum('b', 'a')"]]),
+    ])('is refused along %s', async (_, type) => {
+      const name = await made(`id integer NOT NULL PRIMARY KEY, at ${type} NOT NULL, n integer, status varchar(30)`)
+      expect(await faultsOf(name, { sequence: 'at' })).toMatch(
+        /^\/sequence: the column at, .* is no place for a cursor/,
+      )
+      // Elsewhere it is an order.
+      expect(await poll(name, () => {}, { sequence: 'at', status: 'status' }).once()).toMatchObject({ claimed: 0 })
+      await poll(name, () => {}, { name: `${name} 2`, sequence: 'at', onDone: 'delete' }).once()
+    })
+
+    it.each([
+      isSqlite ? 'varchar(20)' : 'varchar(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin',
+      isSqlite ? 'blob' : 'varbinary(20)',
+      'decimal(20, 5)',
+      'date',
+    ])('goes along a %s', async (type) => {
+      const name = await made(`id integer NOT NULL PRIMARY KEY, at ${type} NOT NULL, n integer`)
+      const [one, two, three] = /decimal/.test(type)
+        ? ['1.5', '1.25', '7']
+        : type === 'date'
+          ? ["'2026-01-02'", "'2026-01-01'", "'2026-01-03'"]
+          : ["'b'", "'B'", "'b '"]
+      await query(`INSERT INTO ${name} VALUES (1, ${one}, 1), (2, ${two}, 2), (3, ${three}, 3)`)
+      const seen: number[] = []
+      const poller = poll(name, ({ n }) => void seen.push(Number(n)), { sequence: 'at', lateSeconds: 0 })
+      expect(await poller.once()).toMatchObject({ done: 3 })
+      expect(await poller.once()).toMatchObject({ claimed: 0 })
+      expect(seen).toHaveLength(3)
+      expect(seen[0]).toBe(2)
+    })
+
+    it('does not pass a text that differs from an open one in spaces only', async () => {
+      const type = isSqlite ? 'varchar(20)' : 'varchar(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin'
+      const name = await made(`id integer NOT NULL PRIMARY KEY, at ${type} NOT NULL, n integer`)
+      await query(`INSERT INTO ${name} VALUES (1, 'a', 1)`)
+      const options = { sequence: 'at', lateSeconds: 100 }
+      expect(await poll(name, () => {}, options).once()).toMatchObject({ done: 1 })
+      await query(`INSERT INTO ${name} VALUES (2, 'a ', 2)`)
+      await query('UPDATE poll_claims SET first_claimed_at_ms = 0')
+      const { dataSource } = context.store
+      await new PollRepository(dataSource, sessionOf(dataSource), name, options).tidy()
+      expect(await poll(name, () => {}, options).once()).toMatchObject({ done: 1 })
+    })
+
+    it('begins anew where the statement lets another sequence have the name', async () => {
+      const name = await made('id integer NOT NULL PRIMARY KEY, made bigint NOT NULL, n integer')
+      await query(`INSERT INTO ${name} VALUES (1, 1700000000001, 1), (2, 1700000000002, 2)`)
+      const seen: number[] = []
+      const along = (sequence: string) =>
+        poll(name, ({ n }) => void seen.push(Number(n)), { sequence, lateSeconds: 0 }).once()
+      await along('made')
+      const { message } = await refusal(along('id'))
+      expect(message).toMatch(/rows that its cursor has passed are handled again/)
+      await query(message.slice(message.indexOf('UPDATE polls')))
+      await query(`INSERT INTO ${name} VALUES (3, 1700000000003, 3)`)
+      await along('id')
+      expect(seen).toEqual([1, 2, 1, 2, 3])
     })
   })
 }

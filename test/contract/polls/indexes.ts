@@ -72,7 +72,9 @@ export function describePollIndexes(context: Context): void {
       const q = context.engine === 'sqlite' ? '"' : '`'
       const index = `${q}${name}_status_id${q}`
       expect(warnings).toEqual([
-        expect.stringContaining(`CREATE INDEX ${index} ON ${q}${name}${q} (${q}status${q}, ${q}id${q})`),
+        expect.stringContaining(
+          `CREATE INDEX ${index} ON ${q}${name}${q} (${q}status${q}${context.engine === 'sqlite' ? `, ${q}id${q}` : ''})`,
+        ),
       ])
 
       const told = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
@@ -87,7 +89,6 @@ export function describePollIndexes(context: Context): void {
       const poller = poll(name, () => {}, { ...table.options, where: 'n < 3' })
       expect(await poller.once()).toMatchObject({ done: 3 })
       await query(context.engine === 'sqlite' ? `DROP INDEX ${name}_0` : `DROP INDEX ${name}_0 ON ${name}`)
-      await expect(poller.once()).rejects.toThrow(`${name}_0`)
       await query(`UPDATE ${name} SET n = 0 WHERE status = 'ready'`)
       expect(await poller.once()).toMatchObject({ done: 2 })
     })
@@ -133,7 +134,7 @@ export function describePollIndexes(context: Context): void {
       const name = await tableOf({ ...plain, columns, indexes: [] }, 0)
       await query(`INSERT INTO ${name} (id, status, n) VALUES (1, 'ready', 1)`)
       const { advice } = await planOf(name, plain)
-      if (!isSqlite) expect(advice).toContain('(`status`(64), `id`)')
+      if (!isSqlite) expect(advice).toContain('(`status`(64))')
       await query((advice as string).slice((advice as string).indexOf('CREATE INDEX')))
       expect((await planOf(name, plain)).advice).toBeNull()
       expect(await poll(name, () => {}, { status: 'status' }).once()).toMatchObject({ done: 1 })

@@ -86,6 +86,30 @@ export function describePollKeys(context: Context): void {
       expect(await poller.counts()).toMatchObject({ ready: 0, done: 2 })
     })
 
+    it('may be null for rows that wait, where the column takes it', async () => {
+      const status = { column: 'status', ready: null }
+      const columns = 'id integer NOT NULL PRIMARY KEY, status varchar(30) NOT NULL'
+      expect(await faultsOf(columns, { status })).toMatch(/^\/status\/ready: the column status takes no NULL/)
+      const name = await made('id integer NOT NULL PRIMARY KEY, status varchar(30)')
+      await query(`INSERT INTO ${name} (id, status, n) VALUES (1, NULL, 1), (2, 'held', 2), (3, NULL, 3)`)
+      const attempts: string[] = []
+      const fails = ({ n }: NumberedRow, { attempt }: { attempt: number }) => {
+        attempts.push(`${n}/${attempt}`)
+        if (Number(n) === 3) throw new Error('no')
+      }
+      const poller = poll(name, fails, { status, maxAttempts: 2, backoff: { minSeconds: 60, maxSeconds: 60 } })
+      expect(await poller.counts()).toMatchObject({ ready: 2 })
+      expect(await poller.once()).toMatchObject({ done: 1, retried: 1 })
+      expect(await poller.counts()).toEqual({ ready: 0, claimed: 0, waiting: 1, failed: 0, done: 1 })
+      expect(await numbersWhere(name, 'status IS NULL')).toEqual([3])
+      context.clock.offsetMs += 120_000
+      expect(await poller.once()).toMatchObject({ failed: 1 })
+      expect(attempts).toEqual(['1/1', '3/1', '3/2'])
+      await query(`UPDATE ${name} SET status = NULL WHERE n = 3`)
+      await poller.once()
+      expect(attempts.slice(3)).toEqual(['3/1'])
+    })
+
     it('may be empty', async () => {
       const name = await made("id integer NOT NULL PRIMARY KEY, status varchar(30) NOT NULL DEFAULT ''")
       await query(`INSERT INTO ${name} (id, n) VALUES (1, 1)`)

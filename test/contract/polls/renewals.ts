@@ -51,6 +51,67 @@ export function describePollRenewals(context: Context): void {
       expect(result.done).toBeGreaterThanOrEqual(2)
     }, 30_000)
 
+    it.each([
+      ['with a status', STATUS, { status: 'status' }],
+      ['without', 'word varchar(9)', {}],
+    ])(
+      'of claims in the row hold where it was locked for longer than they last: %s',
+      async (_, columns, options) => {
+        const name = await made(`${columns}, claimed_by varchar(22), tries integer, next_at bigint`)
+        const claim = { claim: 'claimed_by', attempts: 'tries', nextTime: 'next_at' }
+        const times: number[] = []
+        const work = async (n: number) => {
+          times.push(n)
+          // Its own transaction has the row, and another's; then the handler goes on without.
+          if (n === 1) await hold(name, 1600)
+          await sleep(n === 1 ? 700 : 100)
+        }
+        const settings = { ...options, status: undefined, claim, intervalMs: 5, ...options }
+        const { result, twice } = await both(name, work, settings)
+        expect(twice).toEqual([])
+        expect(times.sort()).toEqual([1, 2, 3])
+        expect(result).toMatchObject({ lost: 0, failed: 0 })
+        const [noted] = await query(
+          `SELECT COUNT(*) AS notes FROM poll_claims c JOIN polls p ON p.id = c.poll_id WHERE p.poll = '${name}'`,
+        )
+        expect(Number(noted.notes)).toBe(0)
+      },
+      30_000,
+    )
+
+    it('of a row without a key, too, which its handler changes', async () => {
+      const columns = 'word varchar(9), claimed_by varchar(22), tries integer, next_at bigint'
+      const name = await tableOf({ title: '', columns, row: {}, options: {} }, 2)
+      const claim = { claim: 'claimed_by', attempts: 'tries', nextTime: 'next_at' }
+      const times: number[] = []
+      const work = async (n: number) => {
+        times.push(n)
+        await context.store.dataSource.transaction(async (manager) => {
+          await manager.query(`UPDATE ${name} SET word = 'w${n}' WHERE n = ${n}`)
+          await sleep(1500)
+        })
+        await sleep(400)
+      }
+      const { twice } = await both(name, work, { status: undefined, claim, intervalMs: 5 })
+      expect(twice).toEqual([])
+      expect(times.sort()).toEqual([0, 1])
+    }, 30_000)
+
+    it('that meet results leave nothing behind', async () => {
+      const columns = 'id integer PRIMARY KEY, claimed_by varchar(22), tries integer, next_at bigint'
+      const name = await tableOf({ title: '', columns, row: { id: 'N' }, options: {} }, 900)
+      const claim = { claim: 'claimed_by', attempts: 'tries', nextTime: 'next_at' }
+      const options = { claim, claimTimeoutSeconds: 1, concurrency: 20, batch: { min: 20 } }
+      expect(await poll(name, () => sleep(20 + Math.random() * 60), options).once()).toMatchObject({
+        done: 900,
+        lost: 0,
+      })
+      const left = await query(
+        `SELECT row_key FROM poll_claims c JOIN polls p ON p.id = c.poll_id WHERE p.poll = '${name}'`,
+      )
+      expect(left).toEqual([])
+    }, 30_000)
+
     it('go on while a result waits for its row', async () => {
       const name = await made(STATUS)
       let held: Promise<unknown> = Promise.resolve()

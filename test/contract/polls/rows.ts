@@ -107,7 +107,48 @@ export function describePollRows(context: Context): void {
       expect(await late).toMatchObject({ done: 0, lost: 2 })
     })
 
-    it('begin a row anew that its owner made ready again', async () => {
+    it.each([PLACES[0], PLACES[2]] as typeof PLACES)(
+      'do not count rows as waiting that are not there: %s',
+      async (_, table) => {
+        const name = await tableOf(table, 4)
+        const fails = () => Promise.reject(new Error('no'))
+        const options = { ...table.options, backoff: { minSeconds: 100, maxSeconds: 100 } }
+        const poller = poll(name, fails, options)
+        await poller.once()
+        await query(`DELETE FROM ${name} WHERE n = 0`)
+        if (options.status) await query(`UPDATE ${name} SET status = 'cancelled' WHERE n = 1`)
+        else await query(`DELETE FROM ${name} WHERE n = 1`)
+        expect(await poller.counts()).toMatchObject({ ready: 0, waiting: 2 })
+        // When their time has come nothing is left of them, and the others are as they were.
+        later(100 + 2 * TIMEOUT_SECONDS)
+        await poll(name, fails, { ...options, where: 'n = 3' }).once()
+        const [{ id }] = await query(`SELECT id FROM polls WHERE poll = '${name}'`)
+        const notes = await query(`SELECT attempts FROM poll_claims WHERE poll_id = ${id} ORDER BY attempts`)
+        expect(notes.map(({ attempts }: { attempts: unknown }) => Number(attempts))).toEqual([1, 2])
+      },
+    )
+
+    it('remove the notes of rows that are not ready any more, however many', async () => {
+      const name = await tableOf({ ...table, columns: table.columns.replace('bigint', 'integer') }, 0)
+      const poller = poll(name, () => {}, { ...table.options, where: 'n < 0' })
+      await poller.once()
+      await query(insertSql({ ...table, row: { id: 'N' } }, name, upTo(1200)))
+      await query(`UPDATE ${name} SET status = 'cancelled' WHERE n % 4 <> 1`)
+      const [{ id }] = await query(`SELECT id FROM polls WHERE poll = '${name}'`)
+      // Several of one time, as the pages of notes go by time and name.
+      await query(
+        'INSERT INTO poll_claims (poll_id, row_key, state, due_at_ms, claim_key, attempts, first_claimed_at_ms, row_values) ' +
+          `SELECT ${id}, CAST(id AS CHAR), 2, CASE WHEN n % 7 < 5 THEN 5 ELSE n END, 'key', 1, 1, ` +
+          `${context.engine === 'sqlite' ? `'["' || id || '"]'` : `CONCAT('["', id, '"]')`} FROM ${name}`,
+      )
+      expect(await poller.once()).toMatchObject({ claimed: 0 })
+      const [{ notes }] = await query(`SELECT COUNT(*) AS notes FROM poll_claims WHERE poll_id = ${id}`)
+      expect(Number(notes)).toBe(300)
+      expect(await poll(name, () => {}, table.options).once()).toMatchObject({ done: 300 })
+    })
+
+    it.each(PLACES.slice(0, 2))('begin a row anew that its owner made ready again: %s', async (_, table) => {
+      const ready = table.options.claim ? 'new' : 'ready'
       const name = await tableOf(table, 1)
       const attempts: number[] = []
       const fails = async (_row: NumberedRow, { attempt }: { attempt: number }) => {
@@ -116,9 +157,58 @@ export function describePollRows(context: Context): void {
       }
       const options = { ...table.options, maxAttempts: 2, backoff: { minSeconds: 0, maxSeconds: 0 } }
       expect(await poll(name, fails, options).once()).toMatchObject({ failed: 1 })
-      await query(`UPDATE ${name} SET status = 'ready'`)
+      await query(`UPDATE ${name} SET status = '${ready}'`)
       expect(await poll(name, fails, options).once()).toMatchObject({ failed: 1 })
       expect(attempts).toEqual([1, 2, 1, 2])
+      await query(`UPDATE ${name} SET status = '${ready}'`)
+      expect(await poll(name, () => {}, options).once()).toMatchObject({ done: 1 })
+      await query(`UPDATE ${name} SET status = '${ready}'`)
+      expect(await poll(name, fails, options).once()).toMatchObject({ failed: 1 })
+      expect(attempts).toEqual([1, 2, 1, 2, 1, 2])
+    })
+
+    it('give rows back whose time must not be null, and no attempt counts', async () => {
+      const columns =
+        'id integer NOT NULL PRIMARY KEY, claimed_by varchar(22), tries integer, next_at bigint NOT NULL DEFAULT 0'
+      const name = await tableOf({ title: '', columns, row: { id: 'N' }, options: {} }, 4)
+      const claim = { claim: 'claimed_by', attempts: 'tries', nextTime: 'next_at' }
+      const told: unknown[] = []
+      const onError = (error: unknown) => told.push(error)
+      const slow = holding()
+      const poller = poll(name, slow.handler, { claim, auto: true, batch: { min: 4 }, onError })
+      await slow.until(1)
+      slow.letGo()
+      await poller.stop()
+      expect(told).toEqual([])
+      const { ready, done } = await poller.counts()
+      expect([ready + (done as number), done]).toEqual([4, slow.begun.length])
+      const next = holding()
+      next.letGo()
+      expect(await poll(name, next.handler, { claim }).once()).toMatchObject({ done: ready })
+      expect(new Set(next.attempts)).toEqual(new Set(ready > 0 ? [1] : []))
+    })
+
+    it('leave a status alone that its owner changed meanwhile, with columns for claims too', async () => {
+      const [, own] = PLACES[1] as (typeof PLACES)[number]
+      const name = await tableOf(own, 2)
+      const slow = holding()
+      const result = poll(name, slow.handler, { ...own.options, concurrency: 2 }).once()
+      await slow.until(2)
+      await query(`UPDATE ${name} SET status = 'cancelled' WHERE n = 0`)
+      slow.letGo()
+      expect(await result).toMatchObject({ claimed: 2, done: 1, lost: 1 })
+      expect(await numbersWhere(name, "status = 'cancelled'")).toEqual([0])
+    })
+
+    it('go on behind rows that where leaves out between two attempts, however many', async () => {
+      const columns = 'id integer NOT NULL PRIMARY KEY, held integer DEFAULT 0'
+      const name = await tableOf({ title: '', columns, row: { id: 'N' }, options: {} }, 30)
+      const options = { where: { held: 0 }, batch: { max: 1 }, backoff: { minSeconds: 100, maxSeconds: 100 } }
+      const failing = poll(name, () => Promise.reject(new Error('no')), options)
+      expect(await failing.once()).toMatchObject({ retried: 30 })
+      await query(`UPDATE ${name} SET held = 1 WHERE n < 29`)
+      later(105)
+      expect(await poll(name, () => {}, options).once()).toMatchObject({ claimed: 1, done: 1 })
     })
 
     it('of two purposes on one table without a status each see every row', async () => {

@@ -1,0 +1,32 @@
+/** How the columns of a table of SQLite compare texts, which none of its catalogues says: found out by comparing some. */
+import type { Reader } from './engine'
+
+const WORDS = "VALUES ('a'), ('A'), ('b'), ('b '), ('b  ')"
+
+/** How many of the words differ by each of the collations that there are. */
+const BY_COUNT: Readonly<Record<number, string>> = { 5: 'BINARY', 4: 'NOCASE', 3: 'RTRIM' }
+
+/** Columns of one statement. */
+const AT_ONCE = 100
+
+/** `path` is SQL. By the names of the columns. */
+export async function sqliteCollations(
+  reader: Reader,
+  path: string,
+  names: readonly string[],
+): Promise<Map<string, string>> {
+  const collations = new Map<string, string>()
+  for (let from = 0; from < names.length; from += AT_ONCE) {
+    const some = names.slice(from, from + AT_ONCE)
+    const counts = some.map((name, at) => {
+      const column = `"${name.replaceAll('"', '""')}"`
+      const words = `SELECT ${column} AS word FROM ${path} WHERE 1 = 0 UNION ALL ${WORDS}`
+      return `(SELECT COUNT(DISTINCT w.word) FROM (${words}) w) AS words_${at}`
+    })
+    const [row] = await reader.rows(`SELECT ${counts.join(', ')}`)
+    for (const [at, name] of some.entries()) {
+      collations.set(name, BY_COUNT[Number(row?.[`words_${at}`])] ?? 'another')
+    }
+  }
+  return collations
+}
