@@ -194,11 +194,11 @@ export function describePollClaims(context: Context): void {
           const { options } = table
           const name = await tableOf(table, 2)
           const slow = holding()
-          const running = poll(name, slow.handler, { ...options, batch: { min: 2 }, claimTimeoutSeconds: 1 }).once()
+          const running = poll(name, slow.handler, { ...options, batch: { min: 2 }, claimTimeoutSeconds: 3 }).once()
           await slow.until(1)
-          const other = poll(name, () => {}, { ...options, claimTimeoutSeconds: 1 })
+          const other = poll(name, () => {}, { ...options, claimTimeoutSeconds: 3 })
           for (const _ of upTo(8)) {
-            await sleep(200)
+            await sleep(500)
             expect(await other.once()).toMatchObject({ claimed: 0 })
           }
           slow.letGo()
