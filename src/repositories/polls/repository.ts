@@ -30,8 +30,8 @@ import type { PollCounts, PollShape } from './types'
 
 export type { Claimed, Extended }
 
-/** Who records a result asks again by itself. */
-const RECORD_RETRY_MS = 5000
+/** Who gives back does not wait for long. */
+const RELEASE_RETRY_MS = 5000
 
 export class PollRepository {
   readonly #source: DataSource
@@ -160,23 +160,24 @@ export class PollRepository {
     const plan = await this.plan()
     const place = placeOf(plan)
     let isLocked = false
-    const isReleased = await this.#ended(plan, held, async (tx) => {
+    const releases = async (tx: Tx) => {
       isLocked = false
       if (await place.lockNow(tx, plan, held)) return place.end(tx, plan, held, { is: 'released' })
       isLocked = (await place.stillHeld(tx, plan, [held])).has(held)
       return false
-    })
+    }
+    const isReleased = await this.#ended(plan, held, releases, RELEASE_RETRY_MS)
     if (isLocked) return 'locked'
     held.isEnded = true
     await this.#forgetNotes(plan, [held])
     return isReleased ? 'released' : 'lost'
   }
 
-  #ended(plan: Plan, held: Held, work: (tx: Tx) => Promise<boolean>): Promise<boolean> {
+  #ended(plan: Plan, held: Held, work: (tx: Tx) => Promise<boolean>, retryMs?: number): Promise<boolean> {
     const ended = this.#session.write(work, {
       // Whether by our commit or by somebody else's claim: there is nothing left to record.
       arrived: async (tx) => !(await placeOf(plan).stillHeld(tx, plan, [held], tx.engine.forUpdate)).has(held),
-      retryMs: RECORD_RETRY_MS,
+      retryMs,
     })
     return ended.catch((error: unknown) => {
       if (error instanceof Lost) return false
