@@ -5,11 +5,13 @@
 import { RecentnError } from '../errors'
 import type { Reader, Row } from './engine'
 import { sqliteCollations } from './sqlite-collations'
-import type { Table, TableColumn, TableIndex, TableKind } from './table'
+import type { TableColumn, TableIndex, TableKind } from './table-parts'
 
 type Quote = (part: string) => string
 
-export interface Catalogue extends Pick<Table, 'primaryKey' | 'indexes'>, TableKind {
+export interface Catalogue extends TableKind {
+  primaryKey: readonly string[]
+  indexes: readonly TableIndex[]
   columns: readonly Omit<TableColumn, 'isSelected'>[]
   /** SQL behind CREATE INDEX: the name of the index, and the table. */
   indexOn(quoted: Quote, index: string): string

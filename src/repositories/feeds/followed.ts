@@ -7,7 +7,8 @@
  * there is no row with its key.
  */
 import { type Engine, placeholders, type Reader, type Row } from '../../database/engine'
-import type { Table, TableColumn } from '../../database/table'
+import type { Table } from '../../database/table'
+import type { TableColumn } from '../../database/table-parts'
 import { type Fault, invalidInput, RecentnError } from '../../errors'
 import { RECENT_GROUPS } from '../../feed-rules'
 import { JsonText, jsonFault } from '../../json'

@@ -1,6 +1,6 @@
 /** The index that a claim goes along, and the statement that makes it where it is missing. */
 import type { Engine } from '../../database/engine'
-import type { TableIndex } from '../../database/table'
+import type { TableIndex } from '../../database/table-parts'
 import type { Shape } from './shape-parts'
 
 export interface Advice {

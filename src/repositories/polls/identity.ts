@@ -5,7 +5,8 @@
 
 import type { Parameter, Row, Statement } from '../../database/engine'
 import type { RowFacts } from '../../database/row-facts'
-import type { Table, TableColumn } from '../../database/table'
+import type { Table } from '../../database/table'
+import type { TableColumn } from '../../database/table-parts'
 import { RecentnError } from '../../errors'
 
 /** A row of the user's, by name. */

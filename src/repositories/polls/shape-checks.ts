@@ -1,6 +1,6 @@
 /** What a table must be for the shape of a poll, beyond its columns being there: see `shapeOf`. */
 import type { Reader, Session } from '../../database/engine'
-import type { TableColumn } from '../../database/table'
+import type { TableColumn } from '../../database/table-parts'
 import { invalidInput } from '../../errors'
 import type { Shape, TableReading } from './shape-parts'
 

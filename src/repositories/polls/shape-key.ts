@@ -1,5 +1,5 @@
 /** Which columns tell the rows of a poll apart: those that are named, which must do so surely, or a key of the table. */
-import type { TableColumn } from '../../database/table'
+import type { TableColumn } from '../../database/table-parts'
 import type { TableReading } from './shape-parts'
 
 const FLOAT = /^(float|double|real)$/

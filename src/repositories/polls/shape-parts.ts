@@ -1,6 +1,7 @@
 /** What the statements of a poll need to know of its table: see `shapeOf`. */
 import type { Engine, Parameter, Statement } from '../../database/engine'
-import type { Table, TableColumn } from '../../database/table'
+import type { Table } from '../../database/table'
+import type { TableColumn } from '../../database/table-parts'
 import type { Identity } from './identity'
 
 /** A batch key: 128 random bits in base64url. */

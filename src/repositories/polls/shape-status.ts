@@ -1,6 +1,6 @@
 /** The status column of a poll: whether it can hold batch keys and words, and whether it tells the words apart. */
 import type { Session } from '../../database/engine'
-import type { TableColumn } from '../../database/table'
+import type { TableColumn } from '../../database/table-parts'
 import { invalidInput } from '../../errors'
 import { CLAIM_KEY_LENGTH, type Shape, type Status, type TableReading } from './shape-parts'
 import type { PollShape, PollStatus } from './types'

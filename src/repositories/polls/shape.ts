@@ -3,7 +3,8 @@
  * becomes of the rows. Every fault of the options at once, each with what would mend it.
  */
 import type { Statement } from '../../database/engine'
-import type { Table, TableColumn } from '../../database/table'
+import type { Table } from '../../database/table'
+import type { TableColumn } from '../../database/table-parts'
 import { type Fault, invalidInput } from '../../errors'
 import { Identity } from './identity'
 import { checkChanges, checkCursor } from './shape-checks'
