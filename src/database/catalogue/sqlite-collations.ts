@@ -1,5 +1,5 @@
 /** How the columns of a table of SQLite compare texts, which none of its catalogues says: found out by comparing some. */
-import type { Reader } from './engine'
+import type { Reader } from '../engine'
 
 const WORDS = "VALUES ('a'), ('A'), ('b'), ('b '), ('b  ')"
 

@@ -1,0 +1,105 @@
+/** The catalogue of SQLite: pragmas, and what they don't say found out. */
+import { RecentnError } from '../../errors'
+import type { Reader } from '../engine'
+import type { TableIndex, TableKind } from '../table-parts'
+import { type Catalogue, indexesOf, path, type Quote } from './parts'
+import { sqliteCollations } from './sqlite-collations'
+
+export async function sqliteCatalogue(reader: Reader, table: string, schema: string | undefined): Promise<Catalogue> {
+  if (schema !== undefined) await mustBeAttached(reader, schema)
+  const named = schema === undefined ? '?' : '?, ?'
+  const parameters = schema === undefined ? [table] : [table, schema]
+  // Hidden are the columns of virtual tables that take arguments; those above are computed.
+  const columns = await reader.rows(
+    `SELECT name, type, "notnull", pk, hidden FROM pragma_table_xinfo(${named}) WHERE hidden <> 1`,
+    parameters,
+  )
+  const collations = await sqliteCollations(
+    reader,
+    path(quotedName, schema, table),
+    columns.map(({ name }) => name as string),
+  )
+  const { indexes, isKeyUnique } = await sqliteIndexes(reader, table, schema, collations)
+  const keys = columns.filter(({ pk }) => Number(pk) > 0).sort((a, b) => Number(a.pk) - Number(b.pk))
+  return {
+    columns: columns.map((column) => ({
+      name: column.name as string,
+      property: column.name as string,
+      type: String(column.type).toLowerCase().replace(/\(.*/, ''),
+      length: Number(/\((\d+)\)/.exec(String(column.type))?.[1] ?? 0) || null,
+      // Of a primary key the catalogue says so only where it was written down.
+      isNullable: Number(column.notnull) === 0 && Number(column.pk) === 0,
+      values: null,
+      isUpdateTime: false,
+      isGenerated: Number(column.hidden) > 0,
+      precision: null,
+      collation: collations.get(column.name as string) ?? null,
+    })),
+    primaryKey: isKeyUnique ? keys.map(({ name }) => name as string) : [],
+    indexes,
+    ...(await sqliteKind(reader, table, schema)),
+    indexOn: (quoted, index) => `${path(quoted, schema, index)} ON ${quoted(table)}`,
+  }
+}
+
+/** An index may compare in another way than its column does, by which rows are found: then it tells less, or cannot be walked. */
+async function sqliteIndexes(
+  reader: Reader,
+  table: string,
+  schema: string | undefined,
+  collations: ReadonlyMap<string, string>,
+): Promise<{ indexes: TableIndex[]; isKeyUnique: boolean }> {
+  const [named, inSchema] = schema === undefined ? ['?', 'l.name'] : ['?, ?', 'l.name, ?']
+  const parts = await reader.rows(
+    'SELECT l.name AS name, i.name AS part, i."desc" AS descends, l."unique" AS is_unique, l.origin AS origin, ' +
+      `i.coll AS coll FROM pragma_index_list(${named}) l JOIN pragma_index_xinfo(${inSchema}) i ` +
+      'WHERE l.partial = 0 AND i.key = 1 ORDER BY l.name, i.seqno',
+    schema === undefined ? [table] : [table, schema, schema],
+  )
+  const sees = parts.map(({ part, coll }) => {
+    const ofColumn = collations.get(part as string) ?? 'BINARY'
+    const isSame = String(coll).toUpperCase() === ofColumn
+    // What is unique by more than its bytes is unique by these as well.
+    return { isSame, isUnique: isSame || ofColumn === 'BINARY' }
+  })
+  return {
+    indexes: indexesOf(
+      parts.map(({ name, part, descends, is_unique: isUnique }, at) => ({
+        index: name as string,
+        isUnique: Number(isUnique) === 1,
+        column: sees[at]?.isUnique ? (part as string | null) : null,
+        walked: sees[at]?.isSame && Number(descends) === 0 ? (part as string | null) : null,
+      })),
+    ),
+    isKeyUnique: parts.every(({ origin }, at) => origin !== 'pk' || sees[at]?.isUnique === true),
+  }
+}
+
+async function sqliteKind(reader: Reader, table: string, schema: string | undefined): Promise<TableKind> {
+  const [row] = await reader.rows(
+    `SELECT schema AS home, name, type, wr FROM pragma_table_list WHERE name = ? COLLATE NOCASE ` +
+      `AND (? IS NULL OR schema = ? COLLATE NOCASE) ORDER BY schema = 'temp' DESC, schema = 'main' DESC`,
+    [table, schema ?? null, schema ?? null],
+  )
+  const name = (row?.name ?? table) as string
+  const isView = row?.type === 'view'
+  return {
+    fullName: row && row.home !== 'main' ? `${row.home}.${name}` : name,
+    isView,
+    isUpdatable: !isView,
+    hasRowIds: !isView && Number(row?.wr ?? 0) === 0,
+    isTransactional: true,
+  }
+}
+
+/** A store has a connection of its own to read with, to which nothing is attached. */
+async function mustBeAttached(reader: Reader, schema: string): Promise<void> {
+  const found = await reader.rows('SELECT 1 FROM pragma_database_list WHERE name = ? COLLATE NOCASE', [schema])
+  if (found.length > 0) return
+  throw new RecentnError(
+    'invalid_input',
+    `No database ${schema} is there: a store has to do with the tables of its own file, not with those that are attached to it`,
+  )
+}
+
+const quotedName: Quote = (part) => `"${part.replaceAll('"', '""')}"`
