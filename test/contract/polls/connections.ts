@@ -5,13 +5,7 @@ import { pollTools } from './tools'
 /** What the connections of a server are set to: their time zone, and how many there are. */
 export function describePollConnections(context: Context): void {
   if (context.engine === 'sqlite') return // its times are UTC, and it has one connection
-  const { query, poll } = pollTools(context)
-  const made = async (columns: string) => {
-    const name = context.unique('polled').replace(/\W/g, '_')
-    await query(`CREATE TABLE ${name} (${columns})`)
-    context.afterwards(() => query(`DROP TABLE ${name}`))
-    return name
-  }
+  const { query, made, poll } = pollTools(context)
 
   describe('polls: a time zone with summer time', () => {
     const ZONE = 'Recentn/Summer'

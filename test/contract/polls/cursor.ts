@@ -1,26 +1,14 @@
 import { sessionOf } from '../../../src/database/session'
-import type { PollOptions } from '../../../src/index'
 import { PollRepository } from '../../../src/repositories/polls/repository'
 import { insertSql, POLL_TABLES, type PollTable } from '../../support/poll-shapes'
 import { type Context, refusal } from '../context'
-import { type NumberedRow, pollTools } from './tools'
+import { pollTools } from './tools'
 
 const shape = (title: string) => POLL_TABLES.find((table) => table.title === title) as PollTable
 
 export function describePollCursors(context: Context): void {
-  const { query, tableOf, poll } = pollTools(context)
+  const { query, tableOf, made, poll, faultsOf } = pollTools(context)
   const isSqlite = context.engine === 'sqlite'
-  const made = async (columns: string) => {
-    const name = context.unique('polled').replace(/\W/g, '_')
-    await query(`CREATE TABLE ${name} (${columns})`)
-    context.afterwards(() => query(`DROP TABLE ${name}`))
-    return name
-  }
-  const faultsOf = async (name: string, options: PollOptions<NumberedRow>) => {
-    const { code, faults } = await refusal(poll(name, () => {}, options).once())
-    expect(code).toBe('invalid_input')
-    return faults.map(({ pointer, detail }) => `${pointer}: ${detail}`).join('\n')
-  }
   const later = (seconds: number) => {
     context.clock.offsetMs += seconds * 1000
   }

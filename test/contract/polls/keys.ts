@@ -6,14 +6,10 @@ const STATUS = "status varchar(30) DEFAULT 'ready'"
 
 /** Tables that a poller can't use as they are, or whose rows it has to know by what does not change. */
 export function describePollKeys(context: Context): void {
-  const { query, poll, numbersWhere, holding } = pollTools(context)
+  const tools = pollTools(context)
+  const { query, poll, numbersWhere, holding } = tools
   const isSqlite = context.engine === 'sqlite'
-  const made = async (columns: string) => {
-    const name = context.unique('polled').replace(/\W/g, '_')
-    await query(`CREATE TABLE ${name} (n integer, ${columns})`)
-    context.afterwards(() => query(`DROP TABLE ${name}`))
-    return name
-  }
+  const made = (columns: string) => tools.made(`n integer, ${columns}`)
   const faultsOf = async (columns: string, options: PollOptions<NumberedRow>) => {
     const { code, faults, message } = await refusal(poll(await made(columns), () => {}, options).once())
     expect(code).toBe('invalid_input')

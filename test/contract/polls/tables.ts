@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm'
-import { attachStore, type PollOptions } from '../../../src/index'
-import { type Context, refusal, userSource } from '../context'
-import { type NumberedRow, pollTools } from './tools'
+import { attachStore } from '../../../src/index'
+import { type Context, userSource } from '../context'
+import { pollTools } from './tools'
 
 const STATUS = "status varchar(30) NOT NULL DEFAULT 'ready'"
 
@@ -22,20 +22,9 @@ class Secret {
 
 /** What kinds of tables, columns and indexes there are: what a poller does with each, or that it refuses it. */
 export function describePollTables(context: Context): void {
-  const { query, poll } = pollTools(context)
+  const { query, made, poll, faultsOf } = pollTools(context)
   const isSqlite = context.engine === 'sqlite'
   const q = isSqlite ? '"' : '`'
-  const made = async (columns: string, behind = '') => {
-    const name = context.unique('polled').replace(/\W/g, '_')
-    await query(`CREATE TABLE ${name} (${columns})${behind}`)
-    context.afterwards(() => query(`DROP TABLE ${name}`))
-    return name
-  }
-  const faultsOf = async (name: string, options: PollOptions<NumberedRow>) => {
-    const { code, faults } = await refusal(poll(name, () => {}, options).once())
-    expect(code).toBe('invalid_input')
-    return faults.map(({ pointer, detail }) => `${pointer}: ${detail}`).join('\n')
-  }
 
   describe('polls: one table, however it is spelled', () => {
     it('is one poll', async () => {

@@ -1,7 +1,7 @@
 /** What the tests of polls have in common. */
 import type { Poller, PollHandler, PollOptions, Store } from '../../../src/index'
 import { createSql, insertSql, POLL_TABLES, type PollTable } from '../../support/poll-shapes'
-import { type Context, eventually } from '../context'
+import { type Context, eventually, refusal } from '../context'
 
 export type NumberedRow = { n: number | bigint }
 
@@ -45,6 +45,21 @@ export function pollTools(context: Context) {
     return poller
   }
 
+  /** A new table of these columns; `behind` comes after them. */
+  const made = async (columns: string, behind = '') => {
+    const name = context.unique('polled').replace(/\W/g, '_')
+    await query(`CREATE TABLE ${name} (${columns})${behind}`)
+    context.afterwards(() => query(`DROP TABLE ${name}`))
+    return name
+  }
+
+  /** Of a poll that is refused. */
+  const faultsOf = async (name: string, options: PollOptions<NumberedRow>) => {
+    const { code, faults } = await refusal(poll(name, () => {}, options).once())
+    expect(code).toBe('invalid_input')
+    return faults.map(({ pointer, detail }) => `${pointer}: ${detail}`).join('\n')
+  }
+
   /** The numbers of the rows for which it is true. */
   const numbersWhere = async (name: string, condition = '1 = 1'): Promise<number[]> => {
     const rows: NumberedRow[] = await query(`SELECT n FROM ${name} WHERE ${condition}`)
@@ -68,5 +83,5 @@ export function pollTools(context: Context) {
     return { handler, begun, attempts, until, letGo }
   }
 
-  return { query, tableOf, poll, numbersWhere, holding }
+  return { query, tableOf, made, poll, faultsOf, numbersWhere, holding }
 }
