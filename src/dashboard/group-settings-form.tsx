@@ -3,11 +3,9 @@
  * policy unless the user decides otherwise, because a PUT takes what it is given for the group's own.
  */
 import { useState } from 'preact/hooks'
-import { grouped } from './numbers'
 import { Ask, Name } from './parts'
 import { link } from './place'
-import { CapacityField, ExpiryField, ModeField, ttlOf, typedTtl } from './settings-fields'
-import { exactDuration } from './time'
+import { CapacityField, described, ExpiryField, ModeField, ttlOf, typedTtl } from './settings-fields'
 import type { Group, Mode } from './types'
 
 export type OwnSettings = Group['own']
@@ -79,11 +77,6 @@ function ownOf(typed: Typed, follows: ReturnType<typeof followedIn>): OwnSetting
     ...(!follows.mode && { mode: typed.mode }),
     ...(!follows.ttlSeconds && { ttlSeconds: ttlOf(typed.ttlSeconds) }),
   }
-}
-
-function described({ capacity, mode, ttlSeconds }: OwnSettings): string {
-  const expiry = ttlSeconds === undefined ? 'by the policy' : ttlSeconds === null ? 'never' : exactDuration(ttlSeconds)
-  return `capacity ${capacity === undefined ? 'by the policy' : grouped(capacity)}, mode ${mode ?? 'by the policy'}, expiry ${expiry}`
 }
 
 function Follow({ isOn, onChange }: { isOn: boolean; onChange(isOn: boolean): void }) {

@@ -1,9 +1,7 @@
 /** The form that makes or changes a policy. */
 import { useState } from 'preact/hooks'
-import { grouped } from './numbers'
 import { Ask, Name } from './parts'
-import { CapacityField, ExpiryField, ModeField, ttlOf, typedTtl } from './settings-fields'
-import { exactDuration } from './time'
+import { CapacityField, described, ExpiryField, ModeField, ttlOf, typedTtl } from './settings-fields'
 import type { Mode, Policy, PolicySettings } from './types'
 
 interface PolicyFormProps {
@@ -54,10 +52,6 @@ export function PolicyForm({ policy, isSaving, onSave }: PolicyFormProps) {
       )}
     </form>
   )
-}
-
-function described({ capacity, mode, ttlSeconds }: PolicySettings): string {
-  return `capacity ${grouped(capacity)}, mode ${mode}, expiry ${ttlSeconds === null ? 'never' : exactDuration(ttlSeconds)}`
 }
 
 function PrefixField({ value, onInput }: { value: string; onInput(value: string): void }) {

@@ -1,6 +1,8 @@
 /** The fields of what groups do: of a group's own settings, and of a policy's. */
 import type { ComponentChildren } from 'preact'
-import type { Mode } from './types'
+import { grouped } from './numbers'
+import { exactDuration } from './time'
+import type { Group, Mode } from './types'
 
 /** What the server takes. */
 const MAX_CAPACITY = 10_000
@@ -8,6 +10,12 @@ const MAX_TTL_SECONDS = 315_360_000_000
 
 export const typedTtl = (ttlSeconds: number | null) => (ttlSeconds === null ? '' : String(ttlSeconds))
 export const ttlOf = (typed: string) => (typed === '' ? null : Number(typed))
+
+/** What is about to be saved. */
+export function described({ capacity, mode, ttlSeconds }: Group['own']): string {
+  const expiry = ttlSeconds === undefined ? 'by the policy' : ttlSeconds === null ? 'never' : exactDuration(ttlSeconds)
+  return `capacity ${capacity === undefined ? 'by the policy' : grouped(capacity)}, mode ${mode ?? 'by the policy'}, expiry ${expiry}`
+}
 
 export interface FieldProps {
   value: string

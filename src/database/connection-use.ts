@@ -25,7 +25,7 @@ export function connectionUse(source: DataSource, gate: Gate | null): Connection
     const busy = gate.waiting > 0 ? 1 : 0
     return { max: 1, inUse: busy, idle: 1 - busy, waiting: gate.waiting - busy }
   }
-  const { pool = {} } = source.driver as unknown as { pool?: Pool }
+  const pool = poolOf(source)
   const { _allConnections: all, _freeConnections: free, _connectionQueue: queue, config } = pool
   const idle = free?.length ?? 0
   return {
@@ -34,4 +34,13 @@ export function connectionUse(source: DataSource, gate: Gate | null): Connection
     idle,
     waiting: queue?.length ?? 0,
   }
+}
+
+/** How many connections there are at most for whoever shares them with a user's code; null for SQLite, or where it is not known. */
+export function poolSizeOf(source: DataSource): number | null {
+  return poolOf(source).config?.connectionLimit ?? null
+}
+
+function poolOf({ driver }: DataSource): Pool {
+  return (driver as unknown as { pool?: Pool }).pool ?? {}
 }

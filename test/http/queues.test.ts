@@ -1,3 +1,4 @@
+import { QUEUE_DEFAULTS } from '../support/queue-defaults'
 import { type Client, fresh, startApp } from './support/client'
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
@@ -48,12 +49,7 @@ describe('/v1/queues/{queue}', () => {
 
     const defaults = {
       queue,
-      visibilityTimeoutSeconds: 30,
-      maxReceives: 0,
-      deadLetterQueue: null,
-      onDelete: 'remove',
-      retentionSeconds: null,
-      paused: false,
+      ...QUEUE_DEFAULTS,
       createdAt: created.json.createdAt,
     }
     const nulls = Object.fromEntries(Object.keys(settings).map((name) => [name, null]))

@@ -1,5 +1,8 @@
 /** How the columns of a table of SQLite compare texts, which none of its catalogues says: found out by comparing some. */
 import type { Reader } from '../engine'
+import type { Quote } from './parts'
+
+export const quotedName: Quote = (part) => `"${part.replaceAll('"', '""')}"`
 
 const WORDS = "VALUES ('a'), ('A'), ('b'), ('b '), ('b  ')"
 
@@ -19,7 +22,7 @@ export async function sqliteCollations(
   for (let from = 0; from < names.length; from += AT_ONCE) {
     const some = names.slice(from, from + AT_ONCE)
     const counts = some.map((name, at) => {
-      const column = `"${name.replaceAll('"', '""')}"`
+      const column = quotedName(name)
       const words = `SELECT ${column} AS word FROM ${path} WHERE 1 = 0 UNION ALL ${WORDS}`
       return `(SELECT COUNT(DISTINCT w.word) FROM (${words}) w) AS words_${at}`
     })

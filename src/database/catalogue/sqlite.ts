@@ -2,8 +2,8 @@
 import { RecentnError } from '../../errors'
 import type { Reader } from '../engine'
 import type { TableIndex, TableKind } from '../table-parts'
-import { type Catalogue, indexesOf, path, type Quote } from './parts'
-import { sqliteCollations } from './sqlite-collations'
+import { type Catalogue, indexesOf, path } from './parts'
+import { quotedName, sqliteCollations } from './sqlite-collations'
 
 export async function sqliteCatalogue(reader: Reader, table: string, schema: string | undefined): Promise<Catalogue> {
   if (schema !== undefined) await mustBeAttached(reader, schema)
@@ -101,5 +101,3 @@ async function mustBeAttached(reader: Reader, schema: string): Promise<void> {
     `No database ${schema} is there: a store has to do with the tables of its own file, not with those that are attached to it`,
   )
 }
-
-const quotedName: Quote = (part) => `"${part.replaceAll('"', '""')}"`

@@ -3,8 +3,8 @@
  * go along. Made when a poll begins, and anew after a claim that failed, for the table may have changed.
  */
 import type { DataSource, EntityMetadata, EntityTarget, ObjectLiteral } from 'typeorm'
+import { poolSizeOf } from '../../database/connection-use'
 import type { Engine, Parameter, Session, Statement } from '../../database/engine'
-import { poolSizeOf } from '../../database/pool-size'
 import { describeTable, type Table } from '../../database/table'
 import { RecentnError } from '../../errors'
 import { adviceOf, isPrimary } from './advice'

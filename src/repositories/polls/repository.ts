@@ -125,9 +125,9 @@ export class PollRepository {
 
   /** Claims of which nobody knows whether they are there: no handler has seen their rows, and no attempt counts. */
   async #releaseUnknown(): Promise<void> {
-    for (let held = this.#unknown[0]; held !== undefined; held = this.#unknown[0]) {
-      await this.release(held)
-      this.#unknown.shift()
+    for (const held of [...this.#unknown]) {
+      // One whose row is locked is released the next time, unless it has run out by then.
+      if ((await this.release(held)) !== 'locked') this.#unknown.splice(this.#unknown.indexOf(held), 1)
     }
   }
 

@@ -1,15 +1,7 @@
 import type { QueueSettings } from '../../../src/repositories/queues/types'
+import { QUEUE_DEFAULTS } from '../../support/queue-defaults'
 import { type Context, refusal } from '../context'
 import { bodiesOf, handlesOf, queueTools } from './tools'
-
-const DEFAULTS = {
-  visibilityTimeoutSeconds: 30,
-  maxReceives: 0,
-  deadLetterQueue: null,
-  onDelete: 'remove',
-  retentionSeconds: null,
-  paused: false,
-} as const
 
 const NONE = { ready: 0, inFlight: 0, delayed: 0, dead: 0, archived: 0 }
 
@@ -32,7 +24,7 @@ export function describeQueueAttributes(context: Context): void {
       expect(await queues().get(queue)).toBeNull()
       const before = Date.now() + context.clock.offsetMs
       const put = await queues().put(queue)
-      expect(put).toEqual({ queue, ...DEFAULTS, createdAt: expect.any(Date), created: true })
+      expect(put).toEqual({ queue, ...QUEUE_DEFAULTS, createdAt: expect.any(Date), created: true })
       expect(Math.abs(put.createdAt.getTime() - before)).toBeLessThan(60_000)
       const { created: _, ...attributes } = put
       expect(await queues().get(queue)).toEqual({
@@ -58,9 +50,9 @@ export function describeQueueAttributes(context: Context): void {
       expect(first).toMatchObject({ ...all, created: true })
       expect(await queues().get(queue)).toMatchObject(all)
       const second = await queues().put(queue, { maxReceives: 9, paused: undefined })
-      expect(second).toEqual({ queue, ...DEFAULTS, maxReceives: 9, createdAt: first.createdAt, created: false })
-      expect(await queues().put(queue)).toMatchObject({ ...DEFAULTS, created: false })
-      expect(await queues().get(queue)).toMatchObject(DEFAULTS)
+      expect(second).toEqual({ queue, ...QUEUE_DEFAULTS, maxReceives: 9, createdAt: first.createdAt, created: false })
+      expect(await queues().put(queue)).toMatchObject({ ...QUEUE_DEFAULTS, created: false })
+      expect(await queues().get(queue)).toMatchObject(QUEUE_DEFAULTS)
     })
 
     it('reach from the smallest to the largest, and no further', async () => {
@@ -165,7 +157,7 @@ export function describeQueueAttributes(context: Context): void {
           ['/deadLetterQueue'],
         ])
       }
-      expect(await queues().get(c)).toMatchObject(DEFAULTS)
+      expect(await queues().get(c)).toMatchObject(QUEUE_DEFAULTS)
       // A new queue that names itself does not exist yet: refused either way, and not created.
       const own = context.unique('q')
       expect(['dead_letter_cycle', 'queue_not_found']).toContain(await outcome(own, own))

@@ -1,0 +1,9 @@
+/** What a queue is that was made without settings. */
+export const QUEUE_DEFAULTS = {
+  visibilityTimeoutSeconds: 30,
+  maxReceives: 0,
+  deadLetterQueue: null,
+  onDelete: 'remove',
+  retentionSeconds: null,
+  paused: false,
+} as const
