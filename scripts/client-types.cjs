@@ -1,7 +1,7 @@
 /** From the schemas of the OpenAPI document to types as TypeScript has them, written as Biome formats them. */
 
 /** Schemas that are another type in the client than on the wire. */
-const CONVERTED = { Id: 'bigint', Total: 'bigint', Cursor: 'bigint', Time: 'time' }
+const CONVERTED = { Id: 'bigint', Total: 'bigint', Cursor: 'bigint', Position: 'bigint', Time: 'time' }
 const TYPE_OF = { bigint: 'bigint', time: 'Date' }
 
 /** What is sent is only read. */

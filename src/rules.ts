@@ -54,6 +54,11 @@ export function idFault(value: unknown): string | null {
   return typeof value === 'bigint' && value >= 0n && value <= MAX_ID ? null : `must be an id from 0 to ${MAX_ID}`
 }
 
+/** The newest item that a listener knows of; −1 where it knows that there was none. */
+export function positionFault(value: unknown): string | null {
+  return value === -1n || idFault(value) === null ? null : `must be an id from 0 to ${MAX_ID}, or -1`
+}
+
 const DECIMAL = /^(0|[1-9][0-9]{0,18})$/
 
 /** An id as it is on the wire: decimal digits without sign or leading zeros. */
@@ -61,6 +66,12 @@ export function idTextFault(value: unknown): string | null {
   return typeof value === 'string' && DECIMAL.test(value) && BigInt(value) <= MAX_ID
     ? null
     : `must be an id: decimal digits from 0 to ${MAX_ID}`
+}
+
+/** A position as it is on the wire. */
+export function positionTextFault(value: unknown): string | null {
+  const fault = value === '-1' ? null : idTextFault(value)
+  return fault === null ? null : `${fault}, or -1`
 }
 
 export function modeFault(value: unknown): string | null {

@@ -4,13 +4,6 @@ import { RecentnError } from './errors'
 import { limitOf } from './signals'
 import { type Transport, unreachable } from './transport'
 
-export interface Position {
-  /** Where a stream begins that nothing is known of yet. */
-  after: bigint | undefined
-  /** The id of the last event that had one. */
-  lastEventId: string | undefined
-}
-
 export class Connection {
   readonly #transport: Transport
   readonly #group: string
@@ -30,15 +23,13 @@ export class Connection {
    * The events of one connection, of which the first is null: it stands. Ends when the server ends it; throws when it
    * can't be had, is cut, or nothing has come for too long, heartbeats included.
    */
-  async *events({ after, lastEventId }: Position): AsyncGenerator<EventSourceMessage | null, void, undefined> {
+  async *events(after: bigint): AsyncGenerator<EventSourceMessage | null, void, undefined> {
     const limit = limitOf(this.#ending, this.#transport.timeoutMs)
-    const query = lastEventId === undefined && after !== undefined ? { after } : {}
-    const headers: Record<string, string> = { Accept: 'text/event-stream' }
-    if (lastEventId !== undefined) headers['Last-Event-ID'] = lastEventId
+    const headers = { Accept: 'text/event-stream' }
     try {
       const response = await this.#transport.open(
         'streamGroup',
-        { path: { group: this.#group }, query, headers },
+        { path: { group: this.#group }, query: { after }, headers },
         limit,
       )
       limit.stopClock()

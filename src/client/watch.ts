@@ -3,7 +3,7 @@
  * together: an item is given once, and none after the last one given is left out without a `reset`.
  */
 import type { EventSourceMessage } from 'eventsource-parser'
-import { Connection, type Position } from './connection'
+import { Connection } from './connection'
 import { decoded } from './convert'
 import { invalidInput, RecentnError } from './errors'
 import { backoff, mayPass } from './retry'
@@ -12,7 +12,7 @@ import type { Transport } from './transport'
 import type { GroupReset, Item } from './wire/answers'
 
 export interface WatchOptions {
-  /** Begin after this item: what came since, too. From now on when left out. */
+  /** Begin after this item: what came since, too; −1 for all there is. From now on when left out. */
   after?: bigint
   /** Ends the watching. */
   signal?: AbortSignal
@@ -23,14 +23,18 @@ export interface WatchOptions {
 }
 
 /**
- * A change of a group's window. Whoever keeps the newest `capacity` items of those told, without those removed, has the
- * window. An `item` may be told that a page read meanwhile has already.
+ * A change of a group's window. Whoever keeps the newest `capacity` items of those told, in a `history` group only those
+ * whose id is above the newest less `capacity`, without those removed, has the window. An `item` may be told that a page
+ * read meanwhile has already.
  */
 export type GroupEvent =
   | { type: 'item'; item: Item }
   /** No longer in the window, for another reason than newer items in a full one. The listener may not have it. */
   | { type: 'removed'; id: bigint }
-  /** What was told before is not to be gone by any more: read the group anew. What changes from then on follows. */
+  /**
+   * What was told before is not to be gone by any more: read the group anew, without items that have an id of `total` or
+   * more. These, and what changes from then on, follow.
+   */
   | ({ type: 'reset' } & GroupReset)
 
 /** What happens to a group, until it is left (`break`, `return()`, the signal). */
@@ -57,7 +61,8 @@ class Watch implements GroupWatch {
   readonly #events: AsyncGenerator<GroupEvent, undefined, undefined>
   /** The first event is waited for from the beginning: nobody has to ask for it before it connects. */
   #first: Promise<IteratorResult<GroupEvent, undefined>> | null
-  #position: Position
+  /** Where the next connection begins; undefined until that was found out. */
+  #after: bigint | undefined
   /** Up to here the items were given. */
   #given: bigint | undefined
 
@@ -69,7 +74,7 @@ class Watch implements GroupWatch {
     this.#transport = transport
     this.#group = group
     this.#options = options
-    this.#position = { after, lastEventId: undefined }
+    this.#after = after
     this.#connection = new Connection(transport, group, idleMs, this.#ending.signal)
     const end = () => this.#ending.abort()
     if (signal?.aborted) end()
@@ -109,13 +114,13 @@ class Watch implements GroupWatch {
     for (let isFirst = true; !signal.aborted; ) {
       let error = new RecentnError('unreachable', 'The server has ended the stream')
       try {
-        if (isFirst) await this.#findPosition()
-        for await (const message of this.#connection.events(this.#position)) {
-          if (message !== null) failures = 0
-          else if (!isFirst) yield* this.#findMissed()
+        this.#after ??= await this.#newest()
+        for await (const message of this.#connection.events(this.#after)) {
           if (isFirst) stands()
           isFirst = false
-          if (message !== null) yield* this.#told(message)
+          if (message === null) continue
+          failures = 0
+          yield* this.#told(message)
         }
       } catch (thrown) {
         if (signal.aborted) break
@@ -131,45 +136,28 @@ class Watch implements GroupWatch {
   }
 
   /** Before the first connection: a place to come back to, should it be cut before anything was told. */
-  async #findPosition(): Promise<void> {
-    const { after, lastEventId } = this.#position
-    if (after !== undefined || lastEventId !== undefined) return
-    const { total } = await this.#head()
-    if (total > 0n) this.#position = { after: total - 1n, lastEventId: undefined }
-  }
-
-  /** The group was empty, and nothing was told, when the last connection ended: what came since is to be read. */
-  async *#findMissed(): AsyncGenerator<GroupEvent, void, undefined> {
-    const { after, lastEventId } = this.#position
-    if (after !== undefined || lastEventId !== undefined) return
-    const head = await this.#head()
-    if (head.total === 0n) return
-    this.#position = { after: undefined, lastEventId: String(head.total - 1n) }
-    yield { type: 'reset', ...head }
-  }
-
-  async #head(): Promise<GroupReset> {
+  async #newest(): Promise<bigint> {
     const input = { path: { group: this.#group }, query: { limit: 1 } }
     const { value } = await this.#transport.call('recentItems', input, { signal: this.#ending.signal })
-    const { group, capacity, mode, total } = value
-    return { group, capacity, mode, total }
+    return value.total - 1n
   }
 
   /** The event of a message; none of one that was given before, and of one of a kind that is not known. */
-  *#told({ event, id, data }: EventSourceMessage): Generator<GroupEvent, void, undefined> {
+  *#told({ event, data }: EventSourceMessage): Generator<GroupEvent, void, undefined> {
     const value = JSON.parse(data)
     if (event === 'item') {
       const item = decoded(value, 'Item') as Item
-      this.#position = { after: undefined, lastEventId: id }
+      this.#after = item.id
       if (this.#given !== undefined && item.id <= this.#given) return
       this.#given = item.id
       yield { type: 'item', item }
     } else if (event === 'removed') {
       yield { type: 'removed', id: BigInt(value.id) }
     } else if (event === 'reset') {
-      this.#position = { after: undefined, lastEventId: id }
+      const reset = decoded(value, 'GroupReset') as GroupReset
+      this.#after = reset.total - 1n
       this.#given = undefined
-      yield { type: 'reset', ...(decoded(value, 'GroupReset') as GroupReset) }
+      yield { type: 'reset', ...reset }
     }
   }
 }

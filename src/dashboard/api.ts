@@ -142,10 +142,11 @@ export const api = {
   /** The newest item of each; at most 100 groups. */
   newest: (groups: readonly string[], signal?: AbortSignal) =>
     call<RecentMany>('GET', 'items', { query: { group: groups, limit: 1 }, signal }),
-  stream: (group: string, lastEventId: string | null, signal: AbortSignal) =>
+  stream: (group: string, after: string, signal: AbortSignal) =>
     ask('GET', `groups/${name(group)}/stream`, {
+      query: { after },
       signal,
-      headers: { Accept: 'text/event-stream', ...(lastEventId !== null && { 'Last-Event-ID': lastEventId }) },
+      headers: { Accept: 'text/event-stream' },
     }),
   memberItems: (member: string, options: Page) =>
     call<MemberItems>('GET', `members/${name(member)}/items`, page(options)),

@@ -1,8 +1,7 @@
 /**
- * A group as it is at this moment: its newest items, read once, and kept up by its stream. First the stream is opened,
- * then the items are read, and only then the events are taken: nothing falls between. A stream that ends is opened again
- * with the last id, after a pause that grows; what was removed meanwhile is known by reading again. A hidden tab has no
- * stream: browsers give a server six connections in all.
+ * A group as it is at this moment: its newest items, read once, and kept up by its stream, which begins after what was read:
+ * nothing falls between. When it ends the items are read again, and the next one opened, after a pause that grows. A
+ * hidden tab has no stream: browsers give a server six connections in all.
  */
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { type ApiError, api, toApiError } from './api'
@@ -118,8 +117,8 @@ export class LiveGroup {
     this.#connection = connection
     const { signal } = connection
     try {
-      const stream = await api.stream(this.#group, this.#recent?.items[0]?.id ?? null, signal)
-      await this.#read(signal)
+      const { total } = await this.#read(signal)
+      const stream = await api.stream(this.#group, String(BigInt(total) - 1n), signal)
       this.#failures = 0
       this.#set('live')
       if (stream.body !== null) await this.#follow(stream.body, connection)
@@ -135,26 +134,30 @@ export class LiveGroup {
     this.#retry = setTimeout(() => this.#connect(), pause / 2 + (Math.random() * pause) / 2)
   }
 
-  async #read(signal: AbortSignal): Promise<void> {
+  async #read(signal: AbortSignal): Promise<Recent> {
     const read = await api.recent(this.#group, this.#shown, null, signal)
     const known = new Set(this.#recent?.items.map(({ id }) => id))
     const isFirst = this.#recent === null
     this.#recent = read
     if (!isFirst) for (const { id } of read.items) if (!known.has(id)) this.#arrive(id)
+    this.#changed()
+    return read
   }
 
   async #follow(body: ReadableStream<Uint8Array>, connection: AbortController): Promise<void> {
-    const parser = createParser({ onEvent: (event) => this.#take(event, connection.signal) })
+    const came: EventSourceMessage[] = []
+    const parser = createParser({ onEvent: (event) => came.push(event) })
     const reader = body.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader()
     for (;;) {
       const silence = setTimeout(() => reader.cancel(), SILENCE_MS)
       const { done, value } = await reader.read().finally(() => clearTimeout(silence))
       if (done || connection.signal.aborted) return
       parser.feed(value)
+      for (const event of came.splice(0)) await this.#take(event, connection.signal)
     }
   }
 
-  #take({ event, data }: EventSourceMessage, signal: AbortSignal): void {
+  async #take({ event, data }: EventSourceMessage, signal: AbortSignal): Promise<void> {
     if (this.#recent === null) return
     if (event === 'item') {
       const item = parseExactly(data) as Item
@@ -163,12 +166,10 @@ export class LiveGroup {
       const { id } = JSON.parse(data) as { id: string }
       this.#recent.items = this.#recent.items.filter((item) => item.id !== id)
     } else if (event === 'reset') {
-      const { capacity, mode } = JSON.parse(data) as GroupReset
-      Object.assign(this.#recent, { capacity, mode })
-      this.#read(signal).then(
-        () => this.#changed(),
-        () => !signal.aborted && this.again(),
-      )
+      const { total } = JSON.parse(data) as GroupReset
+      const read = await this.#read(signal)
+      // What is newer is told yet, or was removed again already.
+      read.items = read.items.filter(({ id }) => BigInt(id) < BigInt(total))
     }
     this.#changed()
   }

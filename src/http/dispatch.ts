@@ -1,7 +1,7 @@
 /** How every route is run: access, body, validation with all faults at once, the handler, the answer. */
 import type { Request, RequestHandler, Response } from 'express'
 import { type Fault, invalidInput, RecentnError } from '../errors'
-import { idTextFault } from '../rules'
+import { positionTextFault } from '../rules'
 import type { Store } from '../store-types'
 import { type Guard, whileGranted } from './access'
 import { DEFAULT_BODY_LIMIT_BYTES, type JsonBody, readJsonBody } from './input/body'
@@ -91,7 +91,7 @@ function inputReader(route: Route) {
 function lastEventIdOf({ headers }: Request, faults: Fault[]): bigint | undefined {
   const text = headers['last-event-id'] || undefined
   if (text === undefined) return undefined
-  const detail = idTextFault(text)
+  const detail = positionTextFault(text)
   if (detail === null) return BigInt(text as string)
   faults.push({ parameter: 'Last-Event-ID', detail })
   return undefined

@@ -1,8 +1,8 @@
-/** The built client in Chromium, in a bundle: a call, a refusal, and a watch. */
+/** The built client in Chromium, in a bundle: a call, a refusal, and a watch; and a stream without it. */
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import type * as client from '../../src/client'
-import { ROOT } from '../support/processes'
+import { ROOT, startServer } from '../support/processes'
 import { openPage } from './support/browser'
 import { startWithFile } from './support/server'
 
@@ -42,4 +42,30 @@ test('calls, is refused and watches', async () => {
     refused: 'invalid_input',
     told: '1',
   })
+})
+
+test("the browser's own EventSource misses nothing, even when it is cut before anything was told", async () => {
+  const server = await startWithFile()
+  const append = () => server.call('POST', 'groups/g/items', {})
+  await append()
+  const first = await startServer({ DATABASE_URL: server.databaseUrl })
+  const page = await openPage(`${first.url}/docs`, { expected: [0] })
+  await page.evaluate(async () => {
+    const told: string[] = []
+    const events = new EventSource('/v1/groups/g/stream')
+    events.addEventListener('item', ({ data }) => told.push(JSON.parse(data).id))
+    Object.assign(globalThis, { told })
+    await new Promise((resolve) => events.addEventListener('open', resolve))
+  })
+  await first.stop()
+  await append()
+  await append()
+  const second = await startServer({ DATABASE_URL: server.databaseUrl, PORT: new URL(first.url).port })
+  try {
+    const isAllTold = () => (globalThis as unknown as { told: string[] }).told.join() === '1,2'
+    await page.waitForFunction(isAllTold, undefined, { timeout: 20_000 })
+  } finally {
+    await page.close()
+    await second.stop()
+  }
 })

@@ -98,7 +98,7 @@ test('misses nothing of a group that was there, when it was cut before anything 
   await until(watch, '+1')
 })
 
-test('says reset where a group that was not there has come meanwhile', async () => {
+test('tells all of a group that was not there and has come meanwhile', async () => {
   const group = fresh()
   const watch = watching(group)
   await watch.ready
@@ -106,9 +106,9 @@ test('says reset where a group that was not there has come meanwhile', async () 
   await store.groups.append(group)
   await store.groups.append(group)
   await start()
-  await until(watch, 'reset 2')
+  await until(watch, '+0', '+1')
   await store.groups.append(group)
-  await until(watch, 'reset 2', '+2')
+  await until(watch, '+0', '+1', '+2')
 })
 
 test('begins after an item that is given, and tells what was removed', async () => {

@@ -49,8 +49,8 @@ describe('a stream', () => {
     const group = fresh()
     await store.groups.append(group)
     const stream = await listening(server.url, `/v1/groups/${group}/stream`)
-    await eventually('a first word', () => stream.text() !== '')
-    expect(stream.text()).toBe(': connected\nretry: 1000\n\n')
+    await eventually('a place to come back to', () => stream.text().includes('id: '))
+    expect(stream.text()).toBe(': connected\nretry: 1000\n\nid: 0\n\n')
     expect(stream.status).toBe(200)
     expect(Object.fromEntries(stream.headers)).toMatchObject({
       'content-type': 'text/event-stream',
@@ -85,7 +85,7 @@ describe('a stream', () => {
     expect(stream.events.slice(2)).toEqual([
       { event: 'removed', id: null, data: { id: '0' } },
       { event: 'reset', id: '1', data: { group, capacity: 3, mode: 'history', total: '2' } },
-      { event: 'reset', id: null, data: { group, capacity: 10, mode: 'history', total: '0' } },
+      { event: 'reset', id: '-1', data: { group, capacity: 10, mode: 'history', total: '0' } },
     ])
     const schemas = { item: 'Item', removed: 'GroupRemoved', reset: 'GroupReset' } as Record<string, string>
     for (const { event, data } of stream.events) expect(schemaFault(schemas[event] as string, data)).toBeNull()
@@ -143,8 +143,33 @@ describe('a stream', () => {
     ])
   })
 
+  test('goes on from -1, where nothing was yet, and says so to whom begins then', async () => {
+    const group = fresh()
+    const path = `/v1/groups/${group}/stream`
+    const before = await listening(server.url, path)
+    await eventually('a place to come back to', () => before.text().endsWith('id: -1\n\n'))
+    before.close()
+    await store.groups.appendMany([{ group }, { group }, { group }])
+    await store.groups.remove(group, 1n)
+    const streams = [
+      await listening(server.url, path, { 'Last-Event-ID': '-1' }),
+      await listening(server.url, `${path}?after=-1`),
+    ]
+    for (const stream of streams) await stream.until(2)
+    await store.groups.append(group)
+    for (const stream of streams) await stream.until(3)
+    expect(streams.map(inShort)).toEqual([
+      ['+0', '+2', '+3'],
+      ['+0', '+2', '+3'],
+    ])
+    await store.groups.appendMany(Array.from({ length: 10 }, () => ({ group })))
+    const late = await listening(server.url, `${path}?after=-1`)
+    await late.until(1)
+    expect(inShort(late)).toEqual(['reset'])
+  })
+
   test('is refused, as a problem, for what is not valid', async () => {
-    const headers = { 'Last-Event-ID': '-1' }
+    const headers = { 'Last-Event-ID': '-2' }
     const answer = await server.get('/v1/groups/g/stream?after=x&more=1', headers)
     expect(answer.status).toBe(400)
     const parameters = answer.json.errors as unknown as { parameter: string }[]
@@ -239,13 +264,13 @@ describe('a client that takes nothing', () => {
           rest = lines.pop() ?? ''
           for (const line of lines) if (line.startsWith('id: ')) seen.push(line.slice(4))
           await pause(3)
-          if (seen.length >= 199) break
+          if (seen.length >= 200) break
         }
         resolve()
       })
       request.on('error', reject)
     })
-    expect(seen).toEqual(Array.from({ length: 199 }, (_, n) => String(n + 1)))
+    expect(seen).toEqual(Array.from({ length: 200 }, (_, n) => String(n)))
   }, 20_000)
 })
 

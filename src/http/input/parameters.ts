@@ -2,7 +2,7 @@
 import type { Fault } from '../../errors'
 import { cursorTextFault } from '../../feed-rules'
 import { oneOfFault } from '../../queue-rules'
-import { idTextFault, MAX_BATCH, MAX_ID, MAX_NAME_CODE_POINTS, nameFault } from '../../rules'
+import { idTextFault, MAX_BATCH, MAX_ID, MAX_NAME_CODE_POINTS, nameFault, positionTextFault } from '../../rules'
 import { parseQuery } from './query'
 
 export type Schema = Readonly<Record<string, unknown>>
@@ -61,7 +61,20 @@ export function idParameter(description: string, example: string): Parameter<big
     example,
     required: true,
     repeatable: false,
-    read: ([text = ''], complaints) => idOf(text, complaints),
+    read: ([text = ''], complaints) => bigintOf(text, idTextFault(text), complaints),
+  }
+}
+
+/** Where a listener stands: the newest item that it knows of, or −1; undefined when left out. */
+export function positionParameter(description: string, example: string): Parameter<bigint | undefined> {
+  return {
+    description,
+    schema: { $ref: '#/components/schemas/Position' },
+    example,
+    required: false,
+    repeatable: false,
+    read: ([text], complaints) =>
+      text === undefined ? undefined : bigintOf(text, positionTextFault(text), complaints),
   }
 }
 
@@ -73,11 +86,7 @@ export function cursorParameter(description: string, example: string): Parameter
     example,
     required: false,
     repeatable: false,
-    read([text], complaints) {
-      if (text === undefined) return undefined
-      const fault = cursorTextFault(text)
-      return checked(fault === null ? BigInt(text) : 0n, fault, complaints)
-    },
+    read: ([text], complaints) => (text === undefined ? undefined : bigintOf(text, cursorTextFault(text), complaints)),
   }
 }
 
@@ -160,8 +169,7 @@ export function prefixParameter(description: string, example: string): Parameter
   }
 }
 
-function idOf(text: string, complaints: string[]): bigint {
-  const fault = idTextFault(text)
+function bigintOf(text: string, fault: string | null, complaints: string[]): bigint {
   if (fault === null) return BigInt(text)
   complaints.push(fault)
   return MAX_ID

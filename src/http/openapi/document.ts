@@ -73,7 +73,7 @@ const LAST_EVENT_ID = {
   name: 'Last-Event-ID',
   in: 'header',
   description: 'The id of the last event that the client was sent, of which it goes on.',
-  schema: { $ref: '#/components/schemas/Id' },
+  schema: { $ref: '#/components/schemas/Position' },
 }
 
 function parameterObjects(parameters: Parameters, place: 'path' | 'query'): Json[] {

@@ -43,7 +43,7 @@ export const recentMany = {
 }
 
 export const groupEvents =
-  `: connected\nretry: 1000\n\nid: 41\nevent: item\ndata: ${JSON.stringify(item)}\n\n` +
+  `: connected\nretry: 1000\n\nid: 40\n\nid: 41\nevent: item\ndata: ${JSON.stringify(item)}\n\n` +
   'event: removed\ndata: {"id":"40"}\n\n' +
   'id: 41\nevent: reset\ndata: {"group":"article:42","capacity":50,"mode":"distinct","total":"42"}\n\n: heartbeat\n\n'
 

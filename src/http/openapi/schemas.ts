@@ -35,6 +35,12 @@ const basics: Record<string, Schema> = {
       'the same bytes.',
   },
   Id: { type: 'string', pattern: '^(0|[1-9][0-9]{0,18})$', description: 'From "0" to "9223372036854775807".' },
+  Position: {
+    type: 'string',
+    pattern: '^(-1|0|[1-9][0-9]{0,18})$',
+    description:
+      'The id of the newest item that a listener knows of, which is `total` less one; "-1" where there was none.',
+  },
   Total: {
     type: 'string',
     pattern: '^(0|[1-9][0-9]{0,18})$',

@@ -1,6 +1,6 @@
 /** `/v1/groups/{group}/stream`: what happens to a group, as server-sent events. */
 import type { GroupEvent } from '../../repositories/recent/types'
-import { idParameter, nameParameter, optional } from '../input/parameters'
+import { nameParameter, positionParameter } from '../input/parameters'
 import * as example from '../openapi/examples'
 import { renderItem } from '../output/render'
 import { pathName } from '../reach'
@@ -13,7 +13,7 @@ const stream = route({
   reach: pathName('group'),
   pathParameters: { group: nameParameter('The group.', 'article:42') },
   queryParameters: {
-    after: optional(idParameter('Begin after this item, where there is no `Last-Event-ID`.', '41')),
+    after: positionParameter('Begin after this item, where there is no `Last-Event-ID`.', '41'),
   },
   operation: {
     id: 'streamGroup',
@@ -22,8 +22,9 @@ const stream = route({
     description:
       'Within a second of the commit, whichever process it is of: `item` (its id is the `id` of the event, its data the ' +
       'item) for what is appended, oldest first; `removed` (data `GroupRemoved`) for what is no longer in the window for ' +
-      'another reason than newer items in a full one; `reset` (data `GroupReset`): read the group anew, what changes from ' +
-      'then on follows. Whoever keeps the newest `capacity` items, without the removed ones, has the window. A comment ' +
+      'another reason than newer items in a full one; `reset` (data `GroupReset`): read the group anew, of which ' +
+      'items with an id of `total` or more are told yet. Whoever keeps the newest `capacity` items (in a ' +
+      '`history` group only ids above the newest less `capacity`), without the removed ones, has the window. A comment ' +
       'every 15 seconds. From now on, or, with a `Last-Event-ID` or `after`, from that item on: what came since and is ' +
       'still there, or a `reset` where some of it was pushed out. A group that does not exist is waited for. The answer ' +
       'ends only when the client or the server leaves: `curl -N` shows what comes.',
@@ -38,13 +39,16 @@ const stream = route({
   },
   streams: true,
   async handle(store, { path: { group }, query, lastEventId, signal }) {
-    const watch = store.groups.watch(group, { after: lastEventId ?? query.after, signal, payloads: 'text' })
+    const after = lastEventId ?? query.after ?? ((await store.groups.get(group))?.total ?? 0n) - 1n
+    const watch = store.groups.watch(group, { after, signal, payloads: 'text' })
     await watch.ready
-    return { status: 200, events: texts(watch) }
+    return { status: 200, events: texts(after, watch) }
   },
 })
 
-async function* texts(events: AsyncIterable<GroupEvent>): AsyncIterable<string> {
+async function* texts(after: bigint, events: AsyncIterable<GroupEvent>): AsyncIterable<string> {
+  // No event, but a browser keeps it: cut off before the first one, it comes back to here.
+  yield `id: ${after}\n\n`
   for await (const event of events) yield textOf(event)
 }
 
@@ -53,8 +57,7 @@ function textOf(event: GroupEvent): string {
   if (event.type === 'removed') return `event: removed\n${dataOf(JSON.stringify({ id: String(event.id) }))}\n`
   const { group, capacity, mode, total } = event
   // What is read anew has everything up to here: whoever is cut off after it goes on from here.
-  const id = total === 0n ? '' : `id: ${total - 1n}\n`
-  return `${id}event: reset\n${dataOf(JSON.stringify({ group, capacity, mode, total: String(total) }))}\n`
+  return `id: ${total - 1n}\nevent: reset\n${dataOf(JSON.stringify({ group, capacity, mode, total: String(total) }))}\n`
 }
 
 /** A payload is the text that came in, and may have line breaks between its tokens. */

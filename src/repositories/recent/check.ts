@@ -11,6 +11,7 @@ import {
   modeFault,
   nameFault,
   payloadFault,
+  positionFault,
   timeFault,
 } from '../../rules'
 import {
@@ -58,7 +59,7 @@ const READ_RULES = rulesOf({
 })
 
 const WATCH_RULES = rulesOf({
-  after: optional(idFault),
+  after: optional(positionFault),
   signal: optional((value) => (value instanceof AbortSignal ? null : 'must be an AbortSignal')),
   payloads: payloadRules.payloads,
 })

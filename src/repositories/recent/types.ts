@@ -127,21 +127,25 @@ export interface MemberOptions extends Page, Pick<RecentOptions, 'payloads' | 'm
 }
 
 export interface WatchOptions extends PayloadOptions {
-  /** Begin after this item: what came since, too. From now on when left out. */
+  /** Begin after this item: what came since, too; −1 for all there is. From now on when left out. */
   after?: bigint
   /** Ends the watching. */
   signal?: AbortSignal
 }
 
 /**
- * A change of a group's window. Whoever keeps the newest `capacity` items of those told, without those removed, has
- * the window. An `item` may be told that a page read meanwhile has already.
+ * A change of a group's window. Whoever keeps the newest `capacity` items of those told, in a `history` group only those
+ * whose id is above the newest less `capacity`, without those removed, has the window. An `item` may be told that a page
+ * read meanwhile has already.
  */
 export type GroupEvent =
   | { type: 'item'; item: Item }
   /** No longer in the window, for another reason than newer items in a full one. The listener may not have it. */
   | { type: 'removed'; id: bigint }
-  /** What was told before is not to be gone by any more: read the group anew. What changes from then on follows. */
+  /**
+   * What was told before is not to be gone by any more: read the group anew, without items that have an id of `total` or
+   * more. These, and what changes from then on, follow.
+   */
   | { type: 'reset'; group: string; capacity: number; mode: Mode; total: bigint }
 
 /** What happens to a group, until it is left (`break`, `return()`, the signal) or the store closes. */

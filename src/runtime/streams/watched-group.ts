@@ -2,8 +2,8 @@
  * A group that somebody listens to: its window as it was last looked at, shared by all listeners, and what each of them
  * is to be told of a later look. No SQL, no timers.
  *
- * Invariant: a listener that keeps the newest `capacity` of the items it was told, without the removed ones, has of the
- * window all that is up to its position. So what newer items push out of a full window is not told, and all else that
+ * Invariant: a listener that keeps the newest `capacity` of the items it was told, in `history` only ids above the newest
+ * less `capacity`, without the removed ones, has of the window all that is up to its position. So what newer items push out of a full window is not told, and all else that
  * leaves the window is, before the items that came.
  */
 import type { ItemRow } from '../../repositories/recent/rows'
@@ -27,6 +27,10 @@ export class WatchedGroup {
   #seen: WatchedWindow | null = null
   /** What newer items pushed out at the last look: not told to those who get these items at once. */
   #pushedOut: bigint[] = []
+  /** Who came back at the last look, and may have others that were pushed out while it was away. */
+  #back = new Set<GroupListener>()
+  /** Who was told of these after all. */
+  #freed = new Set<GroupListener>()
 
   constructor(readonly group: string) {}
 
@@ -53,6 +57,8 @@ export class WatchedGroup {
 
   /** Tells what left the window; what is left is to read the items of these legs, and to `deliver` them. */
   look(window: WatchedWindow): Leg[] {
+    // The last look came to no end where the database went away.
+    if (this.#seen !== null) this.settle()
     const seen = this.#seen
     this.#seen = window
     const change = seen === null ? [] : goneBetween(seen, window)
@@ -61,7 +67,7 @@ export class WatchedGroup {
     const front: GroupListener[] = []
     const behind: GroupListener[] = []
     for (const listener of this.listeners) {
-      if (listener.position === null) join(listener, window)
+      if (listener.position === null) this.#join(listener, window)
       else if (change === 'reset') listener.reset(window)
       else tellRemoved(listener, gone, window)
       const isUpToDate = (listener.position as bigint) >= (seen ?? window).lastId
@@ -81,7 +87,11 @@ export class WatchedGroup {
         if (place.id <= position) continue
         if (listener.isFull) listeners.delete(listener)
         else if (row?.id === place.id) listener.item(row)
-        else listener.position = place.id
+        else {
+          // Fewer items push out fewer; at once, because whoever is cut off comes back without them.
+          listener.position = place.id
+          this.#tellPushedOut(listener)
+        }
       }
     }
     if (until < places.length) return
@@ -97,12 +107,33 @@ export class WatchedGroup {
     const window = this.#seen as WatchedWindow
     let isMore = false
     for (const listener of this.listeners) {
-      if (listener.position === null || listener.position >= window.lastId) continue
-      tellRemoved(listener, this.#pushedOut, window)
-      if (!listener.isFull) isMore = true
+      if (listener.position === null) continue
+      const isBehind = listener.position < window.lastId
+      if (isBehind && !listener.isFull) isMore = true
+      if (isBehind) this.#tellPushedOut(listener)
     }
     this.#pushedOut = []
+    this.#back.clear()
+    this.#freed.clear()
     return isMore
+  }
+
+  /** To whom does not get all items of the window. */
+  #tellPushedOut(listener: GroupListener): void {
+    if (this.#freed.has(listener)) return
+    this.#freed.add(listener)
+    const window = this.#seen as WatchedWindow
+    if (this.#back.has(listener)) tellMissing(listener, missingUpTo(listener.after as bigint, window, false), window)
+    else tellRemoved(listener, this.#pushedOut, window)
+  }
+
+  /** A listener that is new: from now on, or from where it says that it was. */
+  #join(listener: GroupListener, window: WatchedWindow): void {
+    const { after } = listener
+    listener.join(after ?? window.lastId)
+    if (after === undefined) return
+    this.#back.add(listener)
+    tellMissing(listener, missingUpTo(after, window, true), window)
   }
 }
 
@@ -142,21 +173,16 @@ function isPushedOut(id: bigint, { places, settings }: WatchedWindow): boolean {
   return places.length === settings.capacity && id < (places[0] as Place).id
 }
 
-/** A listener that is new: from now on, or from where it says that it was. */
-function join(listener: GroupListener, window: WatchedWindow): void {
-  const { after } = listener
-  listener.join(after ?? window.lastId)
-  if (after === undefined) return
-  const missing = missingUpTo(after, window)
+function tellMissing(listener: GroupListener, missing: bigint[] | null, window: WatchedWindow): void {
   if (missing === null) listener.reset(window)
   else tellRemoved(listener, missing, window)
 }
 
 /**
- * The ids that who was told everything up to `after` may still have, though they are not in the window; null where they
- * are many, or ids after it were pushed out.
+ * The ids that who was told everything up to `after` may still have, though they are not in the window: without those
+ * that the window's items push out, for who gets all of these. Null where they are many, or ids after it were pushed out.
  */
-function missingUpTo(after: bigint, window: WatchedWindow): bigint[] | null {
+function missingUpTo(after: bigint, window: WatchedWindow, getsAll: boolean): bigint[] | null {
   const { places, lastId, settings } = window
   const capacity = BigInt(settings.capacity)
   const isHistory = settings.mode === 'history'
@@ -167,7 +193,7 @@ function missingUpTo(after: bigint, window: WatchedWindow): bigint[] | null {
   const there = new Set(places.map(({ id }) => id))
   const missing: bigint[] = []
   for (let id = after; id >= first; id--) {
-    if (isPushedOut(id, window)) break
+    if (getsAll && isPushedOut(id, window)) break
     if (there.has(id)) continue
     if (missing.length === MAX_MISSING) return null
     missing.push(id)

@@ -183,7 +183,9 @@ export function describeQueueCycles(context: Context): void {
           for (;;) {
             const batch = await cycle(queue, 9, 'shared', n % 2 ? context.store : other)
             const own = messageIds(batch)
-            expect([...own].sort(byNumber)).toEqual(own)
+            // In order, from the cursor on: once it may begin anew, for one that was locked as the others passed it.
+            const wraps = own.filter((id, at) => at > 0 && id < (own[at - 1] as bigint)).length
+            expect(wraps).toBeLessThanOrEqual(1)
             seen.push(...own)
             if (batch.length === 0) return
           }

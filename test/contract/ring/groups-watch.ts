@@ -199,6 +199,8 @@ export function describeGroupsWatch(context: Context): void {
       ['the first of them is the oldest that is left', 12, 1n, null],
       ['it is newer than all, so that the group must be a new one', 2, 2n, ['reset 10 2']],
       ['it is the newest', 2, 1n, []],
+      ['there was none before', 2, -1n, ['+0', '+1']],
+      ['there was none before, and the first ones were pushed out', 12, -1n, ['reset 10 12']],
     ])('%s', async (_name, count, after, expected) => {
       const group = context.unique()
       await groups().appendMany(Array.from({ length: count }, () => ({ group })))
@@ -226,8 +228,12 @@ export function describeGroupsWatch(context: Context): void {
     it('of a group that is not there', async () => {
       const group = context.unique()
       const heard = following(context, groups().watch(group, { after: 0n }))
+      const fromNothing = following(context, groups().watch(group, { after: -1n }))
       await heard.until(1)
-      expect(heard.told).toEqual(['reset 10 0'])
+      await groups().append(group)
+      await fromNothing.until(1)
+      await heard.until(2)
+      expect([heard.told, fromNothing.told]).toEqual([['reset 10 0', '+0'], ['+0']])
     })
   })
 }
