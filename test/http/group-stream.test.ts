@@ -1,7 +1,5 @@
 /** What happens to a group, as server-sent events: over real connections, and with a second store on the database. */
 import { mkdtempSync, rmSync } from 'node:fs'
-import http from 'node:http'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import express from 'express'
@@ -12,38 +10,19 @@ import { messagesOf } from '../../src/http/process/messages'
 import { createRouter } from '../../src/http/router'
 import { openStore } from '../../src/store'
 import type { Store } from '../../src/store-types'
-import { type Client, clientOf, fresh, memoryStore, serving } from './support/client'
+import { type Client, fresh, memoryStore, serving } from './support/client'
 import { schemaFault } from './support/documented'
-import { closeStreams, eventually, inShort, listening, pause } from './support/streams'
-
-const limits = { maxStreams: 5, heartbeatMs: 300, stallMs: 500 }
+import { useStreamServer, watchedOf } from './support/stream-server'
+import { eventually, inShort, listening, pause } from './support/streams'
 
 let store: Store
 let server: Client
-const warnings: Error[] = []
-const onWarning = (warning: Error) => void warnings.push(warning)
-const problems: unknown[] = []
-beforeAll(async () => {
-  process.on('warning', onWarning)
-  store = await memoryStore()
-  server = await served(store)
-})
-afterEach(async () => {
-  closeStreams()
-  await eventually('every stream to be freed', () => watchedOf(store) === 0)
-})
-afterAll(() => {
-  process.off('warning', onWarning)
-  expect([warnings, problems]).toEqual([[], []])
+const used = useStreamServer()
+beforeAll(() => {
+  store = used.store
+  server = used.server
 })
 
-async function served(of: Store, more = {}): Promise<Client> {
-  const onError = (error: unknown) => void problems.push(error)
-  const app = createApp(of, { allowAnonymous: false, streams: limits, onError, ...more })
-  return clientOf(await serving(app, messagesOf(app)))
-}
-
-const watchedOf = (of: Store) => (of.groups as unknown as { streams: { watched: number } }).streams.watched
 describe('a stream', () => {
   test('begins with a comment, so that the client knows it is connected, and with nothing of the past', async () => {
     const group = fresh()
@@ -95,7 +74,7 @@ describe('a stream', () => {
     const folder = mkdtempSync(join(tmpdir(), 'recentn-stream-'))
     const url = `sqlite:${join(folder, 'groups.db')}`
     const [here, there] = [await openStore({ url }), await openStore({ url })]
-    const { url: address } = await served(here)
+    const { url: address } = await used.served(here)
     const stream = await listening(address, '/v1/groups/g/stream')
     await pause(600)
     await there.groups.appendMany([{ group: 'g' }, { group: 'g' }])
@@ -184,96 +163,6 @@ describe('a stream', () => {
   })
 })
 
-describe('many streams', () => {
-  test('hear the same; one too many is refused, until another one has ended', async () => {
-    const group = fresh()
-    const path = `/v1/groups/${group}/stream`
-    const streams = await Promise.all(Array.from({ length: 5 }, () => listening(server.url, path)))
-    const refused = await server.get(path)
-    expect([refused.status, refused.json.code, refused.headers['retry-after']]).toEqual([429, 'overloaded', '5'])
-    expect(watchedOf(store)).toBe(1)
-    await store.groups.appendMany([{ group }, { group }])
-    for (const stream of streams) {
-      await stream.until(2)
-      expect(inShort(stream)).toEqual(['+0', '+1'])
-    }
-    streams[0]?.close()
-    let next = await listening(server.url, path)
-    for (let tries = 0; next.status === 429 && tries < 50; tries++) next = await listening(server.url, path)
-    expect(next.status).toBe(200)
-  })
-
-  test('free everything when their clients go away, in whatever way', async () => {
-    const group = fresh()
-    const { hostname, port } = new URL(server.url)
-    const sockets = Array.from({ length: 4 }, () => connect(Number(port), hostname))
-    for (const socket of sockets) {
-      socket.on('error', () => {})
-      socket.write(`GET /v1/groups/${group}/stream HTTP/1.1\r\nHost: localhost\r\n\r\n`)
-    }
-    await eventually('the streams', () => watchedOf(store) === 1)
-    await pause(100)
-    const [ended, destroyed, reset] = sockets
-    ended?.end()
-    destroyed?.destroy()
-    reset?.resetAndDestroy()
-    await pause(100)
-    expect(watchedOf(store)).toBe(1)
-    sockets[3]?.destroy()
-    await eventually('the last one to be freed', () => watchedOf(store) === 0)
-  })
-})
-
-describe('a client that takes nothing', () => {
-  test('is cut after a while, with little kept for it meanwhile, and the others hear everything', async () => {
-    const group = fresh()
-    await store.groups.put(group, { capacity: 200 })
-    const { hostname, port } = new URL(server.url)
-    const lazy = connect(Number(port), hostname)
-    lazy.on('error', () => {})
-    lazy.pause()
-    lazy.write(`GET /v1/groups/${group}/stream HTTP/1.1\r\nHost: localhost\r\n\r\n`)
-    const stream = await listening(server.url, `/v1/groups/${group}/stream`)
-    const closed = new Promise((resolve) => lazy.once('close', resolve))
-    const payload = 'x'.repeat(60_000)
-    for (let n = 0; n < 200; n++) await store.groups.append(group, { payload })
-    await stream.until(200, 5000)
-    expect(inShort(stream)).toEqual(Array.from({ length: 200 }, (_, n) => `+${n}`))
-    stream.close()
-    await eventually('the lazy one to be cut', () => watchedOf(store) === 0, 5000)
-    lazy.resume()
-    await closed
-    expect(lazy.bytesRead).toBeLessThan(12_000_000)
-  })
-
-  test('a slow one gets everything in the end', async () => {
-    const group = fresh()
-    await store.groups.put(group, { capacity: 300 })
-    const payload = 'y'.repeat(60_000)
-    const items = Array.from({ length: 100 }, () => ({ group, payload: payload.slice(0, 30_000) }))
-    await store.groups.appendMany(items)
-    await store.groups.appendMany(items)
-    const seen: string[] = []
-    const options = { headers: { 'Last-Event-ID': '0' } }
-    await new Promise<void>((resolve, reject) => {
-      const request = http.get(`${server.url}/v1/groups/${group}/stream`, options, async (response) => {
-        let rest = ''
-        response.setEncoding('utf8')
-        for await (const text of response) {
-          const lines = (rest + text).split('\n')
-          rest = lines.pop() ?? ''
-          for (const line of lines) if (line.startsWith('id: ')) seen.push(line.slice(4))
-          await pause(3)
-          if (seen.length >= 200) break
-        }
-        resolve()
-      })
-      request.on('error', reject)
-    })
-    expect(seen).toEqual(Array.from({ length: 200 }, (_, n) => String(n)))
-  }, 20_000)
-})
-
 describe('streams end', () => {
   test('at once when the server stops, and it stops', async () => {
     const stopping = new AbortController()
@@ -290,7 +179,7 @@ describe('streams end', () => {
 
   test('when the store closes; who comes later gets 503', async () => {
     const closing = await memoryStore()
-    const { url } = await served(closing, { onError: () => {} })
+    const { url } = await used.served(closing, { onError: () => {} })
     const stream = await listening(url, '/v1/groups/g/stream')
     await closing.close()
     await stream.ended
