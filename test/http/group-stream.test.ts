@@ -10,6 +10,7 @@ import { messagesOf } from '../../src/http/process/messages'
 import { createRouter } from '../../src/http/router'
 import { openStore } from '../../src/store'
 import type { Store } from '../../src/store-types'
+import { SOON_MS } from '../support/timing'
 import { type Client, fresh, memoryStore, serving } from './support/client'
 import { schemaFault } from './support/documented'
 import { useStreamServer, watchedOf } from './support/stream-server'
@@ -70,7 +71,7 @@ describe('a stream', () => {
     for (const { event, data } of stream.events) expect(schemaFault(schemas[event] as string, data)).toBeNull()
   })
 
-  test('hears within a second what another store on the database commits, and goes on after a reconnection', async () => {
+  test('hears what another store on the database commits, and goes on after a reconnection', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'recentn-stream-'))
     const url = `sqlite:${join(folder, 'groups.db')}`
     const [here, there] = [await openStore({ url }), await openStore({ url })]
@@ -78,14 +79,14 @@ describe('a stream', () => {
     const stream = await listening(address, '/v1/groups/g/stream')
     await pause(600)
     await there.groups.appendMany([{ group: 'g' }, { group: 'g' }])
-    await stream.until(2, 1000)
+    await stream.until(2)
     stream.close()
     await there.groups.append('g')
     await there.groups.remove('g', 0n)
     const again = await listening(address, '/v1/groups/g/stream', { 'Last-Event-ID': '1' })
-    await again.until(2, 1000)
+    await again.until(2)
     await there.groups.append('g')
-    await again.until(3, 1000)
+    await again.until(3)
     expect([inShort(stream), inShort(again)]).toEqual([
       ['+0', '+1'],
       ['-0', '+2', '+3'],
@@ -174,7 +175,7 @@ describe('streams end', () => {
     stopping.abort()
     await Promise.all(streams.map(({ ended }) => ended))
     await stopped
-    expect(performance.now() - begun).toBeLessThan(1000)
+    expect(performance.now() - begun).toBeLessThan(SOON_MS)
   })
 
   test('when the store closes; who comes later gets 503', async () => {

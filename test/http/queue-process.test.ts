@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startServer } from '../support/processes'
+import { SOON_MS } from '../support/timing'
 import { clientOf } from './support/client'
 
 const folder = mkdtempSync(join(tmpdir(), 'recentn-queues-'))
@@ -19,7 +20,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     await new Promise((resolve) => setTimeout(resolve, 500))
     const start = Date.now()
     expect(await server.stop(signal)).toEqual({ code: 0, signal: null })
-    expect(Date.now() - start).toBeLessThan(3000)
+    expect(Date.now() - start).toBeLessThan(SOON_MS)
     for (const { status, json } of await Promise.all(waiting)) expect([status, json]).toEqual([200, { messages: [] }])
 
     const again = await startServer({ DATABASE_URL: url })

@@ -1,6 +1,7 @@
 /** How a worker holds its claims, and lets go of them, on every engine. Times are real: nothing here moves the clock. */
 import type { Message } from '../../src/repositories/queues/types'
 import type { EngineName } from '../support/engines'
+import { SOON_MS } from '../support/timing'
 import { Barrier, describeWithWorkers, inState, isEmpty, numbers, sendNumbers, sleep, until, upTo } from './support'
 
 jest.setTimeout(60_000)
@@ -210,7 +211,7 @@ export function describeClaims(engine: EngineName, options: { memory?: boolean }
       await sleep(100)
       const began = performance.now()
       await worker.stop()
-      expect(performance.now() - began).toBeLessThan(1000)
+      expect(performance.now() - began).toBeLessThan(SOON_MS)
     })
 
     it('hands back what waits too long for its handlers, so that others get it', async () => {

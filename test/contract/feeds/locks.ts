@@ -1,9 +1,6 @@
-import { moment, timed } from '../../support/timing'
+import { moment, SOON_MS, timed } from '../../support/timing'
 import { type Context, sleep } from '../context'
 import { expectGrowing, feedTools, keysOf, syncIdsOf, whileOpen } from './tools'
-
-/** What nobody has to wait for takes less than this. */
-const SOON_MS = 700
 
 export function describeFeedLocks(context: Context): void {
   // In SQLite a transaction has the only write lock: everybody waits for everybody.

@@ -1,5 +1,6 @@
 import type { Store } from '../../../src/index'
 import type { Change } from '../../../src/repositories/feeds/types'
+import { SOON_MS } from '../../support/timing'
 import { type Context, eventually, sleep } from '../context'
 import { range } from '../queues/tools'
 import { expectGrowing, feedTools, knowledgeOf, sweptFeeds, syncIdsOf } from './tools'
@@ -105,9 +106,9 @@ export function describeFeedPublishing(context: Context): void {
       const feed = named()
       const store = await context.open({ publish: true })
       await feeds().put(feed, 'other', 1)
-      await eventually(2000, 'it is published', async () => (await readOn(feed)).changes.length === 1)
+      await eventually(SOON_MS, 'it is published', async () => (await readOn(feed)).changes.length === 1)
       await store.feeds.put(feed, 'own', 1)
-      await eventually(1000, 'its own is too', async () => (await readOn(feed)).changes.length === 2)
+      await eventually(SOON_MS, 'its own is too', async () => (await readOn(feed)).changes.length === 2)
       await store.feeds.putMany(feed, [{ key: 'last', value: 1 }])
       await store.close()
       expect(await known(feed)).toEqual({ other: 1, own: 1, last: 1 })

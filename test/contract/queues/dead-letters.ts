@@ -74,7 +74,6 @@ export function describeQueueDeadLetters(context: Context): void {
       ]
       const moved = await one(moving)
       const stayed = await one(staying)
-      const begin = performance.now()
       await context.open({ sweep: true })
       // By the rows themselves: looking through the store might be what moves them.
       const isIn = async (id: bigint, queue: string, state: number) => {
@@ -88,7 +87,6 @@ export function describeQueueDeadLetters(context: Context): void {
       await eventually(5_000, 'both are dead', async () => {
         return (await isIn(moved.id, dead, READY)) && (await isIn(stayed.id, staying, DEAD))
       })
-      expect(performance.now() - begin).toBeLessThan(3_000)
       expect((await one(dead)).id).toBe(moved.id)
     })
 

@@ -1,5 +1,6 @@
 /** What stands in the way of queues: a user's open transaction, an old memory, a garbled handle, much at once. */
 import { attachStore } from '../../../src/index'
+import { SOON_MS } from '../../support/timing'
 import { type Context, eventually, refusal, userSource } from '../context'
 import { bodiesOf, handlesOf, queueTools, range, timed } from './tools'
 
@@ -31,10 +32,10 @@ export function describeQueuesInTheWay(context: Context): void {
           pass(2)
           const { answer, ms } = await timed(queues().receive(busy, { max: 2 }))
           expect(bodiesOf(answer)).toEqual([1, 2])
-          expect(ms).toBeLessThan(2000)
-          expect((await timed(queues().get(busy))).ms).toBeLessThan(2000)
+          expect(ms).toBeLessThan(SOON_MS)
+          expect((await timed(queues().get(busy))).ms).toBeLessThan(SOON_MS)
           await context.open({ sweep: true })
-          await eventually(2000, 'the other is dead', async () => (await idsIn(other, 'dead')).length === 1)
+          await eventually(SOON_MS, 'the other is dead', async () => (await idsIn(other, 'dead')).length === 1)
         } finally {
           await runner.rollbackTransaction()
           await runner.release()

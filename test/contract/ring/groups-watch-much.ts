@@ -1,4 +1,5 @@
 import type { GroupWatch } from '../../../src/index'
+import { SOON_MS } from '../../support/timing'
 import { type Context, eventually, idsOf, refusal, sleep } from '../context'
 import { following, told } from './watch-tools'
 
@@ -33,7 +34,7 @@ export function describeGroupsWatchMuch(context: Context): void {
       const { items } = await groups().recent(group, { limit: 100 })
       const expected = idsOf({ items }).reverse()
       for (const view of views) {
-        await eventually(15_000, 'the same window', async () => String(told(view.events, 25)) === String(expected))
+        await eventually(SOON_MS, 'the same window', async () => String(told(view.events, 25)) === String(expected))
       }
     })
 
@@ -41,7 +42,7 @@ export function describeGroupsWatchMuch(context: Context): void {
       const { group, watch } = await untaken(60)
       await sleep(500)
       const heard = following(context, watch)
-      await eventually(5000, 'the newest item', async () => heard.told.at(-1) === '+59')
+      await eventually(SOON_MS, 'the newest item', async () => heard.told.at(-1) === '+59')
       const { items } = await groups().recent(group, { limit: 40, payloads: 'text' })
       expect(told(heard.events, 40)).toEqual(idsOf({ items }).reverse())
     })
@@ -53,7 +54,7 @@ export function describeGroupsWatchMuch(context: Context): void {
       await groups().append(group)
       await sleep(300)
       const heard = following(context, watch)
-      await eventually(5000, 'the newest item', async () => heard.told.at(-1) === '+90')
+      await eventually(SOON_MS, 'the newest item', async () => heard.told.at(-1) === '+90')
       expect(heard.told).toContain('+10')
       expect(heard.told).not.toContain('+40')
       expect(told(heard.events, 40)).toEqual([90n])
@@ -64,7 +65,7 @@ export function describeGroupsWatchMuch(context: Context): void {
       await groups().put(group, { capacity: 1000 })
       for (let n = 0; n < 4; n++) await groups().appendMany(Array.from({ length: 250 }, () => ({ group, payload: n })))
       const heard = following(context, groups().watch(group, { after: 0n }))
-      await heard.until(999, 5000)
+      await heard.until(999)
       expect(heard.told).toEqual(Array.from({ length: 999 }, (_, n) => `+${n + 1}`))
     })
   })

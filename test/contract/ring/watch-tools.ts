@@ -1,5 +1,6 @@
 /** What the suites of watched groups have in common. */
 import type { GroupEvent, GroupWatch } from '../../../src/index'
+import { SOON_MS } from '../../support/timing'
 import { type Context, eventually } from '../context'
 
 /** A watch that is listened to until the test ends. */
@@ -29,7 +30,7 @@ export function following(context: Context, watch: GroupWatch): Following {
     events,
     told: short,
     end,
-    until: (count, withinMs = 2000) =>
+    until: (count, withinMs = SOON_MS) =>
       eventually(withinMs, `${count} events, not [${short}]`, async () => events.length >= count),
   }
 }

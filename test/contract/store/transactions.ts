@@ -1,4 +1,5 @@
 import { RecentRepository, type Transaction } from '../../../src/index'
+import { SOON_MS } from '../../support/timing'
 import { type Context, down, eventually, expectSound, idsOf, refusal, sleep } from '../context'
 
 export function describeTransactions(context: Context): void {
@@ -263,7 +264,7 @@ export function describeTransactions(context: Context): void {
           finish = resolve
         })
       })
-      await eventually(2000, 'the transaction has appended', async () => reached)
+      await eventually(SOON_MS, 'the transaction has appended', async () => reached)
       expect((await other.groups.recent(group)).total).toBe(1n)
       finish()
       await open

@@ -1,10 +1,10 @@
 /** A client of streams of server-sent events, as a browser is one. */
 
-import { pause } from '../../support/timing'
+import { pause, SOON_MS } from '../../support/timing'
 
 export { pause }
 
-export async function eventually(what: string, ask: () => boolean, withinMs = 2000): Promise<void> {
+export async function eventually(what: string, ask: () => boolean, withinMs = SOON_MS): Promise<void> {
   const end = Date.now() + withinMs
   while (!ask()) {
     if (Date.now() > end) throw new Error(`not within ${withinMs} ms: ${what}`)

@@ -3,7 +3,7 @@ import { createApp } from '../../../src/http/process/app'
 import { listen } from '../../../src/http/process/listen'
 import { messagesOf } from '../../../src/http/process/messages'
 import type { Store } from '../../../src/store-types'
-import { pause, timed } from '../../support/timing'
+import { pause, SOON_MS, timed } from '../../support/timing'
 import { type Answer, type Client, clientOf, memoryStore, type Sent, send, serving } from './client'
 
 /** How long a call is left waiting before something happens to it. */
@@ -49,7 +49,7 @@ export async function expectAnsweredAtStop(
   stopping.abort()
   const { answer: answers, ms } = await timed(Promise.all(waiting))
   await stopped
-  expect(ms).toBeLessThan(1000)
+  expect(ms).toBeLessThan(SOON_MS)
   for (const { status, json, headers } of answers) {
     expect([status, json, headers.connection]).toEqual([200, nothing, 'close'])
   }
@@ -66,7 +66,7 @@ export async function expectAnsweredAtClose(
   await pause(WAITING_MS)
   const { ms } = await timed(closing.close())
   expect((await waiting).json).toEqual(nothing)
-  expect(ms).toBeLessThan(1000)
+  expect(ms).toBeLessThan(SOON_MS)
   const later = await send(client.url, method, path, sent)
   expect([later.status, later.json.code]).toEqual([503, 'closed'])
 }
