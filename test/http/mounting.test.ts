@@ -2,6 +2,7 @@ import express, { type Express } from 'express'
 import { RecentnError } from '../../src/errors'
 import { createRouter, type RouterOptions } from '../../src/http/router'
 import type { Store } from '../../src/store-types'
+import { SOON_MS } from '../support/timing'
 import { clientOf, fresh, memoryStore, send, serving } from './support/client'
 import { mounted } from './support/mounting'
 
@@ -20,6 +21,14 @@ describe.each([
   ['after express.raw()', (app: Express) => void app.use(express.raw({ type: () => true, limit: '2mb' }))],
   ['after express.text()', (app: Express) => void app.use(express.text({ type: () => true, limit: '2mb' }))],
   ['after express.urlencoded()', (app: Express) => void app.use(express.urlencoded())],
+  [
+    'after a parser that does not read it and leaves an empty object, as those of Express 4 do',
+    (app: Express) =>
+      void app.use((request, _response, next) => {
+        request.body = {}
+        next()
+      }),
+  ],
 ])('in the app of a user, %s', (_name, prepare: (app: Express) => void) => {
   test('appends and reads', async () => {
     const client = await mounted(store, { access: 'anonymous' }, { prepare })
@@ -76,7 +85,7 @@ describe('where it is mounted', () => {
     const client = await mounted(store, { access: async () => true, bodyLimitBytes: 20 }, { prepare: parse })
     const start = Date.now()
     expect((await client.post(`/v1/groups/${fresh()}/items`, { member: 'x'.repeat(100) })).status).toBe(413)
-    expect(Date.now() - start).toBeLessThan(3000)
+    expect(Date.now() - start).toBeLessThan(SOON_MS)
   })
 })
 

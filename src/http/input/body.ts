@@ -28,12 +28,18 @@ export async function readJsonBody(
     throw tooLarge(limitBytes)
   }
   if (declared === 0 && request.headers['transfer-encoding'] === undefined) return null
-  const given = request.body
+  const given = bodyGiven(request)
   if (given === undefined) return parsed(request, await readBytes(request, limitBytes))
   if (Buffer.isBuffer(given)) return parsed(request, given)
   if (typeof given === 'string') return parsed(request, Buffer.from(given))
   checkMediaType(request)
   return { value: given, text: null }
+}
+
+/** Express 4 leaves an empty object where its parsers pass over a body, which is to be read yet. */
+function bodyGiven({ body, readableDidRead }: IncomingMessage & { body?: unknown }): unknown {
+  const isPlain = typeof body === 'object' && !Buffer.isBuffer(body)
+  return isPlain && readableDidRead === false ? undefined : body
 }
 
 function parsed(request: IncomingMessage, bytes: Buffer): JsonBody | null {

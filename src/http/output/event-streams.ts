@@ -87,7 +87,10 @@ async function stream(
   response.on('drain', wake)
   signal.addEventListener('abort', wake)
   const heart = setInterval(() => {
-    if (goOn === null) write(HEARTBEAT)
+    // Who has not taken what was sent knows that there is more. Nobody waits for it: only one may, for there is one drain.
+    if (response.writableNeedDrain) return
+    response.write(HEARTBEAT)
+    flush(response)
   }, heartbeatMs)
   try {
     sendHead(response)

@@ -48,6 +48,8 @@ const RecentItem = entities.find(({ name }) => name === 'RecentItem')
 assert.equal(await source.getRepository(RecentItem).count(), 2)
 
 const app = express()
+// Express 4 leaves an empty body behind where it reads none.
+app.use(express.urlencoded({ extended: false }))
 app.use(
   '/activity',
   createRouter(store, { access: (request, scope) => scope === 'read' || request.get('X-User') === 'anna' }),
