@@ -165,17 +165,24 @@ class BoundStore implements Store {
   }
 
   async #close(): Promise<void> {
-    // Both at once: from the call on nothing new is taken, however long a sweep still runs.
+    // Both at once: nothing new is taken, however long a sweep still runs.
+    await Promise.all([...this.#sweepers.map((one) => one.stop()), this.#closeOperations()])
+    await this.#base.database.drain()
+    await this.#base.close()
+  }
+
+  async #closeOperations(): Promise<void> {
+    // Handlers that end in time find all of the store open until they have.
+    if (this.#polled.size + this.queues.activity.workers > 0) {
+      await Promise.all([this.#polled.close(), this.queues.stopWorkers()])
+    }
     await Promise.all([
-      ...this.#sweepers.map((one) => one.stop()),
       this.#polled.close(),
       this.groups.close(),
       this.queues.close(),
       this.feeds.close(),
       this.keys.close(),
     ])
-    await this.#base.database.drain()
-    await this.#base.close()
   }
 }
 

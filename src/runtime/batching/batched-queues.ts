@@ -147,9 +147,14 @@ export class BatchedQueues extends QueueRepository {
     return { receivesWaiting: this.#receiver.waiting, workers: this.#workers.size }
   }
 
+  /** Resolves when what their handlers had begun is done or, after 10 seconds, given back. */
+  async stopWorkers(): Promise<void> {
+    await Promise.all([...this.#workers].map((worker) => worker.stop({ timeoutSeconds: STOP_SECONDS })))
+  }
+
   /** Stops the workers, answers who waits, refuses what comes from now on; resolves when all that was accepted is done. */
   async close(): Promise<void> {
-    await Promise.all([...this.#workers].map((worker) => worker.stop({ timeoutSeconds: STOP_SECONDS })))
+    await this.stopWorkers()
     await Promise.all([this.#receiver.close(), this.#sends.close(), this.#settles.close()])
   }
 }

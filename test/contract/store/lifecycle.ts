@@ -1,5 +1,5 @@
 import { openStore } from '../../../src/index'
-import { type Context, down, idsOf, refusal, sleep } from '../context'
+import { type Context, down, eventually, idsOf, refusal, sleep } from '../context'
 
 export function describeLifecycle(context: Context): void {
   const groups = () => context.store.groups
@@ -39,6 +39,47 @@ export function describeLifecycle(context: Context): void {
       const recent = await context.store.groups.recent(group)
       expect([recent.total, idsOf(recent)]).toEqual([17n, down(16, 10)])
     })
+
+    it('lets handlers that run do with the store what they do', async () => {
+      const store = await context.open()
+      const [queue, sent, feed, group] = ['q', 'sent', 'f', 'g'].map((what) => context.unique(what)) as [
+        string,
+        string,
+        string,
+        string,
+      ]
+      const table = context.unique('handled').replace(/\W/g, '_')
+      const query = (sql: string) => context.store.dataSource.query(sql)
+      await query(`CREATE TABLE ${table} (id integer NOT NULL PRIMARY KEY, status varchar(30) NOT NULL)`)
+      context.afterwards(() => query(`DROP TABLE ${table}`))
+      await query(`INSERT INTO ${table} VALUES (1, 'ready')`)
+      await store.queues.put(queue, { maxReceives: 1 })
+      await store.queues.put(sent)
+      await store.queues.send(queue, 'x')
+      let begun = 0
+      const handler = (member: string) => async () => {
+        begun++
+        await sleep(400)
+        await store.groups.append(group, { member })
+        await store.feeds.put(feed, member, 1)
+        await store.queues.send(sent, member)
+        await store.transaction((tx) => tx.groups.append(group, { member }))
+      }
+      store.queues.work(queue, handler('message'))
+      const warnings: unknown[] = []
+      const onWarning = (warning: unknown) => warnings.push(warning)
+      store.poll(table, handler('row'), { status: 'status', onWarning, onError: onWarning })
+      await eventually(20_000, 'both run', async () => begun === 2)
+      await store.close()
+      expect((await groups().recent(group)).total).toBe(4n)
+      expect((await context.store.feeds.get(feed, 'row'))?.value).toBe(1)
+      const left = await Promise.all(
+        [sent, queue].map(async (name) => (await context.store.queues.peek(name)).messages.map(({ body }) => body)),
+      )
+      expect(left.map((bodies) => bodies.sort())).toEqual([['message', 'row'], []])
+      expect((await context.store.queues.peek(queue, { state: 'dead' })).messages).toEqual([])
+      expect(await query(`SELECT status FROM ${table}`)).toMatchObject([{ status: 'done' }])
+    }, 30_000)
 
     it('lets an erasure that was accepted finish, all of its transactions', async () => {
       const store = await context.open()
