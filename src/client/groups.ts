@@ -21,6 +21,7 @@ type Query<Id extends keyof Operations> = Operations[Id]['query'] & CallOptions
 export type RecentOptions = Query<'recentItems'>
 export type RecentManyOptions = Omit<Query<'recentItemsOfMany'>, 'group'>
 export type MemberOptions = Query<'memberItems'>
+export type ErasureOptions = Query<'eraseMember'>
 export type GroupListOptions = Query<'listGroups'>
 export type PolicyListOptions = Query<'listPolicies'>
 
@@ -157,9 +158,10 @@ export class GroupsClient {
     return everyOf(page, options.after)
   }
 
-  /** Erases that, as it is when the call arrives; repeatable. */
-  async eraseMember(member: string, options?: CallOptions): Promise<{ deleted: number }> {
-    return (await this.#transport.call('eraseMember', { path: { member } }, options)).value
+  /** Erases that, as it is when the call arrives, or what is in groups whose names begin with `prefix`; repeatable. */
+  async eraseMember(member: string, options: ErasureOptions = {}): Promise<{ deleted: number }> {
+    const [query, call] = parted(options)
+    return (await this.#transport.call('eraseMember', { path: { member }, query }, call)).value
   }
 
   /** Null where there is none. */

@@ -13,6 +13,8 @@ describe('the source of a payload', () => {
     ['123456789.123456789'],
     ['1e400'],
     ['1E-7'],
+    ['0.0000001'],
+    ['[-0.0000005]'],
     ['2e+5'],
     ['-0'],
     ['[1, -0]'],
@@ -24,7 +26,7 @@ describe('the source of a payload', () => {
     expect(hasUnusualNumber(number)).toBe(true)
   })
 
-  test.each(['1', '-1', '1.25', '123456789012345', '-0.5', '"2026-01-02T03:04:05Z"', '"-1"'])(
+  test.each(['1', '-1', '1.25', '0.000001', '123456789012345', '-0.5', '"2026-01-02T03:04:05Z"', '"-1"'])(
     'is not wanted for %s',
     (text) => {
       expect(JSON.stringify(JSON.parse(text))).toBe(text)

@@ -276,25 +276,24 @@ describe.each(served)('the routes on %s', (engine) => {
     expect(seen).toEqual(expected)
   })
 
-  test.each(['/v1/groups', '/v1/queues', '/v1/feeds'])('%s: a prefix that is asked for counts within', async (path) => {
-    const names = async (prefix: string) => {
-      const { json } = await confined.get(`${path}?prefix=${prefix}`)
-      return Object.values(json).flatMap((list) => (Array.isArray(list) ? list.map((each) => each[nameOf(path)]) : []))
-    }
+  test.each(Object.entries(LISTS))('%s: a prefix that is asked for counts within', async (_id, list) => {
+    const names = async (prefix: string) => list.names((await confined.get(`${list.path}?prefix=${prefix}`)).json)
     const all = await names('')
     expect(all.length).toBeGreaterThan(1)
     for (const prefix of ['i', 'in', 'in:']) expect(await names(prefix)).toEqual(all)
-    expect(await names('in:d')).toEqual(all.filter((name) => name.startsWith('in:d')))
+    expect(await names('in:d')).toEqual(all.filter((name) => String(name).startsWith('in:d')))
     for (const prefix of ['out:', 'o', 'in;', 'in:zzz']) expect(await names(prefix)).toEqual([])
   })
-
-  const nameOf = (path: string) => path.slice('/v1/'.length, -1)
 
   test('eraseMember erases within', async () => {
     const outside = await worldOf(guarded.store, 'out:')
     const mine = (await guarded.store.groups.memberItems('m', { prefix: 'in:' })).items.length
     expect(mine).toBeGreaterThan(1)
-    expect((await confined.delete('/v1/members/m/items')).json).toEqual({ deleted: mine })
+    for (const prefix of ['out:', 'in:zzz']) {
+      expect((await confined.delete(`/v1/members/m/items?prefix=${prefix}`)).json).toEqual({ deleted: 0 })
+    }
+    expect((await confined.delete('/v1/members/m/items?prefix=in:cleared')).json).toEqual({ deleted: 1 })
+    expect((await confined.delete('/v1/members/m/items')).json).toEqual({ deleted: mine - 1 })
     expect((await guarded.store.groups.memberItems('m', { prefix: 'in:' })).items).toEqual([])
     expect((await guarded.store.groups.memberItems('m')).items.length).toBeGreaterThan(1)
     expect(await worldOf(guarded.store, 'out:')).toBe(outside)

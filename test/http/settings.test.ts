@@ -161,4 +161,17 @@ describe('/v1/members/{member}/items', () => {
     expect((await server.get(path)).json).toEqual({ items: [], nextAfter: null })
     expect((await server.get(`/v1/groups/${a}/items`)).json).toMatchObject({ items: [{ member: 'stays' }] })
   })
+
+  test('in groups whose names begin with a prefix', async () => {
+    const [member, a, b] = [fresh('member'), fresh('a'), fresh('b')]
+    await server.post('/v1/items', { items: [a, b, `${a}/1`].map((group) => ({ group, member })) })
+    const path = `/v1/members/${member}/items`
+    const groups = async (prefix: string) =>
+      JSON.parse((await server.get(`${path}?prefix=${prefix}`)).text)
+        .items.map(({ group }: { group: string }) => group)
+        .sort()
+    expect([await groups(a), await groups(b), await groups('zzz')]).toEqual([[a, `${a}/1`], [b], []])
+    expect((await server.delete(`${path}?prefix=${a}/`)).json).toEqual({ deleted: 1 })
+    expect(await groups('')).toEqual([a, b])
+  })
 })

@@ -151,6 +151,8 @@ export interface GroupOperations {
       member: string
     }
     query: {
+      /** Only in groups whose name begins with this. */
+      prefix?: string
       /** At most so many. 1 to 1000; `100` when left out. */
       limit?: number
       /** The `nextAfter` of the page before: opaque. */
@@ -165,7 +167,10 @@ export interface GroupOperations {
       /** The member. */
       member: string
     }
-    query: Nothing
+    query: {
+      /** Only in groups whose name begins with this. */
+      prefix?: string
+    }
     body: undefined
     answer: Deleted
   }
@@ -173,6 +178,8 @@ export interface GroupOperations {
   listPolicies: {
     path: Nothing
     query: {
+      /** Only policies whose own prefix begins with this. */
+      prefix?: string
       /** At most so many. 1 to 1000; `100` when left out. */
       limit?: number
       /** The `nextAfter` of the page before. */

@@ -11,9 +11,9 @@ const CLOSE_BRACE = 0x7d
 const OPEN_BRACKET = 0x5b
 const CLOSE_BRACKET = 0x5d
 
-// 16 digits and points in a row, an exponent, a fraction with a trailing zero, a minus zero. Strings may match too:
+// 16 digits and points in a row, an exponent, a fraction with six leading zeros or a trailing one, a minus zero. Strings may match too:
 // that only costs the scan. Each alternative begins with one character, so that most of a text is passed over quickly.
-const UNUSUAL_NUMBER = /\d(?:[\d.]{15}|[eE][+-]?\d)|\.\d*0(?!\d)|(?<![^[:,\s])-0(?!\.\d*[1-9])/
+const UNUSUAL_NUMBER = /\d(?:[\d.]{15}|[eE][+-]?\d)|\.(?:0{6}|\d*0(?!\d))|(?<![^[:,\s])-0(?!\.\d*[1-9])/
 
 /** Whether the text may have a number that `JSON.parse` and `JSON.stringify` don't give back as it is written. */
 export function hasUnusualNumber(text: string): boolean {

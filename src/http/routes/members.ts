@@ -1,13 +1,15 @@
 /** `/v1/members/{member}/items`: what one member did everywhere, and its erasure. */
 
-import { nameParameter, pageParameters } from '../input/parameters'
+import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
 import * as example from '../openapi/examples'
 import { renderMemberItems } from '../output/render'
+import { narrowed } from '../reach'
 import { ok, type Route, route } from '../route'
 import { MAX_ANSWER_BYTES } from './items'
 
 const path = '/v1/members/{member}/items'
 const pathParameters = { member: nameParameter('The member.', 'user-7') }
+const prefix = prefixParameter('Only in groups whose name begins with this.', 'article:')
 
 const list = route({
   method: 'get',
@@ -16,6 +18,7 @@ const list = route({
   reach: 'within',
   pathParameters,
   queryParameters: {
+    prefix,
     ...pageParameters('WzE3OTUyNzQwNjI4NDcsImFydGljbGU6NDIiLCI0MSJd', 'opaque'),
   },
   operation: {
@@ -26,7 +29,9 @@ const list = route({
     outcomes: { 200: { description: 'A page of items.', schema: 'MemberItems', example: example.memberItems } },
   },
   async handle(store, { path: { member }, query, within }) {
-    const options = { ...query, prefix: within ?? undefined, payloads: 'text', maxBytes: MAX_ANSWER_BYTES } as const
+    const prefix = narrowed(query.prefix, within)
+    if (prefix === null) return ok(renderMemberItems({ items: [], nextAfter: null }))
+    const options = { ...query, prefix, payloads: 'text', maxBytes: MAX_ANSWER_BYTES } as const
     return ok(renderMemberItems(await store.groups.memberItems(member, options)))
   },
 })
@@ -37,6 +42,7 @@ const erase = route({
   scope: 'admin',
   reach: 'within',
   pathParameters,
+  queryParameters: { prefix },
   operation: {
     id: 'eraseMember',
     tag: 'Members',
@@ -44,8 +50,9 @@ const erase = route({
     description: 'Done in small transactions; can be repeated.',
     outcomes: { 200: { description: 'How many items were erased.', schema: 'Deleted', example: example.deleted } },
   },
-  async handle(store, { path: { member }, within }) {
-    return ok(JSON.stringify(await store.groups.eraseMember(member, { prefix: within ?? undefined })))
+  async handle(store, { path: { member }, query, within }) {
+    const prefix = narrowed(query.prefix, within)
+    return ok(JSON.stringify(prefix === null ? { deleted: 0 } : await store.groups.eraseMember(member, { prefix })))
   },
 })
 

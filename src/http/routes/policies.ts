@@ -1,10 +1,10 @@
 /** `/v1/policies`: settings of all groups whose name begins with a prefix. */
 import { PolicyDto, policyOf } from '../input/dto/settings'
-import { nameParameter, pageParameters } from '../input/parameters'
+import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
 import { toDto } from '../input/validate'
 import * as example from '../openapi/examples'
 import { policyBody } from '../output/render'
-import { pathName } from '../reach'
+import { narrowed, pathName } from '../reach'
 import { found, gone, ok, type Route, route, stored } from '../route'
 
 const path = '/v1/policies/{prefix}'
@@ -16,6 +16,7 @@ const list = route({
   scope: 'read',
   reach: 'within',
   queryParameters: {
+    prefix: prefixParameter('Only policies whose own prefix begins with this.', 'article:'),
     ...pageParameters('article:'),
   },
   operation: {
@@ -25,8 +26,9 @@ const list = route({
     outcomes: { 200: { description: 'A page of policies.', schema: 'PolicyPage', example: example.policyPage } },
   },
   async handle(store, { query, within }) {
-    const prefix = within ?? undefined
-    const { policies, nextAfter } = await store.groups.listPolicies({ ...query, prefix })
+    const prefix = narrowed(query.prefix, within)
+    const { policies, nextAfter } =
+      prefix === null ? { policies: [], nextAfter: null } : await store.groups.listPolicies({ ...query, prefix })
     return ok(JSON.stringify({ policies: policies.map(policyBody), nextAfter }))
   },
 })
