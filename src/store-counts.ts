@@ -34,6 +34,8 @@ export interface StoreCounts extends Work {
   readonly groupListeners: number
   readonly workers: number
   readonly pollers: number
+  /** Loops of consumers of feeds. */
+  readonly consumers: number
 }
 
 /** What is in the database, whoever put it there. */
@@ -46,7 +48,7 @@ export interface StoreTotals {
 /** What the store is at, beside what was counted. */
 type Now = Pick<
   StoreCounts,
-  'connections' | 'receivesWaiting' | 'changesWaiting' | 'groupListeners' | 'workers' | 'pollers'
+  'connections' | 'receivesWaiting' | 'changesWaiting' | 'groupListeners' | 'workers' | 'pollers' | 'consumers'
 >
 
 /** As it is now: what is counted later does not change it. */

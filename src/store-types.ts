@@ -6,6 +6,7 @@ import type { Queues } from './repositories/queues/types'
 import type { Groups, GroupWatch, WatchOptions } from './repositories/recent/types'
 import type { Sequences } from './repositories/sequences'
 import type { BatchingOptions } from './runtime/batching/appends'
+import type { ConsumeHandler, ConsumeOptions, Consuming } from './runtime/feeds/types'
 import type { Poller, PollHandler, PollOptions } from './runtime/poller/types'
 import type { Handler, Worker, WorkOptions } from './runtime/worker/types'
 import type { StoreCounts, StoreTotals } from './store-counts'
@@ -92,6 +93,13 @@ export interface StoreFeeds extends Feeds {
    * that it needs.
    */
   follow<Row extends FollowedRow>(target: FollowTarget<Row>, options: FollowOptions<Row>): Promise<Followed>
+  /**
+   * Gives the handler what comes after the consumer's stored cursor, page by page and for as long as it is not stopped,
+   * and stores the cursor when the handler has resolved: each change at least once, in order, the latest value of each
+   * key. Any number of processes may do it for one consumer; the same changes may then be given to several at once. Throws
+   * `invalid_input` and `closed`; what goes wrong later is told to `onError`, and tried again.
+   */
+  consume(feed: string, consumer: string, handler: ConsumeHandler, options?: ConsumeOptions): Consuming
 }
 
 /** The API keys of a store, for `access: 'keys'` of `createRouter` and for an app's own checks. */

@@ -23,7 +23,7 @@ import { RecentRepository } from './repositories/recent/repository'
 import { SequenceRepository } from './repositories/sequences'
 import { BatchedGroups } from './runtime/batching/batched-groups'
 import { BatchedQueues } from './runtime/batching/batched-queues'
-import { PublishedFeeds } from './runtime/feeds/published-feeds'
+import { ConsumedFeeds } from './runtime/feeds/consumed-feeds'
 import { Kept } from './runtime/kept'
 import { KnownKeys } from './runtime/known-keys'
 import { PolledTables } from './runtime/poller/polled-tables'
@@ -55,7 +55,7 @@ function within(session: Session, policies: PolicyCache, feeds: FeedOptions) {
 class BoundStore implements Store {
   readonly groups: BatchedGroups
   readonly queues: BatchedQueues
-  readonly feeds: PublishedFeeds
+  readonly feeds: ConsumedFeeds
   readonly sequences: SequenceRepository
   readonly keys: KnownKeys
   readonly dataSource: DataSource
@@ -88,7 +88,7 @@ class BoundStore implements Store {
       onStreamError: (error) => onBackgroundError(error, 'look at groups'),
     })
     this.queues = new BatchedQueues(base.database, { ...shared, atOnce: isSqlite ? 1 : 2 })
-    this.feeds = new PublishedFeeds(base.database, {
+    this.feeds = new ConsumedFeeds(base.database, {
       ...shared,
       describe: (target) => describeTable(base.dataSource, base.database, target),
       atOnce: isSqlite ? 1 : 2,
@@ -147,6 +147,7 @@ class BoundStore implements Store {
       changesWaiting: this.feeds.waiting,
       groupListeners: this.groups.streams.listeners,
       pollers: this.#polled.size,
+      consumers: this.feeds.consuming,
       ...this.queues.activity,
     })
   }
@@ -173,8 +174,8 @@ class BoundStore implements Store {
 
   async #closeOperations(): Promise<void> {
     // Handlers that end in time find all of the store open until they have.
-    if (this.#polled.size + this.queues.activity.workers > 0) {
-      await Promise.all([this.#polled.close(), this.queues.stopWorkers()])
+    if (this.#polled.size + this.queues.activity.workers + this.feeds.consuming > 0) {
+      await Promise.all([this.#polled.close(), this.queues.stopWorkers(), this.feeds.stopConsuming()])
     }
     await Promise.all([
       this.#polled.close(),

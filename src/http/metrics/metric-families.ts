@@ -144,11 +144,15 @@ const ofWork: Family[] = [
       ['items', counts.groupListeners],
     ]),
   ),
-  gauge('workers', 'Workers on queues, and pollers of tables, of this process.', ({ counts }) =>
-    by('kind', [
-      ['worker', counts.workers],
-      ['poller', counts.pollers],
-    ]),
+  gauge(
+    'workers',
+    'Workers on queues, pollers of tables and consumers of feeds that run in this process.',
+    ({ counts }) =>
+      by('kind', [
+        ['worker', counts.workers],
+        ['poller', counts.pollers],
+        ['consumer', counts.consumers],
+      ]),
   ),
 ]
 

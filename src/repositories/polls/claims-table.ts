@@ -24,7 +24,7 @@ import {
   type Taken,
   updateRows,
 } from './claims'
-import { lockCursor } from './cursor'
+import { cursorOf } from './cursor'
 import { takeDue } from './due'
 import { checkedLiteral, type RowRef } from './identity'
 import { note } from './notes'
@@ -56,7 +56,7 @@ export async function freshConditions(
 async function take(tx: Tx, plan: Plan, asked: Limits, claimKey: string): Promise<Taken> {
   // A row without a key is found by the batch key of its claim, which is one row.
   const limits = plan.identity.isKey ? asked : { ...asked, max: Math.min(asked.max, 1) }
-  const cursor = plan.sequence ? await lockCursor(tx, plan, tx.engine.forShare) : null
+  const cursor = plan.sequence ? await cursorOf(tx, plan, tx.engine.forShare) : null
   const due = await takeDue(tx, plan, limits, claimKey)
   const left = limits.max - due.held.length
   if (left <= 0) return due

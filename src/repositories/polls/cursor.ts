@@ -16,10 +16,6 @@ import type { Plan } from './plan'
 /** Rows that the cursor passes at once. As many of one value are passed never: their claims are kept. */
 const PAGE = 5000
 
-export async function lockCursor(tx: Tx, plan: Plan, lock: string): Promise<string | null> {
-  return cursorOf(tx, plan, lock)
-}
-
 export async function cursorOf(reader: Reader, { pollId }: Plan, lock = ''): Promise<string | null> {
   const [row] = await reader.rows(`SELECT cursor_value FROM polls WHERE id = ${pollId}${lock}`)
   return (row?.cursor_value as string | null | undefined) ?? null
@@ -27,7 +23,7 @@ export async function cursorOf(reader: Reader, { pollId }: Plan, lock = ''): Pro
 
 /** Moves the cursor past the finished rows of one page; resolves to whether there may be more of them. */
 export async function moveCursor(tx: Tx, plan: Plan): Promise<boolean> {
-  const cursor = await lockCursor(tx, plan, tx.engine.forUpdate)
+  const cursor = await cursorOf(tx, plan, tx.engine.forUpdate)
   const rows = await nextRows(tx, plan, cursor)
   const open = rows.findIndex((row) => Number(row.recentn_is_over) !== 1)
   // Of what follows the last row of the page nothing is known: its value may go on there.

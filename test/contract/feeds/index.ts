@@ -2,6 +2,7 @@ import type { EngineName } from '../../support/engines'
 import { useContext } from '../context'
 import { describeFeedChanges } from './changes'
 import { describeFeedConsumers } from './consumers'
+import { describeFeedConsuming } from './consuming'
 import { describeFeedEntries } from './entries'
 import { describeFeedExplain } from './explain'
 import { describeFeedFollowing } from './follow'
@@ -25,6 +26,7 @@ export function describeFeeds(engine: EngineName): void {
   describeFeedLocks(context)
   describeFeedChanges(context)
   describeFeedConsumers(context)
+  describeFeedConsuming(context)
   describeFeedTombstones(context)
   describeFeedModel(context)
   describeFeedStatus(context)
