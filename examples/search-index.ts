@@ -1,11 +1,12 @@
 /**
  * A search index that follows a table. Each change of a user clears the row's sync id in the same statement; a publisher
- * gives it the next number; the indexer reads from its cursor, and saves it when what it read is in the index. It may be
- * stopped, or killed, at any moment: it goes on from the saved cursor, and what it had done after that is done again.
+ * gives it the next number; the indexer reads on from its cursor, which is stored when what it read is in the index. It
+ * may be stopped, or killed, at any moment: it goes on from the stored cursor, and what it had done after that is done again.
  */
 import 'reflect-metadata'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Column, DataSource, Entity, Index, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm'
-import { attachStore, type Change, entities, migrations, RecentnError, type Store } from '../src' // 'recentn' in a project of your own
+import { attachStore, type Change, type Consuming, entities, migrations, type Store } from '../src' // 'recentn' in a project of your own
 
 @Entity({ name: 'shop_users' })
 export class User {
@@ -78,20 +79,13 @@ export async function removeUser(store: Store, name: string): Promise<void> {
   })
 }
 
-/** Reads what there is, waiting for it up to `waitSeconds`; resolves to how many changes it was. */
-export async function indexOnce(store: Store, index: SearchIndex, waitSeconds = 0): Promise<number> {
-  try {
-    const { changes, cursor } = await store.feeds.changes(FEED, { consumer: CONSUMER, limit: 1000, waitSeconds })
+/** Keeps the index up with the feed until it is stopped. */
+export function keepUp(store: Store, index: SearchIndex): Consuming {
+  const apply = (changes: readonly Change[]) => {
     for (const change of changes) index.apply(change)
-    await store.feeds.putConsumer(FEED, CONSUMER, cursor)
-    return changes.length
-  } catch (error) {
-    // Away for so long that deletions are missing: from the beginning.
-    if (!(error instanceof RecentnError && error.code === 'cursor_expired')) throw error
-    index.clear()
-    await store.feeds.putConsumer(FEED, CONSUMER, 0n, { force: true })
-    return indexOnce(store, index, waitSeconds)
   }
+  // Away for so long that deletions are missing: from the beginning.
+  return store.feeds.consume(FEED, CONSUMER, apply, { limit: 1000, onExpired: () => index.clear() })
 }
 
 export async function main(database: string): Promise<{ readers: string[]; lag: number }> {
@@ -100,14 +94,16 @@ export async function main(database: string): Promise<{ readers: string[]; lag: 
   try {
     await followUsers(store)
     const index = new SearchIndex()
+    const consuming = keepUp(store, index)
     await source.manager.insert(User, { name: 'fred', about: 'reads and writes' })
     await source.manager.insert(User, { name: 'anna', about: 'reads' })
-    for (let seen = 0; seen < 2; ) seen += await indexOnce(store, index, 5)
+    while (index.find('reads').length < 2) await pause(20)
     // The last one that was published changes again: a number that was used before would hide it from the indexer.
     await source.manager.update(User, { name: 'anna' }, { about: 'sings', syncId: null })
     await removeUser(store, 'fred')
     await source.manager.insert(User, { name: 'jim', about: 'reads' })
-    for (let seen = 0; seen < 3; ) seen += await indexOnce(store, index, 5)
+    while (String(index.find('reads')) !== 'jim') await pause(20)
+    await consuming.stop()
     const { lag } = await store.feeds.getConsumer(FEED, CONSUMER)
     return { readers: index.find('reads'), lag }
   } finally {
