@@ -11,7 +11,7 @@ import { invalidInput, RecentnError } from '../../errors'
 import type { Change, Changes, Feeds } from '../../repositories/feeds/types'
 import { MAX_BATCH, nameFault } from '../../rules'
 import { Pauses, retrySeconds } from '../backoff'
-import { Faults } from '../faults'
+import { errorText, Faults } from '../faults'
 import { aFunction, anObject, backoffFaults, boundsOf, checkedStop, faultsOf, type Rules, whole } from '../option-rules'
 import { within } from '../patience'
 import type { StopOptions } from '../worker/types'
@@ -78,7 +78,9 @@ class ConsumerLoop implements Consuming {
     this.#handler = handler
     this.#options = options
     const what = `read the feed ${feed} as ${consumer}`
-    this.#faults = new Faults({ who: 'consumer', what, onError: options.onError })
+    // What a handler throws is kept nowhere: it must not stand still in silence.
+    const warn = (error: unknown) => process.emitWarning(`recentn could not ${what}: ${errorText(error)}`)
+    this.#faults = new Faults({ who: 'consumer', what, onError: options.onError ?? warn })
     this.#loop = this.#run()
   }
 

@@ -27,7 +27,10 @@ export interface ConsumeOptions extends ValueOptions {
    * somebody moves the cursor.
    */
   onExpired?: () => Promise<unknown> | unknown
-  /** Told what a handler has thrown, with its changes, and of the database's faults without any, each kind once. */
+  /**
+   * Told what a handler has thrown, with its changes, and of the database's faults without any, each kind once; else a
+   * warning of the process.
+   */
   onError?: (error: unknown, changes?: Change[]) => void
 }
 

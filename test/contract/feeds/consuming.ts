@@ -70,6 +70,19 @@ export function describeFeedConsuming(context: Context): void {
       ])
     })
 
+    it('warns of what a handler throws where nobody listens', async () => {
+      const feed = await filled(['a'])
+      const warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
+      const loop = feeds().consume(feed, 'c', () => {
+        throw new Error('never')
+      })
+      await eventually(5000, 'it warns', async () => warnings.mock.calls.length > 0)
+      await loop.stop()
+      const [[warning]] = warnings.mock.calls as unknown as [[string]]
+      warnings.mockRestore()
+      expect(warning).toBe(`recentn could not read the feed ${feed} as c: never`)
+    })
+
     it('takes effect once where the handler stores the cursor with what it writes', async () => {
       const feed = await filled(['a'])
       const group = context.unique('effects')
