@@ -9,26 +9,19 @@ import { listen } from '../../src/http/process/listen'
 import { messagesOf } from '../../src/http/process/messages'
 import { createRouter } from '../../src/http/router'
 import { openStore } from '../../src/store'
-import type { Store } from '../../src/store-types'
 import { SOON_MS } from '../support/timing'
-import { type Client, fresh, memoryStore, serving } from './support/client'
+import { fresh, memoryStore, serving } from './support/client'
 import { schemaFault } from './support/documented'
 import { useStreamServer, watchedOf } from './support/stream-server'
 import { eventually, inShort, listening, pause } from './support/streams'
 
-let store: Store
-let server: Client
-const used = useStreamServer()
-beforeAll(() => {
-  store = used.store
-  server = used.server
-})
+const at = useStreamServer()
 
 describe('a stream', () => {
   test('begins with a comment, so that the client knows it is connected, and with nothing of the past', async () => {
     const group = fresh()
-    await store.groups.append(group)
-    const stream = await listening(server.url, `/v1/groups/${group}/stream`)
+    await at.store.groups.append(group)
+    const stream = await listening(at.server.url, `/v1/groups/${group}/stream`)
     await eventually('a place to come back to', () => stream.text().includes('id: '))
     expect(stream.text()).toBe(': connected\nretry: 1000\n\nid: 0\n\n')
     expect(stream.status).toBe(200)
@@ -44,23 +37,23 @@ describe('a stream', () => {
   test('gives items as reading them does, removals, and says when to read anew, as documented', async () => {
     const group = fresh('a/ü')
     const path = `/v1/groups/${encodeURIComponent(group)}`
-    const stream = await listening(server.url, `${path}/stream`)
+    const stream = await listening(at.server.url, `${path}/stream`)
     const body = '{"member":"m","payload":{"n":\r\n 1.50,\n"big":12345678901234567890}}'
-    await server.request('POST', `${path}/items`, { body })
-    await server.post(`${path}/items`, { eventId: 'e', occurredAt: '2026-01-01T00:00:00+01:00' })
+    await at.server.request('POST', `${path}/items`, { body })
+    await at.server.post(`${path}/items`, { eventId: 'e', occurredAt: '2026-01-01T00:00:00+01:00' })
     await stream.until(2)
-    const page = await server.get(`${path}/items`)
+    const page = await at.server.get(`${path}/items`)
     expect(stream.events).toEqual([
       { event: 'item', id: '0', data: page.json.items?.[1] },
       { event: 'item', id: '1', data: page.json.items?.[0] },
     ])
     expect(stream.text()).toContain('data: {"group"')
     expect(stream.text()).toContain('12345678901234567890')
-    await server.delete(`${path}/items/0`)
+    await at.server.delete(`${path}/items/0`)
     await stream.until(3)
-    await server.put(path, { capacity: 3 })
+    await at.server.put(path, { capacity: 3 })
     await stream.until(4)
-    await server.delete(path)
+    await at.server.delete(path)
     await stream.until(5)
     expect(stream.events.slice(2)).toEqual([
       { event: 'removed', id: null, data: { id: '0' } },
@@ -75,7 +68,7 @@ describe('a stream', () => {
     const folder = mkdtempSync(join(tmpdir(), 'recentn-stream-'))
     const url = `sqlite:${join(folder, 'groups.db')}`
     const [here, there] = [await openStore({ url }), await openStore({ url })]
-    const { url: address } = await used.served(here)
+    const { url: address } = await at.served(here)
     const stream = await listening(address, '/v1/groups/g/stream')
     await pause(600)
     await there.groups.appendMany([{ group: 'g' }, { group: 'g' }])
@@ -98,7 +91,7 @@ describe('a stream', () => {
   })
 
   test('sends heartbeats while nothing happens', async () => {
-    const stream = await listening(server.url, `/v1/groups/${fresh()}/stream`)
+    const stream = await listening(at.server.url, `/v1/groups/${fresh()}/stream`)
     await pause(1000)
     const beats = stream.text().split(': heartbeat\n\n').length - 1
     expect([beats >= 2, beats <= 4, stream.events]).toEqual([true, true, []])
@@ -106,15 +99,15 @@ describe('a stream', () => {
 
   test('goes on from `after`, unless a Last-Event-ID says more', async () => {
     const group = fresh()
-    await store.groups.appendMany(Array.from({ length: 14 }, () => ({ group })))
+    await at.store.groups.appendMany(Array.from({ length: 14 }, () => ({ group })))
     const path = `/v1/groups/${group}/stream`
     const streams = [
-      await listening(server.url, `${path}?after=11`),
-      await listening(server.url, `${path}?after=5`, { 'Last-Event-ID': '12' }),
-      await listening(server.url, `${path}?after=2`),
+      await listening(at.server.url, `${path}?after=11`),
+      await listening(at.server.url, `${path}?after=5`, { 'Last-Event-ID': '12' }),
+      await listening(at.server.url, `${path}?after=2`),
     ]
     await pause(100)
-    await store.groups.append(group)
+    await at.store.groups.append(group)
     for (const stream of streams) await stream.until(2)
     expect(streams.map(inShort)).toEqual([
       ['+12', '+13', '+14'],
@@ -126,48 +119,48 @@ describe('a stream', () => {
   test('goes on from -1, where nothing was yet, and says so to whom begins then', async () => {
     const group = fresh()
     const path = `/v1/groups/${group}/stream`
-    const before = await listening(server.url, path)
+    const before = await listening(at.server.url, path)
     await eventually('a place to come back to', () => before.text().endsWith('id: -1\n\n'))
     before.close()
-    await store.groups.appendMany([{ group }, { group }, { group }])
-    await store.groups.remove(group, 1n)
+    await at.store.groups.appendMany([{ group }, { group }, { group }])
+    await at.store.groups.remove(group, 1n)
     const streams = [
-      await listening(server.url, path, { 'Last-Event-ID': '-1' }),
-      await listening(server.url, `${path}?after=-1`),
+      await listening(at.server.url, path, { 'Last-Event-ID': '-1' }),
+      await listening(at.server.url, `${path}?after=-1`),
     ]
     for (const stream of streams) await stream.until(2)
-    await store.groups.append(group)
+    await at.store.groups.append(group)
     for (const stream of streams) await stream.until(3)
     expect(streams.map(inShort)).toEqual([
       ['+0', '+2', '+3'],
       ['+0', '+2', '+3'],
     ])
-    await store.groups.appendMany(Array.from({ length: 10 }, () => ({ group })))
-    const late = await listening(server.url, `${path}?after=-1`)
+    await at.store.groups.appendMany(Array.from({ length: 10 }, () => ({ group })))
+    const late = await listening(at.server.url, `${path}?after=-1`)
     await late.until(1)
     expect(inShort(late)).toEqual(['reset'])
   })
 
   test('is refused, as a problem, for what is not valid', async () => {
     const headers = { 'Last-Event-ID': '-2' }
-    const answer = await server.get('/v1/groups/g/stream?after=x&more=1', headers)
+    const answer = await at.server.get('/v1/groups/g/stream?after=x&more=1', headers)
     expect(answer.status).toBe(400)
     const parameters = answer.json.errors as unknown as { parameter: string }[]
     expect(parameters.map(({ parameter }) => parameter).sort()).toEqual(['Last-Event-ID', 'after', 'more'])
-    expect((await server.post('/v1/groups/g/stream', {})).status).toBe(405)
+    expect((await at.server.post('/v1/groups/g/stream', {})).status).toBe(405)
   })
 
   test('answers HEAD without beginning', async () => {
-    const answer = await server.request('HEAD', '/v1/groups/g/stream')
+    const answer = await at.server.request('HEAD', '/v1/groups/g/stream')
     expect([answer.status, answer.headers['content-type'], answer.text]).toEqual([200, 'text/event-stream', ''])
-    expect(watchedOf(store)).toBe(0)
+    expect(watchedOf(at.store)).toBe(0)
   })
 })
 
 describe('streams end', () => {
   test('at once when the server stops, and it stops', async () => {
     const stopping = new AbortController()
-    const app = createApp(store, { allowAnonymous: false, stopping: stopping.signal })
+    const app = createApp(at.store, { allowAnonymous: false, stopping: stopping.signal })
     const { url, stop } = await listen(app, '127.0.0.1', 0, messagesOf(app))
     const streams = await Promise.all([1, 2, 3].map(() => listening(url, `/v1/groups/${fresh()}/stream`, {})))
     const begun = performance.now()
@@ -180,7 +173,7 @@ describe('streams end', () => {
 
   test('when the store closes; who comes later gets 503', async () => {
     const closing = await memoryStore()
-    const { url } = await used.served(closing, { onError: () => {} })
+    const { url } = await at.served(closing, { onError: () => {} })
     const stream = await listening(url, '/v1/groups/g/stream')
     await closing.close()
     await stream.ended
@@ -203,12 +196,12 @@ describe('in the app of a user', () => {
       if (request.headers.authorization === undefined) throw new RecentnError('unauthorized')
       return true
     }
-    app.use('/activity', createRouter(store, { access }))
+    app.use('/activity', createRouter(at.store, { access }))
     const url = await serving(app)
     const group = fresh()
     expect((await listening(url, `/activity/v1/groups/${group}/stream`)).status).toBe(401)
     const stream = await listening(url, `/activity/v1/groups/${group}/stream`, { Authorization: 'Bearer x' })
-    await store.groups.append(group)
+    await at.store.groups.append(group)
     await stream.until(1)
     expect([scopes, flushed >= 2, inShort(stream)]).toEqual([['read', 'read'], true, ['+0']])
   })

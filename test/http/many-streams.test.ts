@@ -1,76 +1,69 @@
 /** Streams of a group: as many as there may be, clients that go away, and clients that take their time. */
 import http from 'node:http'
 import { connect } from 'node:net'
-import type { Store } from '../../src/store-types'
-import { type Client, fresh } from './support/client'
+import { fresh } from './support/client'
 import { useStreamServer, watchedOf } from './support/stream-server'
 import { eventually, inShort, listening, pause } from './support/streams'
 
-let store: Store
-let server: Client
-const used = useStreamServer()
-beforeAll(() => {
-  store = used.store
-  server = used.server
-})
+const at = useStreamServer()
 
 describe('many streams', () => {
   test('hear the same; one too many is refused, until another one has ended', async () => {
     const group = fresh()
     const path = `/v1/groups/${group}/stream`
-    const streams = await Promise.all(Array.from({ length: 5 }, () => listening(server.url, path)))
-    const refused = await server.get(path)
+    const streams = await Promise.all(Array.from({ length: 5 }, () => listening(at.server.url, path)))
+    const refused = await at.server.get(path)
     expect([refused.status, refused.json.code, refused.headers['retry-after']]).toEqual([429, 'overloaded', '5'])
-    expect(watchedOf(store)).toBe(1)
-    await store.groups.appendMany([{ group }, { group }])
+    expect(watchedOf(at.store)).toBe(1)
+    await at.store.groups.appendMany([{ group }, { group }])
     for (const stream of streams) {
       await stream.until(2)
       expect(inShort(stream)).toEqual(['+0', '+1'])
     }
     streams[0]?.close()
-    let next = await listening(server.url, path)
-    for (let tries = 0; next.status === 429 && tries < 50; tries++) next = await listening(server.url, path)
+    let next = await listening(at.server.url, path)
+    for (let tries = 0; next.status === 429 && tries < 50; tries++) next = await listening(at.server.url, path)
     expect(next.status).toBe(200)
   })
 
   test('free everything when their clients go away, in whatever way', async () => {
     const group = fresh()
-    const { hostname, port } = new URL(server.url)
+    const { hostname, port } = new URL(at.server.url)
     const sockets = Array.from({ length: 4 }, () => connect(Number(port), hostname))
     for (const socket of sockets) {
       socket.on('error', () => {})
       socket.write(`GET /v1/groups/${group}/stream HTTP/1.1\r\nHost: localhost\r\n\r\n`)
     }
-    await eventually('the streams', () => watchedOf(store) === 1)
+    await eventually('the streams', () => watchedOf(at.store) === 1)
     await pause(100)
     const [ended, destroyed, reset] = sockets
     ended?.end()
     destroyed?.destroy()
     reset?.resetAndDestroy()
     await pause(100)
-    expect(watchedOf(store)).toBe(1)
+    expect(watchedOf(at.store)).toBe(1)
     sockets[3]?.destroy()
-    await eventually('the last one to be freed', () => watchedOf(store) === 0)
+    await eventually('the last one to be freed', () => watchedOf(at.store) === 0)
   })
 })
 
 describe('a client that takes nothing', () => {
   test('is cut after a while, with little kept for it meanwhile, and the others hear everything', async () => {
     const group = fresh()
-    await store.groups.put(group, { capacity: 200 })
-    const { hostname, port } = new URL(server.url)
+    await at.store.groups.put(group, { capacity: 200 })
+    const { hostname, port } = new URL(at.server.url)
     const lazy = connect(Number(port), hostname)
     lazy.on('error', () => {})
     lazy.pause()
     lazy.write(`GET /v1/groups/${group}/stream HTTP/1.1\r\nHost: localhost\r\n\r\n`)
-    const stream = await listening(server.url, `/v1/groups/${group}/stream`)
+    const stream = await listening(at.server.url, `/v1/groups/${group}/stream`)
     const closed = new Promise((resolve) => lazy.once('close', resolve))
     const payload = 'x'.repeat(60_000)
-    for (let n = 0; n < 200; n++) await store.groups.append(group, { payload })
+    for (let n = 0; n < 200; n++) await at.store.groups.append(group, { payload })
     await stream.until(200)
     expect(inShort(stream)).toEqual(Array.from({ length: 200 }, (_, n) => `+${n}`))
     stream.close()
-    await eventually('the lazy one to be cut', () => watchedOf(store) === 0)
+    await eventually('the lazy one to be cut', () => watchedOf(at.store) === 0)
     lazy.resume()
     await closed
     expect(lazy.bytesRead).toBeLessThan(12_000_000)
@@ -78,15 +71,15 @@ describe('a client that takes nothing', () => {
 
   test('a slow one gets everything in the end', async () => {
     const group = fresh()
-    await store.groups.put(group, { capacity: 300 })
+    await at.store.groups.put(group, { capacity: 300 })
     const payload = 'y'.repeat(60_000)
     const items = Array.from({ length: 100 }, () => ({ group, payload: payload.slice(0, 30_000) }))
-    await store.groups.appendMany(items)
-    await store.groups.appendMany(items)
+    await at.store.groups.appendMany(items)
+    await at.store.groups.appendMany(items)
     const seen: string[] = []
     const options = { headers: { 'Last-Event-ID': '0' } }
     await new Promise<void>((resolve, reject) => {
-      const request = http.get(`${server.url}/v1/groups/${group}/stream`, options, async (response) => {
+      const request = http.get(`${at.server.url}/v1/groups/${group}/stream`, options, async (response) => {
         let rest = ''
         response.setEncoding('utf8')
         for await (const text of response) {
