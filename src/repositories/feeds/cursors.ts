@@ -113,8 +113,8 @@ export async function putConsumer(
     const detail = `is beyond the last sync id, ${head.value}`
     throw invalidInput([{ pointer: '/cursor', detail }])
   }
-  // One that is expired is of no use; what comes from who has started over is.
-  const isRescued = isExpired(before, head) && !isExpired(asked, head)
+  // One that is expired is of no use; what comes from who has started over is. At 0 nobody would be told to do so.
+  const isRescued = asked.syncId > 0n && isExpired(before, head) && !isExpired(asked, head)
   const isMoved = isForced || asked.syncId > before.syncId || before.syncId === 0n || isRescued
   const cursor = isMoved ? moved(before, asked, head) : before
   await tx.run(
