@@ -274,6 +274,18 @@ export function describeFeedTombstones(context: Context): void {
       expect(await feeds().putConsumer(feed, 'c', 0n, { force: true })).toMatchObject({ cursor: 0n })
     })
 
+    it('that were removed expire a page from before that is kept late, when somebody has put the consumer to 0', async () => {
+      const feed = await filled(['a', 'live'])
+      const page = await feeds().changes(feed, { consumer: 'c', limit: 2 })
+      await feeds().delete(feed, 'a')
+      await published(feed)
+      await removed()
+      await feeds().putConsumer(feed, 'c', 0n, { force: true })
+      expect(await feeds().putConsumer(feed, 'c', page.cursor)).toMatchObject({ cursor: page.cursor })
+      // It has the deleted key, and would keep it.
+      expect(await codeOf(feeds().changes(feed, { consumer: 'c' }))).toBe('cursor_expired')
+    })
+
     it('of a feed that was deleted and begun anew: sync ids go on, and old cursors are expired', async () => {
       const feed = await filled(['a', 'b', 'c'])
       const last = await lastOf(feed)
