@@ -3,7 +3,8 @@ import type { EntityManager } from 'typeorm'
 import { type Groups, RecentnError } from '../../../src/index'
 import type { Feeds, NewEntry, RepublishSelection } from '../../../src/repositories/feeds/types'
 import type { Sequences } from '../../../src/repositories/sequences'
-import type { FeedName, Write } from './operations'
+import { type FeedName, KEYS, type Write } from './operations'
+import { liveIn, type World } from './oracle'
 
 /** A store, or a transaction. */
 export interface Target {
@@ -149,26 +150,38 @@ function refused(feeds: Feeds, names: Names, { what, key, at }: Extract<Write, {
   throw new Error(`nothing is known of ${what}`)
 }
 
-/** What a write holds until its transaction has ended: others that want it wait. `feed/key`, or `feed/` as a whole. */
-export function locksOf(write: Write, keys: readonly string[]): string[] {
+/**
+ * What a write holds until its transaction has ended, at the most: others that want it wait. `feed/key` is an entry,
+ * `feed.row/key` a row of the table, `feed/` a feed as a whole.
+ */
+export function locksOf(write: Write): string[] {
+  const locks = (feed: FeedName, keys: readonly string[]) =>
+    keys.flatMap((key) => [`${feed}/${key}`, `${feed}.row/${key}`])
   switch (write.kind) {
     case 'put':
     case 'delete':
       return [`${write.feed}/${write.key}`]
     case 'putMany':
-    case 'republish':
       return write.keys.map((key) => `${write.feed}/${key}`)
+    case 'republish':
+      return locks(write.feed, write.keys)
     case 'republishPrefix':
-      return keys.filter((key) => key.startsWith(write.prefix)).map((key) => `${write.feed}/${key}`)
+      return locks(
+        write.feed,
+        KEYS.filter((key) => key.startsWith(write.prefix)),
+      )
+    // A unique index of the user's has its neighbours locked too, where a row was deleted.
     case 'row':
+      return [`kv.row/${write.key}`, 'the table']
     case 'removeRow':
-      return [`kv/${write.key}`]
+      return [...locks('kv', [write.key]), 'the table']
     case 'append':
-      return write.groups.map((group) => `groups/${group}`)
+      return write.groups.map((group) => `groups.row/${group}`)
     case 'resize':
     case 'removeItem':
+      return [`groups.row/${write.group}`]
     case 'deleteGroup':
-      return [`groups/${write.group}`]
+      return locks('groups', [write.group])
     case 'next':
       return [`sequence/${write.name}`]
     case 'deleteFeed':
@@ -176,6 +189,12 @@ export function locksOf(write: Write, keys: readonly string[]): string[] {
     case 'refused':
       return write.what === 'beyond the last' ? ['a/consumer'] : []
   }
+}
+
+/** The same, of a write that finds nothing to change and so holds nothing. */
+export function isIdle(write: Write, { feeds, groups }: World): boolean {
+  if (write.kind === 'deleteGroup' || write.kind === 'removeItem') return !groups.has(write.group)
+  return write.kind === 'delete' && write.feed !== 'kv' && !liveIn(feeds[write.feed]).has(write.key)
 }
 
 export function areInTheWay(mine: readonly string[], held: readonly string[]): boolean {

@@ -13,8 +13,8 @@ interface Publishing {
   store: Store
   names: Names
   world: World
-  /** Whether an open transaction has written it: it is passed over. */
-  isHeld(feed: FeedName, key: string): boolean
+  /** Whether an open transaction has written it (a row's is `feed.row/key`): it is passed over. */
+  isHeld(lock: string): boolean
 }
 
 type Numbered = { syncId: bigint | null }
@@ -25,9 +25,10 @@ export async function publish(
   only: FeedName | null,
 ): Promise<void> {
   const due = feeds.map((feed) => {
-    const isDue = ([key, { syncId }]: [string, Numbered]) => syncId === null && !isHeld(feed, key)
+    const due = <T extends Numbered>(of: string, map: Map<string, T>) =>
+      [...map].filter(([key, { syncId }]) => syncId === null && !isHeld(`${of}/${key}`))
     const { entries, rows } = world.feeds[feed]
-    return { feed, entries: [...entries].filter(isDue), rows: [...(rows ?? [])].filter(isDue) }
+    return { feed, entries: due(feed, entries), rows: due(`${feed}.row`, rows ?? new Map()) }
   })
   const count = due.reduce((sum, { entries, rows }) => sum + entries.length + rows.length, 0)
   expect(await store.feeds.publish(only === null ? undefined : names.feed(only))).toEqual({ published: count })

@@ -17,9 +17,12 @@ import {
   type World,
   waitingIn,
 } from './oracle'
-import { areInTheWay, codeOr, locksOf, type Names, namesOf, perform, TABLE, type Target } from './perform'
+import { areInTheWay, codeOr, isIdle, locksOf, type Names, namesOf, perform, TABLE, type Target } from './perform'
 import { publish } from './publish'
 import { Reader } from './reader'
+
+/** Longer than all that an operation takes by itself. */
+const LOCKED_MS = 4_000
 
 export interface Bench {
   /** Of several processes, which take turns. */
@@ -27,6 +30,15 @@ export interface Bench {
   clock: { offsetMs: number }
   /** Transactions may stay open while others go on. */
   mayStayOpen: boolean
+}
+
+/** What nobody holds is waited for by nobody. */
+async function patiently(operation: Operation, step: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const isOver = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it waits for a lock: ${JSON.stringify(operation)}`)), LOCKED_MS)
+  })
+  await Promise.race([step, isOver]).finally(() => clearTimeout(timer))
 }
 
 export class Run {
@@ -71,7 +83,7 @@ export class Run {
       this.#world = newWorld(this.#baseOfGroups)
       for (const operation of operations) {
         this.#world.step++
-        await this.#step(operation)
+        await patiently(operation, this.#step(operation))
         await this.#compare(this.#touchedBy(operation))
       }
       await this.#finish()
@@ -138,13 +150,9 @@ export class Run {
     return this.#readers[feed].find(({ name }) => name === who) as Reader
   }
 
-  /** What others hold would be waited for. */
-  #locksOf(write: Write): string[] {
-    return locksOf(write, KEYS)
-  }
-
   async #write(write: Write): Promise<void> {
-    if (this.#isHeld(this.#locksOf(write))) return
+    // What others hold would be waited for.
+    if (this.#isHeld(locksOf(write))) return
     const value = `v${this.#value++}`
     const work = (target: Target) => this.#perform(target, this.#world, write, value)
     // The row and its tombstone are one transaction.
@@ -156,8 +164,7 @@ export class Run {
     // The same settings again are no change of them.
     if (write.kind === 'resize' && world.groups.get(write.group)?.capacity === write.capacity) return
     const newest = (group: string) => world.groups.get(group)?.items.at(-1)?.id
-    const given = structuredClone(write)
-    const answer = perform(target, this.#names, given, value, newest)
+    const answer = perform(target, this.#names, write, value, newest)
     // The newest item is asked for before the oracle takes it away.
     const expected = apply(world, write, value)
     expect({ write, answer: await answer }).toEqual({ write, answer: expected })
@@ -165,21 +172,31 @@ export class Run {
 
   async #begin({ slot, writes, isCommitted }: Extract<Operation, { kind: 'begin' }>): Promise<void> {
     await this.#end(slot)
-    const free = writes.filter((write) => !this.#isHeld(this.#locksOf(write)))
+    const free = writes.filter((write) => !this.#isHeld(locksOf(write)))
     const staying = this.bench.mayStayOpen ? free.filter(({ kind }) => kind !== 'deleteFeed') : free
     const inside = structuredClone(this.#world)
     const values = staying.map(() => `v${this.#value++}`)
     const begins = staying.flatMap((write) =>
       'feed' in write && !this.#world.feeds[write.feed].hasBegun ? [`${write.feed}/`] : [],
     )
-    const locks = [...staying.flatMap((write) => this.#locksOf(write)), ...begins]
+    const locks = begins
+    const done: ((world: World) => unknown)[] = []
     const { now, step } = this.#world
     const work = async (tx: Target) => {
-      for (const [nth, write] of staying.entries()) await this.#perform(tx, inside, write, values[nth] as string)
+      for (const [nth, write] of staying.entries()) {
+        const value = values[nth] as string
+        // Whoever deletes the feed waits for who has only looked.
+        if ('feed' in write) locks.push(`${write.feed}/shared`)
+        if (!isIdle(write, inside)) {
+          locks.push(...locksOf(write))
+          done.push((world) => apply(world, write, value))
+        }
+        await this.#perform(tx, inside, write, value)
+      }
       await compare({ target: tx, names: this.#names, world: inside, isInside: true }, FEEDS)
     }
     const open = new OpenTransaction(this.#store, locks, isCommitted, work, () => {
-      for (const [nth, write] of staying.entries()) apply({ ...this.#world, now, step }, write, values[nth])
+      for (const again of done) again({ ...this.#world, now, step })
     })
     this.#open[slot] = open
     await open.begun
@@ -240,8 +257,10 @@ export class Run {
   }
 
   async #publish(feeds: readonly FeedName[], only: FeedName | null): Promise<void> {
-    const isHeld = (feed: FeedName, key: string) => this.#isHeld([`${feed}/${key}`])
-    await publish({ store: this.#store, names: this.#names, world: this.#world, isHeld }, feeds, only)
+    const isHeld = (lock: string) => this.#isHeld([lock])
+    // Not every process need know of all feeds.
+    const [store] = this.bench.stores
+    await publish({ store, names: this.#names, world: this.#world, isHeld }, feeds, only)
     this.#expectKnown(feeds)
   }
 
@@ -260,7 +279,7 @@ export class Run {
 
   async #followAgain(isDropped: boolean): Promise<void> {
     const feed = this.#names.feed('kv')
-    if (this.#isHeld(['kv/'])) return
+    if (this.#isHeld(['kv/', 'kv.row/'])) return
     for (const followed of this.#followed) followed.stop()
     expect(await codeOr(this.#target.feeds.changes(feed))).toBe('invalid_input')
     if (isDropped) {
@@ -309,7 +328,7 @@ export class Run {
     for (const group of KEYS) await groups.delete(this.#names.own(group))
     await manager.query(`DELETE FROM ${TABLE}`)
     for (const who of READERS) await feeds.deleteConsumer(this.#names.feed('groups'), who)
-    await this.#store.feeds.publish()
+    await this.bench.stores[0].feeds.publish()
     this.bench.clock.offsetMs += (KEPT_SECONDS + 100) * 1000
     await sweptFeeds(this.#store)
   }
