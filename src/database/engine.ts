@@ -50,7 +50,7 @@ export interface Engine {
   remembered(expression: string): string
   /** An UPDATE of the rows whose ids a SELECT chooses, which may lock them. */
   updateChosen(table: string, choose: string, sets: string): string
-  /** An UPDATE of the rows that match what a SELECT chooses, which is `chosen`; `sets` may use its columns. */
+  /** An UPDATE of the rows whose primary keys a SELECT chooses, which is `chosen`; `sets` may use its columns. */
   updateFrom(table: string, choose: string, on: string, sets: string): string
   /** SQL: by how much the ids of the rows of one INSERT grow. */
   readonly idStride: string

@@ -9,7 +9,7 @@
 import type { Reader } from '../../database/engine'
 import { readSequence } from '../sequence-rows'
 import { type Cursor, numberOf, requireFresh } from './cursors'
-import { type FollowedTable, rowsAfter, withoutRow } from './followed'
+import { type FollowedTable, keysWithRow, rowsAfter } from './followed'
 import { FEED, type FeedHead, HEAD_TABLES, headColumns, headOf, readHead, requireOwnEntries } from './heads'
 import { changeColumns, changeOf, type RawChange, rawChangeOf } from './rows'
 import type { Changes, ChangesOptions } from './types'
@@ -119,22 +119,43 @@ async function mergedPage(
   const value = (await readSequence(reader, FEED, feed))?.value ?? 0n
   // Not known to be small, so few at a time.
   const limit = Number.isFinite(maxBytes) ? Math.min(asked, FIRST_ROWS) : asked
-  const rows = await reader.rows(changesSql(reader, limit + 1, ' AND e.deleted = 1'), [feed, after])
-  const tombstones = rows.map(rawChangeOf).filter(({ syncId }) => syncId <= value)
-  const live = (await rowsAfter(reader, followed, after, limit + 1)).filter(({ syncId }) => syncId <= value)
-  const gone = await withoutRow(reader, followed, tombstones)
-  // Beyond the end of one list it is not known what comes there.
-  const ends = [tombstones, live].flatMap((list) => (list.length > limit ? [(list[limit] as RawChange).syncId] : []))
-  const end = ends.reduce<bigint | null>((least, id) => (least === null || id < least ? id : least), null)
-  const merged = [...gone, ...live].filter(({ syncId }) => end === null || syncId <= end)
-  merged.sort((a, b) => (a.syncId < b.syncId ? -1 : 1))
   const changes: RawChange[] = []
   let bytes = 0
-  for (const change of merged) {
-    bytes += sizeOf(change)
-    const isFull = changes.length === limit || (changes.length > 0 && bytes > maxBytes)
-    if (isFull) return { changes, hasMore: true, head: null, at: null }
-    changes.push(change)
+  // Tombstones that do not count must not be what a page is short of, or empty for: who reads would take it for the end.
+  for (let from = after; ; ) {
+    const { merged, end } = await mergedPart(reader, { feed, after: from, upTo: value, limit }, followed)
+    for (const change of merged) {
+      bytes += sizeOf(change)
+      const isFull = changes.length === limit || (changes.length > 0 && bytes > maxBytes)
+      if (isFull) return { changes, hasMore: true, head: null, at: null }
+      changes.push(change)
+    }
+    if (end === null) return { changes, hasMore: false, head: null, at: from }
+    from = end
   }
-  return { changes, hasMore: end !== null, head: null, at: end }
+}
+
+/** Tombstones of one statement: they are small. */
+const TOMBSTONES = 1000
+
+/** What comes next, and up to where that is known; null: there is no more. */
+async function mergedPart(
+  reader: Reader,
+  { feed, after, upTo, limit }: { feed: string; after: bigint; upTo: bigint; limit: number },
+  followed: FollowedTable,
+): Promise<{ merged: RawChange[]; end: bigint | null }> {
+  const rows = await reader.rows(changesSql(reader, TOMBSTONES, ' AND e.deleted = 1'), [feed, after])
+  const tombstones = rows.map(rawChangeOf).filter(({ syncId }) => syncId <= upTo)
+  const live = (await rowsAfter(reader, followed, after, limit + 1)).filter(({ syncId }) => syncId <= upTo)
+  const keys = tombstones.map(({ key }) => key)
+  const present = await keysWithRow(reader, followed, keys)
+  const gone = tombstones.filter(({ key }) => !present.has(key))
+  // Beyond the end of one list it is not known what comes there.
+  const ends = [
+    ...(tombstones.length === TOMBSTONES ? tombstones.slice(-1) : []),
+    ...(live.length > limit ? live.slice(-1) : []),
+  ].map(({ syncId }) => syncId)
+  const end = ends.reduce<bigint | null>((least, id) => (least === null || id < least ? id : least), null)
+  const merged = [...gone, ...live].filter(({ syncId }) => end === null || syncId <= end)
+  return { merged: merged.sort((a, b) => (a.syncId < b.syncId ? -1 : 1)), end }
 }

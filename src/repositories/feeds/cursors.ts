@@ -113,24 +113,16 @@ export async function putConsumer(
     const detail = `is beyond the last sync id, ${head.value}`
     throw invalidInput([{ pointer: '/cursor', detail }])
   }
-  // One that is expired is of no use; what comes from who has started over is.
-  const isRescued = isExpired(before, head) && !isExpired(asked, head)
+  // One that is expired is of no use; what comes from who has started over is. At 0 nobody would be told to do so.
+  const isRescued = asked.syncId > 0n && isExpired(before, head) && !isExpired(asked, head)
   const isMoved = isForced || asked.syncId > before.syncId || before.syncId === 0n || isRescued
-  const cursor = isMoved ? moved(before, asked, head) : before
+  // As it was given: what its holder has read may be from before removals that others know of.
+  const cursor = isMoved ? asked : before
   await tx.run(
     `UPDATE feed_consumers SET cursor_id = ?, knows_horizon = ?, updated_at_ms = ${now} WHERE feed_id = ? AND consumer = ?`,
     [cursor.syncId, cursor.knows, id, consumer],
   )
   return consumerOf({ consumer, cursor }, head)
-}
-
-/**
- * One that goes to the start reads what is there from now on. One that goes back may have lost what it read since, as
- * when it was restored from a backup, and knows no more than its cursor says.
- */
-function moved(before: Cursor, { syncId, knows }: Cursor, { horizon }: FeedHead): Cursor {
-  if (syncId === 0n) return { syncId, knows: horizon }
-  return { syncId, knows: syncId > before.syncId && before.knows > knows ? before.knows : knows }
 }
 
 export async function deleteConsumer(tx: Tx, feed: string, consumer: string): Promise<boolean> {

@@ -100,22 +100,21 @@ export async function followedEntry(
   }
 }
 
-/** Those tombstones whose rows are gone indeed. */
-export async function withoutRow(
+/** Those of the keys that have a row: what a tombstone of theirs says does not count. */
+export async function keysWithRow(
   reader: Reader,
   { source, key, keyText, comparable }: FollowedTable,
-  tombstones: readonly RawChange[],
-): Promise<RawChange[]> {
+  keys: readonly string[],
+): Promise<Set<string>> {
   const present = new Set<string>()
-  const asked = comparable(tombstones.map((tombstone) => tombstone.key))
-  for (const keys of chunksOf(asked, MAX_KEYS)) {
+  for (const chunk of chunksOf(comparable(keys), MAX_KEYS)) {
     const rows = await reader.rows(
-      `SELECT ${keyText(reader.engine)} AS recentn_key FROM ${source.table} WHERE ${key} IN (${placeholders(keys.length)})`,
-      keys,
+      `SELECT ${keyText(reader.engine)} AS recentn_key FROM ${source.table} WHERE ${key} IN (${placeholders(chunk.length)})`,
+      chunk,
     )
     for (const row of rows) present.add(String(row.recentn_key))
   }
-  return tombstones.filter((tombstone) => !present.has(tombstone.key))
+  return present
 }
 
 /** The groups of recent items as a feed: each with its total. */

@@ -104,8 +104,7 @@ export class FeedRepository implements Feed.Feeds {
 
   async republish(feed: string, selection: Feed.RepublishSelection): Promise<{ republished: number }> {
     const selected = check.checkedSelection(feed, selection)
-    const followed = this.followed.get(feed)
-    const republished = await republish(this.session, feed, selected, followed ?? null)
+    const republished = await republish(this.session, feed, selected, this.#rowsOf(feed))
     this.#onWrite(feed)
     return { republished }
   }
@@ -225,7 +224,7 @@ export class FeedRepository implements Feed.Feeds {
     return result
   }
 
-  /** The table whose rows are the entries. That of the groups is known to all who read. */
+  /** The table whose rows are the entries. That of the groups is known to all. */
   #rowsOf(feed: string): FollowedTable | null {
     return this.followed.get(feed) ?? (feed === RECENT_GROUPS ? recentGroups : null)
   }

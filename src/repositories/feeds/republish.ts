@@ -6,9 +6,9 @@
  */
 import { compareNames, type Parameter, placeholders, type Session, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
-import { holdFeed, waitingSince } from '../feed-entries'
+import { type HeldFeed, holdFeed, waitingSince } from '../feed-entries'
 import { nameRange } from '../name-range'
-import type { FollowedTable } from './followed'
+import { type FollowedTable, keysWithRow } from './followed'
 import { notFound } from './heads'
 import { setKept } from './publish'
 
@@ -31,11 +31,14 @@ export function republish(
   }
   return session.whole(async (whole) => {
     let republished = 0
-    const tables = followed ? [null, followed] : [null]
-    for (const table of tables) {
+    for (const clear of followed ? [clearEntriesAfter, clearRowsAfter] : [clearEntriesAfter]) {
       for (let after: Parameter = null; ; ) {
         const last: Parameter = after
-        const { next, count }: Cleared = await whole.write((tx) => clearAfter(tx, feed, selection.prefix, last, table))
+        const { next, count }: Cleared = await whole.write(async (tx) => {
+          const held = await holdFeed(tx, feed)
+          if (held === null) throw notFound(feed)
+          return clear(tx, held, { prefix: selection.prefix, after: last, followed })
+        })
         republished += count
         if (next === null) break
         after = next
@@ -61,17 +64,27 @@ async function clearKeys(
   if (held === null) throw notFound(feed)
   let count = 0
   for (const chunk of chunksOf(keys, BATCH)) {
-    const where = `feed_id = ? AND entry_key IN (${placeholders(chunk.length)})`
-    const rows = await tx.rows(`SELECT entry_key FROM feed_entries WHERE ${where}${tx.engine.forUpdate}`, [
-      held.id,
-      ...chunk,
-    ])
-    const sets = `${waitingSince(String(held.nowMs))}, sync_id = 0`
-    await tx.run(`UPDATE feed_entries SET ${sets} WHERE ${where}`, [held.id, ...chunk])
-    count += rows.length
+    count += await clearEntries(tx, held, chunk, followed)
     if (followed) count += await clearRows(tx, followed, followed.comparable(chunk))
   }
   return count
+}
+
+/** A tombstone of a key that has a row does not count beside it. */
+async function clearEntries(
+  tx: Tx,
+  { id, nowMs }: HeldFeed,
+  keys: readonly string[],
+  followed: FollowedTable | null,
+): Promise<number> {
+  if (keys.length === 0) return 0
+  const where = `feed_id = ? AND entry_key IN (${placeholders(keys.length)})`
+  const rows = await tx.rows(`SELECT entry_key FROM feed_entries WHERE ${where}${tx.engine.forUpdate}`, [id, ...keys])
+  const sets = `${waitingSince(String(nowMs))}, sync_id = 0`
+  await tx.run(`UPDATE feed_entries SET ${sets} WHERE ${where}`, [id, ...keys])
+  if (followed === null || rows.length === 0) return rows.length
+  const found = rows.map((row) => row.entry_key as string)
+  return found.length - (await keysWithRow(tx, followed, found)).size
 }
 
 async function clearRows(tx: Tx, { source, key }: FollowedTable, keys: readonly Parameter[]): Promise<number> {
@@ -82,21 +95,29 @@ async function clearRows(tx: Tx, { source, key }: FollowedTable, keys: readonly 
   return rows.length
 }
 
-/** The next batch of the feed's own entries, or of the rows of a followed table. */
-async function clearAfter(
-  tx: Tx,
-  feed: string,
-  prefix: string,
-  after: Parameter,
-  followed: FollowedTable | null,
-): Promise<Cleared> {
-  const held = await holdFeed(tx, feed)
-  if (held === null) throw notFound(feed)
-  const keys = followed ? await rowKeys(tx, followed, after) : await entryKeys(tx, held.id, prefix, after)
-  const next = keys.length < BATCH ? null : (keys.at(-1) as Parameter)
-  if (!followed) return { next, count: await clearKeys(tx, feed, keys as string[], null) }
+/** Where a batch begins. */
+interface From {
+  prefix: string
+  after: Parameter
+  followed: FollowedTable | null
+}
+
+/** The next batch of the feed's own entries. */
+async function clearEntriesAfter(tx: Tx, held: HeldFeed, { prefix, after, followed }: From): Promise<Cleared> {
+  const keys = await entryKeys(tx, held.id, prefix, after)
+  return { next: nextOf(keys), count: await clearEntries(tx, held, keys as string[], followed) }
+}
+
+/** The next batch of the rows of a followed table. */
+async function clearRowsAfter(tx: Tx, _: HeldFeed, { prefix, after, followed }: From): Promise<Cleared> {
+  const table = followed as FollowedTable
+  const keys = await rowKeys(tx, table, after)
   const matching = keys.filter((key) => String(key).startsWith(prefix))
-  return { next, count: await clearRows(tx, followed, matching) }
+  return { next: nextOf(keys), count: await clearRows(tx, table, matching) }
+}
+
+function nextOf(keys: readonly Parameter[]): Parameter {
+  return keys.length < BATCH ? null : (keys.at(-1) as Parameter)
 }
 
 async function entryKeys(tx: Tx, feedId: bigint, prefix: string, after: Parameter): Promise<Parameter[]> {

@@ -125,7 +125,7 @@ async function removeDue(
   const all = await entriesOf(tx, feedId, keys, '')
   const held = await entriesOf(tx, feedId, keys, tx.engine.forUpdateSkipLocked)
   const seen = (key: string) => !all.has(key) || held.get(key)?.deleted === 0 || held.get(key)?.syncId != null
-  const over = [...held.values()].filter(({ deleted, syncId, sinceMs }) => deleted && syncId && sinceMs <= cutoffMs)
+  const over = [...held.values()].filter(({ deleted, syncId, keptMs }) => deleted && syncId && keptMs <= cutoffMs)
   await removeEntries(
     tx,
     feedId,
@@ -144,8 +144,8 @@ async function removeDue(
     ])
   }
   // One that was republished since has its time before it again.
-  for (const { key, deleted, syncId, sinceMs } of held.values()) {
-    if (deleted && syncId && sinceMs > cutoffMs) await noteTombstones(tx, feedId, [key], sinceMs)
+  for (const { key, deleted, syncId, keptMs } of held.values()) {
+    if (deleted && syncId && keptMs > cutoffMs) await noteTombstones(tx, feedId, [key], keptMs)
   }
   return { settled: done.length, removed: over.length }
 }
@@ -154,12 +154,13 @@ interface Found {
   key: string
   deleted: number
   syncId: bigint | null
-  sinceMs: number
+  /** When it was deleted, or republished after that: it may have waited to be published since before. */
+  keptMs: number
 }
 
 async function entriesOf(tx: Tx, feedId: bigint, keys: readonly string[], lock: string): Promise<Map<string, Found>> {
   const rows = await tx.rows(
-    `SELECT entry_key, deleted, unpublished_since_ms, ${tx.engine.bigint('sync_id')} AS sync_id FROM feed_entries ` +
+    `SELECT entry_key, deleted, updated_at_ms, unpublished_since_ms, ${tx.engine.bigint('sync_id')} AS sync_id FROM feed_entries ` +
       `WHERE feed_id = ? AND entry_key IN (${placeholders(keys.length)}) ORDER BY entry_key${lock}`,
     [feedId, ...keys],
   )
@@ -170,7 +171,7 @@ async function entriesOf(tx: Tx, feedId: bigint, keys: readonly string[], lock: 
         key: row.entry_key as string,
         deleted: Number(row.deleted),
         syncId: syncIdOf(row),
-        sinceMs: Number(row.unpublished_since_ms),
+        keptMs: Math.max(Number(row.updated_at_ms), Number(row.unpublished_since_ms)),
       },
     ]),
   )

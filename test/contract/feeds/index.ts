@@ -7,6 +7,7 @@ import { describeFeedEntries } from './entries'
 import { describeFeedExplain } from './explain'
 import { describeFeedFollowing } from './follow'
 import { describeFeedsFollowedColumns } from './followed-columns'
+import { describeFeedsFollowedTombstones } from './followed-tombstones'
 import { describeFeedLocks } from './locks'
 import { describeFeedModel } from './model'
 import { describeFeedsNothingMissed } from './nothing-missed'
@@ -35,6 +36,7 @@ export function describeFeeds(engine: EngineName): void {
   describeFeedTransactions(context)
   describeFeedsNothingMissed(context)
   describeFeedsFollowedColumns(context)
+  describeFeedsFollowedTombstones(context)
   describeFeedsPublishers(context)
   describeFeedExplain(context)
   describeSequences(context)

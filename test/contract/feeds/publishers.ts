@@ -96,6 +96,21 @@ export function describeFeedsPublishers(context: Context): void {
         )
       })
 
+      it('an entry that an open transaction has written keeps no other from being published, in a small table too', async () => {
+        const url = await context.emptyDatabase()
+        const store = await context.open({ url })
+        for (const feed of ['a', 'b']) await store.feeds.put(feed, 'k', 1)
+        await whileOpen(
+          { ...context, store },
+          (tx) => tx.feeds.put('a', 'k', 2),
+          async () => {
+            const published = store.feeds.publish().then(({ published }) => published)
+            expect(await Promise.race([published, sleep(3000)])).toBe(1)
+          },
+        )
+        expect(await store.feeds.publish()).toEqual({ published: 1 })
+      }, 20_000)
+
       it('an entry that an open transaction has written keeps no puts to other keys and feeds waiting', async () => {
         const store = await context.open()
         const names = range(1, 8).map(() => context.unique('f'))

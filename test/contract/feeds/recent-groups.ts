@@ -202,6 +202,9 @@ export function describeRecentGroupsFeed(context: Context): void {
       expect(await seen()).toEqual({ [group]: '1' })
       await store.feeds.republish(FEED, { prefix: group })
       expect(await seen()).toEqual({ [group]: '1' })
+      // By a store without the option too.
+      expect(await plain.feeds.republish(FEED, { keys: [group] })).toEqual({ republished: 1 })
+      expect(await seen()).toEqual({ [group]: '1' })
     })
 
     it('answers who waits for it within a second, from any process', async () => {

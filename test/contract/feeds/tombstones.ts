@@ -249,6 +249,43 @@ export function describeFeedTombstones(context: Context): void {
       expect(await deletedIn(feed)).toEqual([])
     })
 
+    it('have all of their time from the deletion on, however long the entry had waited to be published', async () => {
+      const feed = await filled(['live'])
+      await buried(feed, ['a'])
+      await feeds().put(feed, 'a', 2)
+      pass(KEPT_SECONDS + 1)
+      await feeds().delete(feed, 'a')
+      await published(feed)
+      await removed(1)
+      expect(await deletedIn(feed)).toEqual(['a'])
+      await removed(KEPT_SECONDS - 10)
+      expect(await deletedIn(feed)).toEqual(['a'])
+      await removed(10)
+      expect(await deletedIn(feed)).toEqual([])
+    })
+
+    it('that were removed: a stored cursor that is expired goes to 0 only when forced, so that its consumer is told', async () => {
+      const feed = await filled(['a', 'live'])
+      await feeds().putConsumer(feed, 'c', 1n)
+      await buried(feed, ['a'])
+      await removed()
+      expect(await feeds().putConsumer(feed, 'c', 0n)).toMatchObject({ cursor: 1n })
+      expect(await codeOf(feeds().changes(feed, { consumer: 'c' }))).toBe('cursor_expired')
+      expect(await feeds().putConsumer(feed, 'c', 0n, { force: true })).toMatchObject({ cursor: 0n })
+    })
+
+    it('that were removed expire a page from before that is kept late, when somebody has put the consumer to 0', async () => {
+      const feed = await filled(['a', 'live'])
+      const page = await feeds().changes(feed, { consumer: 'c', limit: 2 })
+      await feeds().delete(feed, 'a')
+      await published(feed)
+      await removed()
+      await feeds().putConsumer(feed, 'c', 0n, { force: true })
+      expect(await feeds().putConsumer(feed, 'c', page.cursor)).toMatchObject({ cursor: page.cursor })
+      // It has the deleted key, and would keep it.
+      expect(await codeOf(feeds().changes(feed, { consumer: 'c' }))).toBe('cursor_expired')
+    })
+
     it('of a feed that was deleted and begun anew: sync ids go on, and old cursors are expired', async () => {
       const feed = await filled(['a', 'b', 'c'])
       const last = await lastOf(feed)

@@ -1,0 +1,4 @@
+import { describeEngine } from '../support/engines'
+import { describeFeedsModel } from './feeds/feeds'
+
+describeEngine('mysql', 'model of feeds', () => describeFeedsModel('mysql', 10))

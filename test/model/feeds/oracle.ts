@@ -1,0 +1,253 @@
+/**
+ * What feeds must answer, computed with plain maps from the words of the documentation alone. Each key has its latest
+ * value and the number that it was published with, or none while it waits; where a reader stands is the last number it
+ * has read and the step in which it began at 0. Slow and obvious on purpose.
+ */
+import type { Change } from '../../../src/repositories/feeds/types'
+import type { FeedName, Write } from './operations'
+
+export const KEPT_SECONDS = 1000
+
+/** An entry, or a tombstone. */
+export interface Entry {
+  value: unknown
+  version: number
+  isDeleted: boolean
+  /** Null while it waits to be published. */
+  syncId: bigint | null
+  /** Since when it waits. */
+  since: number
+  /** When it was deleted, or republished after that; it had to be published first. */
+  buriedAt: number
+}
+
+/** A row of a followed table. */
+export interface Row {
+  value: unknown
+  syncId: bigint | null
+}
+
+/** Where a reader stands. */
+export interface Position {
+  at: bigint
+  /** The step in which it began at 0; removals before that are nothing it would miss. -1: nobody knows. */
+  since: number
+  /** The cursor that it was given. */
+  cursor: bigint
+}
+
+export const START: Position = { at: 0n, since: -1, cursor: 0n }
+
+export interface Feed {
+  hasBegun: boolean
+  last: bigint
+  /** Of its own; in the feed of a table its tombstones, which count as long as there is no row with the key. */
+  entries: Map<string, Entry>
+  rows: Map<string, Row> | null
+  /** Tombstones that are gone. */
+  removed: { syncId: bigint; step: number }[]
+  consumers: Map<string, Position>
+}
+
+export interface Group {
+  lastId: bigint
+  capacity: number
+  items: { id: bigint; eventId: string | null }[]
+}
+
+export interface World {
+  now: number
+  step: number
+  feeds: Record<FeedName, Feed>
+  groups: Map<string, Group>
+  sequences: Map<string, bigint>
+}
+
+const feedOf = (rows: Map<string, Row> | null): Feed => ({
+  hasBegun: rows !== null,
+  last: 0n,
+  entries: new Map(),
+  rows,
+  removed: [],
+  consumers: new Map(),
+})
+
+/** `lastOfGroups`: that feed is as old as the database. */
+export function newWorld(lastOfGroups: bigint): World {
+  const groups = { ...feedOf(new Map()), last: lastOfGroups }
+  const feeds = { a: feedOf(null), b: feedOf(null), kv: feedOf(new Map()), groups }
+  return { now: 0, step: 0, feeds, groups: new Map(), sequences: new Map() }
+}
+
+/** What was published after a number, in the order of the numbers. */
+export function changesAfter({ entries, rows }: Feed, at: bigint): Change[] {
+  const changes: Change[] = []
+  for (const [key, { value, version, isDeleted: deleted, syncId }] of entries) {
+    if (syncId !== null && syncId > at && !rows?.has(key)) changes.push({ syncId, key, value, version, deleted })
+  }
+  for (const [key, { value, syncId }] of rows ?? []) {
+    if (syncId !== null && syncId > at) changes.push({ syncId, key, value, version: null, deleted: false })
+  }
+  return changes.sort((a, b) => (a.syncId < b.syncId ? -1 : 1))
+}
+
+/** The values there are, published or not. */
+export function liveIn({ entries, rows }: Feed): Map<string, unknown> {
+  if (rows) return new Map([...rows].map(([key, { value }]) => [key, value]))
+  return new Map([...entries].flatMap(([key, { value, isDeleted }]) => (isDeleted ? [] : [[key, value]])))
+}
+
+/** A deletion that the reader may not know of can't be told any more. */
+export function isExpired({ removed }: Feed, { at, since }: Position): boolean {
+  return at > 0n && removed.some(({ syncId, step }) => syncId > at && step > since)
+}
+
+/** What waits to be published: the entries, and the rows, by key. */
+export function waitingIn({ entries, rows }: Feed): (Entry | Row)[] {
+  return [...entries.values(), ...(rows?.values() ?? [])].filter(({ syncId }) => syncId === null)
+}
+
+/** The position after it, or null where it is refused. */
+export function putConsumer(feed: Feed, name: string, asked: Position, isForced: boolean): Position | null {
+  if (asked.at > feed.last) return null
+  feed.hasBegun = true
+  const before = feed.consumers.get(name) ?? START
+  // "A stored cursor that is expired gives way to such a one", of who has started over.
+  const givesWay = asked.at > 0n && isExpired(feed, before) && !isExpired(feed, asked)
+  const position = isForced || asked.at > before.at || givesWay ? asked : before
+  feed.consumers.set(name, position)
+  return position
+}
+
+/** Removes the tombstones whose time is over, but for those that somebody holds. */
+export function sweep(world: World, isHeld: (feed: FeedName, key: string) => boolean): void {
+  for (const [name, { entries, removed }] of Object.entries(world.feeds) as [FeedName, Feed][]) {
+    for (const [key, { isDeleted, syncId, buriedAt }] of [...entries]) {
+      if (!isDeleted || syncId === null || buriedAt + KEPT_SECONDS > world.now || isHeld(name, key)) continue
+      entries.delete(key)
+      removed.push({ syncId, step: world.step })
+    }
+  }
+}
+
+/** A write, and what it answers: versions, counts, numbers; or the code of the error. */
+export function apply(world: World, write: Write, value: unknown): unknown {
+  const { feeds, now, groups, sequences } = world
+  switch (write.kind) {
+    case 'put':
+      return putAll(world, feeds[write.feed], [write.key], () => value)[0]
+    case 'putMany':
+      return putAll(world, feeds[write.feed], write.keys, (nth) => `${value}.${nth}`)
+    case 'delete':
+      return bury(feeds[write.feed], write.key, now)
+    case 'republish':
+      return republish(feeds[write.feed], now, (key) => write.keys.includes(key))
+    case 'republishPrefix':
+      return republish(feeds[write.feed], now, (key) => key.startsWith(write.prefix))
+    case 'row':
+      feeds.kv.rows?.set(write.key, { value, syncId: null })
+      return null
+    case 'removeRow':
+      feeds.kv.rows?.delete(write.key)
+      return bury(feeds.kv, write.key, now)
+    case 'append':
+      return write.groups.map((group) => append(world, group, write.eventId))
+    case 'resize': {
+      const group = groupOf(world, write.group)
+      if (group.capacity === write.capacity) return null
+      group.capacity = write.capacity
+      return changed(world, write.group)
+    }
+    case 'removeItem': {
+      const group = groups.get(write.group)
+      if (!group?.items.length) return false
+      group.items.pop()
+      changed(world, write.group)
+      return true
+    }
+    case 'deleteGroup':
+      if (!groups.delete(write.group)) return false
+      feeds.groups.rows?.delete(write.group)
+      bury(feeds.groups, write.group, now)
+      return true
+    case 'next': {
+      const last = sequences.get(write.name) ?? 0n
+      sequences.set(write.name, last + BigInt(write.count))
+      return last + 1n
+    }
+    case 'deleteFeed':
+      return dropFeed(feeds[write.feed], world.step)
+    case 'refused':
+      return 'invalid_input'
+  }
+}
+
+/** When an entry that is written waits for the publisher: one that waits already goes on waiting. */
+const waitsSince = (before: Entry | undefined, now: number) => (before && before.syncId === null ? before.since : now)
+
+function putAll({ now }: World, feed: Feed, keys: readonly string[], made: (nth: number) => unknown): number[] {
+  feed.hasBegun = true
+  const versions = new Map<string, number>()
+  for (const [nth, key] of keys.entries()) {
+    const before = feed.entries.get(key)
+    // Of a key given twice the last value stays, as one put.
+    const version = versions.get(key) ?? (before?.version ?? 0) + 1
+    versions.set(key, version)
+    const since = waitsSince(before, now)
+    feed.entries.set(key, { value: made(nth), version, isDeleted: false, syncId: null, since, buriedAt: 0 })
+  }
+  return keys.map((key) => versions.get(key) as number)
+}
+
+/** The version of the tombstone; null where there is no entry. */
+function bury({ entries, rows }: Feed, key: string, now: number): number | null {
+  const before = entries.get(key)
+  if (rows === null && (before === undefined || before.isDeleted)) return null
+  const version = (before?.version ?? 0) + 1
+  const since = waitsSince(before, now)
+  entries.set(key, { value: null, version, isDeleted: true, syncId: null, since, buriedAt: now })
+  return version
+}
+
+function republish({ hasBegun, entries, rows }: Feed, now: number, isWanted: (key: string) => boolean): unknown {
+  if (!hasBegun) return 'feed_not_found'
+  const keys = [...new Set([...entries.keys(), ...(rows?.keys() ?? [])])].filter(isWanted)
+  for (const key of keys) {
+    const [entry, row] = [entries.get(key), rows?.get(key)]
+    const buriedAt = entry?.syncId === null ? entry.buriedAt : now
+    if (entry) entries.set(key, { ...entry, syncId: null, since: waitsSince(entry, now), buriedAt })
+    if (row) row.syncId = null
+  }
+  return keys.length
+}
+
+function dropFeed(feed: Feed, step: number): boolean {
+  if (!feed.hasBegun) return false
+  feed.hasBegun = false
+  feed.entries.clear()
+  feed.consumers.clear()
+  // All cursors are expired, also the one at the last number: so one is left out.
+  if (feed.last > 0n) feed.removed.push({ syncId: ++feed.last, step })
+  return true
+}
+
+function groupOf(world: World, name: string): Group {
+  const group = world.groups.get(name) ?? { lastId: -1n, capacity: 10, items: [] }
+  world.groups.set(name, group)
+  return group
+}
+
+function append(world: World, name: string, eventId: string | null): bigint {
+  const group = groupOf(world, name)
+  const there = group.items.find((item) => eventId !== null && item.eventId === eventId)
+  if (!there) group.items.push({ id: ++group.lastId, eventId })
+  changed(world, name)
+  return there?.id ?? group.lastId
+}
+
+function changed(world: World, name: string): null {
+  const group = groupOf(world, name)
+  group.items = group.items.filter(({ id }) => id > group.lastId - BigInt(group.capacity))
+  world.feeds.groups.rows?.set(name, { value: { total: `${group.lastId + 1n}` }, syncId: null })
+  return null
+}

@@ -1,0 +1,335 @@
+/** One run of the model: each operation on a store and on the oracle, and after each what can be seen is compared. */
+import type { Store } from '../../../src/index'
+import type { Followed } from '../../../src/repositories/feeds/types'
+import { sweptFeeds } from '../../contract/feeds/tools'
+import { compare, keyed } from './compare'
+import { inTransaction, OpenTransaction } from './open'
+import { FEEDS, type FeedName, KEYS, type Operation, READERS, type Read, type Write } from './operations'
+import {
+  apply,
+  changesAfter,
+  isExpired,
+  KEPT_SECONDS,
+  liveIn,
+  newWorld,
+  type Position,
+  sweep,
+  type World,
+  waitingIn,
+} from './oracle'
+import { areInTheWay, codeOr, isIdle, locksOf, type Names, namesOf, perform, TABLE, type Target } from './perform'
+import { publish } from './publish'
+import { Reader } from './reader'
+
+/** Longer than all that an operation takes by itself. */
+const LOCKED_MS = 4_000
+
+export interface Bench {
+  /** Of several processes, which take turns. */
+  stores: readonly [Store, ...Store[]]
+  clock: { offsetMs: number }
+  /** Transactions may stay open while others go on. */
+  mayStayOpen: boolean
+}
+
+/** What nobody holds is waited for by nobody. */
+async function patiently(operation: Operation, step: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const isOver = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it waits for a lock: ${JSON.stringify(operation)}`)), LOCKED_MS)
+  })
+  await Promise.race([step, isOver]).finally(() => clearTimeout(timer))
+}
+
+export class Run {
+  readonly #names: Names
+  readonly #readers: Record<FeedName, Reader[]>
+  readonly #open: (OpenTransaction | null)[] = [null, null]
+  #world = newWorld(0n)
+  #baseOfGroups = 0n
+  #followed: Followed[] = []
+  #value = 0
+
+  constructor(
+    readonly bench: Bench,
+    name: string,
+  ) {
+    this.#names = namesOf(name)
+    const readersOf = (feed: FeedName) => READERS.map((who) => new Reader(feed, who, this.#names))
+    this.#readers = Object.fromEntries(FEEDS.map((feed) => [feed, readersOf(feed)])) as Record<FeedName, Reader[]>
+  }
+
+  get startedOver(): number {
+    const all = FEEDS.flatMap((feed) => this.#readers[feed])
+    return all.reduce((sum, { startedOver }) => sum + startedOver, 0)
+  }
+
+  get #store(): Store {
+    const { stores } = this.bench
+    return stores[this.#world.step % stores.length] as Store
+  }
+
+  get #target(): Target {
+    const { feeds, groups, sequences, dataSource } = this.#store
+    return { feeds, groups, sequences, manager: dataSource.manager }
+  }
+
+  async play(operations: readonly Operation[]): Promise<void> {
+    try {
+      await this.#follow()
+      const { changes } = await this.#target.feeds.changes(this.#names.feed('groups'))
+      expect(changes).toEqual([])
+      this.#baseOfGroups = (await this.#target.feeds.getFeed(this.#names.feed('groups')))?.lastSyncId ?? -1n
+      this.#world = newWorld(this.#baseOfGroups)
+      for (const operation of operations) {
+        this.#world.step++
+        await patiently(operation, this.#step(operation))
+        await this.#compare(this.#touchedBy(operation))
+      }
+      await this.#finish()
+    } finally {
+      await this.#cleanUp()
+    }
+  }
+
+  async #step(operation: Operation): Promise<void> {
+    // Who stores a cursor begins the feed, and waits for who does so too.
+    if ('who' in operation && this.#held.includes(`${operation.feed}/`)) return
+    switch (operation.kind) {
+      case 'read':
+        return this.#read(operation)
+      case 'keep':
+        return this.#reader(operation).keep(this.#target, this.#world)
+      case 'set':
+        return this.#set(operation)
+      case 'forget': {
+        const { feed, who } = operation
+        const there = this.#world.feeds[feed].consumers.delete(who)
+        return expect(await this.#target.feeds.deleteConsumer(this.#names.feed(feed), who)).toBe(there)
+      }
+      case 'peek':
+        return this.#peek(operation)
+      case 'publish':
+        return this.#publish(operation.feed === null ? FEEDS : [operation.feed], operation.feed)
+      case 'sweep':
+        return this.#sweep()
+      case 'pass':
+        this.bench.clock.offsetMs += operation.seconds * 1000
+        this.#world.now += operation.seconds
+        return operation.isSwept ? this.#sweep() : undefined
+      case 'begin':
+        return this.#begin(operation)
+      case 'end':
+        return this.#end(operation.slot)
+      case 'followAgain':
+        return this.#followAgain(operation.isDropped)
+      default:
+        return this.#write(operation)
+    }
+  }
+
+  /** What it may change, and one feed that it must not. */
+  #touchedBy(operation: Operation): Set<FeedName> {
+    const all = ['begin', 'end', 'sweep', 'pass'].includes(operation.kind) ? FEEDS : []
+    const other = FEEDS[this.#world.step % FEEDS.length] as FeedName
+    const own = 'feed' in operation ? (operation.feed === null ? FEEDS : [operation.feed]) : []
+    const rows = ['row', 'removeRow', 'followAgain'].includes(operation.kind) ? (['kv'] as const) : []
+    const groups = 'group' in operation || 'groups' in operation ? (['groups'] as const) : []
+    return new Set([...all, ...own, ...rows, ...groups, other])
+  }
+
+  #isHeld(locks: readonly string[]): boolean {
+    return areInTheWay(locks, this.#held)
+  }
+
+  get #held(): string[] {
+    return this.#open.flatMap((one) => one?.locks ?? [])
+  }
+
+  #reader({ feed, who }: { feed: FeedName; who: string }): Reader {
+    return this.#readers[feed].find(({ name }) => name === who) as Reader
+  }
+
+  async #write(write: Write): Promise<void> {
+    // What others hold would be waited for.
+    if (this.#isHeld(locksOf(write))) return
+    const value = `v${this.#value++}`
+    const work = (target: Target) => this.#perform(target, this.#world, write, value)
+    // The row and its tombstone are one transaction.
+    if (write.kind === 'removeRow') await this.#store.transaction((tx) => work(tx), { retries: 0 })
+    else await work(this.#target)
+  }
+
+  async #perform(target: Target, world: World, write: Write, value: string): Promise<void> {
+    // The same settings again are no change of them.
+    if (write.kind === 'resize' && world.groups.get(write.group)?.capacity === write.capacity) return
+    const newest = (group: string) => world.groups.get(group)?.items.at(-1)?.id
+    const answer = perform(target, this.#names, write, value, newest)
+    // The newest item is asked for before the oracle takes it away.
+    const expected = apply(world, write, value)
+    expect({ write, answer: await answer }).toEqual({ write, answer: expected })
+  }
+
+  async #begin({ slot, writes, isCommitted }: Extract<Operation, { kind: 'begin' }>): Promise<void> {
+    await this.#end(slot)
+    const free = writes.filter((write) => !this.#isHeld(locksOf(write)))
+    const staying = this.bench.mayStayOpen ? free.filter(({ kind }) => kind !== 'deleteFeed') : free
+    const inside = structuredClone(this.#world)
+    const values = staying.map(() => `v${this.#value++}`)
+    const begins = staying.flatMap((write) =>
+      'feed' in write && !this.#world.feeds[write.feed].hasBegun ? [`${write.feed}/`] : [],
+    )
+    const locks = begins
+    const done: ((world: World) => unknown)[] = []
+    const { now, step } = this.#world
+    const work = async (tx: Target) => {
+      for (const [nth, write] of staying.entries()) {
+        const value = values[nth] as string
+        // Whoever deletes the feed waits for who has only looked.
+        if ('feed' in write) locks.push(`${write.feed}/shared`)
+        if (!isIdle(write, inside)) {
+          locks.push(...locksOf(write))
+          done.push((world) => apply(world, write, value))
+        }
+        await this.#perform(tx, inside, write, value)
+      }
+      await compare({ target: tx, names: this.#names, world: inside, isInside: true }, FEEDS)
+    }
+    const open = new OpenTransaction(this.#store, locks, isCommitted, work, () => {
+      for (const again of done) again({ ...this.#world, now, step })
+    })
+    this.#open[slot] = open
+    await open.begun
+    if (!this.bench.mayStayOpen) await this.#end(slot)
+  }
+
+  async #end(slot: 0 | 1): Promise<void> {
+    const open = this.#open[slot]
+    this.#open[slot] = null
+    await open?.end()
+  }
+
+  async #read(operation: Read): Promise<void> {
+    const reader = this.#reader(operation)
+    const { inside } = operation
+    if (inside === null) {
+      await reader.read(this.#target, this.#world, operation)
+      return
+    }
+    const undo = reader.remember()
+    const before = structuredClone(this.#world)
+    const read = (tx: Target) => reader.read(tx, this.#world, operation)
+    await inTransaction(this.#store, inside === 'committed', read)
+    if (inside === 'committed') return
+    undo()
+    this.#world = before
+  }
+
+  async #sweep(): Promise<void> {
+    await sweptFeeds(this.#store)
+    sweep(this.#world, (feed, key) => this.#isHeld([`${feed}/${key}`]))
+  }
+
+  /** Somebody else moves a stored cursor: back, by a sync id. */
+  async #set({ feed, who, back, isForced }: Extract<Operation, { kind: 'set' }>): Promise<void> {
+    const reader = this.#reader({ feed, who })
+    if (who === 'plain') return
+    const at = this.#known(feed, reader.position(this.#world).at - BigInt(back ?? 0))
+    const asked = back === null ? 0n : at
+    await reader.put(this.#target, this.#world, { at: asked, since: -1, cursor: asked }, isForced)
+  }
+
+  /** What was before this run is known to nobody. */
+  #known(feed: FeedName, at: bigint): bigint {
+    return at <= (feed === 'groups' ? this.#baseOfGroups : 0n) ? 0n : at
+  }
+
+  /** From a number, as who has saved that in place of the cursor. */
+  async #peek({ feed, back, limit }: Extract<Operation, { kind: 'peek' }>): Promise<void> {
+    const state = this.#world.feeds[feed]
+    const after = this.#known(feed, state.last - BigInt(back))
+    const position: Position = { at: after, since: -1, cursor: after }
+    const answer = await codeOr(this.#target.feeds.changes(this.#names.feed(feed), { after, limit }))
+    if (state.hasBegun && isExpired(state, position)) return expect(answer).toBe('cursor_expired')
+    const expected = state.hasBegun ? changesAfter(state, after) : []
+    const hasMore = expected.length > limit
+    expect(answer).toMatchObject({ changes: keyed(this.#names, feed, expected.slice(0, limit)), hasMore })
+  }
+
+  async #publish(feeds: readonly FeedName[], only: FeedName | null): Promise<void> {
+    const isHeld = (lock: string) => this.#isHeld([lock])
+    // Not every process need know of all feeds.
+    const [store] = this.bench.stores
+    await publish({ store, names: this.#names, world: this.#world, isHeld }, feeds, only)
+    this.#expectKnown(feeds)
+  }
+
+  /** Unless something waits still. */
+  #expectKnown(feeds: readonly FeedName[]): void {
+    for (const feed of feeds) {
+      if (waitingIn(this.#world.feeds[feed]).length > 0) continue
+      for (const reader of this.#readers[feed]) reader.expectKnown(this.#world)
+    }
+  }
+
+  async #follow(): Promise<void> {
+    const columns = { feed: this.#names.feed('kv'), syncColumn: 'sync', key: 'k', value: 'v' }
+    this.#followed = await Promise.all(this.bench.stores.map((store) => store.feeds.follow(TABLE, columns)))
+  }
+
+  async #followAgain(isDropped: boolean): Promise<void> {
+    const feed = this.#names.feed('kv')
+    if (this.#isHeld(['kv/', 'kv.row/'])) return
+    for (const followed of this.#followed) followed.stop()
+    expect(await codeOr(this.#target.feeds.changes(feed))).toBe('invalid_input')
+    if (isDropped) {
+      expect(await this.#target.feeds.deleteFeed(feed)).toBe(true)
+      apply(this.#world, { kind: 'deleteFeed', feed: 'kv' as 'a' }, null)
+      this.#world.feeds.kv.hasBegun = true
+    }
+    await this.#follow()
+  }
+
+  /** By turns as everybody sees it, and inside a transaction. */
+  async #compare(feeds: ReadonlySet<FeedName>): Promise<void> {
+    const view = { names: this.#names, world: this.#world }
+    if (this.#world.step % 2) await compare({ ...view, target: this.#target, isInside: false }, feeds)
+    else await inTransaction(this.#store, true, (tx) => compare({ ...view, target: tx, isInside: true }, feeds))
+  }
+
+  /** In the end everyone knows everything. */
+  async #finish(): Promise<void> {
+    for (const slot of [0, 1] as const) await this.#end(slot)
+    this.#world.step++
+    await this.#publish(FEEDS, null)
+    await this.#compare(new Set(FEEDS))
+    const asked = { limit: 2, maxBytes: null, isKept: true }
+    for (const reader of FEEDS.flatMap((feed) => this.#readers[feed])) {
+      this.#world.step++
+      for (
+        let pages = 0;
+        await reader.read(this.#target, this.#world, { ...asked, feed: reader.feed, who: reader.name });
+      ) {
+        if (++pages > 100) throw new Error('it never ends')
+        this.#world.step++
+      }
+      // Who has read a feed that was deleted is told once it is begun anew.
+      const feed = this.#world.feeds[reader.feed]
+      if (feed.hasBegun) expect(reader.known).toEqual(liveIn(feed))
+    }
+  }
+
+  /** Nothing is left but what the feed of the groups has given out. */
+  async #cleanUp(): Promise<void> {
+    for (const open of this.#open) await open?.end(true).catch(() => {})
+    for (const followed of this.#followed) followed.stop()
+    const { feeds, groups, manager } = this.#target
+    for (const feed of ['a', 'b', 'kv'] as const) await feeds.deleteFeed(this.#names.feed(feed))
+    for (const group of KEYS) await groups.delete(this.#names.own(group))
+    await manager.query(`DELETE FROM ${TABLE}`)
+    for (const who of READERS) await feeds.deleteConsumer(this.#names.feed('groups'), who)
+    await this.bench.stores[0].feeds.publish()
+    this.bench.clock.offsetMs += (KEPT_SECONDS + 100) * 1000
+    await sweptFeeds(this.#store)
+  }
+}
