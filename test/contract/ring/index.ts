@@ -9,6 +9,7 @@ import { describeBatchedTexts } from './batched-texts'
 import { describeBigint } from './bigint'
 import { describeCarefulReads } from './careful-reads'
 import { describeDistinct } from './distinct'
+import { describeErasureRaces } from './erasure-races'
 import { describeEventIds } from './event-ids'
 import { describeExpiry } from './expiry'
 import { describeExplain } from './explain'
@@ -48,6 +49,7 @@ export function describeRing(engine: EngineName): void {
   describeDistinct(context)
   describePolicies(context)
   describeMembers(context)
+  describeErasureRaces(context)
   describeExpiry(context)
   describeNames(context)
   describePayloads(context)
