@@ -24,6 +24,7 @@ import { describePayloads } from './payloads'
 import { describePolicies } from './policies'
 import { describeRead } from './read'
 import { describeRemoval } from './removal'
+import { describeRollouts } from './rollouts'
 import { describeSettings } from './settings'
 import { describeTags } from './tags'
 
@@ -51,6 +52,7 @@ export function describeRing(engine: EngineName): void {
   describeMembers(context)
   describeErasureRaces(context)
   describeExpiry(context)
+  describeRollouts(context)
   describeNames(context)
   describePayloads(context)
   describeBigint(context)
