@@ -3,7 +3,7 @@
  * processes may sweep at once: a head that another transaction has locked is passed over until the next time.
  */
 import type { Session, Tx } from '../../database/engine'
-import { lockHead, saveHeads } from './heads'
+import { lockHead, saveHeads, saveUnpublished } from './heads'
 import type { PolicyCache } from './policies'
 import { setExpiry } from './reslot'
 import { rollOut } from './rollout'
@@ -46,6 +46,6 @@ async function sweepGroup(tx: Tx, policies: PolicyCache, group: string): Promise
   }
   await setExpiry(tx, head, ttlSeconds)
   if (deleted > 0) head.version += 1n
-  await saveHeads(tx, [head])
+  await (deleted > 0 ? saveHeads : saveUnpublished)(tx, [head])
   return deleted
 }

@@ -8,7 +8,7 @@
  */
 import type { Session, Tx } from '../../database/engine'
 import { nameRange } from '../name-range'
-import { saveHeads, selectHeads } from './heads'
+import { saveUnpublished, selectHeads } from './heads'
 import type { PolicyCache } from './policies'
 import { setExpiry } from './reslot'
 import type { Head } from './rows'
@@ -83,7 +83,7 @@ async function tell(tx: Tx, policies: PolicyCache, groups: readonly string[], ep
     head.version += 1n
     changed.push(head)
   }
-  await saveHeads(tx, changed)
+  await saveUnpublished(tx, changed)
   const missing = groups.filter((group) => !heads.has(group))
   return missing.length === 0 ? [] : [...(await selectHeads(tx, missing, '')).keys()]
 }
