@@ -3,6 +3,7 @@ import { useContext } from '../context'
 import { describeAppend } from './append'
 import { describeBatchedAppends } from './batched-appends'
 import { describeBatchedFaults } from './batched-faults'
+import { describeBatchedLocks } from './batched-locks'
 import { describeBatchedModel } from './batched-model'
 import { describeBatchedRules } from './batched-rules'
 import { describeBatchedTexts } from './batched-texts'
@@ -34,6 +35,7 @@ export function describeRing(engine: EngineName): void {
   describeAppend(context)
   describeBatchedAppends(context)
   describeBatchedFaults(context)
+  describeBatchedLocks(context)
   describeBatchedRules(context)
   describeBatchedTexts(context)
   describeBatchedModel(context)
