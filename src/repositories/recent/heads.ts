@@ -34,6 +34,7 @@ export const NOT_YET_SETTLED = 0n
 const CHUNK = 250
 
 const MUTABLE = WRITTEN_COLUMNS.filter((column) => !['group_key', 'incarnation'].includes(column))
+const UNPUBLISHED = MUTABLE.filter((column) => column !== 'sync_id')
 
 export const lockHeadsSql = (tx: Pick<Tx, 'engine'>, count: number, lock = tx.engine.forUpdate) =>
   `SELECT ${headColumns(tx.engine)} FROM recent_groups g${tx.engine.useIndex('PRIMARY')} ` +
@@ -156,9 +157,14 @@ export async function deleteHeads(tx: Tx, groups: readonly string[]): Promise<vo
   }
 }
 
-/** Writes heads that this transaction has locked. */
+/** Writes heads that this transaction has locked, to be published as changed. */
 export async function saveHeads(tx: Tx, heads: readonly Head[]): Promise<void> {
   await writeHeads(tx, heads, MUTABLE)
+}
+
+/** The same where nothing has changed that the feed of the groups tells: they are not published again. */
+export async function saveUnpublished(tx: Tx, heads: readonly Head[]): Promise<void> {
+  await writeHeads(tx, heads, UNPUBLISHED)
 }
 
 async function writeHeads(tx: Tx, heads: readonly Head[], updated: readonly string[]): Promise<void> {

@@ -107,3 +107,9 @@ export function firstExpiry(occupants: readonly { createdAtMs: number }[], setti
   for (const { createdAtMs } of occupants) first = Math.min(first, createdAtMs)
   return first + settings.ttlSeconds * 1000
 }
+
+/** Expiry is told to the head at once; capacity and mode wait for the next write, so that little is lost by a slip. */
+export async function setExpiry(tx: Tx, head: Head, ttlSeconds: number | null): Promise<void> {
+  head.ttlSeconds = ttlSeconds
+  head.sweepAtMs = firstExpiry(await occupantsOf(tx, head.group), head)
+}

@@ -54,7 +54,7 @@ export const HEAD_COLUMNS = [
   'created_at_ms',
 ] as const
 
-/** The columns of a head that is written: the number that it has in the feed of the groups goes with every change. */
+/** The columns of a head that is written: the number that it has in the feed of the groups goes with what that tells. */
 export const WRITTEN_COLUMNS = [...HEAD_COLUMNS, 'sync_id'] as const
 
 /** SQL: the columns of a head in table `g`, prefixed so that they stand beside an item's. */

@@ -26,7 +26,7 @@ export const MAX_LANES = 16
 const MAX_BATCH_ITEMS = 2000
 const MAX_BATCH_BYTES = 8 * 1024 * 1024
 /** After a deadlock it goes on at once; after a lock timeout, which takes seconds, others must not wait for more. */
-const SHORT_RETRY_MS = 2000
+const RETRY_MS = 2000
 /** About what an item takes in memory beside its texts. */
 const ITEM_BYTES = 300
 
@@ -56,8 +56,7 @@ export class Appends {
       maxPendingBytes: maxPendingBytes ?? 64 * 1024 * 1024,
       batches: counts.appendBatches,
       onOverload: () => counts.overloaded++,
-      run: (lane, requests, isPatient) =>
-        repository.appendBatch(requests, this.#writers[lane] as Writer, isPatient ? undefined : SHORT_RETRY_MS),
+      run: (lane, requests) => repository.appendBatch(requests, this.#writers[lane] as Writer, RETRY_MS),
       areLocked: async (requests) => {
         const locked = await repository.lockedGroups(new Set(requests.flatMap((rows) => rows.map(groupOf))))
         return requests.map((rows) => rows.some(({ group }) => locked.has(group)))

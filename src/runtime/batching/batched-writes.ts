@@ -1,6 +1,7 @@
 /**
- * Writes of a store that share commits: what goes by one name (a queue, a feed) goes through one lane, as the appends of
- * a group do. Each lane is a writer, whose marks tell after a lost connection whether its last batch arrived. No SQL.
+ * Writes of a store that share commits: what has one key (a queue; a feed and the first of the entries that are put) goes
+ * through one lane, as the appends of a group do. Each lane is a writer, whose marks tell after a lost connection whether
+ * its last batch arrived. No SQL.
  */
 import { RecentnError } from '../../errors'
 import { Writer } from '../../repositories/writers'
@@ -19,7 +20,7 @@ export interface BatchedWritesOptions<Request, Result> {
     requests: readonly Request[],
     options: { writer: Writer; retryMs?: number },
   ): Promise<readonly (Result | RecentnError)[]>
-  /** For each request whether somebody else holds a lock that it needs; left out where that is not worth asking. */
+  /** For each request whether somebody else holds a lock that it needs; left out where that can't be asked. */
   areLocked?(requests: readonly Request[]): Promise<readonly boolean[]>
   /** Removes the marks of writers that are done. */
   forget(writers: readonly Writer[]): Promise<void>
@@ -30,7 +31,7 @@ const MAX_BATCH_BYTES = 8 * 1024 * 1024
 const MAX_PENDING_ITEMS = 100_000
 const MAX_PENDING_BYTES = 64 * 1024 * 1024
 /** After a lock timeout, which takes seconds, others must not wait for more. */
-const SHORT_RETRY_MS = 2000
+const RETRY_MS = 2000
 /** About what an item takes in memory beside its texts. */
 const ITEM_BYTES = 300
 
@@ -52,9 +53,8 @@ export class BatchedWrites<Request, Result> {
       maxPendingBytes: MAX_PENDING_BYTES,
       batches: options.batches,
       onOverload: options.onOverload,
-      run: (lane, requests, isPatient) =>
-        options.run(requests, { writer: writerOf(lane), retryMs: isPatient ? undefined : SHORT_RETRY_MS }),
-      areLocked: options.areLocked ?? (async (requests) => requests.map(() => true)),
+      run: (lane, requests) => options.run(requests, { writer: writerOf(lane), retryMs: RETRY_MS }),
+      areLocked: options.areLocked,
       runAlone: async (lane, request) => {
         const [outcome] = await options.run([request], { writer: writerOf(lane) })
         if (outcome instanceof RecentnError) throw outcome

@@ -1,48 +1,28 @@
 /**
- * Group commit: while a transaction is in flight the appends that come in collect, and the next transaction commits
- * them all. No timer: a lone caller's append starts at once. Owns what waits; no SQL.
+ * Group commit: while a transaction is in flight the calls that come in collect, and the next transaction commits them
+ * all. No timer: a lone caller's call starts at once. Owns what waits; no SQL.
  *
- * Invariants: each lane runs one transaction at a time, and a group's appends always go through the same lane, so that
- * lanes seldom wait for each other's locks. Every call is answered exactly once, after its transaction has ended. A
- * call that the database refuses is found by halving the batch, so that it fails alone. Calls for what somebody else
- * holds the lock of go aside, to a lane of their own that waits, and so do those after them, until they are answered.
+ * Invariants: each lane runs one transaction at a time, and calls of one key (an append has its first group's) go through
+ * one lane, so that lanes seldom wait for each other's locks. Those that need the same locks are run in their order.
+ *
+ * Calls for what somebody else holds the lock of go aside, to a lane of their own, with all of their keys; what comes
+ * after them follows, until none of the key is unanswered. There those are run first whose locks are free, and only where
+ * none is does the lane wait for locks: who is stuck keeps no others waiting for long, and fails without them. Of one key
+ * a call that needs a lock beside its key's (an append to several groups) may be overtaken by one that does not.
  */
-import { RecentnError } from '../../errors'
-import type { Sizes } from '../../sizes'
-import { isShared, Pending, type Size } from './pending'
+import { Attempts, type Call, type OnConflict, type Writing } from './attempts'
+import { Pending, type Size } from './pending'
 
-export interface WriteBatcherOptions<Request, Result> {
+export interface WriteBatcherOptions<Request, Result> extends Writing<Request, Result> {
   /** What the calls are, as an error says it. */
   what: string
   /** Lanes 0 to `lanes` − 1, and one more for what is aside. */
   lanes: number
-  /** What one transaction takes at the most; one call is taken whatever its size. */
-  maxBatchItems: number
-  maxBatchBytes: number
   /** What may be unanswered at the most: beyond it calls are refused with `overloaded`. */
   maxPendingItems: number
   maxPendingBytes: number
-  /** Told how many items each commit has, and of each call that is refused with `overloaded`. */
-  batches?: Sizes
+  /** Told of each call that is refused with `overloaded`. */
   onOverload?: () => void
-  /**
-   * Runs the requests in one transaction: an outcome for each. Rejects when nothing of it was done: with `conflict` when
-   * a lock could not be had, soon unless `isPatient`.
-   */
-  run(lane: number, requests: readonly Request[], isPatient: boolean): Promise<readonly (Result | RecentnError)[]>
-  /** Whether somebody else holds a lock that the request needs, for each. */
-  areLocked(requests: readonly Request[]): Promise<readonly boolean[]>
-  /** The same for one request that `run` has rejected, to find out what is wrong with it. */
-  runAlone(lane: number, request: Request): Promise<Result>
-}
-
-interface Call<Request, Result> extends Size {
-  /** What the lane is chosen by. */
-  key: number
-  isAside: boolean
-  request: Request
-  resolve: (result: Result) => void
-  reject: (error: unknown) => void
 }
 
 interface Lane<Request, Result> {
@@ -52,21 +32,25 @@ interface Lane<Request, Result> {
 }
 
 export class WriteBatcher<Request, Result> {
-  readonly #options: WriteBatcherOptions<Request, Result>
   readonly #lanes: Lane<Request, Result>[]
+  readonly #asideLane: Lane<Request, Result>
   /** How many calls are aside, by their key. */
   readonly #aside = new Map<number, number>()
+  /** Whether something that is aside may be locked. */
+  #isInDoubt = false
   readonly #pending: Pending
+  readonly #attempts: Attempts<Request, Result>
 
   constructor(options: WriteBatcherOptions<Request, Result>) {
-    this.#options = options
+    this.#attempts = new Attempts(options, (call) => this.#settle(call))
     this.#pending = new Pending({
       what: options.what,
       maxItems: options.maxPendingItems,
       maxBytes: options.maxPendingBytes,
       onOverload: options.onOverload,
     })
-    this.#lanes = Array.from({ length: options.lanes + 1 }, (_, number) => ({ number, waiting: [], running: false }))
+    this.#lanes = Array.from({ length: options.lanes }, (_, number) => ({ number, waiting: [], running: false }))
+    this.#asideLane = { number: options.lanes, waiting: [], running: false }
   }
 
   /**
@@ -81,22 +65,22 @@ export class WriteBatcher<Request, Result> {
         return
       }
       const { items, bytes } = size
-      const call = { key, isAside: false, request, items, bytes, resolve, reject }
+      const call = { key, isAside: false, since: null, request, items, bytes, resolve, reject }
       if (this.#aside.has(key)) this.#putAside(call)
-      else this.#enqueue(key % this.#options.lanes, call)
+      else this.#enqueue(this.#lanes[key % this.#lanes.length] as Lane<Request, Result>, call)
     })
   }
 
-  #enqueue(lane: number, call: Call<Request, Result>): void {
-    const chosen = this.#lanes[lane] as Lane<Request, Result>
-    chosen.waiting.push(call)
-    if (!chosen.running) this.#start(chosen)
+  #enqueue(lane: Lane<Request, Result>, call: Call<Request, Result>): void {
+    lane.waiting.push(call)
+    if (!lane.running) this.#start(lane)
   }
 
   #putAside(call: Call<Request, Result>): void {
     call.isAside = true
+    call.since ??= performance.now()
     this.#aside.set(call.key, (this.#aside.get(call.key) ?? 0) + 1)
-    this.#enqueue(this.#options.lanes, call)
+    this.#enqueue(this.#asideLane, call)
   }
 
   /** Refuses what comes from now on; resolves when all that was accepted is answered. */
@@ -112,90 +96,89 @@ export class WriteBatcher<Request, Result> {
 
   async #runLane(lane: Lane<Request, Result>): Promise<void> {
     while (lane.waiting.length > 0) {
-      await this.#attempt(lane.number, this.#take(lane))
+      if (lane === this.#asideLane) await this.#runAside(lane)
+      else {
+        const calls = this.#attempts.fitting(lane.waiting)
+        lane.waiting.splice(0, calls.length)
+        await this.#attempts.attempt(lane.number, calls, (some, error) => this.#sortOut(lane, some, error, false))
+      }
       // Whom this batch has answered may call again at once, and then belongs to the next.
       await new Promise(setImmediate)
     }
     lane.running = false
   }
 
-  #take(lane: Lane<Request, Result>): Call<Request, Result>[] {
-    const { maxBatchItems, maxBatchBytes } = this.#options
-    let count = 0
-    let items = 0
-    let bytes = 0
-    for (const call of lane.waiting) {
-      items += call.items
-      bytes += call.bytes
-      if (count > 0 && (items > maxBatchItems || bytes > maxBatchBytes)) break
-      count++
-    }
-    return lane.waiting.splice(0, count)
-  }
-
-  async #attempt(lane: number, calls: readonly Call<Request, Result>[]): Promise<void> {
-    const isAside = lane === this.#options.lanes
-    try {
-      const outcomes = await this.#options.run(lane, calls.map(requestOf), isAside)
-      this.#options.batches?.add(itemsOf(calls))
-      for (let index = 0; index < calls.length; index++) {
-        this.#answer(calls[index] as Call<Request, Result>, outcomes[index] as Result | RecentnError)
-      }
-    } catch (error) {
-      const isConflict = error instanceof RecentnError && error.code === 'conflict'
-      if (isConflict && !isAside) await this.#sortOut(lane, calls)
-      else if (isShared(error)) this.#fail(calls, error)
-      else if (calls.length > 1) {
-        const middle = Math.ceil(calls.length / 2)
-        await this.#attempt(lane, calls.slice(0, middle))
-        await this.#attempt(lane, calls.slice(middle))
-      } else await this.#attemptAlone(lane, calls[0] as Call<Request, Result>)
-    }
-  }
-
   /** Puts aside what waits for somebody else's lock, so that the others of the lane go on. */
-  async #sortOut(lane: number, calls: readonly Call<Request, Result>[]): Promise<void> {
-    let locked: readonly boolean[] = []
-    try {
-      if (calls.length > 1) locked = await this.#options.areLocked(calls.map(requestOf))
-    } catch (error) {
-      this.#fail(calls, error)
-      return
-    }
-    const free = calls.filter((_, index) => locked[index] === false)
-    // None is any more, or all are: waiting for them here would stop the lane a second time.
-    const others = free.length === calls.length ? [] : free
-    for (const call of calls) {
-      if (!others.includes(call)) this.#putAside(call)
-    }
-    const chosen = this.#lanes[lane] as Lane<Request, Result>
-    const after = chosen.waiting.filter(({ key }) => this.#aside.has(key))
-    chosen.waiting = chosen.waiting.filter(({ key }) => !this.#aside.has(key))
-    for (const call of after) this.#putAside(call)
-    if (others.length > 0) await this.#attempt(lane, others)
+  async #sortOut(
+    lane: Lane<Request, Result>,
+    calls: readonly Call<Request, Result>[],
+    error: unknown,
+    isAgain: boolean,
+  ): Promise<void> {
+    const patient = this.#attempts.patient(calls, error)
+    const locked = await this.#attempts.locked(patient)
+    if (locked === null) return
+    const isFree = locked.size === 0 && this.#attempts.isAskable
+    // Where none is locked any more they go on, but only once: that would stop the lane again and again.
+    const others =
+      isFree && !isAgain ? patient : this.#withoutKeys(lane, patient, locked.size > 0 ? [...locked] : patient)
+    if (others.length === 0) return
+    const sortOut: OnConflict<Request, Result> = (some, why) => this.#sortOut(lane, some, why, isAgain || isFree)
+    await this.#attempts.attempt(lane.number, others, sortOut)
   }
 
-  async #attemptAlone(lane: number, call: Call<Request, Result>): Promise<void> {
-    try {
-      const result = await this.#options.runAlone(lane, call.request)
-      this.#options.batches?.add(call.items)
-      this.#answer(call, result)
-    } catch (error) {
-      this.#fail([call], error)
+  /** Puts aside all calls, of these and of what waits in the lane, that have a key of `locked`; gives these without them. */
+  #withoutKeys(
+    lane: Lane<Request, Result>,
+    calls: readonly Call<Request, Result>[],
+    locked: readonly Call<Request, Result>[],
+  ): Call<Request, Result>[] {
+    const keys = new Set(locked.map(({ key }) => key))
+    const isLocked = ({ key }: Call<Request, Result>) => keys.has(key)
+    const aside = [...calls, ...lane.waiting].filter(isLocked)
+    lane.waiting = lane.waiting.filter((call) => !isLocked(call))
+    for (const call of aside) this.#putAside(call)
+    this.#isInDoubt = true
+    return calls.filter((call) => !isLocked(call))
+  }
+
+  /** Runs those that nobody holds any more; where there are none, waits for the locks of the others. */
+  async #runAside(lane: Lane<Request, Result>): Promise<void> {
+    const calls = lane.waiting.splice(0)
+    const isInDoubt = this.#isInDoubt
+    this.#isInDoubt = false
+    const locked = isInDoubt ? await this.#attempts.locked(calls) : new Set()
+    if (locked === null) return
+    if (locked.size > 0) this.#isInDoubt = true
+    const free = calls.filter((call) => !locked.has(call))
+    const chosen = this.#attempts.fitting(free.length > 0 ? free : calls)
+    const isChosen = new Set(chosen)
+    lane.waiting = [...calls.filter((call) => !isChosen.has(call)), ...lane.waiting]
+    await this.#attempts.attempt(lane.number, chosen, (some, error) => {
+      return free.length > 0 ? this.#part(lane, some, error) : this.#wait(lane, some, error)
+    })
+  }
+
+  /** One of what looked free, or could not be asked about, may be what keeps the others from their locks. */
+  async #part(lane: Lane<Request, Result>, calls: readonly Call<Request, Result>[], error: unknown): Promise<void> {
+    const keys = [...new Set(calls.map(({ key }) => key))]
+    if (keys.length === 1) return this.#wait(lane, calls, error)
+    const first = new Set(keys.slice(0, keys.length / 2))
+    for (const isFirst of [true, false]) {
+      const half = calls.filter(({ key }) => first.has(key) === isFirst)
+      await this.#attempts.attempt(lane.number, half, (some, why) => this.#part(lane, some, why))
     }
   }
 
-  #fail(calls: readonly Call<Request, Result>[], error: unknown): void {
-    for (const call of calls) {
-      this.#settle(call)
-      call.reject(error)
-    }
+  /** They stay aside, before what came after them. */
+  async #wait(lane: Lane<Request, Result>, calls: readonly Call<Request, Result>[], error: unknown): Promise<void> {
+    lane.waiting = [...this.#attempts.patient(calls, error), ...lane.waiting]
+    this.#isInDoubt = true
   }
 
-  #answer(call: Call<Request, Result>, outcome: Result | RecentnError): void {
-    this.#settle(call)
-    if (outcome instanceof RecentnError) call.reject(outcome)
-    else call.resolve(outcome)
+  #settle(call: Call<Request, Result>): void {
+    if (call.isAside) this.#leaveAside(call.key)
+    this.#pending.settle(call)
   }
 
   #leaveAside(key: number): void {
@@ -203,20 +186,4 @@ export class WriteBatcher<Request, Result> {
     if (count === 1) this.#aside.delete(key)
     else this.#aside.set(key, count - 1)
   }
-
-  #settle(call: Call<Request, Result>): void {
-    if (call.isAside) this.#leaveAside(call.key)
-    this.#pending.settle(call)
-  }
-}
-
-/** A loop: this is once a batch, of up to some thousands. */
-function itemsOf(calls: readonly Size[]): number {
-  let items = 0
-  for (const call of calls) items += call.items
-  return items
-}
-
-function requestOf<Request, Result>({ request }: Call<Request, Result>): Request {
-  return request
 }

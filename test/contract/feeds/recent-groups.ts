@@ -104,6 +104,26 @@ export function describeRecentGroupsFeed(context: Context): void {
       expect(await seen()).toEqual({})
     })
 
+    it('has no group again because a policy changes, or because the sweeper finds nothing to delete', async () => {
+      const prefix = context.unique('p')
+      const names = range(1, 3).map((n) => `${prefix}${n}`)
+      await seen()
+      await groups().putPolicy(prefix, { capacity: 5, mode: 'history', ttlSeconds: 1000 })
+      await groups().appendMany(names.flatMap((group) => [{ group }, { group }]))
+      await swept(store)
+      expect(await seen()).toEqual(Object.fromEntries(names.map((group) => [group, '2'])))
+      await groups().putPolicy(prefix, { capacity: 4, mode: 'history', ttlSeconds: 20 })
+      await swept(store)
+      expect(await seen()).toEqual({})
+      // Its head still says that there is something to look for.
+      await groups().remove(names[0] as string, 0n)
+      await groups().remove(names[0] as string, 1n)
+      expect(await seen()).toEqual({ [names[0] as string]: '2' })
+      pass(21)
+      await swept(store)
+      expect(await seen()).toEqual({ [names[1] as string]: '2', [names[2] as string]: '2' })
+    })
+
     it.each(['with the option', 'without it'])('has a tombstone of a deleted group, by a store %s', async (which) => {
       const writer = which === 'without it' ? plain : store
       const group = context.unique()

@@ -3,12 +3,14 @@ import { useContext } from '../context'
 import { describeAppend } from './append'
 import { describeBatchedAppends } from './batched-appends'
 import { describeBatchedFaults } from './batched-faults'
+import { describeBatchedLocks } from './batched-locks'
 import { describeBatchedModel } from './batched-model'
 import { describeBatchedRules } from './batched-rules'
 import { describeBatchedTexts } from './batched-texts'
 import { describeBigint } from './bigint'
 import { describeCarefulReads } from './careful-reads'
 import { describeDistinct } from './distinct'
+import { describeErasureRaces } from './erasure-races'
 import { describeEventIds } from './event-ids'
 import { describeExpiry } from './expiry'
 import { describeExplain } from './explain'
@@ -23,6 +25,7 @@ import { describePayloads } from './payloads'
 import { describePolicies } from './policies'
 import { describeRead } from './read'
 import { describeRemoval } from './removal'
+import { describeRollouts } from './rollouts'
 import { describeSettings } from './settings'
 import { describeTags } from './tags'
 
@@ -32,6 +35,7 @@ export function describeRing(engine: EngineName): void {
   describeAppend(context)
   describeBatchedAppends(context)
   describeBatchedFaults(context)
+  describeBatchedLocks(context)
   describeBatchedRules(context)
   describeBatchedTexts(context)
   describeBatchedModel(context)
@@ -48,7 +52,9 @@ export function describeRing(engine: EngineName): void {
   describeDistinct(context)
   describePolicies(context)
   describeMembers(context)
+  describeErasureRaces(context)
   describeExpiry(context)
+  describeRollouts(context)
   describeNames(context)
   describePayloads(context)
   describeBigint(context)

@@ -1,0 +1,150 @@
+/**
+ * Erasing what one member has, a few groups a transaction, along the same index as `members.ts`.
+ *
+ * Invariant: what is to be erased is read without a lock, and looked for again once the heads are locked: until then
+ * somebody else may have moved it to another slot. Its place in the index is the same wherever it is moved.
+ */
+import type { Parameter, Reader, Session, Tx } from '../../database/engine'
+import { lockHeads, saveHeads } from './heads'
+import { groupsIn, MEMBER_INDEX, type Place, placeCondition, placeParameters } from './members'
+import type { PolicyCache } from './policies'
+import { deleteSlots, obeyPolicies } from './reslot'
+import { type Head, occupantColumns, occupantOf } from './rows'
+
+/** Items of one transaction of an erasure: few enough that nobody waits long, and no list turns into a scan. */
+const ERASED_AT_ONCE = 200
+
+export const selectErasableSql = (reader: Pick<Reader, 'engine'>, after: boolean, groups = '') =>
+  `SELECT i.group_key AS group_key, ${occupantColumns(reader.engine)} FROM recent_items i${reader.engine.useIndex(MEMBER_INDEX)} ` +
+  `WHERE i.member = ? AND i.created_at_ms <= ?${groups}${after ? ` AND ${placeCondition('>')}` : ''} ` +
+  'ORDER BY i.created_at_ms, i.group_key, i.id LIMIT ?'
+
+/**
+ * Erases what the member has when the call arrives, in groups whose names begin with `prefix`; resolves to the number of
+ * items. Going through the index once meets all of them; it is done again until nothing was left to erase, for what was
+ * committed on the way.
+ */
+export async function eraseMember(
+  session: Session,
+  policies: PolicyCache,
+  member: string,
+  prefix = '',
+): Promise<number> {
+  const [row] = await session.read((reader) => reader.rows(`SELECT ${reader.now} AS now_ms`))
+  const untilMs = Number(row?.now_ms)
+  for (let deleted = 0; ; ) {
+    const erased = await eraseOnce(session, policies, { member, untilMs, prefix })
+    if (erased === 0) return deleted
+    deleted += erased
+  }
+}
+
+interface Erasure {
+  member: string
+  untilMs: number
+  prefix: string
+}
+
+async function eraseOnce(
+  session: Session,
+  policies: PolicyCache,
+  { member, untilMs, prefix }: Erasure,
+): Promise<number> {
+  const groups = groupsIn(prefix)
+  let deleted = 0
+  for (let at: Place | null = null; ; ) {
+    const from: Place | null = at
+    const places = await session.read(async (reader) => {
+      const after = from ? placeParameters(from) : []
+      const sql = selectErasableSql(reader, from !== null, groups.where)
+      const rows = await reader.rows(sql, [member, untilMs, ...groups.parameters, ...after, ERASED_AT_ONCE])
+      return rows.map((found) => ({ ...occupantOf(found), group: found.group_key as string }))
+    })
+    if (places.length > 0) deleted += await session.write((tx) => eraseIn(tx, policies, member, untilMs, places))
+    if (places.length < ERASED_AT_ONCE) return deleted
+    at = places.at(-1) ?? null
+  }
+}
+
+/** Erases these items. Where they are, and whether, may have changed before the heads were locked, so it looks again. */
+async function eraseIn(
+  tx: Tx,
+  policies: PolicyCache,
+  member: string,
+  untilMs: number,
+  items: readonly Placed[],
+): Promise<number> {
+  const names = items.map(({ group }) => group)
+  const { heads, ...moment } = await lockHeads(tx, names)
+  const there = (await itemsAmong(tx, items, member, untilMs)).filter(({ group }) => heads.has(group))
+  // Of these groups all is looked through: the slots that were read are no longer theirs.
+  const anew = await groupsAnew(tx, items, there, member, untilMs)
+  const touched = new Map<string, Head>()
+  for (const group of [...there.map((item) => item.group), ...anew]) {
+    const head = heads.get(group)
+    if (head === undefined) continue
+    touched.set(group, head)
+    if (head.policyEpoch !== moment.epoch) anew.add(group)
+  }
+  await obeyPolicies(tx, policies, { heads: touched, ...moment })
+  let deleted = 0
+  for (const group of anew) deleted += await deleteSlots(tx, group, await slotsOf(tx, group, member, untilMs))
+  const others = there.filter(({ group }) => !anew.has(group))
+  if (others.length > 0) deleted += await tx.run(`DELETE FROM recent_items WHERE ${oneOf(others)}`, valuesOf(others))
+  for (const head of touched.values()) head.version += 1n
+  await saveHeads(tx, [...touched.values()])
+  return deleted
+}
+
+interface Slot {
+  group: string
+  slot: number
+}
+
+interface Placed extends Slot {
+  id: bigint
+}
+
+/** Old items of the member that are in the slots of these. */
+async function itemsAmong(tx: Tx, items: readonly Slot[], member: string, untilMs: number): Promise<Placed[]> {
+  const sql =
+    `SELECT group_key, slot, ${tx.engine.bigint('id')} AS id FROM recent_items WHERE (${oneOf(items)}) ` +
+    `AND member = ? AND created_at_ms <= ?${tx.engine.forUpdate}`
+  const rows = await tx.rows(sql, [...valuesOf(items), member, untilMs])
+  return rows.map(({ group_key, slot, id }) => ({
+    group: group_key as string,
+    slot: Number(slot),
+    id: BigInt(id as string),
+  }))
+}
+
+/** The groups in which some of the items are not where they were, and that have old items of the member. */
+async function groupsAnew(
+  tx: Tx,
+  items: readonly Placed[],
+  there: readonly Placed[],
+  member: string,
+  untilMs: number,
+): Promise<Set<string>> {
+  const nameOf = ({ group, id }: Placed) => `${id}/${group}`
+  const known = new Set(there.map(nameOf))
+  const changed = new Set(items.filter((item) => !known.has(nameOf(item))).map(({ group }) => group))
+  for (const group of changed) {
+    if ((await slotsOf(tx, group, member, untilMs)).length === 0) changed.delete(group)
+  }
+  return changed
+}
+
+/** By the whole primary key of each: a list of pairs is a range only to some optimizers. */
+function oneOf(places: readonly Slot[]): string {
+  return Array(places.length).fill('(group_key = ? AND slot = ?)').join(' OR ')
+}
+
+function valuesOf(places: readonly Slot[]): Parameter[] {
+  return places.flatMap(({ group, slot }) => [group, slot])
+}
+
+async function slotsOf(tx: Tx, group: string, member: string, untilMs: number): Promise<number[]> {
+  const sql = `SELECT i.slot AS slot FROM recent_items i WHERE i.group_key = ? AND i.member = ? AND i.created_at_ms <= ?${tx.engine.forUpdate}`
+  return (await tx.rows(sql, [group, member, untilMs])).map(({ slot }) => Number(slot))
+}

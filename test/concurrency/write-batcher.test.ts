@@ -1,0 +1,187 @@
+import { RecentnError } from '../../src/errors'
+import { WriteBatcher, type WriteBatcherOptions } from '../../src/runtime/batching/write-batcher'
+import { moment, pause } from '../support/timing'
+
+/** Names that are written, of which each is a lock. */
+type Request = { names: string[]; text: string }
+
+const LANES = 2
+const LOCK_TIMEOUT_MS = 40
+const PATIENCE_MS = 1500
+
+/** Which locks somebody else holds, and what was committed, by which lane. */
+function useLocks() {
+  const held = new Set<string>()
+  const committed: { lane: number; text: string }[] = []
+  const isHeld = ({ names }: Request) => names.some((name) => held.has(name))
+  let looks = 0
+  const write = async (lane: number, requests: readonly Request[]) => {
+    const deadline = performance.now() + LOCK_TIMEOUT_MS
+    while (requests.some(isHeld)) {
+      if (performance.now() >= deadline) throw new RecentnError('conflict')
+      await pause(2)
+    }
+    await pause(2)
+    for (const { text } of requests) committed.push({ lane, text })
+    return requests.map(({ text }) => text)
+  }
+  const options: WriteBatcherOptions<Request, string> = {
+    what: 'writes',
+    lanes: LANES,
+    maxBatchItems: 20,
+    maxBatchBytes: 1_000_000,
+    maxPendingItems: 10_000,
+    maxPendingBytes: 1_000_000,
+    patienceMs: PATIENCE_MS,
+    run: write,
+    areLocked: async (requests) => {
+      looks++
+      return requests.map(isHeld)
+    },
+    runAlone: async (lane, request) => (await write(lane, [request]))[0] as string,
+  }
+  return { held, committed, options, looks: () => looks }
+}
+
+/** Keys by the first letter of the first name: capitals and small letters share lanes, not keys. */
+function adder(batcher: WriteBatcher<Request, string>) {
+  return (text: string, ...names: string[]) =>
+    batcher.add((names[0] as string).charCodeAt(0), { names, text }, { items: 1, bytes: 1 })
+}
+
+const codeOf = (call: Promise<string>) =>
+  call.catch((error: unknown) => (error instanceof RecentnError ? error.code : String(error)))
+
+async function msOf(call: Promise<unknown>): Promise<number> {
+  const begin = performance.now()
+  await call
+  return performance.now() - begin
+}
+
+describe('writes that meet locks of somebody else', () => {
+  it('a name that is locked for long lets all others through, those too that were locked when it came', async () => {
+    const { held, options } = useLocks()
+    const add = adder(new WriteBatcher(options))
+    for (const name of ['a', 'c']) held.add(name)
+    const stuck = codeOf(add('stuck', 'c'))
+    const waiting = codeOf(add('waiting', 'a'))
+    await pause(LOCK_TIMEOUT_MS * 2)
+    held.delete('a')
+    expect(await waiting).toBe('waiting')
+    let slowest = 0
+    const begin = performance.now()
+    const more: Promise<string>[] = []
+    for (let n = 0; performance.now() - begin < PATIENCE_MS; n++) {
+      more.push(codeOf(add(`c${n}`, 'c')))
+      slowest = Math.max(slowest, await msOf(add(`a${n}`, 'a')))
+    }
+    expect(await stuck).toBe('conflict')
+    expect(slowest).toBeLessThan(PATIENCE_MS / 2)
+    held.delete('c')
+    // Who came late has waited for less than that.
+    expect((await Promise.all(more)).at(-1)).toMatch(/^c\d+$/)
+  })
+
+  it('a request that is refused for a lock fails alone after the patience, and not before', async () => {
+    const { held, options } = useLocks()
+    const add = adder(new WriteBatcher(options))
+    held.add('c')
+    const ms = msOf(codeOf(add('c', 'c')))
+    const others = Array.from({ length: 50 }, (_, n) => codeOf(add(`${n}`, n % 2 ? 'a' : 'e')))
+    expect(await Promise.all(others)).toEqual(Array.from({ length: 50 }, (_, n) => `${n}`))
+    expect(await ms).toBeGreaterThanOrEqual(PATIENCE_MS)
+  })
+
+  it('more of what is locked than a batch takes keeps nothing waiting that is free', async () => {
+    const { held, options } = useLocks()
+    const add = adder(new WriteBatcher(options))
+    for (const name of ['a', 'c']) held.add(name)
+    const stuck = Array.from({ length: 90 }, (_, n) => codeOf(add(`c${n}`, 'c')))
+    const waiting = codeOf(add('a', 'a'))
+    await pause(LOCK_TIMEOUT_MS * 3)
+    held.delete('a')
+    expect(await msOf(waiting)).toBeLessThan(PATIENCE_MS / 2)
+    held.delete('c')
+    expect(await Promise.all(stuck)).toEqual(Array.from({ length: 90 }, (_, n) => `c${n}`))
+  })
+
+  it('what nobody holds any more when it is asked goes through its own lane', async () => {
+    const { held, committed, options, looks } = useLocks()
+    const areLocked: typeof options.areLocked = async (requests) => {
+      held.delete('c')
+      return (await options.areLocked?.(requests)) ?? []
+    }
+    const add = adder(new WriteBatcher({ ...options, areLocked }))
+    held.add('c')
+    await Promise.all(Array.from({ length: 15 }, (_, n) => add(`${n}`, n % 3 ? 'c' : 'a')))
+    expect(committed.map(({ lane }) => lane)).toEqual(Array(15).fill('c'.charCodeAt(0) % LANES))
+    expect(looks()).toBe(1)
+  })
+
+  it('what can not be asked about is found by parting: it fails alone', async () => {
+    const { held, options } = useLocks()
+    const add = adder(new WriteBatcher({ ...options, areLocked: undefined }))
+    held.add('e')
+    const stuck = codeOf(add('stuck', 'e'))
+    const others = [...'aAcCEgGiI'].map((name) => codeOf(add(name, name)))
+    expect((await Promise.all(others)).join('')).toBe('aAcCEgGiI')
+    expect(await stuck).toBe('conflict')
+  })
+
+  it('what looks free and is not fails alone', async () => {
+    const { held, options } = useLocks()
+    const add = adder(new WriteBatcher({ ...options, areLocked: async (requests) => requests.map(() => false) }))
+    held.add('e')
+    const stuck = codeOf(add('stuck', 'e'))
+    const others = [...'aAcC'].map((name) => codeOf(add(name, name)))
+    expect((await Promise.all(others)).join('')).toBe('aAcC')
+    expect(await stuck).toBe('conflict')
+  })
+
+  it('a call overtakes none for the same name that came before one which went aside', async () => {
+    const { held, committed, options } = useLocks()
+    const slowly: typeof options.run = async (lane, requests) => {
+      if (lane < LANES) await pause(LOCK_TIMEOUT_MS * 4)
+      return options.run(lane, requests)
+    }
+    const asked = moment()
+    const areLocked: typeof options.areLocked = async (requests) => {
+      asked.come()
+      return (await options.areLocked?.(requests)) ?? []
+    }
+    const add = adder(new WriteBatcher({ ...options, run: slowly, areLocked }))
+    held.add('z')
+    const calls = [add('first', 'a'), add('both', 'a', 'z')]
+    await asked.reached
+    await pause(5)
+    calls.push(add('second', 'a'))
+    await Promise.all([calls[0], calls[2]])
+    expect(committed.map(({ text }) => text)).toEqual(['first', 'second'])
+    held.delete('z')
+    await Promise.all(calls)
+  })
+
+  it('calls for one name are run in their order, whatever is locked meanwhile, and others with them', async () => {
+    const { held, committed, options } = useLocks()
+    const add = adder(new WriteBatcher({ ...options, patienceMs: 60_000 }))
+    const calls: Promise<string>[] = []
+    for (let n = 0; n < 400; n++) {
+      const id = String(n).padStart(3, '0')
+      calls.push(add(`a${id}`, 'a'), add(`c${id}`, 'c'))
+      // Of the key of the one, for the locks of both.
+      if (n % 7 === 0) calls.push(add(`m${id}`, 'a', 'c'))
+      if (n % 11 === 0) calls.push(add(`n${id}`, 'a', 'z'))
+      if (n % 40 === 0) held.add(['a', 'c', 'z'][(n / 40) % 3] as string)
+      if (n % 40 === 25) held.delete(['a', 'c', 'z'][((n - 25) / 40) % 3] as string)
+      if (n % 10 === 0) await pause(LOCK_TIMEOUT_MS / 2)
+    }
+    held.clear()
+    await Promise.all(calls)
+    for (const letter of ['a', 'c', 'm', 'n']) {
+      const mine = committed.map(({ text }) => text).filter((text) => text.startsWith(letter))
+      expect(mine).toEqual([...mine].sort())
+    }
+    expect(committed).toHaveLength(calls.length)
+    expect(committed.some(({ lane }) => lane === LANES)).toBe(true)
+  }, 30_000)
+})

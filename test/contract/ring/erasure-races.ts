@@ -1,0 +1,84 @@
+import type { Store } from '../../../src/index'
+import { type Context, idsOf, membersOf, rowsOf } from '../context'
+
+/** Erasing a member while somebody else moves the member's items, or pushes them out. */
+export function describeErasureRaces(context: Context): void {
+  const groups = () => context.store.groups
+
+  /** A store of which the first look for what a member has is followed by `meanwhile`, before it goes on. */
+  async function interrupted(meanwhile: () => Promise<unknown>): Promise<Store> {
+    const store = await context.open()
+    const { dataSource } = store
+    const create = dataSource.createQueryRunner.bind(dataSource)
+    let isLeft = true
+    dataSource.createQueryRunner = (mode) => {
+      const runner = create(mode)
+      const query = runner.query.bind(runner) as (...all: unknown[]) => Promise<unknown>
+      const watched = async (sql: string, ...rest: unknown[]) => {
+        const result = await query(sql, ...rest)
+        if (isLeft && /^SELECT i\.group_key AS group_key.*FROM recent_items.*created_at_ms <=/s.test(sql)) {
+          isLeft = false
+          await meanwhile()
+        }
+        return result
+      }
+      runner.query = watched as typeof runner.query
+      return runner
+    }
+    context.afterwards(async () => expect(isLeft).toBe(false))
+    return store
+  }
+
+  const ofMember = async (group: string, member: string) =>
+    (await rowsOf(context.store, group)).filter((row) => row.member === member)
+
+  describe('eraseMember, and what happens between its look and its locks', () => {
+    it('erases an item that another capacity moves to another slot', async () => {
+      const [group, member] = [context.unique(), context.unique('m')]
+      await groups().appendMany(Array.from({ length: 13 }, (_, n) => ({ group, member: n === 12 ? member : 'o' })))
+      const store = await interrupted(() => groups().put(group, { capacity: 7 }))
+      expect(await store.groups.eraseMember(member)).toEqual({ deleted: 1 })
+      expect(await ofMember(group, member)).toEqual([])
+      const recent = await groups().recent(group)
+      expect([membersOf(recent), recent.total]).toEqual([Array(6).fill('o'), 13n])
+    })
+
+    it('erases an item that an append moves, which obeys a changed policy', async () => {
+      const [prefix, member] = [context.unique('p'), context.unique('m')]
+      const group = `${prefix}a`
+      await groups().appendMany(Array.from({ length: 13 }, (_, n) => ({ group, member: n === 12 ? member : 'o' })))
+      context.afterwards(() => groups().deletePolicy(prefix))
+      const store = await interrupted(async () => {
+        await groups().putPolicy(prefix, { capacity: 7, mode: 'history' })
+        await groups().append(group, { member: 'o' })
+      })
+      expect(await store.groups.eraseMember(member)).toEqual({ deleted: 1 })
+      expect(await ofMember(group, member)).toEqual([])
+      expect(membersOf(await groups().recent(group))).toEqual(Array(6).fill('o'))
+    })
+
+    it('erases an item of a group that keeps distinct members, and gets fewer slots', async () => {
+      const [group, member] = [context.unique(), context.unique('m')]
+      await groups().put(group, { mode: 'distinct', capacity: 12 })
+      await groups().appendMany(Array.from({ length: 12 }, (_, n) => ({ group, member: n === 11 ? member : `o${n}` })))
+      const store = await interrupted(() => groups().put(group, { mode: 'distinct', capacity: 3 }))
+      expect(await store.groups.eraseMember(member)).toEqual({ deleted: 1 })
+      expect(await ofMember(group, member)).toEqual([])
+      expect(membersOf(await groups().recent(group))).toEqual(['o10', 'o9'])
+    })
+
+    it('leaves a group as it is from which the item has gone by itself, and what has its place', async () => {
+      const [group, member] = [context.unique(), context.unique('m')]
+      await groups().put(group, { capacity: 2 })
+      await groups().append(group, { member })
+      let tag = ''
+      const store = await interrupted(async () => {
+        await groups().appendMany(Array.from({ length: 3 }, () => ({ group, member: 'o' })))
+        tag = (await groups().recent(group)).tag
+      })
+      expect(await store.groups.eraseMember(member)).toEqual({ deleted: 0 })
+      const recent = await groups().recent(group)
+      expect([idsOf(recent), recent.tag]).toEqual([[3n, 2n], tag])
+    })
+  })
+}
