@@ -6,7 +6,7 @@ import type { Reader, Session, Tx } from '../../database/engine'
 import { RAN_OUT, ranOutError } from '../../queue-rules'
 import type { OnReady } from './context'
 import { canAssign } from './flows'
-import { holdHeadById, type QueueHead } from './heads'
+import { type QueueHead, readHeadById } from './heads'
 import { IN_LINE, STATE } from './rows'
 import {
   isOutOfReceives,
@@ -74,7 +74,7 @@ export async function promoteQueue(
 }
 
 async function promoteBatch(tx: Tx, queueId: bigint, onReady: OnReady): Promise<Promoted> {
-  const held = await holdHeadById(tx, queueId)
+  const held = await readHeadById(tx, queueId, tx.engine.forShare)
   if (held === null) return { moved: 0, more: false }
   const { head, nowMs } = held
   const rows: LockedRow[] = []
@@ -107,7 +107,8 @@ async function sayRanOut(tx: Tx, dead: readonly LockedRow[]): Promise<void> {
 /** To the queue's dead letters, wherever they are. */
 export async function bury(tx: Tx, head: QueueHead, rows: readonly LockedRow[], nowMs: number, onReady: OnReady) {
   if (rows.length === 0) return
-  const deadLetters = head.deadLetterQueueId === null ? null : await holdHeadById(tx, head.deadLetterQueueId)
+  const deadLetters =
+    head.deadLetterQueueId === null ? null : await readHeadById(tx, head.deadLetterQueueId, tx.engine.forShare)
   if (deadLetters?.head.hasLetters === false) {
     await tx.run('UPDATE queues SET has_letters = 1 WHERE id = ?', [deadLetters.head.id])
   }

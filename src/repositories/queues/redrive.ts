@@ -1,7 +1,7 @@
 /** Sending dead messages back to where they came from, in small transactions. */
 import type { Session, Tx } from '../../database/engine'
 import type { OnReady } from './context'
-import { holdHead, holdHeadById, notFound, readHead } from './heads'
+import { holdHead, notFound, readHead, readHeadById } from './heads'
 import { IN_LINE, NO_RECEIPT, STATE } from './rows'
 import { type LockedRow, lockedColumns, lockedOf, makeReady, updateRows } from './transitions'
 
@@ -73,7 +73,7 @@ async function redriveBatch(
   let moved = 0
   const back = `, receive_count = 0, receipt = '${NO_RECEIPT}', source_queue_id = NULL, visible_at_ms = ${nowMs}`
   for (const [source, group] of bySource(rows)) {
-    const target = source === null ? { head } : await holdHeadById(tx, source)
+    const target = source === null ? { head } : await readHeadById(tx, source, engine.forShare)
     if (target === null) {
       // They can't go back any more, and are this queue's own from now on.
       await updateRows(tx, 'source_queue_id = NULL', group)
