@@ -7,9 +7,12 @@ import { type LockedRow, lockedColumns, lockedOf, makeReady, updateRows } from '
 
 const BATCH = 200
 
-/** Lines of the queue in which messages may be redriven: its own dead, and the dead letters of others. */
+/**
+ * Lines of the queue in which messages may be redriven: its own dead, and the dead letters of others. Time makes ready
+ * what is delayed: who looks among the ready first would miss it.
+ */
 const OWN = { state: STATE.dead, where: '' }
-const LETTERS = [STATE.ready, STATE.delayed, STATE.dead].map((state) => ({
+const LETTERS = [STATE.delayed, STATE.ready, STATE.dead].map((state) => ({
   state,
   where: ' AND source_queue_id IS NOT NULL',
 }))

@@ -11,6 +11,7 @@ import { describeQueueFairness } from './fairness'
 import { describeQueueHandles } from './handles'
 import { describeQueuesInTheWay } from './in-the-way'
 import { describeQueueLetters } from './letters'
+import { describeQueuesMidway } from './midway'
 import { describeQueueNames } from './names'
 import { describeQueueOrder } from './order'
 import { describeQueuePeeks } from './peek'
@@ -42,4 +43,5 @@ export function describeQueues(engine: EngineName): void {
   describeQueueBatching(context)
   describeQueueExplain(context)
   describeQueuesInTheWay(context)
+  describeQueuesMidway(context)
 }
