@@ -102,6 +102,22 @@ export async function holdHead(tx: Tx, queue: string): Promise<Read> {
   return { head: heads[0], nowMs }
 }
 
+/**
+ * Claims of a queue are looked at no later than the shortest visibility that a message ever asked for, of those sent to
+ * it or to a queue whose dead letters it takes. So it is lowered along the dead-letter queues, by whoever sends such a
+ * message or names such a queue, and nobody who moves a message has to.
+ */
+export async function lowerShortest(tx: Tx, head: QueueHead, seconds: number): Promise<void> {
+  const { id, deadLetterQueueId, shortestVisibilitySeconds } = head
+  if (shortestVisibilitySeconds <= seconds) return
+  await tx.run(
+    'UPDATE queues SET shortest_visibility_seconds = ?, version = version + 1 WHERE id = ? AND shortest_visibility_seconds > ?',
+    [seconds, id, seconds],
+  )
+  const letters = deadLetterQueueId === null ? null : await readHeadById(tx, deadLetterQueueId, tx.engine.forUpdate)
+  if (letters !== null) await lowerShortest(tx, letters.head, seconds)
+}
+
 export function notFound(queue: string): RecentnError {
   return new RecentnError('queue_not_found', `There is no queue ${JSON.stringify(queue)}`)
 }

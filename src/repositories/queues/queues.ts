@@ -9,6 +9,7 @@ import {
   headColumns,
   headOf,
   LONGEST_VISIBILITY_SECONDS,
+  lowerShortest,
   type QueueHead,
   queueOf,
   type Read,
@@ -64,7 +65,8 @@ export async function putQueue(tx: Tx, queue: string, settings: QueueSettings): 
     const marks = [...columns.map(() => '?'), '?', '1', '0', String(LONGEST_VISIBILITY_SECONDS), tx.now].join(', ')
     await tx.run(`INSERT INTO queues (${all.join(', ')}) VALUES (${marks})`, [...Object.values(values), queue])
   }
-  const { head } = (await readHead(tx, queue)) as Read
+  const { head } = (await readHead(tx, queue, tx.engine.forShare)) as Read
+  if (letters !== null) await takeLetters(tx, letters, head)
   return { ...queueOf(head, letters?.queue ?? null), created: before === null }
 }
 
@@ -86,6 +88,12 @@ async function deadLetters(tx: Tx, queue: string, name: string): Promise<QueueHe
     if (next?.head.queue === queue) throw circle()
   }
   return first.head
+}
+
+/** Makes `letters` ready for dead letters of `source`, so that nobody who buries one has to change it. */
+async function takeLetters(tx: Tx, letters: QueueHead, source: QueueHead): Promise<void> {
+  if (!letters.hasLetters) await tx.run('UPDATE queues SET has_letters = 1 WHERE id = ?', [letters.id])
+  await lowerShortest(tx, letters, source.shortestVisibilitySeconds)
 }
 
 export async function listHeads(
