@@ -7,7 +7,7 @@ import { connect, type SqliteOptions } from './connect'
 import { Courtesy } from './courtesy'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
 import { Gate, gatedRunners } from './gate'
-import { mariadbEngine, mysqlEngine } from './mysql'
+import { commonEngine, mariadbEngine, mysqlEngine } from './mysql'
 import { sqliteEngine } from './sqlite'
 import { Database, sessionWithin, translated } from './transaction'
 
@@ -21,7 +21,7 @@ const recognised = new WeakMap<DataSource, Engine>()
 export function engineOf(source: DataSource): Engine {
   const { type } = source.options
   if (type === 'better-sqlite3') return sqliteEngine
-  if (type === 'mysql' || type === 'mariadb') return recognised.get(source) ?? mysqlEngine
+  if (type === 'mysql' || type === 'mariadb') return recognised.get(source) ?? commonEngine
   throw new RecentnError('invalid_input', `recentn works on mysql, mariadb and better-sqlite3, not on ${type}`)
 }
 

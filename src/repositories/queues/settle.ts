@@ -5,14 +5,14 @@
 import { type Parameter, placeholders, type Reader, type Statements, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
 import type { OnReady } from './context'
-import { holdHead, type QueueHead } from './heads'
-import { bury } from './promote'
+import { holdHead, type QueueHead, readHeadById } from './heads'
 import { MAX_IDS, MAX_REMOVED, NO_RECEIPT, type Receipt, STATE } from './rows'
 import {
   isOutOfReceives,
   type LockedRow,
   lockedColumns,
   lockedOf,
+  makeDead,
   makeDelayed,
   makeReady,
   updateRows,
@@ -165,6 +165,13 @@ export async function releaseAll(
   if (delayMs > 0) await makeDelayed(tx, again, nowMs + delayMs)
   else await makeReady(tx, head, again, `, visible_at_ms = ${nowMs}, receipt = '${NO_RECEIPT}'`, onReady)
   return receiptsOf(rows)
+}
+
+async function bury(tx: Tx, head: QueueHead, rows: readonly LockedRow[], nowMs: number, onReady: OnReady) {
+  if (rows.length === 0) return
+  const id = head.deadLetterQueueId
+  const letters = id === null ? null : await readHeadById(tx, id, tx.engine.forShare)
+  await makeDead(tx, letters?.head ?? null, rows, nowMs, onReady)
 }
 
 /** As if they had not been claimed: ready where they stood, with one receive less. */
