@@ -8,8 +8,9 @@ import { Courtesy } from './courtesy'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
 import { Gate, gatedRunners } from './gate'
 import { commonEngine, mariadbEngine, mysqlEngine } from './mysql'
+import { translated } from './retries'
 import { sqliteEngine } from './sqlite'
-import { Database, sessionWithin, translated } from './transaction'
+import { Database, sessionWithin } from './transaction'
 
 /** What the servers behind DataSources said that they are. */
 const recognised = new WeakMap<DataSource, Engine>()

@@ -4,6 +4,7 @@ import { describeQueueArchives } from './archive'
 import { describeQueueAttributes } from './attributes'
 import { describeQueueBatching } from './batching'
 import { describeQueueBodies } from './bodies'
+import { describeQueueCutOffs } from './cut-off'
 import { describeQueueCycles } from './cycle'
 import { describeQueueDeadLetters } from './dead-letters'
 import { describeQueueExplain } from './explain'
@@ -44,4 +45,5 @@ export function describeQueues(engine: EngineName): void {
   describeQueueExplain(context)
   describeQueuesInTheWay(context)
   describeQueuesMidway(context)
+  describeQueueCutOffs(context)
 }
