@@ -2,7 +2,7 @@
 import type { DataSourceOptions } from 'typeorm'
 import { locationOf } from './database/connect'
 import type { Engine } from './database/engine'
-import { translated } from './database/transaction'
+import { translated } from './database/retries'
 import { invalidInput, RecentnError } from './errors'
 import { integerFault, MAX_CAPACITY, MAX_TTL_SECONDS } from './rules'
 import { MAX_LANES } from './runtime/batching/appends'

@@ -13,6 +13,7 @@ export class CutOff extends Error {
   }
 }
 
-export function unknownOutcome({ cause }: CutOff): RecentnError {
+/** `cause` is what went wrong. */
+export function unknownOutcome(cause: unknown): RecentnError {
   return new RecentnError('outcome_unknown', undefined, { cause, retryAfterSeconds: 1 })
 }

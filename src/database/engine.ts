@@ -34,6 +34,8 @@ export interface Engine {
   readonly forUpdateSkipLocked: string
   /** Appended to a SELECT: nobody changes the rows it reads until the transaction ends. */
   readonly forShare: string
+  /** The same, passing over rows that another transaction has locked otherwise. */
+  readonly forShareSkipLocked: string
   /** SQL that reads a BIGINT column in a form no driver rounds. */
   bigint(column: string): string
   /** SQL that names the index a table reference must use. */

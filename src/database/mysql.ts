@@ -104,6 +104,7 @@ export const mysqlEngine: Engine = {
   forUpdate: ' FOR UPDATE',
   forUpdateSkipLocked: ' FOR UPDATE SKIP LOCKED',
   forShare: ' LOCK IN SHARE MODE', // MariaDB has no FOR SHARE
+  forShareSkipLocked: ' FOR SHARE SKIP LOCKED',
   // TypeORM has BIGINTs come as strings, but the options of a user's own DataSource may say otherwise.
   bigint: (column) => `CAST(${column} AS CHAR)`,
   useIndex: (index) => ` FORCE INDEX (${index})`,
@@ -140,7 +141,14 @@ export const mysqlEngine: Engine = {
   refusal,
 }
 
-export const mariadbEngine: Engine = { ...mysqlEngine, returning: true }
+/** What both have in common, while the server has not said which one it is: neither knows the other's words. */
+export const commonEngine: Engine = { ...mysqlEngine, forShareSkipLocked: mysqlEngine.forShare }
+
+export const mariadbEngine: Engine = {
+  ...mysqlEngine,
+  forShareSkipLocked: `${mysqlEngine.forShare} SKIP LOCKED`,
+  returning: true,
+}
 
 /** What each of our own connections is set to, once. */
 export const MYSQL_SESSION = [

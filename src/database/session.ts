@@ -7,9 +7,10 @@ import { connect, type SqliteOptions } from './connect'
 import { Courtesy } from './courtesy'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
 import { Gate, gatedRunners } from './gate'
-import { mariadbEngine, mysqlEngine } from './mysql'
+import { commonEngine, mariadbEngine, mysqlEngine } from './mysql'
+import { translated } from './retries'
 import { sqliteEngine } from './sqlite'
-import { Database, sessionWithin, translated } from './transaction'
+import { Database, sessionWithin } from './transaction'
 
 /** What the servers behind DataSources said that they are. */
 const recognised = new WeakMap<DataSource, Engine>()
@@ -21,7 +22,7 @@ const recognised = new WeakMap<DataSource, Engine>()
 export function engineOf(source: DataSource): Engine {
   const { type } = source.options
   if (type === 'better-sqlite3') return sqliteEngine
-  if (type === 'mysql' || type === 'mariadb') return recognised.get(source) ?? mysqlEngine
+  if (type === 'mysql' || type === 'mariadb') return recognised.get(source) ?? commonEngine
   throw new RecentnError('invalid_input', `recentn works on mysql, mariadb and better-sqlite3, not on ${type}`)
 }
 

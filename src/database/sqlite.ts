@@ -27,6 +27,7 @@ export const sqliteEngine: Engine = {
   forUpdate: '',
   forUpdateSkipLocked: '',
   forShare: '',
+  forShareSkipLocked: '',
   // better-sqlite3 gives numbers, wrong above 2^53, unless a connection is set otherwise, and within() a user's is not.
   bigint: (column) => `CAST(${column} AS TEXT)`,
   useIndex: (index) => (index === 'PRIMARY' ? '' : ` INDEXED BY ${index}`),

@@ -14,6 +14,7 @@ import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './en
 import type { Gate } from './gate'
 import { commit, dropLost, type Life, readerOn, rollBack, statementsOn, txOn, watch } from './life'
 import { sessionIn, settled } from './operations'
+import { OUTCOME_MS, pause, retried, Trail, translated } from './retries'
 
 export interface DatabaseOptions {
   engine: Engine
@@ -24,13 +25,6 @@ export interface DatabaseOptions {
   gate?: Gate
   clockOffsetMs?: () => number
 }
-
-const MAX_CONFLICT_RETRIES = 40
-const MAX_LOST_RETRIES = 2
-/** No retry begins later than this after the first try, however many are left, unless the write says otherwise. */
-const RETRY_MS = 30_000
-/** How long the database may stay away before a commit that was cut off is told as `outcome_unknown`. */
-const OUTCOME_MS = 10_000
 
 export class Database implements Session {
   readonly engine: Engine
@@ -59,7 +53,7 @@ export class Database implements Session {
   }
 
   #read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
-    return this.#retried(MAX_CONFLICT_RETRIES, RETRY_MS, async () => {
+    return retried(this, async () => {
       const runner = this.#options.createRunner()
       try {
         return await work(readerOn(runner, this.engine, this.#options.clockOffsetMs))
@@ -79,16 +73,16 @@ export class Database implements Session {
 
   #write<T>(
     work: (tx: Tx, session: Session) => Promise<T>,
-    { retries = MAX_CONFLICT_RETRIES, arrived, retryMs }: WriteOptions & { retries?: number } = {},
+    { retries, arrived, retryMs }: WriteOptions & { retries?: number } = {},
   ): Promise<T> {
-    return this.#retried(retries, retryMs, async () => {
+    return retried({ engine: this.engine, counts: this.counts, maxConflicts: retries, retryMs }, async () => {
       try {
         return await this.#once(work)
       } catch (error) {
         if (!(error instanceof CutOff)) throw error
         if (arrived && (error.committed || (await this.#learn(arrived, error)))) return error.result as T
         // Not arrived: nothing has changed, and the lost connection is a reason to try again.
-        throw arrived || this.engine.failure(error.cause) !== 'lost' ? error.cause : unknownOutcome(error)
+        throw arrived || this.engine.failure(error.cause) !== 'lost' ? error.cause : unknownOutcome(error.cause)
       }
     })
   }
@@ -100,12 +94,16 @@ export class Database implements Session {
 
   #separately<T>(work: (statements: Statements) => Promise<T>, { retryMs }: { retryMs?: number } = {}): Promise<T> {
     if (this.engine.family === 'sqlite') return this.#write(work, { retryMs })
-    return this.#retried(MAX_CONFLICT_RETRIES, retryMs, async () => {
+    const trail = new Trail()
+    return retried({ engine: this.engine, counts: this.counts, retryMs, trail }, async () => {
       const runner = this.#options.createRunner()
       const isolate = () => runner.query('SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
       const before = this.#options.setIsolation ? isolate : undefined
       try {
-        return await work(statementsOn(runner, this.engine, this.#options.clockOffsetMs, before))
+        // First, so that a statement that fails has been sent.
+        await runner.connect()
+        const statements = statementsOn(runner, this.engine, this.#options.clockOffsetMs)
+        return await work(trail.follow(statements, before))
       } catch (error) {
         dropLost(runner, this.engine, error)
         throw error
@@ -183,29 +181,8 @@ export class Database implements Session {
       } catch (error) {
         // What it has read with a lock is true, whatever became of its own commit.
         if (error instanceof CutOff) return error.result as boolean
-        if (this.engine.failure(error) === 'other' || Date.now() > deadline) throw unknownOutcome(cutOff)
+        if (this.engine.failure(error) === 'other' || Date.now() > deadline) throw unknownOutcome(cutOff.cause)
         await pause(Math.min(100 * tries, 1000))
-      }
-    }
-  }
-
-  async #retried<T>(maxConflicts: number, retryMs = RETRY_MS, work: () => Promise<T>): Promise<T> {
-    const deadline = Date.now() + retryMs
-    for (let conflicts = 0, losses = 0; ; ) {
-      try {
-        return await work()
-      } catch (error) {
-        if (error instanceof RecentnError) throw error
-        const failure = this.engine.failure(error)
-        const isLeft =
-          (failure === 'conflict' && conflicts++ < maxConflicts) ||
-          (failure === 'lost' && losses++ < Math.min(MAX_LOST_RETRIES, maxConflicts))
-        if (!isLeft || Date.now() >= deadline) {
-          if (failure === 'conflict' || failure === 'lost') this.counts.failed(error)
-          throw translated(error, this.engine)
-        }
-        this.counts.retried(error)
-        await pause(failure === 'conflict' ? Math.min(2 ** conflicts, 100) : 50 * losses)
       }
     }
   }
@@ -223,27 +200,4 @@ export function sessionWithin(
   }
   const tx = txOn(runner, engine, () => runner.isTransactionActive, clockOffsetMs)
   return sessionIn(tx, runner, (error) => translated(error, engine))
-}
-
-/** The driver's errors that a caller can do something about, as ours; others stay as they are. */
-export function translated(error: unknown, engine: Engine): unknown {
-  if (error instanceof RecentnError) return error
-  const options = { cause: error, retryAfterSeconds: 1 }
-  switch (engine.failure(error)) {
-    case 'conflict':
-      return new RecentnError('conflict', undefined, options)
-    case 'lost':
-      return new RecentnError('database_unavailable', undefined, options)
-    case 'no-table':
-      return new RecentnError('schema_missing', undefined, options)
-    case 'other': {
-      const refusal = engine.refusal(error)
-      return refusal === undefined ? error : new RecentnError('database_refused', refusal, { cause: error })
-    }
-  }
-}
-
-function pause(maxMs: number): Promise<void> {
-  // Full jitter: those who met must not meet again at the same moment.
-  return new Promise((resolve) => setTimeout(resolve, Math.random() * maxMs))
 }

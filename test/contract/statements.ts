@@ -1,8 +1,11 @@
 import type { Store } from '../../src/index'
 import type { Context } from './context'
 
-/** A store, and the statements that it has run since, in the order in which they were sent. */
-export async function statementsOf(context: Context): Promise<{ store: Store; statements: string[] }> {
+/** A store, and the statements that it has run since, in the order in which they were sent, each after `before`. */
+export async function statementsOf(
+  context: Context,
+  before: (sql: string) => Promise<unknown> = async () => {},
+): Promise<{ store: Store; statements: string[] }> {
   const store = await context.open()
   const statements: string[] = []
   const { dataSource } = store
@@ -10,8 +13,9 @@ export async function statementsOf(context: Context): Promise<{ store: Store; st
   dataSource.createQueryRunner = (mode) => {
     const runner = create(mode)
     const query = runner.query.bind(runner) as (...all: unknown[]) => Promise<unknown>
-    const watched = (sql: string, ...rest: unknown[]) => {
+    const watched = async (sql: string, ...rest: unknown[]) => {
       statements.push(sql)
+      await before(sql)
       return query(sql, ...rest)
     }
     runner.query = watched as typeof runner.query

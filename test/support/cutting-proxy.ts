@@ -1,13 +1,13 @@
 /**
- * A TCP proxy before a MySQL or MariaDB server that cuts connections, at a chosen moment of a COMMIT or at any. It reads
- * along in what the client sends, as far as it needs to see a COMMIT: packets of 3 bytes of length, 1 of sequence, and a
- * body that for a query is 0x03, perhaps two bytes of query attributes, and the statement.
+ * A TCP proxy before a MySQL or MariaDB server that cuts connections, at a chosen moment of a statement or at any. It
+ * reads along in what the client sends, as far as it needs to see a COMMIT: packets of 3 bytes of length, 1 of sequence,
+ * and a body that for a query is 0x03, perhaps two bytes of query attributes, and the statement.
  */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { pause } from './timing'
 
 /**
- * When a COMMIT is cut: before the server gets it; when it has been sent on, whatever becomes of it; once the server's
+ * When a statement is cut: before the server gets it; when it has been sent on, whatever becomes of it; once the server's
  * answer is there, which the client never sees.
  */
 export type Moment = 'before' | 'during' | 'after'
@@ -21,8 +21,9 @@ export class CuttingProxy {
   readonly #server: Server
   readonly #target: { host: string; port: number }
   readonly #pairs = new Set<Pair>()
-  /** The moments of the COMMITs to come; those beyond are let through. */
+  /** The moments of the statements to come that are cut; those beyond are let through. */
   #moments: Moment[] = []
+  #isIt: (sql: string) => boolean = isCommit
   #cut: () => void = () => {}
   #refusing = false
   #stalled = false
@@ -56,6 +57,12 @@ export class CuttingProxy {
 
   /** Cuts the next COMMITs, one for each moment; resolves when the last of them was cut. */
   cutCommits(...moments: Moment[]): Promise<void> {
+    return this.cutStatements(isCommit, ...moments)
+  }
+
+  /** The same of the statements that are meant, where they come in one piece. */
+  cutStatements(isIt: (sql: string) => boolean, ...moments: Moment[]): Promise<void> {
+    this.#isIt = isIt
     this.#moments = moments
     if (moments.length === 0) return Promise.resolve()
     return new Promise((resolve) => {
@@ -130,9 +137,9 @@ export class CuttingProxy {
     const end = () => this.#end(pair)
     for (const socket of [client, pair.server]) socket.on('error', end).on('close', end)
     let isLost = false
-    const isCommit = commitFinder()
+    const isMet = statementFinder((sql) => this.#moments.length > 0 && this.#isIt(sql))
     client.on('data', (chunk) => {
-      const moment = isCommit(chunk) ? this.#moments.shift() : undefined
+      const moment = isMet(chunk) ? this.#moments.shift() : undefined
       if (moment !== 'before') pair.server.write(chunk)
       if (moment === 'after') isLost = true
       else if (moment !== undefined) this.#cutNow(pair)
@@ -158,8 +165,8 @@ export class CuttingProxy {
   }
 }
 
-/** Whether a COMMIT comes to its end in a chunk of what a client sends. */
-function commitFinder(): (chunk: Buffer) => boolean {
+/** Whether such a statement comes to its end in a chunk of what a client sends. */
+function statementFinder(isIt: (sql: string) => boolean): (chunk: Buffer) => boolean {
   let rest = Buffer.alloc(0)
   let skip = 0
   return (chunk) => {
@@ -177,7 +184,7 @@ function commitFinder(): (chunk: Buffer) => boolean {
         break
       }
       if (end > bytes.length) break
-      if (bytes[at + 4] === QUERY && COMMIT.test(bytes.toString('latin1', at + 5, end))) found = true
+      if (bytes[at + 4] === QUERY && isIt(bytes.toString('latin1', at + 5, end).replace(ATTRIBUTES, ''))) found = true
       at = end
     }
     rest = Buffer.from(bytes.subarray(at))
@@ -185,8 +192,10 @@ function commitFinder(): (chunk: Buffer) => boolean {
   }
 }
 
+const isCommit = (sql: string) => sql === 'COMMIT'
+
 const QUERY = 0x03
 /** MySQL's query attributes come first: none of them, in one set. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what the protocol has there
-const COMMIT = /^(?:\x00\x01)?COMMIT$/
+const ATTRIBUTES = /^\x00\x01/
 const LONGEST_COMMIT = 64

@@ -34,7 +34,7 @@ export class QueueCatalog {
   }
 
   async get(queue: string): Promise<Queue.QueueStatus | null> {
-    check.checkSettings(queue, {})
+    check.checkQueue(queue)
     const named = await this.session.read((reader) => namedHead(reader, queue))
     if (named === null) return null
     // Its name may be another queue's by now; then there is nothing to promote for this one.
@@ -53,7 +53,7 @@ export class QueueCatalog {
   }
 
   async deleteQueue(queue: string): Promise<boolean> {
-    check.checkSettings(queue, {})
+    check.checkQueue(queue)
     const head = await dropQueue(this.session, queue)
     if (head !== null) this.memory.forget(head)
     return head !== null

@@ -67,6 +67,10 @@ const PEEK_RULES = rulesOf({
   maxBytes: optional((value) => integerFault(value, 1, Number.MAX_SAFE_INTEGER)),
 })
 
+export function checkQueue(queue: unknown): void {
+  refuse(named('queue', queue))
+}
+
 export function checkSettings(queue: unknown, settings: QueueSettings): void {
   refuse([...named('queue', queue), ...faultsOf(settings, SETTINGS_RULES)])
 }

@@ -186,7 +186,7 @@ async function saveLevels(tx: Tx, levels: ReadonlyMap<string, Level>): Promise<v
   }
 }
 
-/** Whether starts can be given to such messages without waiting; then their levels are locked. */
+/** Whether starts can be given to such messages without waiting; then their levels are locked, those that there are. */
 export async function canAssign(tx: Tx, messages: readonly Omit<Ready, 'messageGroup'>[]): Promise<boolean> {
   const levels = levelsOf(messages.map((message) => ({ ...message, messageGroup: null })))
   if (levels.size === 0 || tx.engine.forUpdateSkipLocked === '') return true

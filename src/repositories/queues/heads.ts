@@ -4,7 +4,7 @@
  * Invariant: whoever makes messages ready holds a shared lock on the queue's row to the end of its transaction, so that
  * changing or dropping a queue waits for them, and nothing is sent to a queue that is gone.
  */
-import type { Reader, Row, Tx } from '../../database/engine'
+import type { Parameter, Reader, Row, Tx } from '../../database/engine'
 import { placeholders } from '../../database/engine'
 import { RecentnError } from '../../errors'
 import type { OnDelete, Queue } from './types'
@@ -63,8 +63,18 @@ export function headOf(row: Row): QueueHead {
   }
 }
 
-export async function readHead(reader: Reader, queue: string, lock = ''): Promise<Read | null> {
-  const [row] = await reader.rows(`SELECT ${headColumns(reader)} FROM queues WHERE queue = ?${lock}`, [queue])
+/** The queue of this name; `lock` is how its row is locked. */
+export function readHead(reader: Reader, queue: string, lock = ''): Promise<Read | null> {
+  return readOne(reader, 'queue', queue, lock)
+}
+
+/** The queue of this id. */
+export function readHeadById(reader: Reader, id: bigint, lock = ''): Promise<Read | null> {
+  return readOne(reader, 'id', id, lock)
+}
+
+async function readOne(reader: Reader, key: 'id' | 'queue', value: Parameter, lock: string): Promise<Read | null> {
+  const [row] = await reader.rows(`SELECT ${headColumns(reader)} FROM queues WHERE ${key} = ?${lock}`, [value])
   return row ? { head: headOf(row), nowMs: Number(row.now_ms) } : null
 }
 
@@ -92,9 +102,20 @@ export async function holdHead(tx: Tx, queue: string): Promise<Read> {
   return { head: heads[0], nowMs }
 }
 
-export async function holdHeadById(tx: Tx, id: bigint): Promise<Read | null> {
-  const [row] = await tx.rows(`SELECT ${headColumns(tx)} FROM queues WHERE id = ?${tx.engine.forShare}`, [id])
-  return row ? { head: headOf(row), nowMs: Number(row.now_ms) } : null
+/**
+ * Claims of a queue are looked at no later than the shortest visibility that a message ever asked for, of those sent to
+ * it or to a queue whose dead letters it takes. So it is lowered along the dead-letter queues, by whoever sends such a
+ * message or names such a queue, and nobody who moves a message has to.
+ */
+export async function lowerShortest(tx: Tx, head: QueueHead, seconds: number): Promise<void> {
+  const { id, deadLetterQueueId, shortestVisibilitySeconds } = head
+  if (shortestVisibilitySeconds <= seconds) return
+  await tx.run(
+    'UPDATE queues SET shortest_visibility_seconds = ?, version = version + 1 WHERE id = ? AND shortest_visibility_seconds > ?',
+    [seconds, id, seconds],
+  )
+  const letters = deadLetterQueueId === null ? null : await readHeadById(tx, deadLetterQueueId, tx.engine.forUpdate)
+  if (letters !== null) await lowerShortest(tx, letters.head, seconds)
 }
 
 export function notFound(queue: string): RecentnError {

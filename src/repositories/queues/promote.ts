@@ -6,7 +6,7 @@ import type { Reader, Session, Tx } from '../../database/engine'
 import { RAN_OUT, ranOutError } from '../../queue-rules'
 import type { OnReady } from './context'
 import { canAssign } from './flows'
-import { holdHeadById, type QueueHead } from './heads'
+import { type QueueHead, readHeadById } from './heads'
 import { IN_LINE, STATE } from './rows'
 import {
   isOutOfReceives,
@@ -53,9 +53,10 @@ export interface Promoted {
 }
 
 /**
- * Promotes a few batches of what is due. Waits for nobody: where another transaction holds a lock that is needed, as one
- * of a user's that has sent to the queue and is still open, it is left for later. Can be repeated, so that it is when a
- * commit was cut off.
+ * Promotes a few batches of what is due. What needs a lock that another transaction holds, as one of a user's that has
+ * sent to the queue or to that of its dead letters and is still open, is left for later. It waits only for who sends the
+ * very first message of a priority there: a row that nobody sees yet can't be passed over. Can be repeated, so that it is
+ * when a commit was cut off.
  */
 export async function promoteQueue(
   session: Session,
@@ -74,25 +75,38 @@ export async function promoteQueue(
 }
 
 async function promoteBatch(tx: Tx, queueId: bigint, onReady: OnReady): Promise<Promoted> {
-  const held = await holdHeadById(tx, queueId)
+  const held = await readHeadById(tx, queueId, tx.engine.forShareSkipLocked)
   if (held === null) return { moved: 0, more: false }
   const { head, nowMs } = held
   const rows: LockedRow[] = []
   for (const state of TIMED) rows.push(...(await lockDue(tx, queueId, state, nowMs)))
   const isHeld = (row: LockedRow) => row.state === STATE.inFlight && row.visibleAtMs > nowMs
   const over = rows.filter((row) => !isHeld(row))
-  const dead = over.filter((row) => row.state === STATE.inFlight && isOutOfReceives(row, head))
-  const ready = over.filter((row) => !dead.includes(row))
+  const dying = over.filter((row) => row.state === STATE.inFlight && isOutOfReceives(row, head))
+  const ready = over.filter((row) => !dying.includes(row))
   await updateRows(tx, 'sort_major = visible_at_ms', rows.filter(isHeld))
-  const becoming = ready.map(({ priority }) => ({ queueId, priority }))
-  const letters = head.deadLetterQueueId
-  if (letters !== null) becoming.push(...dead.map(({ priority }) => ({ queueId: letters, priority })))
-  if (!(await canAssign(tx, becoming))) return { moved: 0, more: false }
+  const letters = await freeLetters(tx, head, dying)
+  const dead = letters === 'in use' ? [] : dying
+  if (!(await areFree(tx, queueId, ready))) return { moved: 0, more: false }
   await sayRanOut(tx, dead)
-  await bury(tx, head, dead, nowMs, onReady)
+  if (letters !== 'in use') await makeDead(tx, letters, dead, nowMs, onReady)
   // The receipt stays: until another receiver has the message, its last one may still delete it.
   await makeReady(tx, head, ready, '', onReady)
-  return { moved: over.length, more: rows.length >= BATCH }
+  return { moved: dead.length + ready.length, more: rows.length >= BATCH && letters !== 'in use' }
+}
+
+/** The queue of the dead letters, held; null where the dead stay. */
+async function freeLetters(tx: Tx, head: QueueHead, dying: readonly LockedRow[]): Promise<QueueHead | null | 'in use'> {
+  const id = head.deadLetterQueueId
+  if (id === null || dying.length === 0) return null
+  const held = await readHeadById(tx, id, tx.engine.forShareSkipLocked)
+  return held !== null && (await areFree(tx, id, dying)) ? held.head : 'in use'
+}
+
+/** Whether the messages can be made ready in that queue without waiting. */
+function areFree(tx: Tx, queueId: bigint, rows: readonly LockedRow[]): Promise<boolean> {
+  const becoming = rows.map(({ priority }) => ({ queueId, priority }))
+  return canAssign(tx, becoming)
 }
 
 /** Why they die, where no receiver has said it. What is said of an earlier death by timeout is out of date. */
@@ -102,16 +116,6 @@ async function sayRanOut(tx: Tx, dead: readonly LockedRow[]): Promise<void> {
     const alike = dead.filter(({ receiveCount }) => receiveCount === receives)
     await updateRows(tx, unsaid, alike, [ranOutError(receives)])
   }
-}
-
-/** To the queue's dead letters, wherever they are. */
-export async function bury(tx: Tx, head: QueueHead, rows: readonly LockedRow[], nowMs: number, onReady: OnReady) {
-  if (rows.length === 0) return
-  const deadLetters = head.deadLetterQueueId === null ? null : await holdHeadById(tx, head.deadLetterQueueId)
-  if (deadLetters?.head.hasLetters === false) {
-    await tx.run('UPDATE queues SET has_letters = 1 WHERE id = ?', [deadLetters.head.id])
-  }
-  await makeDead(tx, deadLetters?.head ?? null, rows, nowMs, onReady)
 }
 
 async function lockDue(tx: Tx, queueId: bigint, state: number, nowMs: number): Promise<LockedRow[]> {

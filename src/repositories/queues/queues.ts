@@ -5,7 +5,17 @@
 import type { Parameter, Reader, Session, Tx } from '../../database/engine'
 import { type Fault, RecentnError } from '../../errors'
 import { nameRange } from '../name-range'
-import { headColumns, headOf, LONGEST_VISIBILITY_SECONDS, type QueueHead, queueOf } from './heads'
+import {
+  headColumns,
+  headOf,
+  LONGEST_VISIBILITY_SECONDS,
+  lowerShortest,
+  type QueueHead,
+  queueOf,
+  type Read,
+  readHead,
+  readHeadById,
+} from './heads'
 import { clearDropped } from './removal'
 import type { Queue, QueueSettings } from './types'
 
@@ -20,29 +30,19 @@ async function lockSettings(tx: Tx): Promise<void> {
   await tx.rows(`SELECT id FROM recentn_schema WHERE id = 1${tx.engine.forUpdate}`)
 }
 
-async function headNamed(reader: Reader, queue: string, lock = ''): Promise<QueueHead | null> {
-  const [row] = await reader.rows(`SELECT ${headColumns(reader)} FROM queues WHERE queue = ?${lock}`, [queue])
-  return row ? headOf(row) : null
-}
-
-async function headNumbered(reader: Reader, id: bigint, lock = ''): Promise<QueueHead | null> {
-  const [row] = await reader.rows(`SELECT ${headColumns(reader)} FROM queues WHERE id = ?${lock}`, [id])
-  return row ? headOf(row) : null
-}
-
 export async function namedHead(reader: Reader, queue: string): Promise<NamedHead | null> {
-  const head = await headNamed(reader, queue)
-  if (head === null) return null
-  const { deadLetterQueueId } = head
-  const letters = deadLetterQueueId === null ? null : await headNumbered(reader, deadLetterQueueId)
+  const read = await readHead(reader, queue)
+  if (read === null) return null
+  const { head } = read
+  const letters = head.deadLetterQueueId === null ? null : await readHeadById(reader, head.deadLetterQueueId)
   const [source] = await reader.rows('SELECT id FROM queues WHERE dead_letter_queue_id = ? LIMIT 1', [head.id])
-  return { head, deadLetterQueue: letters?.queue ?? null, isDeadLetterQueue: source !== undefined }
+  return { head, deadLetterQueue: letters?.head.queue ?? null, isDeadLetterQueue: source !== undefined }
 }
 
 export async function putQueue(tx: Tx, queue: string, settings: QueueSettings): Promise<Queue & { created: boolean }> {
   await lockSettings(tx)
   // With locks: a snapshot of the caller's transaction may be older than the lock on the settings.
-  const before = await headNamed(tx, queue, tx.engine.forUpdate)
+  const before = await readHead(tx, queue, tx.engine.forUpdate)
   const name = settings.deadLetterQueue ?? null
   const letters = name === null ? null : await deadLetters(tx, queue, name)
   const values: Record<string, Parameter> = {
@@ -56,13 +56,17 @@ export async function putQueue(tx: Tx, queue: string, settings: QueueSettings): 
   const columns = Object.keys(values)
   if (before !== null) {
     const sets = columns.map((column) => `${column} = ?`).join(', ')
-    await tx.run(`UPDATE queues SET ${sets}, version = version + 1 WHERE id = ?`, [...Object.values(values), before.id])
+    await tx.run(`UPDATE queues SET ${sets}, version = version + 1 WHERE id = ?`, [
+      ...Object.values(values),
+      before.head.id,
+    ])
   } else {
     const all = [...columns, 'queue', 'version', 'cycled', 'shortest_visibility_seconds', 'created_at_ms']
     const marks = [...columns.map(() => '?'), '?', '1', '0', String(LONGEST_VISIBILITY_SECONDS), tx.now].join(', ')
     await tx.run(`INSERT INTO queues (${all.join(', ')}) VALUES (${marks})`, [...Object.values(values), queue])
   }
-  const head = (await headNamed(tx, queue)) as QueueHead
+  const { head } = (await readHead(tx, queue, tx.engine.forShare)) as Read
+  if (letters !== null) await takeLetters(tx, letters, head)
   return { ...queueOf(head, letters?.queue ?? null), created: before === null }
 }
 
@@ -74,16 +78,22 @@ async function deadLetters(tx: Tx, queue: string, name: string): Promise<QueueHe
       faults: faults('closes a circle'),
     })
   if (name === queue) throw circle()
-  const first = await headNamed(tx, name, tx.engine.forShare)
+  const first = await readHead(tx, name, tx.engine.forShare)
   if (first === null) {
     const detail = `There is no queue ${JSON.stringify(name)}`
     throw new RecentnError('queue_not_found', detail, { faults: faults('is no queue') })
   }
-  for (let next: QueueHead | null = first; next?.deadLetterQueueId; ) {
-    next = await headNumbered(tx, next.deadLetterQueueId, tx.engine.forShare)
-    if (next?.queue === queue) throw circle()
+  for (let next: Read | null = first; next?.head.deadLetterQueueId; ) {
+    next = await readHeadById(tx, next.head.deadLetterQueueId, tx.engine.forShare)
+    if (next?.head.queue === queue) throw circle()
   }
-  return first
+  return first.head
+}
+
+/** Makes `letters` ready for dead letters of `source`, so that nobody who buries one has to change it. */
+async function takeLetters(tx: Tx, letters: QueueHead, source: QueueHead): Promise<void> {
+  if (!letters.hasLetters) await tx.run('UPDATE queues SET has_letters = 1 WHERE id = ?', [letters.id])
+  await lowerShortest(tx, letters, source.shortestVisibilitySeconds)
 }
 
 export async function listHeads(
@@ -118,9 +128,9 @@ export async function dropQueue(session: Session, queue: string): Promise<QueueH
 
 async function dropHead(tx: Tx, queue: string): Promise<QueueHead | null> {
   await lockSettings(tx)
-  const [row] = await tx.rows(`SELECT ${headColumns(tx)} FROM queues WHERE queue = ?${tx.engine.forUpdate}`, [queue])
-  if (!row) return null
-  const head = headOf(row)
+  const read = await readHead(tx, queue, tx.engine.forUpdate)
+  if (read === null) return null
+  const { head } = read
   const [other] = await tx.rows(
     `SELECT queue FROM queues WHERE dead_letter_queue_id = ? ORDER BY queue LIMIT 1${tx.engine.forShare}`,
     [head.id],

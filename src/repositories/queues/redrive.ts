@@ -1,15 +1,18 @@
 /** Sending dead messages back to where they came from, in small transactions. */
 import type { Session, Tx } from '../../database/engine'
 import type { OnReady } from './context'
-import { holdHead, holdHeadById, notFound, readHead } from './heads'
+import { holdHead, notFound, readHead, readHeadById } from './heads'
 import { IN_LINE, NO_RECEIPT, STATE } from './rows'
 import { type LockedRow, lockedColumns, lockedOf, makeReady, updateRows } from './transitions'
 
 const BATCH = 200
 
-/** Lines of the queue in which messages may be redriven: its own dead, and the dead letters of others. */
+/**
+ * Lines of the queue in which messages may be redriven: its own dead, and the dead letters of others. Time makes ready
+ * what is delayed: who looks among the ready first would miss it.
+ */
 const OWN = { state: STATE.dead, where: '' }
-const LETTERS = [STATE.ready, STATE.delayed, STATE.dead].map((state) => ({
+const LETTERS = [STATE.delayed, STATE.ready, STATE.dead].map((state) => ({
   state,
   where: ' AND source_queue_id IS NOT NULL',
 }))
@@ -73,7 +76,7 @@ async function redriveBatch(
   let moved = 0
   const back = `, receive_count = 0, receipt = '${NO_RECEIPT}', source_queue_id = NULL, visible_at_ms = ${nowMs}`
   for (const [source, group] of bySource(rows)) {
-    const target = source === null ? { head } : await holdHeadById(tx, source)
+    const target = source === null ? { head } : await readHeadById(tx, source, engine.forShare)
     if (target === null) {
       // They can't go back any more, and are this queue's own from now on.
       await updateRows(tx, 'source_queue_id = NULL', group)

@@ -13,6 +13,9 @@ const BATCH = 500
 /** What stands together in the primary key or in the index of claims. */
 type Line = { queueId: bigint; state: number } | { queueId: bigint; archived: true }
 
+/** Time makes ready what is delayed, perhaps in front of where it was looked before: so the ready ones are last. */
+const WAITING = [STATE.delayed, STATE.ready]
+
 /** Drops what is ready and delayed when the call arrives. */
 export function purgeQueue(session: Session, queue: string): Promise<number> {
   return session.whole(async (whole) => {
@@ -23,8 +26,7 @@ export function purgeQueue(session: Session, queue: string): Promise<number> {
       return [read.head, BigInt((row?.id as string | null) ?? 0)]
     })
     let deleted = 0
-    for (const state of [STATE.ready, STATE.delayed])
-      deleted += await removeLine(whole, { queueId: head.id, state }, last)
+    for (const state of WAITING) deleted += await removeLine(whole, { queueId: head.id, state }, last)
     return deleted
   })
 }

@@ -160,7 +160,7 @@ export class QueueRepository extends QueueCatalog implements Queue.Queues {
   }
 
   async purge(queue: string): Promise<{ deleted: number }> {
-    check.checkSettings(queue, {})
+    check.checkQueue(queue)
     // What is due is ready, whoever has seen to it or not.
     await this.promoted(queue)
     return { deleted: await purgeQueue(this.session, queue) }

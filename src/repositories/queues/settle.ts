@@ -5,14 +5,14 @@
 import { type Parameter, placeholders, type Reader, type Statements, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
 import type { OnReady } from './context'
-import { holdHead, type QueueHead } from './heads'
-import { bury } from './promote'
+import { holdHead, type QueueHead, readHeadById } from './heads'
 import { MAX_IDS, MAX_REMOVED, NO_RECEIPT, type Receipt, STATE } from './rows'
 import {
   isOutOfReceives,
   type LockedRow,
   lockedColumns,
   lockedOf,
+  makeDead,
   makeDelayed,
   makeReady,
   updateRows,
@@ -21,52 +21,78 @@ import {
 /** The receipts that did it: a message may be named by an old one as well. */
 export type Settled = Set<string>
 
-/**
- * Removes, adding to `settled`; false when the head has changed since it was read. `again`: an earlier try may have done
- * a part of it without our knowing.
- */
+/** What the tries of one removal know. */
+export interface Removal {
+  settled: Settled
+  /** In a DELETE of which it is not known what it did: what is gone of them, that one has removed. */
+  unsure: Set<string>
+}
+
+/** Removes, adding to what is settled; false when the head has changed since it was read. */
 export async function removeAll(
   statements: Statements,
   head: QueueHead,
   receipts: readonly Receipt[],
-  again: boolean,
-  settled: Settled,
+  removal: Removal,
 ): Promise<boolean> {
-  const left = receipts.filter(({ receipt }) => !settled.has(receipt))
+  const left = receipts.filter(({ receipt }) => !removal.settled.has(receipt))
   for (const chunk of chunksOf(left, MAX_REMOVED)) {
-    const removed = await removeSome(statements, head, chunk)
-    for (const receipt of removed) settled.add(receipt)
+    const removed = await removeSome(statements, head, chunk, removal.unsure)
+    for (const receipt of removed) removal.settled.add(receipt)
     if (removed.length < chunk.length && !(await isCurrent(statements, head))) return false
-    if (!again) continue
-    const there = await idsThere(statements, chunk)
-    for (const { id, receipt } of chunk) if (!there.has(id)) settled.add(receipt)
   }
   return true
 }
 
-async function removeSome(statements: Statements, head: QueueHead, receipts: readonly Receipt[]): Promise<string[]> {
-  const remove = (list: readonly Receipt[]) => {
-    const { where, parameters } = held(list)
-    const sql =
-      `DELETE FROM queue_messages WHERE ${where} AND queue_id = ${head.id} ` +
-      `AND (SELECT version FROM queues WHERE id = ${head.id}) = ${head.version}`
-    return { sql, parameters }
-  }
+/**
+ * What an earlier try may have removed is looked for once this one's DELETE has waited for it. An error but a lost
+ * connection leaves nothing removed: what is gone after that, somebody else has removed.
+ */
+async function removeSome(
+  statements: Statements,
+  head: QueueHead,
+  receipts: readonly Receipt[],
+  unsure: Set<string>,
+): Promise<string[]> {
+  const earlier = receipts.filter(({ receipt }) => unsure.has(receipt))
+  const { engine } = statements
+  // How many were removed is told, not which: what is not there is left out before.
+  const isTold = engine.returning || receipts.length === 1
+  const list = isTold ? receipts : await receiptsThere(statements, receipts)
+  for (const { receipt } of list) unsure.add(receipt)
+  const removed = await removeListed(statements, head, list).catch((error: unknown) => {
+    if (engine.failure(error) !== 'lost') {
+      for (const { receipt } of list) unsure.delete(receipt)
+      for (const { receipt } of earlier) unsure.add(receipt)
+    }
+    throw error
+  })
+  const left = earlier.filter(({ receipt }) => !removed.includes(receipt))
+  const gone = left.length === 0 ? [] : await goneOf(statements, left)
+  for (const { receipt } of receipts) unsure.delete(receipt)
+  return [...removed, ...gone]
+}
+
+async function removeListed(statements: Statements, head: QueueHead, list: readonly Receipt[]): Promise<string[]> {
+  if (list.length === 0) return []
+  const { where, parameters } = held(list)
+  const sql =
+    `DELETE FROM queue_messages WHERE ${where} AND queue_id = ${head.id} ` +
+    `AND (SELECT version FROM queues WHERE id = ${head.id}) = ${head.version}`
   if (statements.engine.returning) {
-    const { sql, parameters } = remove(receipts)
     const rows = await statements.rows(`${sql} RETURNING receipt`, parameters)
     return rows.map(({ receipt }) => receipt as string)
   }
-  // How many were removed is told, not which: what is not there is left out before.
-  const list = receipts.length === 1 ? receipts : await receiptsThere(statements, receipts)
-  if (list.length === 0) return []
-  const { sql, parameters } = remove(list)
   const removed = await statements.run(sql, parameters)
   if (removed === list.length) return list.map(({ receipt }) => receipt)
-  if (list.length === 1) return []
   // Somebody was faster with some of them: those that are still there others have claimed.
-  const there = await idsThere(statements, list)
-  return list.filter(({ id }) => !there.has(id)).map(({ receipt }) => receipt)
+  return list.length === 1 ? [] : goneOf(statements, list)
+}
+
+/** Those whose messages are no more. */
+async function goneOf(reader: Reader, receipts: readonly Receipt[]): Promise<string[]> {
+  const there = await idsThere(reader, receipts)
+  return receipts.filter(({ id }) => !there.has(id)).map(({ receipt }) => receipt)
 }
 
 async function receiptsThere(reader: Reader, receipts: readonly Receipt[]): Promise<Receipt[]> {
@@ -165,6 +191,13 @@ export async function releaseAll(
   if (delayMs > 0) await makeDelayed(tx, again, nowMs + delayMs)
   else await makeReady(tx, head, again, `, visible_at_ms = ${nowMs}, receipt = '${NO_RECEIPT}'`, onReady)
   return receiptsOf(rows)
+}
+
+async function bury(tx: Tx, head: QueueHead, rows: readonly LockedRow[], nowMs: number, onReady: OnReady) {
+  if (rows.length === 0) return
+  const id = head.deadLetterQueueId
+  const letters = id === null ? null : await readHeadById(tx, id, tx.engine.forShare)
+  await makeDead(tx, letters?.head ?? null, rows, nowMs, onReady)
 }
 
 /** As if they had not been claimed: ready where they stood, with one receive less. */

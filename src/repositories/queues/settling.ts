@@ -57,18 +57,17 @@ export async function removeHeld(
   queue: string,
   receipts: readonly Receipt[],
 ): Promise<Settled> {
-  let tries = 0
   const settled: Settled = new Set()
+  const unsure = new Set<string>()
   const removed = await session.separately(async (statements) => {
-    tries++
     if (!statements.separate) {
       settled.clear()
-      tries = 1
+      unsure.clear()
     }
     for (;;) {
       const head = await memory.headOf(statements, queue)
       if (head.onDelete === 'archive') return null
-      if (await removeAll(statements, head, receipts, tries > 1, settled)) return settled
+      if (await removeAll(statements, head, receipts, { settled, unsure })) return settled
       await memory.refresh(statements, queue)
     }
   })

@@ -5,7 +5,7 @@
  * Invariant: a receipt is in one statement at a time, so that of two calls with the same receipt one is told that it
  * did it, and the other that it was too late.
  */
-import type { Receipt } from '../../repositories/queues/rows'
+import { MAX_REMOVED, type Receipt } from '../../repositories/queues/rows'
 import { isShared, Pending } from './pending'
 
 export interface SettleBatcherOptions {
@@ -33,8 +33,11 @@ interface Kind {
   receipts: Set<string>
 }
 
-/** Receipts of one statement, unless one call has more. */
-const MAX_RECEIPTS = 1000
+/**
+ * Receipts that go together, unless one call has more: no more than one statement deletes, so that no caller is told of
+ * a failure that came after the caller's own were done.
+ */
+const MAX_RECEIPTS = MAX_REMOVED
 
 export class SettleBatcher {
   readonly #options: SettleBatcherOptions

@@ -1,12 +1,20 @@
 /** What stands in the way of queues: a user's open transaction, an old memory, a garbled handle, much at once. */
-import { attachStore } from '../../../src/index'
+import type { DataSource } from 'typeorm'
+import { attachStore, type Store } from '../../../src/index'
 import { SOON_MS } from '../../support/timing'
-import { type Context, eventually, refusal, userSource } from '../context'
+import { type Context, eventually, refusal, sleep, userSource } from '../context'
 import { bodiesOf, handlesOf, queueTools, range, timed } from './tools'
 
-interface Connection {
-  query(sql: string): void
+/** Runs the statement on each connection to come. */
+function eachConnection({ driver }: DataSource, statement: string): void {
+  const { pool } = driver as unknown as {
+    pool: { on(event: string, work: (one: { query(sql: string): void }) => void): void }
+  }
+  pool.on('connection', (connection) => connection.query(statement))
 }
+
+/** A statement that waits for a lock takes so long at least. */
+const LOCK_WAIT_MS = 4_500
 
 export function describeQueuesInTheWay(context: Context): void {
   const queues = () => context.store.queues
@@ -43,6 +51,111 @@ export function describeQueuesInTheWay(context: Context): void {
         expect(await queues().receive(busy, { max: 5 })).toHaveLength(1)
       },
       20_000,
+    )
+
+    /** Runs `test` while a transaction of a user's, which has done `work`, is open. */
+    async function whileOpen(work: (held: Store['queues']) => Promise<unknown>, test: () => Promise<void>) {
+      const runner = context.store.dataSource.createQueryRunner()
+      await runner.startTransaction()
+      try {
+        await work(context.store.within(runner).queues as Store['queues'])
+        await test()
+      } finally {
+        await runner.rollbackTransaction()
+        await runner.release()
+      }
+    }
+
+    /** A queue with messages of two priorities of which one is about to die, while the other comes back. */
+    async function nearDeath(letters: string) {
+      const queue = await made({ visibilityTimeoutSeconds: 1, maxReceives: 9, deadLetterQueue: letters })
+      await queues().send(queue, 'dying', { maxReceives: 1 })
+      await queues().send(queue, 'back', { priority: 1 })
+      expect(await queues().receive(queue, { max: 2 })).toHaveLength(2)
+      pass(2)
+      return queue
+    }
+
+    onServers('who looks at what is due waits for no open transaction that changes the queue', async () => {
+      const queue = await madeOf(2, { visibilityTimeoutSeconds: 1 })
+      await queues().receive(queue, { max: 2 })
+      pass(2)
+      await whileOpen(
+        (held) => held.put(queue, { maxReceives: 7 }),
+        async () => {
+          const { answer, ms } = await timed(queues().peek(queue, { state: 'in-flight' }))
+          expect([bodiesOf(answer.messages), ms < LOCK_WAIT_MS]).toEqual([[1, 2], true])
+        },
+      )
+      expect(await queues().receive(queue, { max: 5 })).toHaveLength(2)
+    })
+
+    onServers('an open transaction that has sent to the dead-letter queue keeps nobody waiting', async () => {
+      const letters = await made()
+      const queue = await nearDeath(letters)
+      await whileOpen(
+        // Delayed, or of another priority, it holds nothing that a dead letter needs.
+        (held) =>
+          held.sendMany(letters, [
+            { body: 1, delaySeconds: 100 },
+            { body: 2, priority: 5 },
+          ]),
+        async () => {
+          const { answer, ms } = await timed(queues().receive(queue, { max: 5 }))
+          expect([bodiesOf(answer), ms < LOCK_WAIT_MS]).toEqual([['back'], true])
+          expect(bodiesOf((await queues().peek(letters)).messages)).toEqual(['dying'])
+        },
+      )
+    })
+
+    onServers(
+      'what is to die waits for an open transaction that has sent there alike, and nothing else does',
+      async () => {
+        const letters = await madeOf(1, { paused: true })
+        const queue = await nearDeath(letters)
+        await whileOpen(
+          (held) => held.send(letters, 'open'),
+          async () => {
+            const { answer, ms } = await timed(queues().receive(queue, { max: 5 }))
+            expect([bodiesOf(answer), ms < LOCK_WAIT_MS]).toEqual([['back'], true])
+            expect(bodiesOf((await queues().peek(letters)).messages)).toEqual([1])
+          },
+        )
+        await queues().peek(queue)
+        expect(bodiesOf((await queues().peek(letters)).messages)).toEqual([1, 'dying'])
+      },
+    )
+
+    onServers(
+      'who was late is told so, however long the delete has waited for that of the one who was not',
+      async () => {
+        const source = userSource(context.url)
+        await source.initialize()
+        context.afterwards(() => source.destroy())
+        const soon = 'SET SESSION innodb_lock_wait_timeout = 1'
+        eachConnection(source, soon)
+        await source.query(soon) // by the connection that was there before
+        const late = await attachStore(source, { sweep: false, publish: false })
+        context.afterwards(() => late.close())
+        for (const count of [1, 2]) {
+          const queue = await madeOf(count)
+          const old = handlesOf(await queues().receive(queue, { max: count }))
+          pass(31)
+          const good = handlesOf(await queues().receive(queue, { max: count }))
+          const runner = context.store.dataSource.createQueryRunner()
+          await runner.startTransaction()
+          const { deleted } = await context.store.within(runner).queues.delete(queue, good)
+          const told = late.queues.delete(queue, old)
+          await sleep(1_500) // its first try has waited in vain, the second one waits
+          await runner.commitTransaction()
+          await runner.release()
+          expect(deleted).toEqual(good)
+          expect(await told).toEqual({
+            deleted: [],
+            failed: old.map((receiptHandle) => ({ receiptHandle, code: 'stale_receipt' })),
+          })
+        }
+      },
     )
 
     it('a receiver round and round knows a queue that was made anew', async () => {
@@ -122,10 +235,7 @@ export function describeQueuesInTheWay(context: Context): void {
       const source = userSource(context.url)
       await source.initialize()
       context.afterwards(() => source.destroy())
-      const { pool } = source.driver as unknown as {
-        pool: { on(event: string, work: (one: Connection) => void): void }
-      }
-      pool.on('connection', (connection) => connection.query('SET SESSION autocommit = 0'))
+      eachConnection(source, 'SET SESSION autocommit = 0')
       const first = source.createQueryRunner() // the connection that was there before
       await first.connect()
       try {

@@ -4,6 +4,7 @@ import { describeQueueArchives } from './archive'
 import { describeQueueAttributes } from './attributes'
 import { describeQueueBatching } from './batching'
 import { describeQueueBodies } from './bodies'
+import { describeQueueCutOffs } from './cut-off'
 import { describeQueueCycles } from './cycle'
 import { describeQueueDeadLetters } from './dead-letters'
 import { describeQueueExplain } from './explain'
@@ -11,6 +12,7 @@ import { describeQueueFairness } from './fairness'
 import { describeQueueHandles } from './handles'
 import { describeQueuesInTheWay } from './in-the-way'
 import { describeQueueLetters } from './letters'
+import { describeQueuesMidway } from './midway'
 import { describeQueueNames } from './names'
 import { describeQueueOrder } from './order'
 import { describeQueuePeeks } from './peek'
@@ -42,4 +44,6 @@ export function describeQueues(engine: EngineName): void {
   describeQueueBatching(context)
   describeQueueExplain(context)
   describeQueuesInTheWay(context)
+  describeQueuesMidway(context)
+  describeQueueCutOffs(context)
 }

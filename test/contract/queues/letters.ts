@@ -147,6 +147,70 @@ export function describeQueueLetters(context: Context): void {
     })
   })
 
+  describe('queues: a dead letter with a visibility timeout of its own', () => {
+    const FIVE = { visibilityTimeoutSeconds: 5 }
+    const HOUR = { visibilityTimeoutSeconds: 3600 }
+
+    /** The message is handed out once more as soon as its own five seconds are over, whoever asks. */
+    async function comesBackSoon(queue: string, { queues: asked } = context.store) {
+      const [held, ...more] = await asked.receive(queue, { max: 10 })
+      expect(more).toEqual([])
+      expect((held?.visibleAt.getTime() ?? 0) - (held?.receivedAt.getTime() ?? 0)).toBe(5_000)
+      pass(4)
+      expect(await asked.receive(queue)).toEqual([])
+      pass(2)
+      expect(await asked.receive(queue)).toMatchObject([{ id: held?.id, receiveCount: (held?.receiveCount ?? 0) + 1 }])
+    }
+
+    it.each(['timeout', 'release'])('comes back after it among the dead letters and at home: %s', async (way) => {
+      const letters = await made(HOUR)
+      const queue = await made({ ...HOUR, maxReceives: 1, deadLetterQueue: letters })
+      // A process that knows the dead-letter queue as it was before.
+      const other = context.engine === 'sqlite' ? context.store : await context.open()
+      await filled(letters, 1)
+      const [before] = await other.queues.receive(letters)
+      await other.queues.delete(letters, before?.receiptHandle ?? '')
+      await queues().send(queue, 1, FIVE)
+      const { receiptHandle } = await one(queue)
+      if (way === 'release') await queues().release(queue, receiptHandle, { dead: true })
+      else pass(6)
+      await queues().peek(queue)
+      await comesBackSoon(letters, other)
+      pass(6)
+      expect(await queues().redrive(letters)).toEqual({ moved: 1 })
+      await queues().put(queue, HOUR)
+      await comesBackSoon(queue)
+    })
+
+    it('comes back after it, whenever the queue was named, and further on', async () => {
+      const [last, letters, queue] = [await made(HOUR), await made(HOUR), await made(HOUR)]
+      await queues().send(queue, 1, FIVE)
+      await queues().put(letters, { ...HOUR, deadLetterQueue: last })
+      await queues().put(queue, { ...HOUR, deadLetterQueue: letters })
+      for (const from of [queue, letters]) await queues().release(from, (await one(from)).receiptHandle, { dead: true })
+      await comesBackSoon(last)
+    })
+
+    it('comes back after it where the queues are chained first', async () => {
+      const last = await made(HOUR)
+      const letters = await made({ ...HOUR, deadLetterQueue: last })
+      const queue = await made({ ...HOUR, deadLetterQueue: letters })
+      await queues().send(queue, 1, FIVE)
+      for (const from of [queue, letters]) await queues().release(from, (await one(from)).receiptHandle, { dead: true })
+      await comesBackSoon(last)
+    })
+
+    it('comes back after it where its queue is gone', async () => {
+      const letters = await made(HOUR)
+      const queue = await made({ ...HOUR, deadLetterQueue: letters })
+      await queues().send(queue, 1, FIVE)
+      await queues().release(queue, (await one(queue)).receiptHandle, { dead: true })
+      await queues().deleteQueue(queue)
+      expect(await queues().redrive(letters)).toEqual({ moved: 0 })
+      await comesBackSoon(letters)
+    })
+  })
+
   describe('queues: why a message died', () => {
     const sentence = (receives: string) => `The visibility timeout ran out after ${receives}.`
 
