@@ -60,6 +60,8 @@ export async function takeReady(context: QueueContext, request: TakeRequest): Pr
   const taken = await claim(context, request)
   const { rows } = taken
   if (rows.length === max || looked) return taken
+  // What was claimed for no time is due by now, and nothing is twice in one batch: what else is due waits for the next.
+  if (rows.length > 0 && lookSeconds(taken.head, request.visibilityTimeoutSeconds) === 0) return taken
   // What was claimed is somebody's by now, whatever happens to the rest.
   const keep = (error: unknown) => {
     if (rows.length === 0) throw error

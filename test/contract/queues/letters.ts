@@ -1,4 +1,4 @@
-import type { MessageCounts } from '../../../src/repositories/queues/types'
+import type { MessageCounts, QueueSettings } from '../../../src/repositories/queues/types'
 import type { Context } from '../context'
 import { handlesOf, messageIds, queueTools } from './tools'
 
@@ -144,6 +144,36 @@ export function describeQueueLetters(context: Context): void {
       await queues().release(queue, dead ?? '', { dead: true })
       await queues().delete(queue, archived ?? '')
       for (const { id } of received) expect((await queues().getMessage(queue, id))?.deadLetterFrom).toBeNull()
+    })
+  })
+
+  describe('queues: a message’s own limit of receives', () => {
+    /** A letter that allowed itself one receive, and so died of it. */
+    async function letter(settings: QueueSettings) {
+      const letters = await made(settings)
+      const queue = await made({ deadLetterQueue: letters })
+      const [id] = (await filled(queue, 1, () => ({ maxReceives: 1 }))) as [bigint]
+      await queues().release(queue, (await one(queue)).receiptHandle)
+      return { queue, letters, id }
+    }
+
+    it('is not shown of a letter that was archived, where it did not hold', async () => {
+      const { letters, id } = await letter({ maxReceives: 7, onDelete: 'archive' })
+      const received = await one(letters)
+      await queues().delete(letters, received.receiptHandle)
+      const archived = await queues().getMessage(letters, id)
+      expect([received.maxReceives, archived?.state, archived?.maxReceives]).toEqual([7, 'archived', 7])
+    })
+
+    it('does not hold for a letter that a redrive left because its queue is gone', async () => {
+      const { queue, letters, id } = await letter({})
+      await queues().deleteQueue(queue)
+      expect(await queues().redrive(letters)).toEqual({ moved: 0 })
+      for (const receiveCount of [1, 2, 3]) {
+        const received = await one(letters)
+        expect(received).toMatchObject({ id, receiveCount, maxReceives: 0 })
+        await queues().release(letters, received.receiptHandle)
+      }
     })
   })
 
