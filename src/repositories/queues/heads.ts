@@ -97,6 +97,14 @@ export async function holdHeadById(tx: Tx, id: bigint): Promise<Read | null> {
   return row ? { head: headOf(row), nowMs: Number(row.now_ms) } : null
 }
 
+/** A claim is looked at no later than the shortest visibility that a message which came to its queue ever asked for. */
+export async function lowerShortest(tx: Tx, queueId: bigint, seconds: number): Promise<void> {
+  await tx.run(
+    'UPDATE queues SET shortest_visibility_seconds = ?, version = version + 1 WHERE id = ? AND shortest_visibility_seconds > ?',
+    [seconds, queueId, seconds],
+  )
+}
+
 export function notFound(queue: string): RecentnError {
   return new RecentnError('queue_not_found', `There is no queue ${JSON.stringify(queue)}`)
 }

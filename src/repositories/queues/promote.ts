@@ -6,7 +6,7 @@ import type { Reader, Session, Tx } from '../../database/engine'
 import { RAN_OUT, ranOutError } from '../../queue-rules'
 import type { OnReady } from './context'
 import { canAssign } from './flows'
-import { holdHeadById, type QueueHead } from './heads'
+import { holdHeadById, lowerShortest, type QueueHead } from './heads'
 import { IN_LINE, STATE } from './rows'
 import {
   isOutOfReceives,
@@ -32,9 +32,12 @@ function dueSql(reader: Reader, queueId: string): string {
   return TIMED.map((state) => `${due(state)} IS NOT NULL`).join(' OR ')
 }
 
-export async function isDue(reader: Reader, queueId: bigint): Promise<boolean> {
-  const [row] = await reader.rows(`SELECT CASE WHEN ${dueSql(reader, String(queueId))} THEN 1 ELSE 0 END AS due`)
-  return Number(row?.due) === 1
+/** Whether something is; null when the queue is gone. */
+export async function isDue(reader: Reader, queueId: bigint): Promise<boolean | null> {
+  const [row] = await reader.rows(
+    `SELECT CASE WHEN ${dueSql(reader, String(queueId))} THEN 1 ELSE 0 END AS due FROM queues WHERE id = ${queueId}`,
+  )
+  return row === undefined ? null : Number(row.due) === 1
 }
 
 /** The queues with something to do. */
@@ -107,11 +110,15 @@ async function sayRanOut(tx: Tx, dead: readonly LockedRow[]): Promise<void> {
 /** To the queue's dead letters, wherever they are. */
 export async function bury(tx: Tx, head: QueueHead, rows: readonly LockedRow[], nowMs: number, onReady: OnReady) {
   if (rows.length === 0) return
-  const deadLetters = head.deadLetterQueueId === null ? null : await holdHeadById(tx, head.deadLetterQueueId)
-  if (deadLetters?.head.hasLetters === false) {
-    await tx.run('UPDATE queues SET has_letters = 1 WHERE id = ?', [deadLetters.head.id])
+  const held = head.deadLetterQueueId === null ? null : await holdHeadById(tx, head.deadLetterQueueId)
+  const letters = held?.head ?? null
+  if (letters?.hasLetters === false) await tx.run('UPDATE queues SET has_letters = 1 WHERE id = ?', [letters.id])
+  if (letters !== null) {
+    // They keep their own visibility there.
+    const shortest = Math.min(...rows.map((row) => row.visibilityTimeoutSeconds ?? Number.POSITIVE_INFINITY))
+    if (shortest < letters.shortestVisibilitySeconds) await lowerShortest(tx, letters.id, shortest)
   }
-  await makeDead(tx, deadLetters?.head ?? null, rows, nowMs, onReady)
+  await makeDead(tx, letters, rows, nowMs, onReady)
 }
 
 async function lockDue(tx: Tx, queueId: bigint, state: number, nowMs: number): Promise<LockedRow[]> {

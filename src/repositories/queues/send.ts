@@ -9,7 +9,7 @@ import type { RecentnError } from '../../errors'
 import { chunksBySize, chunksOf } from '../chunks'
 import type { OnReady } from './context'
 import { assignStarts, urgencyOf } from './flows'
-import { CYCLED, type Held, holdHeads, notFound, type QueueHead } from './heads'
+import { CYCLED, type Held, holdHeads, lowerShortest, notFound, type QueueHead } from './heads'
 import { STATE } from './rows'
 import type { Sent } from './types'
 
@@ -91,7 +91,7 @@ export async function sendAll(
   const all = outcomes.flatMap((outcome) => outcome ?? [])
   const dedups = await findDuplicates(tx, all, nowMs)
   const news = all.filter(({ sent }) => sent)
-  await lowerShortest(tx, news)
+  await lowerVisibilities(tx, news)
   const ready = news.filter(({ row }) => row.delayMs === 0)
   await giveStarts(tx, ready, new Map(ahead))
   await insertMessages(tx, news, held)
@@ -184,8 +184,7 @@ async function saveDedups(tx: Tx, firsts: readonly Sending[], nowMs: number): Pr
   }
 }
 
-/** A claim is looked at no later than the shortest visibility that a message of its queue ever asked for. */
-async function lowerShortest(tx: Tx, news: readonly Sending[]): Promise<void> {
+async function lowerVisibilities(tx: Tx, news: readonly Sending[]): Promise<void> {
   const shortest = new Map<bigint, number>()
   for (const { head, row } of news) {
     const asked = row.visibilityTimeoutSeconds
@@ -193,12 +192,7 @@ async function lowerShortest(tx: Tx, news: readonly Sending[]): Promise<void> {
     const known = shortest.get(head.id) ?? head.shortestVisibilitySeconds
     if (asked < known) shortest.set(head.id, asked)
   }
-  for (const [id, seconds] of shortest) {
-    await tx.run(
-      'UPDATE queues SET shortest_visibility_seconds = ?, version = version + 1 WHERE id = ? AND shortest_visibility_seconds > ?',
-      [seconds, id, seconds],
-    )
-  }
+  for (const [id, seconds] of shortest) await lowerShortest(tx, id, seconds)
 }
 
 async function insertMessages(tx: Tx, news: readonly Sending[], held: Held): Promise<void> {

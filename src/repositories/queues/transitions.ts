@@ -19,6 +19,7 @@ export interface LockedRow {
   messageGroup: string | null
   receiveCount: number
   maxReceives: number | null
+  visibilityTimeoutSeconds: number | null
   visibleAtMs: number
   sourceQueueId: bigint | null
 }
@@ -26,7 +27,7 @@ export interface LockedRow {
 export function lockedColumns({ engine }: Tx): string {
   return (
     `${engine.bigint('id')} AS id, ${engine.bigint('queue_id')} AS queue_id, state, receipt, priority, message_group, ` +
-    `receive_count, max_receives, visible_at_ms, ${engine.bigint('source_queue_id')} AS source_queue_id`
+    `receive_count, max_receives, visibility_timeout_seconds, visible_at_ms, ${engine.bigint('source_queue_id')} AS source_queue_id`
   )
 }
 
@@ -40,6 +41,7 @@ export function lockedOf(row: Row): LockedRow {
     messageGroup: row.message_group as string | null,
     receiveCount: Number(row.receive_count),
     maxReceives: row.max_receives === null ? null : Number(row.max_receives),
+    visibilityTimeoutSeconds: row.visibility_timeout_seconds === null ? null : Number(row.visibility_timeout_seconds),
     visibleAtMs: Number(row.visible_at_ms),
     sourceQueueId: row.source_queue_id === null ? null : BigInt(row.source_queue_id as string),
   }

@@ -124,6 +124,18 @@ export function describeQueueLetters(context: Context): void {
       expect((await queues().getMessage(queue, id))?.deadLetterFrom).toBeNull()
     })
 
+    it('keeps its own visibility timeout, also where that of the dead-letter queue is longer', async () => {
+      const letters = await made({ visibilityTimeoutSeconds: 1000 })
+      const queue = await made({ deadLetterQueue: letters, maxReceives: 1 })
+      const [id] = (await filled(queue, 1, () => ({ visibilityTimeoutSeconds: 10 }))) as [bigint]
+      await one(queue)
+      pass(11)
+      await queues().peek(queue)
+      expect(await one(letters)).toMatchObject({ id, receiveCount: 1 })
+      pass(11)
+      expect(await one(letters)).toMatchObject({ id, receiveCount: 2 })
+    })
+
     it('tells nothing of a queue that is gone, and of the last one after several', async () => {
       const { queue, letters, ids } = await died(2, 'no')
       const last = await made()

@@ -162,7 +162,7 @@ const simple: { weight: number; arbitrary: fc.Arbitrary<SimpleOperation> }[] = [
 
 const simpleOperation = fc.oneof(...simple)
 
-export const operation: fc.Arbitrary<Operation> = fc.oneof(
+const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 14, arbitrary: simpleOperation },
   {
     weight: 2,
@@ -174,6 +174,11 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 1, arbitrary: of('sweep', {}) },
   { weight: 1, arbitrary: of('pages', { limit: fc.integer({ min: 1, max: 3 }) }) },
 ) as fc.Arbitrary<Operation>
+
+/** Mostly of one process. */
+export const operation: fc.Arbitrary<Operation & { by: 0 | 1 }> = fc
+  .tuple(anyOperation, fc.constantFrom(0 as const, 0 as const, 1 as const))
+  .map(([one, by]) => ({ ...one, by }))
 
 /** What the queues are at the beginning, where none is in another one's way. */
 const lettersTo = (...names: (string | null)[]) =>

@@ -5,7 +5,7 @@
  */
 import fc from 'fast-check'
 import { attach } from '../../../src/database/session'
-import { openStore } from '../../../src/index'
+import { attachStore, openStore } from '../../../src/index'
 import { QueueRepository } from '../../../src/repositories/queues/repository'
 import { type EngineName, freshDatabase } from '../../support/engines'
 import { beginning, operation } from './operations'
@@ -22,10 +22,12 @@ export function describeQueueModel(engine: EngineName, numRuns: number): void {
     const clockOffsetMs = () => clock.offsetMs
     const store = await openStore({ url: database.url, sweep: false, publish: false, clockOffsetMs })
     const { database: session } = await attach(store.dataSource, clockOffsetMs)
-    bench = { store, clock, sweeper: () => new QueueRepository(session) }
+    // On the same connections: what two processes have of their own is what they remember.
+    const other = await attachStore(store.dataSource, { sweep: false, publish: false, clockOffsetMs })
+    bench = { stores: [store, other], clock, sweeper: () => new QueueRepository(session) }
   })
   afterAll(async () => {
-    await bench?.store.close()
+    for (const store of [...(bench?.stores ?? [])].reverse()) await store.close()
     await drop?.()
   })
 

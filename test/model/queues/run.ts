@@ -6,11 +6,13 @@ import { Handles } from './handles'
 import { expectFirst } from './line'
 import { type Operation, QUEUES, type SettingsShape, type SimpleOperation, TICK_SECONDS } from './operations'
 import { Oracle, type OracleMessage } from './oracle'
+import { Receiver } from './receiver'
 import { sendOn } from './sending'
 import { expectMessages, expectPages, expectRefusal, expectSame, expectStatus, secondsOf, type View } from './view'
 
 export interface Bench {
-  store: Store
+  /** As of two processes: each remembers for itself what it knows of queues. */
+  stores: [Store, Store]
   clock: { offsetMs: number }
   /** Does what a sweeper does, all of it. */
   sweeper: () => QueueRepository
@@ -24,39 +26,52 @@ export class Run implements View {
   readonly beginMs: number
   queues: Queues
   #handles = new Handles()
-  /** Where the last receive of this process came back full, and what a transaction made ready since may be found later. */
-  readonly #full = new Set<number>()
-  readonly #lagging = new Set<number>()
+  /** Which store does it. */
+  #by: 0 | 1 = 0
+  readonly #receivers = [new Receiver(), new Receiver()] as const
   looks = 0
 
   constructor(
     readonly bench: Bench,
     readonly name: string,
   ) {
-    this.queues = bench.store.queues
+    this.queues = bench.stores[0].queues
     this.beginMs = Date.now() + bench.clock.offsetMs - 1000
   }
 
   readonly named = (short: string) => `${this.name}:${short}`
 
-  async play(beginning: Record<string, SettingsShape>, operations: readonly Operation[]): Promise<void> {
+  async play(
+    beginning: Record<string, SettingsShape>,
+    operations: readonly (Operation & { by: 0 | 1 })[],
+  ): Promise<void> {
     try {
       for (const [queue, settings] of Object.entries(beginning)) {
         await this.#step({ kind: 'put', queue, settings })
       }
-      for (const operation of operations) {
+      for (const { by, ...operation } of operations) {
+        this.#by = by
+        this.queues = this.bench.stores[by].queues
+        const { turns } = this.oracle.state
         if (operation.kind === 'transaction') await this.#transaction(operation.operations, operation.commits)
         else await this.#step(operation)
+        this.#becameReady(turns, operation.kind === 'transaction' || operation.kind === 'sweep' ? null : by)
         // What comes next meets what time has done before anyone has looked.
-        if (operation.kind !== 'pass') await expectMessages(this)
+        if (operation.kind !== 'pass') await this.#look()
       }
       await expectMessages(this, 'all')
       await expectStatus(this, false)
     } finally {
-      this.queues = this.bench.store.queues
+      this.queues = this.bench.stores[0].queues
       for (const queue of QUEUES) if (await this.queues.get(this.named(queue))) await this.queues.put(this.named(queue))
       for (const queue of QUEUES) await this.queues.deleteQueue(this.named(queue))
     }
+  }
+
+  async #look(): Promise<void> {
+    const { turns } = this.oracle.state
+    await expectMessages(this)
+    this.#becameReady(turns, this.#by)
   }
 
   async #transaction(operations: readonly SimpleOperation[], commits: boolean): Promise<void> {
@@ -68,7 +83,7 @@ export class Run implements View {
       this.#handles = handles.copy()
     }
     try {
-      await this.bench.store.transaction(async (tx) => {
+      await this.bench.stores[this.#by].transaction(async (tx) => {
         restore()
         this.queues = tx.queues
         for (const operation of operations) {
@@ -79,23 +94,20 @@ export class Run implements View {
         await expectStatus(this, true)
         if (!commits) throw ROLLED_BACK
       })
-      this.#lag(before.turns)
     } catch (error) {
       if (error !== ROLLED_BACK) throw error
       const given = this.#handles
       restore()
       this.#handles = given.upTo(before.queuesMade)
     } finally {
-      this.queues = this.bench.store.queues
+      this.queues = this.bench.stores[this.#by].queues
     }
   }
 
-  /** Receivers find what a transaction made ready within a second, and not at once, while their claims come back full. */
-  #lag(turn: number): void {
-    for (const message of this.oracle.state.messages) {
-      const isNew = message.state === 'ready' && message.turn > turn
-      if (isNew && this.#full.has(message.queue)) this.#lagging.add(message.queue)
-    }
+  /** What another process or a transaction made ready since then, a receiver may find later while its claims come back full. */
+  #becameReady(turn: number, by: 0 | 1 | null): void {
+    const news = this.oracle.state.messages.filter((message) => message.state === 'ready' && message.turn > turn)
+    for (const [at, receiver] of this.#receivers.entries()) if (at !== by) receiver.othersMadeReady(news)
   }
 
   async #step(operation: Exclude<Operation, { kind: 'transaction' }>): Promise<void> {
@@ -226,12 +238,10 @@ export class Run implements View {
   #expectOrder(number: number, claimed: readonly OracleMessage[], max: number): void {
     const { oracle } = this
     const queue = oracle.numbered(number)
-    const isOutside = this.queues === this.bench.store.queues
-    if (queue && !(isOutside && this.#lagging.has(number))) expectFirst(oracle, queue, claimed)
-    else for (const message of claimed) oracle.disturb(message)
-    if (!isOutside) return
-    if (claimed.length === max) this.#full.add(number)
-    else for (const set of [this.#full, this.#lagging]) set.delete(number)
+    const receiver = this.queues === this.bench.stores[this.#by].queues ? this.#receivers[this.#by] : undefined
+    if (receiver?.lags(number)) for (const message of claimed) oracle.disturb(message)
+    else if (queue) expectFirst(oracle, queue, claimed)
+    receiver?.received(number, claimed.length === max)
   }
 
   /** Which of those that may go back do so, where not all of them do, is open. */
