@@ -2,7 +2,8 @@
 import type { FailedReceipt } from '../../../src/repositories/queues/types'
 import type { HandleShape, SimpleOperation } from './operations'
 import type { Oracle, OracleMessage, OracleQueue } from './oracle'
-import { expectRefusal, expectSame, type View } from './view'
+import { expectRefusal, expectSame } from './same'
+import type { View } from './view'
 
 interface Given {
   handle: string

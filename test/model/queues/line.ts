@@ -4,6 +4,7 @@
  * but what was seen in one order stays in it.
  */
 import type { Oracle, OracleMessage, OracleQueue } from './oracle'
+import { expectSame } from './same'
 
 /** Whether `a` must be handed out before `b`; null when that is open. */
 type Order = (a: OracleMessage, b: OracleMessage) => boolean | null
@@ -70,5 +71,8 @@ function expectRounds(level: readonly OracleMessage[]): void {
   if (first?.batch == null || level.some(({ batch }) => batch?.turn !== first.batch?.turn)) return
   const roundOf = ({ batch }: OracleMessage) => batch?.round ?? 0
   const sorted = [...level].sort((a, b) => roundOf(a) - roundOf(b) || (a.id < b.id ? -1 : 1))
-  expect(level.map(({ id }) => id)).toEqual(sorted.map(({ id }) => id))
+  expectSame(
+    level.map(({ id }) => id),
+    sorted.map(({ id }) => id),
+  )
 }

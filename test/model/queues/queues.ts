@@ -12,6 +12,7 @@ import { beginning, operation } from './operations'
 import { type Bench, Run } from './run'
 
 export function describeQueueModel(engine: EngineName, numRuns: number): void {
+  const seconds = Number(process.env.RECENTN_MODEL_SECONDS ?? 60)
   const clock = { offsetMs: 0 }
   let bench: Bench
   let drop: () => Promise<void>
@@ -31,22 +32,26 @@ export function describeQueueModel(engine: EngineName, numRuns: number): void {
     await drop?.()
   })
 
-  it('queues answer what plain arrays say', async () => {
-    const { RECENTN_MODEL_SEED: seed, RECENTN_MODEL_PATH: path, RECENTN_MODEL_RUNS: runs } = process.env
-    const seconds = Number(process.env.RECENTN_MODEL_SECONDS ?? 60)
-    let count = 0
-    await fc.assert(
-      fc.asyncProperty(
-        beginning,
-        fc.noBias(fc.array(operation, { minLength: 1, maxLength: 40, size: 'max' })),
-        (settings, operations) => new Run(bench, `run${count++}`).play(settings, operations),
-      ),
-      {
-        numRuns: runs ? Number(runs) : numRuns,
-        ...(seed ? { seed: Number(seed) } : {}),
-        ...(path ? { path } : {}),
-        interruptAfterTimeLimit: seconds * 1000,
-      },
-    )
-  }, 3_100_000)
+  it(
+    'queues answer what plain arrays say',
+    async () => {
+      const { RECENTN_MODEL_SEED: seed, RECENTN_MODEL_PATH: path, RECENTN_MODEL_RUNS: runs } = process.env
+      let count = 0
+      await fc.assert(
+        fc.asyncProperty(
+          beginning,
+          fc.noBias(fc.array(operation, { minLength: 1, maxLength: 40, size: 'max' })),
+          (settings, operations) => new Run(bench, `run${count++}`).play(settings, operations),
+        ),
+        {
+          numRuns: runs ? Number(runs) : numRuns,
+          ...(seed ? { seed: Number(seed) } : {}),
+          ...(path ? { path } : {}),
+          interruptAfterTimeLimit: seconds * 1000,
+        },
+      )
+      if (runs) process.stderr.write(`${engine}: ${count} runs\n`)
+    },
+    (seconds + 60) * 1000,
+  )
 }

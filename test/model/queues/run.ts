@@ -2,13 +2,15 @@
 import type { Store } from '../../../src/index'
 import type { QueueRepository } from '../../../src/repositories/queues/repository'
 import type { Queues } from '../../../src/repositories/queues/types'
+import { dropOn, putOn } from './catalog'
 import { Handles } from './handles'
 import { expectFirst } from './line'
 import { type Operation, QUEUES, type SettingsShape, type SimpleOperation, TICK_SECONDS } from './operations'
 import { Oracle, type OracleMessage } from './oracle'
 import { Receiver } from './receiver'
+import { expectRefusal, expectSame } from './same'
 import { sendOn } from './sending'
-import { expectMessages, expectPages, expectRefusal, expectSame, expectStatus, secondsOf, type View } from './view'
+import { expectMessages, expectPages, expectStatus, secondsOf, type View } from './view'
 
 export interface Bench {
   /** As of two processes: each remembers for itself what it knows of queues. */
@@ -129,7 +131,7 @@ export class Run implements View {
       case 'extend':
         return this.#handles.settle(this, operation)
       case 'put':
-        return this.#put(this.named(operation.queue), operation.settings)
+        return putOn(this, operation.queue, operation.settings)
       default:
         return this.#onQueue(operation)
     }
@@ -143,12 +145,7 @@ export class Run implements View {
     const queue = oracle.queue(name)
     switch (operation.kind) {
       case 'drop':
-        if (queue && oracle.isDeadLetterQueue(queue)) {
-          return expectRefusal(this.queues.deleteQueue(name), ['queue_in_use'])
-        }
-        expect(await this.queues.deleteQueue(name)).toBe(queue !== undefined)
-        if (queue) oracle.drop(queue)
-        return
+        return dropOn(this, name)
       case 'send':
         return sendOn(this, name, [operation.message], null, true)
       case 'sendMany':
@@ -159,7 +156,7 @@ export class Run implements View {
         const id = oracle.state.lastId - BigInt(operation.back) > 0n ? oracle.state.lastId - BigInt(operation.back) : 1n
         if (!queue) return expectRefusal(this.queues.deleteMessage(name, id), ['queue_not_found'])
         const message = oracle.state.messages.find((one) => one.id === id && one.queue === queue.number)
-        expect(await this.queues.deleteMessage(name, id)).toBe(message !== undefined)
+        expectSame(await this.queues.deleteMessage(name, id), message !== undefined)
         if (message) oracle.remove(message)
         return
       }
@@ -167,28 +164,13 @@ export class Run implements View {
         if (!queue) return expectRefusal(this.queues.purge(name), ['queue_not_found'])
         oracle.settle(queue)
         const dropped = oracle.in(queue, 'ready', 'delayed')
-        expect(await this.queues.purge(name)).toEqual({ deleted: dropped.length })
+        expectSame(await this.queues.purge(name), { deleted: dropped.length })
         oracle.state.messages = oracle.state.messages.filter((message) => !dropped.includes(message))
         return
       }
       case 'redrive':
         return this.#redrive(name, operation.max, operation.prefix)
     }
-  }
-
-  async #put(name: string, { deadLetterQueue, ...settings }: SettingsShape): Promise<void> {
-    const { oracle } = this
-    const letters = typeof deadLetterQueue === 'string' ? this.named(deadLetterQueue) : deadLetterQueue
-    const given = { ...settings, ...(letters === undefined ? {} : { deadLetterQueue: letters }) }
-    const expected = oracle.put(name, given)
-    if (Array.isArray(expected)) return expectRefusal(this.queues.put(name, given), expected)
-    expect(await this.queues.put(name, given)).toEqual({
-      queue: name,
-      ...oracle.queue(name)?.settings,
-      deadLetterQueue: letters ?? null,
-      createdAt: expect.any(Date),
-      ...expected,
-    })
   }
 
   async #receive(operation: Extract<SimpleOperation, { kind: 'receive' }>): Promise<void> {
@@ -203,6 +185,10 @@ export class Run implements View {
     const received = await queues.receive(name, asked)
     const ids = received.map(({ id }) => id)
     const ready = queue.settings.paused ? [] : oracle.in(queue, 'ready')
+    expectSame(
+      ids.filter((id) => !ready.some((message) => message.id === id)),
+      [],
+    )
     const claimed = ids.map((id) => ready.find((message) => message.id === id) as OracleMessage)
     if (cursor !== null) {
       expectSame(
@@ -213,9 +199,7 @@ export class Run implements View {
       if (last !== undefined) queue.cursors.set(cursor, last)
       for (const message of claimed) oracle.disturb(message)
     } else {
-      expect(new Set(ids).size).toBe(ids.length)
-      expect(claimed).not.toContain(undefined)
-      expect(ids).toHaveLength(Math.min(max, ready.length))
+      expectSame({ ids, count: ids.length }, { ids: [...new Set(ids)], count: Math.min(max, ready.length) })
       if (!queue.settings.paused) this.#expectOrder(queue.number, claimed, max)
     }
     for (const [at, message] of claimed.entries()) {
@@ -254,13 +238,13 @@ export class Run implements View {
     oracle.settle(queue)
     const able = oracle.redrivable(queue, prefix)
     const count = Math.min(max ?? able.length, able.length)
-    expect(await queues.redrive(name, options)).toEqual({ moved: count })
+    expectSame(await queues.redrive(name, options), { moved: count })
     const moved = []
     for (const one of able) {
       const there = await queues.getMessage(one.to.name, one.message.id)
       if (there?.state === 'ready') moved.push(one)
     }
-    expect(moved).toHaveLength(count)
+    expectSame(moved.length, count)
     const turn = oracle.newTurn()
     for (const { message, to } of moved) oracle.redrive(message, to, turn)
   }

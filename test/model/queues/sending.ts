@@ -2,7 +2,8 @@
 import type { NewMessage } from '../../../src/repositories/queues/types'
 import type { MessageShape } from './operations'
 import type { Oracle, OracleMessage, OracleQueue } from './oracle'
-import { expectRefusal, type View } from './view'
+import { expectRefusal, expectSame } from './same'
+import type { View } from './view'
 
 let bodies = 0
 
@@ -32,10 +33,13 @@ export async function sendOn(
   if (!queue) return expectRefusal(answer, ['queue_not_found'])
   const answered = await answer
   const ids = 'ids' in answered ? answered.ids : [answered.id]
-  expect(ids).toHaveLength(messages.length)
+  expectSame(ids.length, messages.length)
   const expected = take(oracle, queue, messages, ids)
-  expect(ids).toEqual(expected.map(({ id }) => id))
-  if ('sent' in answered) expect(answered.sent).toBe(expected[0]?.sent)
+  expectSame(
+    ids,
+    expected.map(({ id }) => id),
+  )
+  if ('sent' in answered) expectSame(answered.sent, expected[0]?.sent)
 }
 
 /** Takes the ids of new messages from the answer: they only have to grow. */
@@ -47,7 +51,7 @@ function take(oracle: Oracle, queue: OracleQueue, messages: readonly NewMessage[
     const stands = oracle.standsFor(queue, message.dedupId ?? null)
     if (stands !== null) return { id: stands, sent: false }
     const id = ids[at] as bigint
-    expect(id).toBeGreaterThan(oracle.state.lastId)
+    expectSame({ id, grows: id > oracle.state.lastId }, { id, grows: true })
     oracle.state.lastId = id
     if (message.dedupId != null) queue.dedups.set(message.dedupId, { id, at: oracle.now })
     const sent = messageOf(oracle, queue, message, id)
