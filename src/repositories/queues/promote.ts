@@ -32,9 +32,12 @@ function dueSql(reader: Reader, queueId: string): string {
   return TIMED.map((state) => `${due(state)} IS NOT NULL`).join(' OR ')
 }
 
-export async function isDue(reader: Reader, queueId: bigint): Promise<boolean> {
-  const [row] = await reader.rows(`SELECT CASE WHEN ${dueSql(reader, String(queueId))} THEN 1 ELSE 0 END AS due`)
-  return Number(row?.due) === 1
+/** Whether something is; null when the queue is gone. */
+export async function isDue(reader: Reader, queueId: bigint): Promise<boolean | null> {
+  const [row] = await reader.rows(
+    `SELECT CASE WHEN ${dueSql(reader, String(queueId))} THEN 1 ELSE 0 END AS due FROM queues WHERE id = ${queueId}`,
+  )
+  return row === undefined ? null : Number(row.due) === 1
 }
 
 /** The queues with something to do. */

@@ -34,10 +34,16 @@ export async function promoteDue(
   { max = 1, forMs = 0 }: { max?: number; forMs?: number } = {},
 ): Promise<{ looked: boolean; moved: boolean }> {
   const look = await session.read(async (reader) => {
-    const head = await memory.headOf(reader, queue)
+    let head = await memory.headOf(reader, queue)
     if (memory.hasLooked(head.id, reader.now, forMs)) return null
+    let due = await isDue(reader, head.id)
+    if (due === null) {
+      // Its name may be another queue's by now.
+      head = await memory.refresh(reader, queue)
+      due = await isDue(reader, head.id)
+    }
     memory.looked(head.id, reader.now)
-    return { id: head.id, due: await isDue(reader, head.id) }
+    return { id: head.id, due: due === true }
   })
   if (look === null || !look.due) return { looked: look !== null, moved: false }
   return { looked: true, moved: await promoteSome(session, look.id, max, onReady) }
@@ -60,6 +66,8 @@ export async function takeReady(context: QueueContext, request: TakeRequest): Pr
   const taken = await claim(context, request)
   const { rows } = taken
   if (rows.length === max || looked) return taken
+  // What was claimed for no time is due by now, and nothing is twice in one batch: what else is due waits for the next.
+  if (rows.length > 0 && lookSeconds(taken.head, request.visibilityTimeoutSeconds) === 0) return taken
   // What was claimed is somebody's by now, whatever happens to the rest.
   const keep = (error: unknown) => {
     if (rows.length === 0) throw error

@@ -78,8 +78,8 @@ async function redriveBatch(
   for (const [source, group] of bySource(rows)) {
     const target = source === null ? { head } : await readHeadById(tx, source, engine.forShare)
     if (target === null) {
-      // They can't go back any more, and are this queue's own from now on.
-      await updateRows(tx, 'source_queue_id = NULL', group)
+      // They can't go back any more, and are this queue's own from now on; their own limit still does not hold here.
+      await updateRows(tx, 'source_queue_id = NULL, max_receives = NULL', group)
       continue
     }
     if (source !== null && !target.head.queue.startsWith(prefix)) {

@@ -6,7 +6,7 @@ import { type Parameter, placeholders, type Reader, type Statements, type Tx } f
 import { chunksOf } from '../chunks'
 import type { OnReady } from './context'
 import { holdHead, type QueueHead, readHeadById } from './heads'
-import { MAX_IDS, MAX_REMOVED, NO_RECEIPT, type Receipt, STATE } from './rows'
+import { MAX_IDS, MAX_REMOVED, NO_RECEIPT, OWN_LIMIT, type Receipt, STATE } from './rows'
 import {
   isOutOfReceives,
   type LockedRow,
@@ -147,8 +147,9 @@ export async function lockHeld(tx: Tx, queueId: bigint, receipts: readonly Recei
   return locked
 }
 
-const ARCHIVED =
-  'queue_id, id, priority, receive_count, max_receives, sent_at_ms, visible_at_ms, last_received_at_ms, ' +
+/** What the archive has as it was; the limit of receives is the one that was in force. */
+const KEPT =
+  'queue_id, id, priority, receive_count, sent_at_ms, visible_at_ms, last_received_at_ms, ' +
   'message_group, last_error, body'
 
 /** Soft delete: out of the way, with all that is known of the message. */
@@ -160,7 +161,8 @@ export async function archiveAll(tx: Tx, queue: string, receipts: readonly Recei
     const among = `id IN (${placeholders(ids.length)})`
     if (head.onDelete === 'archive') {
       await tx.run(
-        `INSERT INTO queue_archive (archived_at_ms, ${ARCHIVED}) SELECT ${nowMs}, ${ARCHIVED} FROM queue_messages WHERE ${among}`,
+        `INSERT INTO queue_archive (archived_at_ms, max_receives, ${KEPT}) ` +
+          `SELECT ${nowMs}, ${OWN_LIMIT}, ${KEPT} FROM queue_messages WHERE ${among}`,
         ids,
       )
     }

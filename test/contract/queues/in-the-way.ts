@@ -173,6 +173,17 @@ export function describeQueuesInTheWay(context: Context): void {
       expect(await other.queues.delete(queue, last)).toEqual({ deleted: [last], failed: [] })
     })
 
+    it('a process that knows the queue from before sees what is due in the one that was made anew', async () => {
+      const other = await context.open()
+      const queue = await madeOf(1)
+      expect(await other.queues.receive(queue)).toHaveLength(1)
+      await queues().deleteQueue(queue)
+      await queues().put(queue)
+      await filled(queue, 1, () => ({ delaySeconds: 10 }))
+      pass(11)
+      expect(bodiesOf((await other.queues.peek(queue)).messages)).toEqual([1])
+    })
+
     it('an old handle beside the good one of the same message is told apart', async () => {
       const queue = await madeOf(1, { visibilityTimeoutSeconds: 1 })
       const [old] = handlesOf(await queues().receive(queue)) as [string]

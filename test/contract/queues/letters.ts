@@ -1,4 +1,4 @@
-import type { MessageCounts } from '../../../src/repositories/queues/types'
+import type { MessageCounts, QueueSettings } from '../../../src/repositories/queues/types'
 import type { Context } from '../context'
 import { handlesOf, messageIds, queueTools } from './tools'
 
@@ -124,6 +124,18 @@ export function describeQueueLetters(context: Context): void {
       expect((await queues().getMessage(queue, id))?.deadLetterFrom).toBeNull()
     })
 
+    it('keeps its own visibility timeout, also where that of the dead-letter queue is longer', async () => {
+      const letters = await made({ visibilityTimeoutSeconds: 1000 })
+      const queue = await made({ deadLetterQueue: letters, maxReceives: 1 })
+      const [id] = (await filled(queue, 1, () => ({ visibilityTimeoutSeconds: 10 }))) as [bigint]
+      await one(queue)
+      pass(11)
+      await queues().peek(queue)
+      expect(await one(letters)).toMatchObject({ id, receiveCount: 1 })
+      pass(11)
+      expect(await one(letters)).toMatchObject({ id, receiveCount: 2 })
+    })
+
     it('tells nothing of a queue that is gone, and of the last one after several', async () => {
       const { queue, letters, ids } = await died(2, 'no')
       const last = await made()
@@ -208,6 +220,36 @@ export function describeQueueLetters(context: Context): void {
       await queues().deleteQueue(queue)
       expect(await queues().redrive(letters)).toEqual({ moved: 0 })
       await comesBackSoon(letters)
+    })
+  })
+
+  describe('queues: a message’s own limit of receives', () => {
+    /** A letter that allowed itself one receive, and so died of it. */
+    async function letter(settings: QueueSettings) {
+      const letters = await made(settings)
+      const queue = await made({ deadLetterQueue: letters })
+      const [id] = (await filled(queue, 1, () => ({ maxReceives: 1 }))) as [bigint]
+      await queues().release(queue, (await one(queue)).receiptHandle)
+      return { queue, letters, id }
+    }
+
+    it('is not shown of a letter that was archived, where it did not hold', async () => {
+      const { letters, id } = await letter({ maxReceives: 7, onDelete: 'archive' })
+      const received = await one(letters)
+      await queues().delete(letters, received.receiptHandle)
+      const archived = await queues().getMessage(letters, id)
+      expect([received.maxReceives, archived?.state, archived?.maxReceives]).toEqual([7, 'archived', 7])
+    })
+
+    it('does not hold for a letter that a redrive left because its queue is gone', async () => {
+      const { queue, letters, id } = await letter({})
+      await queues().deleteQueue(queue)
+      expect(await queues().redrive(letters)).toEqual({ moved: 0 })
+      for (const receiveCount of [1, 2, 3]) {
+        const received = await one(letters)
+        expect(received).toMatchObject({ id, receiveCount, maxReceives: 0 })
+        await queues().release(letters, received.receiptHandle)
+      }
     })
   })
 

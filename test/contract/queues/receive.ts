@@ -1,6 +1,6 @@
 import type { ReceiveOptions } from '../../../src/repositories/queues/types'
 import { type Context, refusal } from '../context'
-import { bodiesOf, byNumber, messageIds, queueTools, range } from './tools'
+import { bodiesOf, byNumber, handlesOf, messageIds, queueTools, range } from './tools'
 
 export function describeQueueReceives(context: Context): void {
   const queues = () => context.store.queues
@@ -120,6 +120,17 @@ export function describeQueueReceives(context: Context): void {
         expect(bodiesOf(batch).sort()).toEqual([1, 2, 3])
         expect(batch.map(({ receiveCount }) => receiveCount)).toEqual([count, count, count])
       }
+    })
+
+    it('with a visibility timeout of 0 is not twice in a batch that is not full, when its process has just looked', async () => {
+      const queue = await madeOf(2)
+      await queues().peek(queue)
+      const batch = await queues().receive(queue, { max: 10, visibilityTimeoutSeconds: 0 })
+      expect(batch.map(({ body, receiveCount }) => [body, receiveCount])).toEqual([
+        [1, 1],
+        [2, 1],
+      ])
+      expect((await queues().delete(queue, handlesOf(batch))).failed).toEqual([])
     })
 
     it('goes by priority, then oldest first', async () => {

@@ -1,0 +1,192 @@
+/**
+ * The random operations on queues: three queues, of which one may be the dead-letter queue of another, and few messages,
+ * so that things meet. A tick of time is 320 s: delays and timeouts of 600 s and 1,200 s, and the 300 s of a dedup id, are
+ * over minutes before one of its multiples, so that the seconds that a run takes change nothing.
+ */
+import fc from 'fast-check'
+import type { MessageState, OnDelete } from '../../../src/repositories/queues/types'
+
+export const QUEUES = ['a', 'b', 'dead'] as const
+export const TICK_SECONDS = 320
+export const STATES: readonly MessageState[] = ['ready', 'in-flight', 'delayed', 'dead', 'archived']
+
+/** `deadLetterQueue` is one of the short names, or one that there is not. */
+export interface SettingsShape {
+  visibilityTimeoutSeconds?: number
+  maxReceives?: number
+  deadLetterQueue?: string | null
+  onDelete?: OnDelete
+  retentionSeconds?: number | null
+  paused?: boolean
+}
+
+export interface MessageShape {
+  delaySeconds?: number
+  visibilityTimeoutSeconds?: number | null
+  maxReceives?: number | null
+  dedupId?: string | null
+  priority?: number
+  messageGroup?: string | null
+}
+
+/** A handle that was given out, by how many came after it; or none of ours. */
+export type HandleShape = { back: number } | { forged: string }
+
+export interface ReceiveShape {
+  max: number
+  visibilityTimeoutSeconds?: number
+  cursor: string | null
+}
+
+/** A settling call is made on the queue that the first handle is of, unless it says another. */
+interface Settle {
+  handles: HandleShape[]
+  queue: string | null
+}
+
+export type SimpleOperation =
+  | { kind: 'put'; queue: string; settings: SettingsShape }
+  | { kind: 'drop'; queue: string }
+  | { kind: 'send'; queue: string; message: MessageShape }
+  | { kind: 'sendMany'; queue: string; messages: MessageShape[]; wrong: number | null }
+  | ({ kind: 'receive'; queue: string } & ReceiveShape)
+  | ({ kind: 'delete'; wrong: boolean } & Settle)
+  | ({ kind: 'release'; delaySeconds: number; error: string | null; dead: boolean } & Settle)
+  | ({ kind: 'extend'; visibilityTimeoutSeconds: number } & Settle)
+  | { kind: 'deleteMessage'; queue: string; back: number }
+  | { kind: 'redrive'; queue: string; max: number | null; prefix: string | null }
+  | { kind: 'purge'; queue: string }
+  | { kind: 'pass'; ticks: number }
+
+export type Operation =
+  | SimpleOperation
+  | { kind: 'transaction'; operations: SimpleOperation[]; commits: boolean }
+  | { kind: 'sweep' }
+  | { kind: 'pages'; limit: number }
+
+const of = <K extends string, T extends object>(kind: K, rest: { [P in keyof T]: fc.Arbitrary<T[P]> }) =>
+  fc.record({ kind: fc.constant(kind), ...rest }) as fc.Arbitrary<{ kind: K } & T>
+
+const queue = fc.constantFrom(...QUEUES, 'a')
+const sent = fc.constantFrom('a', 'a', 'a', 'b', 'b', 'dead')
+const visibility = fc.constantFrom(0, 600, 600, 600, 1200)
+const priority = fc.constantFrom(0, 0, 0, 1, -1)
+
+export const settings: fc.Arbitrary<SettingsShape> = fc.record(
+  {
+    visibilityTimeoutSeconds: visibility,
+    maxReceives: fc.constantFrom(0, 1, 1, 2, 3),
+    deadLetterQueue: fc.constantFrom(null, 'dead', 'dead', 'dead', 'b', 'a', 'nowhere'),
+    onDelete: fc.constantFrom('remove' as const, 'archive' as const),
+    retentionSeconds: fc.constantFrom(null, 600, 1200),
+    paused: fc.constantFrom(...Array(9).fill(false), true),
+  },
+  { requiredKeys: ['visibilityTimeoutSeconds'] },
+)
+
+const message: fc.Arbitrary<MessageShape> = fc.record(
+  {
+    delaySeconds: fc.constantFrom(0, 0, 0, 0, 600, 1200),
+    visibilityTimeoutSeconds: fc.option(visibility, { freq: 3 }),
+    maxReceives: fc.constantFrom(null, null, null, 0, 1, 2),
+    dedupId: fc.constantFrom(null, null, 'd', 'D'),
+    priority,
+    messageGroup: fc.constantFrom(null, 'x', 'y'),
+  },
+  { requiredKeys: [] },
+)
+
+const handle: fc.Arbitrary<HandleShape> = fc.oneof(
+  { weight: 20, arbitrary: fc.record({ back: fc.oneof(fc.nat(3), fc.nat(12)) }) },
+  { weight: 1, arbitrary: fc.record({ forged: fc.constantFrom('', 'garbage', 'A'.repeat(38)) }) },
+)
+const settle = {
+  handles: fc.array(handle, { minLength: 1, maxLength: 5 }),
+}
+/** Mostly null: `fc.option` has it the other way round. */
+const rarely = <T>(arbitrary: fc.Arbitrary<T>, weight = 8): fc.Arbitrary<T | null> =>
+  fc.oneof({ weight, arbitrary: fc.constant(null) }, { weight: 1, arbitrary })
+const settled = { ...settle, queue: rarely(queue, 10) }
+
+const simple: { weight: number; arbitrary: fc.Arbitrary<SimpleOperation> }[] = [
+  { weight: 3, arbitrary: of('put', { queue, settings }) },
+  { weight: 1, arbitrary: of('drop', { queue }) },
+  { weight: 5, arbitrary: of('send', { queue: sent, message }) },
+  {
+    weight: 14,
+    arbitrary: of('sendMany', {
+      queue: sent,
+      messages: fc.array(message, { minLength: 1, maxLength: 6 }),
+      wrong: rarely(fc.nat(5)),
+    }),
+  },
+  {
+    weight: 20,
+    arbitrary: fc.record(
+      {
+        kind: fc.constant('receive' as const),
+        queue,
+        max: fc.constantFrom(1, 1, 2, 2, 3, 4, 20),
+        visibilityTimeoutSeconds: visibility,
+        cursor: fc.oneof(
+          { weight: 3, arbitrary: fc.constant(null) },
+          { weight: 1, arbitrary: fc.constantFrom('c', 'C') },
+        ),
+      },
+      { requiredKeys: ['kind', 'queue', 'max', 'cursor'] },
+    ),
+  },
+  { weight: 5, arbitrary: of('delete', { ...settled, wrong: fc.constantFrom(false, false, false, false, true) }) },
+  {
+    weight: 7,
+    arbitrary: of('release', {
+      ...settled,
+      delaySeconds: fc.constantFrom(0, 0, 600, 1200),
+      error: fc.constantFrom(null, 'e', 'f'),
+      dead: fc.constantFrom(false, false, false, true),
+    }),
+  },
+  { weight: 3, arbitrary: of('extend', { ...settled, visibilityTimeoutSeconds: visibility }) },
+  { weight: 2, arbitrary: of('deleteMessage', { queue, back: fc.nat(8) }) },
+  {
+    weight: 4,
+    arbitrary: of('redrive', {
+      queue: fc.constantFrom('dead', 'dead', 'dead', 'dead', 'a', 'b'),
+      max: fc.constantFrom(null, null, 1, 2),
+      prefix: rarely(fc.constantFrom('a', 'b', 'nothing'), 3),
+    }),
+  },
+  { weight: 1, arbitrary: of('purge', { queue }) },
+  { weight: 6, arbitrary: of('pass', { ticks: fc.constantFrom(1, 2, 2, 4) }) },
+]
+
+const simpleOperation = fc.oneof(...simple)
+
+const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
+  { weight: 14, arbitrary: simpleOperation },
+  {
+    weight: 2,
+    arbitrary: of('transaction', {
+      operations: fc.array(simpleOperation, { minLength: 1, maxLength: 5, size: 'max' }),
+      commits: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: of('sweep', {}) },
+  { weight: 1, arbitrary: of('pages', { limit: fc.integer({ min: 1, max: 3 }) }) },
+) as fc.Arbitrary<Operation>
+
+/** Mostly of one process. */
+export const operation: fc.Arbitrary<Operation & { by: 0 | 1 }> = fc
+  .tuple(anyOperation, fc.constantFrom(0 as const, 0 as const, 1 as const))
+  .map(([one, by]) => ({ ...one, by }))
+
+/** What the queues are at the beginning, where none is in another one's way. */
+const lettersTo = (...names: (string | null)[]) =>
+  fc
+    .record({ own: settings, deadLetterQueue: fc.constantFrom(...names) })
+    .map(({ own, deadLetterQueue }) => ({ ...own, deadLetterQueue }))
+export const beginning: fc.Arbitrary<Record<(typeof QUEUES)[number], SettingsShape>> = fc.record({
+  dead: lettersTo(null),
+  b: lettersTo(null, 'dead'),
+  a: lettersTo(null, 'dead', 'dead', 'b'),
+})

@@ -1,0 +1,246 @@
+/**
+ * What queues must answer, computed with plain arrays from the words of the contract alone: a list of queues, a list of
+ * messages, and a clock that only jumps. In what order messages are handed out is in line.ts. Slow and obvious on purpose.
+ */
+import type { MessageState, QueueSettings } from '../../../src/repositories/queues/types'
+import { QUEUE_DEFAULTS } from '../../support/queue-defaults'
+
+export interface OracleMessage {
+  id: bigint
+  body: number
+  /** The number of the queue that it is in. */
+  queue: number
+  state: MessageState
+  priority: number
+  group: string | null
+  ownMaxReceives: number | null
+  ownVisibility: number | null
+  sentAt: number
+  visibleAt: number
+  lastReceivedAt: number | null
+  archivedAt: number | null
+  receives: number
+  lastError: string | null
+  /** Of a dead letter, the number of the queue that it died in. */
+  from: number | null
+  /** The handle that is good. */
+  handle: string | null
+  /** When it became ready: what did so at one stroke has the same. */
+  turn: number
+  /** Sent with others to where nothing of its priority was ready: which send, and the how manieth of its group it was. */
+  batch: { turn: number; round: number } | null
+}
+
+export interface OracleQueue {
+  number: number
+  name: string
+  settings: Required<Omit<QueueSettings, 'deadLetterQueue'>>
+  deadLetters: number | null
+  cursors: Map<string, bigint>
+  dedups: Map<string, { id: bigint; at: number }>
+}
+
+/** All that a transaction which is rolled back takes with it. */
+export interface OracleState {
+  queues: OracleQueue[]
+  messages: OracleMessage[]
+  /** Numbers are not given out again, so that a queue that was made anew is another one. */
+  queuesMade: number
+  turns: number
+  lastId: bigint
+  /** Of each queue what was ready, in order, when it was last looked at. */
+  lines: Map<number, { id: bigint; turn: number }[]>
+  /** `queue/priority` where messages left the line elsewhere than at its beginning. */
+  disturbed: Set<string>
+}
+
+const DEDUP_SECONDS = 300
+const RAN_OUT = 'The visibility timeout ran out after '
+
+export class Oracle {
+  /** Seconds; time is not rolled back. */
+  now = 0
+  state: OracleState = {
+    queues: [],
+    messages: [],
+    queuesMade: 0,
+    turns: 0,
+    lastId: 0n,
+    lines: new Map(),
+    disturbed: new Set(),
+  }
+
+  queue(name: string): OracleQueue | undefined {
+    return this.state.queues.find((queue) => queue.name === name)
+  }
+
+  numbered(number: number | null): OracleQueue | undefined {
+    return this.state.queues.find((queue) => queue.number === number)
+  }
+
+  in(queue: OracleQueue, ...states: MessageState[]): OracleMessage[] {
+    return this.state.messages.filter((message) => message.queue === queue.number && states.includes(message.state))
+  }
+
+  newTurn(): number {
+    return ++this.state.turns
+  }
+
+  /** Whether the queue was made, or the codes of which one is the refusal. */
+  put(name: string, { deadLetterQueue = null, ...settings }: QueueSettings): { created: boolean } | string[] {
+    const before = this.queue(name)
+    const letters = deadLetterQueue === null ? undefined : this.queue(deadLetterQueue)
+    if (deadLetterQueue === name) return before ? ['dead_letter_cycle'] : ['dead_letter_cycle', 'queue_not_found']
+    if (deadLetterQueue !== null && !letters) return ['queue_not_found']
+    for (let next = letters; next; next = this.numbered(next.deadLetters)) {
+      if (next === before) return ['dead_letter_cycle']
+    }
+    const { deadLetterQueue: _, ...defaults } = QUEUE_DEFAULTS
+    const values = { settings: { ...defaults, ...settings }, deadLetters: letters?.number ?? null }
+    if (before) Object.assign(before, values)
+    else {
+      const number = ++this.state.queuesMade
+      this.state.queues.push({ number, name, ...values, cursors: new Map(), dedups: new Map() })
+    }
+    return { created: !before }
+  }
+
+  isDeadLetterQueue(queue: OracleQueue): boolean {
+    return this.state.queues.some(({ deadLetters }) => deadLetters === queue.number)
+  }
+
+  drop(queue: OracleQueue): void {
+    this.state.queues = this.state.queues.filter((one) => one !== queue)
+    this.state.messages = this.state.messages.filter((message) => message.queue !== queue.number)
+  }
+
+  /** The message that stands for a new one with this dedup id. */
+  standsFor(queue: OracleQueue, dedupId: string | null): bigint | null {
+    const sent = dedupId === null ? undefined : queue.dedups.get(dedupId)
+    return sent && this.now - sent.at < DEDUP_SECONDS ? sent.id : null
+  }
+
+  maxReceives(message: OracleMessage): number {
+    const limit = this.numbered(message.queue)?.settings.maxReceives ?? 0
+    return (message.from === null ? message.ownMaxReceives : null) ?? limit
+  }
+
+  isOutOfReceives(message: OracleMessage): boolean {
+    const limit = this.maxReceives(message)
+    return limit > 0 && message.receives >= limit
+  }
+
+  isDue({ state, visibleAt }: OracleMessage): boolean {
+    return (state === 'in-flight' || state === 'delayed') && visibleAt <= this.now
+  }
+
+  /** What time brings about in a queue. */
+  settle(queue: OracleQueue, turn = this.newTurn()): void {
+    for (const message of this.in(queue, 'in-flight', 'delayed').filter((one) => this.isDue(one))) {
+      if (message.state === 'delayed' || !this.isOutOfReceives(message)) {
+        // The handle stays good.
+        this.makeReady(message, turn, {})
+        continue
+      }
+      const { lastError, receives } = message
+      if (lastError === null || lastError.startsWith(RAN_OUT)) {
+        message.lastError = `${RAN_OUT}${receives} receive${receives === 1 ? '' : 's'}.`
+      }
+      this.bury(message, turn)
+    }
+  }
+
+  makeReady(message: OracleMessage, turn: number, changes: Partial<OracleMessage>): void {
+    Object.assign(message, changes, { state: 'ready', turn, batch: null })
+  }
+
+  bury(message: OracleMessage, turn: number): void {
+    const queue = this.numbered(message.queue) as OracleQueue
+    if (queue.deadLetters === null) Object.assign(message, { state: 'dead', handle: null })
+    else {
+      const letter = { queue: queue.deadLetters, from: queue.number, receives: 0, handle: null, visibleAt: this.now }
+      this.makeReady(message, turn, letter)
+    }
+  }
+
+  claim(message: OracleMessage, asked: number | undefined, handle: string): void {
+    const queue = this.numbered(message.queue) as OracleQueue
+    const visibility = asked ?? message.ownVisibility ?? queue.settings.visibilityTimeoutSeconds
+    Object.assign(message, {
+      state: 'in-flight',
+      receives: message.receives + 1,
+      visibleAt: this.now + visibility,
+      lastReceivedAt: this.now,
+      handle,
+    })
+  }
+
+  /** The messages after the cursor by id, then those from the start. */
+  round(queue: OracleQueue, cursor: string, max: number): OracleMessage[] {
+    if (queue.settings.paused) return []
+    const last = queue.cursors.get(cursor) ?? 0n
+    const ready = this.in(queue, 'ready').sort((a, b) => (a.id < b.id ? -1 : 1))
+    return [...ready.filter(({ id }) => id > last), ...ready.filter(({ id }) => id <= last)].slice(0, max)
+  }
+
+  /** It leaves the line, and not at its beginning. */
+  disturb(message: OracleMessage): void {
+    if (message.state === 'ready') this.state.disturbed.add(`${message.queue}/${message.priority}`)
+  }
+
+  remove(message: OracleMessage): void {
+    this.disturb(message)
+    this.state.messages = this.state.messages.filter((one) => one !== message)
+  }
+
+  /** Deleted by its receiver. */
+  done(message: OracleMessage): void {
+    this.disturb(message)
+    if (this.numbered(message.queue)?.settings.onDelete === 'remove') this.remove(message)
+    else Object.assign(message, { state: 'archived', handle: null, archivedAt: this.now })
+  }
+
+  release(message: OracleMessage, turn: number, { delaySeconds, error, dead }: Released): void {
+    this.disturb(message)
+    if (error !== null) message.lastError = error
+    const visibleAt = this.now + delaySeconds
+    if (dead || this.isOutOfReceives(message)) this.bury(message, turn)
+    else if (delaySeconds > 0) Object.assign(message, { state: 'delayed', handle: null, visibleAt })
+    else this.makeReady(message, turn, { handle: null, visibleAt })
+  }
+
+  extend(message: OracleMessage, visibility: number): void {
+    this.disturb(message)
+    Object.assign(message, { state: 'in-flight', visibleAt: this.now + visibility })
+  }
+
+  /** What a redrive may move, and where to. */
+  redrivable(queue: OracleQueue, prefix: string): { message: OracleMessage; to: OracleQueue }[] {
+    return this.in(queue, 'ready', 'delayed', 'dead').flatMap((message) => {
+      const from = this.numbered(message.from)
+      if (from) return from.name.startsWith(prefix) ? [{ message, to: from }] : []
+      return message.state === 'dead' ? [{ message, to: queue }] : []
+    })
+  }
+
+  redrive(message: OracleMessage, to: OracleQueue, turn: number): void {
+    this.disturb(message)
+    const changes = { queue: to.number, from: null, receives: 0, handle: null, visibleAt: this.now }
+    this.makeReady(message, turn, changes)
+  }
+
+  sweep(): void {
+    const turn = this.newTurn()
+    for (const queue of this.state.queues) this.settle(queue, turn)
+    this.state.messages = this.state.messages.filter(({ queue, archivedAt }) => {
+      const retention = this.numbered(queue)?.settings.retentionSeconds ?? null
+      return archivedAt === null || retention === null || archivedAt + retention > this.now
+    })
+  }
+}
+
+export interface Released {
+  delaySeconds: number
+  error: string | null
+  dead: boolean
+}

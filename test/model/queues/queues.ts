@@ -1,0 +1,57 @@
+/**
+ * The model test of queues: random operations on a store and on plain arrays, and all that can be seen is the same. A
+ * failure prints the seed and the path; `RECENTN_MODEL_SEED`, `RECENTN_MODEL_PATH` and `RECENTN_MODEL_RUNS` as for the ring,
+ * and `RECENTN_MODEL_SECONDS` bounds all of it, the shrinking of a counterexample too.
+ */
+import fc from 'fast-check'
+import { attach } from '../../../src/database/session'
+import { attachStore, openStore } from '../../../src/index'
+import { QueueRepository } from '../../../src/repositories/queues/repository'
+import { type EngineName, freshDatabase } from '../../support/engines'
+import { beginning, operation } from './operations'
+import { type Bench, Run } from './run'
+
+export function describeQueueModel(engine: EngineName, numRuns: number): void {
+  const seconds = Number(process.env.RECENTN_MODEL_SECONDS ?? 60)
+  const clock = { offsetMs: 0 }
+  let bench: Bench
+  let drop: () => Promise<void>
+
+  beforeAll(async () => {
+    const database = await freshDatabase(engine, { memory: true })
+    drop = () => database.drop()
+    const clockOffsetMs = () => clock.offsetMs
+    const store = await openStore({ url: database.url, sweep: false, publish: false, clockOffsetMs })
+    const { database: session } = await attach(store.dataSource, clockOffsetMs)
+    // On the same connections: what two processes have of their own is what they remember.
+    const other = await attachStore(store.dataSource, { sweep: false, publish: false, clockOffsetMs })
+    bench = { stores: [store, other], clock, sweeper: () => new QueueRepository(session) }
+  })
+  afterAll(async () => {
+    for (const store of [...(bench?.stores ?? [])].reverse()) await store.close()
+    await drop?.()
+  })
+
+  it(
+    'queues answer what plain arrays say',
+    async () => {
+      const { RECENTN_MODEL_SEED: seed, RECENTN_MODEL_PATH: path, RECENTN_MODEL_RUNS: runs } = process.env
+      let count = 0
+      await fc.assert(
+        fc.asyncProperty(
+          beginning,
+          fc.noBias(fc.array(operation, { minLength: 1, maxLength: 40, size: 'max' })),
+          (settings, operations) => new Run(bench, `run${count++}`).play(settings, operations),
+        ),
+        {
+          numRuns: runs ? Number(runs) : numRuns,
+          ...(seed ? { seed: Number(seed) } : {}),
+          ...(path ? { path } : {}),
+          interruptAfterTimeLimit: seconds * 1000,
+        },
+      )
+      if (runs) process.stderr.write(`${engine}: ${count} runs\n`)
+    },
+    (seconds + 60) * 1000,
+  )
+}

@@ -1,0 +1,20 @@
+/** What the contract lets a busy receiver do: while its claims come back full, it finds a little later what others make ready. */
+import type { OracleMessage } from './oracle'
+
+export class Receiver {
+  readonly #full = new Set<number>()
+  readonly #lagging = new Set<number>()
+
+  othersMadeReady(messages: readonly OracleMessage[]): void {
+    for (const { queue } of messages) if (this.#full.has(queue)) this.#lagging.add(queue)
+  }
+
+  lags(queue: number): boolean {
+    return this.#lagging.has(queue)
+  }
+
+  received(queue: number, isFull: boolean): void {
+    if (isFull) this.#full.add(queue)
+    else for (const set of [this.#full, this.#lagging]) set.delete(queue)
+  }
+}

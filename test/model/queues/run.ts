@@ -1,0 +1,251 @@
+/** One run of the model: each operation on the store and on the oracle, and after each all that can be seen compared. */
+import type { Store } from '../../../src/index'
+import type { QueueRepository } from '../../../src/repositories/queues/repository'
+import type { Queues } from '../../../src/repositories/queues/types'
+import { dropOn, putOn } from './catalog'
+import { Handles } from './handles'
+import { expectFirst } from './line'
+import { type Operation, QUEUES, type SettingsShape, type SimpleOperation, TICK_SECONDS } from './operations'
+import { Oracle, type OracleMessage } from './oracle'
+import { Receiver } from './receiver'
+import { expectRefusal, expectSame } from './same'
+import { sendOn } from './sending'
+import { expectMessages, expectPages, expectStatus, secondsOf, type View } from './view'
+
+export interface Bench {
+  /** As of two processes: each remembers for itself what it knows of queues. */
+  stores: [Store, Store]
+  clock: { offsetMs: number }
+  /** Does what a sweeper does, all of it. */
+  sweeper: () => QueueRepository
+}
+
+const ROLLED_BACK = new Error('rolled back')
+
+/** Names of a run begin with something of their own, so that runs share a database without meeting. */
+export class Run implements View {
+  readonly oracle = new Oracle()
+  readonly beginMs: number
+  queues: Queues
+  #handles = new Handles()
+  /** Which store does it. */
+  #by: 0 | 1 = 0
+  readonly #receivers = [new Receiver(), new Receiver()] as const
+  looks = 0
+
+  constructor(
+    readonly bench: Bench,
+    readonly name: string,
+  ) {
+    this.queues = bench.stores[0].queues
+    this.beginMs = Date.now() + bench.clock.offsetMs - 1000
+  }
+
+  readonly named = (short: string) => `${this.name}:${short}`
+
+  async play(
+    beginning: Record<string, SettingsShape>,
+    operations: readonly (Operation & { by: 0 | 1 })[],
+  ): Promise<void> {
+    try {
+      for (const [queue, settings] of Object.entries(beginning)) {
+        await this.#step({ kind: 'put', queue, settings })
+      }
+      for (const { by, ...operation } of operations) {
+        this.#by = by
+        this.queues = this.bench.stores[by].queues
+        const { turns } = this.oracle.state
+        if (operation.kind === 'transaction') await this.#transaction(operation.operations, operation.commits)
+        else await this.#step(operation)
+        this.#becameReady(turns, operation.kind === 'transaction' || operation.kind === 'sweep' ? null : by)
+        // What comes next meets what time has done before anyone has looked.
+        if (operation.kind !== 'pass') await this.#look()
+      }
+      await expectMessages(this, 'all')
+      await expectStatus(this, false)
+    } finally {
+      this.queues = this.bench.stores[0].queues
+      for (const queue of QUEUES) if (await this.queues.get(this.named(queue))) await this.queues.put(this.named(queue))
+      for (const queue of QUEUES) await this.queues.deleteQueue(this.named(queue))
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { turns } = this.oracle.state
+    await expectMessages(this)
+    this.#becameReady(turns, this.#by)
+  }
+
+  async #transaction(operations: readonly SimpleOperation[], commits: boolean): Promise<void> {
+    const { oracle } = this
+    const before = structuredClone(oracle.state)
+    const handles = this.#handles
+    const restore = () => {
+      oracle.state = structuredClone(before)
+      this.#handles = handles.copy()
+    }
+    try {
+      await this.bench.stores[this.#by].transaction(async (tx) => {
+        restore()
+        this.queues = tx.queues
+        for (const operation of operations) {
+          await this.#step(operation)
+          if (operation.kind !== 'pass') await expectMessages(this)
+        }
+        await expectMessages(this, 'all')
+        await expectStatus(this, true)
+        if (!commits) throw ROLLED_BACK
+      })
+    } catch (error) {
+      if (error !== ROLLED_BACK) throw error
+      const given = this.#handles
+      restore()
+      this.#handles = given.upTo(before.queuesMade)
+    } finally {
+      this.queues = this.bench.stores[this.#by].queues
+    }
+  }
+
+  /** What another process or a transaction made ready since then, a receiver may find later while its claims come back full. */
+  #becameReady(turn: number, by: 0 | 1 | null): void {
+    const news = this.oracle.state.messages.filter((message) => message.state === 'ready' && message.turn > turn)
+    for (const [at, receiver] of this.#receivers.entries()) if (at !== by) receiver.othersMadeReady(news)
+  }
+
+  async #step(operation: Exclude<Operation, { kind: 'transaction' }>): Promise<void> {
+    const { oracle } = this
+    switch (operation.kind) {
+      case 'pass':
+        this.bench.clock.offsetMs += operation.ticks * TICK_SECONDS * 1000
+        oracle.now += operation.ticks * TICK_SECONDS
+        return
+      case 'sweep':
+        await this.bench.sweeper().sweep()
+        return oracle.sweep()
+      case 'pages':
+        await expectMessages(this, 'all')
+        await expectPages(this, operation.limit)
+        return expectStatus(this, false)
+      case 'delete':
+      case 'release':
+      case 'extend':
+        return this.#handles.settle(this, operation)
+      case 'put':
+        return putOn(this, operation.queue, operation.settings)
+      default:
+        return this.#onQueue(operation)
+    }
+  }
+
+  async #onQueue(
+    operation: Exclude<SimpleOperation, { kind: 'pass' | 'put' | 'delete' | 'release' | 'extend' }>,
+  ): Promise<void> {
+    const { oracle } = this
+    const name = this.named(operation.queue)
+    const queue = oracle.queue(name)
+    switch (operation.kind) {
+      case 'drop':
+        return dropOn(this, name)
+      case 'send':
+        return sendOn(this, name, [operation.message], null, true)
+      case 'sendMany':
+        return sendOn(this, name, operation.messages, operation.wrong, false)
+      case 'receive':
+        return this.#receive(operation)
+      case 'deleteMessage': {
+        const id = oracle.state.lastId - BigInt(operation.back) > 0n ? oracle.state.lastId - BigInt(operation.back) : 1n
+        if (!queue) return expectRefusal(this.queues.deleteMessage(name, id), ['queue_not_found'])
+        const message = oracle.state.messages.find((one) => one.id === id && one.queue === queue.number)
+        expectSame(await this.queues.deleteMessage(name, id), message !== undefined)
+        if (message) oracle.remove(message)
+        return
+      }
+      case 'purge': {
+        if (!queue) return expectRefusal(this.queues.purge(name), ['queue_not_found'])
+        oracle.settle(queue)
+        const dropped = oracle.in(queue, 'ready', 'delayed')
+        expectSame(await this.queues.purge(name), { deleted: dropped.length })
+        oracle.state.messages = oracle.state.messages.filter((message) => !dropped.includes(message))
+        return
+      }
+      case 'redrive':
+        return this.#redrive(name, operation.max, operation.prefix)
+    }
+  }
+
+  async #receive(operation: Extract<SimpleOperation, { kind: 'receive' }>): Promise<void> {
+    const { oracle, queues } = this
+    const { max, visibilityTimeoutSeconds, cursor } = operation
+    const name = this.named(operation.queue)
+    const options = { max, ...(visibilityTimeoutSeconds === undefined ? {} : { visibilityTimeoutSeconds }) }
+    const asked = cursor === null ? options : { ...options, order: 'cycle' as const, cursor }
+    const queue = oracle.queue(name)
+    if (!queue) return expectRefusal(queues.receive(name, asked), ['queue_not_found'])
+    oracle.settle(queue)
+    const received = await queues.receive(name, asked)
+    const ids = received.map(({ id }) => id)
+    const ready = queue.settings.paused ? [] : oracle.in(queue, 'ready')
+    expectSame(
+      ids.filter((id) => !ready.some((message) => message.id === id)),
+      [],
+    )
+    const claimed = ids.map((id) => ready.find((message) => message.id === id) as OracleMessage)
+    if (cursor !== null) {
+      expectSame(
+        ids,
+        oracle.round(queue, cursor, max).map(({ id }) => id),
+      )
+      const last = ids.at(-1)
+      if (last !== undefined) queue.cursors.set(cursor, last)
+      for (const message of claimed) oracle.disturb(message)
+    } else {
+      expectSame({ ids, count: ids.length }, { ids: [...new Set(ids)], count: Math.min(max, ready.length) })
+      if (!queue.settings.paused) this.#expectOrder(queue.number, claimed, max)
+    }
+    for (const [at, message] of claimed.entries()) {
+      const { receiptHandle, body, sentAt, receivedAt, visibleAt, ...rest } = received[at] as (typeof received)[number]
+      oracle.claim(message, visibilityTimeoutSeconds, receiptHandle)
+      this.#handles.add({ handle: receiptHandle, queue: queue.number, name, id: message.id })
+      const times = [sentAt, receivedAt, visibleAt].map((date) => secondsOf(date, this.beginMs))
+      expectSame(
+        { ...rest, body, times, held: visibleAt.getTime() - receivedAt.getTime() },
+        {
+          ...{ id: message.id, body: message.body, receiveCount: message.receives },
+          ...{ maxReceives: oracle.maxReceives(message), lastError: message.lastError, priority: message.priority },
+          ...{ messageGroup: message.group, times: [message.sentAt, oracle.now, message.visibleAt] },
+          held: (message.visibleAt - oracle.now) * 1000,
+        },
+      )
+    }
+  }
+
+  #expectOrder(number: number, claimed: readonly OracleMessage[], max: number): void {
+    const { oracle } = this
+    const queue = oracle.numbered(number)
+    const receiver = this.queues === this.bench.stores[this.#by].queues ? this.#receivers[this.#by] : undefined
+    if (receiver?.lags(number)) for (const message of claimed) oracle.disturb(message)
+    else if (queue) expectFirst(oracle, queue, claimed)
+    receiver?.received(number, claimed.length === max)
+  }
+
+  /** Which of those that may go back do so, where not all of them do, is open. */
+  async #redrive(name: string, max: number | null, short: string | null): Promise<void> {
+    const { oracle, queues } = this
+    const prefix = short === null ? '' : this.named(short)
+    const options = { ...(max === null ? {} : { max }), ...(short === null ? {} : { prefix }) }
+    const queue = oracle.queue(name)
+    if (!queue) return expectRefusal(queues.redrive(name, options), ['queue_not_found'])
+    oracle.settle(queue)
+    const able = oracle.redrivable(queue, prefix)
+    const count = Math.min(max ?? able.length, able.length)
+    expectSame(await queues.redrive(name, options), { moved: count })
+    const moved = []
+    for (const one of able) {
+      const there = await queues.getMessage(one.to.name, one.message.id)
+      if (there?.state === 'ready') moved.push(one)
+    }
+    expectSame(moved.length, count)
+    const turn = oracle.newTurn()
+    for (const { message, to } of moved) oracle.redrive(message, to, turn)
+  }
+}

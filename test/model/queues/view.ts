@@ -1,0 +1,149 @@
+/** What a user can see of queues, beside what the oracle says: every message in every state, attributes and counts. */
+import { isDeepStrictEqual } from 'node:util'
+import type { MessageState, PeekedMessage, QueueStatus, Queues } from '../../../src/repositories/queues/types'
+import { expectLine } from './line'
+import { QUEUES, STATES } from './operations'
+import type { Oracle, OracleMessage, OracleQueue } from './oracle'
+import { expectSame } from './same'
+
+/** All times of the oracle are multiples of it: what is less is how long the run has taken by then. */
+const STEP_SECONDS = 40
+
+export interface View {
+  queues: Queues
+  oracle: Oracle
+  /** The time at which the oracle's clock was at 0. */
+  beginMs: number
+  named: (short: string) => string
+  /** How often it was looked. */
+  looks: number
+}
+
+export function secondsOf(date: Date | null, beginMs: number): number | null {
+  if (date === null) return null
+  return wholeSteps((date.getTime() - beginMs) / 1000)
+}
+
+function wholeSteps(seconds: number): number {
+  return Math.floor(seconds / STEP_SECONDS) * STEP_SECONDS
+}
+
+/** Whether what is ready is what was ready when it was last looked. */
+function isLineKnown(oracle: Oracle, queue: OracleQueue): boolean {
+  const keyOf = (line: readonly { id: bigint; turn: number }[]) => line.map(({ id, turn }) => `${id} ${turn}`).sort()
+  return isDeepStrictEqual(keyOf(oracle.in(queue, 'ready')), keyOf(oracle.state.lines.get(queue.number) ?? []))
+}
+
+const byId = (a: { id: bigint }, b: { id: bigint }) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+
+function shownOf({ sentAt, visibleAt, lastReceivedAt, archivedAt, ...rest }: PeekedMessage, beginMs: number) {
+  const times = { sentAt, visibleAt, lastReceivedAt, archivedAt }
+  const seconds = Object.entries(times).map(([name, date]) => [name, secondsOf(date, beginMs)])
+  return { ...rest, ...Object.fromEntries(seconds) }
+}
+
+function expectedOf(oracle: Oracle, message: OracleMessage) {
+  const { id, state, body, receives, sentAt, visibleAt, lastReceivedAt, archivedAt, lastError, group, priority } =
+    message
+  const from = state === 'archived' ? undefined : oracle.numbered(message.from)
+  return {
+    ...{ id, state, body, receiveCount: receives, maxReceives: oracle.maxReceives(message) },
+    ...{ sentAt, visibleAt, lastReceivedAt, archivedAt },
+    ...{ deadLetterFrom: from?.name ?? null, lastError, messageGroup: group, priority },
+  }
+}
+
+/**
+ * Has the store see to what is due in every queue; then all messages, and of those that are ready the order. Now and then
+ * is often enough for the other states: what was found wrong later than it came about is shrunk all the same.
+ */
+export async function expectMessages(view: View, which: 'some' | 'all' = 'some'): Promise<void> {
+  const { oracle, queues, named } = view
+  const known = QUEUES.flatMap((short) => oracle.queue(named(short)) ?? [])
+  for (const queue of known) {
+    if (!oracle.in(queue, 'in-flight', 'delayed').some((message) => oracle.isDue(message))) continue
+    await queues.peek(queue.name, { limit: 1 })
+    oracle.settle(queue)
+  }
+  const isWhole = which === 'all' || ++view.looks % 4 === 0
+  for (const queue of known) {
+    if (isWhole) for (const state of STATES) await expectState(view, queue, state, 1000)
+    else if (!isLineKnown(oracle, queue)) await expectState(view, queue, 'ready', 1000)
+  }
+}
+
+async function expectState({ oracle, queues, beginMs }: View, queue: OracleQueue, state: MessageState, limit: number) {
+  const expected = oracle.in(queue, state).map((message) => expectedOf(oracle, message))
+  const messages: PeekedMessage[] = []
+  let pages = 0
+  for (let after: string | null | undefined; after !== null; pages++) {
+    const page = await queues.peek(queue.name, { state, limit, ...(after === undefined ? {} : { after }) })
+    messages.push(...page.messages)
+    after = page.nextAfter
+  }
+  expectSame(messages.map((message) => shownOf(message, beginMs)).sort(byId), expected.sort(byId))
+  expectSame(pages, Math.max(1, Math.ceil(expected.length / limit)))
+  if (state === 'ready') {
+    const ids = messages.map(({ id }) => id)
+    expectLine(oracle, queue, ids)
+  }
+}
+
+/** Every message once more: in small pages, and each by itself, in its queue and in the others. */
+export async function expectPages(view: View, limit: number): Promise<void> {
+  const { oracle, queues, beginMs, named } = view
+  for (const short of QUEUES) {
+    const queue = oracle.queue(named(short))
+    if (!queue) continue
+    for (const state of STATES) await expectState(view, queue, state, limit)
+    for (const message of oracle.state.messages) {
+      const found = await queues.getMessage(queue.name, message.id)
+      const isHere = message.queue === queue.number
+      expectSame(found && shownOf(found, beginMs), isHere ? expectedOf(oracle, message) : null)
+    }
+  }
+}
+
+/** The attributes; and the counts, which are those of this moment inside a transaction only. */
+export async function expectStatus(view: View, isInside: boolean): Promise<void> {
+  const { oracle, queues, named } = view
+  const listed: QueueStatus[] = []
+  for (let after: string | null | undefined; after !== null; ) {
+    const page = await queues.list({ prefix: named(''), limit: 2, ...(after === undefined ? {} : { after }) })
+    listed.push(...page.queues)
+    after = page.nextAfter
+  }
+  expectSame(
+    listed.map(({ queue }) => queue),
+    oracle.state.queues.map(({ name }) => name).sort(),
+  )
+  for (const short of QUEUES) {
+    const queue = oracle.queue(named(short))
+    const status = await queues.get(named(short))
+    const expected = queue ? statusOf(oracle, queue, isInside) : null
+    expectSame(status && shownStatus(status, isInside), expected)
+    const [inList] = listed.filter(({ queue: name }) => name === named(short)).map((one) => shownStatus(one, isInside))
+    expectSame(inList ?? null, expected)
+  }
+}
+
+function shownStatus({ createdAt: _, counts, oldestAgeSeconds: age, ...attributes }: QueueStatus, isInside: boolean) {
+  return isInside ? { ...attributes, counts, age: age === null ? null : wholeSteps(age) } : attributes
+}
+
+function statusOf(oracle: Oracle, queue: OracleQueue, isInside: boolean) {
+  const attributes = {
+    queue: queue.name,
+    ...queue.settings,
+    deadLetterQueue: oracle.numbered(queue.deadLetters)?.name ?? null,
+    isDeadLetterQueue: oracle.isDeadLetterQueue(queue),
+  }
+  if (!isInside) return attributes
+  const count = (state: MessageState) => oracle.in(queue, state).length
+  const ages = oracle.in(queue, 'ready', 'in-flight').map(({ sentAt }) => oracle.now - sentAt)
+  const counts = {
+    ...{ ready: count('ready'), inFlight: count('in-flight'), delayed: count('delayed') },
+    ...{ dead: count('dead'), archived: count('archived') },
+  }
+  return { ...attributes, counts, age: ages.length === 0 ? null : Math.max(...ages) }
+}
