@@ -31,7 +31,10 @@ export class RecentPolicyEpoch {
   epoch!: bigint
 }
 
-/** A changed prefix whose groups the sweeper still has to tell of their new expiry, and how far it got. */
+/**
+ * A changed prefix, or the name of a group that was locked when it was its turn, whose groups the sweeper still has to
+ * tell of their new expiry, and how far it got.
+ */
 @Entity({ name: 'recent_policy_rollouts', synchronize: false })
 export class RecentPolicyRollout {
   @PrimaryColumn({ type: 'varchar', length: 191 })
