@@ -79,9 +79,11 @@ async function clearEntries(
 ): Promise<number> {
   if (keys.length === 0) return 0
   const where = `feed_id = ? AND entry_key IN (${placeholders(keys.length)})`
-  const rows = await tx.rows(`SELECT entry_key FROM feed_entries WHERE ${where}${tx.engine.forUpdate}`, [id, ...keys])
+  // Along another index entries of other keys would be locked too.
+  const table = `feed_entries${tx.engine.useIndex('PRIMARY')}`
+  const rows = await tx.rows(`SELECT entry_key FROM ${table} WHERE ${where}${tx.engine.forUpdate}`, [id, ...keys])
   const sets = `${waitingSince(String(nowMs))}, sync_id = 0`
-  await tx.run(`UPDATE feed_entries SET ${sets} WHERE ${where}`, [id, ...keys])
+  await tx.run(`UPDATE ${table} SET ${sets} WHERE ${where}`, [id, ...keys])
   if (followed === null || rows.length === 0) return rows.length
   const found = rows.map((row) => row.entry_key as string)
   return found.length - (await keysWithRow(tx, followed, found)).size

@@ -54,7 +54,6 @@ export function describeFeedsModel(engine: EngineName, numRuns: number): void {
         numRuns: runs ? Number(runs) : numRuns,
         ...(seed ? { seed: Number(seed) } : {}),
         ...(path ? { path } : {}),
-        endOnFailure: process.env.NOSHRINK === '1',
         interruptAfterTimeLimit: runs ? 3_600_000 : 100_000,
       },
     )
