@@ -92,8 +92,11 @@ async function clearEntries(
 async function clearRows(tx: Tx, { source, key }: FollowedTable, keys: readonly Parameter[]): Promise<number> {
   if (keys.length === 0) return 0
   const where = `${key} IN (${placeholders(keys.length)})`
-  const rows = await tx.rows(`SELECT ${key} FROM ${source.table} WHERE ${where}${tx.engine.forUpdate}`, keys)
-  await tx.run(`UPDATE ${source.table} SET ${source.sync} = NULL${setKept(source)} WHERE ${where}`, keys)
+  // As above; which index of the user's another key has is not known.
+  const isPrimary = source.keys.length === 1 && source.keys[0] === key
+  const table = `${source.table}${isPrimary ? tx.engine.useIndex('PRIMARY') : ''}`
+  const rows = await tx.rows(`SELECT ${key} FROM ${table} WHERE ${where}${tx.engine.forUpdate}`, keys)
+  await tx.run(`UPDATE ${table} SET ${source.sync} = NULL${setKept(source)} WHERE ${where}`, keys)
   return rows.length
 }
 

@@ -164,13 +164,12 @@ export function locksOf(write: Write): string[] {
     case 'putMany':
       return write.keys.map((key) => `${write.feed}/${key}`)
     case 'republish':
-      return locks(write.feed, write.keys)
-    case 'republishPrefix':
-      return locks(
-        write.feed,
-        KEYS.filter((key) => key.startsWith(write.prefix)),
-      )
-    // A unique index of the user's has its neighbours locked too, where a row was deleted.
+      return [...locks(write.feed, write.keys), ...(write.feed === 'kv' ? ['the table'] : [])]
+    case 'republishPrefix': {
+      const keys = KEYS.filter((key) => key.startsWith(write.prefix))
+      return [...locks(write.feed, keys), ...(write.feed === 'kv' ? ['the table'] : [])]
+    }
+    // A unique index of the user's has its neighbours locked too, where a row was deleted; and a small table is read whole.
     case 'row':
       return [`kv.row/${write.key}`, 'the table']
     case 'removeRow':
