@@ -167,7 +167,8 @@ export function locksOf(write: Write): string[] {
       return [...locks(write.feed, write.keys), ...(write.feed === 'kv' ? ['the table'] : [])]
     case 'republishPrefix': {
       const keys = KEYS.filter((key) => key.startsWith(write.prefix))
-      return [...locks(write.feed, keys), ...(write.feed === 'kv' ? ['the table'] : [])]
+      // Of whatever keys, it waits for who begins the feed.
+      return [`${write.feed}/shared`, ...locks(write.feed, keys), ...(write.feed === 'kv' ? ['the table'] : [])]
     }
     // A unique index of the user's has its neighbours locked too, where a row was deleted; and a small table is read whole.
     case 'row':
@@ -197,6 +198,9 @@ export function isIdle(write: Write, { feeds, groups }: World): boolean {
 }
 
 export function areInTheWay(mine: readonly string[], held: readonly string[]): boolean {
+  const isShared = (lock: string) => lock.endsWith('/shared')
   const isOf = (lock: string, whole: string) => whole.endsWith('/') && lock.startsWith(whole)
-  return mine.some((one) => held.some((other) => one === other || isOf(one, other) || isOf(other, one)))
+  return mine.some((one) =>
+    held.some((other) => (one === other && !isShared(one)) || isOf(one, other) || isOf(other, one)),
+  )
 }
