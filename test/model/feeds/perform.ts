@@ -176,12 +176,13 @@ export function locksOf(write: Write): string[] {
     case 'removeRow':
       return [...locks('kv', [write.key]), 'the table']
     case 'append':
-      return write.groups.map((group) => `groups.row/${group}`)
+      return write.groups.flatMap((group) => [`groups.row/${group}`, `groups.items/${group}`])
+    // What goes through the items of a group waits for the first of the next one.
     case 'resize':
     case 'removeItem':
-      return [`groups.row/${write.group}`]
+      return [`groups.row/${write.group}`, 'groups.items/']
     case 'deleteGroup':
-      return locks('groups', [write.group])
+      return [...locks('groups', [write.group]), 'groups.items/']
     case 'next':
       return [`sequence/${write.name}`]
     case 'deleteFeed':
