@@ -124,8 +124,9 @@ export const mysqlEngine: Engine = {
   remembers: true,
   remembered: (expression) => `LAST_INSERT_ID(${expression})`,
   // With the choice in WHERE ... IN the servers would go through the whole table; and neither has LIMIT in there.
-  updateChosen: (table, choose, sets) => `UPDATE ${table} JOIN (${choose}) chosen USING (id) SET ${sets}`,
-  // In this order, or the servers go through all of a small table, and wait for whatever somebody holds there.
+  // Joined in this order, or they go through all of a small one, and wait for whatever somebody holds there.
+  updateChosen: (table, choose, sets) =>
+    `UPDATE (${choose}) chosen STRAIGHT_JOIN ${table} FORCE INDEX (PRIMARY) USING (id) SET ${sets}`,
   updateFrom: (table, choose, on, sets) =>
     `UPDATE (${choose}) chosen STRAIGHT_JOIN ${table} FORCE INDEX (PRIMARY) ON ${on} SET ${sets}`,
   idStride: '@@SESSION.auto_increment_increment',

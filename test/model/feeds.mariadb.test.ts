@@ -1,4 +1,4 @@
 import { describeEngine } from '../support/engines'
 import { describeFeedsModel } from './feeds/feeds'
 
-describeEngine('mariadb', 'model of feeds', () => describeFeedsModel('mariadb', 15))
+describeEngine('mariadb', 'model of feeds', () => describeFeedsModel('mariadb', 10))

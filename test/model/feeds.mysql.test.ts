@@ -1,4 +1,4 @@
 import { describeEngine } from '../support/engines'
 import { describeFeedsModel } from './feeds/feeds'
 
-describeEngine('mysql', 'model of feeds', () => describeFeedsModel('mysql', 10))
+describeEngine('mysql', 'model of feeds', () => describeFeedsModel('mysql', 6))

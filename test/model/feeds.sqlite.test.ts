@@ -1,4 +1,4 @@
 import { describeEngine } from '../support/engines'
 import { describeFeedsModel } from './feeds/feeds'
 
-describeEngine('sqlite', 'model of feeds', () => describeFeedsModel('sqlite', 100))
+describeEngine('sqlite', 'model of feeds', () => describeFeedsModel('sqlite', 40))

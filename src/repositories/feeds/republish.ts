@@ -79,9 +79,11 @@ async function clearEntries(
 ): Promise<number> {
   if (keys.length === 0) return 0
   const where = `feed_id = ? AND entry_key IN (${placeholders(keys.length)})`
-  const rows = await tx.rows(`SELECT entry_key FROM feed_entries WHERE ${where}${tx.engine.forUpdate}`, [id, ...keys])
+  // Along another index entries of other keys would be locked too.
+  const table = `feed_entries${tx.engine.useIndex('PRIMARY')}`
+  const rows = await tx.rows(`SELECT entry_key FROM ${table} WHERE ${where}${tx.engine.forUpdate}`, [id, ...keys])
   const sets = `${waitingSince(String(nowMs))}, sync_id = 0`
-  await tx.run(`UPDATE feed_entries SET ${sets} WHERE ${where}`, [id, ...keys])
+  await tx.run(`UPDATE ${table} SET ${sets} WHERE ${where}`, [id, ...keys])
   if (followed === null || rows.length === 0) return rows.length
   const found = rows.map((row) => row.entry_key as string)
   return found.length - (await keysWithRow(tx, followed, found)).size
@@ -90,8 +92,11 @@ async function clearEntries(
 async function clearRows(tx: Tx, { source, key }: FollowedTable, keys: readonly Parameter[]): Promise<number> {
   if (keys.length === 0) return 0
   const where = `${key} IN (${placeholders(keys.length)})`
-  const rows = await tx.rows(`SELECT ${key} FROM ${source.table} WHERE ${where}${tx.engine.forUpdate}`, keys)
-  await tx.run(`UPDATE ${source.table} SET ${source.sync} = NULL${setKept(source)} WHERE ${where}`, keys)
+  // As above; which index of the user's another key has is not known.
+  const isPrimary = source.keys.length === 1 && source.keys[0] === key
+  const table = `${source.table}${isPrimary ? tx.engine.useIndex('PRIMARY') : ''}`
+  const rows = await tx.rows(`SELECT ${key} FROM ${table} WHERE ${where}${tx.engine.forUpdate}`, keys)
+  await tx.run(`UPDATE ${table} SET ${source.sync} = NULL${setKept(source)} WHERE ${where}`, keys)
   return rows.length
 }
 

@@ -111,6 +111,19 @@ export function describeFeedsPublishers(context: Context): void {
         expect(await store.feeds.publish()).toEqual({ published: 1 })
       }, 20_000)
 
+      it('entries that an open transaction republishes keep no others from being published', async () => {
+        const store = await context.open({ url: await context.emptyDatabase() })
+        const put = (key: string) => store.feeds.put('a', key, 1)
+        for (const key of ['k', 'l', 'm']) await put(key)
+        await store.feeds.publish()
+        for (const key of ['l', 'm']) await put(key)
+        await whileOpen(
+          { ...context, store },
+          (tx) => tx.feeds.republish('a', { keys: ['k', 'k1'] }),
+          async () => expect(await store.feeds.publish()).toEqual({ published: 2 }),
+        )
+      }, 20_000)
+
       it('an entry that an open transaction has written keeps no puts to other keys and feeds waiting', async () => {
         const store = await context.open()
         const names = range(1, 8).map(() => context.unique('f'))

@@ -158,6 +158,27 @@ export function describeQueuesInTheWay(context: Context): void {
       },
     )
 
+    onServers(
+      'an open transaction that has received keeps nobody from receiving of another queue, where there are few messages',
+      async () => {
+        const store = await context.open({ url: await context.emptyDatabase() })
+        for (const queue of ['a', 'b']) await store.queues.put(queue)
+        for (const queue of ['a', 'b']) await store.queues.send(queue, 1)
+        const runner = store.dataSource.createQueryRunner()
+        await runner.startTransaction()
+        try {
+          expect(await store.within(runner).queues.receive('a')).toHaveLength(1)
+          const { answer, ms } = await timed(store.queues.receive('b'))
+          expect(bodiesOf(answer)).toEqual([1])
+          expect(ms).toBeLessThan(SOON_MS)
+        } finally {
+          await runner.rollbackTransaction()
+          await runner.release()
+        }
+      },
+      30_000,
+    )
+
     it('a receiver round and round knows a queue that was made anew', async () => {
       const other = context.engine === 'sqlite' ? context.store : await context.open()
       const queue = await madeOf(1)

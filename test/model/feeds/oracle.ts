@@ -40,6 +40,7 @@ export const START: Position = { at: 0n, since: -1, cursor: 0n }
 
 export interface Feed {
   hasBegun: boolean
+  wasDeleted: boolean
   last: bigint
   /** Of its own; in the feed of a table its tombstones, which count as long as there is no row with the key. */
   entries: Map<string, Entry>
@@ -65,6 +66,7 @@ export interface World {
 
 const feedOf = (rows: Map<string, Row> | null): Feed => ({
   hasBegun: rows !== null,
+  wasDeleted: false,
   last: 0n,
   entries: new Map(),
   rows,
@@ -224,6 +226,7 @@ function republish({ hasBegun, entries, rows }: Feed, now: number, isWanted: (ke
 function dropFeed(feed: Feed, step: number): boolean {
   if (!feed.hasBegun) return false
   feed.hasBegun = false
+  feed.wasDeleted = true
   feed.entries.clear()
   feed.consumers.clear()
   // All cursors are expired, also the one at the last number: so one is left out.

@@ -164,24 +164,25 @@ export function locksOf(write: Write): string[] {
     case 'putMany':
       return write.keys.map((key) => `${write.feed}/${key}`)
     case 'republish':
-      return locks(write.feed, write.keys)
-    case 'republishPrefix':
-      return locks(
-        write.feed,
-        KEYS.filter((key) => key.startsWith(write.prefix)),
-      )
-    // A unique index of the user's has its neighbours locked too, where a row was deleted.
+      return [...locks(write.feed, write.keys), ...(write.feed === 'kv' ? ['the table'] : [])]
+    case 'republishPrefix': {
+      const keys = KEYS.filter((key) => key.startsWith(write.prefix))
+      // Of whatever keys, it waits for who begins the feed.
+      return [`${write.feed}/shared`, ...locks(write.feed, keys), ...(write.feed === 'kv' ? ['the table'] : [])]
+    }
+    // A unique index of the user's has its neighbours locked too, where a row was deleted; and a small table is read whole.
     case 'row':
       return [`kv.row/${write.key}`, 'the table']
     case 'removeRow':
       return [...locks('kv', [write.key]), 'the table']
     case 'append':
-      return write.groups.map((group) => `groups.row/${group}`)
+      return write.groups.flatMap((group) => [`groups.row/${group}`, `groups.items/${group}`])
+    // What goes through the items of a group waits for the first of the next one.
     case 'resize':
     case 'removeItem':
-      return [`groups.row/${write.group}`]
+      return [`groups.row/${write.group}`, 'groups.items/']
     case 'deleteGroup':
-      return locks('groups', [write.group])
+      return [...locks('groups', [write.group]), 'groups.items/']
     case 'next':
       return [`sequence/${write.name}`]
     case 'deleteFeed':
@@ -198,6 +199,9 @@ export function isIdle(write: Write, { feeds, groups }: World): boolean {
 }
 
 export function areInTheWay(mine: readonly string[], held: readonly string[]): boolean {
+  const isShared = (lock: string) => lock.endsWith('/shared')
   const isOf = (lock: string, whole: string) => whole.endsWith('/') && lock.startsWith(whole)
-  return mine.some((one) => held.some((other) => one === other || isOf(one, other) || isOf(other, one)))
+  return mine.some((one) =>
+    held.some((other) => (one === other && !isShared(one)) || isOf(one, other) || isOf(other, one)),
+  )
 }
