@@ -55,3 +55,4 @@ export type {
   Transaction,
   TransactionOptions,
 } from './store-types'
+export { UnrecoverableError } from './unrecoverable'
