@@ -56,3 +56,4 @@ export type {
   Transaction,
   TransactionOptions,
 } from './store-types'
+export { UnrecoverableError } from './unrecoverable'

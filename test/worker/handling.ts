@@ -1,5 +1,5 @@
 /** What a worker makes of its messages, on every engine. Times are real: nothing here moves the clock. */
-import { openStore, RecentnError } from '../../src'
+import { openStore, RecentnError, UnrecoverableError } from '../../src'
 import type { Message } from '../../src/repositories/queues/types'
 import type { WorkOptions } from '../../src/runtime/worker/types'
 import type { EngineName } from '../support/engines'
@@ -139,6 +139,27 @@ export function describeHandling(engine: EngineName, options: { memory?: boolean
       await until('it is dead', async () => (await inState(store, `${queue}-dead`, 'ready')) === 1)
       expect(tries).toBe(3)
       expect((await store.queues.peek(`${queue}-dead`)).messages[0]?.lastError).toBe('try 3')
+    })
+
+    it.each([true, false])('never tries again what a handler says is hopeless: dead-letter queue %s', async (named) => {
+      const { store, queue, work } = context
+      const letters = `${queue}-dead`
+      await store.queues.put(letters)
+      await store.queues.put(queue, { maxReceives: 9, deadLetterQueue: named ? letters : null })
+      await sendNumbers(store, queue, 3)
+      class NoSuchAddress extends UnrecoverableError {
+        override readonly name = 'NoSuchAddress'
+      }
+      const ofAnotherCopy = Object.assign(new Error('no. 1'), { name: 'UnrecoverableError' })
+      const thrown = [new UnrecoverableError('no. 0'), ofAnotherCopy, new NoSuchAddress('no. 2')]
+      const told: unknown[] = []
+      work(({ body }) => Promise.reject(thrown[body as number]), { backoff: NOW, onError: (e) => told.push(e) })
+      const [where, state] = named ? ([letters, 'ready'] as const) : ([queue, 'dead'] as const)
+      await until('they are dead', async () => (await inState(store, where, state)) === 3)
+      const { messages } = await store.queues.peek(where, { state })
+      expect(messages.map(({ lastError }) => lastError).sort()).toEqual(['no. 0', 'no. 1', 'no. 2'])
+      expect(new Set(told)).toEqual(new Set(thrown))
+      expect(told).toHaveLength(3)
     })
 
     it('goes on when a handler never ends: that one only holds its place', async () => {

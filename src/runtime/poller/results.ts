@@ -4,6 +4,7 @@
  */
 import { type ErrorCode, RecentnError } from '../../errors'
 import type { Outcome } from '../../repositories/polls/claims'
+import { isUnrecoverable } from '../../unrecoverable'
 import { Pauses, retrySeconds } from '../backoff'
 import { errorText } from '../faults'
 import { sleep } from '../patience'
@@ -20,7 +21,7 @@ const LOOK_MS = 50
 /** What becomes of a row whose handler threw. */
 export function failureOf(error: unknown, attempts: number, { maxAttempts, backoff }: PollSettings): Outcome {
   const text = errorText(error)
-  if (attempts >= maxAttempts) return { is: 'failed', error: text }
+  if (attempts >= maxAttempts || isUnrecoverable(error)) return { is: 'failed', error: text }
   return { is: 'retry', delayMs: 1000 * retrySeconds(attempts, backoff), error: text }
 }
 

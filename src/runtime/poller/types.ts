@@ -10,7 +10,10 @@ export interface PollContext {
   attempt: number
 }
 
-/** The row comes without its status and the columns for claims. Resolving makes it done; throwing has it tried again, after a backoff, up to `maxAttempts` times. */
+/**
+ * The row comes without its status and the columns for claims. Resolving makes it done; throwing has it tried again, after
+ * a backoff, up to `maxAttempts` times; an `UnrecoverableError` makes it failed at once.
+ */
 export type PollHandler<T> = (row: T, context: PollContext) => Promise<unknown> | unknown
 
 export interface PollOptions<T = unknown> extends PollShape {

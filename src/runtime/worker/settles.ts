@@ -130,9 +130,11 @@ export class SettleLine<Kind> {
   }
 }
 
+/** Handed out again after the delay, or with `dead` never. */
 interface Failure {
   delaySeconds: number
   error: string
+  dead: boolean
 }
 
 /** The three ways in which a claim ends. */
@@ -156,7 +158,7 @@ export class Settles {
   }
 
   failed(claim: Claim, failure: Failure): void {
-    this.#releases.add(`${failure.delaySeconds} ${failure.error}`, failure, [claim])
+    this.#releases.add(`${failure.dead} ${failure.delaySeconds} ${failure.error}`, failure, [claim])
   }
 
   /** No handler has begun: as if they had not been claimed. */

@@ -7,7 +7,10 @@ export interface WorkContext {
   signal: AbortSignal
 }
 
-/** Resolving deletes the message; throwing releases it, with the error, after a backoff. */
+/**
+ * Resolving deletes the message; throwing releases it, with the error, after a backoff, or makes it a dead letter at once
+ * where it is an `UnrecoverableError`.
+ */
 export type Handler = (message: Message, context: WorkContext) => Promise<unknown> | unknown
 
 export interface WorkOptions {

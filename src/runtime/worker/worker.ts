@@ -8,6 +8,7 @@
  */
 import { AsyncResource } from 'node:async_hooks'
 import type { Message } from '../../repositories/queues/types'
+import { isUnrecoverable } from '../../unrecoverable'
 import { retrySeconds } from '../backoff'
 import { errorText, Faults } from '../faults'
 import { checkedStop } from '../option-rules'
@@ -206,8 +207,9 @@ class QueueWorker implements Worker {
   }
 
   #release(claim: Claim, error: unknown): void {
-    const delaySeconds = retrySeconds(claim.message.receiveCount, this.#settings.backoff)
-    this.#settles.failed(claim, { delaySeconds, error: errorText(error) })
+    const dead = isUnrecoverable(error)
+    const delaySeconds = dead ? 0 : retrySeconds(claim.message.receiveCount, this.#settings.backoff)
+    this.#settles.failed(claim, { delaySeconds, error: errorText(error), dead })
   }
 
   // ---- the end
@@ -233,7 +235,7 @@ class QueueWorker implements Worker {
       this.#keeper.remove(claim)
       if (claim.isLost) continue
       claim.isLost = true
-      this.#settles.failed(claim, { delaySeconds: 0, error: STOPPED })
+      this.#settles.failed(claim, { delaySeconds: 0, error: STOPPED, dead: false })
     }
   }
 }

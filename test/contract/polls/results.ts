@@ -1,3 +1,4 @@
+import { UnrecoverableError } from '../../../src/index'
 import { type Context, sleep } from '../context'
 import { type NumberedRow, pollTools } from './tools'
 
@@ -108,6 +109,30 @@ export function describePollResults(context: Context): void {
         status: { column: 'status', ready: 'error', error: 'worse' },
       })
       expect(await within(other.once())).toMatchObject({ retried: 3 })
+    })
+
+    it.each([
+      ['in the row', `, ${OWN}, last_error varchar(100)`, { claim: CLAIM }],
+      ['in the table of claims', '', {}],
+    ])('what a handler says is hopeless has failed at once: claims %s', async (_, columns, options) => {
+      const name = await made(`${STATUS}${columns}`)
+      const handler = ({ n }: NumberedRow) => {
+        if (Number(n) === 1) throw new UnrecoverableError('no such address')
+        if (Number(n) === 2) throw new Error('not now')
+      }
+      const told: unknown[] = []
+      const onError = (error: unknown) => told.push(String(error))
+      const settings = { ...options, status: 'status', maxAttempts: 5, onError }
+      const poller = poll(name, handler, settings)
+      expect(await within(poller.once())).toMatchObject({ claimed: 3, done: 1, retried: 1, failed: 1 })
+      expect(told).toEqual(['UnrecoverableError: no such address', 'Error: not now'])
+      expect((await query(`SELECT status FROM ${name} WHERE n = 1`))[0]).toEqual({ status: 'error' })
+      const [kept] = columns
+        ? await query(`SELECT last_error AS error FROM ${name} WHERE n = 1`)
+        : await query(`SELECT error FROM poll_claims WHERE error = 'no such address'`)
+      expect(kept).toEqual({ error: 'no such address' })
+      context.clock.offsetMs += 700_000
+      expect(await within(poller.once())).toMatchObject({ claimed: 1, retried: 1, failed: 0 })
     })
 
     it('a handler can not wait for the end of what runs it', async () => {
