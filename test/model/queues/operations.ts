@@ -75,7 +75,7 @@ const priority = fc.constantFrom(0, 0, 0, 1, -1)
 export const settings: fc.Arbitrary<SettingsShape> = fc.record(
   {
     visibilityTimeoutSeconds: visibility,
-    maxReceives: fc.constantFrom(0, 1, 1, 2, 3),
+    maxReceives: fc.constantFrom(0, 1, 1, 1, 2, 3),
     deadLetterQueue: fc.constantFrom(null, 'dead', 'dead', 'dead', 'b', 'a', 'nowhere'),
     onDelete: fc.constantFrom('remove' as const, 'archive' as const),
     retentionSeconds: fc.constantFrom(null, 600, 1200),
@@ -129,8 +129,8 @@ const simple: { weight: number; arbitrary: fc.Arbitrary<SimpleOperation> }[] = [
         max: fc.constantFrom(1, 1, 2, 2, 3, 4, 20),
         visibilityTimeoutSeconds: visibility,
         cursor: fc.oneof(
-          { weight: 3, arbitrary: fc.constant(null) },
-          { weight: 1, arbitrary: fc.constantFrom('c', 'C') },
+          { weight: 2, arbitrary: fc.constant(null) },
+          { weight: 1, arbitrary: fc.constantFrom('c', 'c', 'C') },
         ),
       },
       { requiredKeys: ['kind', 'queue', 'max', 'cursor'] },
@@ -143,17 +143,17 @@ const simple: { weight: number; arbitrary: fc.Arbitrary<SimpleOperation> }[] = [
       ...settled,
       delaySeconds: fc.constantFrom(0, 0, 600, 1200),
       error: fc.constantFrom(null, 'e', 'f'),
-      dead: fc.constantFrom(false, false, false, true),
+      dead: fc.constantFrom(false, true),
     }),
   },
   { weight: 3, arbitrary: of('extend', { ...settled, visibilityTimeoutSeconds: visibility }) },
   { weight: 2, arbitrary: of('deleteMessage', { queue, back: fc.nat(8) }) },
   {
-    weight: 4,
+    weight: 7,
     arbitrary: of('redrive', {
       queue: fc.constantFrom('dead', 'dead', 'dead', 'dead', 'a', 'b'),
       max: fc.constantFrom(null, null, 1, 2),
-      prefix: rarely(fc.constantFrom('a', 'b', 'nothing'), 3),
+      prefix: rarely(fc.constantFrom('a', 'b', 'nothing'), 4),
     }),
   },
   { weight: 1, arbitrary: of('purge', { queue }) },
@@ -188,5 +188,5 @@ const lettersTo = (...names: (string | null)[]) =>
 export const beginning: fc.Arbitrary<Record<(typeof QUEUES)[number], SettingsShape>> = fc.record({
   dead: lettersTo(null),
   b: lettersTo(null, 'dead'),
-  a: lettersTo(null, 'dead', 'dead', 'b'),
+  a: lettersTo(null, 'dead', 'dead', 'dead', 'b'),
 })
