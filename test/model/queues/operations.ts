@@ -4,21 +4,14 @@
  * over minutes before one of its multiples, so that the seconds that a run takes change nothing.
  */
 import fc from 'fast-check'
-import type { MessageState, OnDelete } from '../../../src/repositories/queues/types'
+import type { MessageState, QueueSettings } from '../../../src/repositories/queues/types'
 
 export const QUEUES = ['a', 'b', 'dead'] as const
 export const TICK_SECONDS = 320
 export const STATES: readonly MessageState[] = ['ready', 'in-flight', 'delayed', 'dead', 'archived']
 
 /** `deadLetterQueue` is one of the short names, or one that there is not. */
-export interface SettingsShape {
-  visibilityTimeoutSeconds?: number
-  maxReceives?: number
-  deadLetterQueue?: string | null
-  onDelete?: OnDelete
-  retentionSeconds?: number | null
-  paused?: boolean
-}
+export type SettingsShape = QueueSettings
 
 export interface MessageShape {
   delaySeconds?: number
