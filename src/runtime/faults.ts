@@ -23,7 +23,7 @@ export class Faults<T> {
 
   /** The database's. */
   database(error: unknown): void {
-    const kind = error instanceof RecentnError ? error.code : String(error)
+    const kind = kindOf(error)
     if (this.#told.has(kind)) return
     this.#told.add(kind)
     if (this.#options.onError) this.handler(error)
@@ -52,6 +52,12 @@ export class Faults<T> {
       warn(error)
     }
   }
+}
+
+/** A database that goes away is one fault, also where a statement was on its way. */
+function kindOf(error: unknown): string {
+  if (!(error instanceof RecentnError)) return String(error)
+  return error.code === 'outcome_unknown' ? 'database_unavailable' : error.code
 }
 
 const MAX_ERROR_LENGTH = 1000
