@@ -148,12 +148,17 @@ export class LiveGroup {
     const came: EventSourceMessage[] = []
     const parser = createParser({ onEvent: (event) => came.push(event) })
     const reader = body.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader()
-    for (;;) {
-      const silence = setTimeout(() => reader.cancel(), SILENCE_MS)
-      const { done, value } = await reader.read().finally(() => clearTimeout(silence))
-      if (done || connection.signal.aborted) return
-      parser.feed(value)
-      for (const event of came.splice(0)) await this.#take(event, connection.signal)
+    try {
+      for (;;) {
+        const silence = setTimeout(() => reader.cancel(), SILENCE_MS)
+        const { done, value } = await reader.read().finally(() => clearTimeout(silence))
+        if (done || connection.signal.aborted) return
+        parser.feed(value)
+        for (const event of came.splice(0)) await this.#take(event, connection.signal)
+      }
+    } finally {
+      // Also when the group could not be read anew: a browser has few connections.
+      reader.cancel().catch(() => {})
     }
   }
 

@@ -138,6 +138,49 @@ describe('writes that meet locks of somebody else', () => {
     expect(await stuck).toBe('conflict')
   })
 
+  it('what is locked fails in its time, though others that are aside are never idle', async () => {
+    const { held, options } = useLocks()
+    const slowly: typeof options.run = async (lane, requests) => {
+      await pause(20)
+      return options.run(lane, requests)
+    }
+    const add = adder(new WriteBatcher({ ...options, run: slowly }))
+    for (const name of ['a', 'c']) held.add(name)
+    const stuck = codeOf(add('stuck', 'c'))
+    let isOver = false
+    stuck.finally(() => {
+      isOver = true
+    })
+    // More often than it is answered: of this name there is always a call that is aside.
+    const calls: Promise<string>[] = []
+    const busy = setInterval(() => calls.push(codeOf(add('busy', 'a'))), 4)
+    await pause(LOCK_TIMEOUT_MS * 8)
+    held.delete('a')
+    await pause(2 * PATIENCE_MS)
+    clearInterval(busy)
+    expect(isOver).toBe(true)
+    expect(await stuck).toBe('conflict')
+    held.clear()
+    expect(new Set(await Promise.all(calls))).toEqual(new Set(['busy']))
+  })
+
+  it('many that wait for one lock which nobody can see fail in their time', async () => {
+    const { held, options } = useLocks()
+    const run: typeof options.run = async (lane, requests) => {
+      await pause(held.size > 0 ? 5 * LOCK_TIMEOUT_MS : 0)
+      return options.run(lane, requests)
+    }
+    const areLocked = async (requests: readonly Request[]) => requests.map(() => false)
+    const add = adder(new WriteBatcher({ ...options, run, areLocked }))
+    held.add('x')
+    const begin = performance.now()
+    const names = Array.from({ length: 16 }, (_, n) => String.fromCharCode(97 + n))
+    const codes = await Promise.all(names.map((name) => codeOf(add(name, name, 'x'))))
+    expect(new Set(codes)).toEqual(new Set(['conflict']))
+    // One after the other they would take 31 tries of a quarter of a second.
+    expect(performance.now() - begin).toBeLessThan(PATIENCE_MS + 3000)
+  })
+
   it('a call overtakes none for the same name that came before one which went aside', async () => {
     const { held, committed, options } = useLocks()
     const slowly: typeof options.run = async (lane, requests) => {

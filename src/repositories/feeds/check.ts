@@ -6,7 +6,7 @@ import { bodyFault, MAX_WAIT_SECONDS } from '../../queue-rules'
 import { integerFault, MAX_BATCH, nameFault } from '../../rules'
 import { addFaults, faultsOf, limitRule, named, optional, refuse, rulesOf } from '../checking'
 import type { ChangesRequest } from './changes'
-import type { ChangesOptions, NewEntry, RepublishSelection, ValueOptions } from './types'
+import type { ChangesOptions, NewEntry, PutConsumerOptions, RepublishSelection, ValueOptions } from './types'
 import type { NewRow } from './write'
 
 const ENTRY_RULES = rulesOf({ key: nameFault, value: bodyFault })
@@ -26,6 +26,7 @@ const CHANGES_RULES = rulesOf({
 
 const FORCE_RULES = rulesOf({
   force: optional((value) => (typeof value === 'boolean' ? null : 'must be true or false')),
+  from: optional(cursorFault),
 })
 
 export function checkFeed(feed: unknown): void {
@@ -97,7 +98,7 @@ export function checkConsumer(feed: unknown, consumer: unknown): void {
   refuse([...named('feed', feed), ...named('consumer', consumer)])
 }
 
-export function checkCursor(feed: unknown, consumer: unknown, cursor: unknown, options: { force?: boolean }): void {
+export function checkCursor(feed: unknown, consumer: unknown, cursor: unknown, options: PutConsumerOptions): void {
   const faults = [...named('feed', feed), ...named('consumer', consumer), ...faultsOf(options, FORCE_RULES)]
   const detail = cursorFault(cursor)
   if (detail !== null) faults.push({ pointer: '/cursor', detail })

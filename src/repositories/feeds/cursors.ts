@@ -87,13 +87,19 @@ export async function listConsumers(reader: Reader, head: FeedHead, limit: numbe
   return rows.map((row) => consumerOf(storedOf(row), head))
 }
 
+export interface PutCursor {
+  cursor: Cursor
+  isForced: boolean
+  /** Where the reading of what is done began: nothing is stored where the consumer was put back behind it since. */
+  from?: Cursor
+}
+
 /** Stores the cursor of a consumer. Throws `invalid_input` for one beyond the last sync id. */
 export async function putConsumer(
   tx: Tx,
   feed: string,
   consumer: string,
-  asked: Cursor,
-  isForced: boolean,
+  { cursor: asked, isForced, from = START }: PutCursor,
 ): Promise<Consumer> {
   const { engine, now } = tx
   const { id } = await holdOrBegin(tx, feed)
@@ -115,7 +121,8 @@ export async function putConsumer(
   }
   // One that is expired is of no use; what comes from who has started over is. At 0 nobody would be told to do so.
   const isRescued = asked.syncId > 0n && isExpired(before, head) && !isExpired(asked, head)
-  const isMoved = isForced || asked.syncId > before.syncId || before.syncId === 0n || isRescued
+  const isForward = asked.syncId > before.syncId || before.syncId === 0n || isRescued
+  const isMoved = isForced || (isForward && before.syncId >= from.syncId)
   // As it was given: what its holder has read may be from before removals that others know of.
   const cursor = isMoved ? asked : before
   await tx.run(

@@ -139,11 +139,12 @@ export class FeedRepository implements Feed.Feeds {
     feed: string,
     consumer: string,
     cursor: bigint,
-    options: { force?: boolean } = {},
+    options: Feed.PutConsumerOptions = {},
   ): Promise<Feed.Consumer> {
     check.checkCursor(feed, consumer, cursor, options)
-    const { force = false } = options
-    return this.session.write((tx) => putConsumer(tx, feed, consumer, cursorOf(cursor), force))
+    const { force = false, from } = options
+    const asked = { cursor: cursorOf(cursor), isForced: force, from: from === undefined ? undefined : cursorOf(from) }
+    return this.session.write((tx) => putConsumer(tx, feed, consumer, asked))
   }
 
   async deleteConsumer(feed: string, consumer: string): Promise<boolean> {

@@ -93,6 +93,16 @@ export interface Consumer {
   lag: number
 }
 
+export interface PutConsumerOptions {
+  /** Moves it backwards, too. */
+  force?: boolean
+  /**
+   * The cursor from which was read what is done now: where somebody has put the consumer back behind it meanwhile, to start
+   * over, it stays there.
+   */
+  from?: bigint
+}
+
 export interface FeedStatus {
   feed: string
   /** 0 before the first is published. */
@@ -128,10 +138,10 @@ export interface Feeds {
   /** The stored cursor; 0 for a consumer that is not known. */
   getConsumer(feed: string, consumer: string): Promise<Consumer>
   /**
-   * Moves the cursor forward; backwards it stays as it is, unless forced. Throws `invalid_input` for a cursor beyond the
-   * last sync id.
+   * Moves the cursor forward; backwards it stays as it is, unless forced. Resolves to where it is then. Throws
+   * `invalid_input` for a cursor beyond the last sync id.
    */
-  putConsumer(feed: string, consumer: string, cursor: bigint, options?: { force?: boolean }): Promise<Consumer>
+  putConsumer(feed: string, consumer: string, cursor: bigint, options?: PutConsumerOptions): Promise<Consumer>
   /** Forgets the cursor; false when there was none. */
   deleteConsumer(feed: string, consumer: string): Promise<boolean>
   /** Null for a feed that has not begun. */

@@ -39,7 +39,9 @@ export async function removeAll(
   for (const chunk of chunksOf(left, MAX_REMOVED)) {
     const removed = await removeSome(statements, head, chunk, removal.unsure)
     for (const receipt of removed) removal.settled.add(receipt)
+    // One that names an old version has waited for nothing: what was in doubt is so still.
     if (removed.length < chunk.length && !(await isCurrent(statements, head))) return false
+    for (const { receipt } of chunk) removal.unsure.delete(receipt)
   }
   return true
 }
@@ -69,7 +71,8 @@ async function removeSome(
   })
   const left = earlier.filter(({ receipt }) => !removed.includes(receipt))
   const gone = left.length === 0 ? [] : await goneOf(statements, left)
-  for (const { receipt } of receipts) unsure.delete(receipt)
+  const inDoubt = new Set(earlier)
+  for (const one of receipts) if (!inDoubt.has(one)) unsure.delete(one.receipt)
   return [...removed, ...gone]
 }
 

@@ -10,6 +10,7 @@
  * none is does the lane wait for locks: who is stuck keeps no others waiting for long, and fails without them. Of one key
  * a call that needs a lock beside its key's (an append to several groups) may be overtaken by one that does not.
  */
+import { RecentnError } from '../../errors'
 import { Attempts, type Call, type OnConflict, type Writing } from './attempts'
 import { Pending, type Size } from './pending'
 
@@ -153,14 +154,22 @@ export class WriteBatcher<Request, Result> {
     const free = calls.filter((call) => !locked.has(call))
     const chosen = this.#attempts.fitting(free.length > 0 ? free : calls)
     const isChosen = new Set(chosen)
-    lane.waiting = [...calls.filter((call) => !isChosen.has(call)), ...lane.waiting]
+    const left = calls.filter((call) => !isChosen.has(call))
+    // While others are free these are not tried, and yet not kept for ever.
+    const conflict = new RecentnError('conflict', undefined, { retryAfterSeconds: 1 })
+    const isLate = new Set(free.length > 0 ? left.filter((call) => locked.has(call)) : [])
+    for (const call of this.#attempts.patient([...isLate], conflict)) isLate.delete(call)
+    lane.waiting = [...left.filter((call) => !isLate.has(call)), ...lane.waiting]
     await this.#attempts.attempt(lane.number, chosen, (some, error) => {
       return free.length > 0 ? this.#part(lane, some, error) : this.#wait(lane, some, error)
     })
   }
 
   /** One of what looked free, or could not be asked about, may be what keeps the others from their locks. */
-  async #part(lane: Lane<Request, Result>, calls: readonly Call<Request, Result>[], error: unknown): Promise<void> {
+  async #part(lane: Lane<Request, Result>, all: readonly Call<Request, Result>[], error: unknown): Promise<void> {
+    // Each part may wait for a lock as long as the whole has.
+    const calls = this.#attempts.patient(all, error)
+    if (calls.length === 0) return
     const keys = [...new Set(calls.map(({ key }) => key))]
     if (keys.length === 1) return this.#wait(lane, calls, error)
     const first = new Set(keys.slice(0, keys.length / 2))

@@ -1,6 +1,6 @@
 /** The feeds of a store with the loops of its consumers: owns which of these run, and that they end before it closes. */
 import { RecentnError } from '../../errors'
-import { consume } from './consuming'
+import { consume, type Loop } from './consuming'
 import { PublishedFeeds } from './published-feeds'
 import type { ConsumeHandler, ConsumeOptions, Consuming } from './types'
 
@@ -8,7 +8,7 @@ import type { ConsumeHandler, ConsumeOptions, Consuming } from './types'
 const STOP_SECONDS = 10
 
 export class ConsumedFeeds extends PublishedFeeds {
-  readonly #loops = new Set<Consuming>()
+  readonly #loops = new Set<Loop>()
   #isClosed = false
 
   /** Gives a handler what comes after a stored cursor, until it is stopped, or the store closes. */
@@ -16,12 +16,8 @@ export class ConsumedFeeds extends PublishedFeeds {
     if (this.#isClosed) throw new RecentnError('closed')
     const loop = consume(this, [feed, consumer], handler, options)
     this.#loops.add(loop)
-    return {
-      stop: async (how) => {
-        await loop.stop(how)
-        this.#loops.delete(loop)
-      },
-    }
+    loop.ended.finally(() => this.#loops.delete(loop))
+    return { stop: (how) => loop.stop(how) }
   }
 
   /** Loops that run. */

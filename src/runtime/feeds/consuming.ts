@@ -1,6 +1,7 @@
 /**
  * The loop of a consumer: what comes after its stored cursor is given to a handler, and the cursor is stored when that has
- * done it. Any number of processes may run the loop of one consumer; each change is given to one of them at least. No SQL.
+ * done it. Any number of processes may run the loop of one consumer; each change is given to one of them at least, and
+ * where one starts over they all do. No SQL.
  *
  * Invariant: a cursor is stored only when the handlers of all changes up to it have resolved, here or elsewhere; nothing
  * is given to a handler while another one runs.
@@ -8,7 +9,7 @@
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { invalidInput, RecentnError } from '../../errors'
-import type { Change, Changes, Feeds } from '../../repositories/feeds/types'
+import type { Change, Changes, Feeds, PutConsumerOptions } from '../../repositories/feeds/types'
 import { MAX_BATCH, nameFault } from '../../rules'
 import { Pauses, retrySeconds } from '../backoff'
 import { errorText, Faults } from '../faults'
@@ -32,7 +33,14 @@ const OPTIONS: Rules = {
   onError: aFunction,
 }
 
-type Source = Pick<Feeds, 'changes' | 'putConsumer'>
+type Source = Pick<Feeds, 'changes' | 'getConsumer' | 'putConsumer'>
+
+interface Page extends Changes {
+  from: bigint
+}
+
+/** `ended` resolves when no handler runs any more. */
+export type Loop = Consuming & { readonly ended: Promise<void> }
 
 /** Throws `invalid_input`, with every fault. */
 export function consume(
@@ -40,7 +48,7 @@ export function consume(
   [feed, consumer]: readonly [feed: string, consumer: string],
   handler: ConsumeHandler,
   options: ConsumeOptions,
-): Consuming {
+): Loop {
   const named = Object.entries({ feed, consumer }).flatMap(([parameter, name]) => {
     const detail = nameFault(name)
     return detail === null ? [] : [{ parameter, detail }]
@@ -55,7 +63,7 @@ export function consume(
   return OUTSIDE.runInAsyncScope(() => new ConsumerLoop(source, feed, consumer, handler, options))
 }
 
-class ConsumerLoop implements Consuming {
+class ConsumerLoop implements Loop {
   readonly #source: Source
   readonly #feed: string
   readonly #consumer: string
@@ -67,7 +75,9 @@ class ConsumerLoop implements Consuming {
   readonly #aborting = new AbortController()
   /** In the handler: who waits there for its end would wait for ever. */
   readonly #handling = new AsyncLocalStorage<true>()
-  readonly #loop: Promise<void>
+  readonly ended: Promise<void>
+  /** Where the consumer stands, as far as is known; null where that is to be read. */
+  #at: bigint | null = null
   /** Handlers that have thrown, one after the other. */
   #failures = 0
 
@@ -81,15 +91,15 @@ class ConsumerLoop implements Consuming {
     // What a handler throws is kept nowhere: it must not stand still in silence.
     const warn = (error: unknown) => process.emitWarning(`recentn could not ${what}: ${errorText(error)}`)
     this.#faults = new Faults({ who: 'consumer', what, onError: options.onError ?? warn })
-    this.#loop = this.#run()
+    this.ended = this.#run()
   }
 
   async stop(options: StopOptions = {}): Promise<void> {
     const patienceMs = checkedStop(options)
     this.#stopping.abort()
     if (this.#handling.getStore()) return
-    if (patienceMs === null) return this.#loop
-    const isOver = this.#loop.then(() => true)
+    if (patienceMs === null) return this.ended
+    const isOver = this.ended.then(() => true)
     if (await within(patienceMs, isOver)) return
     this.#aborting.abort()
     await within(GRACE_MS, isOver)
@@ -99,19 +109,24 @@ class ConsumerLoop implements Consuming {
     while (!this.#stopping.signal.aborted) {
       const page = await this.#read()
       if (page === null || page.changes.length === 0 || this.#stopping.signal.aborted) continue
-      if (await this.#handled(page)) await this.#store(page.cursor)
+      if (await this.#handled(page)) await this.#store(page.cursor, { from: page.from })
     }
   }
 
   /** Null where there is nothing to handle. */
-  async #read(): Promise<Changes | null> {
+  async #read(): Promise<Page | null> {
     const { limit, values } = this.#options
-    const options = { consumer: this.#consumer, limit, values, waitSeconds: WAIT_SECONDS }
+    const options = { limit, values, waitSeconds: WAIT_SECONDS, signal: this.#stopping.signal }
     try {
-      const page = await this.#source.changes(this.#feed, { ...options, signal: this.#stopping.signal })
+      this.#at ??= (await this.#source.getConsumer(this.#feed, this.#consumer)).cursor
+      const from = this.#at
+      const page = await this.#source.changes(this.#feed, { ...options, after: from })
+      // Another process may have gone on meanwhile, or have started over.
+      if (page.changes.length === 0) this.#at = null
       this.#answered()
-      return page
+      return { ...page, from }
     } catch (error) {
+      this.#at = null
       const { onExpired } = this.#options
       if (onExpired && error instanceof RecentnError && error.code === 'cursor_expired')
         await this.#startOver(onExpired)
@@ -121,11 +136,11 @@ class ConsumerLoop implements Consuming {
   }
 
   async #startOver(onExpired: NonNullable<ConsumeOptions['onExpired']>): Promise<void> {
-    if (await this.#tried(() => onExpired())) await this.#store(0n, true)
+    if (await this.#tried(() => onExpired())) await this.#store(0n, { force: true })
   }
 
-  #handled({ changes, cursor }: Changes): Promise<boolean> {
-    return this.#tried(() => this.#handler(changes, { signal: this.#aborting.signal, cursor }), changes)
+  #handled({ changes, cursor, from }: Page): Promise<boolean> {
+    return this.#tried(() => this.#handler(changes, { signal: this.#aborting.signal, cursor, from }), changes)
   }
 
   /** Whether it has resolved, and in time. Where it throws, waits. */
@@ -136,16 +151,18 @@ class ConsumerLoop implements Consuming {
       return !this.#aborting.signal.aborted
     } catch (error) {
       this.#faults.handler(error, changes)
+      this.#at = null
       await this.#pause(retrySeconds(++this.#failures, boundsOf(this.#options.backoff)) * 1000)
       return false
     }
   }
 
   /** Tries until it is stored: else all would be handled once more. Once the loop is stopped it is tried once. */
-  async #store(cursor: bigint, force = false): Promise<void> {
+  async #store(cursor: bigint, options: PutConsumerOptions): Promise<void> {
+    this.#at = null
     for (;;) {
       try {
-        await this.#source.putConsumer(this.#feed, this.#consumer, cursor, { force })
+        this.#at = (await this.#source.putConsumer(this.#feed, this.#consumer, cursor, options)).cursor
         return this.#answered()
       } catch (error) {
         await this.#failed(error)

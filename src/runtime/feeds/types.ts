@@ -8,9 +8,11 @@ export interface ConsumeContext {
   signal: AbortSignal
   /**
    * What is stored once the handler has resolved. Stored by the handler itself, in the transaction of what it writes
-   * (`tx.feeds.putConsumer(feed, consumer, cursor)`), both happen or neither does.
+   * (`tx.feeds.putConsumer(feed, consumer, cursor, { from })`), both happen or neither does.
    */
   cursor: bigint
+  /** Where these changes begin. */
+  from: bigint
 }
 
 /** 1 to `limit` changes, in the order of their sync ids. Resolving stores the cursor; throwing has them given again, after a backoff. */

@@ -49,6 +49,19 @@ export function describeFeedConsumers(context: Context): void {
       expect(await feeds().getConsumer(feed, 'c')).toEqual({ consumer: 'c', cursor: 20n, lag: 0 })
     })
 
+    it('stay where somebody has put them back, with `from`, and go on without it', async () => {
+      const feed = await filled(['a', 'b', 'c', 'd'])
+      await feeds().putConsumer(feed, 'c', 2n)
+      expect(await feeds().putConsumer(feed, 'c', 3n, { from: 2n })).toMatchObject({ cursor: 3n })
+      await feeds().putConsumer(feed, 'c', 1n, { force: true })
+      expect(await feeds().putConsumer(feed, 'c', 4n, { from: 3n })).toMatchObject({ cursor: 1n })
+      await feeds().putConsumer(feed, 'c', 0n, { force: true })
+      expect(await feeds().putConsumer(feed, 'c', 4n, { from: 1n })).toMatchObject({ cursor: 0n })
+      expect(await feeds().putConsumer(feed, 'c', 4n)).toMatchObject({ cursor: 4n })
+      const { faults } = await refusal(feeds().putConsumer(feed, 'c', 4n, { from: -1n }))
+      expect(faults.map(({ pointer }) => pointer)).toEqual(['/from'])
+    })
+
     it('do not go beyond the last sync id, nor to what is no cursor', async () => {
       const feed = await filled(keys(5))
       await feeds().put(feed, 'unpublished', 1)

@@ -90,16 +90,16 @@ export function describeFeedConsuming(context: Context): void {
       const loop = feeds().consume(
         feed,
         'c',
-        async (changes, { cursor }) => {
+        async (changes, { cursor, from }) => {
           await context.store.transaction(async (tx) => {
             for (const { key } of changes) await tx.groups.append(group, { member: key })
-            await tx.feeds.putConsumer(feed, 'c', cursor)
+            await tx.feeds.putConsumer(feed, 'c', cursor, { from })
           })
           if (hasThrown) return
           hasThrown = true
           throw new Error('after the commit')
         },
-        { backoff: { minSeconds: 0 } },
+        { backoff: { minSeconds: 0 }, onError: () => {} },
       )
       context.afterwards(() => loop.stop())
       await eventually(5000, 'it was thrown', async () => hasThrown)
@@ -181,6 +181,46 @@ export function describeFeedConsuming(context: Context): void {
       const fresh = mirror(feed, { onExpired: () => void expired.push(1) })
       await eventually(5000, 'it begins anew', async () => fresh.values.size === 1)
       expect([expired.length, [...fresh.values]]).toEqual([1, [['later', 1]]])
+    })
+
+    it('starts over with another process that has put the consumer back while a handler ran', async () => {
+      const feed = await filled(['a', 'b', 'c'])
+      const [inSecond, gate] = [moment(), moment()]
+      const given: string[] = []
+      const loop = feeds().consume(
+        feed,
+        'c',
+        async (changes) => {
+          given.push(...keysOf(changes))
+          if (given.length !== 2) return
+          inSecond.come()
+          await gate.reached
+        },
+        { limit: 1 },
+      )
+      context.afterwards(() => loop.stop())
+      await inSecond.reached
+      await feeds().putConsumer(feed, 'c', 0n, { force: true })
+      gate.come()
+      await eventually(5000, 'all is given again', async () => given.length === 5)
+      await eventually(5000, 'the cursor is stored', async () => (await cursorOf(feed)) === 3n)
+      expect(given).toEqual(['a', 'b', 'a', 'b', 'c'])
+    })
+
+    it('counts as running until its handler has ended, though that has stopped it', async () => {
+      const feed = await filled(['a'])
+      const store = await context.open()
+      const stopped = moment()
+      const loop = store.feeds.consume(feed, 'c', async () => {
+        await loop.stop()
+        stopped.come()
+        await sleep(300)
+        await store.groups.append(context.unique('late'))
+      })
+      await stopped.reached
+      expect(store.counts().consumers).toBe(1)
+      await store.close()
+      expect(await cursorOf(feed)).toBe(1n)
     })
 
     it('ends with the store, and is refused by one that is closed', async () => {
