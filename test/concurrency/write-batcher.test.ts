@@ -7,7 +7,7 @@ type Request = { names: string[]; text: string }
 
 const LANES = 2
 const LOCK_TIMEOUT_MS = 40
-const PATIENCE_MS = 1500
+const PATIENCE_MS = 3000
 
 /** Which locks somebody else holds, and what was committed, by which lane. */
 function useLocks() {
@@ -178,7 +178,7 @@ describe('writes that meet locks of somebody else', () => {
     const codes = await Promise.all(names.map((name) => codeOf(add(name, name, 'x'))))
     expect(new Set(codes)).toEqual(new Set(['conflict']))
     // One after the other they would take 31 tries of a quarter of a second.
-    expect(performance.now() - begin).toBeLessThan(PATIENCE_MS + 3000)
+    expect(performance.now() - begin).toBeLessThan(PATIENCE_MS + 4000)
   })
 
   it('a call overtakes none for the same name that came before one which went aside', async () => {

@@ -54,7 +54,8 @@ export function describeFeedsModel(engine: EngineName, numRuns: number): void {
         }),
         {
           numRuns: runs ? Number(runs) : numRuns,
-          ...(seed ? { seed: Number(seed) } : {}),
+          // The same ones each time, unless more are asked for.
+          ...(seed || !runs ? { seed: Number(seed ?? 1) } : {}),
           ...(path ? { path } : {}),
           interruptAfterTimeLimit: runs ? 3_600_000 : 100_000,
         },

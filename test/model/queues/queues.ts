@@ -45,7 +45,8 @@ export function describeQueueModel(engine: EngineName, numRuns: number): void {
         ),
         {
           numRuns: runs ? Number(runs) : numRuns,
-          ...(seed ? { seed: Number(seed) } : {}),
+          // The same ones each time, unless more are asked for.
+          ...(seed || !runs ? { seed: Number(seed ?? 1) } : {}),
           ...(path ? { path } : {}),
           interruptAfterTimeLimit: seconds * 1000,
         },
