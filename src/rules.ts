@@ -59,6 +59,11 @@ export function positionFault(value: unknown): string | null {
   return value === -1n || idFault(value) === null ? null : `must be an id from 0 to ${MAX_ID}, or -1`
 }
 
+/** How JSON values are given: parsed, or as `JsonText`. */
+export function formFault(value: unknown): string | null {
+  return value === 'value' || value === 'text' ? null : 'must be "value" or "text"'
+}
+
 const DECIMAL = /^(0|[1-9][0-9]{0,18})$/
 
 /** An id as it is on the wire: decimal digits without sign or leading zeros. */

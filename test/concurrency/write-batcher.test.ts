@@ -43,6 +43,9 @@ function useLocks() {
   return { held, committed, options, looks: () => looks }
 }
 
+/** Of somebody who can see no lock. */
+const looksFree = async (requests: readonly Request[]) => requests.map(() => false)
+
 /** Keys by the first letter of the first name: capitals and small letters share lanes, not keys. */
 function adder(batcher: WriteBatcher<Request, string>) {
   return (text: string, ...names: string[]) =>
@@ -118,23 +121,16 @@ describe('writes that meet locks of somebody else', () => {
     expect(looks()).toBe(1)
   })
 
-  it('what can not be asked about is found by parting: it fails alone', async () => {
+  it.each<[string, typeof looksFree | undefined]>([
+    ['what can not be asked about is found by parting', undefined],
+    ['what looks free and is not', looksFree],
+  ])('%s: it fails alone', async (_, areLocked) => {
     const { held, options } = useLocks()
-    const add = adder(new WriteBatcher({ ...options, areLocked: undefined }))
+    const add = adder(new WriteBatcher({ ...options, areLocked }))
     held.add('e')
     const stuck = codeOf(add('stuck', 'e'))
     const others = [...'aAcCEgGiI'].map((name) => codeOf(add(name, name)))
     expect((await Promise.all(others)).join('')).toBe('aAcCEgGiI')
-    expect(await stuck).toBe('conflict')
-  })
-
-  it('what looks free and is not fails alone', async () => {
-    const { held, options } = useLocks()
-    const add = adder(new WriteBatcher({ ...options, areLocked: async (requests) => requests.map(() => false) }))
-    held.add('e')
-    const stuck = codeOf(add('stuck', 'e'))
-    const others = [...'aAcC'].map((name) => codeOf(add(name, name)))
-    expect((await Promise.all(others)).join('')).toBe('aAcC')
     expect(await stuck).toBe('conflict')
   })
 
@@ -170,8 +166,7 @@ describe('writes that meet locks of somebody else', () => {
       await pause(held.size > 0 ? 5 * LOCK_TIMEOUT_MS : 0)
       return options.run(lane, requests)
     }
-    const areLocked = async (requests: readonly Request[]) => requests.map(() => false)
-    const add = adder(new WriteBatcher({ ...options, run, areLocked }))
+    const add = adder(new WriteBatcher({ ...options, run, areLocked: looksFree }))
     held.add('x')
     const begin = performance.now()
     const names = Array.from({ length: 16 }, (_, n) => String.fromCharCode(97 + n))

@@ -53,42 +53,26 @@ export function namesParameter(description: string, example: string[], min: numb
   }
 }
 
-/** An id that must be there. */
-export function idParameter(description: string, example: string): Parameter<bigint> {
-  return {
+/** What is a bigint to the store and decimal digits on the wire, and must be there. */
+const bigintParameter =
+  (schema: string, faultOf: (text: string) => string | null) =>
+  (description: string, example: string): Parameter<bigint> => ({
     description,
-    schema: { $ref: '#/components/schemas/Id' },
+    schema: { $ref: `#/components/schemas/${schema}` },
     example,
     required: true,
     repeatable: false,
-    read: ([text = ''], complaints) => bigintOf(text, idTextFault(text), complaints),
-  }
-}
+    read([text = ''], complaints) {
+      const fault = faultOf(text)
+      return checked(fault === null ? BigInt(text) : MAX_ID, fault, complaints)
+    },
+  })
 
-/** Where a listener stands: the newest item that it knows of, or −1; undefined when left out. */
-export function positionParameter(description: string, example: string): Parameter<bigint | undefined> {
-  return {
-    description,
-    schema: { $ref: '#/components/schemas/Position' },
-    example,
-    required: false,
-    repeatable: false,
-    read: ([text], complaints) =>
-      text === undefined ? undefined : bigintOf(text, positionTextFault(text), complaints),
-  }
-}
-
-/** A cursor of a feed; undefined when left out. */
-export function cursorParameter(description: string, example: string): Parameter<bigint | undefined> {
-  return {
-    description,
-    schema: { $ref: '#/components/schemas/Cursor' },
-    example,
-    required: false,
-    repeatable: false,
-    read: ([text], complaints) => (text === undefined ? undefined : bigintOf(text, cursorTextFault(text), complaints)),
-  }
-}
+export const idParameter = bigintParameter('Id', idTextFault)
+/** Where a listener stands: the newest item that it knows of, or −1. */
+export const positionParameter = bigintParameter('Position', positionTextFault)
+/** Of a feed. */
+export const cursorParameter = bigintParameter('Cursor', cursorTextFault)
 
 /** The same parameter, which may be left out. */
 export function optional<T>(parameter: Parameter<T>): Parameter<T | undefined> {
@@ -167,12 +151,6 @@ export function prefixParameter(description: string, example: string): Parameter
     read: ([text], complaints) =>
       text === undefined || text === '' ? undefined : checked(text, nameFault(text), complaints),
   }
-}
-
-function bigintOf(text: string, fault: string | null, complaints: string[]): bigint {
-  if (fault === null) return BigInt(text)
-  complaints.push(fault)
-  return MAX_ID
 }
 
 function checked<T>(value: T, fault: string | null, complaints: string[]): T {

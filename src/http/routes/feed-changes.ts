@@ -21,7 +21,9 @@ const changes = route({
   reach: feedInPath,
   pathParameters,
   queryParameters: {
-    after: cursorParameter('A `cursor`: only what was published after it; from the beginning when left out.', '1041'),
+    after: optional(
+      cursorParameter('A `cursor`: only what was published after it; from the beginning when left out.', '1041'),
+    ),
     consumer: optional(nameParameter('Start at the stored cursor of this consumer, in place of `after`.', 'search')),
     limit: limitParameter(MAX_BATCH, 100),
     waitSeconds: wholeParameter('How long to wait for a change when there is none.', 0, MAX_WAIT_SECONDS, 0),

@@ -1,6 +1,6 @@
 /** `/v1/groups/{group}/stream`: what happens to a group, as server-sent events. */
 import type { GroupEvent } from '../../repositories/recent/types'
-import { nameParameter, positionParameter } from '../input/parameters'
+import { nameParameter, optional, positionParameter } from '../input/parameters'
 import * as example from '../openapi/examples'
 import { renderItem } from '../output/render'
 import { pathName } from '../reach'
@@ -13,7 +13,7 @@ const stream = route({
   reach: pathName('group'),
   pathParameters: { group: nameParameter('The group.', 'article:42') },
   queryParameters: {
-    after: positionParameter('Begin after this item, where there is no `Last-Event-ID`.', '41'),
+    after: optional(positionParameter('Begin after this item, where there is no `Last-Event-ID`.', '41')),
   },
   operation: {
     id: 'streamGroup',

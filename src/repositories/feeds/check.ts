@@ -3,7 +3,7 @@ import { type Fault, invalidInput } from '../../errors'
 import { cursorFault, keyPrefixFault } from '../../feed-rules'
 import { jsonTextOf } from '../../json'
 import { bodyFault, MAX_WAIT_SECONDS } from '../../queue-rules'
-import { integerFault, MAX_BATCH, nameFault } from '../../rules'
+import { formFault, integerFault, MAX_BATCH, nameFault } from '../../rules'
 import { addFaults, faultsOf, limitRule, named, optional, refuse, rulesOf } from '../checking'
 import type { ChangesRequest } from './changes'
 import type { ChangesOptions, NewEntry, PutConsumerOptions, RepublishSelection, ValueOptions } from './types'
@@ -11,7 +11,7 @@ import type { NewRow } from './write'
 
 const ENTRY_RULES = rulesOf({ key: nameFault, value: bodyFault })
 
-const values = optional((value) => (value === 'value' || value === 'text' ? null : 'must be "value" or "text"'))
+const values = optional(formFault)
 const VALUE_RULES = rulesOf({ values })
 
 const CHANGES_RULES = rulesOf({

@@ -13,7 +13,7 @@ import {
   priorityFault,
   visibilityFault,
 } from '../../queue-rules'
-import { idFault, integerFault, MAX_BATCH, MAX_TTL_SECONDS, nameFault } from '../../rules'
+import { formFault, idFault, integerFault, MAX_BATCH, MAX_TTL_SECONDS, nameFault } from '../../rules'
 import { addFaults, faultsOf, named, nullable, optional, pageRules, prefixRule, refuse, rulesOf } from '../checking'
 import type { NewRow, SendRequest } from './send'
 import type { Release } from './settle'
@@ -41,7 +41,7 @@ const sendRules = {
 const SEND_RULES = rulesOf(sendRules)
 const MESSAGE_RULES = rulesOf({ body: bodyFault, ...sendRules })
 
-const bodies = optional((value) => (value === 'value' || value === 'text' ? null : 'must be "value" or "text"'))
+const bodies = optional(formFault)
 const BODY_RULES = rulesOf({ bodies })
 
 const RECEIVE_RULES = rulesOf({

@@ -2,6 +2,7 @@
 import { type Fault, invalidInput } from '../../errors'
 import { JsonText, jsonFault, jsonTextOf } from '../../json'
 import {
+  formFault,
   idFault,
   integerFault,
   MAX_BATCH,
@@ -47,7 +48,7 @@ const SETTINGS_RULES = rulesOf({
 })
 
 const payloadRules = {
-  payloads: optional((value) => (value === 'value' || value === 'text' ? null : 'must be "value" or "text"')),
+  payloads: optional(formFault),
   maxBytes: optional((value) => integerFault(value, 1, Number.MAX_SAFE_INTEGER)),
 }
 

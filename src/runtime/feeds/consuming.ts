@@ -10,7 +10,7 @@ import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { invalidInput, RecentnError } from '../../errors'
 import type { Change, Changes, Feeds, PutConsumerOptions } from '../../repositories/feeds/types'
-import { MAX_BATCH, nameFault } from '../../rules'
+import { formFault, MAX_BATCH, nameFault } from '../../rules'
 import { Pauses, retrySeconds } from '../backoff'
 import { errorText, Faults } from '../faults'
 import { aFunction, anObject, backoffFaults, boundsOf, checkedStop, faultsOf, type Rules, whole } from '../option-rules'
@@ -27,7 +27,7 @@ const GRACE_MS = 1000
 
 const OPTIONS: Rules = {
   limit: whole(1, MAX_BATCH),
-  values: (value) => (value === 'value' || value === 'text' ? null : 'must be "value" or "text"'),
+  values: formFault,
   backoff: anObject,
   onExpired: aFunction,
   onError: aFunction,

@@ -26,6 +26,18 @@ export function describeFeedConsuming(context: Context): void {
     return { loop, pages, values }
   }
 
+  /** A consumer `c` that is given one key at a time, until the test ends. */
+  function oneByOne(feed: string, then: () => Promise<void>) {
+    const given: string[] = []
+    const handler = async (changes: Change[]) => {
+      given.push(...keysOf(changes))
+      await then()
+    }
+    const loop = feeds().consume(feed, 'c', handler, { limit: 1 })
+    context.afterwards(() => loop.stop())
+    return { given, loop }
+  }
+
   describe('feeds: a loop of a consumer', () => {
     it('gives what is there and what comes, in order, and stores the cursor behind it', async () => {
       const feed = await filled(range(1, 25).map((n) => `k${n}`))
@@ -150,16 +162,7 @@ export function describeFeedConsuming(context: Context): void {
 
     it('can be stopped in its handler', async () => {
       const feed = await filled(['a', 'b'])
-      const given: string[] = []
-      const loop = feeds().consume(
-        feed,
-        'c',
-        async (changes) => {
-          given.push(...keysOf(changes))
-          await loop.stop()
-        },
-        { limit: 1 },
-      )
+      const { given, loop } = oneByOne(feed, () => loop.stop())
       await eventually(5000, 'it is stored', async () => (await cursorOf(feed)) === 1n)
       await loop.stop()
       expect(given).toEqual(['a'])
@@ -186,19 +189,11 @@ export function describeFeedConsuming(context: Context): void {
     it('starts over with another process that has put the consumer back while a handler ran', async () => {
       const feed = await filled(['a', 'b', 'c'])
       const [inSecond, gate] = [moment(), moment()]
-      const given: string[] = []
-      const loop = feeds().consume(
-        feed,
-        'c',
-        async (changes) => {
-          given.push(...keysOf(changes))
-          if (given.length !== 2) return
-          inSecond.come()
-          await gate.reached
-        },
-        { limit: 1 },
-      )
-      context.afterwards(() => loop.stop())
+      const { given } = oneByOne(feed, async () => {
+        if (given.length !== 2) return
+        inSecond.come()
+        await gate.reached
+      })
       await inSecond.reached
       await feeds().putConsumer(feed, 'c', 0n, { force: true })
       gate.come()

@@ -3,6 +3,7 @@ import { Column, type DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm
 import { attachStore, openStore, RecentnError, type Store } from '../../../src/index'
 import { type Database, freshDatabase } from '../../support/engines'
 import { type Context, userSource } from '../context'
+import { afterFirst } from '../statements'
 import { knowledgeOf } from './tools'
 
 @Entity({ name: 'numbered_before' })
@@ -18,27 +19,6 @@ class NumberedBefore {
 
   @Column({ type: 'bigint', nullable: true })
   sync!: string | null
-}
-
-/** Runs `work` once, after the first statement of the store that matches. */
-function after(store: Store, pattern: RegExp, work: () => Promise<unknown>): void {
-  const { dataSource } = store
-  const create = dataSource.createQueryRunner.bind(dataSource)
-  let isDone = false
-  dataSource.createQueryRunner = (mode) => {
-    const runner = create(mode)
-    const query = runner.query.bind(runner) as (...given: unknown[]) => Promise<unknown>
-    const watched = async (sql: string, ...rest: unknown[]) => {
-      const result = await query(sql, ...rest)
-      if (!isDone && pattern.test(sql)) {
-        isDone = true
-        await work()
-      }
-      return result
-    }
-    runner.query = watched as typeof runner.query
-    return runner
-  }
 }
 
 export function describeFeedsNothingMissed(context: Context): void {
@@ -61,7 +41,7 @@ export function describeFeedsNothingMissed(context: Context): void {
       for (const group of ['a', 'b']) await store.groups.append(group)
       await store.feeds.publish()
       const { changes: before, cursor } = await store.feeds.changes(FEED)
-      after(store, /deleted = 1 .*LIMIT/s, async () => {
+      afterFirst(store, /deleted = 1 .*LIMIT/s, async () => {
         await store.groups.delete('a')
         await store.feeds.publish()
         await store.groups.append('b')

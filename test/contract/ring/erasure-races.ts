@@ -1,5 +1,6 @@
 import type { Store } from '../../../src/index'
 import { type Context, idsOf, membersOf, rowsOf } from '../context'
+import { afterFirst } from '../statements'
 
 /** Erasing a member while somebody else moves the member's items, or pushes them out. */
 export function describeErasureRaces(context: Context): void {
@@ -8,24 +9,9 @@ export function describeErasureRaces(context: Context): void {
   /** A store of which the first look for what a member has is followed by `meanwhile`, before it goes on. */
   async function interrupted(meanwhile: () => Promise<unknown>): Promise<Store> {
     const store = await context.open()
-    const { dataSource } = store
-    const create = dataSource.createQueryRunner.bind(dataSource)
-    let isLeft = true
-    dataSource.createQueryRunner = (mode) => {
-      const runner = create(mode)
-      const query = runner.query.bind(runner) as (...all: unknown[]) => Promise<unknown>
-      const watched = async (sql: string, ...rest: unknown[]) => {
-        const result = await query(sql, ...rest)
-        if (isLeft && /^SELECT i\.group_key AS group_key.*FROM recent_items.*created_at_ms <=/s.test(sql)) {
-          isLeft = false
-          await meanwhile()
-        }
-        return result
-      }
-      runner.query = watched as typeof runner.query
-      return runner
-    }
-    context.afterwards(async () => expect(isLeft).toBe(false))
+    const look = /^SELECT i\.group_key AS group_key.*FROM recent_items.*created_at_ms <=/s
+    const hasBegun = afterFirst(store, look, meanwhile)
+    context.afterwards(async () => expect(hasBegun()).toBe(true))
     return store
   }
 

@@ -1,9 +1,9 @@
 /** Making, changing and dropping queues in the model. */
-import type { SettingsShape } from './operations'
+import type { QueueSettings } from '../../../src/repositories/queues/types'
 import { expectRefusal, expectSame } from './same'
 import type { View } from './view'
 
-export async function putOn(view: View, short: string, { deadLetterQueue, ...settings }: SettingsShape): Promise<void> {
+export async function putOn(view: View, short: string, { deadLetterQueue, ...settings }: QueueSettings): Promise<void> {
   const { oracle, queues, named } = view
   const name = named(short)
   const letters = typeof deadLetterQueue === 'string' ? named(deadLetterQueue) : deadLetterQueue

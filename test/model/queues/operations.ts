@@ -4,23 +4,11 @@
  * over minutes before one of its multiples, so that the seconds that a run takes change nothing.
  */
 import fc from 'fast-check'
-import type { MessageState, QueueSettings } from '../../../src/repositories/queues/types'
+import type { MessageState, QueueSettings, SendOptions } from '../../../src/repositories/queues/types'
 
 export const QUEUES = ['a', 'b', 'dead'] as const
 export const TICK_SECONDS = 320
 export const STATES: readonly MessageState[] = ['ready', 'in-flight', 'delayed', 'dead', 'archived']
-
-/** `deadLetterQueue` is one of the short names, or one that there is not. */
-export type SettingsShape = QueueSettings
-
-export interface MessageShape {
-  delaySeconds?: number
-  visibilityTimeoutSeconds?: number | null
-  maxReceives?: number | null
-  dedupId?: string | null
-  priority?: number
-  messageGroup?: string | null
-}
 
 /** A handle that was given out, by how many came after it; or none of ours. */
 export type HandleShape = { back: number } | { forged: string }
@@ -38,10 +26,10 @@ interface Settle {
 }
 
 export type SimpleOperation =
-  | { kind: 'put'; queue: string; settings: SettingsShape }
+  | { kind: 'put'; queue: string; settings: QueueSettings }
   | { kind: 'drop'; queue: string }
-  | { kind: 'send'; queue: string; message: MessageShape }
-  | { kind: 'sendMany'; queue: string; messages: MessageShape[]; wrong: number | null }
+  | { kind: 'send'; queue: string; message: SendOptions }
+  | { kind: 'sendMany'; queue: string; messages: SendOptions[]; wrong: number | null }
   | ({ kind: 'receive'; queue: string } & ReceiveShape)
   | ({ kind: 'delete'; wrong: boolean } & Settle)
   | ({ kind: 'release'; delaySeconds: number; error: string | null; dead: boolean } & Settle)
@@ -65,7 +53,7 @@ const sent = fc.constantFrom('a', 'a', 'a', 'b', 'b', 'dead')
 const visibility = fc.constantFrom(0, 600, 600, 600, 1200)
 const priority = fc.constantFrom(0, 0, 0, 1, -1)
 
-export const settings: fc.Arbitrary<SettingsShape> = fc.record(
+export const settings: fc.Arbitrary<QueueSettings> = fc.record(
   {
     visibilityTimeoutSeconds: visibility,
     maxReceives: fc.constantFrom(0, 1, 1, 1, 2, 3),
@@ -77,7 +65,7 @@ export const settings: fc.Arbitrary<SettingsShape> = fc.record(
   { requiredKeys: ['visibilityTimeoutSeconds'] },
 )
 
-const message: fc.Arbitrary<MessageShape> = fc.record(
+const message: fc.Arbitrary<SendOptions> = fc.record(
   {
     delaySeconds: fc.constantFrom(0, 0, 0, 0, 600, 1200),
     visibilityTimeoutSeconds: fc.option(visibility, { freq: 3 }),
@@ -178,7 +166,7 @@ const lettersTo = (...names: (string | null)[]) =>
   fc
     .record({ own: settings, deadLetterQueue: fc.constantFrom(...names) })
     .map(({ own, deadLetterQueue }) => ({ ...own, deadLetterQueue }))
-export const beginning: fc.Arbitrary<Record<(typeof QUEUES)[number], SettingsShape>> = fc.record({
+export const beginning: fc.Arbitrary<Record<(typeof QUEUES)[number], QueueSettings>> = fc.record({
   dead: lettersTo(null),
   b: lettersTo(null, 'dead'),
   a: lettersTo(null, 'dead', 'dead', 'dead', 'b'),

@@ -1,11 +1,11 @@
 /** One run of the model: each operation on the store and on the oracle, and after each all that can be seen compared. */
 import type { Store } from '../../../src/index'
 import type { QueueRepository } from '../../../src/repositories/queues/repository'
-import type { Queues } from '../../../src/repositories/queues/types'
+import type { QueueSettings, Queues } from '../../../src/repositories/queues/types'
 import { dropOn, putOn } from './catalog'
 import { Handles } from './handles'
 import { expectFirst } from './line'
-import { type Operation, QUEUES, type SettingsShape, type SimpleOperation, TICK_SECONDS } from './operations'
+import { type Operation, QUEUES, type SimpleOperation, TICK_SECONDS } from './operations'
 import { Oracle, type OracleMessage } from './oracle'
 import { Receiver } from './receiver'
 import { expectRefusal, expectSame } from './same'
@@ -44,7 +44,7 @@ export class Run implements View {
   readonly named = (short: string) => `${this.name}:${short}`
 
   async play(
-    beginning: Record<string, SettingsShape>,
+    beginning: Record<string, QueueSettings>,
     operations: readonly (Operation & { by: 0 | 1 })[],
   ): Promise<void> {
     try {

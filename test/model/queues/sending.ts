@@ -1,6 +1,5 @@
 /** Sends of the model: what a batch must answer, with those in it that are refused or that another message stands for. */
-import type { NewMessage } from '../../../src/repositories/queues/types'
-import type { MessageShape } from './operations'
+import type { NewMessage, SendOptions } from '../../../src/repositories/queues/types'
 import type { Oracle, OracleMessage, OracleQueue } from './oracle'
 import { expectRefusal, expectSame } from './same'
 import type { View } from './view'
@@ -11,7 +10,7 @@ let bodies = 0
 export async function sendOn(
   { oracle, queues }: View,
   name: string,
-  shapes: readonly MessageShape[],
+  shapes: readonly SendOptions[],
   wrong: number | null,
   isAlone: boolean,
 ): Promise<void> {
