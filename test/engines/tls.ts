@@ -1,10 +1,11 @@
-/** Encrypted connections by the URL's `ssl-mode` and `ssl-ca`, to a server with the certificate that it made itself. */
+/** Encrypted connections by the URL's `ssl-mode` and `ssl-ca`, to a server with the certificate that it made itself, or with none. */
 import { rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Connection, RowDataPacket } from 'mysql2/promise'
 import { openStore } from '../../src/index'
 import { refusal } from '../contract/context'
+import { lacks } from '../support/servers/lacks'
 import type { ServerEngine } from '../support/servers/server'
 
 async function cipherOf(url: string): Promise<string> {
@@ -29,14 +30,26 @@ async function authorityOf(admin: Connection): Promise<string> {
 export function describeTls(engine: ServerEngine, urlOf: () => string, adminOf: () => Connection): void {
   const mode = (parameters: string) => `${urlOf()}?${parameters}`
 
+  /** A server without a certificate encrypts nothing, and whoever asks for it is refused. */
+  const isPlain = async () => {
+    const [[row]] = await adminOf().query<RowDataPacket[]>('SELECT VERSION() AS version')
+    return lacks(row?.version, 'its own certificate')
+  }
+
   it('encrypts when it is asked to', async () => {
     expect(await cipherOf(urlOf())).toBe('')
+    if (await isPlain()) {
+      const error = await refusal(openStore({ url: mode('ssl-mode=REQUIRED') }))
+      expect(error).toMatchObject({ code: 'database_refused', message: expect.stringMatching(/ssl-mode.*not support/) })
+      return
+    }
     expect(await cipherOf(mode('ssl-mode=REQUIRED'))).toMatch(/^TLS_|-/)
   })
 
   it.each(['VERIFY_CA', 'VERIFY_IDENTITY'])('trusts no certificate that nobody vouches for, by %s', async (name) => {
     const error = await refusal(openStore({ url: mode(`ssl-mode=${name}`) }))
-    expect(error).toMatchObject({ code: 'database_refused', message: expect.stringMatching(/ssl-mode.*certificate/i) })
+    const reason = (await isPlain()) ? /ssl-mode.*not support/ : /ssl-mode.*certificate/i
+    expect(error).toMatchObject({ code: 'database_refused', message: expect.stringMatching(reason) })
   })
 
   if (engine === 'mysql') {

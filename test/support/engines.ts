@@ -25,6 +25,18 @@ export function reasonVariable(name: EngineName): string {
   return `RECENTN_TEST_NO_${name.toUpperCase()}`
 }
 
+/** The variable in which the workers find the version of an engine's server. */
+export function versionVariable(name: EngineName): string {
+  return `RECENTN_TEST_VERSION_${name.toUpperCase()}`
+}
+
+/** What the engine's server answers to `SELECT VERSION()`; throws where there is no server. */
+export function engineVersion(name: EngineName): string {
+  const version = process.env[versionVariable(name)]
+  if (!version) throw new Error(`no server of ${name} was found`)
+  return version
+}
+
 /** The URL, without a database, of an account of the engine's server that may do everything; null for none. */
 export function engineUrl(name: EngineName): string | null {
   return process.env[urlVariable(name)] || null

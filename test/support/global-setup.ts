@@ -1,5 +1,5 @@
 /** Starts one server of each engine for the whole run, at the same time, and tells the workers where they are. */
-import { ENGINES, reasonVariable, urlVariable } from './engines'
+import { ENGINES, reasonVariable, urlVariable, versionVariable } from './engines'
 import { type Found, findServer, type Missing } from './servers/find-server'
 import { messageOf, SERVER_ENGINES, type Server } from './servers/server'
 
@@ -29,10 +29,12 @@ function announce(outcome: Found | Missing): void {
   const { engine } = outcome
   if ('server' in outcome) {
     process.env[urlVariable(engine)] = outcome.server.url
+    process.env[versionVariable(engine)] = outcome.version
     delete process.env[reasonVariable(engine)]
     say(`${engine}: ${outcome.version}, from ${outcome.server.origin}, up in ${outcome.seconds.toFixed(1)} s`)
   } else {
     delete process.env[urlVariable(engine)]
+    delete process.env[versionVariable(engine)]
     process.env[reasonVariable(engine)] = outcome.reasons.join('; ')
     say(`${engine}: NOT TESTED, no server was found:\n${outcome.reasons.map((reason) => `  - ${reason}\n`).join('')}`)
   }

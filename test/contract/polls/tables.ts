@@ -1,5 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm'
 import { attachStore } from '../../../src/index'
+import { engineVersion } from '../../support/engines'
+import { lacks } from '../../support/servers/lacks'
 import { type Context, userSource } from '../context'
 import { pollTools } from './tools'
 
@@ -146,8 +148,9 @@ export function describePollTables(context: Context): void {
     })
 
     const vector = context.engine === 'mysql' ? "STRING_TO_VECTOR('[1,2]')" : "VEC_FromText('[1,2]')"
+    const vectors = lacks(engineVersion(context.engine), 'vectors') ? [] : [['vectors', 'vector(2)', vector]]
     it.each([
-      ['vectors', 'vector(2)', vector],
+      ...vectors,
       ['points', 'point', "ST_GeomFromText('POINT(1 2)')"],
       ['shapes', 'geometry', "ST_GeomFromText('POLYGON((0 0, 1 0, 1 1, 0 0))')"],
     ])('of %s are part of what a row without a key is', async (_, type, value) => {
