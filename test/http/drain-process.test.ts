@@ -6,6 +6,7 @@ import { createApp } from '../../src/http/process/app'
 import { startServer } from '../support/processes'
 import { clientOf, memoryStore, rawExchange, send, serving } from './support/client'
 import { closeStreams, eventually, listening, pause } from './support/streams'
+import { untilWaiting } from './support/waiting'
 
 afterEach(closeStreams)
 
@@ -52,7 +53,9 @@ test('without it, waiting requests are answered, streams end as streams, and idl
   const idle = connect(Number(port), hostname)
   await once(idle, 'connect')
   const closed = once(idle.resume(), 'close')
-  await pause(300)
+  await untilWaiting(client, 'messages', 1)
+  await untilWaiting(client, 'changes', 1)
+  await untilWaiting(client, 'items', 1)
   const began = performance.now()
   const exit = server.stop()
   expect((await receive).json.messages).toEqual([])

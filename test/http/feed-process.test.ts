@@ -6,6 +6,7 @@ import { ENGINES, engineUrl, freshDatabase } from '../support/engines'
 import { type RunningServer, startServer } from '../support/processes'
 import { pause, SOON_MS } from '../support/timing'
 import { type Client, clientOf } from './support/client'
+import { untilWaiting } from './support/waiting'
 
 const folder = mkdtempSync(join(tmpdir(), 'recentn-feeds-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -86,7 +87,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     const server = await startServer({ DATABASE_URL: `sqlite:${join(folder, `${signal}.db`)}` })
     const client = clientOf(server.url)
     const waiting = Array.from({ length: 20 }, () => client.get('/v1/feeds/f/changes?after=7&waitSeconds=20'))
-    await pause(500)
+    await untilWaiting(client, 'changes', waiting.length)
     const start = Date.now()
     expect(await server.stop(signal)).toEqual({ code: 0, signal: null })
     expect(Date.now() - start).toBeLessThan(SOON_MS)

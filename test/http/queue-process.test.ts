@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { startServer } from '../support/processes'
 import { SOON_MS } from '../support/timing'
 import { clientOf } from './support/client'
+import { untilWaiting } from './support/waiting'
 
 const folder = mkdtempSync(join(tmpdir(), 'recentn-queues-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -17,7 +18,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     const client = clientOf(server.url)
     await client.put('/v1/queues/q', {})
     const waiting = Array.from({ length: 20 }, () => client.post('/v1/queues/q/receive', { waitSeconds: 20 }))
-    await new Promise((resolve) => setTimeout(resolve, 500))
+    await untilWaiting(client, 'messages', waiting.length)
     const start = Date.now()
     expect(await server.stop(signal)).toEqual({ code: 0, signal: null })
     expect(Date.now() - start).toBeLessThan(SOON_MS)

@@ -5,9 +5,27 @@ import { messagesOf } from '../../../src/http/process/messages'
 import type { Store } from '../../../src/store-types'
 import { pause, SOON_MS, timed } from '../../support/timing'
 import { type Answer, type Client, clientOf, memoryStore, type Sent, send, serving } from './client'
+import { eventually } from './streams'
 
-/** How long a call is left waiting before something happens to it. */
-export const WAITING_MS = 300
+/** Resolves when so many calls wait at the server, as its metrics say: what it has not read yet a signal may cut off. */
+export async function untilWaiting(
+  server: Client,
+  what: 'messages' | 'changes' | 'items',
+  count: number,
+): Promise<void> {
+  const line = `recentn_waiting{for="${what}"} ${count}\n`
+  for (const end = Date.now() + 30_000; !(await server.get('/metrics')).text.includes(line); await pause(20)) {
+    if (Date.now() > end) throw new Error(`${count} calls for ${what} do not wait after 30 s`)
+  }
+}
+
+/** The same of a store in this process. */
+async function untilWaitedFor(store: Store, count: number): Promise<void> {
+  await eventually(`${count} calls wait`, () => {
+    const { receivesWaiting, changesWaiting } = store.counts()
+    return receivesWaiting + changesWaiting === count
+  })
+}
 
 export interface WaitedOn {
   store: Store
@@ -44,7 +62,7 @@ export async function expectAnsweredAtStop(
   const { url, stop } = await listen(app, '127.0.0.1', 0)
   const client = clientOf(url)
   const waiting = [1, 2, 3].map(() => call(client))
-  await pause(WAITING_MS)
+  await untilWaitedFor(store, 3)
   const stopped = stop()
   stopping.abort()
   const { answer: answers, ms } = await timed(Promise.all(waiting))
@@ -63,7 +81,7 @@ export async function expectAnsweredAtClose(
 ): Promise<void> {
   const client = clientOf(await serving(createApp(closing, { allowAnonymous: false, onError: () => {} })))
   const waiting = client.request(method, path, sent)
-  await pause(WAITING_MS)
+  await untilWaitedFor(closing, 1)
   const { ms } = await timed(closing.close())
   expect((await waiting).json).toEqual(nothing)
   expect(ms).toBeLessThan(SOON_MS)
