@@ -4,7 +4,10 @@ import type { Message, MessageState } from '../../src/repositories/queues/types'
 import type { Handler, Worker, WorkOptions } from '../../src/runtime/worker/types'
 import { type Database, describeEngine, type EngineName, freshDatabase } from '../support/engines'
 
-export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+/** Real, also while a test has others. */
+const later = setTimeout
+
+export const sleep = (ms: number) => new Promise<void>((resolve) => later(resolve, ms))
 
 /** Resolves when it holds; rejects when it doesn't within `ms`. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>, ms = 20_000): Promise<void> {
