@@ -1,29 +1,39 @@
-/** How the engines spell what migrations from 1764000000000 on have in common. Frozen with the first of them. */
+/** How each engine spells what the migrations have in common. Frozen once released. */
 import type { QueryRunner } from 'typeorm'
 
 export interface Types {
+  /** A name: compared by its bytes and never padded. */
   name: string
-  /** So many characters of ASCII. */
+  /** Text of up to `length` ASCII characters. */
   bytes(length: number): string
+  /** Text of up to `length` characters. */
+  shortText(length: number): string
   text: string
-  /** The column `id`: a BIGINT that numbers the rows and is never used again. */
+  /** The definition of a column `id` that numbers the rows. A number is never used again. */
   serial: string
+  /** Follows the columns of a table. */
   table: string
-  /** A table whose rows lie in its primary key, as InnoDB has them by itself. */
+  /** The same, for a table whose rows lie in the order of the primary key, as InnoDB always stores them. */
   clustered: string
+  /** The same, for a table of ASCII texts. */
+  ascii: string
 }
 
-/** Names are compared by their bytes and never padded, as in the tables of the recent items. */
+/**
+ * SQLite compares names by their bytes by default. Each server has its own collation for that: with utf8mb4_bin,
+ * 'a' and 'a ' would be equal.
+ */
 export async function dialect(runner: QueryRunner): Promise<Types> {
   if (runner.connection.options.type === 'better-sqlite3') {
     return {
       name: 'varchar(191)',
       bytes: (length) => `varchar(${length})`,
+      shortText: (length) => `varchar(${length})`,
       text: 'text',
-      // Quoted, as TypeORM looks for it when it reads the schema.
-      serial: '"id" integer PRIMARY KEY AUTOINCREMENT NOT NULL',
+      serial: 'integer PRIMARY KEY AUTOINCREMENT NOT NULL',
       table: '',
       clustered: ' WITHOUT ROWID',
+      ascii: '',
     }
   }
   const [{ version }] = await runner.query('SELECT VERSION() AS version')
@@ -33,31 +43,11 @@ export async function dialect(runner: QueryRunner): Promise<Types> {
   return {
     name: `varchar(191) ${characters}`,
     bytes: (length) => `varchar(${length}) CHARACTER SET ascii COLLATE ascii_bin`,
+    shortText: (length) => `varchar(${length}) ${characters}`,
     text: `mediumtext ${characters}`,
-    serial: 'id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY',
+    serial: 'bigint NOT NULL AUTO_INCREMENT PRIMARY KEY',
     table,
     clustered: table,
-  }
-}
-
-export async function hasIndex(runner: QueryRunner, table: string, index: string): Promise<boolean> {
-  const [{ present }] = await runner.query(
-    'SELECT COUNT(*) AS present FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = ? AND index_name = ?',
-    [table, index],
-  )
-  return Number(present) > 0
-}
-
-export async function createIndex(
-  runner: QueryRunner,
-  table: string,
-  index: string,
-  columns: string,
-  kind: 'UNIQUE ' | '' = '',
-): Promise<void> {
-  if (runner.connection.options.type === 'better-sqlite3') {
-    await runner.query(`CREATE ${kind}INDEX IF NOT EXISTS ${index} ON ${table} (${columns})`)
-  } else if (!(await hasIndex(runner, table, index))) {
-    await runner.query(`CREATE ${kind}INDEX ${index} ON ${table} (${columns})`)
+    ascii: ' ENGINE=InnoDB DEFAULT CHARACTER SET ascii',
   }
 }

@@ -10,15 +10,15 @@ import { groupName, type Index, secondaryIndexes } from './load'
 
 /** Without the hint that recentn's own statement has: without the index that would be an error. */
 const QUERIES: Record<string, { what: string; sql: string; parameters: unknown[] }> = {
-  recent_items_member: {
+  recentn_items_member: {
     what: "a member's newest 64 items",
-    sql: `SELECT i.group_key, i.id, i.payload FROM recent_items i WHERE i.member = ?
+    sql: `SELECT i.group_key, i.id, i.payload FROM recentn_items i WHERE i.member = ?
       ORDER BY i.created_at_ms DESC, i.group_key DESC, i.id DESC LIMIT 64`,
     parameters: ['user-77'],
   },
-  recent_groups_sweep: {
+  recentn_groups_sweep: {
     what: 'the groups that have something expired (none has)',
-    sql: 'SELECT group_key FROM recent_groups WHERE sweep_at_ms <= ? ORDER BY sweep_at_ms LIMIT 100',
+    sql: 'SELECT group_key FROM recentn_groups WHERE sweep_at_ms <= ? ORDER BY sweep_at_ms LIMIT 100',
     parameters: [4e12],
   },
 }

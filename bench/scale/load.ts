@@ -34,7 +34,7 @@ export async function load(store: Store, url: string, groups: number, capacity: 
     for (const { table, name, columns } of indexes) {
       await connection.query(`CREATE INDEX ${name} ON ${table} (${columns})`)
     }
-    await connection.query('ANALYZE TABLE recent_groups, recent_items')
+    await connection.query('ANALYZE TABLE recentn_groups, recentn_items')
   } finally {
     connection.destroy()
   }
@@ -47,13 +47,13 @@ async function copyRows(connection: Connection, groups: number, capacity: number
   const step = Math.max(1, Math.floor(ROWS / capacity))
   for (let from = 0; from < groups; from += step) {
     const sequence = `seq_${from}_to_${Math.min(groups, from + step) - 1}`
-    await copy(connection, 'recent_groups', `JOIN ${sequence} g`, {
+    await copy(connection, 'recentn_groups', `JOIN ${sequence} g`, {
       group_key: name,
       incarnation: 't.incarnation + g.seq + 1',
       version: `t.version + ${capacity - 1}`,
       last_id: String(capacity - 1),
     })
-    await copy(connection, 'recent_items', `JOIN ${sequence} g JOIN seq_0_to_${capacity - 1} i`, {
+    await copy(connection, 'recentn_items', `JOIN ${sequence} g JOIN seq_0_to_${capacity - 1} i`, {
       group_key: name,
       slot: 'i.seq',
       id: 'i.seq',
@@ -83,7 +83,7 @@ export async function secondaryIndexes(connection: Connection): Promise<Index[]>
   const [rows] = await connection.query<RowDataPacket[]>(
     `SELECT table_name AS \`table\`, index_name AS name, GROUP_CONCAT(column_name ORDER BY seq_in_index) AS columns
      FROM information_schema.statistics
-     WHERE table_schema = DATABASE() AND table_name IN ('recent_items', 'recent_groups') AND index_name <> 'PRIMARY'
+     WHERE table_schema = DATABASE() AND table_name IN ('recentn_items', 'recentn_groups') AND index_name <> 'PRIMARY'
      GROUP BY table_name, index_name ORDER BY table_name DESC, index_name`,
   )
   return rows.map(({ table, name, columns }) => ({ table, name, columns }))
@@ -95,7 +95,7 @@ export async function megabytes(url: string): Promise<{ data: number; indexes: n
   try {
     const [rows] = await connection.query<RowDataPacket[]>(
       `SELECT SUM(data_length) / 1048576 AS data, SUM(index_length) / 1048576 AS indexes
-       FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name IN ('recent_items', 'recent_groups')`,
+       FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name IN ('recentn_items', 'recentn_groups')`,
     )
     return { data: Math.round(Number(rows[0]?.data)), indexes: Math.round(Number(rows[0]?.indexes)) }
   } finally {

@@ -63,30 +63,30 @@ function inPages(marks: readonly number[]): Entry[][] {
  */
 async function multiply({ dataSource }: Store, few: number, count: number): Promise<void> {
   const isSqlite = dataSource.options.type === 'better-sqlite3'
-  const [{ id }] = await dataSource.query('SELECT id FROM feeds')
+  const [{ id }] = await dataSource.query('SELECT id FROM recentn_feeds')
   const zero = Number(keyOf(0).slice('user-'.length))
   const mark = `(CAST(SUBSTR(entry_key, 6) AS ${isSqlite ? 'INTEGER' : 'SIGNED'}) - ${zero} + ?)`
   const letter = `CONCAT('{"to":"user-', ${mark} % 10007, '@example.org","subject":"Your order is on its way","text":"It left today as parcel ', ${mark}, '","mark":', ${mark}, '}')`
   const index = isSqlite ? null : await indexOf(dataSource)
-  if (index) await dataSource.query('DROP INDEX feed_entries_sync ON feed_entries')
+  if (index) await dataSource.query('DROP INDEX recentn_feed_entries_sync ON recentn_feed_entries')
   for (let offset = few; offset < count; offset += few) {
     await dataSource.query(
-      `INSERT INTO feed_entries (feed_id, entry_key, sync_id, version, deleted, updated_at_ms, unpublished_since_ms, value)
+      `INSERT INTO recentn_feed_entries (feed_id, entry_key, sync_id, version, deleted, updated_at_ms, unpublished_since_ms, value)
        SELECT feed_id, CONCAT('user-', ${mark} + ${zero}), sync_id + ?, version, deleted, updated_at_ms, unpublished_since_ms, ${letter}
-       FROM feed_entries WHERE feed_id = ${id} AND entry_key < ? ORDER BY entry_key`,
+       FROM recentn_feed_entries WHERE feed_id = ${id} AND entry_key < ? ORDER BY entry_key`,
       [...Array(5).fill(offset), keyOf(few)],
     )
   }
-  if (index) await dataSource.query(`CREATE INDEX feed_entries_sync ON feed_entries (${index})`)
-  await dataSource.query('UPDATE sequences SET value = ? WHERE sequence_name = ?', [count, FEED])
-  if (!isSqlite) await dataSource.query('ANALYZE TABLE feed_entries')
+  if (index) await dataSource.query(`CREATE INDEX recentn_feed_entries_sync ON recentn_feed_entries (${index})`)
+  await dataSource.query('UPDATE recentn_sequences SET value = ? WHERE sequence_name = ?', [count, FEED])
+  if (!isSqlite) await dataSource.query('ANALYZE TABLE recentn_feed_entries')
 }
 
 /** Its columns: dropped and built again it is as good, in a fraction of the time. */
 async function indexOf(dataSource: Store['dataSource']): Promise<string> {
   const [{ columns }] = await dataSource.query(
     `SELECT GROUP_CONCAT(column_name ORDER BY seq_in_index) AS columns FROM information_schema.statistics
-     WHERE table_schema = DATABASE() AND table_name = 'feed_entries' AND index_name = 'feed_entries_sync'`,
+     WHERE table_schema = DATABASE() AND table_name = 'recentn_feed_entries' AND index_name = 'recentn_feed_entries_sync'`,
   )
   return columns
 }

@@ -11,7 +11,7 @@ import { type FeedWorkload, outcome } from './workload'
 
 const CHANGES = 200_000
 const CONSUMER = 'mirror'
-const SELECT = `SELECT sync_id, entry_key, version, deleted, value FROM feed_entries
+const SELECT = `SELECT sync_id, entry_key, version, deleted, value FROM recentn_feed_entries
   WHERE feed_id = ? AND sync_id > ? ORDER BY sync_id LIMIT ${PAGE}`
 
 interface Page {
@@ -43,7 +43,7 @@ function readerOf(name: string, store: Store, job: Job): Promise<Reader> | Reade
 /** As one writes it by hand: the same rows, with their numbers as bigints. */
 async function selecting(job: Job): Promise<Reader> {
   const pool = createPool(databaseUrl(job.urls.engine))
-  const [[feed]] = await pool.query<RowDataPacket[]>('SELECT id FROM feeds WHERE feed = ?', [FEED])
+  const [[feed]] = await pool.query<RowDataPacket[]>('SELECT id FROM recentn_feeds WHERE feed = ?', [FEED])
   const read = async (after: bigint) => {
     const [rows] = await pool.query<RowDataPacket[]>(SELECT, [feed?.id, after])
     const changes = rows.map(({ sync_id, entry_key, version, deleted, value }) => ({

@@ -31,16 +31,16 @@ export async function queues(store: Store): Promise<Answer> {
 /** The queues that have most of them: dead in their own place, and in dead-letter queues whatever is there. */
 async function deadLetters(database: DataSource): Promise<string> {
   const counted =
-    'SELECT q.queue AS queue, COUNT(*) AS messages FROM queues q JOIN queue_messages m ON m.queue_id = q.id'
+    'SELECT q.queue AS queue, COUNT(*) AS messages FROM recentn_queues q JOIN recentn_queue_messages m ON m.queue_id = q.id'
   const rows: Row[] = await database.query(
     `SELECT queue, SUM(messages) AS dead FROM (${counted} AND m.state = ${DEAD} GROUP BY q.queue UNION ALL ` +
-      `${counted} AND m.state < ${DEAD} WHERE q.id IN (SELECT dead_letter_queue_id FROM queues) GROUP BY q.queue) found ` +
+      `${counted} AND m.state < ${DEAD} WHERE q.id IN (SELECT dead_letter_queue_id FROM recentn_queues) GROUP BY q.queue) found ` +
       `GROUP BY queue ORDER BY dead DESC, queue LIMIT ${MAX_NAMED + 1}`,
   )
   return listed(rows.map(({ queue, dead }) => `${JSON.stringify(queue)} (${dead})`))
 }
 
-/** As `queue_messages.state` has it; those that may still be handed out are below. */
+/** As `recentn_queue_messages.state` has it; those that may still be handed out are below. */
 const DEAD = 3
 
 export async function feeds(store: Store): Promise<Answer> {
@@ -60,8 +60,8 @@ export async function feeds(store: Store): Promise<Answer> {
 
 async function farBehind(database: DataSource): Promise<string> {
   const rows: Row[] = await database.query(
-    'SELECT f.feed AS feed, c.consumer AS consumer, s.value - c.cursor_id AS behind FROM feed_consumers c ' +
-      "JOIN feeds f ON f.id = c.feed_id JOIN sequences s ON s.kind = 'feed' AND s.sequence_name = f.feed " +
+    'SELECT f.feed AS feed, c.consumer AS consumer, s.value - c.cursor_id AS behind FROM recentn_feed_consumers c ' +
+      "JOIN recentn_feeds f ON f.id = c.feed_id JOIN recentn_sequences s ON s.kind = 'feed' AND s.sequence_name = f.feed " +
       `WHERE s.value - c.cursor_id >= ${FAR_BEHIND} ORDER BY behind DESC LIMIT ${MAX_NAMED + 1}`,
   )
   return listed(

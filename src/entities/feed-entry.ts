@@ -5,8 +5,8 @@ import { asBigint, asNumber } from './bigint'
  * One key of a feed and its latest value: the primary key makes it one row a key. What is not numbered yet stands at the
  * front of the index, in the order in which a publisher takes it; what is, behind it by sync id.
  */
-@Entity({ name: 'feed_entries', synchronize: false })
-@Index('feed_entries_sync', ['feedId', 'syncId', 'unpublishedSinceMs', 'deleted'])
+@Entity({ name: 'recentn_feed_entries', synchronize: false })
+@Index('recentn_feed_entries_sync', ['feedId', 'syncId', 'unpublishedSinceMs', 'deleted'])
 export class FeedEntry {
   @PrimaryColumn({ name: 'feed_id', type: 'bigint', transformer: asBigint })
   feedId!: bigint
@@ -38,7 +38,7 @@ export class FeedEntry {
 }
 
 /** When a tombstone was written: a hint for the sweeper, which looks at the entry itself. */
-@Entity({ name: 'feed_tombstones', synchronize: false })
+@Entity({ name: 'recentn_feed_tombstones', synchronize: false })
 export class FeedTombstone {
   @PrimaryColumn({ name: 'deleted_at_ms', type: 'bigint', transformer: asNumber })
   deletedAtMs!: number

@@ -6,8 +6,8 @@ import { asBigint, asNumber } from './bigint'
  * a feed that was dropped ever belongs to a later one of its name.
  * Whoever writes entries holds a shared lock on the row: dropping the feed waits for them.
  */
-@Entity({ name: 'feeds', synchronize: false })
-@Index('feeds_feed', ['feed'], { unique: true })
+@Entity({ name: 'recentn_feeds', synchronize: false })
+@Index('recentn_feeds_feed', ['feed'], { unique: true })
 export class Feed {
   @PrimaryColumn({ type: 'bigint', generated: 'increment', transformer: asBigint })
   id!: bigint
@@ -27,7 +27,7 @@ export class Feed {
  * A sequence: the number given out last. Of kind `feed` it numbers a feed, outlives it, and is the lock of its
  * publishers, held to commit; of kind `user` it is the application's own. The primary key makes it one row a name.
  */
-@Entity({ name: 'sequences', synchronize: false })
+@Entity({ name: 'recentn_sequences', synchronize: false })
 export class Sequence {
   @PrimaryColumn({ type: 'varchar', length: 8 })
   kind!: string
@@ -44,7 +44,7 @@ export class Sequence {
 }
 
 /** Where a consumer of a feed stands. */
-@Entity({ name: 'feed_consumers', synchronize: false })
+@Entity({ name: 'recentn_feed_consumers', synchronize: false })
 export class FeedConsumer {
   @PrimaryColumn({ name: 'feed_id', type: 'bigint', transformer: asBigint })
   feedId!: bigint
@@ -64,7 +64,7 @@ export class FeedConsumer {
 }
 
 /** A feed that was dropped and may still have entries to remove. */
-@Entity({ name: 'feed_drops', synchronize: false })
+@Entity({ name: 'recentn_feed_drops', synchronize: false })
 export class FeedDrop {
   @PrimaryColumn({ name: 'feed_id', type: 'bigint', transformer: asBigint })
   feedId!: bigint

@@ -5,8 +5,8 @@ import { asBigint, asNumber } from './bigint'
  * Somebody's polling of a table of the user's, by its name. Claims of a table without a status hold a shared lock on
  * the row; moving the cursor, which forgets what lies before it, waits for them.
  */
-@Entity({ name: 'polls', synchronize: false })
-@Index('polls_poll', ['poll'], { unique: true })
+@Entity({ name: 'recentn_polls', synchronize: false })
+@Index('recentn_polls_poll', ['poll'], { unique: true })
 export class Poll {
   @PrimaryColumn({ type: 'bigint', generated: 'increment', transformer: asBigint })
   id!: bigint
@@ -34,8 +34,8 @@ export class Poll {
  * What the user's table has no place for: who works on a row and until when, how often it was tried, and the last error.
  * The primary key lets one claim a row at a time; `claim_key` keeps out who comes back late.
  */
-@Entity({ name: 'poll_claims', synchronize: false })
-@Index('poll_claims_due', ['pollId', 'state', 'dueAtMs', 'rowKey'])
+@Entity({ name: 'recentn_poll_claims', synchronize: false })
+@Index('recentn_poll_claims_due', ['pollId', 'state', 'dueAtMs', 'rowKey'])
 export class PollClaim {
   @PrimaryColumn({ name: 'poll_id', type: 'bigint', transformer: asBigint })
   pollId!: bigint

@@ -36,7 +36,7 @@ abstract class MessageColumns {
 }
 
 /**
- * A message that is not settled. Its state says in which line of the index queue_messages_claim it stands, and the two
+ * A message that is not settled. Its state says in which line of the index recentn_queue_messages_claim it stands, and the two
  * sort columns where in that line:
  *
  * | state | | sort_major | sort_minor |
@@ -47,12 +47,12 @@ abstract class MessageColumns {
  * | 3 | dead | when it died | 0 |
  *
  * So one index serves claims, what is due, and the reading of what a claim got; each more would cost every message
- * several writes. queue_messages_cycle is for receiving round and round: only ready messages of queues that are
+ * several writes. recentn_queue_messages_cycle is for receiving round and round: only ready messages of queues that are
  * received so have their queue's id there, all others 0.
  */
-@Entity({ name: 'queue_messages', synchronize: false })
-@Index('queue_messages_claim', ['queueId', 'state', 'sortMajor', 'sortMinor', 'id'])
-@Index('queue_messages_cycle', ['cycleQueueId', 'id'])
+@Entity({ name: 'recentn_queue_messages', synchronize: false })
+@Index('recentn_queue_messages_claim', ['queueId', 'state', 'sortMajor', 'sortMinor', 'id'])
+@Index('recentn_queue_messages_cycle', ['cycleQueueId', 'id'])
 export class QueueMessage extends MessageColumns {
   @PrimaryColumn({ type: 'bigint', generated: 'increment', transformer: asBigint })
   id!: bigint
@@ -89,8 +89,8 @@ export class QueueMessage extends MessageColumns {
 }
 
 /** A message that was deleted in a queue that archives: out of the way of all claims. */
-@Entity({ name: 'queue_archive', synchronize: false })
-@Index('queue_archive_id', ['id'])
+@Entity({ name: 'recentn_queue_archive', synchronize: false })
+@Index('recentn_queue_archive_id', ['id'])
 export class QueueArchive extends MessageColumns {
   @PrimaryColumn({ name: 'queue_id', type: 'bigint', transformer: asBigint })
   queueId!: bigint

@@ -5,7 +5,7 @@ import { asBigint, asNumber } from './bigint'
  * Start-time fair queueing: where the next message of a message group starts, for each urgency of a queue. The row of
  * the group '' (messages without a group share it) is the lock of its urgency, and has the virtual time of all groups.
  */
-@Entity({ name: 'queue_flows', synchronize: false })
+@Entity({ name: 'recentn_queue_flows', synchronize: false })
 export class QueueFlow {
   @PrimaryColumn({ name: 'queue_id', type: 'bigint', transformer: asBigint })
   queueId!: bigint
@@ -29,8 +29,8 @@ export class QueueFlow {
 }
 
 /** What was sent with a `dedupId`; the primary key keeps two senders from both being first. */
-@Entity({ name: 'queue_dedups', synchronize: false })
-@Index('queue_dedups_sent', ['sentAtMs'])
+@Entity({ name: 'recentn_queue_dedups', synchronize: false })
+@Index('recentn_queue_dedups_sent', ['sentAtMs'])
 export class QueueDedup {
   @PrimaryColumn({ name: 'queue_id', type: 'bigint', transformer: asBigint })
   queueId!: bigint
@@ -46,7 +46,7 @@ export class QueueDedup {
 }
 
 /** Where an endless loop stands: the id of the last message that it was given. */
-@Entity({ name: 'queue_cursors', synchronize: false })
+@Entity({ name: 'recentn_queue_cursors', synchronize: false })
 export class QueueCursor {
   @PrimaryColumn({ name: 'queue_id', type: 'bigint', transformer: asBigint })
   queueId!: bigint

@@ -6,9 +6,9 @@ import { asBigint, asNumber } from './bigint'
  * again, so that nothing of a queue that was dropped ever belongs to a later one of its name.
  * Whoever makes messages ready holds a shared lock on the row: changing or dropping the queue waits for them.
  */
-@Entity({ name: 'queues', synchronize: false })
-@Index('queues_queue', ['queue'], { unique: true })
-@Index('queues_dead_letter', ['deadLetterQueueId'])
+@Entity({ name: 'recentn_queues', synchronize: false })
+@Index('recentn_queues_queue', ['queue'], { unique: true })
+@Index('recentn_queues_dead_letter', ['deadLetterQueueId'])
 export class WorkQueue {
   @PrimaryColumn({ type: 'bigint', generated: 'increment', transformer: asBigint })
   id!: bigint
@@ -57,7 +57,7 @@ export class WorkQueue {
 }
 
 /** A queue that was dropped and may still have messages to remove. */
-@Entity({ name: 'queue_drops', synchronize: false })
+@Entity({ name: 'recentn_queue_drops', synchronize: false })
 export class QueueDrop {
   @PrimaryColumn({ name: 'queue_id', type: 'bigint', transformer: asBigint })
   queueId!: bigint

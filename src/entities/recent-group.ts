@@ -6,9 +6,9 @@ import { asBigint, asNumber } from './bigint'
  * The primary key makes it one row a group; names are told apart byte for byte.
  * The table belongs to recentn's migrations: TypeORM's own synchronization leaves it alone.
  */
-@Entity({ name: 'recent_groups', synchronize: false })
-@Index('recent_groups_sweep', ['sweepAtMs'])
-@Index('recent_groups_sync', ['syncId'])
+@Entity({ name: 'recentn_groups', synchronize: false })
+@Index('recentn_groups_sweep', ['sweepAtMs'])
+@Index('recentn_groups_sync', ['syncId'])
 export class RecentGroup {
   @PrimaryColumn({ name: 'group_key', type: 'varchar', length: 191 })
   group!: string

@@ -7,8 +7,8 @@ import { asBigint, asNumber } from './bigint'
  * several). No foreign key and no AUTO_INCREMENT for the same reason.
  * The one further index serves a member's items and their erasure; each more would cost a fifth of the append rate.
  */
-@Entity({ name: 'recent_items', synchronize: false })
-@Index('recent_items_member', ['member', 'createdAtMs', 'group', 'id'])
+@Entity({ name: 'recentn_items', synchronize: false })
+@Index('recentn_items_member', ['member', 'createdAtMs', 'group', 'id'])
 export class RecentItem {
   @PrimaryColumn({ name: 'group_key', type: 'varchar', length: 191 })
   group!: string

@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm'
 import { asBigint, asNumber } from './bigint'
 
 /** Settings of all groups whose name starts with the prefix; the primary key makes it one policy a prefix. */
-@Entity({ name: 'recent_policies', synchronize: false })
+@Entity({ name: 'recentn_policies', synchronize: false })
 export class RecentPolicy {
   @PrimaryColumn({ type: 'varchar', length: 191 })
   prefix!: string
@@ -21,7 +21,7 @@ export class RecentPolicy {
  * One row: how often the policies changed. A process that has seen a group laid out by a later epoch than its own
  * reads the policies again before it touches the group, so that no layout ever goes back to an older policy.
  */
-@Entity({ name: 'recent_policy_epoch', synchronize: false })
+@Entity({ name: 'recentn_policy_epoch', synchronize: false })
 export class RecentPolicyEpoch {
   /** Always 1. */
   @PrimaryColumn({ type: 'integer', transformer: asNumber })
@@ -35,7 +35,7 @@ export class RecentPolicyEpoch {
  * A changed prefix, or the name of a group that was locked when it was its turn, whose groups the sweeper still has to
  * tell of their new expiry, and how far it got.
  */
-@Entity({ name: 'recent_policy_rollouts', synchronize: false })
+@Entity({ name: 'recentn_policy_rollouts', synchronize: false })
 export class RecentPolicyRollout {
   @PrimaryColumn({ type: 'varchar', length: 191 })
   prefix!: string

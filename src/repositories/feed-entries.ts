@@ -1,5 +1,5 @@
 /**
- * Rows of feed_entries, as every room writes them: feeds their entries, and the groups of recent items the tombstones of
+ * Rows of recentn_feed_entries, as every room writes them: feeds their entries, and the groups of recent items the tombstones of
  * groups that were deleted. Whoever writes holds the feed's row, shared, so that no entry comes to a feed that is gone.
  * The statement that writes clears the sync id: like every write, a tombstone waits to be numbered.
  */
@@ -16,7 +16,7 @@ export interface HeldFeed {
 /** Null when there is none. */
 export async function holdFeed(tx: Tx, feed: string, lock = tx.engine.forShare): Promise<HeldFeed | null> {
   const [row] = await tx.rows(
-    `SELECT ${tx.engine.bigint('id')} AS id, followed_table, ${tx.now} AS now_ms FROM feeds WHERE feed = ?${lock}`,
+    `SELECT ${tx.engine.bigint('id')} AS id, followed_table, ${tx.now} AS now_ms FROM recentn_feeds WHERE feed = ?${lock}`,
     [feed],
   )
   if (!row) return null
@@ -68,9 +68,9 @@ const writeSql = ({ engine }: Pick<Tx, 'engine'>, values: string) => {
   const { proposed } = engine
   const taken = ['deleted', 'updated_at_ms', 'value'].map((column) => `${column} = ${proposed(column)}`)
   return (
-    'INSERT INTO feed_entries (feed_id, entry_key, sync_id, version, deleted, updated_at_ms, unpublished_since_ms, value) ' +
+    'INSERT INTO recentn_feed_entries (feed_id, entry_key, sync_id, version, deleted, updated_at_ms, unpublished_since_ms, value) ' +
     `VALUES ${values} ${engine.onDuplicate('feed_id, entry_key')} ${waitingSince(proposed('unpublished_since_ms'))}, ` +
-    `version = feed_entries.version + ${proposed('version')}, ${taken.join(', ')}, sync_id = 0`
+    `version = recentn_feed_entries.version + ${proposed('version')}, ${taken.join(', ')}, sync_id = 0`
   )
 }
 
@@ -94,7 +94,7 @@ export async function noteTombstones(tx: Tx, feedId: bigint, keys: readonly stri
   for (const chunk of chunksOf(keys, MAX_KEYS)) {
     const rows = chunk.map((key) => [nowMs, feedId, key])
     const { sql, parameters } = engine.upsert(
-      'feed_tombstones',
+      'recentn_feed_tombstones',
       'deleted_at_ms, feed_id, entry_key',
       ['deleted_at_ms', 'feed_id', 'entry_key'],
       ['feed_id'],

@@ -61,7 +61,7 @@ describe.each(['sqlite' as const, ...served])('recentn doctor on %s', (engine) =
     await store.feeds.put('news', 'k', 1)
     await store.feeds.publish()
     await store.feeds.putConsumer('news', 'slow', 0n)
-    await store.dataSource.query("UPDATE sequences SET value = 20000 WHERE sequence_name = 'news'")
+    await store.dataSource.query("UPDATE recentn_sequences SET value = 20000 WHERE sequence_name = 'news'")
     await store.feeds.put('news', 'k', 2)
     await store.close()
     const said = await run(['doctor', '--database-url', database.url])
@@ -159,8 +159,8 @@ for (const engine of ['mariadb', 'mysql'] as const) {
       const holder = await createConnection({ uri: database.url.replace(/^mariadb:/, 'mysql:') })
       await holder.query('BEGIN')
       await holder.query('UPDATE recentn_schema SET version = version')
-      await holder.query("INSERT INTO recent_policies (prefix, capacity, mode) VALUES ('held', 1, 'history')")
-      await holder.query('UPDATE recent_policies SET capacity = 2')
+      await holder.query("INSERT INTO recentn_policies (prefix, capacity, mode) VALUES ('held', 1, 'history')")
+      await holder.query('UPDATE recentn_policies SET capacity = 2')
       const held = await run(['doctor', '--database-url', database.url])
       expect(held.stdout).toMatch(
         new RegExp(`connection ${holder.threadId} \\(.*\\), in its transaction for \\d+ s: [1-9]`),

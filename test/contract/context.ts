@@ -166,7 +166,7 @@ export interface StoredItem {
 /** The rows of a group as they stand in the table, expired and superseded ones included. */
 export async function rowsOf(store: Store, group: string): Promise<StoredItem[]> {
   const rows: (StoredItem & { group_key: string | Buffer })[] = await store.dataSource.query(
-    'SELECT group_key, slot, id, member, event_id FROM recent_items WHERE group_key = ? ORDER BY id',
+    'SELECT group_key, slot, id, member, event_id FROM recentn_items WHERE group_key = ? ORDER BY id',
     [group],
   )
   return rows

@@ -99,7 +99,7 @@ describe.each(ENGINES)('cron-poller', (engine) => {
       const killed = cron()
       await until('both mails are under way', () => held?.length === 2)
       // As if a run had been killed at its last attempt, long ago.
-      await store.dataSource.query('UPDATE poll_claims SET attempts = 3, due_at_ms = 1')
+      await store.dataSource.query('UPDATE recentn_poll_claims SET attempts = 3, due_at_ms = 1')
       held = null
       const { code, stdout } = await cron()
       expect([code, stdout]).toEqual([1, 'signups: 0 claimed, 0 welcomed, 0 to try again, 2 given up, 0 lost\n'])

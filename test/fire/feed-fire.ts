@@ -137,7 +137,7 @@ async function burn(processes: Processes): Promise<void> {
 async function truthIn(store: Store): Promise<Truth> {
   const rows: Record<string, string>[] = await store.dataSource.query(
     `SELECT e.entry_key AS name, CAST(e.sync_id AS CHAR) AS syncId, e.version AS version, e.deleted AS deleted, e.value AS value
-     FROM feed_entries e JOIN feeds f ON f.id = e.feed_id WHERE f.feed = ?`,
+     FROM recentn_feed_entries e JOIN recentn_feeds f ON f.id = e.feed_id WHERE f.feed = ?`,
     [FEED],
   )
   return new Map(

@@ -10,7 +10,7 @@ import type { FireTable } from './poll-tables'
 
 export interface Mark {
   table: string
-  /** The number of the row; its key where `poll_claims` says it. */
+  /** The number of the row; its key where `recentn_poll_claims` says it. */
   row: string
   word: 'done' | 'error' | 'deleted' | 'over' | 'early'
   /** Null where the table does not know. */
@@ -40,9 +40,9 @@ export async function noteMarks(store: Store, tables: readonly FireTable[]): Pro
   }
 }
 
-/** The marks of tables by their names, those of `poll_claims` by the names of the polls. */
+/** The marks of tables by their names, those of `recentn_poll_claims` by the names of the polls. */
 export async function readMarks({ dataSource }: Store): Promise<Mark[]> {
-  const polls: { id: unknown; poll: unknown }[] = await dataSource.query('SELECT id, poll FROM polls')
+  const polls: { id: unknown; poll: unknown }[] = await dataSource.query('SELECT id, poll FROM recentn_polls')
   const names = new Map(polls.map(({ id, poll }) => [String(id), `${NOTED}${poll}`]))
   const rows: Record<string, unknown>[] = await dataSource.query('SELECT * FROM poll_marks')
   return rows.map(({ of_table: of, of_row: row, word, attempts, at_ms: at }) => ({
@@ -54,7 +54,7 @@ export async function readMarks({ dataSource }: Store): Promise<Mark[]> {
   }))
 }
 
-/** Before the name of the table, in marks of `poll_claims`. */
+/** Before the name of the table, in marks of `recentn_poll_claims`. */
 export const NOTED = 'notes of '
 
 /** In SQL that all three engines take. */
@@ -75,7 +75,7 @@ function claimsTriggers({ now }: Times): string[] {
   const word = `CASE WHEN NEW.state = ${STATE.done} THEN 'done' ELSE 'error' END`
   const row = ['NEW.poll_id', 'NEW.row_key']
   return [
-    trigger('fire_claims', 'UPDATE', 'poll_claims', [
+    trigger('fire_claims', 'UPDATE', 'recentn_poll_claims', [
       mark(
         [...row, word, 'NEW.attempts', now],
         `NEW.state IN (${STATE.done}, ${STATE.failed}) AND NEW.state <> OLD.state`,

@@ -190,9 +190,9 @@ test('what goes wrong in the background is said in the log, once', async () => {
   const { default: Database } = await import('better-sqlite3')
   const file = /^(.*) \(SQLite\)$/.exec(String(linesOf(server)[0]?.location))?.[1] as string
   const other = new Database(file)
-  other.exec('ALTER TABLE recent_groups RENAME TO hidden_groups')
+  other.exec('ALTER TABLE recentn_groups RENAME TO hidden_groups')
   await eventually('it is said', () => server.output().includes('could not sweep'), 10_000)
-  other.exec('ALTER TABLE hidden_groups RENAME TO recent_groups')
+  other.exec('ALTER TABLE hidden_groups RENAME TO recentn_groups')
   other.close()
   await server.stop()
   const { rmSync } = await import('node:fs')

@@ -74,7 +74,7 @@ for (const engine of ['mariadb', 'mysql'] as const) {
       await store.groups.put('held')
       const holder = await another()
       await holder.query('BEGIN')
-      await holder.query("SELECT * FROM recent_groups WHERE group_key = 'held' FOR UPDATE")
+      await holder.query("SELECT * FROM recentn_groups WHERE group_key = 'held' FOR UPDATE")
       await store.dataSource.query('SELECT 1')
       const failing = store.transaction((tx) => tx.groups.append('held'), { retries: 0 })
       await expect(failing).rejects.toMatchObject({ code: 'conflict' })

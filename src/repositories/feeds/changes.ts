@@ -27,10 +27,10 @@ export interface Reading extends Changes {
   value: bigint
 }
 
-/** Along the index feed_entries_sync (feed_id, sync_id, …). The feed and its sequence are one row each. */
+/** Along the index recentn_feed_entries_sync (feed_id, sync_id, …). The feed and its sequence are one row each. */
 export const changesSql = (reader: Pick<Reader, 'engine'>, limit: number, only = '') =>
   `SELECT ${headColumns(reader)}, ${changeColumns(reader.engine)} FROM ${HEAD_TABLES} ` +
-  `JOIN feed_entries e${reader.engine.useIndex('feed_entries_sync')} ON e.feed_id = f.id ` +
+  `JOIN recentn_feed_entries e${reader.engine.useIndex('recentn_feed_entries_sync')} ON e.feed_id = f.id ` +
   `WHERE f.feed = ? AND e.sync_id > ?${only} ORDER BY e.sync_id LIMIT ${limit}`
 
 /** Rows of the first statement where values must not be too large together. */

@@ -1,5 +1,5 @@
 /**
- * Publishing: giving numbers to what has none, from the feed's row in `sequences`.
+ * Publishing: giving numbers to what has none, from the feed's row in `recentn_sequences`.
  *
  * The row is locked first and held to the commit, so that publishers take turns, no number is given twice, and none is
  * seen before a smaller one. MAX(sync_id) + 1 in its place would use the number of a republished last entry again, which
@@ -136,20 +136,20 @@ async function placeOf(
 
 /** SQL: the feeds whose own table has rows without number. */
 export const pendingFeedsSql = ({ engine }: Pick<Reader, 'engine'>) =>
-  `SELECT ${engine.bigint('f.id')} AS id, f.feed AS feed FROM feeds f WHERE EXISTS (SELECT 1 FROM feed_entries e` +
-  `${engine.useIndex('feed_entries_sync')} WHERE e.feed_id = f.id AND e.sync_id = 0)`
+  `SELECT ${engine.bigint('f.id')} AS id, f.feed AS feed FROM recentn_feeds f WHERE EXISTS (SELECT 1 FROM recentn_feed_entries e` +
+  `${engine.useIndex('recentn_feed_entries_sync')} WHERE e.feed_id = f.id AND e.sync_id = 0)`
 
 export function entriesSource(feed: string, id: bigint): Source {
   return {
     feed,
-    table: 'feed_entries',
+    table: 'recentn_feed_entries',
     keys: ['feed_id', 'entry_key'],
     sync: 'sync_id',
     none: '= 0',
     kept: [],
     where: 'feed_id = ? AND ',
     parameters: [id],
-    index: 'feed_entries_sync',
+    index: 'recentn_feed_entries_sync',
     order: ['unpublished_since_ms', 'deleted', 'entry_key'],
   }
 }
@@ -172,7 +172,7 @@ async function ownSources(reader: Reader, feeds: readonly string[]): Promise<Sou
   const sources: Source[] = []
   for (const names of chunksOf(feeds, MAX_NAMES)) {
     const rows = await reader.rows(
-      `SELECT ${reader.engine.bigint('f.id')} AS id, f.feed AS feed FROM feeds f WHERE f.feed IN (${placeholders(names.length)})`,
+      `SELECT ${reader.engine.bigint('f.id')} AS id, f.feed AS feed FROM recentn_feeds f WHERE f.feed IN (${placeholders(names.length)})`,
       names,
     )
     const own = rows.map(({ id, feed }) => entriesSource(feed as string, BigInt(id as string)))

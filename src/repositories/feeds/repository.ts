@@ -1,6 +1,6 @@
 /**
  * Feeds as a repository: checks what it is given and runs each operation in transactions of its session.
- * It owns feeds, feed_entries and what belongs to them, and the feeds' rows of sequences.
+ * It owns feeds, recentn_feed_entries and what belongs to them, and the feeds' rows of sequences.
  */
 import type { DataSource, EntityManager } from 'typeorm'
 import type { Parameter, Session, Tx } from '../../database/engine'

@@ -1,4 +1,4 @@
-/** Rows of feed_entries as values, and the column lists that read them. */
+/** Rows of recentn_feed_entries as values, and the column lists that read them. */
 import type { Engine, Reader, Row } from '../../database/engine'
 import { JsonText } from '../../json'
 import type { Change, ValueOptions, WrittenEntry } from './types'
@@ -34,7 +34,7 @@ export async function readEntry(
   options?: ValueOptions,
 ): Promise<WrittenEntry | null> {
   const [row] = await reader.rows(
-    `SELECT ${entryColumns(reader.engine)} FROM feeds f JOIN feed_entries e ON e.feed_id = f.id ` +
+    `SELECT ${entryColumns(reader.engine)} FROM recentn_feeds f JOIN recentn_feed_entries e ON e.feed_id = f.id ` +
       'WHERE f.feed = ? AND e.entry_key = ?',
     [feed, key],
   )

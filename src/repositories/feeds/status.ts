@@ -58,7 +58,7 @@ async function countEntries(reader: Reader, feedId: bigint): Promise<Counted> {
   const rows = await reader.rows(
     'SELECT CASE WHEN sync_id = 0 THEN 1 ELSE 0 END AS waits, deleted, COUNT(*) AS entries, ' +
       `MIN(unpublished_since_ms) AS since_ms, ${reader.now} AS now_ms ` +
-      `FROM feed_entries${reader.engine.useIndex('feed_entries_sync')} WHERE feed_id = ? GROUP BY 1, 2`,
+      `FROM recentn_feed_entries${reader.engine.useIndex('recentn_feed_entries_sync')} WHERE feed_id = ? GROUP BY 1, 2`,
     [feedId],
   )
   const sum = (those: readonly Row[]) => those.reduce((total, row) => total + Number(row.entries), 0)

@@ -1,5 +1,5 @@
 /**
- * The row of a poll in `polls`: its number, under which claims are kept, and what it is for. Two polls of one name and
+ * The row of a poll in `recentn_polls`: its number, under which claims are kept, and what it is for. Two polls of one name and
  * different purposes would take each other's claims and pass over each other's rows: the second is refused.
  *
  * Invariant: a purpose is written once, by who first has the name, under the lock of the row. How a row is marked in the
@@ -45,7 +45,7 @@ function isSettled(known: Purpose, wanted: Purpose): boolean {
 
 async function find(reader: Reader, name: string, lock = ''): Promise<Known | null> {
   const [row] = await reader.rows(
-    `SELECT ${reader.engine.bigint('id')} AS poll_id, purpose, where_digest FROM polls WHERE poll = ?${lock}`,
+    `SELECT ${reader.engine.bigint('id')} AS poll_id, purpose, where_digest FROM recentn_polls WHERE poll = ?${lock}`,
     [name],
   )
   if (!row) return null
@@ -56,13 +56,16 @@ async function find(reader: Reader, name: string, lock = ''): Promise<Known | nu
 /** Resolves to what was there before. */
 async function settle(tx: Tx, name: string, wanted: Purpose): Promise<Known> {
   await tx.run(
-    `INSERT INTO polls (poll, created_at_ms) VALUES (?, ${tx.now}) ${tx.engine.onDuplicate('poll')} poll = ${tx.engine.proposed('poll')}`,
+    `INSERT INTO recentn_polls (poll, created_at_ms) VALUES (?, ${tx.now}) ${tx.engine.onDuplicate('poll')} poll = ${tx.engine.proposed('poll')}`,
     [name],
   )
   const known = (await find(tx, name, tx.engine.forUpdate)) as Known
   if (!isSettled(known, wanted)) {
     const { purpose, whereDigest } = wanted
-    await tx.run(`UPDATE polls SET purpose = ?, where_digest = ? WHERE id = ${known.pollId}`, [purpose, whereDigest])
+    await tx.run(`UPDATE recentn_polls SET purpose = ?, where_digest = ? WHERE id = ${known.pollId}`, [
+      purpose,
+      whereDigest,
+    ])
   }
   return known
 }
@@ -99,6 +102,6 @@ function otherPurpose(name: string, has: string, wanted: string): Error {
     `the poll ${name} is there for another purpose, ${has}, and this one would be ${wanted}: they would share claims and ` +
     'remembered rows. Give this one a name of its own; or, if it is the same poller and was changed, and the consequences ' +
     `are understood${isReset ? ' (rows that its cursor has passed are handled again)' : ''}, let it go on: ` +
-    `UPDATE polls SET ${sets} WHERE poll = '${name.replaceAll("'", "''")}'`
+    `UPDATE recentn_polls SET ${sets} WHERE poll = '${name.replaceAll("'", "''")}'`
   return invalidInput([{ pointer: '/name', detail }])
 }

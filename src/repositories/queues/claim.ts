@@ -4,7 +4,7 @@
  * it has claimed comes back when the visibility timeout is over.
  *
  * Invariant: a message has one receipt, drawn by the database for each message and claim; SKIP LOCKED gives concurrent
- * claims disjoint messages without waiting. The index queue_messages_claim is WHERE and ORDER BY at once: a claim never
+ * claims disjoint messages without waiting. The index recentn_queue_messages_claim is WHERE and ORDER BY at once: a claim never
  * passes over what is delayed, in flight or dead.
  */
 import { randomInt } from 'node:crypto'
@@ -31,16 +31,20 @@ export function newClaimNumber(): number {
 export function chooseSql(engine: Engine, { head, max, from }: ClaimRequest): string {
   const since = from === null ? '' : ` AND sort_major = ${from.major} AND sort_minor >= ${from.minor}`
   return (
-    `SELECT id FROM queue_messages${engine.useIndex('queue_messages_claim')} ` +
+    `SELECT id FROM recentn_queue_messages${engine.useIndex('recentn_queue_messages_claim')} ` +
     `WHERE queue_id = ${head.id} AND state = ${STATE.ready}${since} ` +
-    `AND (SELECT version FROM queues WHERE id = ${head.id}) = ${head.version} ` +
+    `AND (SELECT version FROM recentn_queues WHERE id = ${head.id}) = ${head.version} ` +
     `ORDER BY ${IN_LINE} LIMIT ${max}${engine.forUpdateSkipLocked}`
   )
 }
 
 /** The claim: the statement that docs/sql.md shows. */
 export function claimSql(engine: Engine, now: string, request: ClaimRequest, claimNumber: number): string {
-  return engine.updateChosen('queue_messages', chooseSql(engine, request), claimSets(engine, now, request, claimNumber))
+  return engine.updateChosen(
+    'recentn_queue_messages',
+    chooseSql(engine, request),
+    claimSets(engine, now, request, claimNumber),
+  )
 }
 
 /** After how long a claim is looked at: none of its messages may come back sooner. */
@@ -91,7 +95,7 @@ export async function claimReady(
 /** Whether something is ready that is more urgent. Looked for backwards: forwards, what was claimed stands in the way. */
 export async function isUrgent(reader: Reader, queueId: bigint, major: number): Promise<boolean> {
   const rows = await reader.rows(
-    `SELECT sort_major FROM queue_messages${reader.engine.useIndex('queue_messages_claim')} ` +
+    `SELECT sort_major FROM recentn_queue_messages${reader.engine.useIndex('recentn_queue_messages_claim')} ` +
       `WHERE queue_id = ? AND state = ? AND sort_major < ? ORDER BY sort_major DESC LIMIT 1`,
     [queueId, STATE.ready, major],
   )
@@ -113,7 +117,7 @@ async function readClaim(
   const { engine } = reader
   const at = lookAtMs === undefined ? '' : ` AND sort_major = ${lookAtMs}`
   const rows = await reader.rows(
-    `SELECT ${messageColumns(engine)} FROM queue_messages${engine.useIndex('queue_messages_claim')} ` +
+    `SELECT ${messageColumns(engine)} FROM recentn_queue_messages${engine.useIndex('recentn_queue_messages_claim')} ` +
       `WHERE queue_id = ${id} AND state = ${STATE.inFlight}${at} AND sort_minor = ${claimNumber} ` +
       `AND receipt <> '${NO_RECEIPT}'`,
   )

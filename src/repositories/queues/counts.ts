@@ -41,10 +41,10 @@ async function countMessages(reader: Reader, id: bigint): Promise<QueueTotals> {
   const { engine } = reader
   const rows = await reader.rows(
     `SELECT state, COUNT(*) AS messages, ${engine.bigint('MIN(id)')} AS oldest ` +
-      `FROM queue_messages${engine.useIndex('queue_messages_claim')} WHERE queue_id = ? GROUP BY state`,
+      `FROM recentn_queue_messages${engine.useIndex('recentn_queue_messages_claim')} WHERE queue_id = ? GROUP BY state`,
     [id],
   )
-  const [archive] = await reader.rows('SELECT COUNT(*) AS messages FROM queue_archive WHERE queue_id = ?', [id])
+  const [archive] = await reader.rows('SELECT COUNT(*) AS messages FROM recentn_queue_archive WHERE queue_id = ?', [id])
   return totalsOf(reader, rows, archive)
 }
 
@@ -54,7 +54,7 @@ async function countMessages(reader: Reader, id: bigint): Promise<QueueTotals> {
  */
 export async function countAllMessages(reader: Reader): Promise<QueueTotals> {
   const rows = await reader.rows(countAllSql(reader.engine))
-  const [archive] = await reader.rows('SELECT COUNT(*) AS messages FROM queue_archive')
+  const [archive] = await reader.rows('SELECT COUNT(*) AS messages FROM recentn_queue_archive')
   return totalsOf(reader, rows, archive)
 }
 
@@ -64,8 +64,8 @@ export function countAllSql(engine: Engine): string {
     `SELECT CASE WHEN letters.id IS NULL THEN counted.state ELSE ${STATE.dead} END AS state, ` +
     `SUM(counted.messages) AS messages, ${engine.bigint('MIN(counted.oldest)')} AS oldest ` +
     'FROM (SELECT queue_id, state, COUNT(*) AS messages, MIN(id) AS oldest ' +
-    `FROM queue_messages${engine.useIndex('queue_messages_claim')} GROUP BY queue_id, state) counted ` +
-    'LEFT JOIN (SELECT DISTINCT dead_letter_queue_id AS id FROM queues WHERE dead_letter_queue_id IS NOT NULL) letters ' +
+    `FROM recentn_queue_messages${engine.useIndex('recentn_queue_messages_claim')} GROUP BY queue_id, state) counted ` +
+    'LEFT JOIN (SELECT DISTINCT dead_letter_queue_id AS id FROM recentn_queues WHERE dead_letter_queue_id IS NOT NULL) letters ' +
     `ON letters.id = counted.queue_id GROUP BY CASE WHEN letters.id IS NULL THEN counted.state ELSE ${STATE.dead} END`
   )
 }
@@ -89,8 +89,9 @@ async function totalsOf(reader: Reader, rows: readonly Row[], archive: Row | und
 /** The oldest has the smallest id, whatever the queue. */
 async function ageOf(reader: Reader, ids: readonly string[]): Promise<number | null> {
   const [oldest] = ids.map((id) => BigInt(id)).sort((a, b) => Number(a - b)) as [bigint]
-  const [row] = await reader.rows(`SELECT sent_at_ms, ${reader.now} AS now_ms FROM queue_messages WHERE id = ?`, [
-    oldest,
-  ])
+  const [row] = await reader.rows(
+    `SELECT sent_at_ms, ${reader.now} AS now_ms FROM recentn_queue_messages WHERE id = ?`,
+    [oldest],
+  )
   return row ? Math.max(0, Math.floor((Number(row.now_ms) - Number(row.sent_at_ms)) / 1000)) : null
 }

@@ -47,7 +47,7 @@ function part(
 ): Promise<Row[]> {
   return rows(
     `SELECT ${columns}, ${engine.bigint('sort_major')} AS major, ${engine.bigint('sort_minor')} AS minor ` +
-      `FROM queue_messages${engine.useIndex('queue_messages_claim')} WHERE queue_id = ? AND state = ?${behind}${where} ` +
+      `FROM recentn_queue_messages${engine.useIndex('recentn_queue_messages_claim')} WHERE queue_id = ? AND state = ?${behind}${where} ` +
       `ORDER BY ${IN_LINE} LIMIT ${limit}${lock}`,
     [queueId, state, ...parameters],
   )

@@ -31,7 +31,7 @@ export async function redriveQueue(
     const { last, hasLetters } = await whole.read(async (reader) => {
       const read = await readHead(reader, queue)
       if (read === null) throw notFound(queue)
-      const [row] = await reader.rows(`SELECT ${reader.engine.bigint('MAX(id)')} AS id FROM queue_messages`)
+      const [row] = await reader.rows(`SELECT ${reader.engine.bigint('MAX(id)')} AS id FROM recentn_queue_messages`)
       return { last: BigInt((row?.id as string | null) ?? 0), hasLetters: read.head.hasLetters }
     })
     let moved = 0
@@ -67,7 +67,7 @@ async function redriveBatch(
   const { engine } = tx
   const { head, nowMs } = await holdHead(tx, queue)
   const found = await tx.rows(
-    `SELECT ${lockedColumns(tx)} FROM queue_messages${engine.useIndex('queue_messages_claim')} ` +
+    `SELECT ${lockedColumns(tx)} FROM recentn_queue_messages${engine.useIndex('recentn_queue_messages_claim')} ` +
       `WHERE queue_id = ? AND state = ?${where}${passingOver(outside)} AND id <= ? ORDER BY ${IN_LINE} LIMIT ${max}` +
       engine.forUpdateSkipLocked,
     [head.id, state, last],

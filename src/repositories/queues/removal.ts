@@ -22,7 +22,7 @@ export function purgeQueue(session: Session, queue: string): Promise<number> {
     const [head, last] = await whole.read(async (reader) => {
       const read = await readHead(reader, queue)
       if (read === null) throw notFound(queue)
-      const [row] = await reader.rows(`SELECT ${reader.engine.bigint('MAX(id)')} AS id FROM queue_messages`)
+      const [row] = await reader.rows(`SELECT ${reader.engine.bigint('MAX(id)')} AS id FROM recentn_queue_messages`)
       return [read.head, BigInt((row?.id as string | null) ?? 0)]
     })
     let deleted = 0
@@ -36,8 +36,8 @@ export async function clearDropped(session: Session, queueId: bigint): Promise<v
   for (const state of Object.values(STATE)) await removeLine(session, { queueId, state }, null)
   await removeLine(session, { queueId, archived: true }, null)
   await session.write(async (tx) => {
-    await tx.run('DELETE FROM queue_dedups WHERE queue_id = ?', [queueId])
-    await tx.run('DELETE FROM queue_drops WHERE queue_id = ?', [queueId])
+    await tx.run('DELETE FROM recentn_queue_dedups WHERE queue_id = ?', [queueId])
+    await tx.run('DELETE FROM recentn_queue_drops WHERE queue_id = ?', [queueId])
   })
 }
 
@@ -49,7 +49,7 @@ async function removeLine(session: Session, line: Line, last: bigint | null): Pr
     const place: Position | null = after
     const rows = await session.write(async (tx) => {
       const found = await lockAfter(tx, line, last, place)
-      await removeRows(tx, found, 'archived' in line ? 'queue_archive' : 'queue_messages')
+      await removeRows(tx, found, 'archived' in line ? 'recentn_queue_archive' : 'recentn_queue_messages')
       return found
     })
     removed += rows.length
@@ -65,8 +65,8 @@ function lockAfter(tx: Tx, line: Line, last: bigint | null, after: Position | nu
   if ('archived' in line) {
     const behind = after ? ' AND (archived_at_ms > ? OR (archived_at_ms = ? AND id > ?))' : ''
     return tx.rows(
-      `SELECT ${id}, ${engine.bigint('archived_at_ms')} AS major, 0 AS minor FROM queue_archive ` +
-        `WHERE queue_id = ?${behind} ORDER BY archived_at_ms, queue_archive.id LIMIT ${BATCH}${engine.forUpdate}`,
+      `SELECT ${id}, ${engine.bigint('archived_at_ms')} AS major, 0 AS minor FROM recentn_queue_archive ` +
+        `WHERE queue_id = ?${behind} ORDER BY archived_at_ms, recentn_queue_archive.id LIMIT ${BATCH}${engine.forUpdate}`,
       after ? [line.queueId, after.major, after.major, after.id] : [line.queueId],
     )
   }
@@ -89,7 +89,7 @@ function lockAfter(tx: Tx, line: Line, last: bigint | null, after: Position | nu
 export async function removeRows(
   tx: Tx,
   rows: readonly Row[],
-  table: 'queue_messages' | 'queue_archive',
+  table: 'recentn_queue_messages' | 'recentn_queue_archive',
 ): Promise<void> {
   const ids = rows.map(({ id }) => BigInt(id as string))
   for (const chunk of chunksOf(ids, MAX_IDS)) {

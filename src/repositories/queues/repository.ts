@@ -1,6 +1,6 @@
 /**
  * Work queues as a repository: checks what it is given and runs each operation in transactions of its session.
- * It owns queues, queue_messages, queue_archive and what belongs to them.
+ * It owns queues, recentn_queue_messages, recentn_queue_archive and what belongs to them.
  */
 import { invalidInput, type RecentnError } from '../../errors'
 import { QueueCatalog } from './catalog'

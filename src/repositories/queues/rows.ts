@@ -13,7 +13,7 @@ const STATE_NAMES: readonly MessageState[] = ['ready', 'in-flight', 'delayed', '
  * The order of a line in the index of claims. `id` alone would be the column of the answer where it is a text, and the
  * rows would be sorted by it, all of them, and locked.
  */
-export const IN_LINE = 'sort_major, sort_minor, queue_messages.id'
+export const IN_LINE = 'sort_major, sort_minor, recentn_queue_messages.id'
 
 /** The line of the index that a state is; null for what is in the archive. */
 export function lineOf(state: MessageState): number | null {
@@ -35,7 +35,7 @@ export const OWN_LIMIT = 'CASE WHEN source_queue_id IS NULL THEN max_receives EN
 
 /** The name of the queue that a dead letter died in. */
 export const DEAD_LETTER_FROM =
-  '(SELECT source.queue FROM queues source WHERE source.id = queue_messages.source_queue_id) AS dead_letter_from'
+  '(SELECT source.queue FROM recentn_queues source WHERE source.id = recentn_queue_messages.source_queue_id) AS dead_letter_from'
 
 export function messageColumns(engine: Engine): string {
   return (

@@ -146,7 +146,7 @@ function memberFault(items: readonly NewRow[], modeOf: (group: string) => Mode |
 }
 
 async function itemAt(tx: Tx, group: string, slot: number): Promise<ItemRow> {
-  const sql = `SELECT ${itemColumns(tx.engine)} FROM recent_items i WHERE i.group_key = ? AND i.slot = ?${tx.engine.forUpdate}`
+  const sql = `SELECT ${itemColumns(tx.engine)} FROM recentn_items i WHERE i.group_key = ? AND i.slot = ?${tx.engine.forUpdate}`
   const [row] = await tx.rows(sql, [group, slot])
   return itemRowOf(group, row as Record<string, unknown>)
 }
@@ -186,7 +186,7 @@ async function replaceItems(tx: Tx, rows: readonly ItemRow[]): Promise<void> {
 }
 
 export const replaceItemsSql = (columns: readonly string[], values: string) =>
-  `REPLACE INTO recent_items (${columns.join(', ')}) VALUES ${values}`
+  `REPLACE INTO recentn_items (${columns.join(', ')}) VALUES ${values}`
 
 /** The first `width` in the order of `ITEM_COLUMNS`. */
 function itemValues(row: ItemRow, width: number): Parameter[] {

@@ -15,7 +15,7 @@ import { type Head, occupantColumns, occupantOf } from './rows'
 const ERASED_AT_ONCE = 200
 
 export const selectErasableSql = (reader: Pick<Reader, 'engine'>, after: boolean, groups = '') =>
-  `SELECT i.group_key AS group_key, ${occupantColumns(reader.engine)} FROM recent_items i${reader.engine.useIndex(MEMBER_INDEX)} ` +
+  `SELECT i.group_key AS group_key, ${occupantColumns(reader.engine)} FROM recentn_items i${reader.engine.useIndex(MEMBER_INDEX)} ` +
   `WHERE i.member = ? AND i.created_at_ms <= ?${groups}${after ? ` AND ${placeCondition('>')}` : ''} ` +
   'ORDER BY i.created_at_ms, i.group_key, i.id LIMIT ?'
 
@@ -90,7 +90,7 @@ async function eraseIn(
   let deleted = 0
   for (const group of anew) deleted += await deleteSlots(tx, group, await slotsOf(tx, group, member, untilMs))
   const others = there.filter(({ group }) => !anew.has(group))
-  if (others.length > 0) deleted += await tx.run(`DELETE FROM recent_items WHERE ${oneOf(others)}`, valuesOf(others))
+  if (others.length > 0) deleted += await tx.run(`DELETE FROM recentn_items WHERE ${oneOf(others)}`, valuesOf(others))
   for (const head of touched.values()) head.version += 1n
   await saveHeads(tx, [...touched.values()])
   return deleted
@@ -108,7 +108,7 @@ interface Placed extends Slot {
 /** Old items of the member that are in the slots of these. */
 async function itemsAmong(tx: Tx, items: readonly Slot[], member: string, untilMs: number): Promise<Placed[]> {
   const sql =
-    `SELECT group_key, slot, ${tx.engine.bigint('id')} AS id FROM recent_items WHERE (${oneOf(items)}) ` +
+    `SELECT group_key, slot, ${tx.engine.bigint('id')} AS id FROM recentn_items WHERE (${oneOf(items)}) ` +
     `AND member = ? AND created_at_ms <= ?${tx.engine.forUpdate}`
   const rows = await tx.rows(sql, [...valuesOf(items), member, untilMs])
   return rows.map(({ group_key, slot, id }) => ({
@@ -145,6 +145,6 @@ function valuesOf(places: readonly Slot[]): Parameter[] {
 }
 
 async function slotsOf(tx: Tx, group: string, member: string, untilMs: number): Promise<number[]> {
-  const sql = `SELECT i.slot AS slot FROM recent_items i WHERE i.group_key = ? AND i.member = ? AND i.created_at_ms <= ?${tx.engine.forUpdate}`
+  const sql = `SELECT i.slot AS slot FROM recentn_items i WHERE i.group_key = ? AND i.member = ? AND i.created_at_ms <= ?${tx.engine.forUpdate}`
   return (await tx.rows(sql, [group, member, untilMs])).map(({ slot }) => Number(slot))
 }

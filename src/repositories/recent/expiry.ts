@@ -10,9 +10,9 @@ import { rollOut } from './rollout'
 
 const GROUPS_A_SWEEP = 100
 
-/** Along the index recent_groups_sweep (sweep_at_ms), where only groups with something to expire have an entry. */
+/** Along the index recentn_groups_sweep (sweep_at_ms), where only groups with something to expire have an entry. */
 export const selectDueSql = (now: string, useIndex: (index: string) => string) =>
-  `SELECT group_key FROM recent_groups${useIndex('recent_groups_sweep')} WHERE sweep_at_ms <= ${now} ORDER BY sweep_at_ms LIMIT ?`
+  `SELECT group_key FROM recentn_groups${useIndex('recentn_groups_sweep')} WHERE sweep_at_ms <= ${now} ORDER BY sweep_at_ms LIMIT ?`
 
 /** One round: resolves to how many items it deleted and whether there was more than it took. */
 export async function sweep(session: Session, policies: PolicyCache): Promise<{ deleted: number; more: boolean }> {
@@ -42,7 +42,7 @@ async function sweepGroup(tx: Tx, policies: PolicyCache, group: string): Promise
   let deleted = 0
   if (ttlSeconds !== null) {
     const until = nowMs - ttlSeconds * 1000
-    deleted = await tx.run('DELETE FROM recent_items WHERE group_key = ? AND created_at_ms <= ?', [group, until])
+    deleted = await tx.run('DELETE FROM recentn_items WHERE group_key = ? AND created_at_ms <= ?', [group, until])
   }
   await setExpiry(tx, head, ttlSeconds)
   if (deleted > 0) head.version += 1n

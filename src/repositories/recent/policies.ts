@@ -1,7 +1,7 @@
 /**
  * Policies by prefix, and what this process knows of them.
  *
- * Invariants: `recent_policy_epoch` has one row, which every change of a policy locks and raises. Reads may go by what
+ * Invariants: `recentn_policy_epoch` has one row, which every change of a policy locks and raises. Reads may go by what
  * the process knew up to `MAX_AGE_MS` ago; a write asks for the epoch once it has its lock and reads anew when that is
  * another. A new group is made by the policies of the moment (the epoch row is locked for share, so that a change
  * either comes wholly before or finds the group). A layout never goes back to an older policy.
@@ -13,9 +13,9 @@ import type { Mode, OwnSettings, Page, Policy, PolicyPage, Settings } from './ty
 /** Half of the five seconds within which every process obeys a changed policy. */
 const MAX_AGE_MS = 2500
 
-const SELECT_EPOCH = 'SELECT epoch FROM recent_policy_epoch WHERE id = 1'
-const SELECT_ALL = 'SELECT prefix, capacity, mode, ttl_seconds FROM recent_policies'
-const RAISE_EPOCH = 'UPDATE recent_policy_epoch SET epoch = epoch + 1 WHERE id = 1'
+const SELECT_EPOCH = 'SELECT epoch FROM recentn_policy_epoch WHERE id = 1'
+const SELECT_ALL = 'SELECT prefix, capacity, mode, ttl_seconds FROM recentn_policies'
+const RAISE_EPOCH = 'UPDATE recentn_policy_epoch SET epoch = epoch + 1 WHERE id = 1'
 
 /** All policies at one epoch. */
 export class PolicySet {
@@ -133,7 +133,7 @@ export class PolicyCache {
     const readAt = performance.now()
     const forgets = this.#forgets
     const [row] = await reader.rows(
-      `SELECT ${reader.engine.bigint('epoch')} AS epoch FROM recent_policy_epoch WHERE id = 1${lock}`,
+      `SELECT ${reader.engine.bigint('epoch')} AS epoch FROM recentn_policy_epoch WHERE id = 1${lock}`,
     )
     const epoch = BigInt(row?.epoch as string)
     const known = this.#set ?? (this.#parent === null ? null : this.#parent.#set)
@@ -170,7 +170,7 @@ export async function putPolicy(tx: Tx, policy: Policy): Promise<boolean> {
   const before = await tx.rows(`${SELECT_ALL} WHERE prefix = ?${tx.engine.forUpdate}`, [policy.prefix])
   const columns = ['prefix', 'capacity', 'mode', 'ttl_seconds']
   const row = [policy.prefix, policy.capacity, policy.mode, policy.ttlSeconds]
-  const upsert = tx.engine.upsert('recent_policies', 'prefix', columns, columns.slice(1), [row])
+  const upsert = tx.engine.upsert('recentn_policies', 'prefix', columns, columns.slice(1), [row])
   await tx.run(upsert.sql, upsert.parameters)
   await beginRollout(tx, policy.prefix)
   return before.length === 0
@@ -179,7 +179,7 @@ export async function putPolicy(tx: Tx, policy: Policy): Promise<boolean> {
 /** Removes a policy; false when there was none. */
 export async function deletePolicy(tx: Tx, prefix: string): Promise<boolean> {
   await tx.run(RAISE_EPOCH)
-  const deleted = await tx.run('DELETE FROM recent_policies WHERE prefix = ?', [prefix])
+  const deleted = await tx.run('DELETE FROM recentn_policies WHERE prefix = ?', [prefix])
   if (deleted > 0) await beginRollout(tx, prefix)
   return deleted > 0
 }
@@ -188,7 +188,7 @@ export async function deletePolicy(tx: Tx, prefix: string): Promise<boolean> {
 async function beginRollout(tx: Tx, prefix: string): Promise<void> {
   const [row] = await tx.rows(`${SELECT_EPOCH}${tx.engine.forUpdate}`)
   const columns = ['prefix', 'epoch', 'after_key']
-  const upsert = tx.engine.upsert('recent_policy_rollouts', 'prefix', columns, columns.slice(1), [
+  const upsert = tx.engine.upsert('recentn_policy_rollouts', 'prefix', columns, columns.slice(1), [
     [prefix, BigInt(row?.epoch as string), ''],
   ])
   await tx.run(upsert.sql, upsert.parameters)

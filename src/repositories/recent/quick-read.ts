@@ -63,13 +63,13 @@ export function quickSelect({ engine, now }: Pick<Reader, 'engine' | 'now'>, { s
     all.parameters.push(...parameters)
   }
   const reading = (wanted: number) => [...slots].filter(([, given]) => given === wanted).map(([group]) => group)
-  add(`SELECT ${headLine(now)} FROM recent_groups g WHERE g.group_key`, [...slots.keys()])
+  add(`SELECT ${headLine(now)} FROM recentn_groups g WHERE g.group_key`, [...slots.keys()])
   for (const window of [SMALL, MEDIUM]) {
-    const select = `SELECT ${ITEM_LINE} FROM recent_items i WHERE i.group_key`
+    const select = `SELECT ${ITEM_LINE} FROM recentn_items i WHERE i.group_key`
     add(select, reading(window), ` AND i.slot < ${window}`)
   }
   add(
-    `SELECT ${ITEM_LINE} FROM recent_groups g JOIN (${numbers(newest)}) d JOIN recent_items i ` +
+    `SELECT ${ITEM_LINE} FROM recentn_groups g JOIN (${numbers(newest)}) d JOIN recentn_items i ` +
       'ON i.group_key = g.group_key AND i.slot = (g.last_id - d.n) % g.capacity WHERE g.group_key',
     reading(NEWEST),
     " AND g.mode = 'history' AND d.n < g.capacity",

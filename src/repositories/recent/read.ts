@@ -36,7 +36,7 @@ export function thoroughSelect(
 ): Statement {
   const heads = engine.values([requests.map(({ group }) => group)])
   const statement = {
-    selects: [`SELECT ${headLine(now)} FROM recent_groups g WHERE g.group_key IN ${heads.sql}`],
+    selects: [`SELECT ${headLine(now)} FROM recentn_groups g WHERE g.group_key IN ${heads.sql}`],
     parameters: heads.parameters,
   }
   for (const request of requests) {
@@ -55,7 +55,7 @@ function selectPage(
   const key = engine.values([[group]])
   const statement: Statement = {
     sql:
-      `SELECT ${ITEM_LINE} FROM recent_groups g JOIN recent_items i ON i.group_key = g.group_key ` +
+      `SELECT ${ITEM_LINE} FROM recentn_groups g JOIN recentn_items i ON i.group_key = g.group_key ` +
       `AND (g.ttl_seconds IS NULL OR i.created_at_ms > ${now} - g.ttl_seconds * 1000) WHERE g.group_key = ${key.sql}`,
     parameters: key.parameters,
   }

@@ -1,6 +1,6 @@
 /**
  * The ring as a repository: checks what it is given and runs each operation in one transaction of its session.
- * It owns recent_groups, recent_items and the policy tables; the head row of a group is the lock of all that is in it.
+ * It owns recentn_groups, recentn_items and the policy tables; the head row of a group is the lock of all that is in it.
  */
 import type { DataSource, EntityManager } from 'typeorm'
 import type { Session, Tx } from '../../database/engine'

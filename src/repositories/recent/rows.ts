@@ -31,7 +31,7 @@ export interface Occupant {
   createdAtMs: number
 }
 
-/** A row of recent_items. */
+/** A row of recentn_items. */
 export interface ItemRow extends Occupant {
   group: string
   payload: string | null

@@ -48,7 +48,7 @@ export function watchedHeadsSql({ engine, now }: Pick<Reader, 'engine' | 'now'>,
   // The time of each head, also where it is only a policy that makes its items expire.
   return {
     sql:
-      `SELECT ${headLine(now)}, ${now} AS now_ms FROM recent_groups g${engine.useIndex('PRIMARY')} ` +
+      `SELECT ${headLine(now)}, ${now} AS now_ms FROM recentn_groups g${engine.useIndex('PRIMARY')} ` +
       `WHERE g.group_key IN ${sql}`,
     parameters,
   }
@@ -58,7 +58,7 @@ export function watchedWindowsSql(reader: Pick<Reader, 'engine' | 'now'>, groups
   const heads = watchedHeadsSql(reader, groups)
   const { engine } = reader
   const { sql, parameters } = engine.values([groups])
-  const items = `SELECT ${PLACE_LINE} FROM recent_items i${engine.useIndex('PRIMARY')} WHERE i.group_key IN ${sql}`
+  const items = `SELECT ${PLACE_LINE} FROM recentn_items i${engine.useIndex('PRIMARY')} WHERE i.group_key IN ${sql}`
   return {
     sql: `${heads.sql}\nUNION ALL\n${items}`,
     parameters: [...heads.parameters, ...parameters],
@@ -66,7 +66,7 @@ export function watchedWindowsSql(reader: Pick<Reader, 'engine' | 'now'>, groups
 }
 
 export const selectPlacedSql = ({ engine }: Pick<Reader, 'engine'>, count: number) =>
-  `SELECT i.group_key AS group_key, ${itemColumns(engine)} FROM recent_items i${engine.useIndex('PRIMARY')} WHERE ` +
+  `SELECT i.group_key AS group_key, ${itemColumns(engine)} FROM recentn_items i${engine.useIndex('PRIMARY')} WHERE ` +
   Array(count).fill('(i.group_key = ? AND i.slot = ?)').join(' OR ')
 
 /** The reads of who watches groups. */

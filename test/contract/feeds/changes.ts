@@ -171,7 +171,7 @@ export function describeFeedChanges(context: Context): void {
         feed,
         () =>
           context.store.dataSource.query(
-            "UPDATE feed_entries SET sync_id = 0 WHERE entry_key = 'b' AND feed_id = (SELECT id FROM feeds WHERE feed = ?)",
+            "UPDATE recentn_feed_entries SET sync_id = 0 WHERE entry_key = 'b' AND feed_id = (SELECT id FROM recentn_feeds WHERE feed = ?)",
             [feed],
           ),
         store,

@@ -108,10 +108,10 @@ export function describeFeedConsumers(context: Context): void {
       const feed = await filled(['k'])
       await feeds().putConsumer(feed, 'zz', 1n)
       const { dataSource } = context.store
-      const [{ id }] = await dataSource.query('SELECT id FROM feeds WHERE feed = ?', [feed])
+      const [{ id }] = await dataSource.query('SELECT id FROM recentn_feeds WHERE feed = ?', [feed])
       const rows = range(1, 1005).map((n) => `(${id}, 'c${String(n).padStart(4, '0')}', 1, 0, 0)`)
       await dataSource.query(
-        `INSERT INTO feed_consumers (feed_id, consumer, cursor_id, knows_horizon, updated_at_ms) VALUES ${rows.join(', ')}`,
+        `INSERT INTO recentn_feed_consumers (feed_id, consumer, cursor_id, knows_horizon, updated_at_ms) VALUES ${rows.join(', ')}`,
       )
       const listed = (await feeds().getFeed(feed))?.consumers ?? []
       expect([listed.length, listed[0]?.consumer, listed[999]?.consumer]).toEqual([1000, 'c0001', 'c1000'])

@@ -56,7 +56,7 @@ export function describeFeedExplain(context: Context): void {
       await feeds.publish()
       feed = await filled(range(1, MANY).map((n) => `k${n}`))
       await filled(range(1, 1000).map((n) => `k${n}`))
-      if (!isSqlite) await dataSource.query('ANALYZE TABLE feed_entries')
+      if (!isSqlite) await dataSource.query('ANALYZE TABLE recentn_feed_entries')
       runner = dataSource.createQueryRunner()
     }, 60_000)
     afterAll(() => runner.release())
@@ -69,7 +69,7 @@ export function describeFeedExplain(context: Context): void {
       await work() // what is learnt once is learnt
       sent.splice(0)
       await work()
-      const found = sent.filter(({ sql }) => sql.includes('feed_entries'))
+      const found = sent.filter(({ sql }) => sql.includes('recentn_feed_entries'))
       if (found.length === 0) throw new Error('no statement has to do with entries')
       return [...found]
     }
@@ -79,14 +79,14 @@ export function describeFeedExplain(context: Context): void {
         const steps: { detail: string }[] = await runner.query(`EXPLAIN QUERY PLAN ${sql}`, parameters)
         const entries = steps
           .map(({ detail }) => detail)
-          .filter((detail) => /(SEARCH|SCAN) (e|feed_entries)\b/.test(detail))
+          .filter((detail) => /(SEARCH|SCAN) (e|recentn_feed_entries)\b/.test(detail))
         const keys = entries.map(
           (detail) => /USING (?:COVERING )?INDEX (\w+)|(PRIMARY KEY)/.exec(detail)?.[1] ?? 'PRIMARY',
         )
         return { keys, notes: entries.filter((detail) => detail.startsWith('SCAN')).join() }
       }
       const steps: Step[] = await runner.query(`EXPLAIN FORMAT=TRADITIONAL ${sql}`, parameters)
-      const entries = steps.filter(({ table }) => table === 'e' || table === 'feed_entries')
+      const entries = steps.filter(({ table }) => table === 'e' || table === 'recentn_feed_entries')
       const notes = entries.map(({ type, Extra }) => `${type}: ${Extra ?? ''}`).join('; ')
       return { keys: entries.map(({ key }) => key), notes }
     }
@@ -104,7 +104,7 @@ export function describeFeedExplain(context: Context): void {
       ['the first changes', () => store.feeds.changes(feed, { limit: 10 })],
       ['changes in the middle', () => store.feeds.changes(feed, { after: BigInt(MANY / 2), limit: 1000 })],
       ['changes at the end', () => store.feeds.changes(feed, { after: 2n ** 62n })],
-    ])('%s: along feed_entries_sync, without a sort', async (_, work) => {
+    ])('%s: along recentn_feed_entries_sync, without a sort', async (_, work) => {
       const statements = await statementsOf(work)
       const keys: (string | null)[] = []
       for (const one of statements) {
@@ -112,8 +112,8 @@ export function describeFeedExplain(context: Context): void {
         expect(plan.notes).not.toMatch(/filesort|temporary|^(ALL|index):|; (ALL|index):|SCAN/)
         keys.push(...plan.keys)
       }
-      expect(keys).toContain('feed_entries_sync')
-      expect(keys.filter((key) => key !== 'feed_entries_sync' && key !== 'PRIMARY')).toEqual([])
+      expect(keys).toContain('recentn_feed_entries_sync')
+      expect(keys.filter((key) => key !== 'recentn_feed_entries_sync' && key !== 'PRIMARY')).toEqual([])
     })
 
     // SQLite does not say how many rows it has read.
@@ -146,7 +146,7 @@ export function describeFeedExplain(context: Context): void {
         await touch('get', () => feeds.get(feed, 'k1'))
       }
       // Who publishes looks at every feed, and at each row to number a few times.
-      const [{ n }] = await context.store.dataSource.query('SELECT COUNT(*) AS n FROM feeds')
+      const [{ n }] = await context.store.dataSource.query('SELECT COUNT(*) AS n FROM recentn_feeds')
       const most = (name: string) => (name.startsWith('publish') ? 200 + 3 * Number(n) : 150)
       expect(Object.entries(touched).filter(([name, rows]) => rows > most(name))).toEqual([])
       expect(most('publish')).toBeLessThan(MANY / 2)

@@ -42,7 +42,7 @@ export function describeFeedsFollowedTombstones(context: Context): void {
       await madeAgain(names)
       await feeds().publish()
       // Their tombstones come last: numbered again, with nothing behind them but one group.
-      await store.dataSource.query('UPDATE feed_entries SET sync_id = 0')
+      await store.dataSource.query('UPDATE recentn_feed_entries SET sync_id = 0')
       await feeds().publish()
       await store.groups.append('last')
       await feeds().publish()
@@ -52,21 +52,21 @@ export function describeFeedsFollowedTombstones(context: Context): void {
       expect([keysOf(second.changes), second.hasMore]).toEqual([['last'], false])
       const cut = await feeds().changes(FEED, { after: first.cursor, maxBytes: 1 })
       expect([keysOf(cut.changes), cut.hasMore]).toEqual([['last'], false])
-      await store.dataSource.query('UPDATE feed_entries SET sync_id = 0')
+      await store.dataSource.query('UPDATE recentn_feed_entries SET sync_id = 0')
       await feeds().publish()
       const third = await feeds().changes(FEED, { after: second.cursor, limit: 1 })
       expect([third.changes, third.hasMore]).toEqual([[], false])
     })
 
     it('of which there are thousands end no page', async () => {
-      const [{ id }] = await store.dataSource.query('SELECT id FROM feeds WHERE feed = ?', [FEED])
+      const [{ id }] = await store.dataSource.query('SELECT id FROM recentn_feeds WHERE feed = ?', [FEED])
       const names = range(1, 2500).map((n) => `g${n}`)
       for (let from = 0; from < names.length; from += 500) {
         const some = names.slice(from, from + 500)
         await store.groups.appendMany(some.map((group) => ({ group })))
         const rows = some.map((name) => `(${id}, '${name}', 0, 1, 1, 0, 0, 'null')`)
         await store.dataSource.query(
-          `INSERT INTO feed_entries (feed_id, entry_key, sync_id, version, deleted, updated_at_ms, unpublished_since_ms, value) VALUES ${rows.join(', ')}`,
+          `INSERT INTO recentn_feed_entries (feed_id, entry_key, sync_id, version, deleted, updated_at_ms, unpublished_since_ms, value) VALUES ${rows.join(', ')}`,
         )
       }
       await feeds().publish()

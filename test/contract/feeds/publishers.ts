@@ -67,7 +67,7 @@ export function describeFeedsPublishers(context: Context): void {
       }
       const left = async () => {
         const [row] = await store.dataSource.query(
-          'SELECT COUNT(*) AS entries FROM feed_entries WHERE entry_key LIKE ?',
+          'SELECT COUNT(*) AS entries FROM recentn_feed_entries WHERE entry_key LIKE ?',
           ['%-%'],
         )
         return Number(row.entries)

@@ -172,7 +172,7 @@ export function describeRecentGroupsFeed(context: Context): void {
     it('has exact totals up to the last id', async () => {
       const group = context.unique()
       await groups().append(group)
-      await store.dataSource.query('UPDATE recent_groups SET last_id = 9007199254740992 WHERE group_key = ?', [group])
+      await store.dataSource.query('UPDATE recentn_groups SET last_id = 9007199254740992 WHERE group_key = ?', [group])
       await groups().append(group)
       expect((await seen())[group]).toBe('9007199254740994')
     })

@@ -14,7 +14,7 @@ export function describeSequences(context: Context): void {
   async function usedUpTo(last: bigint): Promise<string> {
     const name = context.unique('s')
     await sequences().next(name)
-    await context.store.dataSource.query(`UPDATE sequences SET value = ${last} WHERE sequence_name = ?`, [name])
+    await context.store.dataSource.query(`UPDATE recentn_sequences SET value = ${last} WHERE sequence_name = ?`, [name])
     return name
   }
 

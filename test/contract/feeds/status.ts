@@ -88,7 +88,7 @@ export function describeFeedStatus(context: Context): void {
       await feeds().delete(feed, 'k1')
       await feeds().putConsumer(feed, 'c', 7n)
       const { dataSource } = context.store
-      const [{ id }] = await dataSource.query('SELECT id FROM feeds WHERE feed = ?', [feed])
+      const [{ id }] = await dataSource.query('SELECT id FROM recentn_feeds WHERE feed = ?', [feed])
       expect(await feeds().deleteFeed(feed)).toBe(true)
       expect(await feeds().deleteFeed(feed)).toBe(false)
       expect(await feeds().getFeed(feed)).toBeNull()
@@ -109,7 +109,12 @@ export function describeFeedStatus(context: Context): void {
       expect(await feeds().get(feed, 'k0')).not.toBeNull()
       pass(8 * 86_400)
       await sweptFeeds(context.store)
-      for (const table of ['feed_entries', 'feed_consumers', 'feed_tombstones', 'feed_drops']) {
+      for (const table of [
+        'recentn_feed_entries',
+        'recentn_feed_consumers',
+        'recentn_feed_tombstones',
+        'recentn_feed_drops',
+      ]) {
         const [{ n }] = await dataSource.query(`SELECT COUNT(*) AS n FROM ${table} WHERE feed_id = ?`, [id])
         expect([table, Number(n)]).toEqual([table, 0])
       }

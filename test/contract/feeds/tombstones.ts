@@ -49,7 +49,8 @@ export function describeFeedTombstones(context: Context): void {
       await removed(11)
       expect(keysOf((await readOn(feed)).changes)).toEqual(['live'])
       const { dataSource } = context.store
-      const rows = 'SELECT COUNT(*) AS n FROM feed_entries WHERE feed_id = (SELECT id FROM feeds WHERE feed = ?)'
+      const rows =
+        'SELECT COUNT(*) AS n FROM recentn_feed_entries WHERE feed_id = (SELECT id FROM recentn_feeds WHERE feed = ?)'
       expect(Number((await dataSource.query(rows, [feed]))[0].n)).toBe(1)
       expect(await feeds().getFeed(feed)).toMatchObject({ entries: 1, lastSyncId: 5n })
       expect(await feeds().put(feed, 'a', 2)).toMatchObject({ version: 1 })

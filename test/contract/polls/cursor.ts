@@ -13,8 +13,8 @@ export function describePollCursors(context: Context): void {
     context.clock.offsetMs += seconds * 1000
   }
   const cursorOf = async (name: string): Promise<{ cursor: string | null; claims: number }> => {
-    const [row] = await query(`SELECT id, cursor_value AS value FROM polls WHERE poll = '${name}'`)
-    const [claims] = await query(`SELECT COUNT(*) AS found FROM poll_claims WHERE poll_id = ${row.id}`)
+    const [row] = await query(`SELECT id, cursor_value AS value FROM recentn_polls WHERE poll = '${name}'`)
+    const [claims] = await query(`SELECT COUNT(*) AS found FROM recentn_poll_claims WHERE poll_id = ${row.id}`)
     return { cursor: row.value, claims: Number(claims.found) }
   }
   const follow = (name: string, table: PollTable, fails: () => boolean = () => false) => {
@@ -88,12 +88,12 @@ export function describePollCursors(context: Context): void {
       const name = await tableOf({ title: '', columns, row: {}, options: {} }, 0)
       const poller = poll(name, () => {}, { sequence: 'at', lateSeconds: 0 })
       await poller.once()
-      const [{ id }] = await query(`SELECT id FROM polls WHERE poll = '${name}'`)
+      const [{ id }] = await query(`SELECT id FROM recentn_polls WHERE poll = '${name}'`)
       const rows = Array.from({ length: 12_000 }, (_, n) => `(${n + 1}, ${n + 1}, 0)`)
       await query(`INSERT INTO ${name} (id, at, n) VALUES ${rows.join(', ')}`)
       const done = "3, 9, 'key', 1, 1, '[]'"
       await query(
-        'INSERT INTO poll_claims (poll_id, row_key, state, due_at_ms, claim_key, attempts, first_claimed_at_ms, row_values) ' +
+        'INSERT INTO recentn_poll_claims (poll_id, row_key, state, due_at_ms, claim_key, attempts, first_claimed_at_ms, row_values) ' +
           `SELECT ${id}, CAST(id AS CHAR), ${done} FROM ${name}`,
       )
       expect(await poller.once()).toMatchObject({ claimed: 0 })
@@ -159,7 +159,7 @@ export function describePollCursors(context: Context): void {
       const options = { sequence: 'at', lateSeconds: 100 }
       expect(await poll(name, () => {}, options).once()).toMatchObject({ done: 1 })
       await query(`INSERT INTO ${name} VALUES (2, 'a ', 2)`)
-      await query('UPDATE poll_claims SET first_claimed_at_ms = 0')
+      await query('UPDATE recentn_poll_claims SET first_claimed_at_ms = 0')
       const { dataSource } = context.store
       await new PollRepository(dataSource, sessionOf(dataSource), name, options).tidy()
       expect(await poll(name, () => {}, options).once()).toMatchObject({ done: 1 })
@@ -174,7 +174,7 @@ export function describePollCursors(context: Context): void {
       await along('made')
       const { message } = await refusal(along('id'))
       expect(message).toMatch(/rows that its cursor has passed are handled again/)
-      await query(message.slice(message.indexOf('UPDATE polls')))
+      await query(message.slice(message.indexOf('UPDATE recentn_polls')))
       await query(`INSERT INTO ${name} VALUES (3, 1700000000003, 3)`)
       await along('id')
       expect(seen).toEqual([1, 2, 1, 2, 3])

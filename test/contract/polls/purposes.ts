@@ -69,7 +69,7 @@ export function describePollPurposes(context: Context): void {
       await poll(name, () => {}, first).once()
       await poll(name, () => {}, { ...second, name: `${name} second` }).once()
       // Who has changed its mind says so.
-      await query(error.message.slice(error.message.indexOf('UPDATE polls')))
+      await query(error.message.slice(error.message.indexOf('UPDATE recentn_polls')))
       await poll(name, () => {}, second).once()
       expect((await refusal(poll(name, () => {}, first).once())).code).toBe('invalid_input')
     })
@@ -84,7 +84,7 @@ export function describePollPurposes(context: Context): void {
     it('a poll from before polls had purposes takes that of who comes first', async () => {
       const name = await made('id integer NOT NULL PRIMARY KEY')
       expect(await handled(name, {})).toEqual([0, 1, 2])
-      await query(`UPDATE polls SET purpose = NULL, where_digest = NULL WHERE poll = '${name}'`)
+      await query(`UPDATE recentn_polls SET purpose = NULL, where_digest = NULL WHERE poll = '${name}'`)
       expect(await handled(name, {})).toEqual([])
       expect((await refusal(poll(name, () => {}, { onDone: 'delete' }).once())).code).toBe('invalid_input')
     })

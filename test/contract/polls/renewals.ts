@@ -72,7 +72,7 @@ export function describePollRenewals(context: Context): void {
         expect(times.sort()).toEqual([1, 2, 3])
         expect(result).toMatchObject({ lost: 0, failed: 0 })
         const [noted] = await query(
-          `SELECT COUNT(*) AS notes FROM poll_claims c JOIN polls p ON p.id = c.poll_id WHERE p.poll = '${name}'`,
+          `SELECT COUNT(*) AS notes FROM recentn_poll_claims c JOIN recentn_polls p ON p.id = c.poll_id WHERE p.poll = '${name}'`,
         )
         expect(Number(noted.notes)).toBe(0)
       },
@@ -104,7 +104,7 @@ export function describePollRenewals(context: Context): void {
       const options = { claim, claimTimeoutSeconds: 2, concurrency: 20, batch: { min: 20 } }
       expect(await poll(name, () => sleep(20 + Math.random() * 60), options).once()).toMatchObject({ done: 900 })
       const left = await query(
-        `SELECT row_key FROM poll_claims c JOIN polls p ON p.id = c.poll_id WHERE p.poll = '${name}'`,
+        `SELECT row_key FROM recentn_poll_claims c JOIN recentn_polls p ON p.id = c.poll_id WHERE p.poll = '${name}'`,
       )
       expect(left).toEqual([])
     }, 60_000)

@@ -88,7 +88,9 @@ export function describePollRows(context: Context): void {
         expect([most, times]).toEqual([1, 7])
         expect(await numbersWhere(name, done || undefined)).toHaveLength(done ? 6 : 0)
         expect(
-          await query(`SELECT 1 FROM poll_claims c JOIN polls p ON p.id = c.poll_id WHERE p.poll = '${name}'`),
+          await query(
+            `SELECT 1 FROM recentn_poll_claims c JOIN recentn_polls p ON p.id = c.poll_id WHERE p.poll = '${name}'`,
+          ),
         ).toEqual([])
       },
     )
@@ -122,8 +124,8 @@ export function describePollRows(context: Context): void {
         // When their time has come nothing is left of them, and the others are as they were.
         later(100 + 2 * TIMEOUT_SECONDS)
         await poll(name, fails, { ...options, where: 'n = 3' }).once()
-        const [{ id }] = await query(`SELECT id FROM polls WHERE poll = '${name}'`)
-        const notes = await query(`SELECT attempts FROM poll_claims WHERE poll_id = ${id} ORDER BY attempts`)
+        const [{ id }] = await query(`SELECT id FROM recentn_polls WHERE poll = '${name}'`)
+        const notes = await query(`SELECT attempts FROM recentn_poll_claims WHERE poll_id = ${id} ORDER BY attempts`)
         expect(notes.map(({ attempts }: { attempts: unknown }) => Number(attempts))).toEqual([1, 2])
       },
     )
@@ -134,15 +136,15 @@ export function describePollRows(context: Context): void {
       await poller.once()
       await query(insertSql({ ...table, row: { id: 'N' } }, name, upTo(1200)))
       await query(`UPDATE ${name} SET status = 'cancelled' WHERE n % 4 <> 1`)
-      const [{ id }] = await query(`SELECT id FROM polls WHERE poll = '${name}'`)
+      const [{ id }] = await query(`SELECT id FROM recentn_polls WHERE poll = '${name}'`)
       // Several of one time, as the pages of notes go by time and name.
       await query(
-        'INSERT INTO poll_claims (poll_id, row_key, state, due_at_ms, claim_key, attempts, first_claimed_at_ms, row_values) ' +
+        'INSERT INTO recentn_poll_claims (poll_id, row_key, state, due_at_ms, claim_key, attempts, first_claimed_at_ms, row_values) ' +
           `SELECT ${id}, CAST(id AS CHAR), 2, CASE WHEN n % 7 < 5 THEN 5 ELSE n END, 'key', 1, 1, ` +
           `${context.engine === 'sqlite' ? `'["' || id || '"]'` : `CONCAT('["', id, '"]')`} FROM ${name}`,
       )
       expect(await poller.once()).toMatchObject({ claimed: 0 })
-      const [{ notes }] = await query(`SELECT COUNT(*) AS notes FROM poll_claims WHERE poll_id = ${id}`)
+      const [{ notes }] = await query(`SELECT COUNT(*) AS notes FROM recentn_poll_claims WHERE poll_id = ${id}`)
       expect(Number(notes)).toBe(300)
       expect(await poll(name, () => {}, table.options).once()).toMatchObject({ done: 300 })
     })

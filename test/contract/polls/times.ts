@@ -90,9 +90,9 @@ export function describePollTimes(context: Context): void {
         await query(`INSERT INTO ${name} (id, n) VALUES ${upTo(3).map((n) => `(${100 + n}, ${100 + n})`)}`)
         // A claim that is held open: its where waits, each time that it looks at this row.
         const slow = poll(name, () => {}, { ...options, where: 'id <> 100 OR SLEEP(1.5) = 0', onWarning: () => {} })
-        if ('sequence' in options) await query(`UPDATE polls SET purpose = NULL WHERE poll = '${name}'`)
+        if ('sequence' in options) await query(`UPDATE recentn_polls SET purpose = NULL WHERE poll = '${name}'`)
         const other = (await context.open()).dataSource
-        const [{ id: pollId }] = await query(`SELECT id FROM polls WHERE poll = '${name}'`)
+        const [{ id: pollId }] = await query(`SELECT id FROM recentn_polls WHERE poll = '${name}'`)
         const run = slow.once()
         await sleep(500)
         const waited: number[] = []
@@ -103,7 +103,9 @@ export function describePollTimes(context: Context): void {
         }
         for (const id of upTo(20)) {
           await change(`UPDATE ${name} SET n = n + 1 WHERE id = ${id} ${done}`)
-          await change(`UPDATE poll_claims SET attempts = attempts + 1 WHERE poll_id = ${pollId} AND row_key = '${id}'`)
+          await change(
+            `UPDATE recentn_poll_claims SET attempts = attempts + 1 WHERE poll_id = ${pollId} AND row_key = '${id}'`,
+          )
         }
         const isHeld = async () => {
           const free = await other.query(`SELECT id FROM ${name} WHERE id = 100 FOR UPDATE SKIP LOCKED`)

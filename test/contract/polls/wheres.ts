@@ -37,7 +37,7 @@ export function describePollWheres(context: Context): void {
       await poll(name, () => {}, { status: 'status', where }).once()
       expect(await numbersWhere(name, "status = 'done'")).toEqual(rows)
       await poll(name, () => {}, { name: `${name} remembered`, where, sequence: 'id' }).once()
-      const claims = `SELECT c.row_key FROM poll_claims c JOIN polls p ON p.id = c.poll_id WHERE p.poll = '${name} remembered'`
+      const claims = `SELECT c.row_key FROM recentn_poll_claims c JOIN recentn_polls p ON p.id = c.poll_id WHERE p.poll = '${name} remembered'`
       expect(await query(claims)).toHaveLength(rows.length)
     })
 

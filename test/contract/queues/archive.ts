@@ -11,7 +11,7 @@ export function describeQueueArchives(context: Context): void {
   }
 
   const isArchived = async (id: bigint) => {
-    const rows: unknown[] = await context.store.dataSource.query('SELECT id FROM queue_archive WHERE id = ?', [
+    const rows: unknown[] = await context.store.dataSource.query('SELECT id FROM recentn_queue_archive WHERE id = ?', [
       String(id),
     ])
     return rows.length === 1

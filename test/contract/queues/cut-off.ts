@@ -13,7 +13,7 @@ export function describeQueueCutOffs(context: Context): void {
   if (context.engine === 'sqlite') return
   const queues = () => context.store.queues
   const { madeOf, idsIn } = queueTools(context)
-  const isDelete = (sql: string) => sql.startsWith('DELETE FROM queue_messages')
+  const isDelete = (sql: string) => sql.startsWith('DELETE FROM recentn_queue_messages')
 
   async function cut(): Promise<{ proxy: CuttingProxy; store: Store }> {
     const proxy = await CuttingProxy.before(context.url)

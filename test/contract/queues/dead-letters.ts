@@ -83,7 +83,7 @@ export function describeQueueDeadLetters(context: Context): void {
       // By the rows themselves: looking through the store might be what moves them.
       const isIn = async (id: bigint, queue: string, state: number) => {
         const rows: unknown[] = await dataSource.query(
-          'SELECT m.id FROM queue_messages m JOIN queues q ON q.id = m.queue_id WHERE m.id = ? AND q.queue = ? AND m.state = ?',
+          'SELECT m.id FROM recentn_queue_messages m JOIN recentn_queues q ON q.id = m.queue_id WHERE m.id = ? AND q.queue = ? AND m.state = ?',
           [String(id), queue, state],
         )
         return rows.length === 1

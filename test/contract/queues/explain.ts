@@ -61,7 +61,12 @@ function describeServerPlans(context: Context): void {
 
     beforeAll(async () => {
       queue = await crowded()
-      for (const table of ['queues', 'queue_messages', 'queue_archive', 'queue_flows']) {
+      for (const table of [
+        'recentn_queues',
+        'recentn_queue_messages',
+        'recentn_queue_archive',
+        'recentn_queue_flows',
+      ]) {
         await context.store.dataSource.query(`ANALYZE TABLE ${table}`)
       }
       head = await headOf(context, queue)
@@ -85,16 +90,18 @@ function describeServerPlans(context: Context): void {
     }
 
     it.each([null, { major: 0, minor: 3 }])(
-      'a claim: along queue_messages_claim, in its order, from %j',
+      'a claim: along recentn_queue_messages_claim, in its order, from %j',
       async (from) => {
         const chosen = (await explain(chooseSql(mysqlEngine, { ...request(), from }))).filter(
-          ({ table }) => table === 'queue_messages',
+          ({ table }) => table === 'recentn_queue_messages',
         )
-        expect(chosen).toMatchObject([{ type: expect.stringMatching(/^(ref|range)$/), key: 'queue_messages_claim' }])
+        expect(chosen).toMatchObject([
+          { type: expect.stringMatching(/^(ref|range)$/), key: 'recentn_queue_messages_claim' },
+        ])
         const steps = await explain(claimSql(mysqlEngine, mysqlEngine.nowMs, { ...request(), from }, newClaimNumber()))
         expect(extras([...chosen, ...steps])).not.toMatch(/filesort|temporary/i)
-        const messages = steps.filter(({ table }) => table === 'queue_messages')
-        expect(messages.map(({ key }) => key).sort()).toEqual(['PRIMARY', 'queue_messages_claim'])
+        const messages = steps.filter(({ table }) => table === 'recentn_queue_messages')
+        expect(messages.map(({ key }) => key).sort()).toEqual(['PRIMARY', 'recentn_queue_messages_claim'])
         expect(messages.find(({ key }) => key === 'PRIMARY')?.type).toBe('eq_ref')
       },
     )
@@ -109,13 +116,13 @@ function describeServerPlans(context: Context): void {
       expect(rows).toBeLessThanOrEqual(8 * 10)
     })
 
-    it('all queues are counted by one walk along queue_messages_claim, in its order', async () => {
+    it('all queues are counted by one walk along recentn_queue_messages_claim, in its order', async () => {
       const steps = await explain(countAllSql(mysqlEngine))
-      const messages = steps.filter(({ table }) => table === 'queue_messages')
-      expect(messages).toMatchObject([{ type: 'index', key: 'queue_messages_claim', Extra: 'Using index' }])
-      expect(steps.filter(({ table }) => table === 'queues')).toHaveLength(1)
+      const messages = steps.filter(({ table }) => table === 'recentn_queue_messages')
+      expect(messages).toMatchObject([{ type: 'index', key: 'recentn_queue_messages_claim', Extra: 'Using index' }])
+      expect(steps.filter(({ table }) => table === 'recentn_queues')).toHaveLength(1)
       const [all] = await runner.query(
-        'SELECT (SELECT COUNT(*) FROM queue_messages) AS m, (SELECT COUNT(*) FROM queues) AS q',
+        'SELECT (SELECT COUNT(*) FROM recentn_queue_messages) AS m, (SELECT COUNT(*) FROM recentn_queues) AS q',
       )
       const rows = await rowsOf(
         (status) => runner.query(status),
@@ -166,29 +173,29 @@ function describeSqlitePlan(context: Context): void {
   const { madeOf } = queueTools(context)
 
   describe('queues: how the statements run', () => {
-    it('a claim: along queue_messages_claim, in its order', async () => {
+    it('a claim: along recentn_queue_messages_claim, in its order', async () => {
       const head = await headOf(context, await madeOf(10))
       for (const from of [null, { major: 0, minor: 3 }]) {
         const sql = chooseSql(sqliteEngine, { head, max: 10, visibilityTimeoutSeconds: undefined, from })
         const steps: { detail: string }[] = await context.store.dataSource.query(`EXPLAIN QUERY PLAN ${sql}`)
         const plan = steps.map(({ detail }) => detail).join('\n')
-        expect(plan).toMatch(/USING COVERING INDEX queue_messages_claim \(queue_id=\? AND state=\?/)
+        expect(plan).toMatch(/USING COVERING INDEX recentn_queue_messages_claim \(queue_id=\? AND state=\?/)
         expect(plan).not.toMatch(/TEMP B-TREE/)
       }
     })
 
-    it('all queues are counted by one walk along queue_messages_claim, in its order', async () => {
+    it('all queues are counted by one walk along recentn_queue_messages_claim, in its order', async () => {
       await madeOf(10, { deadLetterQueue: await madeOf(1) })
       const steps: { id: number; parent: number; detail: string }[] = await context.store.dataSource.query(
         `EXPLAIN QUERY PLAN ${countAllSql(sqliteEngine)}`,
       )
-      expect(steps.filter(({ detail }) => /queue_messages/.test(detail))).toMatchObject([
-        { detail: 'SCAN queue_messages USING COVERING INDEX queue_messages_claim' },
+      expect(steps.filter(({ detail }) => /recentn_queue_messages/.test(detail))).toMatchObject([
+        { detail: 'SCAN recentn_queue_messages USING COVERING INDEX recentn_queue_messages_claim' },
       ])
       // Sorted are the sums, in the query itself, not the messages within it.
       const counted = steps.find(({ detail }) => /(CO-ROUTINE|MATERIALIZE) counted/.test(detail))
       const within = steps.filter(({ parent }) => parent === counted?.id).map(({ detail }) => detail)
-      expect(within).toEqual(['SCAN queue_messages USING COVERING INDEX queue_messages_claim'])
+      expect(within).toEqual(['SCAN recentn_queue_messages USING COVERING INDEX recentn_queue_messages_claim'])
     })
   })
 }

@@ -140,7 +140,7 @@ export function describeQueueNames(context: Context): void {
       await queues().send(queue, 'later', { delaySeconds: 10 })
       await queues().receive(queue, { max: 3, order: 'cycle', cursor: 'c' })
       for (const state of STATES) expect(await idsIn(queue, state)).not.toEqual([])
-      const { n: queueId } = await rows('SELECT id AS n FROM queues WHERE queue = ?', [queue])
+      const { n: queueId } = await rows('SELECT id AS n FROM recentn_queues WHERE queue = ?', [queue])
 
       expect(await queues().deleteQueue(queue)).toBe(true)
       expect(await queues().get(queue)).toBeNull()
@@ -171,7 +171,13 @@ export function describeQueueNames(context: Context): void {
 
       await context.open({ sweep: true })
       await eventually(10_000, 'nothing of the old queue is left', async () => {
-        const tables = ['queue_messages', 'queue_archive', 'queue_flows', 'queue_dedups', 'queue_cursors']
+        const tables = [
+          'recentn_queue_messages',
+          'recentn_queue_archive',
+          'recentn_queue_flows',
+          'recentn_queue_dedups',
+          'recentn_queue_cursors',
+        ]
         const counts = tables.map((table) => rows(`SELECT COUNT(*) AS n FROM ${table} WHERE queue_id = ?`, [queueId]))
         return (await Promise.all(counts)).every(({ n }) => Number(n) === 0)
       })

@@ -13,10 +13,12 @@ export function describeQueueOrder(context: Context): void {
     while (power <= id + BigInt(count)) power *= 10n
     const next = power - BigInt(count)
     if (context.engine !== 'sqlite') {
-      await context.store.dataSource.query(`ALTER TABLE queue_messages AUTO_INCREMENT = ${next}`)
+      await context.store.dataSource.query(`ALTER TABLE recentn_queue_messages AUTO_INCREMENT = ${next}`)
       return
     }
-    await context.store.dataSource.query(`UPDATE sqlite_sequence SET seq = ${next - 1n} WHERE name = 'queue_messages'`)
+    await context.store.dataSource.query(
+      `UPDATE sqlite_sequence SET seq = ${next - 1n} WHERE name = 'recentn_queue_messages'`,
+    )
   }
 
   describe('queues: ids of more digits than those before', () => {

@@ -84,7 +84,7 @@ export function describeBatchedAppends(context: Context): void {
       const items = await Promise.all(times(500, (n) => store.groups.append(group, { member: `m${n % 40}` })))
       expect(byId(items).map(({ id }) => id)).toEqual(up(0, 500))
       const written = statements
-        .filter((sql) => sql.startsWith('REPLACE INTO recent_items'))
+        .filter((sql) => sql.startsWith('REPLACE INTO recentn_items'))
         .map((sql) => (sql.split('VALUES')[1] as string).split('(').length - 1)
       expect(written.length).toBeGreaterThan(0)
       expect(written.length).toBeLessThanOrEqual(10)

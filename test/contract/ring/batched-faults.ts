@@ -63,7 +63,7 @@ export function describeBatchedFaults(context: Context): void {
     it.each(['history', 'distinct'] as const)('beyond the end of a sequence (%s) fails alone', async (mode) => {
       const [ending, a, b] = [context.unique('end'), context.unique(), context.unique()]
       await groups().put(ending, { mode, capacity: 20 })
-      await context.store.dataSource.query(`UPDATE recent_groups SET last_id = ${LAST - 5n} WHERE group_key = ?`, [
+      await context.store.dataSource.query(`UPDATE recentn_groups SET last_id = ${LAST - 5n} WHERE group_key = ?`, [
         ending,
       ])
       const one = (n: number) => ({ group: ending, member: `m${n}` })
@@ -89,9 +89,9 @@ export function describeBatchedFaults(context: Context): void {
         const [ending, made, ...names] = times(5, () => context.unique()) as [string, string, ...string[]]
         await store.groups.put(ending, { mode, capacity: 20 })
         await store.groups.append(ending, { member: 'first', eventId: 'e', payload: 'first' })
-        await store.dataSource.query(`UPDATE recent_groups SET last_id = ${LAST - 3n} WHERE group_key = ?`, [ending])
+        await store.dataSource.query(`UPDATE recentn_groups SET last_id = ${LAST - 3n} WHERE group_key = ?`, [ending])
         await store.dataSource.query(
-          `UPDATE recent_items SET id = ${LAST - 3n}, slot = ${(LAST - 3n) % 20n} WHERE group_key = ?`,
+          `UPDATE recentn_items SET id = ${LAST - 3n}, slot = ${(LAST - 3n) % 20n} WHERE group_key = ?`,
           [ending],
         )
         await store.groups.appendMany(names.map((group) => ({ group, member: 'm', payload: -1 })))
@@ -141,8 +141,8 @@ export function describeBatchedFaults(context: Context): void {
       const store = await context.open({ url })
       await store.dataSource.query(
         context.engine === 'sqlite'
-          ? "CREATE TRIGGER no_poison BEFORE INSERT ON recent_items WHEN NEW.member = 'poison' BEGIN SELECT RAISE(ABORT, 'poisoned'); END"
-          : "CREATE TRIGGER no_poison BEFORE INSERT ON recent_items FOR EACH ROW IF NEW.member = 'poison' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'poisoned'; END IF",
+          ? "CREATE TRIGGER no_poison BEFORE INSERT ON recentn_items WHEN NEW.member = 'poison' BEGIN SELECT RAISE(ABORT, 'poisoned'); END"
+          : "CREATE TRIGGER no_poison BEFORE INSERT ON recentn_items FOR EACH ROW IF NEW.member = 'poison' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'poisoned'; END IF",
       )
       await store.groups.putPolicy('g', { capacity: 1000, mode: 'history' })
       const poisoned: Promise<unknown>[] = []

@@ -7,7 +7,7 @@ export function describeBatchedRules(context: Context): void {
 
   async function headOf(group: string): Promise<{ sweepAtMs: number | null; capacity: number }> {
     const [row]: { sweep_at_ms: unknown; capacity: unknown }[] = await context.store.dataSource.query(
-      'SELECT sweep_at_ms, capacity FROM recent_groups WHERE group_key = ?',
+      'SELECT sweep_at_ms, capacity FROM recentn_groups WHERE group_key = ?',
       [group],
     )
     if (!row) throw new Error(`${group} is not there`)
@@ -193,7 +193,7 @@ export function describeBatchedRules(context: Context): void {
   })
 
   async function rowCount(group: string): Promise<number> {
-    const rows: unknown[] = await context.store.dataSource.query('SELECT slot FROM recent_items WHERE group_key = ?', [
+    const rows: unknown[] = await context.store.dataSource.query('SELECT slot FROM recentn_items WHERE group_key = ?', [
       group,
     ])
     return rows.length

@@ -17,13 +17,13 @@ const BACKSLASHES = [
   '\\\\',
   "\\'",
   '\\"',
-  "a\\'; DROP TABLE recent_items; -- ",
+  "a\\'; DROP TABLE recentn_items; -- ",
   '\\0',
   '\\x00',
   '%\\_',
   'C:\\new\\table',
 ]
-const QUOTES = ["'", "''", "'''", '"', '`', "'; DROP TABLE recent_items; -- ", "') ON DUPLICATE KEY UPDATE slot=0 -- "]
+const QUOTES = ["'", "''", "'''", '"', '`', "'; DROP TABLE recentn_items; -- ", "') ON DUPLICATE KEY UPDATE slot=0 -- "]
 const OTHERS = [
   '?',
   '??',
@@ -85,7 +85,7 @@ export function describeBatchedTexts(context: Context): void {
     expect(read.map(shapeOf).reverse()).toEqual(fresh)
     const rows: { member: string | null; event_id: string | null; payload: string | null }[] =
       await context.store.dataSource.query(
-        'SELECT member, event_id, payload FROM recent_items WHERE group_key = ? ORDER BY id',
+        'SELECT member, event_id, payload FROM recentn_items WHERE group_key = ? ORDER BY id',
         [group],
       )
     expect(rows.map((row) => ({ member: row.member, eventId: row.event_id, payload: row.payload }))).toEqual(fresh)

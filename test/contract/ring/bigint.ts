@@ -11,7 +11,7 @@ export function describeBigint(context: Context): void {
   async function startingAt(id: bigint, settings = {}): Promise<string> {
     const group = context.unique()
     await groups().put(group, settings)
-    await context.store.dataSource.query(`UPDATE recent_groups SET last_id = ${id - 1n} WHERE group_key = ?`, [group])
+    await context.store.dataSource.query(`UPDATE recentn_groups SET last_id = ${id - 1n} WHERE group_key = ?`, [group])
     return group
   }
 

@@ -18,7 +18,7 @@ export function describeCarefulReads(context: Context): void {
       const query = runner.query.bind(runner) as (...all: unknown[]) => Promise<unknown>
       const watched = async (sql: string, ...rest: unknown[]) => {
         const rows = await query(sql, ...rest)
-        if (isDue && sql.includes('recent_items')) {
+        if (isDue && sql.includes('recentn_items')) {
           isDue = false
           await write()
         }

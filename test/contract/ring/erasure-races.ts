@@ -9,7 +9,7 @@ export function describeErasureRaces(context: Context): void {
   /** A store of which the first look for what a member has is followed by `meanwhile`, before it goes on. */
   async function interrupted(meanwhile: () => Promise<unknown>): Promise<Store> {
     const store = await context.open()
-    const look = /^SELECT i\.group_key AS group_key.*FROM recent_items.*created_at_ms <=/s
+    const look = /^SELECT i\.group_key AS group_key.*FROM recentn_items.*created_at_ms <=/s
     const hasBegun = afterFirst(store, look, meanwhile)
     context.afterwards(async () => expect(hasBegun()).toBe(true))
     return store

@@ -41,7 +41,7 @@ function describeServerPlans(context: Context): void {
       runner = context.store.dataSource.createQueryRunner()
       prefix = context.unique('plan')
       await fill(context, prefix)
-      for (const table of ['recent_groups', 'recent_items']) await runner.query(`ANALYZE TABLE ${table}`)
+      for (const table of ['recentn_groups', 'recentn_items']) await runner.query(`ANALYZE TABLE ${table}`)
     }, 60_000)
     afterAll(() => runner.release())
 
@@ -117,7 +117,7 @@ function describeServerPlans(context: Context): void {
     it.each([1, 50])('%d head(s) that a batch has locked, and the moment: each once, by primary key', async (count) => {
       const sql = selectTakenSql(reader, count)
       const steps = await plan(sql, names(count))
-      expect(steps.get('recent_groups')).toMatchObject({
+      expect(steps.get('recentn_groups')).toMatchObject({
         type: expect.stringMatching(/^(const|range)$/),
         key: 'PRIMARY',
       })
@@ -128,7 +128,7 @@ function describeServerPlans(context: Context): void {
 
     it('one head for a conditional read: no table of items', async () => {
       const { sql, parameters } = quickSelect(reader, { slots: new Map([[`${prefix}77`, 0]]), newest: 0 })
-      expect(sql).not.toMatch(/recent_items/)
+      expect(sql).not.toMatch(/recentn_items/)
       expect((await stepsOf(sql, parameters))[0]).toMatchObject({ table: 'g', type: 'const', key: 'PRIMARY' })
       expect(await rowsTouched(sql, parameters)).toBe(1)
     })
@@ -146,10 +146,10 @@ function describeServerPlans(context: Context): void {
       }
     })
 
-    it('a member in all groups: along recent_items_member, nobody else is looked at', async () => {
+    it('a member in all groups: along recentn_items_member, nobody else is looked at', async () => {
       const sql = selectMemberSql(reader, false)
       const steps = await plan(sql, [`${prefix}rare`, 10])
-      expect(steps.get('i')).toMatchObject({ type: 'ref', key: 'recent_items_member' })
+      expect(steps.get('i')).toMatchObject({ type: 'ref', key: 'recentn_items_member' })
       expect(steps.get('g')).toMatchObject({ type: 'eq_ref', key: 'PRIMARY' })
       expect(extras(steps)).not.toMatch(/temporary|filesort/i)
       expect(await rowsTouched(sql, [`${prefix}rare`, 10])).toBeLessThanOrEqual(2 * 3 + 4)
@@ -162,25 +162,25 @@ function describeServerPlans(context: Context): void {
       const sql = selectMemberSql(reader, true)
       const parameters = [`${prefix}often`, at, at, at, group, group, id, 10]
       const steps = await plan(sql, parameters)
-      expect(steps.get('i')).toMatchObject({ type: 'range', key: 'recent_items_member' })
+      expect(steps.get('i')).toMatchObject({ type: 'range', key: 'recentn_items_member' })
       expect(extras(steps)).not.toMatch(/temporary|filesort/i)
     })
 
-    it('the erasure of a member: along recent_items_member', async () => {
+    it('the erasure of a member: along recentn_items_member', async () => {
       const sql = selectErasableSql(reader, false)
       const parameters = [`${prefix}rare`, Number.MAX_SAFE_INTEGER, 64]
       const steps = await plan(sql, parameters)
-      expect(steps.get('i')).toMatchObject({ key: 'recent_items_member' })
+      expect(steps.get('i')).toMatchObject({ key: 'recentn_items_member' })
       expect(steps.get('i')?.type).toMatch(/^(ref|range)$/)
       expect(extras(steps)).not.toMatch(/temporary|filesort/i)
       expect(await rowsTouched(sql, parameters)).toBeLessThanOrEqual(3 + 3)
     })
 
-    it('the sweeper: along recent_groups_sweep, which only groups that expire are in', async () => {
+    it('the sweeper: along recentn_groups_sweep, which only groups that expire are in', async () => {
       const sql = selectDueSql(`(${reader.now} + 999999999999)`, mysqlEngine.useIndex)
       const steps = await plan(sql, [100])
       const [step] = [...steps.values()]
-      expect(step).toMatchObject({ type: 'range', key: 'recent_groups_sweep' })
+      expect(step).toMatchObject({ type: 'range', key: 'recentn_groups_sweep' })
       expect(extras(steps)).not.toMatch(/temporary|filesort/i)
       const due = (await runner.query(sql, [100])) as unknown[]
       expect(due.length).toBeGreaterThanOrEqual(5)
@@ -222,13 +222,13 @@ function describeSqlitePlans(context: Context): void {
       expect(sorted).toMatch(/SEARCH g USING INDEX \S+ \(group_key=\?\)/)
       expect(sorted).toMatch(/SEARCH i USING PRIMARY KEY \(group_key=\?\)/)
       const member = await plan(selectMemberSql(sqlite, false), ['m', 10])
-      expect(member).toMatch(/SEARCH i USING (COVERING )?INDEX recent_items_member \(member=\?\)/)
+      expect(member).toMatch(/SEARCH i USING (COVERING )?INDEX recentn_items_member \(member=\?\)/)
       expect(member).not.toMatch(/TEMP B-TREE/)
       const erasure = await plan(selectErasableSql(sqlite, false), ['m', 1, 64])
-      expect(erasure).toMatch(/recent_items_member \(member=\? AND created_at_ms<\?\)/)
+      expect(erasure).toMatch(/recentn_items_member \(member=\? AND created_at_ms<\?\)/)
       expect(erasure).not.toMatch(/TEMP B-TREE/)
       const sweep = await plan(selectDueSql(sqlite.now, sqliteEngine.useIndex), [100])
-      expect(sweep).toMatch(/recent_groups_sweep \(sweep_at_ms<\?\)/)
+      expect(sweep).toMatch(/recentn_groups_sweep \(sweep_at_ms<\?\)/)
     })
   })
 }

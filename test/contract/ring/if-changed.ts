@@ -118,8 +118,8 @@ export function describeIfChanged(context: Context): void {
         await store.groups.recent(group) // so that the policies were read a moment ago
         statements.length = 0
         expect(await store.groups.recentIfChanged(group, tag, options)).toBeNull()
-        expect(statements.filter((sql) => !sql.includes('recent_policy_epoch'))).toEqual([
-          expect.stringMatching(/^SELECT (?!.*recent_items).* FROM recent_groups g WHERE g\.group_key IN/s),
+        expect(statements.filter((sql) => !sql.includes('recentn_policy_epoch'))).toEqual([
+          expect.stringMatching(/^SELECT (?!.*recentn_items).* FROM recentn_groups g WHERE g\.group_key IN/s),
         ])
       }
     })
@@ -133,7 +133,7 @@ export function describeIfChanged(context: Context): void {
       const ask = () => Promise.all(names.map((name, n) => store.groups.recentIfChanged(name, tags[n] as string)))
       expect(await ask()).toEqual(names.map(() => null))
       expect(statements.length).toBeLessThanOrEqual(4)
-      expect(statements.join()).not.toMatch(/recent_items/)
+      expect(statements.join()).not.toMatch(/recentn_items/)
       await groups().append(names[7] as string)
       expect((await ask()).map((page) => page?.total)).toEqual(names.map((_, n) => (n === 7 ? 2n : undefined)))
     })

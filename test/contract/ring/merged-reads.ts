@@ -131,7 +131,7 @@ export function describeMergedReads(context: Context): void {
       const pages = await Promise.all([...names, ...names].map((name) => store.groups.recent(name)))
       expect(pages.map(({ group }) => group)).toEqual([...names, ...names])
       expect(pages.every((page) => page.total === 3n && page.items.length === 3)).toBe(true)
-      expect(statements.filter((sql) => sql.includes('recent_items')).length).toBeLessThanOrEqual(5)
+      expect(statements.filter((sql) => sql.includes('recentn_items')).length).toBeLessThanOrEqual(5)
       expect(pages[0]).toEqual(pages[60])
       expect(pages[0]?.items).not.toBe(pages[60]?.items)
     })
@@ -140,14 +140,14 @@ export function describeMergedReads(context: Context): void {
       const names = await Promise.all(Array.from({ length: 12 }, () => filled(3)))
       const { store, statements } = await statementsOf(context)
       await Promise.all(names.map((name) => store.groups.recent(name, { limit: 10_000 })))
-      expect(statements.filter((sql) => sql.includes('recent_items'))).toHaveLength(12)
-      expect(statements.filter((sql) => sql.includes('recent_policy_epoch'))).toHaveLength(1)
+      expect(statements.filter((sql) => sql.includes('recentn_items'))).toHaveLength(12)
+      expect(statements.filter((sql) => sql.includes('recentn_policy_epoch'))).toHaveLength(1)
     })
 
     it('fail alone for what is wrong with one', async () => {
       const names = await Promise.all(Array.from({ length: 30 }, () => filled(3)))
       const broken = names[13] as string
-      await context.store.dataSource.query('UPDATE recent_items SET payload = ? WHERE group_key = ?', ['{', broken])
+      await context.store.dataSource.query('UPDATE recentn_items SET payload = ? WHERE group_key = ?', ['{', broken])
       const outcomes = await Promise.allSettled(names.map((name) => groups().recent(name)))
       expect(outcomes.flatMap(({ status }, n) => (status === 'rejected' ? [n] : []))).toEqual([13])
       await groups().delete(broken)

@@ -49,7 +49,7 @@ export function describeRollouts(context: Context): void {
 
   const rolloutsOf = async (prefix: string) => {
     const rows: { prefix: string }[] = await context.store.dataSource.query(
-      'SELECT prefix FROM recent_policy_rollouts WHERE prefix LIKE ? ORDER BY prefix',
+      'SELECT prefix FROM recentn_policy_rollouts WHERE prefix LIKE ? ORDER BY prefix',
       [`${prefix}%`],
     )
     return rows.map((row) => row.prefix)
@@ -133,12 +133,12 @@ export function describeRollouts(context: Context): void {
       context.afterwards(() => groups().deletePolicy(outer))
       await policy(inner)
       const [{ epoch }] = await context.store.dataSource.query(
-        'SELECT epoch FROM recent_policy_rollouts WHERE prefix = ?',
+        'SELECT epoch FROM recentn_policy_rollouts WHERE prefix = ?',
         [inner],
       )
       await swept()
       const rows = await context.store.dataSource.query(
-        'SELECT prefix, epoch FROM recent_policy_rollouts WHERE prefix LIKE ?',
+        'SELECT prefix, epoch FROM recentn_policy_rollouts WHERE prefix LIKE ?',
         [`${outer}%`],
       )
       expect(rows).toEqual([{ prefix: inner, epoch }])
@@ -158,14 +158,14 @@ export function describeRollouts(context: Context): void {
       pass(11)
       await store.dataSource.query(
         context.engine === 'sqlite'
-          ? "CREATE TRIGGER no_end BEFORE DELETE ON recent_policy_rollouts BEGIN SELECT RAISE(ABORT, 'no end'); END"
-          : "CREATE TRIGGER no_end BEFORE DELETE ON recent_policy_rollouts FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no end'",
+          ? "CREATE TRIGGER no_end BEFORE DELETE ON recentn_policy_rollouts BEGIN SELECT RAISE(ABORT, 'no end'); END"
+          : "CREATE TRIGGER no_end BEFORE DELETE ON recentn_policy_rollouts FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no end'",
       )
       await expect(sweeperOf(store).sweep()).rejects.toThrow(/no end/)
       expect(await rowsOf(store, 'own')).toEqual([])
       await store.dataSource.query('DROP TRIGGER no_end')
       await swept(store)
-      expect(await store.dataSource.query('SELECT prefix FROM recent_policy_rollouts')).toEqual([])
+      expect(await store.dataSource.query('SELECT prefix FROM recentn_policy_rollouts')).toEqual([])
     }, 20_000)
   })
 }

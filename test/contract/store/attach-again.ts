@@ -130,7 +130,7 @@ export function describeAttachAgain(context: Context): void {
         await memory.runMigrations({ transaction: 'none' })
         const repository = new RecentRepository(memory)
         expect((await repository.append('a')).id).toBe(0n)
-        expect(await memory.query('SELECT COUNT(*) AS n FROM recent_items')).toEqual([{ n: 1 }])
+        expect(await memory.query('SELECT COUNT(*) AS n FROM recentn_items')).toEqual([{ n: 1 }])
         await memory.destroy()
       }
     })
@@ -149,7 +149,7 @@ export function describeAttachAgain(context: Context): void {
         await source.initialize()
         await source.runMigrations({ transaction: 'none' })
         expect((await repository.append('a')).id).toBe(0n)
-        expect(await source.query('SELECT COUNT(*) AS n FROM recent_items')).toEqual([{ n: 1 }])
+        expect(await source.query('SELECT COUNT(*) AS n FROM recentn_items')).toEqual([{ n: 1 }])
         await source.destroy()
         rmSync(inside, { recursive: true })
       }

@@ -43,7 +43,7 @@ export function describeAttach(context: Context): void {
       const group = context.unique()
       const id = 9_007_199_254_740_993n
       await store.groups.put(group)
-      await source.query(`UPDATE recent_groups SET last_id = ${id - 1n} WHERE group_key = ?`, [group])
+      await source.query(`UPDATE recentn_groups SET last_id = ${id - 1n} WHERE group_key = ?`, [group])
       expect((await store.groups.append(group)).id).toBe(id)
       expect((await store.groups.appendMany([{ group }]))[0]?.id).toBe(id + 1n)
       const recent = await store.groups.recent(group)
@@ -69,7 +69,7 @@ export function describeAttach(context: Context): void {
       const group = context.unique()
       const id = 9_223_372_036_854_775_805n
       await attached.groups.put(group)
-      await plain.query(`UPDATE recent_groups SET last_id = ${id - 1n} WHERE group_key = ?`, [group])
+      await plain.query(`UPDATE recentn_groups SET last_id = ${id - 1n} WHERE group_key = ?`, [group])
       expect((await attached.groups.append(group, { eventId: 'e' })).id).toBe(id)
       expect((await attached.groups.append(group, { eventId: 'e' })).id).toBe(id)
       expect((await attached.groups.append(group, { member: context.unique('m') })).id).toBe(id + 1n)

@@ -79,7 +79,7 @@ export function describeInsideTransactions(context: Context): void {
         const stuck = tx.manager.query(touch, [note]).catch(() => {})
         await sleep(50)
         const crossing =
-          runs === 1 && blocker('SELECT last_id FROM recent_groups WHERE group_key = ? FOR UPDATE', [group])
+          runs === 1 && blocker('SELECT last_id FROM recentn_groups WHERE group_key = ? FOR UPDATE', [group])
         await Promise.all([stuck, crossing])
         await tx.groups.append(group, { member: `after ${runs}` }).catch(() => {})
       })
@@ -92,7 +92,7 @@ export function describeInsideTransactions(context: Context): void {
       const store = await context.open({ poolSize: 1 })
       const runner = context.store.dataSource.createQueryRunner()
       await runner.startTransaction()
-      await runner.query('SELECT group_key FROM recent_groups WHERE group_key = ? FOR UPDATE', [group])
+      await runner.query('SELECT group_key FROM recentn_groups WHERE group_key = ? FOR UPDATE', [group])
       let runs = 0
       await store.transaction(async (tx) => {
         if (++runs === 2) await runner.rollbackTransaction()

@@ -122,7 +122,7 @@ export function describeSchema(context: Context): void {
     it('has one unique key on the items: (group_key, slot)', async () => {
       const runner = context.store.dataSource.createQueryRunner()
       try {
-        const table = await runner.getTable('recent_items')
+        const table = await runner.getTable('recentn_items')
         expect(table?.primaryColumns.map((column) => column.name)).toEqual(['group_key', 'slot'])
         expect(table?.uniques).toEqual([])
         expect(table?.indices.filter((index) => index.isUnique)).toEqual([])

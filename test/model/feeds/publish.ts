@@ -59,7 +59,7 @@ async function learn(
 /** That of a tombstone whose key has a row, which no reader sees. */
 async function hiddenNumber(store: Store, feed: string, key: string): Promise<bigint> {
   const [row] = await store.dataSource.query(
-    'SELECT sync_id FROM feed_entries WHERE entry_key = ? AND feed_id = (SELECT id FROM feeds WHERE feed = ?)',
+    'SELECT sync_id FROM recentn_feed_entries WHERE entry_key = ? AND feed_id = (SELECT id FROM recentn_feeds WHERE feed = ?)',
     [key, feed],
   )
   return BigInt(row.sync_id)
