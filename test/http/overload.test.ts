@@ -11,6 +11,8 @@ async function started(batching: object): Promise<Client & { store: Store }> {
   const store = await memoryStore({ batching })
   const onError = (error: unknown) => void errors.push(error)
   const app = createApp(store, { allowAnonymous: false, onError })
+  // Requests wait for this answer, which would wait for the transaction that keeps the database to itself.
+  await store.keys.exist()
   return { ...clientOf(await serving(app, messagesOf(app))), store }
 }
 
