@@ -8,20 +8,35 @@ jest.setTimeout(60_000)
 
 export function describeClaims(engine: EngineName, options: { memory?: boolean } = {}): void {
   describeWithWorkers(engine, 'the claims of a worker', options, (context) => {
+    /** Resolves when the server hides so many messages longer than when they were first seen in flight. */
+    const untilExtended = async (count: number) => {
+      const { store, queue } = context
+      const first = new Map<bigint, number>()
+      await until(`${count} claims are extended`, async () => {
+        const { messages } = await store.queues.peek(queue, { state: 'in-flight' })
+        const times = messages.map(({ id, visibleAt }) => [id, visibleAt?.getTime() as number] as const)
+        for (const [id, time] of times) if (!first.has(id)) first.set(id, time)
+        return times.filter(([id, time]) => time > (first.get(id) as number)).length === count
+      })
+    }
+
     it('extends the visibility of what runs longer', async () => {
       const { store, queue, work } = context
-      const short = { visibilityTimeoutSeconds: 1 }
+      const claimed = { visibilityTimeoutSeconds: 6 }
       await sendNumbers(store, queue, 3)
-      await store.queues.send(queue, 3, short)
+      await store.queues.send(queue, 3, claimed)
       const begun: Message[] = []
       const aborted: unknown[] = []
+      const extended = new Barrier()
       const handler = async (message: Message, { signal }: { signal: AbortSignal }) => {
         begun.push(message)
         signal.addEventListener('abort', () => aborted.push(signal.reason))
-        await sleep(3300)
+        await extended.opened
       }
-      work(handler, { concurrency: 4, ...short })
-      work(handler, { concurrency: 4, ...short })
+      work(handler, { concurrency: 4, ...claimed })
+      work(handler, { concurrency: 4, ...claimed })
+      await untilExtended(4)
+      extended.open()
       await until('the queue is empty', () => isEmpty(store, queue))
       expect(numbers(begun)).toEqual(upTo(4))
       expect(aborted).toEqual([])
@@ -29,17 +44,20 @@ export function describeClaims(engine: EngineName, options: { memory?: boolean }
 
     it("extends by the messages' own visibility, or the queue's, where it has none of its own", async () => {
       const { store, queue, work } = context
-      await store.queues.put(queue, { visibilityTimeoutSeconds: 2 })
-      await store.queues.sendMany(queue, [{ body: 0, visibilityTimeoutSeconds: 1 }, { body: 1 }])
+      await store.queues.put(queue, { visibilityTimeoutSeconds: 8 })
+      await store.queues.sendMany(queue, [{ body: 0, visibilityTimeoutSeconds: 6 }, { body: 1 }])
       await store.queues.send(queue, 2, { visibilityTimeoutSeconds: 0 })
       const begun: Message[] = []
+      const extended = new Barrier()
       work(
         async (message) => {
           begun.push(message)
-          await sleep(3300)
+          await extended.opened
         },
         { concurrency: 3 },
       )
+      await untilExtended(3)
+      extended.open()
       await until('all are done', () => isEmpty(store, queue))
       expect(numbers(begun)).toEqual(upTo(3))
     })
