@@ -104,6 +104,7 @@ export function describeClaims(engine: EngineName, options: { memory?: boolean }
       }
       await over()
       await over()
+      await until('it is dead', async () => (await inState(store, queue, 'dead')) === 1)
       expect(await store.queues.redrive(queue)).toEqual({ moved: 1 })
       await over()
       await sendNumbers(store, queue, 5)

@@ -5,11 +5,11 @@ import { createRequire } from 'node:module'
 
 const { openStore } = createRequire(import.meta.url)('../../dist/src/index.js')
 
-const [url, queue, ledger, dieAfterMs] = process.argv.slice(2)
+const [url, queue, ledger, dieAfterMs, clockOffsetMs] = process.argv.slice(2)
 const file = openSync(ledger, 'a')
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
-const store = await openStore({ url, migrate: false })
+const store = await openStore({ url, migrate: false, clockOffsetMs: () => Number(clockOffsetMs) })
 const worker = store.queues.work(
   queue,
   async ({ body, receiveCount }) => {
