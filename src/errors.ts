@@ -1,74 +1,109 @@
 /**
- * The one error class of recentn and the one table of its codes.
+ * The one error class of recentn, of the library and of its client, and the one table of its codes. Browsers load this
+ * file too: it depends on nothing.
  *
- * A code is a stable word that a program may compare; the message is for people and may change.
- * Which HTTP status a code gets is the business of `http/problem.ts`.
+ * A code is a stable word that a program may compare; the message is for people and may change. What each code means and
+ * what to do about it is in `error-reference.ts`.
  */
 
-/** Every code, with the sentence that titles it. */
-export const ERROR_TITLES = {
-  invalid_input: 'The input is not valid',
-  malformed_json: 'The body is not well-formed JSON',
-  not_found: 'There is no such resource',
-  group_not_found: 'There is no such group',
-  item_not_found: 'There is no such item in the window of the group',
-  policy_not_found: 'There is no such policy',
-  queue_not_found: 'There is no such queue',
-  message_not_found: 'The queue has no such message',
-  queue_in_use: 'Another queue has this one as its dead-letter queue',
-  dead_letter_cycle: 'The dead-letter queues would close a circle',
-  feed_not_found: 'There is no such feed',
-  entry_not_found: 'The feed has no such entry',
-  consumer_not_found: 'The feed has no such consumer',
-  cursor_expired: 'Deletions after the cursor have been removed: start over at 0',
-  method_not_allowed: 'The resource does not know this method',
-  unsupported_media_type: 'The body must be application/json',
-  body_too_large: 'The body is over the limit',
-  unauthorized: 'Credentials are missing or not valid',
-  forbidden: 'This is not allowed',
-  overloaded: 'Too much is in flight',
-  sequence_exhausted: 'The sequence has given out its last number',
-  conflict: 'The transaction met a deadlock or a lock timeout and was rolled back',
-  database_unavailable: 'The database cannot be reached',
-  database_refused: 'The database cannot be used as it is',
-  outcome_unknown: 'The connection was lost while committing; whether the write arrived is not known',
-  schema_missing: 'The database has no recentn tables',
-  schema_outdated: 'The recentn tables are older than this code',
-  schema_too_new: 'The recentn tables are newer than this code',
-  closed: 'The store is closed',
-  draining: 'The server is about to stop',
-  internal: 'Something went wrong inside',
-} as const
+/** What a code says, and the HTTP status that it gets. */
+export interface ErrorKind {
+  readonly title: string
+  readonly status: number
+}
 
-export type ErrorCode = keyof typeof ERROR_TITLES
+/** Every code. `unreachable` and `unexpected_answer` are the client's own; a server never answers them. */
+export const ERRORS = {
+  invalid_input: { status: 400, title: 'The input is not valid' },
+  malformed_json: { status: 400, title: 'The body is not well-formed JSON' },
+  not_found: { status: 404, title: 'There is no such resource' },
+  group_not_found: { status: 404, title: 'There is no such group' },
+  item_not_found: { status: 404, title: 'There is no such item in the window of the group' },
+  policy_not_found: { status: 404, title: 'There is no such policy' },
+  queue_not_found: { status: 404, title: 'There is no such queue' },
+  message_not_found: { status: 404, title: 'The queue has no such message' },
+  queue_in_use: { status: 409, title: 'Another queue has this one as its dead-letter queue' },
+  dead_letter_cycle: { status: 400, title: 'The dead-letter queues would form a cycle' },
+  feed_not_found: { status: 404, title: 'There is no such feed' },
+  entry_not_found: { status: 404, title: 'The feed has no such entry' },
+  consumer_not_found: { status: 404, title: 'The feed has no such consumer' },
+  cursor_expired: { status: 410, title: 'Deletions after the cursor have been removed: start over at 0' },
+  method_not_allowed: { status: 405, title: 'The resource does not know this method' },
+  unsupported_media_type: { status: 415, title: 'The body must be application/json' },
+  body_too_large: { status: 413, title: 'The body is over the limit' },
+  unauthorized: { status: 401, title: 'Credentials are missing or not valid' },
+  forbidden: { status: 403, title: 'This is not allowed' },
+  overloaded: { status: 429, title: 'Too many pending requests: retry later' },
+  sequence_exhausted: { status: 409, title: 'The sequence has given out its last number' },
+  conflict: { status: 503, title: 'The transaction met a deadlock or a lock timeout and was rolled back' },
+  database_unavailable: { status: 503, title: 'The database cannot be reached' },
+  database_refused: { status: 503, title: 'The database cannot be used as it is' },
+  outcome_unknown: {
+    status: 503,
+    title: 'The connection was lost while committing; whether the write arrived is not known',
+  },
+  schema_missing: { status: 503, title: 'The database has no recentn tables' },
+  schema_outdated: { status: 503, title: 'The recentn tables are older than this code' },
+  schema_too_new: { status: 503, title: 'The recentn tables are newer than this code' },
+  closed: { status: 503, title: 'The store is closed' },
+  draining: { status: 503, title: 'The server is about to stop' },
+  internal: { status: 500, title: 'Internal error' },
+  unreachable: { status: 503, title: 'No answer came from the server' },
+  unexpected_answer: { status: 502, title: 'The answer is not one of a recentn server' },
+} as const satisfies Record<string, ErrorKind>
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** The codes that only the client has. */
+export type ClientErrorCode = 'unreachable' | 'unexpected_answer'
 
 /** One fault of an input: where it is (a JSON pointer into the input, or a parameter's name) and what is wrong. */
 export interface Fault {
   /** RFC 6901 pointer into the body or the argument, for example `/items/3/payload`; `''` is the whole. */
-  pointer?: string
+  pointer?: string | undefined
   /** The name of the path or query parameter, in place of `pointer`. */
-  parameter?: string
+  parameter?: string | undefined
   detail: string
 }
 
-/** What every operation of recentn throws. `faults` names every fault of a refused input at once. */
+/** What is known of an error beside its code and its message. */
+export interface ErrorFacts {
+  faults?: readonly Fault[] | undefined
+  cause?: unknown
+  /** Milliseconds after which a retry makes sense. */
+  retryAfterMs?: number | undefined
+  /** The status that came with it; the code's own when left out. */
+  status?: number | undefined
+  requestId?: string | undefined
+}
+
+/**
+ * What every operation of the library and of the client throws. `faults` names every fault of a refused input at once.
+ */
 export class RecentnError extends Error {
   override readonly name = 'RecentnError'
   readonly code: ErrorCode
+  /** The HTTP status that REST answers it with. In the client the status of the answer; 503 where no answer came. */
+  readonly status: number
   readonly faults: readonly Fault[]
-  /** Seconds after which a retry makes sense, where that can be said. */
-  readonly retryAfterSeconds: number | undefined
+  /** Milliseconds after which a retry makes sense; undefined where nobody can say. */
+  readonly retryAfterMs: number | undefined
+  /** Of an error that the client throws: the `X-Request-Id` of the answer, which the server's log has too. */
+  readonly requestId: string | undefined
 
-  constructor(
-    code: ErrorCode,
-    detail?: string,
-    options: { faults?: readonly Fault[]; cause?: unknown; retryAfterSeconds?: number } = {},
-  ) {
-    super(detail ?? ERROR_TITLES[code], options.cause === undefined ? undefined : { cause: options.cause })
+  constructor(code: ErrorCode, detail?: string, facts: ErrorFacts = {}) {
+    super(detail ?? ERRORS[code].title, facts.cause === undefined ? undefined : { cause: facts.cause })
     this.code = code
-    this.faults = options.faults ?? []
-    this.retryAfterSeconds = options.retryAfterSeconds
+    this.faults = facts.faults ?? []
+    this.status = facts.status ?? statusOf(code, this.faults)
+    this.retryAfterMs = facts.retryAfterMs
+    this.requestId = facts.requestId
   }
+}
+
+function statusOf(code: ErrorCode, faults: readonly Fault[]): number {
+  // A queue that the input names, as a dead-letter queue, is a fault of the input.
+  return code === 'queue_not_found' && faults.length > 0 ? 400 : ERRORS[code].status
 }
 
 /** The refusal of an input: `invalid_input` with all of its faults, the first ones in the message. */

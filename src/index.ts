@@ -26,7 +26,7 @@ export {
   Sequence,
   WorkQueue,
 } from './entities'
-export { ERROR_TITLES, type ErrorCode, type Fault, RecentnError } from './errors'
+export { ERRORS, type ErrorCode, type ErrorFacts, type ErrorKind, type Fault, RecentnError } from './errors'
 export type { Access } from './http/access'
 export { createMetrics, type MetricRegistry, type Metrics, type MetricsOptions } from './http/metrics/metrics'
 export { createRouter, type RouterOptions } from './http/router'

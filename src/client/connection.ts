@@ -1,6 +1,6 @@
 /** One connection to a stream of server-sent events: its events until it ends, and the notice that it is dead. */
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
-import { RecentnError } from './errors'
+import { RecentnError } from '../errors'
 import { limitOf } from './signals'
 import { type Transport, unreachable } from './transport'
 

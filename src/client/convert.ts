@@ -2,7 +2,7 @@
  * Between what is on the wire and what the client gives: ids as bigint, times as Date. Where they are is known by the
  * shapes; all else, and so what users put into a payload, is passed on as it is.
  */
-import { invalidInput } from './errors'
+import { invalidInput } from '../errors'
 import { SHAPES, type Shape } from './wire/shapes'
 
 type Fields = Record<string, unknown>
@@ -40,12 +40,12 @@ function fieldsOf(shape: Exclude<Shape, 'bigint' | 'time'>): Readonly<Record<str
 
 export function idText(value: unknown, place: { pointer?: string; parameter?: string }): string {
   if (typeof value === 'bigint' && value >= 0n) return String(value)
-  throw invalidInput({ ...place, detail: 'must be a bigint of at least 0' })
+  throw invalidInput([{ ...place, detail: 'must be a bigint of at least 0' }])
 }
 
 function timeText(value: unknown, pointer: string): string {
   if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString()
-  throw invalidInput({ pointer, detail: 'must be a valid Date' })
+  throw invalidInput([{ pointer, detail: 'must be a valid Date' }])
 }
 
 /** The JSON text of a body. Throws `invalid_input` for what JSON has no form for. */
@@ -53,6 +53,6 @@ export function bodyText(body: unknown): string {
   try {
     return JSON.stringify(body)
   } catch (error) {
-    throw invalidInput({ pointer: '', detail: `can't be written as JSON: ${(error as Error).message}` })
+    throw invalidInput([{ pointer: '', detail: `can't be written as JSON: ${(error as Error).message}` }])
   }
 }

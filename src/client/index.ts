@@ -29,7 +29,7 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-export { type ErrorCode, type Fault, RecentnError } from './errors'
+export { type ClientErrorCode, type ErrorCode, type ErrorFacts, type Fault, RecentnError } from '../errors'
 export type * from './feeds'
 export type * from './groups'
 export type { ClientOptions } from './options'

@@ -1,5 +1,5 @@
 /** What a client is made with. */
-import { type Fault, invalidInput } from './errors'
+import { type Fault, invalidInput } from '../errors'
 
 export interface ClientOptions {
   /**
@@ -38,7 +38,7 @@ export function checkOptions(options: ClientOptions): void {
     const detail = RULES[name as keyof ClientOptions](value)
     return detail === null ? [] : [{ pointer: `/${name}`, detail }]
   })
-  if (faults.length > 0) throw invalidInput(...faults)
+  if (faults.length > 0) throw invalidInput(faults)
 }
 
 const isOneOf = (value: unknown, ...types: string[]) => types.includes(typeof value)

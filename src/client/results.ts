@@ -1,5 +1,5 @@
 /** What the operations have in common in how they are called, and in what is made of their answers. */
-import { type ErrorCode, RecentnError } from './errors'
+import { type ErrorCode, RecentnError } from '../errors'
 import type { CallOptions } from './transport'
 
 /** Null in place of one error, which says that there is no such thing. */

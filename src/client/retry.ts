@@ -2,7 +2,7 @@
  * When a call is made again, and after how long. What may be repeated without harm is repeated whatever went wrong in
  * between. What may not is repeated only after an answer that proves that nothing was done.
  */
-import type { ErrorCode, RecentnError } from './errors'
+import type { ErrorCode, RecentnError } from '../errors'
 
 /**
  * `safe`: doing it twice is as doing it once. `once`: only when nothing was stored. `parts`: done in several transactions
@@ -34,13 +34,13 @@ export function retryDelay(error: RecentnError, repeat: Repeat, attempt: number)
 
 function mayRepeat({ code, status }: RecentnError, repeat: Repeat): boolean {
   if (status === 429) return true
-  if (repeat === 'safe') return code === 'unreachable' || PASSING.includes(status ?? 0)
+  if (repeat === 'safe') return code === 'unreachable' || PASSING.includes(status)
   return repeat === 'once' && status === 503 && NOTHING_STORED.includes(code)
 }
 
 /** Whether it may work later: of a stream, which is begun anew as often as it takes. */
 export function mayPass({ code, status }: RecentnError): boolean {
-  return code === 'unreachable' || status === 500 || PASSING.includes(status ?? 0)
+  return code === 'unreachable' || status === 500 || PASSING.includes(status)
 }
 
 /** Grows by the attempt, and differs from client to client, so that not all come back at once. */

@@ -1,6 +1,6 @@
 /** The target of a request: the names in its path, percent-encoded, and its query. */
+import { invalidInput } from '../errors'
 import { idText } from './convert'
-import { invalidInput } from './errors'
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -13,9 +13,9 @@ export function targetOf(template: string, path: Values, query: Values): string 
 
 function segment(name: string, value: unknown): string {
   const text = name === 'id' ? idText(value, { parameter: name }) : value
-  if (typeof text !== 'string' || text === '') throw invalidInput({ parameter: name, detail: 'must be a name' })
+  if (typeof text !== 'string' || text === '') throw invalidInput([{ parameter: name, detail: 'must be a name' }])
   // A URL loses such a segment, however it is encoded.
-  if (text === '.' || text === '..') throw invalidInput({ parameter: name, detail: 'must be neither "." nor ".."' })
+  if (text === '.' || text === '..') throw invalidInput([{ parameter: name, detail: 'must be neither "." nor ".."' }])
   return encode(name, text)
 }
 
@@ -23,7 +23,7 @@ function encode(name: string, text: string): string {
   try {
     return encodeURIComponent(text)
   } catch {
-    throw invalidInput({ parameter: name, detail: 'must be well-formed Unicode (it has a lone surrogate)' })
+    throw invalidInput([{ parameter: name, detail: 'must be well-formed Unicode (it has a lone surrogate)' }])
   }
 }
 

@@ -1,6 +1,7 @@
 /** Requests and answers: how a call of an operation becomes a fetch, is limited in time, and is made again. */
+import { RecentnError } from '../errors'
 import { bodyText, decoded, encoded } from './convert'
-import { errorOf, RecentnError } from './errors'
+import { errorOf } from './errors'
 import { type ClientOptions, checkOptions } from './options'
 import { type Repeat, retryDelay } from './retry'
 import { type Limit, limitOf, pause, throwIfAborted } from './signals'

@@ -3,9 +3,9 @@
  * together: an item is given once, and none after the last one given is left out without a `reset`.
  */
 import type { EventSourceMessage } from 'eventsource-parser'
+import { invalidInput, RecentnError } from '../errors'
 import { Connection } from './connection'
 import { decoded } from './convert'
-import { invalidInput, RecentnError } from './errors'
 import { backoff, mayPass } from './retry'
 import { pause } from './signals'
 import type { Transport } from './transport'
@@ -69,7 +69,7 @@ class Watch implements GroupWatch {
   constructor(transport: Transport, group: string, options: WatchOptions) {
     const { after, signal, idleMs = IDLE_MS } = options
     if (after !== undefined && typeof after !== 'bigint') {
-      throw invalidInput({ parameter: 'after', detail: 'must be a bigint' })
+      throw invalidInput([{ parameter: 'after', detail: 'must be a bigint' }])
     }
     this.#transport = transport
     this.#group = group

@@ -15,5 +15,5 @@ export class CutOff extends Error {
 
 /** `cause` is what went wrong. */
 export function unknownOutcome(cause: unknown): RecentnError {
-  return new RecentnError('outcome_unknown', undefined, { cause, retryAfterSeconds: 1 })
+  return new RecentnError('outcome_unknown', undefined, { cause, retryAfterMs: 1000 })
 }

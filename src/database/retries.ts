@@ -92,7 +92,7 @@ export async function retried<T>(
 /** The driver's errors that a caller can do something about, as ours; others stay as they are. */
 export function translated(error: unknown, engine: Engine): unknown {
   if (error instanceof RecentnError) return error
-  const options = { cause: error, retryAfterSeconds: 1 }
+  const options = { cause: error, retryAfterMs: 1000 }
   switch (engine.failure(error)) {
     case 'conflict':
       return new RecentnError('conflict', undefined, options)

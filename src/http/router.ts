@@ -4,11 +4,12 @@ import { type Fault, invalidInput, RecentnError } from '../errors'
 import type { Store } from '../store-types'
 import { type Access, type Guard, guardOf } from './access'
 import { type DispatchOptions, handlerOf } from './dispatch'
+import { errorsPage } from './errors-page'
 import { SenderGone } from './input/body'
 import type { Metrics } from './metrics/metrics'
 import { observing, traceOf } from './metrics/traffic'
 import { openApiDocument } from './openapi/document'
-import { isFault, sendProblem, toRecentnError } from './output/problem'
+import { ERRORS_PATH, isFault, sendProblem, toRecentnError } from './output/problem'
 import { giveRequestId } from './request-id'
 import type { Method, Route } from './route'
 import { feedChangeRoutes } from './routes/feed-changes'
@@ -54,7 +55,8 @@ export const storeRoutes: readonly Route[] = [
 
 /**
  * The REST interface as a router: `app.use('/activity', createRouter(store, { access }))`. It serves `/v1/…` and
- * `/openapi.json` below where it is mounted and leaves every other path to the app. It reads bodies itself; one that
+ * `/openapi.json` below where it is mounted, and `/docs/errors`, to which the `type` of each problem leads. It leaves every
+ * other path to the app. It reads bodies itself; one that
  * `express.json()` has parsed before is taken, with the numbers that it rounded.
  *
  * `access` is required: `'anonymous'` lets everyone do everything; `'keys'` wants an API key (`store.keys`) as a bearer
@@ -87,6 +89,7 @@ export function routerOf(store: Store, options: GuardedOptions, routes: readonly
     register(router, path, handlers)
   }
   register(router, '/openapi.json', [['get', documentHandler(options, routes)]])
+  register(router, ERRORS_PATH, [['get', errorsPage()]])
   router.use('/v1', () => {
     throw new RecentnError('not_found')
   })

@@ -79,7 +79,7 @@ export class Receiver {
     if (this.#callers >= MAX_CALLERS) {
       this.#options.onOverload?.()
       const detail = `${this.#callers} receives wait`
-      return Promise.reject(new RecentnError('overloaded', detail, { retryAfterSeconds: 1 }))
+      return Promise.reject(new RecentnError('overloaded', detail, { retryAfterMs: 1000 }))
     }
     const line = this.#lineOf(request)
     return new Promise((resolve, reject) => {

@@ -163,7 +163,7 @@ describe('groups', () => {
   test.each(['', '.', '..', '\ud800'])('may not be named %p, and nothing is asked', async (name) => {
     const asked = jest.fn(fetch)
     const { groups } = createClient({ baseUrl: url, fetch: asked })
-    const refused = { code: 'invalid_input', status: undefined, faults: [{ parameter: 'group' }] }
+    const refused = { code: 'invalid_input', status: 400, requestId: undefined, faults: [{ parameter: 'group' }] }
     await expect(groups.delete(name)).rejects.toMatchObject(refused)
     await expect(groups.append(name)).rejects.toBeInstanceOf(RecentnError)
     expect(asked).not.toHaveBeenCalled()
@@ -283,7 +283,7 @@ describe('a refusal', () => {
   })
 
   test('comes before anything is sent for what has no form on the wire', async () => {
-    const wrong = { code: 'invalid_input', status: undefined }
+    const wrong = { code: 'invalid_input', status: 400, requestId: undefined }
     await expect(client.groups.append('g', { payload: 1n })).rejects.toMatchObject(wrong)
     const item = { group: 'g', occurredAt: new Date(Number.NaN) }
     const faults = [{ pointer: '/items/0/occurredAt', detail: 'must be a valid Date' }]

@@ -177,6 +177,6 @@ describe('attempts', () => {
 
   test('find nobody: unreachable', async () => {
     const { groups } = createClient({ baseUrl: 'http://127.0.0.1:1', retries: 0 })
-    await expect(groups.get('g')).rejects.toMatchObject({ code: 'unreachable', status: undefined })
+    await expect(groups.get('g')).rejects.toMatchObject({ code: 'unreachable', status: 503 })
   })
 })

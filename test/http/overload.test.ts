@@ -33,7 +33,7 @@ function expectOverloaded(answer: Answer): void {
   expect(answer.status).toBe(429)
   expect(answer.headers['content-type']).toBe('application/problem+json')
   expect(answer.headers['retry-after']).toBe('1')
-  expect(answer.json).toMatchObject({ code: 'overloaded', status: 429, type: 'urn:recentn:problem:overloaded' })
+  expect(answer.json).toMatchObject({ code: 'overloaded', status: 429, type: '/docs/errors#overloaded' })
 }
 
 test('a burst beyond the bound of items: as many are stored as answered with 201, the others get 429', async () => {

@@ -19,6 +19,7 @@ export interface GroupReset {
 
 /** Problem details, RFC 9457. */
 export interface Problem {
+  /** The address of what the reference says of the code, relative to the request. */
   type: string
   title: string
   /** 400 to 599. */

@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document, made from the route tables. */
-import { ERROR_TITLES, type ErrorCode } from '../../errors'
+import { ERRORS, type ErrorCode } from '../../errors'
 import type { Parameter, Parameters } from '../input/parameters'
-import { STATUS_OF } from '../output/problem'
+import { problemType } from '../output/problem'
 import type { Operation, Outcome, Route } from '../route'
 import * as example from './examples'
 import { schemas } from './schemas'
@@ -123,7 +123,10 @@ function refusalObjects(route: Route): Json {
   if (route.body) codes.push(...OF_BODIES)
   if (route.method !== 'get') codes.push('outcome_unknown', 'conflict')
   const byStatus = new Map<number, ErrorCode[]>()
-  for (const code of codes) byStatus.set(STATUS_OF[code], [...(byStatus.get(STATUS_OF[code]) ?? []), code])
+  for (const code of codes) {
+    const { status } = ERRORS[code]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+  }
   const objects: Json = {}
   for (const [status, ofStatus] of byStatus) objects[status] = refusalObject(status, ofStatus)
   return objects
@@ -131,14 +134,12 @@ function refusalObjects(route: Route): Json {
 
 function refusalObject(status: number, codes: readonly ErrorCode[]): Json {
   const [code] = codes as [ErrorCode]
-  const title = ERROR_TITLES[code]
+  const { title } = ERRORS[code]
   const value =
-    code === 'invalid_input'
-      ? example.problem
-      : { type: `urn:recentn:problem:${code}`, title, status, detail: title, code }
+    code === 'invalid_input' ? example.problem : { type: problemType(code), title, status, detail: title, code }
   const retryAfter = { 'Retry-After': { description: 'Seconds.', required: true, schema: { type: 'integer' } } }
   return {
-    description: codes.map((each) => `\`${each}\`: ${ERROR_TITLES[each]}.`).join(' '),
+    description: codes.map((each) => `\`${each}\`: ${ERRORS[each].title}.`).join(' '),
     headers: { ...REQUEST_ID, ...((status === 429 || status === 503) && retryAfter) },
     content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' }, example: value } },
   }

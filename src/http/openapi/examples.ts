@@ -76,7 +76,7 @@ export const policy = { prefix: 'article:', ...policySettings }
 export const policyPage = { policies: [policy], nextAfter: null }
 
 export const problem = {
-  type: 'urn:recentn:problem:invalid_input',
+  type: '/docs/errors#invalid_input',
   title: 'The input is not valid',
   status: 400,
   detail: 'limit: must be a whole number from 1 to 10000',

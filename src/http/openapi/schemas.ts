@@ -1,5 +1,5 @@
 /** The component schemas of the OpenAPI document. */
-import { ERROR_TITLES } from '../../errors'
+import { type ClientErrorCode, ERRORS, type ErrorCode } from '../../errors'
 import { MAX_BATCH, MAX_CAPACITY, MAX_NAME_CODE_POINTS, MAX_TTL_SECONDS, MODES } from '../../rules'
 import { feedSchemas } from './feed-schemas'
 import { messageSchemas } from './message-schemas'
@@ -114,16 +114,25 @@ const settings: Record<string, Schema> = {
   PolicyPage: answer({ policies: list(ref('Policy')), nextAfter: orNull({ type: 'string' }) }),
 }
 
+const CLIENT_CODES: Readonly<Record<ClientErrorCode, true>> = { unreachable: true, unexpected_answer: true }
+
+/** What a server may answer. */
+export const SERVER_CODES = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !Object.hasOwn(CLIENT_CODES, code))
+
 const problem: Record<string, Schema> = {
   Problem: {
     type: 'object',
     description: 'Problem details, RFC 9457.',
     properties: {
-      type: { type: 'string', format: 'uri-reference' },
+      type: {
+        type: 'string',
+        format: 'uri-reference',
+        description: 'The address of what the reference says of the code, relative to the request.',
+      },
       title: { type: 'string' },
       status: { type: 'integer', minimum: 400, maximum: 599 },
       detail: { type: 'string' },
-      code: { enum: Object.keys(ERROR_TITLES), description: 'A stable word for programs.' },
+      code: { enum: SERVER_CODES, description: 'A stable word for programs.' },
       errors: {
         type: 'array',
         description: 'Every fault of a refused input.',

@@ -40,7 +40,7 @@ export class EventStreams {
       return
     }
     if (this.#open >= this.#limits.maxStreams) {
-      throw new RecentnError('overloaded', `${this.#open} streams are open`, { retryAfterSeconds: 5 })
+      throw new RecentnError('overloaded', `${this.#open} streams are open`, { retryAfterMs: 5000 })
     }
     this.#open++
     try {

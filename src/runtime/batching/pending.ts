@@ -46,7 +46,7 @@ export class Pending {
     const isRoom = this.#items + items <= maxItems && this.#bytes + bytes <= maxBytes
     if (this.#items > 0 && !isRoom) {
       this.#options.onOverload?.()
-      return new RecentnError('overloaded', `${this.#items} ${what} wait for the database`, { retryAfterSeconds: 1 })
+      return new RecentnError('overloaded', `${this.#items} ${what} wait for the database`, { retryAfterMs: 1000 })
     }
     this.#items += items
     this.#bytes += bytes

@@ -156,7 +156,7 @@ export class WriteBatcher<Request, Result> {
     const isChosen = new Set(chosen)
     const left = calls.filter((call) => !isChosen.has(call))
     // While others are free these are not tried, and yet not kept for ever.
-    const conflict = new RecentnError('conflict', undefined, { retryAfterSeconds: 1 })
+    const conflict = new RecentnError('conflict', undefined, { retryAfterMs: 1000 })
     const isLate = new Set(free.length > 0 ? left.filter((call) => locked.has(call)) : [])
     for (const call of this.#attempts.patient([...isLate], conflict)) isLate.delete(call)
     lane.waiting = [...left.filter((call) => !isLate.has(call)), ...lane.waiting]

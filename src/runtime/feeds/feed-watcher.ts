@@ -53,7 +53,7 @@ export class FeedWatcher {
     if (this.#waiters.size >= MAX_WAITERS) {
       this.#options.onOverload?.()
       const detail = `${this.#waiters.size} calls wait for changes`
-      return Promise.reject(new RecentnError('overloaded', detail, { retryAfterSeconds: 1 }))
+      return Promise.reject(new RecentnError('overloaded', detail, { retryAfterMs: 1000 }))
     }
     return new Promise((resolve) => {
       const wake = () => {

@@ -56,7 +56,7 @@ function answer(response: http.ServerResponse, { status, code, retryAfter }: Ans
     response.writeHead(status, { 'Content-Type': 'text/html' }).end('<h1>a proxy</h1>')
     return
   }
-  const problem = { type: `urn:recentn:problem:${code}`, title: code, status, detail: code, code }
+  const problem = { type: `/docs/errors#${code}`, title: code, status, detail: code, code }
   response.writeHead(status, { 'Content-Type': 'application/problem+json' }).end(JSON.stringify(problem))
 }
 

@@ -164,7 +164,7 @@ export function describeMergedReads(context: Context): void {
       const outcomes = await Promise.allSettled(Array.from({ length: 1100 }, call))
       const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
       expect(refused).toHaveLength(100)
-      for (const error of refused) expect(error).toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 })
+      for (const error of refused) expect(error).toMatchObject({ code: 'overloaded', retryAfterMs: 1000 })
       expect((await call()).total).toBe(3n)
     })
 

@@ -3,7 +3,7 @@
 import type { RequestListener } from 'node:http'
 import http from 'node:http'
 import net from 'node:net'
-import { statusOf, toRecentnError } from '../../../src/http/output/problem'
+import { toRecentnError } from '../../../src/http/output/problem'
 import { createApp } from '../../../src/http/process/app'
 import { listen } from '../../../src/http/process/listen'
 import { messagesOf } from '../../../src/http/process/messages'
@@ -140,7 +140,7 @@ export async function startApp(
 ): Promise<Client & { store: Store }> {
   const store = await memoryStore()
   const onError = (error: unknown) => {
-    if (statusOf(toRecentnError(error)) === 500) errors.push(error)
+    if (toRecentnError(error).status === 500) errors.push(error)
   }
   const app = createApp(store, { allowAnonymous: false, ...options, onError })
   return { ...clientOf(await serving(app, messagesOf(app))), store }
