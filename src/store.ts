@@ -10,6 +10,7 @@ import { Gate, isInsideTransaction } from './database/gate'
 import { migrate, requireSchema, schemaVersion } from './database/migrate'
 import { attach, engineOf, recognise } from './database/session'
 import { describeTable } from './database/table'
+import { tablesOf } from './database/tables'
 import { Database, sessionWithin } from './database/transaction'
 import { DEFAULT_TOMBSTONE_SECONDS } from './feed-rules'
 import { type FeedOptions, FeedRepository } from './repositories/feeds/repository'
@@ -135,7 +136,11 @@ class BoundStore implements Store {
   }
 
   within(transaction: EntityManager | QueryRunner): Transaction {
-    const session = sessionWithin(transaction, this.#engine, this.#options.clockOffsetMs)
+    const session = sessionWithin(transaction, {
+      engine: this.#engine,
+      tables: this.#base.database.tables,
+      clockOffsetMs: this.#options.clockOffsetMs,
+    })
     const manager = 'startTransaction' in transaction ? transaction.manager : transaction
     const { followed } = this.feeds
     return { ...within(session, this.#policies.forTransaction(), { followed }), manager }
@@ -219,6 +224,7 @@ export async function openStore(options: OpenOptions): Promise<Store> {
   try {
     const database = new Database({
       engine: await recognise(dataSource),
+      tables: tablesOf(options.tablePrefix),
       gate,
       clockOffsetMs,
       createRunner: () => dataSource.createQueryRunner(),
@@ -243,7 +249,7 @@ export async function openStore(options: OpenOptions): Promise<Store> {
  */
 export async function attachStore(dataSource: DataSource, options: StoreOptions = {}): Promise<Store> {
   checkOptions(options)
-  const attached = await attach(dataSource, options.clockOffsetMs)
+  const attached = await attach(dataSource, options)
   try {
     requireSchema(await schemaVersion(attached.database))
   } catch (error) {

@@ -4,6 +4,7 @@
  */
 import type { EntityManager } from 'typeorm'
 import type { RowFacts } from './row-facts'
+import type { Tables } from './tables'
 
 export type Row = Record<string, unknown>
 export type Parameter = string | number | bigint | null
@@ -89,6 +90,7 @@ export interface Engine {
 /** Runs statements outside of any transaction of ours. */
 export interface Reader {
   readonly engine: Engine
+  readonly tables: Tables
   /** SQL of the time that decides, tests may have moved it. */
   readonly now: string
   rows(sql: string, parameters?: readonly Parameter[]): Promise<Row[]>
@@ -129,6 +131,7 @@ export interface WriteOptions {
 
 /** Where a repository's statements go: a database with its own transactions, or one transaction of somebody. */
 export interface Session {
+  readonly tables: Tables
   read<T>(work: (reader: Reader) => Promise<T>): Promise<T>
   write<T>(work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>
   /**

@@ -8,6 +8,7 @@
 import type { QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import type { Engine, Parameter, Ran, Reader, Row, Statements, Tx } from './engine'
+import type { Tables } from './tables'
 
 export interface Life {
   /** False from the moment at which the transaction is to end. */
@@ -98,9 +99,17 @@ function depthOf(runner: QueryRunner): { transactionDepth: number } {
   return runner as unknown as { transactionDepth: number }
 }
 
-export function readerOn(runner: QueryRunner, engine: Engine, clockOffsetMs?: () => number): Reader {
+/** What statements of ours are made for. */
+export interface Setting {
+  engine: Engine
+  tables: Tables
+  clockOffsetMs?: () => number
+}
+
+export function readerOn(runner: QueryRunner, { engine, tables, clockOffsetMs }: Setting): Reader {
   return {
     engine,
+    tables,
     get now() {
       const offset = Math.trunc(clockOffsetMs?.() ?? 0)
       return offset === 0 ? engine.nowMs : `(${engine.nowMs} + ${offset})`
@@ -115,11 +124,11 @@ export function readerOn(runner: QueryRunner, engine: Engine, clockOffsetMs?: ()
 /** Statements outside of any transaction; `before` runs before each. */
 export function statementsOn(
   runner: QueryRunner,
-  engine: Engine,
-  clockOffsetMs?: () => number,
+  setting: Setting,
   before: () => Promise<unknown> = async () => {},
 ): Statements {
-  const reader = readerOn(runner, engine, clockOffsetMs)
+  const reader = readerOn(runner, setting)
+  const { engine, tables } = setting
   const execute = async (sql: string, parameters: readonly Parameter[] = []) => {
     await before()
     const [bound, left] = engine.bound(sql, parameters)
@@ -127,6 +136,7 @@ export function statementsOn(
   }
   return {
     engine,
+    tables,
     separate: true,
     get now() {
       return reader.now
@@ -145,11 +155,11 @@ function ranOf(result: { affected?: number; raw?: unknown } | undefined): Ran {
 }
 
 /** A `Tx` ends with its transaction: what is still called on it then would run outside of any. */
-export function txOn(runner: QueryRunner, engine: Engine, isOpen: () => boolean, clockOffsetMs?: () => number): Tx {
+export function txOn(runner: QueryRunner, setting: Setting, isOpen: () => boolean): Tx {
   const requireOpen = async () => {
     if (!isOpen()) throw new RecentnError('closed', 'The transaction is over')
   }
-  const statements = statementsOn(runner, engine, clockOffsetMs, requireOpen)
+  const statements = statementsOn(runner, setting, requireOpen)
   const tx = {
     ...statements,
     separate: false,

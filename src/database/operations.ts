@@ -41,6 +41,7 @@ export function sessionIn(tx: Tx, runner: QueryRunner, told: (error: unknown) =>
     throw told(error)
   }
   const session: Session = {
+    tables: tx.tables,
     read: (work) => inTurn(runner, () => work(tx)).catch(tell),
     write: (work) => inTurn(runner, () => allOrNothing(tx, work)).catch(tell),
     separately: (work) => inTurn(runner, () => allOrNothing(tx, work)).catch(tell),

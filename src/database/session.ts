@@ -10,6 +10,7 @@ import { Gate, gatedRunners } from './gate'
 import { commonEngine, mariadbEngine, mysqlEngine } from './mysql'
 import { translated } from './retries'
 import { sqliteEngine } from './sqlite'
+import { tablesOf } from './tables'
 import { Database, sessionWithin } from './transaction'
 
 /** What the servers behind DataSources said that they are. */
@@ -51,10 +52,13 @@ export interface Attached {
  * a connection of its own, with the same entities, so that the user's open transaction and ours never mix. SQLite in
  * memory: through the user's only connection, where the user's own transactions must go through the store's.
  */
-export async function attach(user: DataSource, clockOffsetMs?: () => number): Promise<Attached> {
+export async function attach(
+  user: DataSource,
+  { tablePrefix, clockOffsetMs }: { tablePrefix?: string; clockOffsetMs?: () => number } = {},
+): Promise<Attached> {
   const engine = await recognise(user)
   const gate = gateOf(user)
-  const options = { engine, gate, clockOffsetMs }
+  const options = { engine, tables: tablesOf(tablePrefix), gate, clockOffsetMs }
   if (user.options.type !== 'better-sqlite3') {
     await requireAutocommit(user)
     const database = new Database({
@@ -126,12 +130,14 @@ export function sessionOf(source: DataSource | EntityManager | QueryRunner | Ses
   // Not instanceof: the user's TypeORM may be another copy of it.
   if (InstanceChecker.isDataSource(source)) return new LazySession(source)
   const { dataSource } = source as EntityManager | QueryRunner
-  return sessionWithin(source as EntityManager | QueryRunner, engineOf(dataSource))
+  return sessionWithin(source as EntityManager | QueryRunner, { engine: engineOf(dataSource), tables: tablesOf() })
 }
 
 /** Attaches at the first use, because a constructor can't wait, and anew when the DataSource was opened anew. */
 class LazySession implements Session {
   static readonly #known = new WeakMap<DataSource, { connection: unknown; attached: Promise<Attached> }>()
+
+  readonly tables = tablesOf()
 
   constructor(readonly source: DataSource) {}
 

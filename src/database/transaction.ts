@@ -12,22 +12,22 @@ import { CutOff, unknownOutcome } from './cut-off'
 import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
 import type { Gate } from './gate'
-import { commit, dropLost, type Life, readerOn, rollBack, statementsOn, txOn, watch } from './life'
+import { commit, dropLost, type Life, readerOn, rollBack, type Setting, statementsOn, txOn, watch } from './life'
 import { sessionIn, settled } from './operations'
 import { OUTCOME_MS, pause, retried, Trail, translated } from './retries'
+import type { Tables } from './tables'
 
-export interface DatabaseOptions {
-  engine: Engine
+export interface DatabaseOptions extends Setting {
   /** Gives a query runner of its own to each caller. */
   createRunner: () => QueryRunner
   /** Set where the connections are not ours, so that they may stand at another isolation level. */
   setIsolation?: boolean
   gate?: Gate
-  clockOffsetMs?: () => number
 }
 
 export class Database implements Session {
   readonly engine: Engine
+  readonly tables: Tables
   readonly counts: DatabaseCounts
   readonly #options: DatabaseOptions
   /** SQLite's; the servers have a connection for each caller. */
@@ -40,6 +40,7 @@ export class Database implements Session {
     this.#options = options
     this.#gate = options.engine.family === 'sqlite' ? (options.gate ?? null) : null
     this.engine = options.engine
+    this.tables = options.tables
     this.counts = this.#gate?.counts ?? new DatabaseCounts()
   }
 
@@ -56,7 +57,7 @@ export class Database implements Session {
     return retried(this, async () => {
       const runner = this.#options.createRunner()
       try {
-        return await work(readerOn(runner, this.engine, this.#options.clockOffsetMs))
+        return await work(readerOn(runner, this.#options))
       } finally {
         await runner.release()
       }
@@ -102,7 +103,7 @@ export class Database implements Session {
       try {
         // First, so that a statement that fails has been sent.
         await runner.connect()
-        const statements = statementsOn(runner, this.engine, this.#options.clockOffsetMs)
+        const statements = statementsOn(runner, this.#options)
         return await work(trail.follow(statements, before))
       } catch (error) {
         dropLost(runner, this.engine, error)
@@ -116,6 +117,7 @@ export class Database implements Session {
   /** Counts as one operation: what it still has to read and write when the store closes is let through. */
   whole<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const inner: Session = {
+      tables: this.tables,
       read: (reading) => this.#read(reading),
       write: (writing, options) => this.#write(writing, options),
       separately: (separate, options) => this.#separately(separate, options),
@@ -152,7 +154,7 @@ export class Database implements Session {
       await runner.startTransaction(this.#options.setIsolation ? 'READ COMMITTED' : undefined)
       const alive = watch(runner, this.engine)
       life = alive
-      const tx = txOn(runner, this.engine, () => alive.open, this.#options.clockOffsetMs)
+      const tx = txOn(runner, this.#options, () => alive.open)
       const session = sessionIn(tx, runner, (error) => error)
       const run = () => work(tx, session)
       result = await (this.#gate ? this.#gate.guard(run) : run())
@@ -189,15 +191,11 @@ export class Database implements Session {
 }
 
 /** A session inside a transaction that somebody else began and will end. Nothing is retried: it throws `conflict`. */
-export function sessionWithin(
-  transaction: EntityManager | QueryRunner,
-  engine: Engine,
-  clockOffsetMs?: () => number,
-): Session {
+export function sessionWithin(transaction: EntityManager | QueryRunner, setting: Setting): Session {
   const runner = 'startTransaction' in transaction ? transaction : transaction.queryRunner
   if (!runner?.isTransactionActive) {
     throw new RecentnError('invalid_input', 'The EntityManager or QueryRunner has no open transaction')
   }
-  const tx = txOn(runner, engine, () => runner.isTransactionActive, clockOffsetMs)
-  return sessionIn(tx, runner, (error) => translated(error, engine))
+  const tx = txOn(runner, setting, () => runner.isTransactionActive)
+  return sessionIn(tx, runner, (error) => translated(error, setting.engine))
 }

@@ -16,7 +16,7 @@ export interface HeldFeed {
 /** Null when there is none. */
 export async function holdFeed(tx: Tx, feed: string, lock = tx.engine.forShare): Promise<HeldFeed | null> {
   const [row] = await tx.rows(
-    `SELECT ${tx.engine.bigint('id')} AS id, followed_table, ${tx.now} AS now_ms FROM recentn_feeds WHERE feed = ?${lock}`,
+    `SELECT ${tx.engine.bigint('id')} AS id, followed_table, ${tx.now} AS now_ms FROM ${tx.tables.feeds} WHERE feed = ?${lock}`,
     [feed],
   )
   if (!row) return null
@@ -64,13 +64,13 @@ export async function writeEntries(tx: Tx, writes: readonly EntryWrite[], nowMs:
   }
 }
 
-const writeSql = ({ engine }: Pick<Tx, 'engine'>, values: string) => {
+const writeSql = ({ engine, tables }: Pick<Tx, 'engine' | 'tables'>, values: string) => {
   const { proposed } = engine
   const taken = ['deleted', 'updated_at_ms', 'value'].map((column) => `${column} = ${proposed(column)}`)
   return (
-    'INSERT INTO recentn_feed_entries (feed_id, entry_key, sync_id, version, deleted, updated_at_ms, unpublished_since_ms, value) ' +
+    `INSERT INTO ${tables.feedEntries} (feed_id, entry_key, sync_id, version, deleted, updated_at_ms, unpublished_since_ms, value) ` +
     `VALUES ${values} ${engine.onDuplicate('feed_id, entry_key')} ${waitingSince(proposed('unpublished_since_ms'))}, ` +
-    `version = recentn_feed_entries.version + ${proposed('version')}, ${taken.join(', ')}, sync_id = 0`
+    `version = ${tables.feedEntries}.version + ${proposed('version')}, ${taken.join(', ')}, sync_id = 0`
   )
 }
 
@@ -94,7 +94,7 @@ export async function noteTombstones(tx: Tx, feedId: bigint, keys: readonly stri
   for (const chunk of chunksOf(keys, MAX_KEYS)) {
     const rows = chunk.map((key) => [nowMs, feedId, key])
     const { sql, parameters } = engine.upsert(
-      'recentn_feed_tombstones',
+      tx.tables.feedTombstones,
       'deleted_at_ms, feed_id, entry_key',
       ['deleted_at_ms', 'feed_id', 'entry_key'],
       ['feed_id'],

@@ -10,7 +10,7 @@ export type SequenceKind = 'feed' | 'user'
 export async function makeSequence(tx: Tx, kind: SequenceKind, name: string): Promise<void> {
   const { sql, parameters } = tx.engine.values([[kind, name, 0n, 0n]])
   await tx.run(
-    `INSERT INTO recentn_sequences (kind, sequence_name, value, horizon) VALUES ${sql} ` +
+    `INSERT INTO ${tx.tables.sequences} (kind, sequence_name, value, horizon) VALUES ${sql} ` +
       `${tx.engine.onDuplicate('kind, sequence_name')} horizon = horizon`,
     parameters,
   )
@@ -30,7 +30,7 @@ export async function readSequence(
 ): Promise<SequenceRow | null> {
   const { bigint } = reader.engine
   const [row] = await reader.rows(
-    `SELECT ${bigint('value')} AS value, ${bigint('horizon')} AS horizon FROM recentn_sequences WHERE kind = ? AND sequence_name = ?${lock}`,
+    `SELECT ${bigint('value')} AS value, ${bigint('horizon')} AS horizon FROM ${reader.tables.sequences} WHERE kind = ? AND sequence_name = ?${lock}`,
     [kind, name],
   )
   return row ? { value: BigInt(row.value as string), horizon: BigInt(row.horizon as string) } : null
@@ -44,7 +44,7 @@ export async function setSequence(
   row: Pick<SequenceRow, 'value'> & Partial<SequenceRow>,
 ): Promise<void> {
   const sets = Object.keys(row).map((column) => `${column} = ?`)
-  await tx.run(`UPDATE recentn_sequences SET ${sets.join(', ')} WHERE kind = ? AND sequence_name = ?`, [
+  await tx.run(`UPDATE ${tx.tables.sequences} SET ${sets.join(', ')} WHERE kind = ? AND sequence_name = ?`, [
     ...Object.values(row),
     kind,
     name,

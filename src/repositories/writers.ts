@@ -28,9 +28,9 @@ export class Writer {
 }
 
 /** The statement that leaves the mark. The row is nobody else's, so that it never waits. */
-export function markSql({ engine, now }: Tx, { name, batch }: Writer): string {
+export function markSql({ engine, tables, now }: Tx, { name, batch }: Writer): string {
   return (
-    `INSERT INTO recentn_writers (writer, batch, seen_at_ms) VALUES ('${name}', ${batch}, ${now}) ` +
+    `INSERT INTO ${tables.writers} (writer, batch, seen_at_ms) VALUES ('${name}', ${batch}, ${now}) ` +
     `${engine.onDuplicate('writer')} batch = ${engine.proposed('batch')}, seen_at_ms = ${engine.proposed('seen_at_ms')}`
   )
 }
@@ -43,7 +43,7 @@ export async function leaveMark(tx: Tx, writer: Writer): Promise<void> {
 /** Whether the writer's last batch is there. Waits until the transaction that it ran in has ended. */
 export async function hasArrived(tx: Tx, { name, batch }: Writer): Promise<boolean> {
   const [row] = await tx.rows(
-    `SELECT ${tx.engine.bigint('batch')} AS batch FROM recentn_writers WHERE writer = ?${tx.engine.forUpdate}`,
+    `SELECT ${tx.engine.bigint('batch')} AS batch FROM ${tx.tables.writers} WHERE writer = ?${tx.engine.forUpdate}`,
     [name],
   )
   return row !== undefined && BigInt(row.batch as string) === batch
@@ -52,11 +52,11 @@ export async function hasArrived(tx: Tx, { name, batch }: Writer): Promise<boole
 /** Removes the rows of writers that are done. */
 export async function forgetWriters(session: Session, writers: readonly Writer[]): Promise<void> {
   for (const { name } of writers) {
-    await session.write((tx) => tx.run('DELETE FROM recentn_writers WHERE writer = ?', [name]))
+    await session.write((tx) => tx.run(`DELETE FROM ${tx.tables.writers} WHERE writer = ?`, [name]))
   }
 }
 
 /** Removes the rows of writers that were not heard of for a day. */
 export async function sweepWriters(session: Session): Promise<void> {
-  await session.write((tx) => tx.run(`DELETE FROM recentn_writers WHERE seen_at_ms < ${tx.now} - ${KEPT_MS}`))
+  await session.write((tx) => tx.run(`DELETE FROM ${tx.tables.writers} WHERE seen_at_ms < ${tx.now} - ${KEPT_MS}`))
 }

@@ -10,7 +10,7 @@ import type { Reader } from '../../database/engine'
 import { readSequence } from '../sequence-rows'
 import { type Cursor, numberOf, requireFresh } from './cursors'
 import { type FollowedTable, keysWithRow, rowsAfter } from './followed'
-import { FEED, type FeedHead, HEAD_TABLES, headColumns, headOf, readHead, requireOwnEntries } from './heads'
+import { FEED, type FeedHead, headColumns, headOf, headTables, readHead, requireOwnEntries } from './heads'
 import { changeColumns, changeOf, type RawChange, rawChangeOf } from './rows'
 import type { Changes, ChangesOptions } from './types'
 
@@ -28,9 +28,9 @@ export interface Reading extends Changes {
 }
 
 /** Along the index recentn_feed_entries_sync (feed_id, sync_id, …). The feed and its sequence are one row each. */
-export const changesSql = (reader: Pick<Reader, 'engine'>, limit: number, only = '') =>
-  `SELECT ${headColumns(reader)}, ${changeColumns(reader.engine)} FROM ${HEAD_TABLES} ` +
-  `JOIN recentn_feed_entries e${reader.engine.useIndex('recentn_feed_entries_sync')} ON e.feed_id = f.id ` +
+export const changesSql = (reader: Pick<Reader, 'engine' | 'tables'>, limit: number, only = '') =>
+  `SELECT ${headColumns(reader)}, ${changeColumns(reader.engine)} FROM ${headTables(reader)} ` +
+  `JOIN ${reader.tables.feedEntries} e${reader.engine.useIndex(reader.tables.index.entriesSync)} ON e.feed_id = f.id ` +
   `WHERE f.feed = ? AND e.sync_id > ?${only} ORDER BY e.sync_id LIMIT ${limit}`
 
 /** Rows of the first statement where values must not be too large together. */

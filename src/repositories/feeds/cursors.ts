@@ -63,7 +63,7 @@ function storedOf(row: Row): StoredConsumer {
 /** Where the consumer stands; at the start when it is not known. */
 export async function readCursor(reader: Reader, feed: string, consumer: string): Promise<Cursor> {
   const [row] = await reader.rows(
-    `SELECT ${columns(reader.engine)} FROM recentn_feeds f JOIN recentn_feed_consumers c ON c.feed_id = f.id WHERE f.feed = ? AND c.consumer = ?`,
+    `SELECT ${columns(reader.engine)} FROM ${reader.tables.feeds} f JOIN ${reader.tables.feedConsumers} c ON c.feed_id = f.id WHERE f.feed = ? AND c.consumer = ?`,
     [feed, consumer],
   )
   return row ? storedOf(row).cursor : START
@@ -81,7 +81,7 @@ function consumerOf({ consumer, cursor }: StoredConsumer, head: Pick<FeedHead, '
 /** The first consumers of a feed, by name. */
 export async function listConsumers(reader: Reader, head: FeedHead, limit: number): Promise<Consumer[]> {
   const rows = await reader.rows(
-    `SELECT ${columns(reader.engine)} FROM recentn_feed_consumers c WHERE c.feed_id = ? ORDER BY c.consumer LIMIT ${limit}`,
+    `SELECT ${columns(reader.engine)} FROM ${reader.tables.feedConsumers} c WHERE c.feed_id = ? ORDER BY c.consumer LIMIT ${limit}`,
     [head.id],
   )
   return rows.map((row) => consumerOf(storedOf(row), head))
@@ -105,12 +105,12 @@ export async function putConsumer(
   const { id } = await holdOrBegin(tx, feed)
   // Made first, so that there is a row to lock; whoever makes it at the same time is waited for.
   await tx.run(
-    `INSERT INTO recentn_feed_consumers (feed_id, consumer, cursor_id, knows_horizon, updated_at_ms) VALUES (?, ?, 0, 0, ${now}) ` +
+    `INSERT INTO ${tx.tables.feedConsumers} (feed_id, consumer, cursor_id, knows_horizon, updated_at_ms) VALUES (?, ?, 0, 0, ${now}) ` +
       `${engine.onDuplicate('feed_id, consumer')} cursor_id = cursor_id`,
     [id, consumer],
   )
   const [row] = await tx.rows(
-    `SELECT ${columns(engine)} FROM recentn_feed_consumers c WHERE c.feed_id = ? AND c.consumer = ?${engine.forUpdate}`,
+    `SELECT ${columns(engine)} FROM ${tx.tables.feedConsumers} c WHERE c.feed_id = ? AND c.consumer = ?${engine.forUpdate}`,
     [id, consumer],
   )
   const before = storedOf(row as Row).cursor
@@ -126,17 +126,17 @@ export async function putConsumer(
   // As it was given: what its holder has read may be from before removals that others know of.
   const cursor = isMoved ? asked : before
   await tx.run(
-    `UPDATE recentn_feed_consumers SET cursor_id = ?, knows_horizon = ?, updated_at_ms = ${now} WHERE feed_id = ? AND consumer = ?`,
+    `UPDATE ${tx.tables.feedConsumers} SET cursor_id = ?, knows_horizon = ?, updated_at_ms = ${now} WHERE feed_id = ? AND consumer = ?`,
     [cursor.syncId, cursor.knows, id, consumer],
   )
   return consumerOf({ consumer, cursor }, head)
 }
 
 export async function deleteConsumer(tx: Tx, feed: string, consumer: string): Promise<boolean> {
-  const [row] = await tx.rows(`SELECT ${tx.engine.bigint('id')} AS id FROM recentn_feeds WHERE feed = ?`, [feed])
+  const [row] = await tx.rows(`SELECT ${tx.engine.bigint('id')} AS id FROM ${tx.tables.feeds} WHERE feed = ?`, [feed])
   if (!row) return false
   return (
-    (await tx.run('DELETE FROM recentn_feed_consumers WHERE feed_id = ? AND consumer = ?', [
+    (await tx.run(`DELETE FROM ${tx.tables.feedConsumers} WHERE feed_id = ? AND consumer = ?`, [
       row.id as string,
       consumer,
     ])) > 0

@@ -9,6 +9,7 @@
 import { type Engine, placeholders, type Reader, type Row } from '../../database/engine'
 import type { Table } from '../../database/table'
 import type { TableColumn } from '../../database/table-parts'
+import type { Tables } from '../../database/tables'
 import { type Fault, invalidInput, RecentnError } from '../../errors'
 import { RECENT_GROUPS } from '../../feed-rules'
 import { JsonText, jsonFault } from '../../json'
@@ -118,28 +119,28 @@ export async function keysWithRow(
 }
 
 /** The groups of recent items as a feed: each with its total. */
-export const recentGroups: FollowedTable = {
+export const recentGroups = (tables: Tables): FollowedTable => ({
   feed: RECENT_GROUPS,
   source: {
     feed: RECENT_GROUPS,
-    table: 'recentn_groups',
+    table: tables.groups,
     keys: ['group_key'],
     sync: 'sync_id',
     none: 'IS NULL',
     kept: [],
     where: '',
     parameters: [],
-    index: 'recentn_groups_sync',
+    index: tables.index.groupsSync,
     order: ['group_key'],
   },
   key: 'group_key',
   keyText: () => 'group_key',
   comparable: (keys) => [...keys],
   // A total may be beyond what a driver's number holds.
-  columns: "CONCAT(recentn_groups.last_id, '') AS last_id",
+  columns: `CONCAT(${tables.groups}.last_id, '') AS last_id`,
   textOf: ({ last_id }) => `{"total":"${BigInt(last_id as string) + 1n}"}`,
   versionOf: () => null,
-}
+})
 
 /** A table of the user's as a feed. Throws `invalid_input` that names every fault. */
 export function followedTable(table: Table, options: FollowOptions): FollowedTable {

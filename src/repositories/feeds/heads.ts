@@ -25,7 +25,8 @@ export interface FeedHead {
 export const FEED = 'feed'
 
 /** SQL: a feed in table `f` and its sequence in table `s`. */
-export const HEAD_TABLES = `recentn_feeds f JOIN recentn_sequences s ON s.kind = '${FEED}' AND s.sequence_name = f.feed`
+export const headTables = ({ tables }: Pick<Reader, 'tables'>) =>
+  `${tables.feeds} f JOIN ${tables.sequences} s ON s.kind = '${FEED}' AND s.sequence_name = f.feed`
 
 export function headColumns({ engine }: Pick<Reader, 'engine'>): string {
   const { bigint } = engine
@@ -43,7 +44,7 @@ export function headOf(row: Row): FeedHead {
 }
 
 export async function readHead(reader: Reader, feed: string): Promise<FeedHead | null> {
-  const [row] = await reader.rows(`SELECT ${headColumns(reader)} FROM ${HEAD_TABLES} WHERE f.feed = ?`, [feed])
+  const [row] = await reader.rows(`SELECT ${headColumns(reader)} FROM ${headTables(reader)} WHERE f.feed = ?`, [feed])
   return row ? headOf(row) : null
 }
 
@@ -54,7 +55,7 @@ export async function lastSyncIds(reader: Reader, feeds: readonly string[]): Pro
   const values = new Map<string, bigint>()
   for (const names of chunksOf(feeds, MAX_NAMES)) {
     const rows = await reader.rows(
-      `SELECT sequence_name, ${reader.engine.bigint('value')} AS value FROM recentn_sequences WHERE kind = '${FEED}' ` +
+      `SELECT sequence_name, ${reader.engine.bigint('value')} AS value FROM ${reader.tables.sequences} WHERE kind = '${FEED}' ` +
         `AND sequence_name IN (${placeholders(names.length)})`,
       names,
     )
@@ -72,7 +73,7 @@ export async function holdOrBegin(tx: Tx, feed: string): Promise<HeldFeed> {
   const held = await holdFeed(tx, feed)
   if (held !== null) return held
   await tx.run(
-    `INSERT INTO recentn_feeds (feed, created_at_ms) VALUES (?, ${tx.now}) ${tx.engine.onDuplicate('feed')} created_at_ms = created_at_ms`,
+    `INSERT INTO ${tx.tables.feeds} (feed, created_at_ms) VALUES (?, ${tx.now}) ${tx.engine.onDuplicate('feed')} created_at_ms = created_at_ms`,
     [feed],
   )
   await makeSequence(tx, FEED, feed)
@@ -84,7 +85,7 @@ export async function holdOrBegin(tx: Tx, feed: string): Promise<HeldFeed> {
  */
 export async function beginFollowed(tx: Tx, feed: string, table: string, greatest: bigint): Promise<void> {
   const { id } = await holdOrBegin(tx, feed)
-  await tx.run('UPDATE recentn_feeds SET followed_table = ? WHERE id = ?', [table, id])
+  await tx.run(`UPDATE ${tx.tables.feeds} SET followed_table = ? WHERE id = ?`, [table, id])
   const row = (await readSequence(tx, FEED, feed, tx.engine.forUpdate)) as SequenceRow
   if (row.value < greatest) await setSequence(tx, FEED, feed, { value: greatest })
 }
@@ -104,9 +105,9 @@ export async function dropFeed(tx: Tx, feed: string, skip = false): Promise<bool
   const held = await holdFeed(tx, feed, skip ? tx.engine.forUpdateSkipLocked : tx.engine.forUpdate)
   if (held === null && skip && (await holdFeed(tx, feed, '')) !== null) return null
   if (held === null) return false
-  await tx.run('INSERT INTO recentn_feed_drops (feed_id) VALUES (?)', [held.id])
-  await tx.run('DELETE FROM recentn_feed_consumers WHERE feed_id = ?', [held.id])
-  await tx.run('DELETE FROM recentn_feeds WHERE id = ?', [held.id])
+  await tx.run(`INSERT INTO ${tx.tables.feedDrops} (feed_id) VALUES (?)`, [held.id])
+  await tx.run(`DELETE FROM ${tx.tables.feedConsumers} WHERE feed_id = ?`, [held.id])
+  await tx.run(`DELETE FROM ${tx.tables.feeds} WHERE id = ?`, [held.id])
   const { value } = (await readSequence(tx, FEED, feed, tx.engine.forUpdate)) as SequenceRow
   // One number is left out, so that a cursor at the last one is behind the horizon too.
   if (value > 0n) await setSequence(tx, FEED, feed, { value: value + 1n, horizon: value + 1n })

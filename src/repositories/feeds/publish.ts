@@ -135,21 +135,21 @@ async function placeOf(
 }
 
 /** SQL: the feeds whose own table has rows without number. */
-export const pendingFeedsSql = ({ engine }: Pick<Reader, 'engine'>) =>
-  `SELECT ${engine.bigint('f.id')} AS id, f.feed AS feed FROM recentn_feeds f WHERE EXISTS (SELECT 1 FROM recentn_feed_entries e` +
-  `${engine.useIndex('recentn_feed_entries_sync')} WHERE e.feed_id = f.id AND e.sync_id = 0)`
+export const pendingFeedsSql = ({ engine, tables }: Pick<Reader, 'engine' | 'tables'>) =>
+  `SELECT ${engine.bigint('f.id')} AS id, f.feed AS feed FROM ${tables.feeds} f WHERE EXISTS (SELECT 1 FROM ${tables.feedEntries} e` +
+  `${engine.useIndex(tables.index.entriesSync)} WHERE e.feed_id = f.id AND e.sync_id = 0)`
 
-export function entriesSource(feed: string, id: bigint): Source {
+export function entriesSource({ tables }: Pick<Session, 'tables'>, feed: string, id: bigint): Source {
   return {
     feed,
-    table: 'recentn_feed_entries',
+    table: tables.feedEntries,
     keys: ['feed_id', 'entry_key'],
     sync: 'sync_id',
     none: '= 0',
     kept: [],
     where: 'feed_id = ? AND ',
     parameters: [id],
-    index: 'recentn_feed_entries_sync',
+    index: tables.index.entriesSync,
     order: ['unpublished_since_ms', 'deleted', 'entry_key'],
   }
 }
@@ -162,7 +162,7 @@ export function pendingSources(reader: Reader, feeds: ReadonlySet<string> | null
 /** The feeds that have something to number in their own table. */
 async function pendingFeeds(reader: Reader): Promise<Source[]> {
   const rows = await reader.rows(pendingFeedsSql(reader))
-  return rows.map(({ id, feed }) => entriesSource(feed as string, BigInt(id as string)))
+  return rows.map(({ id, feed }) => entriesSource(reader, feed as string, BigInt(id as string)))
 }
 
 /** Names of one list: a longer one may turn into a scan. */
@@ -172,10 +172,10 @@ async function ownSources(reader: Reader, feeds: readonly string[]): Promise<Sou
   const sources: Source[] = []
   for (const names of chunksOf(feeds, MAX_NAMES)) {
     const rows = await reader.rows(
-      `SELECT ${reader.engine.bigint('f.id')} AS id, f.feed AS feed FROM recentn_feeds f WHERE f.feed IN (${placeholders(names.length)})`,
+      `SELECT ${reader.engine.bigint('f.id')} AS id, f.feed AS feed FROM ${reader.tables.feeds} f WHERE f.feed IN (${placeholders(names.length)})`,
       names,
     )
-    const own = rows.map(({ id, feed }) => entriesSource(feed as string, BigInt(id as string)))
+    const own = rows.map(({ id, feed }) => entriesSource(reader, feed as string, BigInt(id as string)))
     for (const source of own) if (await hasPending(reader, source)) sources.push(source)
   }
   return sources

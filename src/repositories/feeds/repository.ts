@@ -227,7 +227,7 @@ export class FeedRepository implements Feed.Feeds {
 
   /** The table whose rows are the entries. That of the groups is known to all. */
   #rowsOf(feed: string): FollowedTable | null {
-    return this.followed.get(feed) ?? (feed === RECENT_GROUPS ? recentGroups : null)
+    return this.followed.get(feed) ?? (feed === RECENT_GROUPS ? recentGroups(this.session.tables) : null)
   }
 
   /** Throws `invalid_input` for a feed whose entries are the rows of another table. */

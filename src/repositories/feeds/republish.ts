@@ -80,7 +80,7 @@ async function clearEntries(
   if (keys.length === 0) return 0
   const where = `feed_id = ? AND entry_key IN (${placeholders(keys.length)})`
   // Along another index entries of other keys would be locked too.
-  const table = `recentn_feed_entries${tx.engine.useIndex('PRIMARY')}`
+  const table = `${tx.tables.feedEntries}${tx.engine.useIndex('PRIMARY')}`
   const rows = await tx.rows(`SELECT entry_key FROM ${table} WHERE ${where}${tx.engine.forUpdate}`, [id, ...keys])
   const sets = `${waitingSince(String(nowMs))}, sync_id = 0`
   await tx.run(`UPDATE ${table} SET ${sets} WHERE ${where}`, [id, ...keys])
@@ -128,7 +128,7 @@ function nextOf(keys: readonly Parameter[]): Parameter {
 async function entryKeys(tx: Tx, feedId: bigint, prefix: string, after: Parameter): Promise<Parameter[]> {
   const { where, parameters } = nameRange('entry_key', String(after ?? ''), prefix)
   const rows = await tx.rows(
-    `SELECT entry_key FROM recentn_feed_entries${tx.engine.useIndex('PRIMARY')} WHERE feed_id = ? AND ${where} ` +
+    `SELECT entry_key FROM ${tx.tables.feedEntries}${tx.engine.useIndex('PRIMARY')} WHERE feed_id = ? AND ${where} ` +
       `ORDER BY entry_key LIMIT ${BATCH}`,
     [feedId, ...parameters],
   )

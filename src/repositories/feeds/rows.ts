@@ -34,7 +34,7 @@ export async function readEntry(
   options?: ValueOptions,
 ): Promise<WrittenEntry | null> {
   const [row] = await reader.rows(
-    `SELECT ${entryColumns(reader.engine)} FROM recentn_feeds f JOIN recentn_feed_entries e ON e.feed_id = f.id ` +
+    `SELECT ${entryColumns(reader.engine)} FROM ${reader.tables.feeds} f JOIN ${reader.tables.feedEntries} e ON e.feed_id = f.id ` +
       'WHERE f.feed = ? AND e.entry_key = ?',
     [feed, key],
   )

@@ -6,7 +6,7 @@ import type { Reader, Row } from '../../database/engine'
 import { nameRange } from '../name-range'
 import { listConsumers } from './cursors'
 import type { FollowedTable } from './followed'
-import { type FeedHead, HEAD_TABLES, headColumns, headOf } from './heads'
+import { type FeedHead, headColumns, headOf, headTables } from './heads'
 import type { FeedStatus } from './types'
 
 /** An answer may be 5 s old; a part of that is for the counting itself. */
@@ -58,7 +58,7 @@ async function countEntries(reader: Reader, feedId: bigint): Promise<Counted> {
   const rows = await reader.rows(
     'SELECT CASE WHEN sync_id = 0 THEN 1 ELSE 0 END AS waits, deleted, COUNT(*) AS entries, ' +
       `MIN(unpublished_since_ms) AS since_ms, ${reader.now} AS now_ms ` +
-      `FROM recentn_feed_entries${reader.engine.useIndex('recentn_feed_entries_sync')} WHERE feed_id = ? GROUP BY 1, 2`,
+      `FROM ${reader.tables.feedEntries}${reader.engine.useIndex(reader.tables.index.entriesSync)} WHERE feed_id = ? GROUP BY 1, 2`,
     [feedId],
   )
   const sum = (those: readonly Row[]) => those.reduce((total, row) => total + Number(row.entries), 0)
@@ -97,7 +97,7 @@ export async function listHeads(
 ): Promise<FeedHead[]> {
   const { where, parameters } = nameRange('f.feed', after, prefix)
   const rows = await reader.rows(
-    `SELECT ${headColumns(reader)} FROM ${HEAD_TABLES} WHERE ${where} ` + `ORDER BY f.feed LIMIT ${limit}`,
+    `SELECT ${headColumns(reader)} FROM ${headTables(reader)} WHERE ${where} ` + `ORDER BY f.feed LIMIT ${limit}`,
     parameters,
   )
   return rows.map(headOf)

@@ -43,12 +43,12 @@ const DONE = ''
 /** Resolves to the last key; null where there is nothing to clear. */
 async function clearBatch(tx: Tx, after: string | null): Promise<string | null> {
   const [drop] = await tx.rows(
-    `SELECT ${tx.engine.bigint('feed_id')} AS id FROM recentn_feed_drops ORDER BY recentn_feed_drops.feed_id LIMIT 1${tx.engine.forUpdateSkipLocked}`,
+    `SELECT ${tx.engine.bigint('feed_id')} AS id FROM ${tx.tables.feedDrops} ORDER BY ${tx.tables.feedDrops}.feed_id LIMIT 1${tx.engine.forUpdateSkipLocked}`,
   )
   if (!drop) return null
   const feedId = BigInt(drop.id as string)
   const rows = await tx.rows(
-    `SELECT entry_key FROM recentn_feed_entries${tx.engine.useIndex('PRIMARY')} WHERE feed_id = ?${after === null ? '' : ' AND entry_key > ?'} ` +
+    `SELECT entry_key FROM ${tx.tables.feedEntries}${tx.engine.useIndex('PRIMARY')} WHERE feed_id = ?${after === null ? '' : ' AND entry_key > ?'} ` +
       `ORDER BY entry_key LIMIT ${BATCH}`,
     after === null ? [feedId] : [feedId, after],
   )
@@ -56,16 +56,16 @@ async function clearBatch(tx: Tx, after: string | null): Promise<string | null> 
   await removeEntries(tx, feedId, keys)
   if (keys.length === BATCH) return keys.at(-1) as string
   if (after !== null) return DONE
-  await tx.run('DELETE FROM recentn_feed_drops WHERE feed_id = ?', [feedId])
+  await tx.run(`DELETE FROM ${tx.tables.feedDrops} WHERE feed_id = ?`, [feedId])
   return DONE
 }
 
 async function removeEntries(tx: Tx, feedId: bigint, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return
-  await tx.run(`DELETE FROM recentn_feed_entries WHERE feed_id = ? AND entry_key IN (${placeholders(keys.length)})`, [
-    feedId,
-    ...keys,
-  ])
+  await tx.run(
+    `DELETE FROM ${tx.tables.feedEntries} WHERE feed_id = ? AND entry_key IN (${placeholders(keys.length)})`,
+    [feedId, ...keys],
+  )
 }
 
 /** Resolves to how many were removed, and whether more that is due can be seen to at once. */
@@ -73,7 +73,7 @@ async function sweepTombstones(session: Session, tombstoneMs: number): Promise<{
   const rows = await session.read((reader) =>
     reader.rows(
       `SELECT ${reader.engine.bigint('t.feed_id')} AS feed_id, f.feed AS feed, t.deleted_at_ms AS deleted_at_ms, ` +
-        `t.entry_key AS entry_key, ${reader.now} AS now_ms FROM recentn_feed_tombstones t LEFT JOIN recentn_feeds f ON f.id = t.feed_id ` +
+        `t.entry_key AS entry_key, ${reader.now} AS now_ms FROM ${reader.tables.feedTombstones} t LEFT JOIN ${reader.tables.feeds} f ON f.id = t.feed_id ` +
         `WHERE t.deleted_at_ms <= ${reader.now} - ${tombstoneMs} ORDER BY t.deleted_at_ms LIMIT ${BATCH}`,
     ),
   )
@@ -137,7 +137,7 @@ async function removeDue(
   }
   const done = notes.filter(({ key }) => seen(key))
   for (const { key, deletedAtMs } of done) {
-    await tx.run('DELETE FROM recentn_feed_tombstones WHERE deleted_at_ms = ? AND feed_id = ? AND entry_key = ?', [
+    await tx.run(`DELETE FROM ${tx.tables.feedTombstones} WHERE deleted_at_ms = ? AND feed_id = ? AND entry_key = ?`, [
       deletedAtMs,
       feedId,
       key,
@@ -160,7 +160,7 @@ interface Found {
 
 async function entriesOf(tx: Tx, feedId: bigint, keys: readonly string[], lock: string): Promise<Map<string, Found>> {
   const rows = await tx.rows(
-    `SELECT entry_key, deleted, updated_at_ms, unpublished_since_ms, ${tx.engine.bigint('sync_id')} AS sync_id FROM recentn_feed_entries ` +
+    `SELECT entry_key, deleted, updated_at_ms, unpublished_since_ms, ${tx.engine.bigint('sync_id')} AS sync_id FROM ${tx.tables.feedEntries} ` +
       `WHERE feed_id = ? AND entry_key IN (${placeholders(keys.length)}) ORDER BY entry_key${lock}`,
     [feedId, ...keys],
   )

@@ -15,10 +15,10 @@ export interface FeedTotals {
 export async function feedTotals(reader: Reader, followed: Iterable<FollowedTable>): Promise<FeedTotals> {
   const { engine, now } = reader
   // Looks into the index for each feed, and then only at what waits: a join might go through all entries in place of that.
-  const ofFeed = `FROM recentn_feed_entries e${engine.useIndex('recentn_feed_entries_sync')} WHERE e.feed_id = f.id AND e.sync_id = 0`
+  const ofFeed = `FROM ${reader.tables.feedEntries} e${engine.useIndex(reader.tables.index.entriesSync)} WHERE e.feed_id = f.id AND e.sync_id = 0`
   const [waiting] = await reader.rows(
     `SELECT SUM(w.entries) AS entries, MIN(w.since_ms) AS since_ms, ${now} AS now_ms FROM (` +
-      `SELECT (SELECT COUNT(*) ${ofFeed}) AS entries, (SELECT MIN(e.unpublished_since_ms) ${ofFeed}) AS since_ms FROM recentn_feeds f) w`,
+      `SELECT (SELECT COUNT(*) ${ofFeed}) AS entries, (SELECT MIN(e.unpublished_since_ms) ${ofFeed}) AS since_ms FROM ${reader.tables.feeds} f) w`,
   )
   let unpublishedEntries = Number(waiting?.entries ?? 0)
   for (const { source } of followed) {
@@ -28,8 +28,8 @@ export async function feedTotals(reader: Reader, followed: Iterable<FollowedTabl
     unpublishedEntries += Number(count?.entries ?? 0)
   }
   const [row] = await reader.rows(
-    'SELECT MAX(CASE WHEN s.value > c.cursor_id THEN s.value - c.cursor_id ELSE 0 END) AS behind FROM recentn_feed_consumers c ' +
-      `JOIN recentn_feeds f ON f.id = c.feed_id JOIN recentn_sequences s ON s.kind = '${FEED}' AND s.sequence_name = f.feed`,
+    `SELECT MAX(CASE WHEN s.value > c.cursor_id THEN s.value - c.cursor_id ELSE 0 END) AS behind FROM ${reader.tables.feedConsumers} c ` +
+      `JOIN ${reader.tables.feeds} f ON f.id = c.feed_id JOIN ${reader.tables.sequences} s ON s.kind = '${FEED}' AND s.sequence_name = f.feed`,
   )
   const since = waiting?.since_ms ?? null
   return {

@@ -87,7 +87,7 @@ async function readVersions(tx: Tx, puts: readonly Put[]): Promise<void> {
   for (const [feedId, mine] of byFeed(puts)) {
     for (const keys of chunksOf(mine, MAX_KEYS)) {
       const found = await tx.rows(
-        `SELECT entry_key, version FROM recentn_feed_entries WHERE feed_id = ? AND entry_key IN (${placeholders(keys.length)})`,
+        `SELECT entry_key, version FROM ${tx.tables.feedEntries} WHERE feed_id = ? AND entry_key IN (${placeholders(keys.length)})`,
         [feedId, ...keys],
       )
       for (const row of found) (known.get(`${feedId}/${row.entry_key}`) as Put).version = Number(row.version)
@@ -112,9 +112,9 @@ export async function areLocked(tx: Tx, requests: readonly PutRequest[]): Promis
   for (const feed of new Set(requests.map((request) => request.feed))) {
     const rows = requests.filter((request) => request.feed === feed).flatMap((request) => request.rows)
     const keys = [...new Set(rows.map(({ key }) => key))].sort(compareNames)
-    const [row] = await tx.rows(`SELECT ${bigint('id')} AS id FROM recentn_feeds WHERE feed = ?`, [feed])
+    const [row] = await tx.rows(`SELECT ${bigint('id')} AS id FROM ${tx.tables.feeds} WHERE feed = ?`, [feed])
     for (const chunk of row ? chunksOf(keys, MAX_KEYS) : []) {
-      const sql = `SELECT entry_key FROM recentn_feed_entries WHERE feed_id = ? AND entry_key IN (${placeholders(chunk.length)}) ORDER BY entry_key`
+      const sql = `SELECT entry_key FROM ${tx.tables.feedEntries} WHERE feed_id = ? AND entry_key IN (${placeholders(chunk.length)}) ORDER BY entry_key`
       const all = await tx.rows(sql, [row?.id as string, ...chunk])
       const free = await tx.rows(`${sql}${forUpdateSkipLocked}`, [row?.id as string, ...chunk])
       const freeKeys = new Set(free.map(({ entry_key }) => entry_key))
@@ -148,7 +148,7 @@ export async function deleteEntry(tx: Tx, feed: string, key: string): Promise<Wr
   requireOwnEntries(held)
   const { id, nowMs } = held
   const deleted = await tx.run(
-    `UPDATE recentn_feed_entries SET ${waitingSince(String(nowMs))}, version = version + 1, deleted = 1, ` +
+    `UPDATE ${tx.tables.feedEntries} SET ${waitingSince(String(nowMs))}, version = version + 1, deleted = 1, ` +
       `updated_at_ms = ${nowMs}, value = 'null', sync_id = 0 WHERE feed_id = ? AND entry_key = ? AND deleted = 0`,
     [id, key],
   )

@@ -49,7 +49,7 @@ export class KeyRepository implements Keys {
       const [row] = await tx.rows(`SELECT ${tx.now} AS now_ms`)
       const nowMs = Number(row?.now_ms)
       await tx.run(
-        `INSERT INTO recentn_keys (id, secret_hash, label, scopes, name_prefix, created_at_ms) VALUES (${placeholders(6)})`,
+        `INSERT INTO ${tx.tables.keys} (id, secret_hash, label, scopes, name_prefix, created_at_ms) VALUES (${placeholders(6)})`,
         [id, hashOf(secret).toString('hex'), label, scopes.join(','), prefix, nowMs],
       )
       return nowMs
@@ -61,7 +61,7 @@ export class KeyRepository implements Keys {
   async list(options: Page = {}): Promise<KeyPage> {
     const { limit, after = '' } = checkedPage(options)
     const rows = await this.#session.read((reader) =>
-      reader.rows(`SELECT ${columns(reader)} FROM recentn_keys k WHERE k.id > ? ORDER BY k.id LIMIT ?`, [
+      reader.rows(`SELECT ${columns(reader)} FROM ${reader.tables.keys} k WHERE k.id > ? ORDER BY k.id LIMIT ?`, [
         after,
         limit + 1,
       ]),
@@ -73,29 +73,34 @@ export class KeyRepository implements Keys {
   async revoke(id: string): Promise<boolean> {
     if (!isKeyId(id)) return false
     return this.#session.write(async (tx) => {
-      await tx.run(`UPDATE recentn_keys SET revoked_at_ms = ${tx.now} WHERE id = ? AND revoked_at_ms IS NULL`, [id])
-      const rows = await tx.rows('SELECT id FROM recentn_keys WHERE id = ?', [id])
+      await tx.run(`UPDATE ${tx.tables.keys} SET revoked_at_ms = ${tx.now} WHERE id = ? AND revoked_at_ms IS NULL`, [
+        id,
+      ])
+      const rows = await tx.rows(`SELECT id FROM ${tx.tables.keys} WHERE id = ?`, [id])
       return rows.length > 0
     })
   }
 
   async exist(): Promise<boolean> {
-    const rows = await this.#session.read((reader) => reader.rows('SELECT id FROM recentn_keys LIMIT 1'))
+    const rows = await this.#session.read((reader) => reader.rows(`SELECT id FROM ${reader.tables.keys} LIMIT 1`))
     return rows.length > 0
   }
 
   /** Those of the ids that there are keys of, revoked ones included: up to 250. */
   async find(ids: readonly string[]): Promise<Map<string, KnownKey>> {
     const rows = await this.#session.read((reader) =>
-      reader.rows(`SELECT ${columns(reader)} FROM recentn_keys k WHERE k.id IN (${placeholders(ids.length)})`, ids),
+      reader.rows(
+        `SELECT ${columns(reader)} FROM ${reader.tables.keys} k WHERE k.id IN (${placeholders(ids.length)})`,
+        ids,
+      ),
     )
     return new Map(rows.map((row) => [row.id as string, knownOf(row)]))
   }
 
   /** Writes that these keys, up to 250, are used now, unless that was written less than a minute ago. */
   async used(ids: readonly string[]): Promise<void> {
-    const sql = ({ now }: Pick<Reader, 'now'>) =>
-      `UPDATE recentn_keys SET last_used_at_ms = ${now} WHERE id IN (${placeholders(ids.length)}) ` +
+    const sql = ({ now, tables }: Pick<Reader, 'now' | 'tables'>) =>
+      `UPDATE ${tables.keys} SET last_used_at_ms = ${now} WHERE id IN (${placeholders(ids.length)}) ` +
       `AND (last_used_at_ms IS NULL OR last_used_at_ms <= ${now} - ${USE_MS})`
     await this.#session.write((tx) => tx.run(sql(tx), ids))
   }

@@ -49,7 +49,7 @@ export async function freshConditions(
   const taken = !status ? '' : identity.isKey ? ` AND ${waits}` : ` AND (c.state = ${STATE.claimed} OR ${waits})`
   // In place of NOT EXISTS, which MySQL makes a join of: the claim would lock each remembered row that it passes.
   return conditions.and(
-    `(SELECT c.state FROM recentn_poll_claims c WHERE c.poll_id = ${plan.pollId} AND c.row_key = ${identity.rowKey}${taken} LIMIT 1) IS NULL`,
+    `(SELECT c.state FROM ${reader.tables.pollClaims} c WHERE c.poll_id = ${plan.pollId} AND c.row_key = ${identity.rowKey}${taken} LIMIT 1) IS NULL`,
   )
 }
 
@@ -103,11 +103,15 @@ async function nameNow(tx: Tx, plan: Plan, { ref }: Held): Promise<RowRef | null
 /** Where a row like it has a note already, that one counts. */
 async function rename(tx: Tx, { pollId }: Plan, { ref }: Held, { rowKey, values }: RowRef): Promise<void> {
   const here = `poll_id = ${pollId} AND row_key = ?`
-  const taken = await tx.rows(`SELECT 1 FROM recentn_poll_claims WHERE ${here}`, [rowKey])
-  if (taken.length > 0) await tx.run(`DELETE FROM recentn_poll_claims WHERE ${here}`, [ref.rowKey])
+  const taken = await tx.rows(`SELECT 1 FROM ${tx.tables.pollClaims} WHERE ${here}`, [rowKey])
+  if (taken.length > 0) await tx.run(`DELETE FROM ${tx.tables.pollClaims} WHERE ${here}`, [ref.rowKey])
   else {
     const sets = 'row_key = ?, row_values = ?'
-    await tx.run(`UPDATE recentn_poll_claims SET ${sets} WHERE ${here}`, [rowKey, JSON.stringify(values), ref.rowKey])
+    await tx.run(`UPDATE ${tx.tables.pollClaims} SET ${sets} WHERE ${here}`, [
+      rowKey,
+      JSON.stringify(values),
+      ref.rowKey,
+    ])
   }
 }
 
@@ -128,9 +132,9 @@ async function endNote(tx: Tx, plan: Plan, { ref, claimKey }: Held, outcome: Out
   const mine = `poll_id = ${plan.pollId} AND row_key = ? AND claim_key = ? AND state = ${STATE.claimed}`
   const parameters = [ref.rowKey, claimKey]
   const forgets = outcome.is === 'done' ? plan.onDone !== 'remember' : outcome.is === 'failed' && plan.deletesFailed
-  if (forgets) return (await tx.run(`DELETE FROM recentn_poll_claims WHERE ${mine}`, parameters)) > 0
+  if (forgets) return (await tx.run(`DELETE FROM ${tx.tables.pollClaims} WHERE ${mine}`, parameters)) > 0
   const update = (sets: string, ...values: Parameter[]) =>
-    tx.run(`UPDATE recentn_poll_claims SET ${sets} WHERE ${mine}`, [...values, ...parameters])
+    tx.run(`UPDATE ${tx.tables.pollClaims} SET ${sets} WHERE ${mine}`, [...values, ...parameters])
   switch (outcome.is) {
     case 'done':
       return (await update(`state = ${STATE.done}, due_at_ms = ${NEVER_MS}, error = NULL`)) > 0
@@ -152,7 +156,10 @@ async function extend(tx: Tx, plan: Plan, held: readonly Held[]): Promise<Set<He
   const free = await stillHeld(tx, plan, held, tx.engine.forUpdateSkipLocked)
   for (const chunk of chunksOf([...free], MAX_ROWS)) {
     const { sql, parameters } = mineSql(plan, chunk)
-    await tx.run(`UPDATE recentn_poll_claims SET due_at_ms = ${tx.now} + ${plan.timeoutMs} WHERE ${sql}`, parameters)
+    await tx.run(
+      `UPDATE ${tx.tables.pollClaims} SET due_at_ms = ${tx.now} + ${plan.timeoutMs} WHERE ${sql}`,
+      parameters,
+    )
   }
   return free
 }
@@ -161,7 +168,10 @@ async function stillHeld(reader: Reader, plan: Plan, held: readonly Held[], lock
   const kept = new Set<Held>()
   for (const chunk of chunksOf(held, MAX_ROWS)) {
     const { sql, parameters } = mineSql(plan, chunk)
-    const rows = await reader.rows(`SELECT row_key, claim_key FROM recentn_poll_claims WHERE ${sql}${lock}`, parameters)
+    const rows = await reader.rows(
+      `SELECT row_key, claim_key FROM ${reader.tables.pollClaims} WHERE ${sql}${lock}`,
+      parameters,
+    )
     const keys = new Map(rows.map((row) => [row.row_key, row.claim_key]))
     for (const one of chunk) if (keys.get(one.ref.rowKey) === one.claimKey) kept.add(one)
   }

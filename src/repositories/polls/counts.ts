@@ -40,7 +40,7 @@ async function notedCounts(reader: Reader, plan: Plan): Promise<PollCounts> {
   const fresh = await countRows(reader, plan, await freshConditions(reader, plan, cursor))
   const rows = await reader.rows(
     `SELECT state, COUNT(*) AS claims, SUM(CASE WHEN due_at_ms <= ${reader.now} THEN 1 ELSE 0 END) AS due ` +
-      `FROM recentn_poll_claims WHERE poll_id = ${plan.pollId} GROUP BY state`,
+      `FROM ${reader.tables.pollClaims} WHERE poll_id = ${plan.pollId} GROUP BY state`,
   )
   const noted = new Map(rows.map((row) => [Number(row.state), { claims: Number(row.claims), due: Number(row.due) }]))
   const at = (state: number) => noted.get(state) ?? { claims: 0, due: 0 }
@@ -68,7 +68,7 @@ async function notedCounts(reader: Reader, plan: Plan): Promise<PollCounts> {
 function countWaiting(reader: Reader, plan: Plan): Promise<number> {
   const { table, identity, status, pollId } = plan
   const notes =
-    `(SELECT c.state FROM recentn_poll_claims c WHERE c.poll_id = ${pollId} AND c.row_key = ${identity.rowKey} ` +
+    `(SELECT c.state FROM ${reader.tables.pollClaims} c WHERE c.poll_id = ${pollId} AND c.row_key = ${identity.rowKey} ` +
     `AND c.state = ${STATE.waiting} AND c.due_at_ms > ${reader.now} LIMIT 1) IS NOT NULL`
   const ready = status ? `${status.isReady.sql} AND ` : ''
   return countBy(
@@ -86,7 +86,7 @@ export async function isAnyReady(reader: Reader, plan: Plan, except: Statement |
   const rows = await reader.rows(`SELECT 1 FROM ${plan.table.path}${conditions.sql} LIMIT 1`, conditions.parameters)
   if (rows.length > 0 || plan.own) return rows.length > 0
   const due = await reader.rows(
-    `SELECT 1 FROM recentn_poll_claims WHERE poll_id = ${plan.pollId} AND due_at_ms <= ${reader.now} ` +
+    `SELECT 1 FROM ${reader.tables.pollClaims} WHERE poll_id = ${plan.pollId} AND due_at_ms <= ${reader.now} ` +
       `AND state IN (${plan.status ? STATE.claimed : `${STATE.claimed}, ${STATE.waiting}`}) LIMIT 1`,
   )
   return due.length > 0

@@ -17,7 +17,7 @@ import type { Plan } from './plan'
 const PAGE = 5000
 
 export async function cursorOf(reader: Reader, { pollId }: Plan, lock = ''): Promise<string | null> {
-  const [row] = await reader.rows(`SELECT cursor_value FROM recentn_polls WHERE id = ${pollId}${lock}`)
+  const [row] = await reader.rows(`SELECT cursor_value FROM ${reader.tables.polls} WHERE id = ${pollId}${lock}`)
   return (row?.cursor_value as string | null | undefined) ?? null
 }
 
@@ -36,10 +36,12 @@ export async function moveCursor(tx: Tx, plan: Plan): Promise<boolean> {
     : rows
   const last = passed.at(-1)
   if (!last) return false
-  await tx.run(`UPDATE recentn_polls SET cursor_value = ? WHERE id = ${plan.pollId}`, [last.recentn_place as string])
+  await tx.run(`UPDATE ${tx.tables.polls} SET cursor_value = ? WHERE id = ${plan.pollId}`, [
+    last.recentn_place as string,
+  ])
   for (const chunk of chunksOf(passed, MAX_ROWS)) {
     await tx.run(
-      `DELETE FROM recentn_poll_claims WHERE poll_id = ${plan.pollId} AND row_key IN (${placeholders(chunk.length)}) AND state = ${STATE.done}`,
+      `DELETE FROM ${tx.tables.pollClaims} WHERE poll_id = ${plan.pollId} AND row_key IN (${placeholders(chunk.length)}) AND state = ${STATE.done}`,
       chunk.map(({ recentn_row_key: rowKey }) => rowKey as string),
     )
   }
@@ -61,7 +63,7 @@ async function nextRows(tx: Tx, plan: Plan, cursor: string | null): Promise<Row[
   if (cursor !== null) conditions.and(`${column} > ${checkedLiteral(rowFacts, cursor)}`)
   if (where) conditions.and(where.sql, where.parameters)
   const isOver =
-    `(SELECT 1 FROM recentn_poll_claims c WHERE c.poll_id = ${plan.pollId} AND c.row_key = ${identity.rowKey} ` +
+    `(SELECT 1 FROM ${tx.tables.pollClaims} c WHERE c.poll_id = ${plan.pollId} AND c.row_key = ${identity.rowKey} ` +
     `AND c.state IN (${STATE.done}, ${STATE.failed}) AND c.first_claimed_at_ms <= ${tx.now} - ${plan.lateMs})`
   return tx.rows(
     `SELECT ${rowFacts.exact(column, sequence.type)} AS recentn_place, ${identity.rowKey} AS recentn_row_key, ` +

@@ -86,7 +86,7 @@ async function chooseDue(
   const after = behind ? ` AND (due_at_ms > ${behind.dueAt} OR due_at_ms = ${behind.dueAt} AND row_key > ?)` : ''
   const rows = await tx.rows(
     `SELECT row_key, row_values, claim_key, attempts, ${engine.bigint('due_at_ms')} AS due_at ` +
-      `FROM recentn_poll_claims${engine.useIndex('recentn_poll_claims_due')} ` +
+      `FROM ${tx.tables.pollClaims}${engine.useIndex(tx.tables.index.claimsDue)} ` +
       `WHERE poll_id = ${plan.pollId} AND state = ${state} AND due_at_ms <= ${now}${after} ` +
       `ORDER BY due_at_ms, row_key LIMIT ${max}${engine.forUpdateSkipLocked}`,
     behind ? [behind.ref.rowKey] : [],
@@ -125,7 +125,7 @@ async function lookAt(tx: Tx, plan: Plan, due: Due): Promise<'there' | 'put off'
     return 'put off'
   }
   if ((await tx.rows(`SELECT 1 ${from}`, values)).length === 0) {
-    await tx.run(`DELETE FROM recentn_poll_claims WHERE ${here}`, [due.ref.rowKey])
+    await tx.run(`DELETE FROM ${tx.tables.pollClaims} WHERE ${here}`, [due.ref.rowKey])
     return 'put off'
   }
   return 'passed over'
@@ -134,7 +134,9 @@ async function lookAt(tx: Tx, plan: Plan, due: Due): Promise<'there' | 'put off'
 /** So that those behind it have their turn. */
 async function putOff(tx: Tx, plan: Plan, { ref }: Due): Promise<void> {
   const later = `due_at_ms = ${tx.now} + ${plan.timeoutMs}`
-  await tx.run(`UPDATE recentn_poll_claims SET ${later} WHERE poll_id = ${plan.pollId} AND row_key = ?`, [ref.rowKey])
+  await tx.run(`UPDATE ${tx.tables.pollClaims} SET ${later} WHERE poll_id = ${plan.pollId} AND row_key = ?`, [
+    ref.rowKey,
+  ])
 }
 
 /** Throws a `RefusedClaim` before the note is changed. */
@@ -146,7 +148,7 @@ async function takeAgain(tx: Tx, plan: Plan, due: Due): Promise<Held> {
     await markRows(tx, plan, [ref], [sets, claimKey], [fence, before])
   }
   await tx.run(
-    `UPDATE recentn_poll_claims SET state = ${STATE.claimed}, due_at_ms = ${tx.now} + ${plan.timeoutMs}, claim_key = ?, ` +
+    `UPDATE ${tx.tables.pollClaims} SET state = ${STATE.claimed}, due_at_ms = ${tx.now} + ${plan.timeoutMs}, claim_key = ?, ` +
       `attempts = attempts + 1 WHERE poll_id = ${plan.pollId} AND row_key = ?`,
     [claimKey, ref.rowKey],
   )
@@ -160,14 +162,14 @@ async function giveUp(tx: Tx, plan: Plan, { ref, before, attempts }: Due): Promi
   // A row whose table refuses it stays as it is, and its note says that nobody claims it any more.
   if (plan.deletesFailed) {
     if (await accepted(tx, () => deleteRow(tx, plan, ref, fence))) {
-      await tx.run(`DELETE FROM recentn_poll_claims WHERE ${here}`, [ref.rowKey])
+      await tx.run(`DELETE FROM ${tx.tables.pollClaims} WHERE ${here}`, [ref.rowKey])
       return
     }
   } else if (status) {
     await accepted(tx, () => updateRows(tx, plan, [ref], [`${status.column} = ?`, status.error], fence))
   }
   await tx.run(
-    `UPDATE recentn_poll_claims SET state = ${STATE.failed}, due_at_ms = ${NEVER_MS}, error = ? WHERE ${here}`,
+    `UPDATE ${tx.tables.pollClaims} SET state = ${STATE.failed}, due_at_ms = ${NEVER_MS}, error = ? WHERE ${here}`,
     [unfinished(attempts - 1), ref.rowKey],
   )
 }

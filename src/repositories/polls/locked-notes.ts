@@ -29,15 +29,15 @@ function nameOf({ identity }: Plan, { rowKey }: RowRef, claimKey: string): strin
 export async function noteLocked(tx: Tx, plan: Plan, held: readonly Held[]): Promise<void> {
   const { engine, now } = tx
   const until = `${now} + ${plan.timeoutMs}`
-  const isOurs = `recentn_poll_claims.state = ${STATE.locked}`
+  const isOurs = `${tx.tables.pollClaims}.state = ${STATE.locked}`
   const renewed = (column: string) =>
-    `${column} = CASE WHEN ${isOurs} THEN ${engine.proposed(column)} ELSE recentn_poll_claims.${column} END`
+    `${column} = CASE WHEN ${isOurs} THEN ${engine.proposed(column)} ELSE ${tx.tables.pollClaims}.${column} END`
   const named = held.map((one) => ({ one, name: nameOf(plan, one.ref, one.claimKey) }))
   const sorted = named.sort((a, b) => (a.name < b.name ? -1 : 1))
   for (const chunk of chunksOf(sorted, MAX_ROWS)) {
     const rows = chunk.map(() => `(${plan.pollId}, ?, ${STATE.locked}, ${until}, ?, ?, ${now}, '[]')`).join(', ')
     await tx.run(
-      'INSERT INTO recentn_poll_claims (poll_id, row_key, state, due_at_ms, claim_key, attempts, first_claimed_at_ms, row_values) ' +
+      `INSERT INTO ${tx.tables.pollClaims} (poll_id, row_key, state, due_at_ms, claim_key, attempts, first_claimed_at_ms, row_values) ` +
         `VALUES ${rows} ${engine.onDuplicate('poll_id, row_key')} ${renewed('claim_key')}, ${renewed('due_at_ms')}`,
       chunk.flatMap(({ one, name }) => [name, one.claimKey, one.attempts]),
     )
@@ -52,7 +52,7 @@ export async function keepNoted(tx: Tx, plan: Plan, over: readonly Over[]): Prom
   for (const chunk of chunksOf(over, MAX_ROWS)) {
     const rows = await tx.rows(
       `SELECT row_key, claim_key, ${tx.engine.bigint('due_at_ms')} AS until, ` +
-        `CASE WHEN due_at_ms > ${tx.now} THEN 1 ELSE 0 END AS holds FROM recentn_poll_claims ` +
+        `CASE WHEN due_at_ms > ${tx.now} THEN 1 ELSE 0 END AS holds FROM ${tx.tables.pollClaims} ` +
         `WHERE poll_id = ${plan.pollId} AND row_key IN (${placeholders(chunk.length)}) AND state = ${STATE.locked}`,
       chunk.map(({ ref, before }) => nameOf(plan, ref, before)),
     )
@@ -78,7 +78,7 @@ export async function forgetNotes(tx: Tx, plan: Plan, held: readonly Held[]): Pr
 
 async function forget(tx: Tx, plan: Plan, rowKey: string, claimKey: string): Promise<void> {
   await tx.run(
-    `DELETE FROM recentn_poll_claims WHERE poll_id = ${plan.pollId} AND row_key = ? AND claim_key = ? AND state = ${STATE.locked}`,
+    `DELETE FROM ${tx.tables.pollClaims} WHERE poll_id = ${plan.pollId} AND row_key = ? AND claim_key = ? AND state = ${STATE.locked}`,
     [rowKey, claimKey],
   )
 }

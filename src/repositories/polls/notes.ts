@@ -18,7 +18,7 @@ export async function note(tx: Tx, plan: Plan, refs: readonly RowRef[], claimKey
     await tx.run(sql, parameters)
     const keys = chunk.map(({ rowKey }) => rowKey)
     const mine = await tx.rows(
-      `SELECT row_key, attempts FROM recentn_poll_claims WHERE poll_id = ${plan.pollId} AND row_key IN (${placeholders(keys.length)}) AND claim_key = ?`,
+      `SELECT row_key, attempts FROM ${tx.tables.pollClaims} WHERE poll_id = ${plan.pollId} AND row_key IN (${placeholders(keys.length)}) AND claim_key = ?`,
       [...keys, claimKey],
     )
     const attempts = new Map(mine.map((row) => [row.row_key as string, Number(row.attempts)]))
@@ -42,10 +42,10 @@ function noteSql(
     .map(() => `(${plan.pollId}, ?, ${STATE.claimed}, ${now} + ${plan.timeoutMs}, ?, 1, ${now}, ?)`)
     .join(', ')
   const insert =
-    'INSERT INTO recentn_poll_claims (poll_id, row_key, state, due_at_ms, claim_key, attempts, first_claimed_at_ms, row_values) ' +
+    `INSERT INTO ${tx.tables.pollClaims} (poll_id, row_key, state, due_at_ms, claim_key, attempts, first_claimed_at_ms, row_values) ` +
     `VALUES ${rows} ${engine.onDuplicate('poll_id, row_key')} `
   const parameters = refs.flatMap(({ rowKey, values }) => [rowKey, claimKey, JSON.stringify(values)])
-  return { sql: insert + (plan.status ? anewSql(tx, plan) : 'poll_id = recentn_poll_claims.poll_id'), parameters }
+  return { sql: insert + (plan.status ? anewSql(tx, plan) : `poll_id = ${tx.tables.pollClaims}.poll_id`), parameters }
 }
 
 /**
@@ -53,17 +53,18 @@ function noteSql(
  * alone, which the rows were chosen by as well, but as it was when that statement began. The columns are set one after
  * the other, on one of the engines: each looks at `claim_key`, or at what is set after it.
  */
-function anewSql({ engine, now }: Tx, { identity }: Plan): string {
+function anewSql({ engine, tables, now }: Tx, { identity }: Plan): string {
   const { proposed } = engine
-  const state = 'recentn_poll_claims.state'
+  const { pollClaims } = tables
+  const state = `${pollClaims}.state`
   const earlier = `${state} IN (${STATE.claimed}, ${STATE.waiting})`
-  const waits = `${state} = ${STATE.waiting} AND recentn_poll_claims.due_at_ms > ${now}`
+  const waits = `${state} = ${STATE.waiting} AND ${pollClaims}.due_at_ms > ${now}`
   const stays = identity.isKey ? waits : `(${state} = ${STATE.claimed} OR ${waits})`
   const anew = (column: string, value: string) =>
-    `${column} = CASE WHEN recentn_poll_claims.claim_key = ${proposed('claim_key')} OR NOT (${stays}) THEN ${value} ELSE recentn_poll_claims.${column} END`
+    `${column} = CASE WHEN ${pollClaims}.claim_key = ${proposed('claim_key')} OR NOT (${stays}) THEN ${value} ELSE ${pollClaims}.${column} END`
   return [
-    anew('attempts', `CASE WHEN ${earlier} THEN recentn_poll_claims.attempts + 1 ELSE 1 END`),
-    anew('error', `CASE WHEN ${earlier} THEN recentn_poll_claims.error ELSE NULL END`),
+    anew('attempts', `CASE WHEN ${earlier} THEN ${pollClaims}.attempts + 1 ELSE 1 END`),
+    anew('error', `CASE WHEN ${earlier} THEN ${pollClaims}.error ELSE NULL END`),
     anew('claim_key', proposed('claim_key')),
     anew('due_at_ms', proposed('due_at_ms')),
     anew('state', proposed('state')),

@@ -31,7 +31,7 @@ export async function register(session: Session, name: string, shape: Shape): Pr
   const known = await session.read((reader) => find(reader, name))
   const settled = known && isSettled(known, wanted) ? known : await session.write((tx) => settle(tx, name, wanted))
   if (wanted.purpose !== null && settled.purpose !== null && settled.purpose !== wanted.purpose) {
-    throw otherPurpose(name, settled.purpose, wanted.purpose)
+    throw otherPurpose(session, name, settled.purpose, wanted.purpose)
   }
   const isChanged = settled.whereDigest !== null && settled.whereDigest !== wanted.whereDigest
   return { pollId: settled.pollId, hasNewWhere: wanted.whereDigest !== null && isChanged }
@@ -45,7 +45,7 @@ function isSettled(known: Purpose, wanted: Purpose): boolean {
 
 async function find(reader: Reader, name: string, lock = ''): Promise<Known | null> {
   const [row] = await reader.rows(
-    `SELECT ${reader.engine.bigint('id')} AS poll_id, purpose, where_digest FROM recentn_polls WHERE poll = ?${lock}`,
+    `SELECT ${reader.engine.bigint('id')} AS poll_id, purpose, where_digest FROM ${reader.tables.polls} WHERE poll = ?${lock}`,
     [name],
   )
   if (!row) return null
@@ -56,13 +56,13 @@ async function find(reader: Reader, name: string, lock = ''): Promise<Known | nu
 /** Resolves to what was there before. */
 async function settle(tx: Tx, name: string, wanted: Purpose): Promise<Known> {
   await tx.run(
-    `INSERT INTO recentn_polls (poll, created_at_ms) VALUES (?, ${tx.now}) ${tx.engine.onDuplicate('poll')} poll = ${tx.engine.proposed('poll')}`,
+    `INSERT INTO ${tx.tables.polls} (poll, created_at_ms) VALUES (?, ${tx.now}) ${tx.engine.onDuplicate('poll')} poll = ${tx.engine.proposed('poll')}`,
     [name],
   )
   const known = (await find(tx, name, tx.engine.forUpdate)) as Known
   if (!isSettled(known, wanted)) {
     const { purpose, whereDigest } = wanted
-    await tx.run(`UPDATE recentn_polls SET purpose = ?, where_digest = ? WHERE id = ${known.pollId}`, [
+    await tx.run(`UPDATE ${tx.tables.polls} SET purpose = ?, where_digest = ? WHERE id = ${known.pollId}`, [
       purpose,
       whereDigest,
     ])
@@ -95,13 +95,13 @@ function hasOtherCursor(has: string, wanted: string): boolean {
   return moves && (before?.sequence !== now?.sequence || before?.table !== now?.table)
 }
 
-function otherPurpose(name: string, has: string, wanted: string): Error {
+function otherPurpose({ tables }: Session, name: string, has: string, wanted: string): Error {
   const isReset = hasOtherCursor(has, wanted)
   const sets = isReset ? 'purpose = NULL, cursor_value = NULL' : 'purpose = NULL'
   const detail =
     `the poll ${name} is there for another purpose, ${has}, and this one would be ${wanted}: they would share claims and ` +
     'remembered rows. Give this one a name of its own; or, if it is the same poller and was changed, and the consequences ' +
     `are understood${isReset ? ' (rows that its cursor has passed are handled again)' : ''}, let it go on: ` +
-    `UPDATE recentn_polls SET ${sets} WHERE poll = '${name.replaceAll("'", "''")}'`
+    `UPDATE ${tables.polls} SET ${sets} WHERE poll = '${name.replaceAll("'", "''")}'`
   return invalidInput([{ pointer: '/name', detail }])
 }

@@ -24,7 +24,7 @@ export async function tidyNotes(session: Session, plan: Plan, after: NotePlace |
   })
   if (over.length > 0) {
     const keys = placeholders(over.length)
-    const sql = `DELETE FROM recentn_poll_claims WHERE poll_id = ${plan.pollId} AND row_key IN (${keys}) AND state = ${STATE.waiting}`
+    const sql = `DELETE FROM ${session.tables.pollClaims} WHERE poll_id = ${plan.pollId} AND row_key IN (${keys}) AND state = ${STATE.waiting}`
     await session.write((tx) => tx.run(`${sql} AND ${longDue(tx, plan)}`, over))
   }
   const last = notes.at(-1)
@@ -43,7 +43,7 @@ function nextNotes(reader: Reader, plan: Plan, after: NotePlace | null): Promise
     : ''
   const { engine } = reader
   return reader.rows(
-    `SELECT row_key, row_values, ${engine.bigint('due_at_ms')} AS due FROM recentn_poll_claims${engine.useIndex('recentn_poll_claims_due')} ` +
+    `SELECT row_key, row_values, ${engine.bigint('due_at_ms')} AS due FROM ${reader.tables.pollClaims}${engine.useIndex(reader.tables.index.claimsDue)} ` +
       `WHERE poll_id = ${plan.pollId} AND state = ${STATE.waiting} AND ${longDue(reader, plan)}${behind} ` +
       `ORDER BY due_at_ms, row_key LIMIT ${MAX_ROWS}`,
     after ? [after.rowKey] : [],

@@ -11,7 +11,7 @@ import { randomInt } from 'node:crypto'
 import type { Engine, Reader, Statements } from '../../database/engine'
 import type { QueueHead } from './heads'
 import type { Place } from './memory'
-import { type ClaimedRow, claimedOf, IN_LINE, messageColumns, NO_RECEIPT, STATE } from './rows'
+import { type ClaimedRow, claimedOf, inLine, messageColumns, NO_RECEIPT, STATE } from './rows'
 
 export interface ClaimRequest {
   head: QueueHead
@@ -27,22 +27,25 @@ export function newClaimNumber(): number {
   return randomInt(1, 2 ** 48 - 1)
 }
 
+type Words = Pick<Reader, 'engine' | 'tables'>
+
 /** The ids that a claim takes. A head that has changed since it was read takes none. */
-export function chooseSql(engine: Engine, { head, max, from }: ClaimRequest): string {
+export function chooseSql({ engine, tables }: Words, { head, max, from }: ClaimRequest): string {
   const since = from === null ? '' : ` AND sort_major = ${from.major} AND sort_minor >= ${from.minor}`
   return (
-    `SELECT id FROM recentn_queue_messages${engine.useIndex('recentn_queue_messages_claim')} ` +
+    `SELECT id FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} ` +
     `WHERE queue_id = ${head.id} AND state = ${STATE.ready}${since} ` +
-    `AND (SELECT version FROM recentn_queues WHERE id = ${head.id}) = ${head.version} ` +
-    `ORDER BY ${IN_LINE} LIMIT ${max}${engine.forUpdateSkipLocked}`
+    `AND (SELECT version FROM ${tables.queues} WHERE id = ${head.id}) = ${head.version} ` +
+    `ORDER BY ${inLine(tables)} LIMIT ${max}${engine.forUpdateSkipLocked}`
   )
 }
 
 /** The claim: the statement that docs/sql.md shows. */
-export function claimSql(engine: Engine, now: string, request: ClaimRequest, claimNumber: number): string {
+export function claimSql(words: Words, now: string, request: ClaimRequest, claimNumber: number): string {
+  const { engine, tables } = words
   return engine.updateChosen(
-    'recentn_queue_messages',
-    chooseSql(engine, request),
+    tables.queueMessages,
+    chooseSql(words, request),
     claimSets(engine, now, request, claimNumber),
   )
 }
@@ -87,7 +90,7 @@ export async function claimReady(
   }
   // The time as a number, where a statement can't say what it made of it.
   const time = engine.remembers ? now : await timeOf(statements)
-  const { affected, insertId } = await statements.execute(claimSql(engine, time, request, claimNumber))
+  const { affected, insertId } = await statements.execute(claimSql(statements, time, request, claimNumber))
   if (affected === 0) return []
   return readClaim(statements, head, claimNumber, engine.remembers ? insertId : undefined)
 }
@@ -95,7 +98,7 @@ export async function claimReady(
 /** Whether something is ready that is more urgent. Looked for backwards: forwards, what was claimed stands in the way. */
 export async function isUrgent(reader: Reader, queueId: bigint, major: number): Promise<boolean> {
   const rows = await reader.rows(
-    `SELECT sort_major FROM recentn_queue_messages${reader.engine.useIndex('recentn_queue_messages_claim')} ` +
+    `SELECT sort_major FROM ${reader.tables.queueMessages}${reader.engine.useIndex(reader.tables.index.messagesClaim)} ` +
       `WHERE queue_id = ? AND state = ? AND sort_major < ? ORDER BY sort_major DESC LIMIT 1`,
     [queueId, STATE.ready, major],
   )
@@ -117,7 +120,7 @@ async function readClaim(
   const { engine } = reader
   const at = lookAtMs === undefined ? '' : ` AND sort_major = ${lookAtMs}`
   const rows = await reader.rows(
-    `SELECT ${messageColumns(engine)} FROM recentn_queue_messages${engine.useIndex('recentn_queue_messages_claim')} ` +
+    `SELECT ${messageColumns(engine)} FROM ${reader.tables.queueMessages}${engine.useIndex(reader.tables.index.messagesClaim)} ` +
       `WHERE queue_id = ${id} AND state = ${STATE.inFlight}${at} AND sort_minor = ${claimNumber} ` +
       `AND receipt <> '${NO_RECEIPT}'`,
   )

@@ -2,7 +2,7 @@
  * How many messages a queue has in each state. Counted along the index that claims use, at most every few seconds a
  * queue and process however often it is asked: an answer is never older than that.
  */
-import type { Engine, Reader, Row } from '../../database/engine'
+import type { Reader, Row } from '../../database/engine'
 import type { QueueHead } from './heads'
 import { STATE } from './rows'
 import type { MessageCounts } from './types'
@@ -41,10 +41,13 @@ async function countMessages(reader: Reader, id: bigint): Promise<QueueTotals> {
   const { engine } = reader
   const rows = await reader.rows(
     `SELECT state, COUNT(*) AS messages, ${engine.bigint('MIN(id)')} AS oldest ` +
-      `FROM recentn_queue_messages${engine.useIndex('recentn_queue_messages_claim')} WHERE queue_id = ? GROUP BY state`,
+      `FROM ${reader.tables.queueMessages}${engine.useIndex(reader.tables.index.messagesClaim)} WHERE queue_id = ? GROUP BY state`,
     [id],
   )
-  const [archive] = await reader.rows('SELECT COUNT(*) AS messages FROM recentn_queue_archive WHERE queue_id = ?', [id])
+  const [archive] = await reader.rows(
+    `SELECT COUNT(*) AS messages FROM ${reader.tables.queueArchive} WHERE queue_id = ?`,
+    [id],
+  )
   return totalsOf(reader, rows, archive)
 }
 
@@ -53,19 +56,19 @@ async function countMessages(reader: Reader, id: bigint): Promise<QueueTotals> {
  * waits for it.
  */
 export async function countAllMessages(reader: Reader): Promise<QueueTotals> {
-  const rows = await reader.rows(countAllSql(reader.engine))
-  const [archive] = await reader.rows('SELECT COUNT(*) AS messages FROM recentn_queue_archive')
+  const rows = await reader.rows(countAllSql(reader))
+  const [archive] = await reader.rows(`SELECT COUNT(*) AS messages FROM ${reader.tables.queueArchive}`)
   return totalsOf(reader, rows, archive)
 }
 
 /** One walk along the index, in its order, and one along the queues. */
-export function countAllSql(engine: Engine): string {
+export function countAllSql({ engine, tables }: Pick<Reader, 'engine' | 'tables'>): string {
   return (
     `SELECT CASE WHEN letters.id IS NULL THEN counted.state ELSE ${STATE.dead} END AS state, ` +
     `SUM(counted.messages) AS messages, ${engine.bigint('MIN(counted.oldest)')} AS oldest ` +
     'FROM (SELECT queue_id, state, COUNT(*) AS messages, MIN(id) AS oldest ' +
-    `FROM recentn_queue_messages${engine.useIndex('recentn_queue_messages_claim')} GROUP BY queue_id, state) counted ` +
-    'LEFT JOIN (SELECT DISTINCT dead_letter_queue_id AS id FROM recentn_queues WHERE dead_letter_queue_id IS NOT NULL) letters ' +
+    `FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} GROUP BY queue_id, state) counted ` +
+    `LEFT JOIN (SELECT DISTINCT dead_letter_queue_id AS id FROM ${tables.queues} WHERE dead_letter_queue_id IS NOT NULL) letters ` +
     `ON letters.id = counted.queue_id GROUP BY CASE WHEN letters.id IS NULL THEN counted.state ELSE ${STATE.dead} END`
   )
 }
@@ -90,7 +93,7 @@ async function totalsOf(reader: Reader, rows: readonly Row[], archive: Row | und
 async function ageOf(reader: Reader, ids: readonly string[]): Promise<number | null> {
   const [oldest] = ids.map((id) => BigInt(id)).sort((a, b) => Number(a - b)) as [bigint]
   const [row] = await reader.rows(
-    `SELECT sent_at_ms, ${reader.now} AS now_ms FROM recentn_queue_messages WHERE id = ?`,
+    `SELECT sent_at_ms, ${reader.now} AS now_ms FROM ${reader.tables.queueMessages} WHERE id = ?`,
     [oldest],
   )
   return row ? Math.max(0, Math.floor((Number(row.now_ms) - Number(row.sent_at_ms)) / 1000)) : null

@@ -28,7 +28,7 @@ export async function beginCycle(session: Session, head: QueueHead): Promise<voi
 }
 
 function setCycled(tx: Tx, queueId: bigint, cycled: number): Promise<number> {
-  return tx.run('UPDATE recentn_queues SET cycled = ?, version = version + 1 WHERE id = ? AND cycled < ?', [
+  return tx.run(`UPDATE ${tx.tables.queues} SET cycled = ?, version = version + 1 WHERE id = ? AND cycled < ?`, [
     cycled,
     queueId,
     cycled,
@@ -46,7 +46,7 @@ async function enterPage(tx: Tx, queueId: bigint, after: Position | null): Promi
   if (last === undefined) return null
   const ids = rows.map(({ id }) => BigInt(id as string))
   await tx.run(
-    `UPDATE recentn_queue_messages SET cycle_queue_id = ? WHERE id IN (${placeholders(ids.length)}) AND queue_id = ? AND state = ?`,
+    `UPDATE ${tx.tables.queueMessages} SET cycle_queue_id = ? WHERE id IN (${placeholders(ids.length)}) AND queue_id = ? AND state = ?`,
     [queueId, ...ids, queueId, STATE.ready],
   )
   return positionOf(last)
@@ -77,7 +77,7 @@ export async function claimCycle(
     claimSets(tx.engine, tx.now, { head, ...request }, request.claimNumber),
     ids.map((id) => ({ id })),
   )
-  await tx.run('UPDATE recentn_queue_cursors SET last_id = ? WHERE queue_id = ? AND cursor_name = ?', [
+  await tx.run(`UPDATE ${tx.tables.queueCursors} SET last_id = ? WHERE queue_id = ? AND cursor_name = ?`, [
     ids.at(-1) as bigint,
     head.id,
     request.cursor,
@@ -90,7 +90,7 @@ async function lockCursor(tx: Tx, queueId: bigint, cursor: string): Promise<bigi
   const columns = ['queue_id', 'cursor_name', 'last_id']
   const read = async () => {
     const [row] = await tx.rows(
-      `SELECT ${tx.engine.bigint('last_id')} AS last_id FROM recentn_queue_cursors WHERE queue_id = ? AND cursor_name = ?${tx.engine.forUpdate}`,
+      `SELECT ${tx.engine.bigint('last_id')} AS last_id FROM ${tx.tables.queueCursors} WHERE queue_id = ? AND cursor_name = ?${tx.engine.forUpdate}`,
       [queueId, cursor],
     )
     return row ? BigInt(row.last_id as string) : null
@@ -98,7 +98,7 @@ async function lockCursor(tx: Tx, queueId: bigint, cursor: string): Promise<bigi
   const known = await read()
   if (known !== null) return known
   const upsert = tx.engine.upsert(
-    'recentn_queue_cursors',
+    tx.tables.queueCursors,
     'queue_id, cursor_name',
     columns,
     ['queue_id'],
@@ -110,8 +110,8 @@ async function lockCursor(tx: Tx, queueId: bigint, cursor: string): Promise<bigi
 
 async function nextIds(tx: Tx, queueId: bigint, where: string, max: number): Promise<bigint[]> {
   const rows = await tx.rows(
-    `SELECT ${tx.engine.bigint('id')} AS id FROM recentn_queue_messages${tx.engine.useIndex('recentn_queue_messages_cycle')} ` +
-      `WHERE cycle_queue_id = ? AND ${where} ORDER BY recentn_queue_messages.id LIMIT ${max}${tx.engine.forUpdateSkipLocked}`,
+    `SELECT ${tx.engine.bigint('id')} AS id FROM ${tx.tables.queueMessages}${tx.engine.useIndex(tx.tables.index.messagesCycle)} ` +
+      `WHERE cycle_queue_id = ? AND ${where} ORDER BY ${tx.tables.queueMessages}.id LIMIT ${max}${tx.engine.forUpdateSkipLocked}`,
     [queueId],
   )
   return rows.map(({ id }) => BigInt(id as string))
@@ -119,7 +119,7 @@ async function nextIds(tx: Tx, queueId: bigint, where: string, max: number): Pro
 
 async function readRows(tx: Tx, ids: readonly bigint[]): Promise<ClaimedRow[]> {
   const rows = await tx.rows(
-    `SELECT ${messageColumns(tx.engine)} FROM recentn_queue_messages WHERE id IN (${placeholders(ids.length)})`,
+    `SELECT ${messageColumns(tx.engine)} FROM ${tx.tables.queueMessages} WHERE id IN (${placeholders(ids.length)})`,
     ids,
   )
   const byId = new Map(rows.map(claimedOf).map((row) => [row.id, row]))

@@ -84,7 +84,7 @@ export async function takeStarts(
   count: number,
 ): Promise<number | null> {
   const { affected, insertId } = await statements.execute(
-    `UPDATE recentn_queue_flows SET next_start = ${statements.engine.remembered('next_start')} + ?, top = next_start ` +
+    `UPDATE ${statements.tables.queueFlows} SET next_start = ${statements.engine.remembered('next_start')} + ?, top = next_start ` +
       `WHERE queue_id = ? AND urgency = ? AND message_group = '' AND next_start >= top`,
     [count, queueId, urgencyOf(priority)],
   )
@@ -123,7 +123,7 @@ async function lockLevels(tx: Tx, messages: readonly Ready[]): Promise<Map<strin
     let rows = await lockedRows(tx, level)
     if (!rows.some(isLock)) {
       const none = tx.engine.upsert(
-        'recentn_queue_flows',
+        tx.tables.queueFlows,
         'queue_id, urgency, message_group',
         COLUMNS,
         ['queue_id'],
@@ -153,7 +153,7 @@ function lockedRows(tx: Tx, { queueId, urgency, flows }: Level): Promise<Row[]> 
   const groups = [...new Set([NO_GROUP, ...flows.keys()])].sort(compareNames)
   const marks = groups.map(() => '?').join(', ')
   return tx.rows(
-    'SELECT message_group, next_start, virtual_time, top FROM recentn_queue_flows ' +
+    `SELECT message_group, next_start, virtual_time, top FROM ${tx.tables.queueFlows} ` +
       `WHERE queue_id = ? AND urgency = ? AND message_group IN (${marks}) ORDER BY message_group${tx.engine.forUpdate}`,
     [queueId, urgency, ...groups],
   )
@@ -164,7 +164,7 @@ async function findVirtualTimes(tx: Tx, levels: ReadonlyMap<string, Level>): Pro
   for (const level of levels.values()) {
     if ([...level.flows.values()].every(({ nextStart }) => nextStart >= level.top)) continue
     const [first] = await tx.rows(
-      `SELECT sort_minor FROM recentn_queue_messages${tx.engine.useIndex('recentn_queue_messages_claim')} ` +
+      `SELECT sort_minor FROM ${tx.tables.queueMessages}${tx.engine.useIndex(tx.tables.index.messagesClaim)} ` +
         'WHERE queue_id = ? AND state = ? AND sort_major = ? AND sort_minor >= ? ORDER BY sort_minor LIMIT 1',
       [level.queueId, STATE.ready, level.urgency, level.virtualTime],
     )
@@ -182,7 +182,7 @@ async function saveLevels(tx: Tx, levels: ReadonlyMap<string, Level>): Promise<v
   }
   for (const chunk of chunksOf(rows, 1000)) {
     const upsert = tx.engine.upsert(
-      'recentn_queue_flows',
+      tx.tables.queueFlows,
       'queue_id, urgency, message_group',
       COLUMNS,
       COLUMNS.slice(3),
@@ -198,7 +198,7 @@ export async function canAssign(tx: Tx, messages: readonly Omit<Ready, 'messageG
   if (levels.size === 0 || tx.engine.forUpdateSkipLocked === '') return true
   const where = [...levels.values()].map(() => "(queue_id = ? AND urgency = ? AND message_group = '')").join(' OR ')
   const parameters = [...levels.values()].flatMap(({ queueId, urgency }) => [queueId, urgency])
-  const sql = `SELECT urgency FROM recentn_queue_flows WHERE ${where}`
+  const sql = `SELECT urgency FROM ${tx.tables.queueFlows} WHERE ${where}`
   const there = await tx.rows(sql, parameters)
   const locked = await tx.rows(`${sql}${tx.engine.forUpdateSkipLocked}`, parameters)
   return locked.length >= there.length
@@ -211,8 +211,8 @@ export async function sweepFlows(session: Session): Promise<boolean> {
   const idle = await session.read((reader) =>
     reader.rows(
       `SELECT ${reader.engine.bigint('flow.queue_id')} AS queue_id, flow.urgency, flow.message_group, level.virtual_time ` +
-        'FROM recentn_queue_flows flow ' +
-        "JOIN recentn_queue_flows level ON level.queue_id = flow.queue_id AND level.urgency = flow.urgency AND level.message_group = '' " +
+        `FROM ${reader.tables.queueFlows} flow ` +
+        `JOIN ${reader.tables.queueFlows} level ON level.queue_id = flow.queue_id AND level.urgency = flow.urgency AND level.message_group = '' ` +
         `WHERE flow.message_group <> '' AND flow.next_start <= level.virtual_time LIMIT ${10 * SWEPT}`,
     ),
   )
@@ -224,7 +224,7 @@ export async function sweepFlows(session: Session): Promise<boolean> {
     const parameters = chunk.flatMap(
       (row) => [row.queue_id, Number(row.urgency), row.message_group, Number(row.virtual_time)] as Parameter[],
     )
-    await session.write((tx) => tx.run(`DELETE FROM recentn_queue_flows WHERE ${where}`, parameters))
+    await session.write((tx) => tx.run(`DELETE FROM ${tx.tables.queueFlows} WHERE ${where}`, parameters))
   }
   return idle.length >= 10 * SWEPT
 }

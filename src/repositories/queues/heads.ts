@@ -74,7 +74,10 @@ export function readHeadById(reader: Reader, id: bigint, lock = ''): Promise<Rea
 }
 
 async function readOne(reader: Reader, key: 'id' | 'queue', value: Parameter, lock: string): Promise<Read | null> {
-  const [row] = await reader.rows(`SELECT ${headColumns(reader)} FROM recentn_queues WHERE ${key} = ?${lock}`, [value])
+  const [row] = await reader.rows(
+    `SELECT ${headColumns(reader)} FROM ${reader.tables.queues} WHERE ${key} = ?${lock}`,
+    [value],
+  )
   return row ? { head: headOf(row), nowMs: Number(row.now_ms) } : null
 }
 
@@ -88,7 +91,7 @@ export interface Held {
 /** The queues of these names that exist, which nobody changes or drops until the transaction ends. */
 export async function holdHeads(tx: Tx, queues: readonly string[]): Promise<Held> {
   const rows = await tx.rows(
-    `SELECT ${headColumns(tx)}, ${tx.engine.idStride} AS stride FROM recentn_queues WHERE queue IN (${placeholders(queues.length)})${tx.engine.forShare}`,
+    `SELECT ${headColumns(tx)}, ${tx.engine.idStride} AS stride FROM ${tx.tables.queues} WHERE queue IN (${placeholders(queues.length)})${tx.engine.forShare}`,
     queues,
   )
   const [first] = rows
@@ -111,7 +114,7 @@ export async function lowerShortest(tx: Tx, head: QueueHead, seconds: number): P
   const { id, deadLetterQueueId, shortestVisibilitySeconds } = head
   if (shortestVisibilitySeconds <= seconds) return
   await tx.run(
-    'UPDATE recentn_queues SET shortest_visibility_seconds = ?, version = version + 1 WHERE id = ? AND shortest_visibility_seconds > ?',
+    `UPDATE ${tx.tables.queues} SET shortest_visibility_seconds = ?, version = version + 1 WHERE id = ? AND shortest_visibility_seconds > ?`,
     [seconds, id, seconds],
   )
   const letters = deadLetterQueueId === null ? null : await readHeadById(tx, deadLetterQueueId, tx.engine.forUpdate)

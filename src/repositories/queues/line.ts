@@ -3,7 +3,7 @@
  * conditions joined by OR would make a server read the line from its start.
  */
 import type { Parameter, Reader, Row } from '../../database/engine'
-import { IN_LINE } from './rows'
+import { inLine } from './rows'
 
 export interface Position {
   major: bigint
@@ -39,7 +39,7 @@ export async function linePage(reader: Reader, query: LineQuery, after: Position
 }
 
 function part(
-  { engine, rows }: Reader,
+  { engine, tables, rows }: Reader,
   { columns, queueId, state, where, lock }: LineQuery,
   behind: string,
   parameters: Parameter[],
@@ -47,8 +47,8 @@ function part(
 ): Promise<Row[]> {
   return rows(
     `SELECT ${columns}, ${engine.bigint('sort_major')} AS major, ${engine.bigint('sort_minor')} AS minor ` +
-      `FROM recentn_queue_messages${engine.useIndex('recentn_queue_messages_claim')} WHERE queue_id = ? AND state = ?${behind}${where} ` +
-      `ORDER BY ${IN_LINE} LIMIT ${limit}${lock}`,
+      `FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} WHERE queue_id = ? AND state = ?${behind}${where} ` +
+      `ORDER BY ${inLine(tables)} LIMIT ${limit}${lock}`,
     [queueId, state, ...parameters],
   )
 }

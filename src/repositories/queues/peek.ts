@@ -3,7 +3,7 @@ import type { Reader, Row, Tx } from '../../database/engine'
 import { invalidInput } from '../../errors'
 import { holdHead, notFound, type QueueHead, readHead } from './heads'
 import { linePage, type Position, positionOf } from './line'
-import { DEAD_LETTER_FROM, lineOf, OWN_LIMIT, peekedOf, stateName } from './rows'
+import { deadLetterFrom, lineOf, OWN_LIMIT, peekedOf, stateName } from './rows'
 import type { BodyOptions, MessagePage, MessageState, PeekedMessage, PeekOptions } from './types'
 
 const COMMON =
@@ -69,11 +69,11 @@ function rowsAfter(
     const behind = after ? ' AND (archived_at_ms > ? OR (archived_at_ms = ? AND id > ?))' : ''
     return reader.rows(
       `SELECT ${engine.bigint('id')} AS id, ${engine.bigint('archived_at_ms')} AS major, 0 AS minor, archived_at_ms, max_receives, ${COMMON} ` +
-        `FROM recentn_queue_archive WHERE queue_id = ?${behind} ORDER BY archived_at_ms, recentn_queue_archive.id LIMIT ${limit}`,
+        `FROM ${reader.tables.queueArchive} WHERE queue_id = ?${behind} ORDER BY archived_at_ms, ${reader.tables.queueArchive}.id LIMIT ${limit}`,
       after ? [id, after.major, after.major, after.id] : [id],
     )
   }
-  const columns = `${engine.bigint('id')} AS id, ${OWN_LIMIT}, ${DEAD_LETTER_FROM}, ${COMMON}`
+  const columns = `${engine.bigint('id')} AS id, ${OWN_LIMIT}, ${deadLetterFrom(reader.tables)}, ${COMMON}`
   return linePage(reader, { columns, queueId: id, state: line, where: '', lock: '', limit }, after)
 }
 
@@ -88,12 +88,12 @@ export async function getMessage(
   const { head } = read
   const text = `${reader.engine.bigint('id')} AS id`
   const [row] = await reader.rows(
-    `SELECT ${text}, state, ${OWN_LIMIT}, ${DEAD_LETTER_FROM}, ${COMMON} FROM recentn_queue_messages WHERE id = ? AND queue_id = ?`,
+    `SELECT ${text}, state, ${OWN_LIMIT}, ${deadLetterFrom(reader.tables)}, ${COMMON} FROM ${reader.tables.queueMessages} WHERE id = ? AND queue_id = ?`,
     [id, head.id],
   )
   if (row) return peekedOf(row, stateName(row.state), head.maxReceives, options)
   const [archived] = await reader.rows(
-    `SELECT ${text}, archived_at_ms, max_receives, ${COMMON} FROM recentn_queue_archive WHERE id = ? AND queue_id = ?`,
+    `SELECT ${text}, archived_at_ms, max_receives, ${COMMON} FROM ${reader.tables.queueArchive} WHERE id = ? AND queue_id = ?`,
     [id, head.id],
   )
   return archived ? peekedOf(archived, 'archived', head.maxReceives, options) : null
@@ -101,7 +101,7 @@ export async function getMessage(
 
 export async function deleteMessage(tx: Tx, queue: string, id: bigint): Promise<boolean> {
   const { head } = await holdHead(tx, queue)
-  const removed = await tx.run('DELETE FROM recentn_queue_messages WHERE id = ? AND queue_id = ?', [id, head.id])
+  const removed = await tx.run(`DELETE FROM ${tx.tables.queueMessages} WHERE id = ? AND queue_id = ?`, [id, head.id])
   if (removed > 0) return true
-  return (await tx.run('DELETE FROM recentn_queue_archive WHERE id = ? AND queue_id = ?', [id, head.id])) > 0
+  return (await tx.run(`DELETE FROM ${tx.tables.queueArchive} WHERE id = ? AND queue_id = ?`, [id, head.id])) > 0
 }

@@ -7,7 +7,7 @@ import { RAN_OUT, ranOutError } from '../../queue-rules'
 import type { OnReady } from './context'
 import { canAssign } from './flows'
 import { type QueueHead, readHeadById } from './heads'
-import { IN_LINE, STATE } from './rows'
+import { inLine, STATE } from './rows'
 import {
   isOutOfReceives,
   type LockedRow,
@@ -27,7 +27,7 @@ const TIMED = [STATE.inFlight, STATE.delayed] as const
 /** Asks for one row, so that it costs two looks in the index however much waits. */
 function dueSql(reader: Reader, queueId: string): string {
   const due = (state: number) =>
-    `(SELECT 1 FROM recentn_queue_messages${reader.engine.useIndex('recentn_queue_messages_claim')} ` +
+    `(SELECT 1 FROM ${reader.tables.queueMessages}${reader.engine.useIndex(reader.tables.index.messagesClaim)} ` +
     `WHERE queue_id = ${queueId} AND state = ${state} AND sort_major <= ${reader.now} LIMIT 1)`
   return TIMED.map((state) => `${due(state)} IS NOT NULL`).join(' OR ')
 }
@@ -35,7 +35,7 @@ function dueSql(reader: Reader, queueId: string): string {
 /** Whether something is; null when the queue is gone. */
 export async function isDue(reader: Reader, queueId: bigint): Promise<boolean | null> {
   const [row] = await reader.rows(
-    `SELECT CASE WHEN ${dueSql(reader, String(queueId))} THEN 1 ELSE 0 END AS due FROM recentn_queues WHERE id = ${queueId}`,
+    `SELECT CASE WHEN ${dueSql(reader, String(queueId))} THEN 1 ELSE 0 END AS due FROM ${reader.tables.queues} WHERE id = ${queueId}`,
   )
   return row === undefined ? null : Number(row.due) === 1
 }
@@ -43,7 +43,7 @@ export async function isDue(reader: Reader, queueId: bigint): Promise<boolean | 
 /** The queues with something to do. */
 export async function dueQueues(reader: Reader): Promise<bigint[]> {
   const rows = await reader.rows(
-    `SELECT ${reader.engine.bigint('recentn_queues.id')} AS id FROM recentn_queues WHERE ${dueSql(reader, 'recentn_queues.id')}`,
+    `SELECT ${reader.engine.bigint(`${reader.tables.queues}.id`)} AS id FROM ${reader.tables.queues} WHERE ${dueSql(reader, `${reader.tables.queues}.id`)}`,
   )
   return rows.map(({ id }) => BigInt(id as string))
 }
@@ -124,8 +124,8 @@ async function sayRanOut(tx: Tx, dead: readonly LockedRow[]): Promise<void> {
 async function lockDue(tx: Tx, queueId: bigint, state: number, nowMs: number): Promise<LockedRow[]> {
   const { engine } = tx
   const rows = await tx.rows(
-    `SELECT ${lockedColumns(tx)} FROM recentn_queue_messages${engine.useIndex('recentn_queue_messages_claim')} ` +
-      `WHERE queue_id = ? AND state = ? AND sort_major <= ? ORDER BY ${IN_LINE} LIMIT ${BATCH}` +
+    `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages}${engine.useIndex(tx.tables.index.messagesClaim)} ` +
+      `WHERE queue_id = ? AND state = ? AND sort_major <= ? ORDER BY ${inLine(tx.tables)} LIMIT ${BATCH}` +
       engine.forUpdateSkipLocked,
     [queueId, state, nowMs],
   )

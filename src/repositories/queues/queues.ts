@@ -27,7 +27,7 @@ export interface NamedHead {
 }
 
 async function lockSettings(tx: Tx): Promise<void> {
-  await tx.rows(`SELECT id FROM recentn_schema WHERE id = 1${tx.engine.forUpdate}`)
+  await tx.rows(`SELECT id FROM ${tx.tables.schema} WHERE id = 1${tx.engine.forUpdate}`)
 }
 
 export async function namedHead(reader: Reader, queue: string): Promise<NamedHead | null> {
@@ -35,7 +35,9 @@ export async function namedHead(reader: Reader, queue: string): Promise<NamedHea
   if (read === null) return null
   const { head } = read
   const letters = head.deadLetterQueueId === null ? null : await readHeadById(reader, head.deadLetterQueueId)
-  const [source] = await reader.rows('SELECT id FROM recentn_queues WHERE dead_letter_queue_id = ? LIMIT 1', [head.id])
+  const [source] = await reader.rows(`SELECT id FROM ${reader.tables.queues} WHERE dead_letter_queue_id = ? LIMIT 1`, [
+    head.id,
+  ])
   return { head, deadLetterQueue: letters?.head.queue ?? null, isDeadLetterQueue: source !== undefined }
 }
 
@@ -56,14 +58,17 @@ export async function putQueue(tx: Tx, queue: string, settings: QueueSettings): 
   const columns = Object.keys(values)
   if (before !== null) {
     const sets = columns.map((column) => `${column} = ?`).join(', ')
-    await tx.run(`UPDATE recentn_queues SET ${sets}, version = version + 1 WHERE id = ?`, [
+    await tx.run(`UPDATE ${tx.tables.queues} SET ${sets}, version = version + 1 WHERE id = ?`, [
       ...Object.values(values),
       before.head.id,
     ])
   } else {
     const all = [...columns, 'queue', 'version', 'cycled', 'shortest_visibility_seconds', 'created_at_ms']
     const marks = [...columns.map(() => '?'), '?', '1', '0', String(LONGEST_VISIBILITY_SECONDS), tx.now].join(', ')
-    await tx.run(`INSERT INTO recentn_queues (${all.join(', ')}) VALUES (${marks})`, [...Object.values(values), queue])
+    await tx.run(`INSERT INTO ${tx.tables.queues} (${all.join(', ')}) VALUES (${marks})`, [
+      ...Object.values(values),
+      queue,
+    ])
   }
   const { head } = (await readHead(tx, queue, tx.engine.forShare)) as Read
   if (letters !== null) await takeLetters(tx, letters, head)
@@ -92,7 +97,7 @@ async function deadLetters(tx: Tx, queue: string, name: string): Promise<QueueHe
 
 /** Makes `letters` ready for dead letters of `source`, so that nobody who buries one has to change it. */
 async function takeLetters(tx: Tx, letters: QueueHead, source: QueueHead): Promise<void> {
-  if (!letters.hasLetters) await tx.run('UPDATE recentn_queues SET has_letters = 1 WHERE id = ?', [letters.id])
+  if (!letters.hasLetters) await tx.run(`UPDATE ${tx.tables.queues} SET has_letters = 1 WHERE id = ?`, [letters.id])
   await lowerShortest(tx, letters, source.shortestVisibilitySeconds)
 }
 
@@ -102,13 +107,13 @@ export async function listHeads(
 ): Promise<NamedHead[]> {
   const { where, parameters } = nameRange('queue', after, prefix)
   const rows = await reader.rows(
-    `SELECT ${headColumns(reader)}, (SELECT letters.queue FROM recentn_queues letters WHERE letters.id = recentn_queues.dead_letter_queue_id) ` +
-      `AS letters FROM recentn_queues WHERE ${where} ORDER BY queue LIMIT ${limit}`,
+    `SELECT ${headColumns(reader)}, (SELECT letters.queue FROM ${reader.tables.queues} letters WHERE letters.id = ${reader.tables.queues}.dead_letter_queue_id) ` +
+      `AS letters FROM ${reader.tables.queues} WHERE ${where} ORDER BY queue LIMIT ${limit}`,
     parameters,
   )
   // One walk along the queues, in place of one for each of them: there is no index for it.
   const named = await reader.rows(
-    `SELECT DISTINCT ${reader.engine.bigint('dead_letter_queue_id')} AS id FROM recentn_queues WHERE dead_letter_queue_id IS NOT NULL`,
+    `SELECT DISTINCT ${reader.engine.bigint('dead_letter_queue_id')} AS id FROM ${reader.tables.queues} WHERE dead_letter_queue_id IS NOT NULL`,
   )
   const letters = new Set(named.map(({ id }) => BigInt(id as string)))
   return rows.map((row) => {
@@ -132,14 +137,14 @@ async function dropHead(tx: Tx, queue: string): Promise<QueueHead | null> {
   if (read === null) return null
   const { head } = read
   const [other] = await tx.rows(
-    `SELECT queue FROM recentn_queues WHERE dead_letter_queue_id = ? ORDER BY queue LIMIT 1${tx.engine.forShare}`,
+    `SELECT queue FROM ${tx.tables.queues} WHERE dead_letter_queue_id = ? ORDER BY queue LIMIT 1${tx.engine.forShare}`,
     [head.id],
   )
   if (other) throw new RecentnError('queue_in_use', `${JSON.stringify(other.queue)} has it as its dead-letter queue`)
-  await tx.run('INSERT INTO recentn_queue_drops (queue_id) VALUES (?)', [head.id])
-  for (const table of ['recentn_queue_flows', 'recentn_queue_cursors']) {
+  await tx.run(`INSERT INTO ${tx.tables.queueDrops} (queue_id) VALUES (?)`, [head.id])
+  for (const table of [tx.tables.queueFlows, tx.tables.queueCursors]) {
     await tx.run(`DELETE FROM ${table} WHERE queue_id = ?`, [head.id])
   }
-  await tx.run('DELETE FROM recentn_queues WHERE id = ?', [head.id])
+  await tx.run(`DELETE FROM ${tx.tables.queues} WHERE id = ?`, [head.id])
   return head
 }

@@ -171,7 +171,7 @@ export async function takeNext(context: QueueContext, request: TakeRequest & { c
     const taken = await session.write((tx) => claimCycle(tx, { ...request, claimNumber }), {
       arrived: async (tx) => {
         const [row] = await tx.rows(
-          `SELECT id FROM recentn_queue_messages WHERE queue_id = (SELECT id FROM recentn_queues WHERE queue = ?) AND state = ? ` +
+          `SELECT id FROM ${tx.tables.queueMessages} WHERE queue_id = (SELECT id FROM ${tx.tables.queues} WHERE queue = ?) AND state = ? ` +
             `AND sort_minor = ? LIMIT 1${tx.engine.forUpdate}`,
           [request.queue, STATE.inFlight, claimNumber],
         )

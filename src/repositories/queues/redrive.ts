@@ -2,7 +2,7 @@
 import type { Session, Tx } from '../../database/engine'
 import type { OnReady } from './context'
 import { holdHead, notFound, readHead, readHeadById } from './heads'
-import { IN_LINE, NO_RECEIPT, STATE } from './rows'
+import { inLine, NO_RECEIPT, STATE } from './rows'
 import { type LockedRow, lockedColumns, lockedOf, makeReady, updateRows } from './transitions'
 
 const BATCH = 200
@@ -31,7 +31,9 @@ export async function redriveQueue(
     const { last, hasLetters } = await whole.read(async (reader) => {
       const read = await readHead(reader, queue)
       if (read === null) throw notFound(queue)
-      const [row] = await reader.rows(`SELECT ${reader.engine.bigint('MAX(id)')} AS id FROM recentn_queue_messages`)
+      const [row] = await reader.rows(
+        `SELECT ${reader.engine.bigint('MAX(id)')} AS id FROM ${reader.tables.queueMessages}`,
+      )
       return { last: BigInt((row?.id as string | null) ?? 0), hasLetters: read.head.hasLetters }
     })
     let moved = 0
@@ -67,8 +69,8 @@ async function redriveBatch(
   const { engine } = tx
   const { head, nowMs } = await holdHead(tx, queue)
   const found = await tx.rows(
-    `SELECT ${lockedColumns(tx)} FROM recentn_queue_messages${engine.useIndex('recentn_queue_messages_claim')} ` +
-      `WHERE queue_id = ? AND state = ?${where}${passingOver(outside)} AND id <= ? ORDER BY ${IN_LINE} LIMIT ${max}` +
+    `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages}${engine.useIndex(tx.tables.index.messagesClaim)} ` +
+      `WHERE queue_id = ? AND state = ?${where}${passingOver(outside)} AND id <= ? ORDER BY ${inLine(tx.tables)} LIMIT ${max}` +
       engine.forUpdateSkipLocked,
     [head.id, state, last],
   )

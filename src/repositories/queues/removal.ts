@@ -22,7 +22,9 @@ export function purgeQueue(session: Session, queue: string): Promise<number> {
     const [head, last] = await whole.read(async (reader) => {
       const read = await readHead(reader, queue)
       if (read === null) throw notFound(queue)
-      const [row] = await reader.rows(`SELECT ${reader.engine.bigint('MAX(id)')} AS id FROM recentn_queue_messages`)
+      const [row] = await reader.rows(
+        `SELECT ${reader.engine.bigint('MAX(id)')} AS id FROM ${reader.tables.queueMessages}`,
+      )
       return [read.head, BigInt((row?.id as string | null) ?? 0)]
     })
     let deleted = 0
@@ -36,8 +38,8 @@ export async function clearDropped(session: Session, queueId: bigint): Promise<v
   for (const state of Object.values(STATE)) await removeLine(session, { queueId, state }, null)
   await removeLine(session, { queueId, archived: true }, null)
   await session.write(async (tx) => {
-    await tx.run('DELETE FROM recentn_queue_dedups WHERE queue_id = ?', [queueId])
-    await tx.run('DELETE FROM recentn_queue_drops WHERE queue_id = ?', [queueId])
+    await tx.run(`DELETE FROM ${tx.tables.queueDedups} WHERE queue_id = ?`, [queueId])
+    await tx.run(`DELETE FROM ${tx.tables.queueDrops} WHERE queue_id = ?`, [queueId])
   })
 }
 
@@ -49,7 +51,7 @@ async function removeLine(session: Session, line: Line, last: bigint | null): Pr
     const place: Position | null = after
     const rows = await session.write(async (tx) => {
       const found = await lockAfter(tx, line, last, place)
-      await removeRows(tx, found, 'archived' in line ? 'recentn_queue_archive' : 'recentn_queue_messages')
+      await removeRows(tx, found, 'archived' in line ? tx.tables.queueArchive : tx.tables.queueMessages)
       return found
     })
     removed += rows.length
@@ -65,8 +67,8 @@ function lockAfter(tx: Tx, line: Line, last: bigint | null, after: Position | nu
   if ('archived' in line) {
     const behind = after ? ' AND (archived_at_ms > ? OR (archived_at_ms = ? AND id > ?))' : ''
     return tx.rows(
-      `SELECT ${id}, ${engine.bigint('archived_at_ms')} AS major, 0 AS minor FROM recentn_queue_archive ` +
-        `WHERE queue_id = ?${behind} ORDER BY archived_at_ms, recentn_queue_archive.id LIMIT ${BATCH}${engine.forUpdate}`,
+      `SELECT ${id}, ${engine.bigint('archived_at_ms')} AS major, 0 AS minor FROM ${tx.tables.queueArchive} ` +
+        `WHERE queue_id = ?${behind} ORDER BY archived_at_ms, ${tx.tables.queueArchive}.id LIMIT ${BATCH}${engine.forUpdate}`,
       after ? [line.queueId, after.major, after.major, after.id] : [line.queueId],
     )
   }
@@ -86,11 +88,7 @@ function lockAfter(tx: Tx, line: Line, last: bigint | null, after: Position | nu
 }
 
 /** Removes locked rows by their ids. */
-export async function removeRows(
-  tx: Tx,
-  rows: readonly Row[],
-  table: 'recentn_queue_messages' | 'recentn_queue_archive',
-): Promise<void> {
+export async function removeRows(tx: Tx, rows: readonly Row[], table: string): Promise<void> {
   const ids = rows.map(({ id }) => BigInt(id as string))
   for (const chunk of chunksOf(ids, MAX_IDS)) {
     await tx.run(`DELETE FROM ${table} WHERE id IN (${placeholders(chunk.length)})`, chunk)

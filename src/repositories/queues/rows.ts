@@ -1,5 +1,6 @@
 /** How messages stand in the tables: their states, columns and receipts, and what becomes of a row. */
 import type { Engine, Row } from '../../database/engine'
+import type { Tables } from '../../database/tables'
 import { JsonText } from '../../json'
 import { MAX_ID } from '../../rules'
 import type { QueueHead } from './heads'
@@ -13,7 +14,7 @@ const STATE_NAMES: readonly MessageState[] = ['ready', 'in-flight', 'delayed', '
  * The order of a line in the index of claims. `id` alone would be the column of the answer where it is a text, and the
  * rows would be sorted by it, all of them, and locked.
  */
-export const IN_LINE = 'sort_major, sort_minor, recentn_queue_messages.id'
+export const inLine = ({ queueMessages }: Tables) => `sort_major, sort_minor, ${queueMessages}.id`
 
 /** The line of the index that a state is; null for what is in the archive. */
 export function lineOf(state: MessageState): number | null {
@@ -34,8 +35,8 @@ export const MAX_REMOVED = 500
 export const OWN_LIMIT = 'CASE WHEN source_queue_id IS NULL THEN max_receives END AS max_receives'
 
 /** The name of the queue that a dead letter died in. */
-export const DEAD_LETTER_FROM =
-  '(SELECT source.queue FROM recentn_queues source WHERE source.id = recentn_queue_messages.source_queue_id) AS dead_letter_from'
+export const deadLetterFrom = ({ queues, queueMessages }: Tables) =>
+  `(SELECT source.queue FROM ${queues} source WHERE source.id = ${queueMessages}.source_queue_id) AS dead_letter_from`
 
 export function messageColumns(engine: Engine): string {
   return (

@@ -151,7 +151,7 @@ const DEDUP_COLUMNS = ['queue_id', 'dedup_id', 'message_id', 'sent_at_ms']
 
 async function lockDedups(tx: Tx, sendings: readonly Sending[], nowMs: number): Promise<void> {
   const none = tx.engine.upsert(
-    'recentn_queue_dedups',
+    tx.tables.queueDedups,
     'queue_id, dedup_id',
     DEDUP_COLUMNS,
     ['queue_id'],
@@ -162,7 +162,7 @@ async function lockDedups(tx: Tx, sendings: readonly Sending[], nowMs: number): 
   const where = sendings.map(() => '(queue_id = ? AND dedup_id = ?)').join(' OR ')
   const rows = await tx.rows(
     `SELECT ${tx.engine.bigint('queue_id')} AS queue_id, dedup_id, ${tx.engine.bigint('message_id')} AS message_id, ` +
-      `sent_at_ms FROM recentn_queue_dedups WHERE ${where}${tx.engine.forUpdate}`,
+      `sent_at_ms FROM ${tx.tables.queueDedups} WHERE ${where}${tx.engine.forUpdate}`,
     keys,
   )
   const known = new Map(rows.map((row) => [`${row.queue_id}/${row.dedup_id}`, row]))
@@ -180,7 +180,7 @@ async function saveDedups(tx: Tx, firsts: readonly Sending[], nowMs: number): Pr
   for (const chunk of chunksOf(firsts, MAX_DEDUPS)) {
     const rows = chunk.map(({ head, row, id }) => [head.id, row.dedupId, id, nowMs])
     const upsert = tx.engine.upsert(
-      'recentn_queue_dedups',
+      tx.tables.queueDedups,
       'queue_id, dedup_id',
       DEDUP_COLUMNS,
       DEDUP_COLUMNS.slice(2),
@@ -209,7 +209,7 @@ async function insertChunk(tx: Tx, news: readonly Sending[], { nowMs, stride }: 
   const { engine } = tx
   const { sql, parameters } = engine.values(news.map((sending) => columnsOf(sending, nowMs)))
   const { insertId } = await tx.execute(
-    `INSERT INTO recentn_queue_messages (${COLUMNS.join(', ')}) VALUES ${sql}`,
+    `INSERT INTO ${tx.tables.queueMessages} (${COLUMNS.join(', ')}) VALUES ${sql}`,
     parameters,
   )
   const first = engine.firstId(insertId, news.length)

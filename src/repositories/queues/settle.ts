@@ -80,8 +80,8 @@ async function removeListed(statements: Statements, head: QueueHead, list: reado
   if (list.length === 0) return []
   const { where, parameters } = held(list)
   const sql =
-    `DELETE FROM recentn_queue_messages WHERE ${where} AND queue_id = ${head.id} ` +
-    `AND (SELECT version FROM recentn_queues WHERE id = ${head.id}) = ${head.version}`
+    `DELETE FROM ${statements.tables.queueMessages} WHERE ${where} AND queue_id = ${head.id} ` +
+    `AND (SELECT version FROM ${statements.tables.queues} WHERE id = ${head.id}) = ${head.version}`
   if (statements.engine.returning) {
     const rows = await statements.rows(`${sql} RETURNING receipt`, parameters)
     return rows.map(({ receipt }) => receipt as string)
@@ -100,7 +100,7 @@ async function goneOf(reader: Reader, receipts: readonly Receipt[]): Promise<str
 
 async function receiptsThere(reader: Reader, receipts: readonly Receipt[]): Promise<Receipt[]> {
   const { where, parameters } = held(receipts)
-  const rows = await reader.rows(`SELECT receipt FROM recentn_queue_messages WHERE ${where}`, parameters)
+  const rows = await reader.rows(`SELECT receipt FROM ${reader.tables.queueMessages} WHERE ${where}`, parameters)
   const there = new Set(rows.map(({ receipt }) => receipt))
   return receipts.filter(({ receipt }) => there.has(receipt))
 }
@@ -108,7 +108,7 @@ async function receiptsThere(reader: Reader, receipts: readonly Receipt[]): Prom
 async function idsThere(reader: Reader, receipts: readonly Receipt[]): Promise<Set<bigint>> {
   const { where, parameters } = among(receipts)
   const id = `${reader.engine.bigint('id')} AS id`
-  const rows = await reader.rows(`SELECT ${id} FROM recentn_queue_messages WHERE ${where}`, parameters)
+  const rows = await reader.rows(`SELECT ${id} FROM ${reader.tables.queueMessages} WHERE ${where}`, parameters)
   return new Set(rows.map((row) => BigInt(row.id as string)))
 }
 
@@ -117,7 +117,7 @@ async function isCurrent(statements: Statements, head: QueueHead): Promise<boole
   // In a transaction it could be what was before, by its snapshot.
   const lock = separate ? '' : engine.forShare
   const [row] = await statements.rows(
-    `SELECT ${engine.bigint('version')} AS version FROM recentn_queues WHERE id = ${head.id}${lock}`,
+    `SELECT ${engine.bigint('version')} AS version FROM ${statements.tables.queues} WHERE id = ${head.id}${lock}`,
   )
   return row !== undefined && BigInt(row.version as string) === head.version
 }
@@ -142,7 +142,7 @@ export async function lockHeld(tx: Tx, queueId: bigint, receipts: readonly Recei
   for (const chunk of chunksOf(sorted, MAX_IDS)) {
     const { where, parameters } = held(chunk)
     const rows = await tx.rows(
-      `SELECT ${lockedColumns(tx)} FROM recentn_queue_messages WHERE ${where} AND queue_id = ? ORDER BY recentn_queue_messages.id${tx.engine.forUpdate}`,
+      `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages} WHERE ${where} AND queue_id = ? ORDER BY ${tx.tables.queueMessages}.id${tx.engine.forUpdate}`,
       [...parameters, queueId],
     )
     locked.push(...rows.map(lockedOf))
@@ -164,12 +164,12 @@ export async function archiveAll(tx: Tx, queue: string, receipts: readonly Recei
     const among = `id IN (${placeholders(ids.length)})`
     if (head.onDelete === 'archive') {
       await tx.run(
-        `INSERT INTO recentn_queue_archive (archived_at_ms, max_receives, ${KEPT}) ` +
-          `SELECT ${nowMs}, ${OWN_LIMIT}, ${KEPT} FROM recentn_queue_messages WHERE ${among}`,
+        `INSERT INTO ${tx.tables.queueArchive} (archived_at_ms, max_receives, ${KEPT}) ` +
+          `SELECT ${nowMs}, ${OWN_LIMIT}, ${KEPT} FROM ${tx.tables.queueMessages} WHERE ${among}`,
         ids,
       )
     }
-    await tx.run(`DELETE FROM recentn_queue_messages WHERE ${among}`, ids)
+    await tx.run(`DELETE FROM ${tx.tables.queueMessages} WHERE ${among}`, ids)
   }
   return receiptsOf(rows)
 }

@@ -55,7 +55,7 @@ export function isOutOfReceives({ receiveCount, maxReceives, sourceQueueId }: Lo
 export async function updateRows(tx: Tx, sets: string, rows: readonly { id: bigint }[], values: Parameter[] = []) {
   for (const chunk of chunksOf(rows, MAX_IDS)) {
     const ids = chunk.map(({ id }) => id)
-    await tx.run(`UPDATE recentn_queue_messages SET ${sets} WHERE id IN (${placeholders(ids.length)})`, [
+    await tx.run(`UPDATE ${tx.tables.queueMessages} SET ${sets} WHERE id IN (${placeholders(ids.length)})`, [
       ...values,
       ...ids,
     ])

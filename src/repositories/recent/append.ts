@@ -146,7 +146,7 @@ function memberFault(items: readonly NewRow[], modeOf: (group: string) => Mode |
 }
 
 async function itemAt(tx: Tx, group: string, slot: number): Promise<ItemRow> {
-  const sql = `SELECT ${itemColumns(tx.engine)} FROM recentn_items i WHERE i.group_key = ? AND i.slot = ?${tx.engine.forUpdate}`
+  const sql = `SELECT ${itemColumns(tx.engine)} FROM ${tx.tables.items} i WHERE i.group_key = ? AND i.slot = ?${tx.engine.forUpdate}`
   const [row] = await tx.rows(sql, [group, slot])
   return itemRowOf(group, row as Record<string, unknown>)
 }
@@ -182,11 +182,11 @@ async function replaceItems(tx: Tx, rows: readonly ItemRow[]): Promise<void> {
     if (used > width) width = used
   }
   const { sql, parameters } = tx.engine.values(rows.map((row) => itemValues(row, width)))
-  await tx.run(replaceItemsSql(ITEM_COLUMNS.slice(0, width), sql), parameters)
+  await tx.run(replaceItemsSql(tx, ITEM_COLUMNS.slice(0, width), sql), parameters)
 }
 
-export const replaceItemsSql = (columns: readonly string[], values: string) =>
-  `REPLACE INTO recentn_items (${columns.join(', ')}) VALUES ${values}`
+export const replaceItemsSql = ({ tables }: Pick<Tx, 'tables'>, columns: readonly string[], values: string) =>
+  `REPLACE INTO ${tables.items} (${columns.join(', ')}) VALUES ${values}`
 
 /** The first `width` in the order of `ITEM_COLUMNS`. */
 function itemValues(row: ItemRow, width: number): Parameter[] {

@@ -68,7 +68,7 @@ async function look(
   const sql =
     `SELECT ${headColumns(engine)}, ${occupantColumns(engine)}, OCTET_LENGTH(i.payload) AS bytes, ${payload} AS payload, ` +
     `i.occurred_at_ms AS occurred_at_ms, ${reader.now} AS now_ms ` +
-    'FROM recentn_groups g LEFT JOIN recentn_items i ON i.group_key = g.group_key WHERE g.group_key = ?'
+    `FROM ${reader.tables.groups} g LEFT JOIN ${reader.tables.items} i ON i.group_key = g.group_key WHERE g.group_key = ?`
   const rows = await reader.rows(sql, parameters)
   const [first] = rows
   if (!first) return null

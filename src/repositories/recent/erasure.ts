@@ -6,7 +6,7 @@
  */
 import type { Parameter, Reader, Session, Tx } from '../../database/engine'
 import { lockHeads, saveHeads } from './heads'
-import { groupsIn, MEMBER_INDEX, type Place, placeCondition, placeParameters } from './members'
+import { groupsIn, type Place, placeCondition, placeParameters } from './members'
 import type { PolicyCache } from './policies'
 import { deleteSlots, obeyPolicies } from './reslot'
 import { type Head, occupantColumns, occupantOf } from './rows'
@@ -14,8 +14,8 @@ import { type Head, occupantColumns, occupantOf } from './rows'
 /** Items of one transaction of an erasure: few enough that nobody waits long, and no list turns into a scan. */
 const ERASED_AT_ONCE = 200
 
-export const selectErasableSql = (reader: Pick<Reader, 'engine'>, after: boolean, groups = '') =>
-  `SELECT i.group_key AS group_key, ${occupantColumns(reader.engine)} FROM recentn_items i${reader.engine.useIndex(MEMBER_INDEX)} ` +
+export const selectErasableSql = (reader: Pick<Reader, 'engine' | 'tables'>, after: boolean, groups = '') =>
+  `SELECT i.group_key AS group_key, ${occupantColumns(reader.engine)} FROM ${reader.tables.items} i${reader.engine.useIndex(reader.tables.index.itemsMember)} ` +
   `WHERE i.member = ? AND i.created_at_ms <= ?${groups}${after ? ` AND ${placeCondition('>')}` : ''} ` +
   'ORDER BY i.created_at_ms, i.group_key, i.id LIMIT ?'
 
@@ -90,7 +90,8 @@ async function eraseIn(
   let deleted = 0
   for (const group of anew) deleted += await deleteSlots(tx, group, await slotsOf(tx, group, member, untilMs))
   const others = there.filter(({ group }) => !anew.has(group))
-  if (others.length > 0) deleted += await tx.run(`DELETE FROM recentn_items WHERE ${oneOf(others)}`, valuesOf(others))
+  if (others.length > 0)
+    deleted += await tx.run(`DELETE FROM ${tx.tables.items} WHERE ${oneOf(others)}`, valuesOf(others))
   for (const head of touched.values()) head.version += 1n
   await saveHeads(tx, [...touched.values()])
   return deleted
@@ -108,7 +109,7 @@ interface Placed extends Slot {
 /** Old items of the member that are in the slots of these. */
 async function itemsAmong(tx: Tx, items: readonly Slot[], member: string, untilMs: number): Promise<Placed[]> {
   const sql =
-    `SELECT group_key, slot, ${tx.engine.bigint('id')} AS id FROM recentn_items WHERE (${oneOf(items)}) ` +
+    `SELECT group_key, slot, ${tx.engine.bigint('id')} AS id FROM ${tx.tables.items} WHERE (${oneOf(items)}) ` +
     `AND member = ? AND created_at_ms <= ?${tx.engine.forUpdate}`
   const rows = await tx.rows(sql, [...valuesOf(items), member, untilMs])
   return rows.map(({ group_key, slot, id }) => ({
@@ -145,6 +146,6 @@ function valuesOf(places: readonly Slot[]): Parameter[] {
 }
 
 async function slotsOf(tx: Tx, group: string, member: string, untilMs: number): Promise<number[]> {
-  const sql = `SELECT i.slot AS slot FROM recentn_items i WHERE i.group_key = ? AND i.member = ? AND i.created_at_ms <= ?${tx.engine.forUpdate}`
+  const sql = `SELECT i.slot AS slot FROM ${tx.tables.items} i WHERE i.group_key = ? AND i.member = ? AND i.created_at_ms <= ?${tx.engine.forUpdate}`
   return (await tx.rows(sql, [group, member, untilMs])).map(({ slot }) => Number(slot))
 }

@@ -2,7 +2,7 @@
  * Deleting what has expired. Reads leave it out at once; this gives the room back, a group a transaction. Any number of
  * processes may sweep at once: a head that another transaction has locked is passed over until the next time.
  */
-import type { Session, Tx } from '../../database/engine'
+import type { Reader, Session, Tx } from '../../database/engine'
 import { lockHead, saveHeads, saveUnpublished } from './heads'
 import type { PolicyCache } from './policies'
 import { setExpiry } from './reslot'
@@ -11,14 +11,12 @@ import { rollOut } from './rollout'
 const GROUPS_A_SWEEP = 100
 
 /** Along the index recentn_groups_sweep (sweep_at_ms), where only groups with something to expire have an entry. */
-export const selectDueSql = (now: string, useIndex: (index: string) => string) =>
-  `SELECT group_key FROM recentn_groups${useIndex('recentn_groups_sweep')} WHERE sweep_at_ms <= ${now} ORDER BY sweep_at_ms LIMIT ?`
+export const selectDueSql = ({ engine, tables, now }: Pick<Reader, 'engine' | 'tables' | 'now'>) =>
+  `SELECT group_key FROM ${tables.groups}${engine.useIndex(tables.index.groupsSweep)} WHERE sweep_at_ms <= ${now} ORDER BY sweep_at_ms LIMIT ?`
 
 /** One round: resolves to how many items it deleted and whether there was more than it took. */
 export async function sweep(session: Session, policies: PolicyCache): Promise<{ deleted: number; more: boolean }> {
-  const due = await session.read((reader) =>
-    reader.rows(selectDueSql(reader.now, reader.engine.useIndex), [GROUPS_A_SWEEP]),
-  )
+  const due = await session.read((reader) => reader.rows(selectDueSql(reader), [GROUPS_A_SWEEP]))
   let deleted = 0
   let passedOver = 0
   for (const row of due) {
@@ -42,7 +40,7 @@ async function sweepGroup(tx: Tx, policies: PolicyCache, group: string): Promise
   let deleted = 0
   if (ttlSeconds !== null) {
     const until = nowMs - ttlSeconds * 1000
-    deleted = await tx.run('DELETE FROM recentn_items WHERE group_key = ? AND created_at_ms <= ?', [group, until])
+    deleted = await tx.run(`DELETE FROM ${tx.tables.items} WHERE group_key = ? AND created_at_ms <= ?`, [group, until])
   }
   await setExpiry(tx, head, ttlSeconds)
   if (deleted > 0) head.version += 1n

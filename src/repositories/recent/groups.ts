@@ -32,9 +32,10 @@ function given({ capacity, mode, ttlSeconds }: OwnSettings): OwnSettings {
 }
 
 export async function getGroup(reader: Reader, policies: PolicyCache, group: string): Promise<Group | null> {
-  const [row] = await reader.rows(`SELECT ${headColumns(reader.engine)} FROM recentn_groups g WHERE g.group_key = ?`, [
-    group,
-  ])
+  const [row] = await reader.rows(
+    `SELECT ${headColumns(reader.engine)} FROM ${reader.tables.groups} g WHERE g.group_key = ?`,
+    [group],
+  )
   if (!row) return null
   const head = headOf(row)
   const set = await policies.current(reader, [head.policyEpoch])
@@ -64,8 +65,8 @@ export async function putGroup(
 /** Forgets the group and its items. */
 export async function deleteGroup(tx: Tx, group: string): Promise<boolean> {
   if (!(await lockHead(tx, group))) return false
-  await tx.run('DELETE FROM recentn_items WHERE group_key = ?', [group])
-  await tx.run('DELETE FROM recentn_groups WHERE group_key = ?', [group])
+  await tx.run(`DELETE FROM ${tx.tables.items} WHERE group_key = ?`, [group])
+  await tx.run(`DELETE FROM ${tx.tables.groups} WHERE group_key = ?`, [group])
   await leaveTombstones(tx, RECENT_GROUPS, [group])
   return true
 }
@@ -75,7 +76,7 @@ export async function clearGroup(tx: Tx, policies: PolicyCache, group: string): 
   const locked = await lockHead(tx, group)
   if (!locked) return 0
   const shown = await shownIn(tx, policies, locked)
-  await tx.run('DELETE FROM recentn_items WHERE group_key = ?', [group])
+  await tx.run(`DELETE FROM ${tx.tables.items} WHERE group_key = ?`, [group])
   locked.head.sweepAtMs = null
   locked.head.version += 1n
   await saveHeads(tx, [locked.head])
@@ -109,7 +110,7 @@ export async function listGroups(
   { prefix = '', after = '', limit }: { prefix?: string; after?: string; limit: number },
 ): Promise<GroupPage> {
   const { where, parameters } = nameRange('g.group_key', after, prefix)
-  const sql = `SELECT ${headColumns(reader.engine)} FROM recentn_groups g WHERE ${where} ORDER BY g.group_key LIMIT ?`
+  const sql = `SELECT ${headColumns(reader.engine)} FROM ${reader.tables.groups} g WHERE ${where} ORDER BY g.group_key LIMIT ?`
   const rows = (await reader.rows(sql, [...parameters, limit + 1])).map(headOf)
   const heads = rows.slice(0, limit)
   const set = await policies.current(

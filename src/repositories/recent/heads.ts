@@ -36,8 +36,8 @@ const CHUNK = 250
 const MUTABLE = WRITTEN_COLUMNS.filter((column) => !['group_key', 'incarnation'].includes(column))
 const UNPUBLISHED = MUTABLE.filter((column) => column !== 'sync_id')
 
-export const lockHeadsSql = (tx: Pick<Tx, 'engine'>, count: number, lock = tx.engine.forUpdate) =>
-  `SELECT ${headColumns(tx.engine)} FROM recentn_groups g${tx.engine.useIndex('PRIMARY')} ` +
+export const lockHeadsSql = (tx: Pick<Tx, 'engine' | 'tables'>, count: number, lock = tx.engine.forUpdate) =>
+  `SELECT ${headColumns(tx.engine)} FROM ${tx.tables.groups} g${tx.engine.useIndex('PRIMARY')} ` +
   `WHERE g.group_key IN (${placeholders(count)}) ORDER BY g.group_key${lock}`
 
 /**
@@ -45,7 +45,9 @@ export const lockHeadsSql = (tx: Pick<Tx, 'engine'>, count: number, lock = tx.en
  * (As a subquery of the locking SELECT it would be a read before the lock.)
  */
 export async function momentOf(tx: Tx, known?: Row): Promise<Moment> {
-  const [row] = known ? [known] : await tx.rows(`SELECT ${momentColumns(tx)} FROM recentn_policy_epoch WHERE id = 1`)
+  const [row] = known
+    ? [known]
+    : await tx.rows(`SELECT ${momentColumns(tx)} FROM ${tx.tables.policyEpoch} WHERE id = 1`)
   return { nowMs: Number(row?.now_ms), epoch: BigInt(row?.epoch as string) }
 }
 
@@ -153,7 +155,7 @@ function newHead(group: string, nowMs: number): Head {
 /** Deletes heads that this transaction has made. */
 export async function deleteHeads(tx: Tx, groups: readonly string[]): Promise<void> {
   for (const chunk of chunksOf(groups, CHUNK)) {
-    await tx.run(`DELETE FROM recentn_groups WHERE group_key IN (${placeholders(chunk.length)})`, chunk)
+    await tx.run(`DELETE FROM ${tx.tables.groups} WHERE group_key IN (${placeholders(chunk.length)})`, chunk)
   }
 }
 
@@ -170,7 +172,7 @@ export async function saveUnpublished(tx: Tx, heads: readonly Head[]): Promise<v
 async function writeHeads(tx: Tx, heads: readonly Head[], updated: readonly string[]): Promise<void> {
   const sorted = [...heads].sort((a, b) => compareNames(a.group, b.group))
   for (const chunk of chunksOf(sorted, CHUNK)) {
-    const upsert = tx.engine.upsert('recentn_groups', 'group_key', WRITTEN_COLUMNS, updated, chunk.map(headValues))
+    const upsert = tx.engine.upsert(tx.tables.groups, 'group_key', WRITTEN_COLUMNS, updated, chunk.map(headValues))
     await tx.run(upsert.sql, upsert.parameters)
   }
 }

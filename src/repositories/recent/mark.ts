@@ -10,7 +10,7 @@ export async function mark(tx: Tx, writer: Writer): Promise<Moment | null> {
     await leaveMark(tx, writer)
     return null
   }
-  const epoch = '(SELECT epoch FROM recentn_policy_epoch WHERE id = 1)'
+  const epoch = `(SELECT epoch FROM ${tx.tables.policyEpoch} WHERE id = 1)`
   const [row] = await tx.rows(`${markSql(tx, writer)} RETURNING ${momentColumns(tx, epoch)}`)
   return momentOf(tx, row)
 }

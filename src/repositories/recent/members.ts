@@ -21,8 +21,6 @@ import {
 import type { MemberItems, MemberOptions } from './types'
 import { expired, keepers } from './window'
 
-export const MEMBER_INDEX = 'recentn_items_member'
-
 /** Rows of one statement: what bounds the memory of a page of large payloads. */
 const CHUNK = 64
 
@@ -40,9 +38,9 @@ export function groupsIn(prefix: string): { where: string; parameters: Parameter
   return { where: ` AND ${where}`, parameters }
 }
 
-export const selectMemberSql = (reader: Pick<Reader, 'engine' | 'now'>, after: boolean, groups = '') =>
+export const selectMemberSql = (reader: Pick<Reader, 'engine' | 'tables' | 'now'>, after: boolean, groups = '') =>
   `SELECT ${headColumns(reader.engine)}, ${itemColumns(reader.engine)}, ${reader.now} AS now_ms ` +
-  `FROM recentn_items i${reader.engine.useIndex(MEMBER_INDEX)} JOIN recentn_groups g ON g.group_key = i.group_key WHERE i.member = ?` +
+  `FROM ${reader.tables.items} i${reader.engine.useIndex(reader.tables.index.itemsMember)} JOIN ${reader.tables.groups} g ON g.group_key = i.group_key WHERE i.member = ?` +
   `${groups}${after ? ` AND ${placeCondition('<')}` : ''} ORDER BY i.created_at_ms DESC, i.group_key DESC, i.id DESC LIMIT ?`
 
 /** Row constructors are no range to MySQL, so the comparison is spelled out; the first part is what the index uses. */
@@ -100,7 +98,7 @@ async function isShown(reader: Reader, set: PolicySet, head: Head, item: ItemRow
   if (expired(item, settings, nowMs)) return false
   if (settings.capacity === head.capacity && settings.mode === head.mode) return true
   // The group is still laid out by an older policy: whether the item is shown depends on the others.
-  const sql = `SELECT ${occupantColumns(reader.engine)} FROM recentn_items i WHERE i.group_key = ?`
+  const sql = `SELECT ${occupantColumns(reader.engine)} FROM ${reader.tables.items} i WHERE i.group_key = ?`
   const occupants = (await reader.rows(sql, [head.group])).map(occupantOf)
   return keepers(occupants, settings, head.lastId).some(({ id }) => id === item.id)
 }

@@ -106,7 +106,7 @@ export async function takeHeads(
  * BIGINT is an error of the statement on the servers, and a float on SQLite.
  */
 function takeNumbers(
-  { engine }: Pick<Tx, 'engine'>,
+  { engine, tables }: Pick<Tx, 'engine' | 'tables'>,
   names: readonly string[],
   counts: ReadonlyMap<string, number>,
 ): Statement {
@@ -117,15 +117,15 @@ function takeNumbers(
   const { sql, parameters } = engine.values(rows)
   const count = `${engine.proposed('last_id')} + 1`
   const insert =
-    'INSERT INTO recentn_groups (group_key, incarnation, version, last_id, capacity, mode, policy_epoch, created_at_ms) ' +
+    `INSERT INTO ${tables.groups} (group_key, incarnation, version, last_id, capacity, mode, policy_epoch, created_at_ms) ` +
     `VALUES ${sql} ${engine.onDuplicate('group_key')} version = version + 1, ` +
     `last_id = CASE WHEN last_id < ${MAX_ID} - (${count}) THEN last_id + ${count} ELSE last_id END, sync_id = NULL`
   return { sql: engine.returning ? `${insert} RETURNING ${TAKEN_LINE}` : insert, parameters }
 }
 
 /** What has no RETURNING: the heads, which this transaction has locked, and the moment, in one statement. */
-export const selectTakenSql = (tx: Pick<Tx, 'engine' | 'now'>, count: number) =>
-  `SELECT ${TAKEN_LINE}, ${momentColumns(tx, 'e.epoch')} FROM recentn_policy_epoch e, recentn_groups${tx.engine.useIndex('PRIMARY')} ` +
+export const selectTakenSql = (tx: Pick<Tx, 'engine' | 'tables' | 'now'>, count: number) =>
+  `SELECT ${TAKEN_LINE}, ${momentColumns(tx, 'e.epoch')} FROM ${tx.tables.policyEpoch} e, ${tx.tables.groups}${tx.engine.useIndex('PRIMARY')} ` +
   `WHERE e.id = 1 AND group_key IN (${placeholders(count)})`
 
 /** As one text, as in `lines.ts`, which says why. */

@@ -13,9 +13,9 @@ import type { Mode, OwnSettings, Page, Policy, PolicyPage, Settings } from './ty
 /** Half of the five seconds within which every process obeys a changed policy. */
 const MAX_AGE_MS = 2500
 
-const SELECT_EPOCH = 'SELECT epoch FROM recentn_policy_epoch WHERE id = 1'
-const SELECT_ALL = 'SELECT prefix, capacity, mode, ttl_seconds FROM recentn_policies'
-const RAISE_EPOCH = 'UPDATE recentn_policy_epoch SET epoch = epoch + 1 WHERE id = 1'
+const selectEpoch = ({ tables }: Reader) => `SELECT epoch FROM ${tables.policyEpoch} WHERE id = 1`
+const selectAll = ({ tables }: Reader) => `SELECT prefix, capacity, mode, ttl_seconds FROM ${tables.policies}`
+const raiseEpoch = ({ tables }: Reader) => `UPDATE ${tables.policyEpoch} SET epoch = epoch + 1 WHERE id = 1`
 
 /** All policies at one epoch. */
 export class PolicySet {
@@ -133,14 +133,14 @@ export class PolicyCache {
     const readAt = performance.now()
     const forgets = this.#forgets
     const [row] = await reader.rows(
-      `SELECT ${reader.engine.bigint('epoch')} AS epoch FROM recentn_policy_epoch WHERE id = 1${lock}`,
+      `SELECT ${reader.engine.bigint('epoch')} AS epoch FROM ${reader.tables.policyEpoch} WHERE id = 1${lock}`,
     )
     const epoch = BigInt(row?.epoch as string)
     const known = this.#set ?? (this.#parent === null ? null : this.#parent.#set)
     const set =
       known?.epoch === epoch
         ? known
-        : new PolicySet(epoch, (await reader.rows(SELECT_ALL + lock)).map(policyOf), this.defaultCapacity)
+        : new PolicySet(epoch, (await reader.rows(selectAll(reader) + lock)).map(policyOf), this.defaultCapacity)
     // What was forgotten meanwhile may be from before the change that it was forgotten for.
     if (forgets === this.#forgets) {
       this.#set = set
@@ -160,17 +160,17 @@ function policyOf(row: Record<string, unknown>): Policy {
 }
 
 export async function getPolicy(reader: Reader, prefix: string): Promise<Policy | null> {
-  const [row] = await reader.rows(`${SELECT_ALL} WHERE prefix = ?`, [prefix])
+  const [row] = await reader.rows(`${selectAll(reader)} WHERE prefix = ?`, [prefix])
   return row ? policyOf(row) : null
 }
 
 /** Stores a policy; true when there was none. */
 export async function putPolicy(tx: Tx, policy: Policy): Promise<boolean> {
-  await tx.run(RAISE_EPOCH)
-  const before = await tx.rows(`${SELECT_ALL} WHERE prefix = ?${tx.engine.forUpdate}`, [policy.prefix])
+  await tx.run(raiseEpoch(tx))
+  const before = await tx.rows(`${selectAll(tx)} WHERE prefix = ?${tx.engine.forUpdate}`, [policy.prefix])
   const columns = ['prefix', 'capacity', 'mode', 'ttl_seconds']
   const row = [policy.prefix, policy.capacity, policy.mode, policy.ttlSeconds]
-  const upsert = tx.engine.upsert('recentn_policies', 'prefix', columns, columns.slice(1), [row])
+  const upsert = tx.engine.upsert(tx.tables.policies, 'prefix', columns, columns.slice(1), [row])
   await tx.run(upsert.sql, upsert.parameters)
   await beginRollout(tx, policy.prefix)
   return before.length === 0
@@ -178,17 +178,17 @@ export async function putPolicy(tx: Tx, policy: Policy): Promise<boolean> {
 
 /** Removes a policy; false when there was none. */
 export async function deletePolicy(tx: Tx, prefix: string): Promise<boolean> {
-  await tx.run(RAISE_EPOCH)
-  const deleted = await tx.run('DELETE FROM recentn_policies WHERE prefix = ?', [prefix])
+  await tx.run(raiseEpoch(tx))
+  const deleted = await tx.run(`DELETE FROM ${tx.tables.policies} WHERE prefix = ?`, [prefix])
   if (deleted > 0) await beginRollout(tx, prefix)
   return deleted > 0
 }
 
 /** The sweeper will tell the groups of this prefix of their expiry, those too that nobody writes to any more. */
 async function beginRollout(tx: Tx, prefix: string): Promise<void> {
-  const [row] = await tx.rows(`${SELECT_EPOCH}${tx.engine.forUpdate}`)
+  const [row] = await tx.rows(`${selectEpoch(tx)}${tx.engine.forUpdate}`)
   const columns = ['prefix', 'epoch', 'after_key']
-  const upsert = tx.engine.upsert('recentn_policy_rollouts', 'prefix', columns, columns.slice(1), [
+  const upsert = tx.engine.upsert(tx.tables.policyRollouts, 'prefix', columns, columns.slice(1), [
     [prefix, BigInt(row?.epoch as string), ''],
   ])
   await tx.run(upsert.sql, upsert.parameters)
@@ -199,7 +199,7 @@ export async function listPolicies(
   page: Required<Pick<Page, 'limit'>> & Page & { prefix?: string },
 ): Promise<PolicyPage> {
   const { where, parameters } = nameRange('prefix', page.after ?? '', page.prefix ?? '')
-  const rows = await reader.rows(`${SELECT_ALL} WHERE ${where} ORDER BY prefix LIMIT ?`, [
+  const rows = await reader.rows(`${selectAll(reader)} WHERE ${where} ORDER BY prefix LIMIT ?`, [
     ...parameters,
     page.limit + 1,
   ])

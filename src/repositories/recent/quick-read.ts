@@ -54,7 +54,10 @@ export function planOf(layouts: Layouts, calls: readonly Call[]): Plan {
  * The hot read: heads by their primary key, items by the prefix of theirs or by all of it, each row as one text
  * (`lines.ts`). The only temporary table is that of the numbers of the newest slots.
  */
-export function quickSelect({ engine, now }: Pick<Reader, 'engine' | 'now'>, { slots, newest }: Plan): Statement {
+export function quickSelect(
+  { engine, tables, now }: Pick<Reader, 'engine' | 'tables' | 'now'>,
+  { slots, newest }: Plan,
+): Statement {
   const all: Statement = { sql: '', parameters: [] }
   const add = (select: string, groups: readonly string[], rest = '') => {
     if (groups.length === 0) return
@@ -63,13 +66,13 @@ export function quickSelect({ engine, now }: Pick<Reader, 'engine' | 'now'>, { s
     all.parameters.push(...parameters)
   }
   const reading = (wanted: number) => [...slots].filter(([, given]) => given === wanted).map(([group]) => group)
-  add(`SELECT ${headLine(now)} FROM recentn_groups g WHERE g.group_key`, [...slots.keys()])
+  add(`SELECT ${headLine(now)} FROM ${tables.groups} g WHERE g.group_key`, [...slots.keys()])
   for (const window of [SMALL, MEDIUM]) {
-    const select = `SELECT ${ITEM_LINE} FROM recentn_items i WHERE i.group_key`
+    const select = `SELECT ${ITEM_LINE} FROM ${tables.items} i WHERE i.group_key`
     add(select, reading(window), ` AND i.slot < ${window}`)
   }
   add(
-    `SELECT ${ITEM_LINE} FROM recentn_groups g JOIN (${numbers(newest)}) d JOIN recentn_items i ` +
+    `SELECT ${ITEM_LINE} FROM ${tables.groups} g JOIN (${numbers(newest)}) d JOIN ${tables.items} i ` +
       'ON i.group_key = g.group_key AND i.slot = (g.last_id - d.n) % g.capacity WHERE g.group_key',
     reading(NEWEST),
     " AND g.mode = 'history' AND d.n < g.capacity",

@@ -31,16 +31,17 @@ export async function readRecent(
  * a page has, to know whether anything older is there.
  */
 export function thoroughSelect(
-  { engine, now }: Pick<Reader, 'engine' | 'now'>,
+  reader: Pick<Reader, 'engine' | 'tables' | 'now'>,
   requests: readonly ReadRequest[],
 ): Statement {
+  const { engine, tables, now } = reader
   const heads = engine.values([requests.map(({ group }) => group)])
   const statement = {
-    selects: [`SELECT ${headLine(now)} FROM recentn_groups g WHERE g.group_key IN ${heads.sql}`],
+    selects: [`SELECT ${headLine(now)} FROM ${tables.groups} g WHERE g.group_key IN ${heads.sql}`],
     parameters: heads.parameters,
   }
   for (const request of requests) {
-    const page = selectPage(engine, now, request)
+    const page = selectPage(reader, request)
     statement.selects.push(page.sql)
     statement.parameters.push(...page.parameters)
   }
@@ -48,14 +49,13 @@ export function thoroughSelect(
 }
 
 function selectPage(
-  engine: Reader['engine'],
-  now: string,
+  { engine, tables, now }: Pick<Reader, 'engine' | 'tables' | 'now'>,
   { group, limit, before, exclude = [] }: ReadRequest,
 ): Statement {
   const key = engine.values([[group]])
   const statement: Statement = {
     sql:
-      `SELECT ${ITEM_LINE} FROM recentn_groups g JOIN recentn_items i ON i.group_key = g.group_key ` +
+      `SELECT ${ITEM_LINE} FROM ${tables.groups} g JOIN ${tables.items} i ON i.group_key = g.group_key ` +
       `AND (g.ttl_seconds IS NULL OR i.created_at_ms > ${now} - g.ttl_seconds * 1000) WHERE g.group_key = ${key.sql}`,
     parameters: key.parameters,
   }

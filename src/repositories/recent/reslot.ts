@@ -12,8 +12,8 @@ import { expired, keepers } from './window'
 
 const CHUNK = 250
 
-export const selectOccupantsSql = (tx: Pick<Tx, 'engine'>, groups: number) =>
-  `SELECT i.group_key AS group_key, ${occupantColumns(tx.engine)} FROM recentn_items i${tx.engine.useIndex('PRIMARY')} ` +
+export const selectOccupantsSql = (tx: Pick<Tx, 'engine' | 'tables'>, groups: number) =>
+  `SELECT i.group_key AS group_key, ${occupantColumns(tx.engine)} FROM ${tx.tables.items} i${tx.engine.useIndex('PRIMARY')} ` +
   `WHERE i.group_key IN (${placeholders(groups)})${tx.engine.forUpdate}`
 
 /** Who is in the slots of a group. Reads with a lock: at REPEATABLE READ a plain read would show an older state. */
@@ -65,8 +65,8 @@ export async function applySettings(
 async function move(tx: Tx, head: Head, settings: Settings, alive: readonly Occupant[]): Promise<void> {
   if (settings.mode === 'history') {
     // Through negative slots, because the new slot of one row can be the old slot of another.
-    await tx.run('UPDATE recentn_items SET slot = -1 - slot WHERE group_key = ?', [head.group])
-    await tx.run('UPDATE recentn_items SET slot = id % ? WHERE group_key = ? AND slot < 0', [
+    await tx.run(`UPDATE ${tx.tables.items} SET slot = -1 - slot WHERE group_key = ?`, [head.group])
+    await tx.run(`UPDATE ${tx.tables.items} SET slot = id % ? WHERE group_key = ? AND slot < 0`, [
       settings.capacity,
       head.group,
     ])
@@ -82,7 +82,7 @@ async function move(tx: Tx, head: Head, settings: Settings, alive: readonly Occu
     })
   for (const chunk of chunksOf(moves, CHUNK)) {
     await tx.run(
-      `UPDATE recentn_items SET slot = CASE slot ${chunk.map(() => 'WHEN ? THEN ?').join(' ')} END WHERE group_key = ? AND slot IN (${placeholders(chunk.length)})`,
+      `UPDATE ${tx.tables.items} SET slot = CASE slot ${chunk.map(() => 'WHEN ? THEN ?').join(' ')} END WHERE group_key = ? AND slot IN (${placeholders(chunk.length)})`,
       [...chunk.flat(), head.group, ...chunk.map(([from]) => from)],
     )
   }
@@ -93,7 +93,7 @@ export async function deleteSlots(tx: Tx, group: string, slots: readonly number[
   let deleted = 0
   for (const chunk of chunksOf(slots, CHUNK)) {
     deleted += await tx.run(
-      `DELETE FROM recentn_items WHERE group_key = ? AND slot IN (${placeholders(chunk.length)})`,
+      `DELETE FROM ${tx.tables.items} WHERE group_key = ? AND slot IN (${placeholders(chunk.length)})`,
       [group, ...chunk],
     )
   }

@@ -67,6 +67,6 @@ function* eventLists(events: ReadonlyMap<string, ReadonlySet<string>>) {
 }
 
 /** No index on event ids: the window of a group is small and lies together in the primary key. */
-export const selectEventsSql = (tx: Pick<Tx, 'engine'>, groups: number, events: number) =>
-  `SELECT i.group_key AS group_key, ${occupantColumns(tx.engine)} FROM recentn_items i${tx.engine.useIndex('PRIMARY')} ` +
+export const selectEventsSql = (tx: Pick<Tx, 'engine' | 'tables'>, groups: number, events: number) =>
+  `SELECT i.group_key AS group_key, ${occupantColumns(tx.engine)} FROM ${tx.tables.items} i${tx.engine.useIndex('PRIMARY')} ` +
   `WHERE i.group_key IN (${placeholders(groups)}) AND i.event_id IN (${placeholders(events)})${tx.engine.forUpdate}`

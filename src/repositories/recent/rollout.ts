@@ -28,7 +28,7 @@ interface Rollout {
 export async function rollOut(session: Session, policies: PolicyCache): Promise<boolean> {
   const rows = await session.read((reader) =>
     reader.rows(
-      `SELECT prefix, ${reader.engine.bigint('epoch')} AS epoch, after_key FROM recentn_policy_rollouts LIMIT ${MAX_ROLLOUTS}`,
+      `SELECT prefix, ${reader.engine.bigint('epoch')} AS epoch, after_key FROM ${reader.tables.policyRollouts} LIMIT ${MAX_ROLLOUTS}`,
     ),
   )
   // From any place on: what stands still for a lock, or fails, must not keep the others waiting for ever.
@@ -50,7 +50,7 @@ export async function rollOut(session: Session, policies: PolicyCache): Promise<
 async function step(session: Session, policies: PolicyCache, rollout: Rollout): Promise<boolean> {
   const { where, parameters } = nameRange('group_key', rollout.after, rollout.prefix)
   const rows = await session.read((reader) =>
-    reader.rows(`SELECT group_key FROM recentn_groups WHERE ${where} ORDER BY group_key LIMIT ?`, [
+    reader.rows(`SELECT group_key FROM ${reader.tables.groups} WHERE ${where} ORDER BY group_key LIMIT ?`, [
       ...parameters,
       GROUPS_AT_ONCE,
     ]),
@@ -94,7 +94,7 @@ async function beginAgain(tx: Tx, names: readonly string[], epoch: bigint): Prom
   const { sql, parameters } = tx.engine.values(names.map((name) => [name, epoch, '']))
   const proposed = tx.engine.proposed('epoch')
   await tx.run(
-    `INSERT INTO recentn_policy_rollouts (prefix, epoch, after_key) VALUES ${sql} ${tx.engine.onDuplicate('prefix')} ` +
+    `INSERT INTO ${tx.tables.policyRollouts} (prefix, epoch, after_key) VALUES ${sql} ${tx.engine.onDuplicate('prefix')} ` +
       `epoch = CASE WHEN epoch < ${proposed} THEN ${proposed} ELSE epoch END, after_key = ''`,
     parameters,
   )
@@ -103,6 +103,6 @@ async function beginAgain(tx: Tx, names: readonly string[], epoch: bigint): Prom
 /** Unless the policy was changed again meanwhile, and the rollout begun again. */
 async function goOn(tx: Tx, { prefix, epoch }: Rollout, after: string | null): Promise<void> {
   const which = 'WHERE prefix = ? AND epoch = ?'
-  if (after === null) await tx.run(`DELETE FROM recentn_policy_rollouts ${which}`, [prefix, epoch])
-  else await tx.run(`UPDATE recentn_policy_rollouts SET after_key = ? ${which}`, [after, prefix, epoch])
+  if (after === null) await tx.run(`DELETE FROM ${tx.tables.policyRollouts} ${which}`, [prefix, epoch])
+  else await tx.run(`UPDATE ${tx.tables.policyRollouts} SET after_key = ? ${which}`, [after, prefix, epoch])
 }

@@ -43,30 +43,36 @@ const PLACE_LINE =
   `CONCAT_WS(${SEPARATOR}, i.slot, i.id, i.group_key, i.created_at_ms, '', ${orEmpty('i.member')}, '', '') AS line, ` +
   'NULL AS now_ms'
 
-export function watchedHeadsSql({ engine, now }: Pick<Reader, 'engine' | 'now'>, groups: readonly string[]): Statement {
+export function watchedHeadsSql(
+  { engine, tables, now }: Pick<Reader, 'engine' | 'tables' | 'now'>,
+  groups: readonly string[],
+): Statement {
   const { sql, parameters } = engine.values([groups])
   // The time of each head, also where it is only a policy that makes its items expire.
   return {
     sql:
-      `SELECT ${headLine(now)}, ${now} AS now_ms FROM recentn_groups g${engine.useIndex('PRIMARY')} ` +
+      `SELECT ${headLine(now)}, ${now} AS now_ms FROM ${tables.groups} g${engine.useIndex('PRIMARY')} ` +
       `WHERE g.group_key IN ${sql}`,
     parameters,
   }
 }
 
-export function watchedWindowsSql(reader: Pick<Reader, 'engine' | 'now'>, groups: readonly string[]): Statement {
+export function watchedWindowsSql(
+  reader: Pick<Reader, 'engine' | 'tables' | 'now'>,
+  groups: readonly string[],
+): Statement {
   const heads = watchedHeadsSql(reader, groups)
   const { engine } = reader
   const { sql, parameters } = engine.values([groups])
-  const items = `SELECT ${PLACE_LINE} FROM recentn_items i${engine.useIndex('PRIMARY')} WHERE i.group_key IN ${sql}`
+  const items = `SELECT ${PLACE_LINE} FROM ${reader.tables.items} i${engine.useIndex('PRIMARY')} WHERE i.group_key IN ${sql}`
   return {
     sql: `${heads.sql}\nUNION ALL\n${items}`,
     parameters: [...heads.parameters, ...parameters],
   }
 }
 
-export const selectPlacedSql = ({ engine }: Pick<Reader, 'engine'>, count: number) =>
-  `SELECT i.group_key AS group_key, ${itemColumns(engine)} FROM recentn_items i${engine.useIndex('PRIMARY')} WHERE ` +
+export const selectPlacedSql = ({ engine, tables }: Pick<Reader, 'engine' | 'tables'>, count: number) =>
+  `SELECT i.group_key AS group_key, ${itemColumns(engine)} FROM ${tables.items} i${engine.useIndex('PRIMARY')} WHERE ` +
   Array(count).fill('(i.group_key = ? AND i.slot = ?)').join(' OR ')
 
 /** The reads of who watches groups. */

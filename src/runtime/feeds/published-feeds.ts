@@ -197,7 +197,7 @@ export class PublishedFeeds extends FeedRepository {
 
   /** Begins the feeds that are no user's. */
   async beginBuiltIn(): Promise<void> {
-    if (this.#options.recentGroups) await this.#begin(recentGroups)
+    if (this.#options.recentGroups) await this.#begin(recentGroups(this.session.tables))
   }
 
   async #begin(table: FollowedTable): Promise<void> {

@@ -6,6 +6,7 @@ import type { QueryRunner } from 'typeorm'
 import { mysqlEngine } from '../../../src/database/mysql'
 import { sessionOf } from '../../../src/database/session'
 import { sqliteEngine } from '../../../src/database/sqlite'
+import { tablesOf } from '../../../src/database/tables'
 import type { Store } from '../../../src/index'
 import { chooseSql, claimSql, newClaimNumber } from '../../../src/repositories/queues/claim'
 import { countAllSql } from '../../../src/repositories/queues/counts'
@@ -22,6 +23,9 @@ interface Step {
   key: string | null
   Extra: string | null
 }
+
+const mysql = { engine: mysqlEngine, tables: tablesOf() }
+const sqlite = { engine: sqliteEngine, tables: tablesOf() }
 
 export function describeQueueExplain(context: Context): void {
   if (context.engine === 'sqlite') describeSqlitePlan(context)
@@ -92,13 +96,13 @@ function describeServerPlans(context: Context): void {
     it.each([null, { major: 0, minor: 3 }])(
       'a claim: along recentn_queue_messages_claim, in its order, from %j',
       async (from) => {
-        const chosen = (await explain(chooseSql(mysqlEngine, { ...request(), from }))).filter(
+        const chosen = (await explain(chooseSql(mysql, { ...request(), from }))).filter(
           ({ table }) => table === 'recentn_queue_messages',
         )
         expect(chosen).toMatchObject([
           { type: expect.stringMatching(/^(ref|range)$/), key: 'recentn_queue_messages_claim' },
         ])
-        const steps = await explain(claimSql(mysqlEngine, mysqlEngine.nowMs, { ...request(), from }, newClaimNumber()))
+        const steps = await explain(claimSql(mysql, mysqlEngine.nowMs, { ...request(), from }, newClaimNumber()))
         expect(extras([...chosen, ...steps])).not.toMatch(/filesort|temporary/i)
         const messages = steps.filter(({ table }) => table === 'recentn_queue_messages')
         expect(messages.map(({ key }) => key).sort()).toEqual(['PRIMARY', 'recentn_queue_messages_claim'])
@@ -107,7 +111,7 @@ function describeServerPlans(context: Context): void {
     )
 
     it('a claim passes over nothing that is delayed, in flight, dead or archived', async () => {
-      const sql = claimSql(mysqlEngine, mysqlEngine.nowMs, request(), newClaimNumber())
+      const sql = claimSql(mysql, mysqlEngine.nowMs, request(), newClaimNumber())
       const rows = await rowsOf(
         (status) => runner.query(status),
         async () => expect(await runner.query(sql)).toMatchObject({ affectedRows: 10 }),
@@ -117,7 +121,7 @@ function describeServerPlans(context: Context): void {
     })
 
     it('all queues are counted by one walk along recentn_queue_messages_claim, in its order', async () => {
-      const steps = await explain(countAllSql(mysqlEngine))
+      const steps = await explain(countAllSql(mysql))
       const messages = steps.filter(({ table }) => table === 'recentn_queue_messages')
       expect(messages).toMatchObject([{ type: 'index', key: 'recentn_queue_messages_claim', Extra: 'Using index' }])
       expect(steps.filter(({ table }) => table === 'recentn_queues')).toHaveLength(1)
@@ -126,7 +130,7 @@ function describeServerPlans(context: Context): void {
       )
       const rows = await rowsOf(
         (status) => runner.query(status),
-        () => runner.query(countAllSql(mysqlEngine)),
+        () => runner.query(countAllSql(mysql)),
       )
       // The queues: read, kept without those that are there twice, and looked up for each of four states.
       expect(rows).toBeLessThanOrEqual(Number(all.m) + 20 * Number(all.q) + 20)
@@ -176,7 +180,7 @@ function describeSqlitePlan(context: Context): void {
     it('a claim: along recentn_queue_messages_claim, in its order', async () => {
       const head = await headOf(context, await madeOf(10))
       for (const from of [null, { major: 0, minor: 3 }]) {
-        const sql = chooseSql(sqliteEngine, { head, max: 10, visibilityTimeoutSeconds: undefined, from })
+        const sql = chooseSql(sqlite, { head, max: 10, visibilityTimeoutSeconds: undefined, from })
         const steps: { detail: string }[] = await context.store.dataSource.query(`EXPLAIN QUERY PLAN ${sql}`)
         const plan = steps.map(({ detail }) => detail).join('\n')
         expect(plan).toMatch(/USING COVERING INDEX recentn_queue_messages_claim \(queue_id=\? AND state=\?/)
@@ -187,7 +191,7 @@ function describeSqlitePlan(context: Context): void {
     it('all queues are counted by one walk along recentn_queue_messages_claim, in its order', async () => {
       await madeOf(10, { deadLetterQueue: await madeOf(1) })
       const steps: { id: number; parent: number; detail: string }[] = await context.store.dataSource.query(
-        `EXPLAIN QUERY PLAN ${countAllSql(sqliteEngine)}`,
+        `EXPLAIN QUERY PLAN ${countAllSql(sqlite)}`,
       )
       expect(steps.filter(({ detail }) => /recentn_queue_messages/.test(detail))).toMatchObject([
         { detail: 'SCAN recentn_queue_messages USING COVERING INDEX recentn_queue_messages_claim' },

@@ -5,6 +5,7 @@
 import type { QueryRunner } from 'typeorm'
 import { mysqlEngine } from '../../../src/database/mysql'
 import { sqliteEngine } from '../../../src/database/sqlite'
+import { tablesOf } from '../../../src/database/tables'
 import { selectErasableSql } from '../../../src/repositories/recent/erasure'
 import { selectDueSql } from '../../../src/repositories/recent/expiry'
 import { MEDIUM, NEWEST, SMALL } from '../../../src/repositories/recent/layouts'
@@ -23,7 +24,7 @@ interface Step {
   Extra: string | null
 }
 
-const reader = { engine: mysqlEngine, now: mysqlEngine.nowMs }
+const reader = { engine: mysqlEngine, tables: tablesOf(), now: mysqlEngine.nowMs }
 const GROUPS = 200
 const LARGE = 10
 
@@ -177,7 +178,7 @@ function describeServerPlans(context: Context): void {
     })
 
     it('the sweeper: along recentn_groups_sweep, which only groups that expire are in', async () => {
-      const sql = selectDueSql(`(${reader.now} + 999999999999)`, mysqlEngine.useIndex)
+      const sql = selectDueSql({ ...reader, now: `(${reader.now} + 999999999999)` })
       const steps = await plan(sql, [100])
       const [step] = [...steps.values()]
       expect(step).toMatchObject({ type: 'range', key: 'recentn_groups_sweep' })
@@ -198,7 +199,7 @@ function describeSqlitePlans(context: Context): void {
     }
 
     it('by primary key, by the member index, by the index of the sweeper', async () => {
-      const sqlite = { engine: sqliteEngine, now: sqliteEngine.nowMs }
+      const sqlite = { engine: sqliteEngine, tables: tablesOf(), now: sqliteEngine.nowMs }
       const slots: Plan['slots'] = new Map([
         ['a', SMALL],
         ['b', SMALL],
@@ -227,7 +228,7 @@ function describeSqlitePlans(context: Context): void {
       const erasure = await plan(selectErasableSql(sqlite, false), ['m', 1, 64])
       expect(erasure).toMatch(/recentn_items_member \(member=\? AND created_at_ms<\?\)/)
       expect(erasure).not.toMatch(/TEMP B-TREE/)
-      const sweep = await plan(selectDueSql(sqlite.now, sqliteEngine.useIndex), [100])
+      const sweep = await plan(selectDueSql(sqlite), [100])
       expect(sweep).toMatch(/recentn_groups_sweep \(sweep_at_ms<\?\)/)
     })
   })

@@ -22,7 +22,7 @@ export function describeQueueModel(engine: EngineName, numRuns: number): void {
     drop = () => database.drop()
     const clockOffsetMs = () => clock.offsetMs
     const store = await openStore({ url: database.url, sweep: false, publish: false, clockOffsetMs })
-    const { database: session } = await attach(store.dataSource, clockOffsetMs)
+    const { database: session } = await attach(store.dataSource, { clockOffsetMs })
     // On the same connections: what two processes have of their own is what they remember.
     const other = await attachStore(store.dataSource, { sweep: false, publish: false, clockOffsetMs })
     bench = { stores: [store, other], clock, sweeper: () => new QueueRepository(session) }

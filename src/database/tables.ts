@@ -1,0 +1,71 @@
+/**
+ * The names of recentn's tables and indexes in one database: each begins with the store's prefix, so that several
+ * stores, and the tables of the application, can live side by side. Made once for each prefix.
+ */
+
+export const DEFAULT_PREFIX = 'recentn_'
+
+const TABLES = {
+  items: 'items',
+  groups: 'groups',
+  policies: 'policies',
+  policyEpoch: 'policy_epoch',
+  policyRollouts: 'policy_rollouts',
+  queues: 'queues',
+  queueMessages: 'queue_messages',
+  queueArchive: 'queue_archive',
+  queueFlows: 'queue_flows',
+  queueDedups: 'queue_dedups',
+  queueCursors: 'queue_cursors',
+  queueDrops: 'queue_drops',
+  feeds: 'feeds',
+  feedEntries: 'feed_entries',
+  feedTombstones: 'feed_tombstones',
+  feedConsumers: 'feed_consumers',
+  feedDrops: 'feed_drops',
+  polls: 'polls',
+  pollClaims: 'poll_claims',
+  sequences: 'sequences',
+  keys: 'keys',
+  writers: 'writers',
+  schema: 'schema',
+} as const
+
+/** The indexes that statements name. */
+const INDEXES = {
+  itemsMember: 'items_member',
+  groupsSweep: 'groups_sweep',
+  groupsSync: 'groups_sync',
+  messagesClaim: 'queue_messages_claim',
+  messagesCycle: 'queue_messages_cycle',
+  entriesSync: 'feed_entries_sync',
+  claimsDue: 'poll_claims_due',
+} as const
+
+type Named<T> = { readonly [Key in keyof T]: string }
+
+export interface Tables extends Named<typeof TABLES> {
+  readonly prefix: string
+  readonly index: Named<typeof INDEXES>
+}
+
+const made = new Map<string, Tables>()
+
+/** The names with this prefix. */
+export function tablesOf(prefix: string = DEFAULT_PREFIX): Tables {
+  const known = made.get(prefix)
+  if (known) return known
+  const tables = { ...prefixed(TABLES, prefix), prefix, index: prefixed(INDEXES, prefix) }
+  made.set(prefix, tables)
+  return tables
+}
+
+function prefixed<T extends Record<string, string>>(names: T, prefix: string): Named<T> {
+  return Object.fromEntries(Object.entries(names).map(([key, name]) => [key, prefix + name])) as Named<T>
+}
+
+/** What is wrong with a prefix; null for one that can be used. */
+export function prefixFault(prefix: unknown): string | null {
+  if (typeof prefix === 'string' && /^[a-z][a-z0-9_]{0,31}$/.test(prefix)) return null
+  return 'must be 1 to 32 characters of a-z, 0-9 and _, and begin with a letter'
+}
