@@ -3,4 +3,9 @@ import 'reflect-metadata'
 import { DataSource } from 'typeorm'
 import { dataSourceOptions } from './src/database/connect'
 
-export default new DataSource(dataSourceOptions({ url: process.env.DATABASE_URL || 'sqlite:./data/recentn.db' }))
+export default new DataSource(
+  dataSourceOptions({
+    url: process.env.DATABASE_URL || 'sqlite:./data/recentn.db',
+    tablePrefix: process.env.RECENTN_TABLE_PREFIX || undefined,
+  }),
+)

@@ -2,35 +2,82 @@ import type { MigrationInterface, QueryRunner } from 'typeorm'
 import { dialect } from './dialect'
 import { firstTables } from './first'
 import type { TableDefinition } from './first/table'
-
-const PREFIX = 'recentn_'
+import { describe, isOurs, refuseNames, standing } from './standing'
 
 /**
- * Every table of the first version. Each statement can be run again: DDL commits implicitly on MySQL and MariaDB, and a
- * migration that was cut off must be able to go on. The version is written last.
+ * Every table of the first version, with names that begin with `prefix`. Each statement can be run again: DDL commits
+ * implicitly on MySQL and MariaDB, and a migration that was cut off must be able to go on. The version is written last.
  */
-export class Recentn1763700000000 implements MigrationInterface {
-  readonly name = 'Recentn1763700000000'
+export function recentn1763700000000(prefix: string, name: string): new () => MigrationInterface {
+  return class implements MigrationInterface {
+    readonly name = `${name}1763700000000`
 
-  async up(runner: QueryRunner): Promise<void> {
-    for (const table of firstTables(await dialect(runner))) await createTable(runner, table)
-    await insertOnce(runner, `${PREFIX}policy_epoch`, 'epoch')
-    await insertOnce(runner, `${PREFIX}schema`, 'version')
-  }
+    /** Throws `database_refused`, before anything is made, where a name is taken by a table of the user's. */
+    async up(runner: QueryRunner): Promise<void> {
+      const tables = firstTables(await dialect(runner))
+      refuseNames(await takenNames(runner, prefix, tables))
+      for (const table of tables) await createTable(runner, prefix, table)
+      await insertOnce(runner, `${prefix}policy_epoch`, 'epoch')
+      await insertOnce(runner, `${prefix}schema`, 'version')
+    }
 
-  async down(runner: QueryRunner): Promise<void> {
-    for (const { name } of [...firstTables(await dialect(runner))].reverse()) {
-      await runner.query(`DROP TABLE IF EXISTS ${PREFIX}${name}`)
+    /** Drops the tables that are recentn's. The version goes first: what is left then counts as half made. */
+    async down(runner: QueryRunner): Promise<void> {
+      const tables = firstTables(await dialect(runner))
+      const found = await standingOf(runner, prefix, tables)
+      for (const table of tables) {
+        const known = found.get(prefix + table.name)
+        if (known && isOurs(known, table)) await runner.query(`DROP TABLE IF EXISTS ${prefix}${table.name}`)
+      }
     }
   }
 }
 
-async function createTable(runner: QueryRunner, table: TableDefinition): Promise<void> {
+function isSqlite(runner: QueryRunner): boolean {
+  return runner.connection.options.type === 'better-sqlite3'
+}
+
+function standingOf(runner: QueryRunner, prefix: string, tables: readonly TableDefinition[]) {
+  const names = tables.flatMap(({ name, indexes = {} }) => [name, ...(isSqlite(runner) ? Object.keys(indexes) : [])])
+  return standing(
+    (sql) => runner.query(sql),
+    isSqlite(runner),
+    names.map((name) => prefix + name),
+  )
+}
+
+/** What is in the way of these tables and their indexes, for people. */
+export async function takenNames(
+  runner: QueryRunner,
+  prefix: string,
+  tables: readonly TableDefinition[],
+): Promise<string[]> {
+  const found = await standingOf(runner, prefix, tables)
+  const taken = tables.flatMap((table) => {
+    const name = prefix + table.name
+    const known = found.get(name)
+    const indexes = Object.keys(table.indexes ?? {}).flatMap((index) => {
+      const other = found.get(prefix + index)
+      return other && !(other.kind === 'index' && other.owner === name) ? [describe(prefix + index, other)] : []
+    })
+    return known && !isOurs(known, table) ? [describe(name, known), ...indexes] : indexes
+  })
+  const missing = tables.filter(({ name }) => !found.has(prefix + name))
+  const schema = `${prefix}schema`
+  // The version is written when all tables are there: a row without them is somebody else's, or the rest was dropped.
+  if (taken.length === 0 && missing.length > 0 && found.has(schema)) {
+    const rows: unknown[] = await runner.query(`SELECT id FROM ${schema}`)
+    if (rows.length > 0) taken.push(`${schema} (a table with rows, while ${prefix}${missing[0]?.name} is not there)`)
+  }
+  return taken
+}
+
+async function createTable(runner: QueryRunner, prefix: string, table: TableDefinition): Promise<void> {
   const lines = Object.entries(table.columns).map(([name, definition]) => `${quoted(runner, name)} ${definition}`)
   if (table.primaryKey) lines.push(`PRIMARY KEY (${table.primaryKey.join(', ')})`)
-  await runner.query(`CREATE TABLE IF NOT EXISTS ${PREFIX}${table.name} (${lines.join(', ')})${table.suffix}`)
+  await runner.query(`CREATE TABLE IF NOT EXISTS ${prefix}${table.name} (${lines.join(', ')})${table.suffix}`)
   for (const [name, { columns, isUnique }] of Object.entries(table.indexes ?? {})) {
-    await createIndex(runner, `${PREFIX}${table.name}`, `${PREFIX}${name}`, columns, isUnique === true)
+    await createIndex(runner, prefix + table.name, prefix + name, columns, isUnique === true)
   }
 }
 
@@ -47,7 +94,7 @@ async function createIndex(
   isUnique: boolean,
 ): Promise<void> {
   const create = `CREATE ${isUnique ? 'UNIQUE ' : ''}INDEX`
-  if (runner.connection.options.type === 'better-sqlite3') {
+  if (isSqlite(runner)) {
     await runner.query(`${create} IF NOT EXISTS ${index} ON ${table} (${columns.join(', ')})`)
     return
   }

@@ -19,23 +19,23 @@ export interface Types {
   ascii: string
 }
 
+export const SQLITE: Types = {
+  name: 'varchar(191)',
+  bytes: (length) => `varchar(${length})`,
+  shortText: (length) => `varchar(${length})`,
+  text: 'text',
+  serial: 'integer PRIMARY KEY AUTOINCREMENT NOT NULL',
+  table: '',
+  clustered: ' WITHOUT ROWID',
+  ascii: '',
+}
+
 /**
  * SQLite compares names by their bytes by default. Each server has its own collation for that: with utf8mb4_bin,
  * 'a' and 'a ' would be equal.
  */
 export async function dialect(runner: QueryRunner): Promise<Types> {
-  if (runner.connection.options.type === 'better-sqlite3') {
-    return {
-      name: 'varchar(191)',
-      bytes: (length) => `varchar(${length})`,
-      shortText: (length) => `varchar(${length})`,
-      text: 'text',
-      serial: 'integer PRIMARY KEY AUTOINCREMENT NOT NULL',
-      table: '',
-      clustered: ' WITHOUT ROWID',
-      ascii: '',
-    }
-  }
+  if (runner.connection.options.type === 'better-sqlite3') return SQLITE
   const [{ version }] = await runner.query('SELECT VERSION() AS version')
   const collation = /mariadb/i.test(version) ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin'
   const characters = `CHARACTER SET utf8mb4 COLLATE ${collation}`

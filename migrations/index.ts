@@ -1,7 +1,29 @@
-import { Recentn1763700000000 } from './1763700000000-recentn'
+import type { MigrationInterface } from 'typeorm'
+import { DEFAULT_PREFIX } from '../src/database/tables'
+import { recentn1763700000000 } from './1763700000000-recentn'
+import { SQLITE } from './dialect'
+import { firstTables } from './first'
 
-/** For the `migrations` of a DataSource: in order, none ever changed once it has been released. */
-export const migrations = [Recentn1763700000000]
+/** The migrations that make the tables with this prefix: in order, none ever changed once it has been released. */
+export function migrationsOf(prefix: string): (new () => MigrationInterface)[] {
+  return [recentn1763700000000(prefix, migrationStem(prefix))]
+}
 
-/** The version of the tables that this code knows, as `recentn_schema` has it. */
+/**
+ * What the names of these migrations begin with, before 13 digits. Those of two prefixes may be in one DataSource, which
+ * tells them apart by their names.
+ */
+export function migrationStem(prefix: string): string {
+  return prefix === DEFAULT_PREFIX ? 'Recentn' : `Recentn_${prefix}`
+}
+
+/** For the `migrations` of a DataSource. */
+export const migrations = migrationsOf(DEFAULT_PREFIX)
+
+/** The version of the tables that this code knows, as the table `schema` has it. */
 export const SCHEMA_VERSION = 1
+
+/** The columns of each table at that version, by its name without the prefix. */
+export function currentColumns(): Map<string, readonly string[]> {
+  return new Map(firstTables(SQLITE).map(({ name, columns }) => [name, Object.keys(columns)]))
+}

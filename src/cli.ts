@@ -37,7 +37,8 @@ async function serve(flags: DatabaseFlags & { port?: string; host?: string }): P
 }
 
 async function migrate(flags: DatabaseFlags): Promise<void> {
-  const store = await openStore({ url: databaseConfig(flags).databaseUrl, sweep: false })
+  const { databaseUrl: url, tablePrefix } = databaseConfig(flags)
+  const store = await openStore({ url, tablePrefix, sweep: false, publish: false })
   try {
     process.stdout.write(`${store.location} is at schema version ${await schemaVersion(store)}, which is this code's\n`)
   } finally {
@@ -46,15 +47,15 @@ async function migrate(flags: DatabaseFlags): Promise<void> {
 }
 
 async function doctor(flags: DatabaseFlags & { json?: boolean }): Promise<void> {
-  const { databaseUrl, poolSize } = databaseConfig(flags)
-  const findings = await diagnose(databaseUrl, poolSize)
+  const { databaseUrl, ...options } = databaseConfig(flags)
+  const findings = await diagnose(databaseUrl, options)
   process.stdout.write(flags.json ? `${JSON.stringify({ findings })}\n` : findingsText(findings))
   if (findings.some((finding) => finding.state === 'wrong')) process.exitCode = 1
 }
 
 const SERVE_DETAILS = `
 Creates or upgrades the tables first. One line on standard output says when it is ready. Options go before the
-environment: PORT, HOST, DATABASE_URL, RECENTN_DEFAULT_CAPACITY, RECENTN_BODY_LIMIT_BYTES, RECENTN_POOL_SIZE,
+environment: PORT, HOST, DATABASE_URL, RECENTN_TABLE_PREFIX, RECENTN_DEFAULT_CAPACITY, RECENTN_BODY_LIMIT_BYTES, RECENTN_POOL_SIZE,
 RECENTN_SHUTDOWN_SECONDS, RECENTN_DRAIN_SECONDS, RECENTN_RECENT_GROUPS_FEED=1 for the feed recent-groups,
 RECENTN_CORS_ORIGIN for a list of origins whose pages may read the answers; RECENTN_LOG_FORMAT (text, json),
 RECENTN_LOG_LEVEL (debug, info, warn, error), RECENTN_ACCESS_LOG=1 for a line a request.
@@ -65,7 +66,8 @@ SIGTERM or SIGINT: finishes what was accepted, then ends.
 
 const MIGRATE_DETAILS = `
 Any number of processes may do this at the same time: one migrates, the others wait. A database that newer code has
-migrated is refused. recentn serve does it by itself; this command is for doing it beforehand, under another user.
+migrated is refused, and so is one where another table has a name that recentn needs: RECENTN_TABLE_PREFIX sets what
+the names begin with. recentn serve does it by itself; this command is for doing it beforehand, under another user.
 `
 
 const DOCTOR_DETAILS = `

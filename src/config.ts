@@ -1,4 +1,5 @@
 /** The environment as one frozen object. Every fault is found at once and named by its variable. */
+import { prefixFault } from './database/tables'
 import { type Fault, invalidInput } from './errors'
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from './log-rules'
 import { integerFault, MAX_CAPACITY } from './rules'
@@ -8,6 +9,8 @@ export interface Config {
   readonly port: number
   readonly host: string
   readonly databaseUrl: string
+  /** What the names of the tables begin with; undefined: the store's own default. */
+  readonly tablePrefix: string | undefined
   /** Everyone who reaches the server may do everything. */
   readonly allowAnonymous: boolean
   /** Origins whose pages may read what the server answers. */
@@ -52,6 +55,7 @@ export function readConfig(environment: Environment): Config {
     port: integer('PORT', 0, 65_535, 3000),
     host: (get('HOST') ?? '127.0.0.1').replace(/^\[(.*)\]$/, '$1'),
     databaseUrl: get('DATABASE_URL') ?? 'sqlite:./data/recentn.db',
+    tablePrefix: get('RECENTN_TABLE_PREFIX'),
     allowAnonymous: integer('RECENTN_ALLOW_ANONYMOUS', 0, 1, 0) === 1,
     corsOrigins: origins(get('RECENTN_CORS_ORIGIN'), faults),
     defaultCapacity: integer('RECENTN_DEFAULT_CAPACITY', 1, MAX_CAPACITY, undefined),
@@ -67,6 +71,8 @@ export function readConfig(environment: Environment): Config {
   if (!/^(sqlite:.|(mysql|mariadb):\/\/.)/.test(config.databaseUrl)) {
     faults.push({ parameter: 'DATABASE_URL', detail: 'must begin with sqlite:, mysql:// or mariadb://' })
   }
+  const prefixDetail = config.tablePrefix === undefined ? null : prefixFault(config.tablePrefix)
+  if (prefixDetail !== null) faults.push({ parameter: 'RECENTN_TABLE_PREFIX', detail: prefixDetail })
   if (faults.length > 0) throw invalidInput(faults)
   return Object.freeze(config)
 }

@@ -3,6 +3,7 @@ import type { DataSourceOptions } from 'typeorm'
 import { locationOf } from './database/connect'
 import type { Engine } from './database/engine'
 import { translated } from './database/retries'
+import { prefixFault } from './database/tables'
 import { invalidInput, RecentnError } from './errors'
 import { integerFault, MAX_CAPACITY, MAX_TTL_SECONDS } from './rules'
 import { MAX_LANES } from './runtime/batching/appends'
@@ -13,7 +14,7 @@ export function warn(error: unknown, doing: string): void {
   process.emitWarning(`recentn could not ${doing}: ${String(error)}`)
 }
 
-export function checkOptions({ defaultCapacity, batching = {}, feeds = {} }: StoreOptions): void {
+export function checkOptions({ tablePrefix, defaultCapacity, batching = {}, feeds = {} }: StoreOptions): void {
   const given: [string, unknown, number][] = [
     ['defaultCapacity', defaultCapacity, MAX_CAPACITY],
     ['batching.lanes', batching.lanes, MAX_LANES],
@@ -25,6 +26,8 @@ export function checkOptions({ defaultCapacity, batching = {}, feeds = {} }: Sto
     const detail = value === undefined ? null : integerFault(value, 1, max)
     return detail === null ? [] : [{ parameter, detail }]
   })
+  const prefixDetail = tablePrefix === undefined ? null : prefixFault(tablePrefix)
+  if (prefixDetail !== null) faults.push({ parameter: 'tablePrefix', detail: prefixDetail })
   if (faults.length > 0) throw invalidInput(faults)
 }
 

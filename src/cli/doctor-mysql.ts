@@ -1,6 +1,6 @@
 /** What `recentn doctor` looks at on MySQL and MariaDB. */
 import type { DataSource } from 'typeorm'
-import type { Check, Finding } from './finding'
+import { type Check, type Finding, tableOf } from './finding'
 
 type Answer = Omit<Finding, 'check'>
 type Row = Record<string, unknown>
@@ -82,7 +82,7 @@ function isSet(value: unknown): boolean {
 
 async function skipLocked(database: DataSource): Promise<Answer> {
   try {
-    await database.query('SELECT id FROM recentn_schema WHERE id = 1 FOR UPDATE SKIP LOCKED')
+    await database.query(`SELECT id FROM ${tableOf(database, 'RecentnSchema')} WHERE id = 1 FOR UPDATE SKIP LOCKED`)
     return { state: 'ok', found: 'understood' }
   } catch (error) {
     if ((error as { errno?: number }).errno !== 1064) throw error

@@ -1,7 +1,7 @@
 /** What `recentn doctor` looks at in the tables, on every engine: what waits, and for whom. */
 import type { DataSource } from 'typeorm'
 import type { Store } from '../store-types'
-import type { Finding } from './finding'
+import { type Finding, tableOf } from './finding'
 
 type Answer = Omit<Finding, 'check'>
 type Row = Record<string, unknown>
@@ -30,17 +30,17 @@ export async function queues(store: Store): Promise<Answer> {
 
 /** The queues that have most of them: dead in their own place, and in dead-letter queues whatever is there. */
 async function deadLetters(database: DataSource): Promise<string> {
-  const counted =
-    'SELECT q.queue AS queue, COUNT(*) AS messages FROM recentn_queues q JOIN recentn_queue_messages m ON m.queue_id = q.id'
+  const [queues, messages] = [tableOf(database, 'WorkQueue'), tableOf(database, 'QueueMessage')]
+  const counted = `SELECT q.queue AS queue, COUNT(*) AS messages FROM ${queues} q JOIN ${messages} m ON m.queue_id = q.id`
   const rows: Row[] = await database.query(
     `SELECT queue, SUM(messages) AS dead FROM (${counted} AND m.state = ${DEAD} GROUP BY q.queue UNION ALL ` +
-      `${counted} AND m.state < ${DEAD} WHERE q.id IN (SELECT dead_letter_queue_id FROM recentn_queues) GROUP BY q.queue) found ` +
+      `${counted} AND m.state < ${DEAD} WHERE q.id IN (SELECT dead_letter_queue_id FROM ${queues}) GROUP BY q.queue) found ` +
       `GROUP BY queue ORDER BY dead DESC, queue LIMIT ${MAX_NAMED + 1}`,
   )
   return listed(rows.map(({ queue, dead }) => `${JSON.stringify(queue)} (${dead})`))
 }
 
-/** As `recentn_queue_messages.state` has it; those that may still be handed out are below. */
+/** As `state` of a message has it; those that may still be handed out are below. */
 const DEAD = 3
 
 export async function feeds(store: Store): Promise<Answer> {
@@ -59,9 +59,10 @@ export async function feeds(store: Store): Promise<Answer> {
 }
 
 async function farBehind(database: DataSource): Promise<string> {
+  const table = (entity: string) => tableOf(database, entity)
   const rows: Row[] = await database.query(
-    'SELECT f.feed AS feed, c.consumer AS consumer, s.value - c.cursor_id AS behind FROM recentn_feed_consumers c ' +
-      "JOIN recentn_feeds f ON f.id = c.feed_id JOIN recentn_sequences s ON s.kind = 'feed' AND s.sequence_name = f.feed " +
+    `SELECT f.feed AS feed, c.consumer AS consumer, s.value - c.cursor_id AS behind FROM ${table('FeedConsumer')} c ` +
+      `JOIN ${table('Feed')} f ON f.id = c.feed_id JOIN ${table('Sequence')} s ON s.kind = 'feed' AND s.sequence_name = f.feed ` +
       `WHERE s.value - c.cursor_id >= ${FAR_BEHIND} ORDER BY behind DESC LIMIT ${MAX_NAMED + 1}`,
   )
   return listed(

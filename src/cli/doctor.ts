@@ -4,19 +4,26 @@
  * A check that the database does not allow this user says so: what could not be seen is not the same as fine.
  */
 import { existsSync } from 'node:fs'
-import { RecentnError } from '../errors'
+import { type ErrorCode, RecentnError } from '../errors'
 import { openStore } from '../store'
 import type { Store } from '../store-types'
 import { MYSQL_CHECKS } from './doctor-mysql'
 import { cluster, connections } from './doctor-servers'
 import { feeds, queues } from './doctor-work'
-import type { Check, Finding } from './finding'
+import { type Check, type Finding, tableOf } from './finding'
 import { printable } from './progress'
 
+const MENDS: Partial<Record<ErrorCode, string>> = {
+  schema_too_new: 'use a newer recentn',
+  database_refused: 'put right what is named, or set RECENTN_TABLE_PREFIX',
+}
 const SCHEMA_CODES = ['schema_missing', 'schema_outdated', 'schema_too_new']
 
 /** All findings about the database at `url`, for processes whose pools are of this size. */
-export async function diagnose(url: string, poolSize?: number): Promise<Finding[]> {
+export async function diagnose(
+  url: string,
+  { poolSize, tablePrefix }: { poolSize?: number | undefined; tablePrefix?: string | undefined } = {},
+): Promise<Finding[]> {
   // Opening a SQLite file that is not there makes one.
   const file = /^sqlite:(?:\/\/(?=\/))?(?!:memory:)(.+)$/.exec(url)?.[1]
   if (file !== undefined && !existsSync(file)) {
@@ -24,7 +31,7 @@ export async function diagnose(url: string, poolSize?: number): Promise<Finding[
   }
   let store: Store
   try {
-    store = await openStore({ url, poolSize, migrate: false, sweep: false, publish: false })
+    store = await openStore({ url, poolSize, tablePrefix, migrate: false, sweep: false, publish: false })
   } catch (error) {
     return notOpened(error)
   }
@@ -47,17 +54,19 @@ export async function diagnose(url: string, poolSize?: number): Promise<Finding[
 
 /** The version of the tables, of a store that is open. */
 export async function schemaVersion(store: Store): Promise<number> {
-  const [row] = await store.dataSource.query('SELECT version FROM recentn_schema')
+  const [row] = await store.dataSource.query(`SELECT version FROM ${tableOf(store.dataSource, 'RecentnSchema')}`)
   return Number(row?.version)
 }
 
 function notOpened(error: unknown): Finding[] {
   const code = error instanceof RecentnError ? error.code : null
-  if (code === null || !SCHEMA_CODES.includes(code)) {
+  // A refusal with faults is one of the tables.
+  const isTables = code === 'database_refused' && (error as RecentnError).faults.length > 0
+  if (code === null || !(isTables || SCHEMA_CODES.includes(code))) {
     const mend = 'see that the server runs and that address, user, password and database of the URL are right'
     return [{ check: 'connection', state: 'wrong', found: withCause(error), mend }]
   }
-  const mend = code === 'schema_too_new' ? 'use a newer recentn' : 'run "recentn migrate"'
+  const mend = MENDS[code] ?? 'run "recentn migrate"'
   return [
     { check: 'connection', state: 'ok', found: 'the database answers' },
     {

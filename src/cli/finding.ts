@@ -10,4 +10,9 @@ export interface Finding {
   mend?: string
 }
 
+/** The name of the table of an entity: the store's prefix is in it. */
+export function tableOf(database: DataSource, entity: string): string {
+  return database.getMetadata(entity).tableName
+}
+
 export type Check = [name: string, run: (database: DataSource) => Promise<Omit<Finding, 'check'>>]

@@ -88,11 +88,11 @@ export function addKeysCommand(
 
 /** `migrate`: the tables are made where they are not there. */
 async function withStore(
-  { databaseUrl: url }: Config,
+  { databaseUrl: url, tablePrefix }: Config,
   migrate: boolean,
   work: (store: Store) => Promise<void>,
 ): Promise<void> {
-  const store = await openStore({ url, migrate, sweep: false, publish: false })
+  const store = await openStore({ url, tablePrefix, migrate, sweep: false, publish: false })
   try {
     await work(store)
   } finally {

@@ -46,12 +46,15 @@ function refusedItems(faults: readonly Fault[], count: number): RefusedItems | n
   return reasons.size > 0 ? new RefusedItems(reasons) : null
 }
 
-export type DatabaseConfig = Pick<Config, 'databaseUrl' | 'defaultCapacity'>
+export type DatabaseConfig = Pick<Config, 'databaseUrl' | 'defaultCapacity'> & {
+  readonly tablePrefix?: string | undefined
+}
 
 /** Opens the database, migrating it first. */
 export async function databaseTarget(config: DatabaseConfig): Promise<ReplayTarget> {
   // Without the server's default, a group that follows it would be cut down to ours.
-  const store = await openStore({ url: config.databaseUrl, defaultCapacity: config.defaultCapacity, sweep: false })
+  const { databaseUrl: url, tablePrefix, defaultCapacity } = config
+  const store = await openStore({ url, tablePrefix, defaultCapacity, sweep: false })
   return {
     location: store.location,
     maxWeight: Number.POSITIVE_INFINITY,

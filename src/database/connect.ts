@@ -1,23 +1,22 @@
 /** From a URL to an initialized DataSource whose connections are set as recentn needs them. */
 import path from 'node:path'
 import { DataSource, type DataSourceOptions } from 'typeorm'
-import { migrations } from '../../migrations'
-import { entities } from '../entities'
 import type { Courtesy } from './courtesy'
 import { mysqlDriver, sqliteDriver } from './drivers'
 import { type Gate, gatedRunners } from './gate'
 import { MYSQL_SESSION } from './mysql'
+import { schemaOf } from './schema'
 import { parseServerUrl, refusedUrl } from './server-url'
 import { sqliteEngine } from './sqlite'
+import { tablesOf } from './tables'
 
 /** How long opening a SQLite file waits for another process. */
 const PATIENCE_MS = 30_000
 
-export const MIGRATIONS_TABLE = 'recentn_migrations'
-
 export interface ConnectOptions {
   url: string
   poolSize?: number
+  tablePrefix?: string
 }
 
 export type SqliteOptions = Extract<DataSourceOptions, { type: 'better-sqlite3' }>
@@ -27,11 +26,10 @@ type MysqlOptions = Extract<DataSourceOptions, { type: 'mysql' | 'mariadb' }>
  * The DataSource options of a URL. Throws `invalid_input` for a URL that names no database we know, `database_refused`
  * for SQLite where its driver is not installed.
  */
-export function dataSourceOptions({ url, poolSize = 10 }: ConnectOptions): SqliteOptions | MysqlOptions {
+export function dataSourceOptions({ url, poolSize = 10, tablePrefix }: ConnectOptions): SqliteOptions | MysqlOptions {
   const common = {
-    entities,
-    migrations,
-    migrationsTableName: MIGRATIONS_TABLE,
+    ...schemaOf({ tablePrefix }),
+    migrationsTableName: tablesOf(tablePrefix).migrations,
     migrationsTransactionMode: 'none' as const,
   }
   const sqlite = /^sqlite:(?:\/\/(?=\/))?(.+)$/.exec(url)

@@ -9,8 +9,9 @@ import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './en
 import { Gate, gatedRunners } from './gate'
 import { commonEngine, mariadbEngine, mysqlEngine } from './mysql'
 import { translated } from './retries'
+import { tablesIn } from './schema'
 import { sqliteEngine } from './sqlite'
-import { tablesOf } from './tables'
+import { type Tables, tablesOf } from './tables'
 import { Database, sessionWithin } from './transaction'
 
 /** What the servers behind DataSources said that they are. */
@@ -130,22 +131,27 @@ export function sessionOf(source: DataSource | EntityManager | QueryRunner | Ses
   // Not instanceof: the user's TypeORM may be another copy of it.
   if (InstanceChecker.isDataSource(source)) return new LazySession(source)
   const { dataSource } = source as EntityManager | QueryRunner
-  return sessionWithin(source as EntityManager | QueryRunner, { engine: engineOf(dataSource), tables: tablesOf() })
+  return sessionWithin(source as EntityManager | QueryRunner, {
+    engine: engineOf(dataSource),
+    tables: tablesIn(dataSource),
+  })
 }
 
 /** Attaches at the first use, because a constructor can't wait, and anew when the DataSource was opened anew. */
 class LazySession implements Session {
   static readonly #known = new WeakMap<DataSource, { connection: unknown; attached: Promise<Attached> }>()
 
-  readonly tables = tablesOf()
-
   constructor(readonly source: DataSource) {}
+
+  get tables(): Tables {
+    return tablesIn(this.source)
+  }
 
   async #database(): Promise<Database> {
     const connection = connectionOf(this.source)
     const known = LazySession.#known.get(this.source)
     if (known && known.connection === connection) return (await known.attached).database
-    const attached = attach(this.source)
+    const attached = attach(this.source, { tablePrefix: this.tables.prefix })
     LazySession.#known.set(this.source, { connection, attached })
     attached.catch(() => LazySession.#known.delete(this.source))
     known?.attached.then((old) => old.close()).catch(() => {})

@@ -29,6 +29,8 @@ const TABLES = {
   keys: 'keys',
   writers: 'writers',
   schema: 'schema',
+  /** TypeORM's own, on connections that the store has opened. */
+  migrations: 'migrations',
 } as const
 
 /** The indexes that statements name. */

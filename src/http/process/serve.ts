@@ -46,13 +46,13 @@ class CannotStart extends Error {}
 
 /** Opens the store, waiting for a database server that is not up yet; null when told to stop meanwhile. */
 async function openPatiently(config: Config, stopping: AbortSignal, log: Log): Promise<Store | null> {
-  const { databaseUrl: url, defaultCapacity, poolSize, recentGroupsFeed } = config
+  const { databaseUrl: url, tablePrefix, defaultCapacity, poolSize, recentGroupsFeed } = config
   const onBackgroundError = (error: unknown, doing: string) => log.error(`could not ${doing}`, error, { doing })
   const isServer = !url.startsWith('sqlite:')
   const until = Date.now() + PATIENCE_MS
   for (let told = false; !stopping.aborted; ) {
     try {
-      return await openStore({ url, defaultCapacity, poolSize, recentGroupsFeed, onBackgroundError })
+      return await openStore({ url, tablePrefix, defaultCapacity, poolSize, recentGroupsFeed, onBackgroundError })
     } catch (error) {
       const away = error instanceof RecentnError && error.code === 'database_unavailable'
       if (!away || !isServer || Date.now() + PAUSE_MS > until) throw foreseen(error)

@@ -1,0 +1,97 @@
+/**
+ * What stands in the database under the names that a store needs. A table or view is recentn's when it is a table with
+ * exactly the columns that recentn makes; anything else is the user's, and is never altered or dropped.
+ */
+import { RecentnError } from '../src/errors'
+import type { TableDefinition } from './first/table'
+
+type Row = Record<string, unknown>
+/** Runs a SELECT without parameters. */
+type Ask = (sql: string) => Promise<Row[]>
+
+export interface Found {
+  kind: 'table' | 'view' | 'index'
+  /** The table of an index; of a table, itself. */
+  owner: string
+  /** The type of each column, by its name; of a table only. */
+  columns: Map<string, string>
+}
+
+interface CatalogueRow {
+  /** Empty in the rows of columns. */
+  kind: string
+  name: string
+  owner: string
+  column_name: string | null
+  column_type: string | null
+}
+
+/** Tables and views that have these names, and on SQLite indexes, which share its names with tables. One query. */
+export async function standing(ask: Ask, isSqlite: boolean, names: readonly string[]): Promise<Map<string, Found>> {
+  const list = names.map((name) => `'${name}'`).join(', ')
+  const rows = (await ask(isSqlite ? sqliteSql(list) : serverSql(list))) as unknown as CatalogueRow[]
+  const found = new Map<string, Found>()
+  for (const { kind, name, owner, column_name: column, column_type: type } of rows) {
+    const one = found.get(name) ?? { kind: 'table', owner, columns: new Map<string, string>() }
+    found.set(name, one)
+    if (kind !== '') one.kind = kindOf(kind)
+    if (column !== null) one.columns.set(column, familyOf(String(type)))
+  }
+  // Where a server keeps the case of names, a name in another case is another table's.
+  return new Map([...found].filter(([name]) => names.includes(name)))
+}
+
+/** The columns of a view are left out: where a table of its query is gone, SQLite cannot say them. */
+const sqliteSql = (list: string) =>
+  'SELECT m.type AS kind, lower(m.name) AS name, lower(m.tbl_name) AS owner, c.name AS column_name, c.type AS column_type ' +
+  "FROM sqlite_master m LEFT JOIN pragma_table_xinfo(CASE m.type WHEN 'table' THEN m.name END) c " +
+  `WHERE m.type <> 'trigger' AND lower(m.name) IN (${list})`
+
+/** Where the server ignores the case of names it may have kept it. */
+const NAME = 'CASE WHEN @@lower_case_table_names = 0 THEN table_name ELSE LOWER(table_name) END'
+
+const serverSql = (list: string) => {
+  const where = `WHERE table_schema = DATABASE() AND table_name IN (${list})`
+  return (
+    `SELECT table_type AS kind, ${NAME} AS name, ${NAME} AS owner, NULL AS column_name, NULL AS column_type FROM information_schema.tables ${where} ` +
+    `UNION ALL SELECT '', ${NAME}, ${NAME}, column_name, data_type FROM information_schema.columns ${where}`
+  )
+}
+
+function kindOf(said: string): Found['kind'] {
+  if (/view/i.test(said)) return 'view'
+  return said === 'index' ? 'index' : 'table'
+}
+
+/** `varchar` of `varchar(191) NOT NULL`. */
+function familyOf(definition: string): string {
+  const word = definition.toLowerCase().split(/[ (]/)[0] as string
+  return word === 'integer' ? 'int' : word
+}
+
+/** The table is recentn's: it has the columns that recentn makes, and no others. */
+export function isOurs(found: Found, { columns }: TableDefinition): boolean {
+  if (found.kind !== 'table') return false
+  const made = Object.entries(columns)
+  return (
+    made.length === found.columns.size &&
+    made.every(([name, definition]) => found.columns.get(name) === familyOf(definition))
+  )
+}
+
+/** What stands under a name, for people. */
+export function describe(name: string, { kind, owner, columns }: Found): string {
+  if (kind === 'index') return `${name} (an index of ${owner})`
+  return kind === 'view' ? `${name} (a view)` : `${name} (a table with the columns ${[...columns.keys()].join(', ')})`
+}
+
+/** Throws `database_refused` that names what is in the way. */
+export function refuseNames(taken: readonly string[]): void {
+  if (taken.length === 0) return
+  throw new RecentnError(
+    'database_refused',
+    `In this database other tables have names that recentn needs: ${taken.join('; ')}. They were left alone, and ` +
+      'nothing was made. Give the store other names (option tablePrefix, or RECENTN_TABLE_PREFIX), or rename those tables',
+    { faults: taken.map((detail) => ({ detail })) },
+  )
+}

@@ -1,0 +1,95 @@
+/** Whether the tables in the database are those that this code knows, by their columns. */
+import { currentColumns, SCHEMA_VERSION } from '../../migrations'
+import { describe, type Found, refuseNames, standing } from '../../migrations/standing'
+import { RecentnError } from '../errors'
+import type { Reader, Session } from './engine'
+
+/**
+ * The version that the database has: 0 where it has none of our tables, or not yet all of them. Throws
+ * `database_refused` that names each column and table where those of this code's version are not as they should be, or
+ * where, before any version, other tables have our names.
+ */
+export async function schemaVersion(session: Session): Promise<number> {
+  try {
+    return await session.read(async (reader) => {
+      const found = await ownTables(reader)
+      const version = await versionOf(reader, found.get(reader.tables.schema))
+      if (version === SCHEMA_VERSION) refuseDifferences(differences(reader, found))
+      if (version === 0) refuseNames(strangers(reader, found))
+      return version
+    })
+  } catch (error) {
+    if (error instanceof RecentnError && error.code === 'schema_missing') return 0
+    throw error
+  }
+}
+
+/** Throws `schema_missing`, `schema_outdated` or `schema_too_new` unless the version is this code's. */
+export function requireSchema(version: number): void {
+  if (version === SCHEMA_VERSION) return
+  if (version === 0) {
+    throw new RecentnError(
+      'schema_missing',
+      'The database has no recentn tables: run "recentn migrate", or add the exported migrations to your DataSource and run them',
+    )
+  }
+  const versions = `the database is at schema version ${version}, this code at ${SCHEMA_VERSION}`
+  if (version > SCHEMA_VERSION) {
+    throw new RecentnError(
+      'schema_too_new',
+      `The recentn tables are newer than this code (${versions}): upgrade recentn`,
+    )
+  }
+  throw new RecentnError(
+    'schema_outdated',
+    `The recentn tables are older than this code (${versions}): run "recentn migrate"`,
+  )
+}
+
+function ownTables(reader: Reader): Promise<Map<string, Found>> {
+  const names = [...currentColumns().keys()].map((name) => reader.tables.prefix + name)
+  return standing((sql) => reader.rows(sql), reader.engine.family === 'sqlite', names)
+}
+
+/** A table of that name without these columns says nothing about ours. */
+async function versionOf(reader: Reader, schema: Found | undefined): Promise<number> {
+  if (!schema?.columns.has('id') || !schema.columns.has('version')) return 0
+  const rows = await reader.rows(`SELECT version FROM ${reader.tables.schema} WHERE id = 1`)
+  return Number(rows[0]?.version ?? 0)
+}
+
+/** What of our tables is missing, and what is there that is not ours. */
+function differences(reader: Reader, found: ReadonlyMap<string, Found>): string[] {
+  return [...currentColumns()].flatMap(([plain, columns]) => {
+    const name = reader.tables.prefix + plain
+    const known = found.get(name)
+    if (!known) return [`there is no table ${name}`]
+    if (known.kind !== 'table') return [`${name} is ${known.kind === 'view' ? 'a view' : 'an index'}`]
+    const missing = columns.filter((column) => !known.columns.has(column))
+    const foreign = [...known.columns.keys()].filter((column) => !columns.includes(column))
+    return [
+      ...missing.map((column) => `${name} has no column ${column}`),
+      ...foreign.map((column) => `${name} has a column ${column}, which is not recentn's`),
+    ]
+  })
+}
+
+function refuseDifferences(details: readonly string[]): void {
+  if (details.length === 0) return
+  throw new RecentnError(
+    'database_refused',
+    `The tables are not as recentn makes them: ${details.join('; ')}. Put them right, or restore them from a backup`,
+    { faults: details.map((detail) => ({ detail })) },
+  )
+}
+
+/** Tables of our names with columns of their own: no half-made migration leaves them. */
+function strangers(reader: Reader, found: ReadonlyMap<string, Found>): string[] {
+  return [...currentColumns()].flatMap(([plain, columns]) => {
+    const name = reader.tables.prefix + plain
+    const known = found.get(name)
+    if (!known) return []
+    const isSame = known.columns.size === columns.length && columns.every((column) => known.columns.has(column))
+    return known.kind === 'table' && isSame ? [] : [describe(name, known)]
+  })
+}

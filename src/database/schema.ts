@@ -1,0 +1,50 @@
+/** The tables of one prefix as TypeORM knows them: entities, and the migrations that make them. */
+import { type DataSource, EntitySchema, type EntitySchemaColumnOptions, getMetadataArgsStorage } from 'typeorm'
+import { migrations, migrationsOf } from '../../migrations'
+import { entities, RecentnSchema } from '../entities'
+import { invalidInput } from '../errors'
+import { DEFAULT_PREFIX, prefixFault, type Tables, tablesOf } from './tables'
+
+type Entity = (typeof entities)[number]
+
+export interface Schema {
+  entities: (Entity | EntitySchema)[]
+  migrations: typeof migrations
+}
+
+/**
+ * What a DataSource of the user's lists for a store with this prefix (`recentn_` when left out): `entities`, which the
+ * exported entity classes then name, and `migrations`. Throws `invalid_input` for a prefix that cannot be used.
+ */
+export function schemaOf({ tablePrefix = DEFAULT_PREFIX }: { tablePrefix?: string | undefined } = {}): Schema {
+  const detail = prefixFault(tablePrefix)
+  if (detail !== null) throw invalidInput([{ parameter: 'tablePrefix', detail }])
+  if (tablePrefix === DEFAULT_PREFIX) return { entities: [...entities], migrations }
+  return { entities: entities.map((entity) => renamed(entity, tablePrefix)), migrations: migrationsOf(tablePrefix) }
+}
+
+/** The entity with another table. */
+function renamed(target: Entity, prefix: string): EntitySchema {
+  const storage = getMetadataArgsStorage()
+  const ofTarget = (one: { target: unknown }) => one.target === target
+  const named = (name: string | undefined) => prefix + (name as string).slice(DEFAULT_PREFIX.length)
+  const columns = storage.columns.filter(ofTarget).map(({ propertyName, options }) => [propertyName, options])
+  return new EntitySchema({
+    target,
+    name: target.name,
+    tableName: named(storage.tables.find(ofTarget)?.name),
+    synchronize: false,
+    columns: Object.fromEntries(columns) as Record<string, EntitySchemaColumnOptions>,
+    indices: storage.indices.filter(ofTarget).map((index) => ({
+      name: named(index.name),
+      columns: index.columns as string[],
+      unique: index.unique === true,
+    })),
+  })
+}
+
+/** The names by the entities of a DataSource; those of the default prefix where it has none of ours. */
+export function tablesIn(source: DataSource): Tables {
+  if (!source.hasMetadata(RecentnSchema)) return tablesOf()
+  return tablesOf(source.getMetadata(RecentnSchema).tableName.slice(0, -'schema'.length))
+}
