@@ -15,7 +15,7 @@ export function recentn1763700000000(prefix: string, name: string): new () => Mi
     /** Throws `database_refused`, before anything is made, where a name is taken by a table of the user's. */
     async up(runner: QueryRunner): Promise<void> {
       const tables = firstTables(await dialect(runner))
-      refuseNames(await takenNames(runner, prefix, tables))
+      refuseNames(await takenBy(runner, prefix, tables))
       for (const table of tables) await createTable(runner, prefix, table)
       await insertOnce(runner, `${prefix}policy_epoch`, 'epoch')
       await insertOnce(runner, `${prefix}schema`, 'version')
@@ -47,7 +47,7 @@ function standingOf(runner: QueryRunner, prefix: string, tables: readonly TableD
 }
 
 /** What is in the way of these tables and their indexes, for people. */
-export async function takenNames(
+export async function takenBy(
   runner: QueryRunner,
   prefix: string,
   tables: readonly TableDefinition[],

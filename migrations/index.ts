@@ -1,7 +1,7 @@
-import type { MigrationInterface } from 'typeorm'
+import type { MigrationInterface, QueryRunner } from 'typeorm'
 import { DEFAULT_PREFIX } from '../src/database/tables'
-import { recentn1763700000000 } from './1763700000000-recentn'
-import { SQLITE } from './dialect'
+import { recentn1763700000000, takenBy } from './1763700000000-recentn'
+import { dialect, SQLITE } from './dialect'
 import { firstTables } from './first'
 
 /** The migrations that make the tables with this prefix: in order, none ever changed once it has been released. */
@@ -22,6 +22,11 @@ export const migrations = migrationsOf(DEFAULT_PREFIX)
 
 /** The version of the tables that this code knows, as the table `schema` has it. */
 export const SCHEMA_VERSION = 1
+
+/** What is in the way of the tables with this prefix, for people: tables and views of the user's, with their columns. */
+export async function takenNames(runner: QueryRunner, prefix: string): Promise<string[]> {
+  return takenBy(runner, prefix, firstTables(await dialect(runner)))
+}
 
 /** The columns of each table at that version, by its name without the prefix. */
 export function currentColumns(): Map<string, readonly string[]> {

@@ -53,8 +53,8 @@ const NAME = 'CASE WHEN @@lower_case_table_names = 0 THEN table_name ELSE LOWER(
 const serverSql = (list: string) => {
   const where = `WHERE table_schema = DATABASE() AND table_name IN (${list})`
   return (
-    `SELECT table_type AS kind, ${NAME} AS name, ${NAME} AS owner, NULL AS column_name, NULL AS column_type FROM information_schema.tables ${where} ` +
-    `UNION ALL SELECT '', ${NAME}, ${NAME}, column_name, data_type FROM information_schema.columns ${where}`
+    `SELECT table_type AS kind, ${NAME} AS name, ${NAME} AS owner, NULL AS column_name, NULL AS column_type, 0 AS place FROM information_schema.tables ${where} ` +
+    `UNION ALL SELECT '', ${NAME}, ${NAME}, column_name, data_type, ordinal_position FROM information_schema.columns ${where} ORDER BY place`
   )
 }
 

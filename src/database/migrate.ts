@@ -4,7 +4,7 @@
  * nothing to do. The table `schema` says the version, whoever ran the migrations (we, or the user's own DataSource).
  */
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm'
-import { migrationStem, SCHEMA_VERSION } from '../../migrations'
+import { migrationStem, SCHEMA_VERSION, takenNames } from '../../migrations'
 import { describe, refuseNames, standing } from '../../migrations/standing'
 import { RecentnError } from '../errors'
 import type { Engine, Session } from './engine'
@@ -61,8 +61,9 @@ async function migrateUnderLock(source: DataSource, runner: QueryRunner, tables:
 }
 
 async function runPending(source: DataSource, runner: QueryRunner, tables: Tables): Promise<void> {
-  // It would be made before the first migration looks at the names.
+  // TypeORM would make its table before the first migration looks at the names, and print what that says.
   await refuseMigrationsTable(runner, tables)
+  refuseNames(await takenNames(runner, tables.prefix))
   const executor = new MigrationExecutor(source, runner)
   executor.transaction = 'none'
   await executor.executePendingMigrations()
@@ -73,7 +74,8 @@ async function refuseMigrationsTable(runner: QueryRunner, { migrations: name, pr
   const isSqlite = runner.connection.options.type === 'better-sqlite3'
   const found = (await standing((sql) => runner.query(sql), isSqlite, [name])).get(name)
   if (!found) return
-  const isTypeorms = found.kind === 'table' && ['id', 'timestamp', 'name'].join() === [...found.columns.keys()].join()
+  const isTypeorms =
+    found.kind === 'table' && ['id', 'name', 'timestamp'].join() === [...found.columns.keys()].sort().join()
   if (!isTypeorms) refuseNames([describe(name, found)])
   const rows: { name: string }[] = await runner.query(`SELECT name FROM ${name}`)
   const own = new RegExp(`^${migrationStem(prefix)}\\d{13}$`)

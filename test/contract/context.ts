@@ -5,13 +5,13 @@
  */
 import { DataSource, type ObjectLiteral } from 'typeorm'
 import {
-  entities,
-  migrations,
   type OpenOptions,
   openStore,
   type Recent,
   RecentnError,
+  type Schema,
   type Store,
+  schemaOf,
 } from '../../src/index'
 import { type EngineName, freshDatabase } from '../support/engines'
 
@@ -98,8 +98,12 @@ export function useContext(engine: EngineName): Context {
 }
 
 /** A DataSource as a user's own application has it: none of the settings that we like, and entities of its own. */
-export function userSource(url: string, own: (new () => ObjectLiteral)[] = []): DataSource {
-  const common = { entities: [...own, ...entities], migrations }
+export function userSource(
+  url: string,
+  own: (new () => ObjectLiteral)[] = [],
+  schema: Schema = schemaOf(),
+): DataSource {
+  const common = { entities: [...own, ...schema.entities], migrations: schema.migrations, logger: 'debug' as const }
   if (url.startsWith('sqlite:')) {
     return new DataSource({ ...common, type: 'better-sqlite3', database: url.slice('sqlite:'.length) })
   }

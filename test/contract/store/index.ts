@@ -5,6 +5,7 @@ import { describeAttachAgain } from './attach-again'
 import { describeInsideTransactions } from './inside-transactions'
 import { describeKeys } from './keys'
 import { describeLifecycle } from './lifecycle'
+import { describeNames } from './names'
 import { describeSchema } from './schema'
 import { describeTransactions } from './transactions'
 
@@ -17,5 +18,6 @@ export function describeStore(engine: EngineName): void {
   describeAttachAgain(context)
   describeLifecycle(context)
   describeSchema(context)
+  describeNames(context)
   describeKeys(context)
 }
