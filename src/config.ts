@@ -1,8 +1,7 @@
 /** The environment as one frozen object. Every fault is found at once and named by its variable. */
-import { prefixFault } from './database/tables'
 import { type Fault, invalidInput } from './errors'
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from './log-rules'
-import { integerFault, MAX_CAPACITY } from './rules'
+import { integerFault, MAX_CAPACITY, tablePrefixFault } from './rules'
 
 export interface Config {
   /** 0 takes any free port. */
@@ -71,7 +70,7 @@ export function readConfig(environment: Environment): Config {
   if (!/^(sqlite:.|(mysql|mariadb):\/\/.)/.test(config.databaseUrl)) {
     faults.push({ parameter: 'DATABASE_URL', detail: 'must begin with sqlite:, mysql:// or mariadb://' })
   }
-  const prefixDetail = config.tablePrefix === undefined ? null : prefixFault(config.tablePrefix)
+  const prefixDetail = config.tablePrefix === undefined ? null : tablePrefixFault(config.tablePrefix)
   if (prefixDetail !== null) faults.push({ parameter: 'RECENTN_TABLE_PREFIX', detail: prefixDetail })
   if (faults.length > 0) throw invalidInput(faults)
   return Object.freeze(config)

@@ -1,6 +1,6 @@
 /** The public surface of recentn. */
 export { migrations } from '../migrations'
-export { type Schema, schemaOf } from './database/schema'
+export { type StoreSchema, schemaOf } from './database/schema'
 export {
   entities,
   Feed,

@@ -123,3 +123,9 @@ export function payloadFault(value: unknown): string | null {
   if (text.length <= MAX_PAYLOAD_BYTES / 3) return null
   return Buffer.byteLength(text, 'utf8') > MAX_PAYLOAD_BYTES ? 'must have at most 64 KiB as JSON' : null
 }
+
+/** The fault of a prefix of table names; null for one that can be used. With it no name exceeds 64 characters. */
+export function tablePrefixFault(prefix: unknown): string | null {
+  if (typeof prefix === 'string' && /^[a-z][a-z0-9_]{0,31}$/.test(prefix)) return null
+  return 'must be 1 to 32 characters of a-z, 0-9 and _, and begin with a letter'
+}

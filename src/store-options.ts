@@ -3,9 +3,8 @@ import type { DataSourceOptions } from 'typeorm'
 import { locationOf } from './database/connect'
 import type { Engine } from './database/engine'
 import { translated } from './database/retries'
-import { prefixFault } from './database/tables'
 import { invalidInput, RecentnError } from './errors'
-import { integerFault, MAX_CAPACITY, MAX_TTL_SECONDS } from './rules'
+import { integerFault, MAX_CAPACITY, MAX_TTL_SECONDS, tablePrefixFault } from './rules'
 import { MAX_LANES } from './runtime/batching/appends'
 import type { StoreOptions } from './store-types'
 
@@ -26,7 +25,7 @@ export function checkOptions({ tablePrefix, defaultCapacity, batching = {}, feed
     const detail = value === undefined ? null : integerFault(value, 1, max)
     return detail === null ? [] : [{ parameter, detail }]
   })
-  const prefixDetail = tablePrefix === undefined ? null : prefixFault(tablePrefix)
+  const prefixDetail = tablePrefix === undefined ? null : tablePrefixFault(tablePrefix)
   if (prefixDetail !== null) faults.push({ parameter: 'tablePrefix', detail: prefixDetail })
   if (faults.length > 0) throw invalidInput(faults)
 }

@@ -16,7 +16,7 @@ export interface StoreOptions {
    * What the names of the tables begin with: 1 to 32 of a-z, 0-9 and _, a letter first; `recentn_` when left out. With
    * another prefix a second store lives in the same database and shares nothing with the first.
    */
-  tablePrefix?: string
+  tablePrefix?: string | undefined
   /** Capacity of groups that no policy and no own setting covers: 1 to 10,000, else 10. */
   defaultCapacity?: number
   /** How appends of many callers share commits. */

@@ -16,7 +16,7 @@ const PATIENCE_MS = 30_000
 export interface ConnectOptions {
   url: string
   poolSize?: number
-  tablePrefix?: string
+  tablePrefix?: string | undefined
 }
 
 export type SqliteOptions = Extract<DataSourceOptions, { type: 'better-sqlite3' }>

@@ -3,11 +3,12 @@ import { type DataSource, EntitySchema, type EntitySchemaColumnOptions, getMetad
 import { migrations, migrationsOf } from '../../migrations'
 import { entities, RecentnSchema } from '../entities'
 import { invalidInput } from '../errors'
-import { DEFAULT_PREFIX, prefixFault, type Tables, tablesOf } from './tables'
+import { tablePrefixFault } from '../rules'
+import { DEFAULT_PREFIX, type Tables, tablesOf } from './tables'
 
 type Entity = (typeof entities)[number]
 
-export interface Schema {
+export interface StoreSchema {
   entities: (Entity | EntitySchema)[]
   migrations: typeof migrations
 }
@@ -16,8 +17,8 @@ export interface Schema {
  * What a DataSource of the user's lists for a store with this prefix (`recentn_` when left out): `entities`, which the
  * exported entity classes then name, and `migrations`. Throws `invalid_input` for a prefix that cannot be used.
  */
-export function schemaOf({ tablePrefix = DEFAULT_PREFIX }: { tablePrefix?: string | undefined } = {}): Schema {
-  const detail = prefixFault(tablePrefix)
+export function schemaOf({ tablePrefix = DEFAULT_PREFIX }: { tablePrefix?: string | undefined } = {}): StoreSchema {
+  const detail = tablePrefixFault(tablePrefix)
   if (detail !== null) throw invalidInput([{ parameter: 'tablePrefix', detail }])
   if (tablePrefix === DEFAULT_PREFIX) return { entities: [...entities], migrations }
   return { entities: entities.map((entity) => renamed(entity, tablePrefix)), migrations: migrationsOf(tablePrefix) }
@@ -28,7 +29,10 @@ function renamed(target: Entity, prefix: string): EntitySchema {
   const storage = getMetadataArgsStorage()
   const ofTarget = (one: { target: unknown }) => one.target === target
   const named = (name: string | undefined) => prefix + (name as string).slice(DEFAULT_PREFIX.length)
-  const columns = storage.columns.filter(ofTarget).map(({ propertyName, options }) => [propertyName, options])
+  // Entities share columns by inheriting them.
+  const ofClass = ({ target: one }: { target: unknown }) =>
+    one === target || (typeof one === 'function' && target.prototype instanceof one)
+  const columns = storage.columns.filter(ofClass).map(({ propertyName, options }) => [propertyName, options])
   return new EntitySchema({
     target,
     name: target.name,

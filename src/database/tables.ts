@@ -65,9 +65,3 @@ export function tablesOf(prefix: string = DEFAULT_PREFIX): Tables {
 function prefixed<T extends Record<string, string>>(names: T, prefix: string): Named<T> {
   return Object.fromEntries(Object.entries(names).map(([key, name]) => [key, prefix + name])) as Named<T>
 }
-
-/** What is wrong with a prefix; null for one that can be used. */
-export function prefixFault(prefix: unknown): string | null {
-  if (typeof prefix === 'string' && /^[a-z][a-z0-9_]{0,31}$/.test(prefix)) return null
-  return 'must be 1 to 32 characters of a-z, 0-9 and _, and begin with a letter'
-}

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createConnection } from 'mysql2/promise'
+import { DataSource } from 'typeorm'
 import { clusterAnswer, connectionsAnswer } from '../../src/cli/doctor-servers'
+import { dataSourceOptions } from '../../src/database/connect'
 import { openStore } from '../../src/store'
 import { describeEngine, engineUrl, freshDatabase } from '../support/engines'
 import { run, temporaryFolder } from './support'
@@ -44,6 +46,41 @@ describe('recentn migrate and doctor on sqlite', () => {
     const migrated = await run(['migrate', '--database-url', url])
     expect(migrated).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/newer than this code/) })
   })
+})
+
+describe.each(['sqlite' as const, ...served])('recentn migrate and doctor on %s', (engine) => {
+  it('leave a table of the user alone, name it, and work beside it with another prefix', async () => {
+    const database = await freshDatabase(engine)
+    const user = new DataSource(dataSourceOptions({ url: database.url, tablePrefix: 'none_' }))
+    await user.initialize()
+    await user.query('CREATE TABLE recentn_sequences (name varchar(20), next_val bigint)')
+    const url = ['--database-url', database.url]
+    const refused = await run(['migrate', ...url])
+    expect([refused.code, refused.stdout]).toEqual([1, ''])
+    expect(refused.stderr).toMatch(
+      /^recentn: .*recentn_sequences \(a table with the columns name, next_val\).*RECENTN_TABLE_PREFIX/,
+    )
+    const taken = await run(['doctor', ...url])
+    expect(taken.code).toBe(1)
+    expect(taken.stdout).toMatch(
+      /ok +connection .*\nWRONG +schema .*recentn_sequences \(a table .*\n.*RECENTN_TABLE_PREFIX/,
+    )
+    const env = { RECENTN_TABLE_PREFIX: 'shop_' }
+    expect(await run(['migrate', ...url], { env })).toMatchObject({ code: 0, stderr: '' })
+    const made = await run(['keys', 'create', '--label', 'a', '--scope', 'read', ...url], { env })
+    expect(made.code).toBe(0)
+    expect(await user.query('SELECT label FROM shop_keys')).toEqual([{ label: 'a' }])
+    const fine = await run(['doctor', ...url], { env })
+    expect(fine.stdout).toMatch(/ok +schema +up to date, version \d+\n/)
+    expect(fine.stdout).not.toMatch(/WRONG/)
+    await user.query('ALTER TABLE shop_queues RENAME COLUMN paused TO halted')
+    const changed = await run(['doctor', ...url], { env })
+    expect(changed.code).toBe(1)
+    expect(changed.stdout).toMatch(/WRONG +schema .*shop_queues has no column paused; shop_queues has a column halted/)
+    expect(await user.query('SELECT * FROM recentn_sequences')).toEqual([])
+    await user.destroy()
+    await database.drop()
+  }, 60_000)
 })
 
 describe.each(['sqlite' as const, ...served])('recentn doctor on %s', (engine) => {

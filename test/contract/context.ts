@@ -9,8 +9,8 @@ import {
   openStore,
   type Recent,
   RecentnError,
-  type Schema,
   type Store,
+  type StoreSchema,
   schemaOf,
 } from '../../src/index'
 import { type EngineName, freshDatabase } from '../support/engines'
@@ -101,7 +101,7 @@ export function useContext(engine: EngineName): Context {
 export function userSource(
   url: string,
   own: (new () => ObjectLiteral)[] = [],
-  schema: Schema = schemaOf(),
+  schema: StoreSchema = schemaOf(),
 ): DataSource {
   const common = { entities: [...own, ...schema.entities], migrations: schema.migrations, logger: 'debug' as const }
   if (url.startsWith('sqlite:')) {

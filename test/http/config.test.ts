@@ -17,6 +17,7 @@ describe('the configuration', () => {
       port: 3000,
       host: '127.0.0.1',
       databaseUrl: 'sqlite:./data/recentn.db',
+      tablePrefix: undefined,
       allowAnonymous: false,
       corsOrigins: [],
       defaultCapacity: undefined,
@@ -41,6 +42,7 @@ describe('the configuration', () => {
       PORT: '0',
       HOST: '0.0.0.0',
       DATABASE_URL: 'mysql://u:p@db:3306/activity',
+      RECENTN_TABLE_PREFIX: 'shop_',
       RECENTN_ALLOW_ANONYMOUS: '1',
       RECENTN_CORS_ORIGIN: 'https://app.example.org, http://localhost:5173',
       RECENTN_DEFAULT_CAPACITY: '25',
@@ -57,6 +59,7 @@ describe('the configuration', () => {
       port: 0,
       host: '0.0.0.0',
       databaseUrl: 'mysql://u:p@db:3306/activity',
+      tablePrefix: 'shop_',
       allowAnonymous: true,
       corsOrigins: ['https://app.example.org', 'http://localhost:5173'],
       defaultCapacity: 25,
@@ -76,6 +79,7 @@ describe('the configuration', () => {
       PORT: '65536',
       HOST: '192.168.1.5',
       DATABASE_URL: 'postgres://localhost/x',
+      RECENTN_TABLE_PREFIX: 'Shop-',
       RECENTN_ALLOW_ANONYMOUS: 'yes',
       RECENTN_CORS_ORIGIN: '*',
       RECENTN_DEFAULT_CAPACITY: '0',
@@ -102,6 +106,7 @@ describe('the configuration', () => {
       'RECENTN_POOL_SIZE',
       'RECENTN_RECENT_GROUPS_FEED',
       'RECENTN_SHUTDOWN_SECONDS',
+      'RECENTN_TABLE_PREFIX',
     ])
   })
 

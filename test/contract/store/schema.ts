@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm'
-import { entities, migrations, openStore } from '../../../src/index'
+import { entities, migrations, openStore, schemaOf } from '../../../src/index'
 import { type Context, idsOf, refusal, userSource } from '../context'
 
 /** Types of the entities that a server names otherwise: longer texts, and `integer`, which it calls `int`. */
@@ -71,53 +71,60 @@ export function describeSchema(context: Context): void {
       await again.close()
     }, 20_000)
 
-    it('is what the entities say: tables, columns, types, nullability, keys', async () => {
-      const source = userSource(context.url)
-      await source.initialize()
-      context.afterwards(() => source.destroy())
-      const runner = source.createQueryRunner()
-      try {
-        expect(source.entityMetadatas.map((metadata) => metadata.target)).toEqual(expect.arrayContaining(entities))
-        for (const metadata of source.entityMetadatas) {
-          const table = await runner.getTable(metadata.tablePath)
-          const real = (table?.columns ?? []).map((column) => ({
-            name: column.name,
-            // SQLite numbers rows by an INTEGER only, which is a BIGINT there.
-            type: column.isGenerated && column.type === 'integer' ? 'bigint' : (SAME_TYPE[column.type] ?? column.type),
-            length: column.length || '',
-            nullable: column.isNullable,
-            primary: column.isPrimary,
-            generated: column.isGenerated,
-          }))
-          const said = metadata.columns.map((column) => {
-            const type = source.driver.normalizeType(column)
-            return {
-              name: column.databaseName,
-              type: SAME_TYPE[type] ?? type,
+    it.each([undefined, 'shop_'])(
+      'is what the entities say: tables, columns, types, nullability, keys, with the prefix %s',
+      async (tablePrefix) => {
+        const schema = schemaOf({ tablePrefix })
+        const source = userSource(context.url, [], schema)
+        await source.initialize()
+        context.afterwards(() => source.destroy())
+        if (tablePrefix !== undefined) await source.runMigrations()
+        const runner = source.createQueryRunner()
+        try {
+          expect(source.entityMetadatas.map((metadata) => metadata.target)).toEqual(expect.arrayContaining(entities))
+          for (const metadata of source.entityMetadatas) {
+            expect(metadata.tableName.startsWith(tablePrefix ?? 'recentn_')).toBe(true)
+            const table = await runner.getTable(metadata.tablePath)
+            const real = (table?.columns ?? []).map((column) => ({
+              name: column.name,
+              // SQLite numbers rows by an INTEGER only, which is a BIGINT there.
+              type:
+                column.isGenerated && column.type === 'integer' ? 'bigint' : (SAME_TYPE[column.type] ?? column.type),
               length: column.length || '',
               nullable: column.isNullable,
               primary: column.isPrimary,
               generated: column.isGenerated,
-            }
-          })
-          const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1)
-          expect([metadata.tableName, real.sort(byName)]).toEqual([metadata.tableName, said.sort(byName)])
-          const indices = (table?.indices ?? []).map((index) => [
-            index.name,
-            [...index.columnNames].sort(),
-            index.isUnique,
-          ])
-          const saidIndices = metadata.indices.map((index) => [
-            index.name,
-            index.columns.map((column) => column.databaseName).sort(),
-            index.isUnique,
-          ])
-          expect([metadata.tableName, indices.sort()]).toEqual([metadata.tableName, saidIndices.sort()])
+            }))
+            const said = metadata.columns.map((column) => {
+              const type = source.driver.normalizeType(column)
+              return {
+                name: column.databaseName,
+                type: SAME_TYPE[type] ?? type,
+                length: column.length || '',
+                nullable: column.isNullable,
+                primary: column.isPrimary,
+                generated: column.isGenerated,
+              }
+            })
+            const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1)
+            expect([metadata.tableName, real.sort(byName)]).toEqual([metadata.tableName, said.sort(byName)])
+            const indices = (table?.indices ?? []).map((index) => [
+              index.name,
+              [...index.columnNames].sort(),
+              index.isUnique,
+            ])
+            const saidIndices = metadata.indices.map((index) => [
+              index.name,
+              index.columns.map((column) => column.databaseName).sort(),
+              index.isUnique,
+            ])
+            expect([metadata.tableName, indices.sort()]).toEqual([metadata.tableName, saidIndices.sort()])
+          }
+        } finally {
+          await runner.release()
         }
-      } finally {
-        await runner.release()
-      }
-    })
+      },
+    )
 
     it('has one unique key on the items: (group_key, slot)', async () => {
       const runner = context.store.dataSource.createQueryRunner()
