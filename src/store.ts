@@ -210,7 +210,8 @@ async function begun(store: BoundStore): Promise<Store> {
  *
  * `openStore({ url: 'sqlite::memory:' })` is a fresh store for one test.
  * Throws `invalid_input` for a bad URL, `database_unavailable` when nobody answers, `database_refused`
- * when it answers but can't be used (a wrong password, no such database, no database file), `schema_too_new` for a database
+ * when it answers but can't be used (a wrong password, no such database, no database file, tables of the user's with names
+ * that recentn needs, tables of recentn's with other columns), `schema_too_new` for a database
  * that newer code has migrated, and with `migrate: false` also `schema_missing` and `schema_outdated`.
  */
 export async function openStore(options: OpenOptions): Promise<Store> {
@@ -241,12 +242,14 @@ export async function openStore(options: OpenOptions): Promise<Store> {
 
 /**
  * Attaches a store to the user's own, initialized DataSource of type mysql, mariadb or better-sqlite3. The tables must
- * be there: list the exported `migrations` in the DataSource and run them, or run `recentn migrate`.
+ * be there: list the exported `migrations` in the DataSource (with `tablePrefix`, those of `schemaOf`) and run them, or
+ * run `recentn migrate`.
  *
  * SQLite in a file is used through a connection of the store's own, so that the user's open transaction and the
  * store's never mix; SQLite in memory through the user's one connection, where transactions must go through
  * `store.transaction`. `close()` leaves the user's DataSource open.
- * Throws `schema_missing`, `schema_outdated` or `schema_too_new`.
+ * Throws `schema_missing`, `schema_outdated` or `schema_too_new`, and `database_refused` where the tables have other columns
+ * than recentn's.
  */
 export async function attachStore(dataSource: DataSource, options: StoreOptions = {}): Promise<Store> {
   checkOptions(options)
