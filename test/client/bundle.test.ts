@@ -20,7 +20,9 @@ test('is small, and has the client, the errors and the parser of events in it on
   expect(warnings).toEqual([])
   const files = Object.keys(metafile.inputs)
   expect(files.some((file) => file.endsWith('dist/src/client/index.js'))).toBe(true)
-  const others = files.filter((file) => !/dist\/src\/(client\/|errors\.js)|node_modules\/eventsource-parser\//.test(file))
+  const others = files.filter(
+    (file) => !/dist\/src\/(client\/|errors\.js)|node_modules\/eventsource-parser\//.test(file),
+  )
   expect(others).toEqual([])
   const bytes = Buffer.from(outputFiles[0]?.contents ?? [])
   expect(bytes.toString('utf8')).not.toMatch(/\bBuffer\b|\bprocess\.|require\("/)
