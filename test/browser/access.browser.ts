@@ -1,6 +1,6 @@
 /** The dashboard of a server with API keys: the form for one, wrong ones, and keys that may do little. */
 import type { Page } from 'playwright-core'
-import { openPage } from './support/browser'
+import { openPage, picture } from './support/browser'
 import { type Server, startWithFile } from './support/server'
 
 let server: Server
@@ -131,6 +131,7 @@ test('a key may press what its scopes allow, and is told why not the rest', asyn
   for (const place of Object.keys(buttons)) {
     await look(place, false)
     await page.getByText('This key may only look: changes need the scope admin.').waitFor()
+    await picture(page, `look-only-${place.split('/')[0]}`)
   }
   await page.goto(`${server.url}/#/key`)
   await page.getByText('Allowed: read, queue.').waitFor()

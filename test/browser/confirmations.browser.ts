@@ -1,6 +1,6 @@
 /** What is asked before something is done: what will go, by counts that are true when the question is shown. */
 import type { Page } from 'playwright-core'
-import { openPage } from './support/browser'
+import { openPage, picture } from './support/browser'
 import { type Server, startWithFile } from './support/server'
 
 let server: Server
@@ -45,6 +45,7 @@ describe('a purge', () => {
     await page.getByRole('button', { name: 'Purge …' }).click()
     const dialog = dialogOf(page)
     await dialog.getByText('7 dead letters are deleted for good').waitFor()
+    await picture(page, 'purge-question')
     const said = (await dialog.textContent()) ?? ''
     expect(said).toContain('died in a-mail, a-sms')
     expect(said).toContain('can not be redriven any more')
@@ -150,6 +151,7 @@ describe('a change of what a group keeps', () => {
     await server.call('POST', 'groups/f%3A4/items', {})
     await change(page, () => page.getByLabel('Capacity').fill('5'))
     await dialogOf(page).getByText('4 groups follow it. At most 2 items in 2 of them are removed for good.').waitFor()
+    await picture(page, 'policy-question')
     await page.keyboard.press('Escape')
     await change(page, () => page.getByLabel('Capacity').fill('9'))
     await dialogOf(page).getByText('4 groups follow it. No item is removed.').waitFor()

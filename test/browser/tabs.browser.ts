@@ -1,6 +1,6 @@
 /** Two who change the same settings at the same time: the second one is told, and nothing is lost. */
 import type { Page } from 'playwright-core'
-import { openPage } from './support/browser'
+import { openPage, picture } from './support/browser'
 import { type Server, startWithFile } from './support/server'
 
 let server: Server
@@ -34,6 +34,7 @@ test('of a group', async () => {
   const alert = second.getByRole('alert')
   await alert.getByText('Somebody else has changed these settings meanwhile: capacity is 20 now (it was 10).').waitFor()
   await alert.getByText('Nothing was saved.').waitFor()
+  await picture(second, 'settings-changed')
   expect(await server.call('GET', 'groups/g%3A1')).toMatchObject({ own: { capacity: 20, ttlSeconds: 3600 } })
   // What was not typed here follows; what was typed stays.
   expect(await second.getByLabel('Capacity').inputValue()).toBe('20')
