@@ -16,7 +16,7 @@ const FAMILIES = {
   group: ['Items', 'Groups', 'Members', 'Policies'],
   queue: ['Queues', 'Messages'],
   feed: ['Feeds'],
-  process: ['Process'],
+  process: ['Process', 'Access'],
 }
 
 /** The files, by name. */

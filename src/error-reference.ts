@@ -45,6 +45,12 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
     means: 'The queue has no message with this id: the message was deleted, or was moved to a dead-letter queue.',
     remedy: 'Treat the message as gone, or look for it in the dead-letter queue.',
   },
+  settings_changed: {
+    means:
+      'The request said in `replaces` which settings it replaces, and the settings are others by now. Nothing was changed.',
+    remedy:
+      'Read the settings again, decide whether the change still makes sense, and put it with these as `replaces`.',
+  },
   queue_in_use: {
     means: 'Another queue names this one as its dead-letter queue, so it cannot be dropped.',
     remedy: 'Change the `deadLetterQueue` of the other queue, which the message names, then drop this one.',

@@ -14,7 +14,7 @@ import type {
   RecentMany,
 } from './wire/answers'
 import type { Operations } from './wire/operations'
-import type { NewGroupItem, NewItem, OwnSettings, PolicySettings } from './wire/requests'
+import type { NewGroupItem, NewItem, NewPolicy, NewSettings, OwnSettings, PolicySettings } from './wire/requests'
 
 type Query<Id extends keyof Operations> = Operations[Id]['query'] & CallOptions
 
@@ -24,6 +24,9 @@ export type MemberOptions = Query<'memberItems'>
 export type ErasureOptions = Query<'eraseMember'>
 export type GroupListOptions = Query<'listGroups'>
 export type PolicyListOptions = Query<'listPolicies'>
+
+/** Where something else than `replaces` is set by now, nothing changes, and it throws `settings_changed`; null: nothing. */
+type Replacing<Body extends { replaces?: unknown }> = Pick<Body, 'replaces'> & CallOptions
 
 export class GroupsClient {
   readonly #transport: Transport
@@ -109,8 +112,17 @@ export class GroupsClient {
   }
 
   /** Creates the group or replaces its own settings; one left out follows the policy. */
-  async put(group: string, settings: OwnSettings = {}, options?: CallOptions): Promise<Group & { created: boolean }> {
-    const { status, value } = await this.#transport.call('putGroup', { path: { group }, body: settings }, options)
+  async put(
+    group: string,
+    settings: OwnSettings = {},
+    options: Replacing<NewSettings> = {},
+  ): Promise<Group & { created: boolean }> {
+    const [more, call] = parted(options)
+    const { status, value } = await this.#transport.call(
+      'putGroup',
+      { path: { group }, body: { ...settings, ...more } },
+      call,
+    )
     return { ...value, created: status === 201 }
   }
 
@@ -174,9 +186,14 @@ export class GroupsClient {
   async putPolicy(
     prefix: string,
     policy: PolicySettings,
-    options?: CallOptions,
+    options: Replacing<NewPolicy> = {},
   ): Promise<Policy & { created: boolean }> {
-    const { status, value } = await this.#transport.call('putPolicy', { path: { prefix }, body: policy }, options)
+    const [more, call] = parted(options)
+    const { status, value } = await this.#transport.call(
+      'putPolicy',
+      { path: { prefix }, body: { ...policy, ...more } },
+      call,
+    )
     return { ...value, created: status === 201 }
   }
 

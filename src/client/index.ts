@@ -7,7 +7,8 @@ import { GroupsClient } from './groups'
 import type { ClientOptions } from './options'
 import { ProcessClient } from './process'
 import { QueuesClient } from './queues'
-import { Transport } from './transport'
+import { type CallOptions, Transport } from './transport'
+import type { Access } from './wire/answers'
 
 export interface Client {
   /** Groups of recent items, policies, and members. */
@@ -16,6 +17,8 @@ export interface Client {
   readonly feeds: FeedsClient
   /** The health and the metrics of a server of its own. */
   readonly process: ProcessClient
+  /** What the caller's key may do: its scopes, and the prefix that it is confined to. Throws `unauthorized`. */
+  access(options?: CallOptions): Promise<Access>
 }
 
 /** Asks nothing before it is used, and needs no closing. Throws `invalid_input` for options that are not valid. */
@@ -26,6 +29,7 @@ export function createClient(options: ClientOptions): Client {
     queues: new QueuesClient(transport),
     feeds: new FeedsClient(transport),
     process: new ProcessClient(transport),
+    access: async (options) => (await transport.call('getAccess', {}, options)).value,
   }
 }
 

@@ -15,13 +15,14 @@ import type {
   SentMany,
 } from './wire/answers'
 import type { Operations } from './wire/operations'
-import type { Extend, NewMessage, QueueSettings, Receive, Redrive, Release } from './wire/requests'
+import type { Extend, NewMessage, Purge, QueueSettings, Receive, Redrive, Release } from './wire/requests'
 
 export type SendOptions = Omit<NewMessage, 'body'> & CallOptions
 export type ReceiveOptions = Receive & CallOptions
 export type ReleaseOptions = Omit<Release, 'receiptHandles'> & CallOptions
 export type ExtendOptions = Omit<Extend, 'receiptHandles'> & CallOptions
 export type RedriveOptions = Redrive & CallOptions
+export type PurgeOptions = Purge & CallOptions
 export type PeekOptions = Operations['peekMessages']['query'] & CallOptions
 export type QueueListOptions = Operations['listQueues']['query'] & CallOptions
 
@@ -156,10 +157,10 @@ export class QueuesClient {
     return (await this.#transport.call('redriveQueue', { path: { queue }, body }, { repeat: 'parts', ...call })).value
   }
 
-  /** Drops what is ready and delayed. */
-  async purge(queue: string, options?: CallOptions): Promise<{ deleted: number }> {
-    const conduct = { repeat: 'parts', ...options } as const
-    return (await this.#transport.call('purgeQueue', { path: { queue }, body: {} }, conduct)).value
+  /** Drops what is ready and delayed: in a dead-letter queue, that is the dead letters. */
+  async purge(queue: string, options: PurgeOptions = {}): Promise<{ deleted: number }> {
+    const [body, call] = parted(options)
+    return (await this.#transport.call('purgeQueue', { path: { queue }, body }, { repeat: 'parts', ...call })).value
   }
 }
 

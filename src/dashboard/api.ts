@@ -2,6 +2,7 @@
 import { parseExactly } from './json'
 import { session } from './session'
 import type {
+  Access,
   Feed,
   FeedPage,
   Group,
@@ -130,18 +131,24 @@ async function call<T>(method: string, path: string, sent: Sent = {}): Promise<T
 }
 
 const name = encodeURIComponent
-type Page = { prefix?: string; after?: string | null; limit?: number; signal?: AbortSignal }
-const page = ({ prefix, after, limit = PAGE, signal }: Page) => ({ query: { prefix, after, limit }, signal })
+type Page = { prefix?: string; after?: string | null; limit?: number; payloads?: 'none'; signal?: AbortSignal }
+const page = ({ signal, ...query }: Page) => ({ query: { limit: PAGE, ...query }, signal })
 
 export const api = {
+  access: (signal?: AbortSignal) => call<Access>('GET', 'access', { signal }),
   groups: (options: Page) => call<GroupPage>('GET', 'groups', page(options)),
   group: (group: string, signal?: AbortSignal) => call<Group>('GET', `groups/${name(group)}`, { signal }),
-  putGroup: (group: string, settings: Group['own']) => call<Group>('PUT', `groups/${name(group)}`, { body: settings }),
+  /** Throws `settings_changed` where the group's own settings are not `replaces` any more. */
+  putGroup: (group: string, settings: Group['own'], replaces: Group['own']) =>
+    call<Group>('PUT', `groups/${name(group)}`, { body: { ...settings, replaces } }),
   recent: (group: string, limit: number, before: string | null, signal?: AbortSignal) =>
     call<Recent>('GET', `groups/${name(group)}/items`, { query: { limit, before }, signal }),
-  /** The newest item of each; at most 100 groups. */
+  /** Items without their payloads. */
+  bare: (group: string, limit: number, before: string | null, signal?: AbortSignal) =>
+    call<Recent>('GET', `groups/${name(group)}/items`, { query: { limit, before, payloads: 'none' }, signal }),
+  /** The newest item of each, without its payload; at most 100 groups. */
   newest: (groups: readonly string[], signal?: AbortSignal) =>
-    call<RecentMany>('GET', 'items', { query: { group: groups, limit: 1 }, signal }),
+    call<RecentMany>('GET', 'items', { query: { group: groups, limit: 1, payloads: 'none' }, signal }),
   stream: (group: string, after: string, signal: AbortSignal) =>
     ask('GET', `groups/${name(group)}/stream`, {
       query: { after },
@@ -152,22 +159,27 @@ export const api = {
     call<MemberItems>('GET', `members/${name(member)}/items`, page(options)),
   policies: (options: Page) => call<PolicyPage>('GET', 'policies', page(options)),
   policy: (prefix: string, signal?: AbortSignal) => call<Policy>('GET', `policies/${name(prefix)}`, { signal }),
-  putPolicy: (prefix: string, settings: PolicySettings) =>
-    call<Policy>('PUT', `policies/${name(prefix)}`, { body: settings }),
+  /** Throws `settings_changed` where the policy is not `replaces` any more; null is none. */
+  putPolicy: (prefix: string, settings: PolicySettings, replaces: PolicySettings | null) =>
+    call<Policy>('PUT', `policies/${name(prefix)}`, { body: { ...settings, replaces } }),
   deletePolicy: (prefix: string) => call<null>('DELETE', `policies/${name(prefix)}`),
   queues: (options: Page) => call<QueuePage>('GET', 'queues', page(options)),
   queue: (queue: string, signal?: AbortSignal) => call<Queue>('GET', `queues/${name(queue)}`, { signal }),
   putQueue: (queue: string, settings: QueueSettings) => call<Queue>('PUT', `queues/${name(queue)}`, { body: settings }),
+  /** With the beginning of each body, as text. */
   messages: (queue: string, state: State, options: Page) =>
     call<MessagePage>('GET', `queues/${name(queue)}/messages`, {
-      query: { state, after: options.after, limit: PAGE },
+      query: { state, after: options.after, limit: PAGE, bodies: 'preview' },
       signal: options.signal,
     }),
   message: (queue: string, id: string, signal?: AbortSignal) =>
     call<Message>('GET', `queues/${name(queue)}/messages/${name(id)}`, { signal }),
   deleteMessage: (queue: string, id: string) => call<null>('DELETE', `queues/${name(queue)}/messages/${name(id)}`),
-  redrive: (queue: string) => call<{ moved: number }>('POST', `queues/${name(queue)}/redrive`, { body: {} }),
-  purge: (queue: string) => call<{ deleted: number }>('POST', `queues/${name(queue)}/purge`, { body: {} }),
+  /** A dry run tells how many it would be, counted now. */
+  redrive: (queue: string, dryRun = false, signal?: AbortSignal) =>
+    call<{ moved: number }>('POST', `queues/${name(queue)}/redrive`, { body: { dryRun }, signal }),
+  purge: (queue: string, dryRun = false, signal?: AbortSignal) =>
+    call<{ deleted: number }>('POST', `queues/${name(queue)}/purge`, { body: { dryRun }, signal }),
   feeds: (options: Page) => call<FeedPage>('GET', 'feeds', page(options)),
   feed: (feed: string, signal?: AbortSignal) => call<Feed>('GET', `feeds/${name(feed)}`, { signal }),
 }

@@ -5,6 +5,7 @@ import { FeedsPage } from './feeds-page'
 import { GroupPage } from './group-page'
 import { GroupsPage } from './groups-page'
 import { KeyPage } from './key-page'
+import { WithAccess } from './may'
 import { MemberPage } from './member-page'
 import { MessagePage } from './message-page'
 import { link, type Place, usePlace } from './place'
@@ -81,7 +82,9 @@ export function App() {
         <KeyLink isCurrent={current === 'key'} />
       </header>
       <main ref={main} id="main">
-        <Page place={place} />
+        <WithAccess>
+          <Page place={place} />
+        </WithAccess>
       </main>
       <footer>
         <a href="docs">REST reference</a>

@@ -1,7 +1,7 @@
 /** One feed: how far it is, and each consumer's cursor and lag. */
 import { api } from './api'
-import { grouped } from './numbers'
-import { Head, Loading, Name, Problem, Stale } from './parts'
+import { Num } from './numbers'
+import { Fact, Head, Loading, Name, Problem, Stale } from './parts'
 import { link } from './place'
 import { usePolled } from './polled'
 import { duration } from './time'
@@ -29,19 +29,18 @@ export function FeedPage({ feed: name }: { feed: string }) {
 
 function Facts({ feed: { lastSyncId, entries, unpublished, oldestUnpublishedSeconds } }: { feed: Feed }) {
   const oldest = oldestUnpublishedSeconds === null ? '' : `, the oldest for ${duration(oldestUnpublishedSeconds)}`
-  const facts: [string, string][] = [
-    ['Last sync id', grouped(lastSyncId)],
-    ['Entries', grouped(entries)],
-    ['Waiting for a publisher', `${grouped(unpublished)}${oldest}`],
-  ]
   return (
     <dl class="facts panel">
-      {facts.map(([term, value]) => (
-        <div key={term}>
-          <dt>{term}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
+      <Fact term="Last sync id">
+        <Num value={lastSyncId} />
+      </Fact>
+      <Fact term="Entries">
+        <Num value={entries} />
+      </Fact>
+      <Fact term="Waiting for a publisher">
+        <Num value={unpublished} />
+        {oldest}
+      </Fact>
     </dl>
   )
 }
@@ -69,8 +68,12 @@ function Consumers({ consumers }: { consumers: readonly Consumer[] }) {
                   <th scope="row">
                     <Name>{consumer}</Name>
                   </th>
-                  <td class="number">{grouped(cursor)}</td>
-                  <td class={`number ${lag === 0 ? 'muted' : ''}`}>{grouped(lag)}</td>
+                  <td class="number">
+                    <Num value={cursor} />
+                  </td>
+                  <td class={`number ${lag === 0 ? 'muted' : ''}`}>
+                    <Num value={lag} />
+                  </td>
                   <td class="bar wide">
                     <span class="lag" style={{ width: `${(lag / most) * 100}%` }} />
                   </td>

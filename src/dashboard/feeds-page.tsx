@@ -1,7 +1,7 @@
 /** The feeds, by name: how far they are, what waits for a publisher, and how far the slowest consumer is behind. */
 import { api } from './api'
 import { type Listed, ListPage } from './list-page'
-import { counted, grouped } from './numbers'
+import { counted, Num } from './numbers'
 import { Head, Name } from './parts'
 import { link } from './place'
 import { duration } from './time'
@@ -52,11 +52,17 @@ function Row({
         </a>
         <div class="muted small">{counted(consumers.length, 'consumer')}</div>
       </th>
-      <td class="number">{grouped(lastSyncId)}</td>
-      <td class="number wide">{grouped(entries)}</td>
-      <td class={`number wide ${unpublished === 0 ? 'muted' : ''}`}>{grouped(unpublished)}</td>
+      <td class="number">
+        <Num value={lastSyncId} />
+      </td>
+      <td class="number wide">
+        <Num value={entries} />
+      </td>
+      <td class={`number wide ${unpublished === 0 ? 'muted' : ''}`}>
+        <Num value={unpublished} />
+      </td>
       <td class="number wide muted">{oldestUnpublishedSeconds === null ? '–' : duration(oldestUnpublishedSeconds)}</td>
-      <td class={`number ${lag === 0 ? 'muted' : ''}`}>{consumers.length === 0 ? '–' : grouped(lag)}</td>
+      <td class={`number ${lag === 0 ? 'muted' : ''}`}>{consumers.length === 0 ? '–' : <Num value={lag} />}</td>
     </tr>
   )
 }

@@ -4,7 +4,7 @@ import { api } from './api'
 import { GroupSettings } from './group-settings'
 import { Items } from './items'
 import { LiveGroup, type LiveView } from './live'
-import { counted, grouped } from './numbers'
+import { counted, Num } from './numbers'
 import { Badge, Loading, Name, Problem } from './parts'
 import { link } from './place'
 import { usePolled } from './polled'
@@ -34,6 +34,8 @@ export function GroupPage({ group }: { group: string }) {
   const { view, live } = useLive(group)
   const settings = usePolled((signal) => api.group(group, signal), group, SETTINGS_MS)
   const { recent } = view
+  const wasThere = useRef(false)
+  if (settings.data !== null) wasThere.current = true
   const refusal = [view.error, settings.error].find((error) => error?.isAccess)
   return (
     <>
@@ -51,6 +53,13 @@ export function GroupPage({ group }: { group: string }) {
         <GroupSettings group={settings.data} total={recent?.total ?? settings.data.total} onSaved={settings.refresh} />
       )}
       {!refusal && settings.error !== null && settings.error.status !== 404 && <Problem error={settings.error} />}
+      {settings.error?.status === 404 && (
+        <p class="empty panel">
+          {wasThere.current
+            ? 'This group has been deleted meanwhile. The next append makes a new one.'
+            : 'There is no such group yet. The first append makes it.'}
+        </p>
+      )}
       {!refusal && recent === null && <Loading />}
       {!refusal && recent !== null && <LastItems view={view} live={live} />}
       <Spoken view={view} />
@@ -90,7 +99,11 @@ function LastItems({ view: { recent, arrived }, live }: LiveProps) {
   return (
     <section aria-labelledby="items">
       <h2 id="items">
-        Last items <Badge>{nextBefore === null ? grouped(items.length) : `newest ${grouped(items.length)}`}</Badge>
+        Last items{' '}
+        <Badge>
+          {nextBefore !== null && 'newest '}
+          <Num value={items.length} />
+        </Badge>
       </h2>
       {items.length === 0 && <p class="empty panel">No items. What is appended appears here.</p>}
       {items.length > 0 && <Items items={items} of="group" arrived={arrived} />}

@@ -3,9 +3,10 @@
  * policy unless the user decides otherwise, because a PUT takes what it is given for the group's own.
  */
 import { useState } from 'preact/hooks'
+import { GroupLossText } from './loss-texts'
 import { Ask, Name } from './parts'
 import { link } from './place'
-import { CapacityField, described, ExpiryField, ModeField, ttlOf, typedTtl } from './settings-fields'
+import { CapacityField, described, ExpiryField, ModeField, ttlOf, typedTtl, useRebase } from './settings-fields'
 import type { Group, Mode } from './types'
 
 export type OwnSettings = Group['own']
@@ -17,6 +18,14 @@ export function SettingsForm({ group, isSaving, onSave }: FormProps) {
   const [typed, setTyped] = useState(() => typedOf(group))
   const [follows, setFollows] = useState(() => followedIn(group.own))
   const [isAsking, setAsking] = useState(false)
+  useRebase(group, (was, now) => {
+    const isTouched = (name: keyof Typed) =>
+      typed[name] !== typedOf(was)[name] || follows[name] !== followedIn(was.own)[name]
+    const names = (['capacity', 'mode', 'ttlSeconds'] as const).filter((name) => !isTouched(name))
+    const taken = <T extends object>(from: T) => Object.fromEntries(names.map((name) => [name, from[name as keyof T]]))
+    setTyped({ ...typed, ...taken(typedOf(now)) } as Typed)
+    setFollows({ ...follows, ...taken(followedIn(now.own)) })
+  })
   const own = ownOf(typed, follows)
   const field = (name: 'capacity' | 'ttlSeconds') => ({
     // What the policy says is known only where it is in force.
@@ -51,7 +60,7 @@ export function SettingsForm({ group, isSaving, onSave }: FormProps) {
           <p>
             <Name>{group.group}</Name>: {described(own)}.
           </p>
-          <p class="muted">Items outside of the new window are gone for good.</p>
+          <GroupLossText group={group.group} own={own} />
         </Ask>
       )}
     </form>

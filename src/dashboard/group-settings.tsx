@@ -2,8 +2,10 @@
 import { useState } from 'preact/hooks'
 import { Outcome, useAction } from './action'
 import { api } from './api'
+import { saving } from './conflict'
 import { type OwnSettings, SettingsForm } from './group-settings-form'
-import { grouped } from './numbers'
+import { AdminButton, LookOnly } from './may'
+import { Num } from './numbers'
 import { Fact } from './parts'
 import { exactDuration, Time } from './time'
 import type { Group } from './types'
@@ -16,32 +18,41 @@ interface SettingsProps {
 }
 
 export function GroupSettings({ group, total, onSaved }: SettingsProps) {
-  const [isEditing, setEditing] = useState(false)
+  /** The group as it was when the form was opened, or refused; null: there is no form. */
+  const [base, setBase] = useState<Group | null>(null)
   const action = useAction()
-  const save = async (own: OwnSettings) => {
+  const save = async (own: OwnSettings, { own: was }: Group) => {
     const isSaved = await action.run(async () => {
-      await api.putGroup(group.group, own)
+      await saving(() => api.putGroup(group.group, own, was), was, {
+        look: () => api.group(group.group),
+        settingsOf: (now) => now.own,
+        onNow: (now) => setBase(now),
+      })
       return 'The settings are saved.'
     })
-    if (!isSaved) return
-    setEditing(false)
+    if (isSaved) setBase(null)
     onSaved()
   }
   return (
     <section aria-label="Settings" class="panel">
       <dl class="facts">
-        <Fact term="Total">{grouped(total)}</Fact>
-        <Fact term="Capacity">{grouped(group.capacity)}</Fact>
+        <Fact term="Total">
+          <Num value={total} />
+        </Fact>
+        <Fact term="Capacity">
+          <Num value={group.capacity} />
+        </Fact>
         <Fact term="Mode">{group.mode}</Fact>
         <Fact term="Expiry">{group.ttlSeconds === null ? 'never' : exactDuration(group.ttlSeconds)}</Fact>
         <Fact term="Created">
           <Time at={group.createdAt} both />
         </Fact>
-        <button type="button" aria-expanded={isEditing} onClick={() => setEditing(!isEditing)}>
+        <AdminButton isExpanded={base !== null} onClick={() => setBase(base === null ? group : null)}>
           Change settings
-        </button>
+        </AdminButton>
       </dl>
-      {isEditing && <SettingsForm group={group} isSaving={action.isRunning} onSave={save} />}
+      <LookOnly />
+      {base !== null && <SettingsForm group={base} isSaving={action.isRunning} onSave={(own) => save(own, base)} />}
       <Outcome action={action} />
     </section>
   )

@@ -2,7 +2,7 @@
 import { api } from './api'
 import { type Listed, ListPage } from './list-page'
 import { MemberForm } from './member-form'
-import { grouped } from './numbers'
+import { Num } from './numbers'
 import { Badge, Head, Name } from './parts'
 import { link } from './place'
 import { exactDuration, Time } from './time'
@@ -57,8 +57,12 @@ function GroupRow({ row }: { row: Row }) {
         </a>
       </th>
       <td class="newest">{row.newest === null ? <span class="muted">none</span> : <Newest item={row.newest} />}</td>
-      <td class="number">{grouped(row.total)}</td>
-      <td class="number wide">{grouped(row.capacity)}</td>
+      <td class="number">
+        <Num value={row.total} />
+      </td>
+      <td class="number wide">
+        <Num value={row.capacity} />
+      </td>
       <td class="wide">{row.mode === 'distinct' ? <Badge>distinct</Badge> : 'history'}</td>
       <td class="wide muted">{row.ttlSeconds === null ? 'never' : exactDuration(row.ttlSeconds)}</td>
     </tr>

@@ -1,5 +1,5 @@
 /** Items as a list: of a group, or of a member. */
-import { grouped } from './numbers'
+import { Num } from './numbers'
 import { Head, Name } from './parts'
 import { link } from './place'
 import { Time } from './time'
@@ -44,7 +44,9 @@ function Row({ item, of, isFresh }: { item: Item; of: 'group' | 'member'; isFres
   const { member, group } = item
   return (
     <tr class={isFresh ? 'fresh' : undefined} data-id={item.id}>
-      <td class="number muted wide">{grouped(item.id)}</td>
+      <td class="number muted wide">
+        <Num value={item.id} />
+      </td>
       <td class="who">
         {of === 'member' && (
           <a href={link(['groups', group])}>

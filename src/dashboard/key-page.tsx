@@ -1,8 +1,27 @@
 /** Which key is used, another one, or none. */
 import { useState } from 'preact/hooks'
 import { KeyForm } from './key-form'
+import { useAccess } from './may'
 import { Name } from './parts'
 import { keyName, session } from './session'
+
+function Allowed() {
+  const access = useAccess()
+  if (access === null) return null
+  const { scopes, prefix } = access
+  return (
+    <p class="muted">
+      {scopes.includes('admin') ? 'Everything is allowed' : `Allowed: ${scopes.join(', ') || 'nothing'}`}
+      {prefix !== null && (
+        <>
+          {' '}
+          in what begins with <Name>{prefix}</Name>
+        </>
+      )}
+      .
+    </p>
+  )
+}
 
 export function KeyPage() {
   const [key, setKey] = useState(session.key)
@@ -28,6 +47,7 @@ export function KeyPage() {
             </>
           )}
         </div>
+        <Allowed />
         <KeyForm onUsed={() => setKey(session.key)} />
       </div>
     </>

@@ -4,8 +4,9 @@ import { Outcome, useAction } from './action'
 import { api } from './api'
 import { pretty } from './json'
 import { isLetter } from './letters'
-import { grouped } from './numbers'
-import { Ask, Badge, Fact, Loading, Name, Problem, Stale } from './parts'
+import { AdminButton, LookOnly } from './may'
+import { Num } from './numbers'
+import { Ask, Badge, Counted, Fact, Loading, Name, Problem, Stale } from './parts'
 import { link } from './place'
 import { usePolled } from './polled'
 import { Time } from './time'
@@ -98,8 +99,13 @@ function Facts({ message, isLetter }: { message: Message; isLetter: boolean }) {
   return (
     <dl class="facts panel">
       <Fact term={isLetter ? 'Receives here' : 'Receives'}>
-        {grouped(receiveCount)}
-        {maxReceives > 0 && ` of at most ${grouped(maxReceives)}`}
+        <Num value={receiveCount} />
+        {maxReceives > 0 && (
+          <>
+            {' of at most '}
+            <Num value={maxReceives} />
+          </>
+        )}
       </Fact>
       <Fact term="Priority">{message.priority}</Fact>
       {message.messageGroup !== null && (
@@ -120,6 +126,29 @@ function Facts({ message, isLetter }: { message: Message; isLetter: boolean }) {
   )
 }
 
+interface QuestionProps {
+  queue: string
+  id: string
+  onYes(): void
+  onClose(): void
+}
+
+/** What it is at this moment decides who misses it. */
+function RemoveQuestion({ queue, id, ...rest }: QuestionProps) {
+  const looking = usePolled((signal) => api.message(queue, id, signal), '', EVERY_MS)
+  const state = looking.data?.state.replace('-', ' ')
+  return (
+    <Ask title={`Remove message ${id}?`} action="Remove" isDanger isReady={looking.data !== null} {...rest}>
+      <Counted of={looking}>
+        <p>
+          This message is {state}. It is deleted for good, and not archived.
+          {state === 'in flight' && ' The receiver that has it can not settle it any more.'}
+        </p>
+      </Counted>
+    </Ask>
+  )
+}
+
 function Remove({ queue, id }: { queue: string; id: string }) {
   const [isAsking, setAsking] = useState(false)
   const action = useAction()
@@ -131,21 +160,14 @@ function Remove({ queue, id }: { queue: string; id: string }) {
   return (
     <div class="actions">
       <div class="buttons">
-        <button type="button" disabled={action.isRunning} onClick={() => setAsking(true)}>
+        <AdminButton isDisabled={action.isRunning} onClick={() => setAsking(true)}>
           Remove …
-        </button>
+        </AdminButton>
       </div>
+      <LookOnly />
       <Outcome action={action} />
       {isAsking && (
-        <Ask
-          title={`Remove message ${id}?`}
-          action="Remove"
-          isDanger
-          onYes={() => action.run(remove)}
-          onClose={() => setAsking(false)}
-        >
-          <p>It is gone for good, whatever its state; whoever works on it can't settle it.</p>
-        </Ask>
+        <RemoveQuestion queue={queue} id={id} onYes={() => action.run(remove)} onClose={() => setAsking(false)} />
       )}
     </div>
   )

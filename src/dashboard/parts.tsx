@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ApiError } from './api'
 import { KeyForm } from './key-form'
 import { link, replaceQuery } from './place'
+import type { Polled } from './polled'
 import { keyName, session } from './session'
 
 /** A name that others chose: its direction and its spaces are its own. */
@@ -112,6 +113,8 @@ interface AskProps {
   /** On the button that does it. */
   action: string
   isDanger?: boolean
+  /** False: there is nothing to do, or it is not known yet. */
+  isReady?: boolean
   /** Has to be typed first. */
   typed?: string
   onYes(): void
@@ -119,7 +122,7 @@ interface AskProps {
 }
 
 /** A question before something is done. Escape and Cancel do nothing. */
-export function Ask({ title, children, action, isDanger, typed, onYes, onClose }: AskProps) {
+export function Ask({ title, children, action, isDanger, isReady = true, typed, onYes, onClose }: AskProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const [text, setText] = useState('')
   useEffect(() => dialog.current?.showModal(), [])
@@ -151,7 +154,7 @@ export function Ask({ title, children, action, isDanger, typed, onYes, onClose }
         <button
           type="button"
           class={isDanger ? 'danger' : 'primary'}
-          disabled={typed !== undefined && text !== typed}
+          disabled={!isReady || (typed !== undefined && text !== typed)}
           onClick={yes}
         >
           {action}
@@ -159,6 +162,12 @@ export function Ask({ title, children, action, isDanger, typed, onYes, onClose }
       </div>
     </dialog>
   )
+}
+
+/** What was counted, once it was. */
+export function Counted({ of: { data, error }, children }: { of: Polled<unknown>; children: ComponentChildren }) {
+  if (data !== null) return <>{children}</>
+  return error === null ? <Loading /> : <Problem error={error} />
 }
 
 /** The head of a column; `wide` ones are not there on a phone. */

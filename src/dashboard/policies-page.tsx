@@ -1,12 +1,14 @@
 /** The policies, by prefix, and making one. */
 import { useState } from 'preact/hooks'
 import { Outcome, useAction } from './action'
-import { api } from './api'
+import { ApiError, api } from './api'
 import { type Listed, ListPage } from './list-page'
-import { grouped } from './numbers'
+import { AdminButton, LookOnly } from './may'
+import { Num } from './numbers'
 import { Badge, Head, Name } from './parts'
 import { goTo, link } from './place'
 import { PolicyForm } from './policy-form'
+import { described } from './settings-fields'
 import { exactDuration } from './time'
 import type { Policy, PolicySettings } from './types'
 
@@ -50,11 +52,20 @@ function PolicyRow({ policy: { prefix, capacity, mode, ttlSeconds } }: { policy:
           <Name>{prefix}</Name>
         </a>
       </th>
-      <td class="number">{grouped(capacity)}</td>
+      <td class="number">
+        <Num value={capacity} />
+      </td>
       <td>{mode === 'distinct' ? <Badge>distinct</Badge> : mode}</td>
       <td class="muted">{ttlSeconds === null ? 'never' : exactDuration(ttlSeconds)}</td>
     </tr>
   )
+}
+
+/** Says what the policy is that is not replaced. */
+async function thereAlready(prefix: string, error: unknown): Promise<never> {
+  if (!(error instanceof ApiError) || error.code !== 'settings_changed') throw error
+  const there = described(await api.policy(prefix))
+  throw new ApiError(error.status, error.code, `There is a policy for ${prefix} already: ${there}. Nothing was saved.`)
 }
 
 function NewPolicy() {
@@ -62,7 +73,7 @@ function NewPolicy() {
   const action = useAction()
   const save = async (prefix: string, settings: PolicySettings) => {
     const isSaved = await action.run(async () => {
-      await api.putPolicy(prefix, settings)
+      await api.putPolicy(prefix, settings, null).catch((error) => thereAlready(prefix, error))
       return 'The policy is saved.'
     })
     if (isSaved) goTo(['policies', prefix])
@@ -71,10 +82,11 @@ function NewPolicy() {
     <section aria-label="New policy" class="panel ahead">
       <div class="facts">
         <p class="muted">Of the policies that a group's name begins with, the longest one is obeyed.</p>
-        <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <AdminButton isExpanded={isOpen} onClick={() => setOpen(!isOpen)}>
           New policy
-        </button>
+        </AdminButton>
       </div>
+      <LookOnly />
       {isOpen && <PolicyForm policy={null} isSaving={action.isRunning} onSave={save} />}
       <Outcome action={action} />
     </section>

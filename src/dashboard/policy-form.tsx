@@ -1,7 +1,9 @@
 /** The form that makes or changes a policy. */
 import { useState } from 'preact/hooks'
+import { PolicyLossText } from './loss-texts'
+import { useAccess } from './may'
 import { Ask, Name } from './parts'
-import { CapacityField, described, ExpiryField, ModeField, ttlOf, typedTtl } from './settings-fields'
+import { CapacityField, described, ExpiryField, ModeField, ttlOf, typedTtl, useRebase } from './settings-fields'
 import type { Mode, Policy, PolicySettings } from './types'
 
 interface PolicyFormProps {
@@ -12,12 +14,18 @@ interface PolicyFormProps {
 }
 
 export function PolicyForm({ policy, isSaving, onSave }: PolicyFormProps) {
-  const [prefix, setPrefix] = useState(policy?.prefix ?? '')
-  const [capacity, setCapacity] = useState(policy === null ? '' : String(policy.capacity))
-  const [mode, setMode] = useState<Mode>(policy?.mode ?? 'history')
-  const [expiry, setExpiry] = useState(typedTtl(policy?.ttlSeconds ?? null))
+  const access = useAccess()
+  const [prefix, setPrefix] = useState(policy?.prefix ?? access?.prefix ?? '')
+  const [typed, setTyped] = useState(() => typedOf(policy))
   const [isAsking, setAsking] = useState(false)
-  const settings = { capacity: Number(capacity), mode, ttlSeconds: ttlOf(expiry) }
+  useRebase(policy, (was, now) => {
+    const before = typedOf(was)
+    const fresh = Object.entries(typedOf(now)).filter(
+      ([name]) => typed[name as keyof Typed] === before[name as keyof Typed],
+    )
+    setTyped({ ...typed, ...Object.fromEntries(fresh) })
+  })
+  const settings = { capacity: Number(typed.capacity), mode: typed.mode, ttlSeconds: ttlOf(typed.expiry) }
   const submit = (event: Event) => {
     event.preventDefault()
     setAsking(true)
@@ -25,9 +33,9 @@ export function PolicyForm({ policy, isSaving, onSave }: PolicyFormProps) {
   return (
     <form class="settings" onSubmit={submit}>
       {policy === null && <PrefixField value={prefix} onInput={setPrefix} />}
-      <CapacityField value={capacity} onInput={setCapacity} />
-      <ModeField value={mode} onInput={(chosen) => setMode(chosen as Mode)} />
-      <ExpiryField value={expiry} onInput={setExpiry} />
+      <CapacityField value={typed.capacity} onInput={(capacity) => setTyped({ ...typed, capacity })} />
+      <ModeField value={typed.mode} onInput={(mode) => setTyped({ ...typed, mode: mode as Mode })} />
+      <ExpiryField value={typed.expiry} onInput={(expiry) => setTyped({ ...typed, expiry })} />
       <div class="buttons">
         <button type="submit" class="primary" disabled={isSaving}>
           Save …
@@ -43,16 +51,23 @@ export function PolicyForm({ policy, isSaving, onSave }: PolicyFormProps) {
           <p>
             <Name>{prefix}</Name>: {described(settings)}.
           </p>
+          <PolicyLossText prefix={prefix} policy={settings} />
           <p class="muted">
-            {policy === null && 'One of this prefix that is there already is replaced. '}
-            Groups whose names begin with it, and with no longer prefix of another one, follow it in what is not set for
-            themselves. Their items outside of the new window are gone for good.
+            Groups follow it whose names begin with it, and with no longer prefix of another one, in what is not set for
+            themselves.
           </p>
         </Ask>
       )}
     </form>
   )
 }
+
+const typedOf = (policy: Policy | null) => ({
+  capacity: policy === null ? '' : String(policy.capacity),
+  mode: policy?.mode ?? ('history' as Mode),
+  expiry: typedTtl(policy?.ttlSeconds ?? null),
+})
+type Typed = ReturnType<typeof typedOf>
 
 function PrefixField({ value, onInput }: { value: string; onInput(value: string): void }) {
   return (

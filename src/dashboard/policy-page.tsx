@@ -2,7 +2,10 @@
 import { useState } from 'preact/hooks'
 import { Outcome, useAction } from './action'
 import { api } from './api'
-import { grouped } from './numbers'
+import { saving } from './conflict'
+import { PolicyLossText } from './loss-texts'
+import { AdminButton, LookOnly } from './may'
+import { Num } from './numbers'
 import { Ask, Fact, Loading, Name, Problem, Stale } from './parts'
 import { goTo, link } from './place'
 import { PolicyForm } from './policy-form'
@@ -34,15 +37,19 @@ export function PolicyPage({ prefix }: { prefix: string }) {
 
 function Settings({ policy, onSaved }: { policy: Policy; onSaved(): void }) {
   const { prefix, capacity, mode, ttlSeconds } = policy
-  const [isEditing, setEditing] = useState(false)
+  /** The policy as it was when the form was opened, or refused; null: there is no form. */
+  const [base, setBase] = useState<Policy | null>(null)
   const action = useAction()
-  const save = async (_: string, settings: PolicySettings) => {
+  const save = async (settings: PolicySettings, { prefix: _, ...was }: Policy) => {
     const isSaved = await action.run(async () => {
-      await api.putPolicy(prefix, settings)
+      await saving(() => api.putPolicy(prefix, settings, was), was, {
+        look: () => api.policy(prefix),
+        settingsOf: (now) => now,
+        onNow: (now) => setBase(now),
+      })
       return 'The policy is saved. Groups obey it within 5 seconds.'
     })
-    if (!isSaved) return
-    setEditing(false)
+    if (isSaved) setBase(null)
     onSaved()
   }
   const remove = async () => {
@@ -55,17 +62,22 @@ function Settings({ policy, onSaved }: { policy: Policy; onSaved(): void }) {
   return (
     <section aria-label="Settings" class="panel">
       <dl class="facts">
-        <Fact term="Capacity">{grouped(capacity)}</Fact>
+        <Fact term="Capacity">
+          <Num value={capacity} />
+        </Fact>
         <Fact term="Mode">{mode}</Fact>
         <Fact term="Expiry">{ttlSeconds === null ? 'never' : exactDuration(ttlSeconds)}</Fact>
         <div class="buttons">
-          <button type="button" aria-expanded={isEditing} onClick={() => setEditing(!isEditing)}>
+          <AdminButton isExpanded={base !== null} onClick={() => setBase(base === null ? policy : null)}>
             Change settings
-          </button>
+          </AdminButton>
           <Delete prefix={prefix} isDeleting={action.isRunning} onYes={remove} />
         </div>
       </dl>
-      {isEditing && <PolicyForm policy={policy} isSaving={action.isRunning} onSave={save} />}
+      <LookOnly />
+      {base !== null && (
+        <PolicyForm policy={base} isSaving={action.isRunning} onSave={(_, settings) => save(settings, base)} />
+      )}
       <Outcome action={action} />
     </section>
   )
@@ -75,15 +87,15 @@ function Delete({ prefix, isDeleting, onYes }: { prefix: string; isDeleting: boo
   const [isAsking, setAsking] = useState(false)
   return (
     <>
-      <button type="button" disabled={isDeleting} onClick={() => setAsking(true)}>
+      <AdminButton isDisabled={isDeleting} onClick={() => setAsking(true)}>
         Delete …
-      </button>
+      </AdminButton>
       {isAsking && (
         <Ask title="Delete the policy?" action="Delete" isDanger onYes={onYes} onClose={() => setAsking(false)}>
           <p>
-            Groups that follow <Name>{prefix}</Name> then follow the next shorter prefix, or the defaults. Their items
-            outside of the window that they have then are gone for good.
+            Groups that follow <Name>{prefix}</Name> then follow the next shorter prefix, or the defaults.
           </p>
+          <PolicyLossText prefix={prefix} policy={null} />
         </Ask>
       )}
     </>

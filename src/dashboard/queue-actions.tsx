@@ -2,8 +2,9 @@
 import { useState } from 'preact/hooks'
 import { Outcome, useAction } from './action'
 import { api } from './api'
+import { AdminButton, LookOnly } from './may'
 import { counted } from './numbers'
-import { Ask, Name } from './parts'
+import { PurgeQuestion, RedriveQuestion } from './queue-questions'
 import type { Queue, QueueSettings } from './types'
 
 /** What a PUT takes of what a GET has given: what it leaves out would take its default. */
@@ -25,15 +26,17 @@ async function redrive(name: string): Promise<string> {
 
 async function purge(name: string): Promise<string> {
   const { deleted } = await api.purge(name)
-  return `${counted(deleted, 'message')} dropped.`
+  return `${counted(deleted, 'message')} deleted.`
 }
 
 interface ActionsProps {
   queue: Queue
+  /** The queues whose dead letters come here. */
+  from: readonly string[]
   onDone(): void
 }
 
-export function QueueActions({ queue, onDone }: ActionsProps) {
+export function QueueActions({ queue, from, onDone }: ActionsProps) {
   const [asking, setAsking] = useState<'redrive' | 'purge' | null>(null)
   const action = useAction()
   const { queue: name, paused, counts, isDeadLetterQueue } = queue
@@ -46,40 +49,22 @@ export function QueueActions({ queue, onDone }: ActionsProps) {
     <div class="actions">
       <div class="buttons">
         {(counts.dead > 0 || isDeadLetterQueue) && (
-          <button type="button" class="primary" disabled={action.isRunning} onClick={() => setAsking('redrive')}>
+          <AdminButton class="primary" isDisabled={action.isRunning} onClick={() => setAsking('redrive')}>
             Redrive …
-          </button>
+          </AdminButton>
         )}
-        <button type="button" disabled={action.isRunning} onClick={() => run(() => setPaused(name, !paused))}>
+        <AdminButton isDisabled={action.isRunning} onClick={() => run(() => setPaused(name, !paused))}>
           {paused ? 'Resume' : 'Pause'}
-        </button>
-        <button type="button" disabled={action.isRunning} onClick={() => setAsking('purge')}>
+        </AdminButton>
+        <AdminButton isDisabled={action.isRunning} onClick={() => setAsking('purge')}>
           Purge …
-        </button>
+        </AdminButton>
       </div>
+      <LookOnly />
       <Outcome action={action} />
-      {asking === 'redrive' && (
-        <Ask title="Redrive the dead?" action="Redrive" onYes={() => run(() => redrive(name))} onClose={close}>
-          <p>
-            The dead messages in <Name>{name}</Name> go back to where they came from, and are tried again from the
-            beginning.
-          </p>
-        </Ask>
-      )}
+      {asking === 'redrive' && <RedriveQuestion queue={queue} onYes={() => run(() => redrive(name))} onClose={close} />}
       {asking === 'purge' && (
-        <Ask
-          title="Purge?"
-          action="Drop them"
-          isDanger
-          typed={name}
-          onYes={() => run(() => purge(name))}
-          onClose={close}
-        >
-          <p>
-            {counted(counts.ready + counts.delayed, 'message')} that are ready or delayed are dropped, for good. What is
-            in flight, dead or archived stays.
-          </p>
-        </Ask>
+        <PurgeQuestion queue={queue} from={from} onYes={() => run(() => purge(name))} onClose={close} />
       )}
     </div>
   )

@@ -1,7 +1,7 @@
 /** Ready, in flight and dead over the last minutes. What draws it is loaded with the first chart that is looked at. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type uPlot from 'uplot'
-import { grouped } from './numbers'
+import { Num } from './numbers'
 import { drawable, type Sample } from './samples'
 import { duration } from './time'
 
@@ -138,7 +138,10 @@ function Legend({ columns, at }: { columns: Columns; at: number | null }) {
     <figcaption class="legend">
       {SERIES.map(([label, name], i) => (
         <span key={name} class={`swatch ${name.slice(2)}`}>
-          {label} <b>{grouped(columns[i + 1]?.[shown] ?? 0)}</b>
+          {label}{' '}
+          <b>
+            <Num value={columns[i + 1]?.[shown] ?? 0} />
+          </b>
         </span>
       ))}
       <span class="muted">{at === null ? 'as seen in this tab' : `${duration(ago)} ago`}</span>

@@ -1,7 +1,6 @@
 /** The messages of a queue in one state, looked at without claiming them. */
 import { api } from './api'
-import { preview } from './json'
-import { grouped } from './numbers'
+import { Num } from './numbers'
 import { Badge, Head, Loading, Name, Pager, Problem, Stale } from './parts'
 import { link } from './place'
 import { usePolled } from './polled'
@@ -78,13 +77,18 @@ function Table({ queue, state, messages }: { queue: string; state: State; messag
                 </a>
               </th>
               <td class="what">
-                <code class="line">{preview(message.body)}</code>
+                <code class="line">{String(message.body)}</code>
                 {message.lastError !== null && <div class="error">{message.lastError}</div>}
                 <Marks message={message} />
               </td>
               <td class="number wide">
-                {grouped(message.receiveCount)}
-                {message.maxReceives > 0 && <span class="muted"> / {grouped(message.maxReceives)}</span>}
+                <Num value={message.receiveCount} />
+                {message.maxReceives > 0 && (
+                  <span class="muted">
+                    {' / '}
+                    <Num value={message.maxReceives} />
+                  </span>
+                )}
               </td>
               <td class="number muted">
                 <Time at={hasNext ? message.visibleAt : message.sentAt} />

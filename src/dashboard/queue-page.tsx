@@ -1,6 +1,6 @@
 /** One queue: its counts over time, its attributes, its messages by state, and what can be done to all of them. */
 import { api } from './api'
-import { grouped } from './numbers'
+import { Num } from './numbers'
 import { Badge, Fact, Loading, Name, Problem, Stale } from './parts'
 import { link } from './place'
 import { usePolled } from './polled'
@@ -59,7 +59,7 @@ export function QueuePage({ queue: name, state, after }: PageProps) {
         </h1>
         {queue?.isDeadLetterQueue && <Badge>dead-letter queue</Badge>}
         {queue?.paused && <Badge kind="warn">paused</Badge>}
-        {queue !== null && <QueueActions queue={queue} onDone={refresh} />}
+        {queue !== null && <QueueActions queue={queue} from={from} onDone={refresh} />}
       </div>
       {queue === null && (error === null ? <Loading /> : <Problem error={error} />)}
       {queue !== null && <Stale error={error} />}
@@ -96,7 +96,10 @@ function Tabs({ queue: { queue: name, counts, isDeadLetterQueue }, shown }: { qu
           aria-current={each === shown ? 'page' : undefined}
           class={isBad(each) && counts[TABS[each][1]] > 0 ? 'bad' : undefined}
         >
-          {(isDeadLetterQueue && LETTERS[each]) || TABS[each][0]} <b>{grouped(counts[TABS[each][1]])}</b>
+          {(isDeadLetterQueue && LETTERS[each]) || TABS[each][0]}{' '}
+          <b>
+            <Num value={counts[TABS[each][1]]} />
+          </b>
         </a>
       ))}
     </nav>
@@ -111,7 +114,15 @@ function Attributes({ queue, from }: { queue: Queue; from: readonly string[] }) 
       <dl class="facts column">
         <Fact term="Oldest">{queue.oldestAgeSeconds === null ? 'none' : duration(queue.oldestAgeSeconds)}</Fact>
         <Fact term="Visibility timeout">{exactDuration(queue.visibilityTimeoutSeconds)}</Fact>
-        <Fact term="Receives">{maxReceives === 0 ? 'no limit' : `at most ${grouped(maxReceives)}`}</Fact>
+        <Fact term="Receives">
+          {maxReceives === 0 ? (
+            'no limit'
+          ) : (
+            <>
+              at most <Num value={maxReceives} />
+            </>
+          )}
+        </Fact>
         <Fact term="Dead letters">{deadLetterQueue === null ? 'stay here' : <QueueLink name={deadLetterQueue} />}</Fact>
         {from.length > 0 && (
           <Fact term="Dead letters of">

@@ -2,7 +2,7 @@
 import { api } from './api'
 import { asCounted } from './letters'
 import { type Listed, ListPage } from './list-page'
-import { grouped } from './numbers'
+import { Num } from './numbers'
 import { Badge, Head, Name } from './parts'
 import { link } from './place'
 import { record, samplesOf } from './samples'
@@ -76,5 +76,9 @@ function Row({ queue: { queue, paused, deadLetterQueue, oldestAgeSeconds, ...res
 
 function Count({ value, isWide, isBad }: { value: number; isWide?: boolean; isBad?: boolean }) {
   const kind = value === 0 ? 'muted' : isBad ? 'bad' : ''
-  return <td class={`number ${isWide ? 'wide' : ''} ${kind}`}>{grouped(value)}</td>
+  return (
+    <td class={`number ${isWide ? 'wide' : ''} ${kind}`}>
+      <Num value={value} />
+    </td>
+  )
 }

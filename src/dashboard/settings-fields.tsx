@@ -1,6 +1,6 @@
 /** The fields of what groups do: of a group's own settings, and of a policy's. */
 import type { ComponentChildren } from 'preact'
-import { grouped } from './numbers'
+import { useEffect, useRef } from 'preact/hooks'
 import { exactDuration } from './time'
 import type { Group, Mode } from './types'
 
@@ -11,10 +11,42 @@ const MAX_TTL_SECONDS = 315_360_000_000
 export const typedTtl = (ttlSeconds: number | null) => (ttlSeconds === null ? '' : String(ttlSeconds))
 export const ttlOf = (typed: string) => (typed === '' ? null : Number(typed))
 
+const expiryText = (ttlSeconds: number | null) => (ttlSeconds === null ? 'never' : exactDuration(ttlSeconds))
+
+/** What differs, such as `capacity is 20 now (it was 10)`. */
+export function differences(was: Group['own'], now: Group['own']): string {
+  const wordsOf = ({ capacity, mode, ttlSeconds }: Group['own']) =>
+    [
+      ['capacity', capacity],
+      ['mode', mode],
+      ['expiry', ttlSeconds === undefined ? undefined : expiryText(ttlSeconds)],
+    ] as const
+  const before = wordsOf(was)
+  return wordsOf(now)
+    .map(([name, value], i) => ({
+      name,
+      value: value ?? 'left to the policy',
+      old: before[i]?.[1] ?? 'left to the policy',
+    }))
+    .filter(({ value, old }) => value !== old)
+    .map(({ name, value, old }) => `${name} is ${value} now (it was ${old})`)
+    .join(', ')
+}
+
 /** What is about to be saved. */
 export function described({ capacity, mode, ttlSeconds }: Group['own']): string {
-  const expiry = ttlSeconds === undefined ? 'by the policy' : ttlSeconds === null ? 'never' : exactDuration(ttlSeconds)
-  return `capacity ${capacity === undefined ? 'by the policy' : grouped(capacity)}, mode ${mode ?? 'by the policy'}, expiry ${expiry}`
+  const expiry = ttlSeconds === undefined ? 'by the policy' : expiryText(ttlSeconds)
+  return `capacity ${capacity ?? 'by the policy'}, mode ${mode ?? 'by the policy'}, expiry ${expiry}`
+}
+
+/** Called when what a form began with is another one: what was not typed in it follows. */
+export function useRebase<T>(base: T, onOther: (was: T, now: T) => void): void {
+  const last = useRef(base)
+  useEffect(() => {
+    const was = last.current
+    last.current = base
+    if (was !== base) onOther(was, base)
+  }, [base])
 }
 
 export interface FieldProps {
@@ -30,7 +62,7 @@ export function CapacityField({ isLeft = false, ...field }: FieldProps) {
   return (
     <NumberField
       label="Capacity"
-      hint="1 to 10 000"
+      hint="1 to 10000"
       max={MAX_CAPACITY}
       isRequired={!isLeft}
       isLeft={isLeft}

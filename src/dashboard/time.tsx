@@ -1,7 +1,6 @@
 /** Times and durations for people: how long ago, with the exact time beside it. */
 import { useEffect, useState } from 'preact/hooks'
 import { serverNow } from './api'
-import { grouped } from './numbers'
 
 const UNITS: readonly (readonly [string, number])[] = [
   ['d', 86_400],
@@ -26,7 +25,7 @@ export function exactDuration(seconds: number): string {
   let left = seconds
   const parts: string[] = []
   for (const [unit, length] of UNITS) {
-    if (left >= length) parts.push(`${grouped(Math.floor(left / length))} ${unit}`)
+    if (left >= length) parts.push(`${Math.floor(left / length)} ${unit}`)
     left %= length
   }
   return parts.join(' ') || '0 s'

@@ -10,6 +10,8 @@ type AsSent<T> = T extends bigint | Date
       ? { [Field in keyof T]: AsSent<T[Field]> }
       : T
 
+export type Access = answers.Access
+export type Scope = Access['scopes'][number]
 export type Group = AsSent<answers.Group>
 export type Mode = Group['mode']
 export type Policy = AsSent<answers.Policy>

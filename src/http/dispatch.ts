@@ -4,6 +4,7 @@ import { type Fault, invalidInput, RecentnError } from '../errors'
 import { positionTextFault } from '../rules'
 import type { Store } from '../store-types'
 import { type Guard, whileGranted } from './access'
+import { allowanceOf } from './allowance'
 import { DEFAULT_BODY_LIMIT_BYTES, type JsonBody, readJsonBody } from './input/body'
 import { pathReader, queryReader } from './input/parameters'
 import { traceOf } from './metrics/traffic'
@@ -35,9 +36,10 @@ export function handlerOf(route: Route, store: Store, guard: Guard, options: Dis
     }
     const granted = guard(request, route.scope, route.answersAlone)
     const grant = granted instanceof Promise ? await granted : granted
-    if (trace) trace.keyId = grant.keyId ?? null
+    const allowance = route.tellsAccess ? await allowanceOf(guard, request) : undefined
+    if (trace) trace.keyId = grant.keyId ?? allowance?.keyId ?? null
     const body = route.body ? await bodyOrFault(request, bodyLimitBytes) : null
-    const input = { ...readInput(request, body), within: grant.prefix }
+    const input = { ...readInput(request, body), within: grant.prefix, allowance }
     if (grant.prefix !== null && typeof reach === 'function') checkReach(grant.prefix, reach(input))
     const handle = (signal: AbortSignal) => {
       return route.handle(store, { ...input, signal: whileGranted(grant, signal, response) })

@@ -2,6 +2,7 @@
 import { type ErrorCode, type Fault, RecentnError } from '../errors'
 import type { Scope } from '../key-rules'
 import type { Store } from '../store-types'
+import type { Allowance } from './allowance'
 import type { JsonBody } from './input/body'
 import type { Parameters, Values } from './input/parameters'
 import type { Reach } from './reach'
@@ -64,6 +65,8 @@ export interface Input<P extends Parameters, Q extends Parameters, B> {
   knownTag?: string
   /** Aborted when the client is gone or the server stops: for routes that wait, and that stream. */
   signal?: AbortSignal
+  /** What the request may do: for the route that tells it. */
+  allowance?: Allowance
   /** The `Last-Event-ID` of a client that comes back: for routes that stream. */
   lastEventId?: bigint
 }
@@ -86,12 +89,17 @@ interface RouteSpec<P extends Parameters, Q extends Parameters, B> {
   waits?: boolean
   /** The answer is a stream of events, and ends by the `signal`. */
   streams?: boolean
+  /** The handler is given the `allowance` of the request; who has no valid key is refused, as by any scope. */
+  tellsAccess?: boolean
   /** It has an answer while the database is away too: a key that was good before is good for it then. */
   answersAlone?: boolean
   handle(store: Store, input: Input<P, Q, B>): Promise<Answer>
 }
 
-type UntypedInput = Pick<Input<Parameters, Parameters, unknown>, 'within' | 'knownTag' | 'signal' | 'lastEventId'> & {
+type UntypedInput = Pick<
+  Input<Parameters, Parameters, unknown>,
+  'within' | 'knownTag' | 'signal' | 'lastEventId' | 'allowance'
+> & {
   path: unknown
   query: unknown
   body: unknown

@@ -12,6 +12,7 @@ import { openApiDocument } from './openapi/document'
 import { ERRORS_PATH, isFault, sendProblem, toRecentnError } from './output/problem'
 import { giveRequestId } from './request-id'
 import type { Method, Route } from './route'
+import { accessRoutes } from './routes/access'
 import { feedChangeRoutes } from './routes/feed-changes'
 import { feedEntryRoutes } from './routes/feed-entries'
 import { feedRoutes } from './routes/feeds'
@@ -51,6 +52,7 @@ export const storeRoutes: readonly Route[] = [
   ...feedRoutes,
   ...feedEntryRoutes,
   ...feedChangeRoutes,
+  ...accessRoutes,
 ]
 
 /**

@@ -205,11 +205,11 @@ test('a purge wants the name to be typed', async () => {
   for (let i = 0; i < 3; i++) await send('u-1', i)
   const page = await pageOf('#/queues/u-1')
   await page.getByRole('button', { name: 'Purge …' }).click()
-  const drop = page.getByRole('button', { name: 'Drop them' })
+  const drop = page.getByRole('button', { name: 'Delete 3 messages' })
   expect(await drop.isDisabled()).toBe(true)
   await page.getByLabel('Type u-1 to go on').fill('u-1')
   await drop.click()
-  await page.getByText('3 messages dropped.').waitFor()
+  await page.getByText('3 messages deleted.').waitFor()
   await page.getByText('Nothing is ready.').waitFor()
 })
 

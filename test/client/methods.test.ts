@@ -100,7 +100,7 @@ describe('groups', () => {
 
   test('have settings, and are listed', async () => {
     const made = await client.groups.put('list:1', { capacity: 3, mode: 'distinct', ttlSeconds: 60 })
-    const own = { capacity: 3, mode: 'distinct', ttlSeconds: 60 }
+    const own = { capacity: 3, mode: 'distinct', ttlSeconds: 60 } as const
     expect(made).toEqual({
       group: 'list:1',
       ...own,
@@ -110,7 +110,9 @@ describe('groups', () => {
       createdAt: expect.any(Date),
       created: true,
     })
-    expect((await client.groups.put('list:1')).created).toBe(false)
+    const other = client.groups.put('list:1', {}, { replaces: { capacity: 4 } })
+    await expect(other).rejects.toMatchObject({ code: 'settings_changed', status: 409 })
+    expect((await client.groups.put('list:1', {}, { replaces: own })).created).toBe(false)
     await client.groups.put('list:2')
     expect(await client.groups.get('list:2')).toEqual(await store.groups.get('list:2'))
     expect((await client.groups.list({ prefix: 'list:', limit: 1 })).nextAfter).toBe('list:1')
@@ -124,6 +126,14 @@ describe('groups', () => {
     expect(await client.groups.getPolicy('p:')).toEqual(policy)
     expect(await client.groups.listPolicies({ limit: 1 })).toEqual({ policies: [policy], nextAfter: null })
     expect(await everyOf(client.groups.allPolicies())).toEqual([policy])
+    const other = client.groups.putPolicy('p:', { capacity: 6, mode: 'history' }, { replaces: null })
+    await expect(other).rejects.toMatchObject({ code: 'settings_changed', status: 409 })
+    const { created } = await client.groups.putPolicy(
+      'p:',
+      { capacity: 5, mode: 'history' },
+      { replaces: { capacity: 5, mode: 'history' } },
+    )
+    expect(created).toBe(false)
     expect(await client.groups.deletePolicy('p:')).toBe(true)
     expect([await client.groups.deletePolicy('p:'), await client.groups.getPolicy('p:')]).toEqual([false, null])
   })
@@ -258,6 +268,10 @@ describe('feeds', () => {
     expect([await client.feeds.deleteFeed('users'), await client.feeds.deleteFeed('users')]).toEqual([true, false])
     expect(await client.feeds.getFeed('users')).toBeNull()
   })
+})
+
+test('what the caller may do', async () => {
+  expect(await client.access()).toEqual({ scopes: ['append', 'read', 'queue', 'feed', 'admin'], prefix: null })
 })
 
 describe('the process', () => {

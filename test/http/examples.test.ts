@@ -142,6 +142,7 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   getConsumer: { 200: given(consumer) },
   putConsumer: { 200: given(consumer) },
   deleteConsumer: { 204: given(consumer) },
+  getAccess: { 200: nothing },
   livez: { 200: nothing },
   readyz: { 200: nothing },
   metrics: { 200: nothing },

@@ -76,6 +76,23 @@ describe('POST /v1/groups/{group}/items', () => {
   )
 })
 
+test('every read of items goes without payloads where that is asked for', async () => {
+  const group = fresh()
+  const member = fresh('member')
+  const payload = 'x'.repeat(60_000)
+  await server.post(items(group), { member, payload, eventId: 'e' })
+  const paths = [items(group), `/v1/items?group=${group}`, `/v1/members/${member}/items`]
+  for (const path of paths) {
+    const { text } = await server.get(path)
+    const bare = await server.get(`${path}${path.includes('?') ? '&' : '?'}payloads=none`)
+    expect([path, bare.status, bare.text]).toEqual([path, 200, text.replace(`"${payload}"`, 'null')])
+    expect((await server.get(`${path}${path.includes('?') ? '&' : '?'}payloads=value`)).text).toBe(text)
+  }
+  expect((await server.get(`${items(group)}?payloads=text`)).json.errors).toEqual([
+    { parameter: 'payloads', detail: 'must be one of value, none' },
+  ])
+})
+
 describe('POST /v1/items', () => {
   test('answers where each item is, in the order given', async () => {
     const [a, b] = [fresh(), fresh()]

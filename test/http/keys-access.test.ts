@@ -1,7 +1,8 @@
 /** Who is let in: by the process before and after there is a key, and by a router in somebody's own app. */
 import express from 'express'
+import { RecentnError } from '../../src/errors'
 import { createApp } from '../../src/http/process/app'
-import { createRouter } from '../../src/http/router'
+import { type Access, createRouter } from '../../src/http/router'
 import { SCOPES } from '../../src/key-rules'
 import { SOON_MS } from '../support/timing'
 import { type Answer, clientOf, memoryStore, send, serving, startApp } from './support/client'
@@ -69,6 +70,23 @@ test('the process lives while the database answers nothing', async () => {
   })
 }, 20_000)
 
+test('who needs no key is told that everything is allowed, and of a function what it allows', async () => {
+  const { get, store } = await startApp()
+  expect((await get('/v1/access')).json).toEqual({ scopes: [...SCOPES], prefix: null })
+  const told = async (access: Access) => {
+    const app = express().use(createRouter(store, { access, onError: () => {} }))
+    return clientOf(await serving(app)).get('/v1/access')
+  }
+  expect((await told('anonymous')).json).toEqual({ scopes: [...SCOPES], prefix: null })
+  expect((await told('keys')).status).toBe(401)
+  expect((await told((_request, scope) => scope !== 'admin')).json.scopes).toEqual(['append', 'read', 'queue', 'feed'])
+  expect((await told(() => false)).json).toEqual({ scopes: [], prefix: null })
+  const none = () => {
+    throw new RecentnError('unauthorized')
+  }
+  expect((await told(none)).status).toBe(401)
+})
+
 describe.each(served)('a key on %s', (engine) => {
   const guarded = useGuarded(engine)
 
@@ -114,6 +132,25 @@ describe.each(served)('a key on %s', (engine) => {
       expect([needed, status === 403]).toEqual([needed, scope !== needed && scope !== 'admin'])
       expect(status).not.toBe(401)
     }
+  })
+
+  test('is told what it may do, whatever its scopes', async () => {
+    for (const [scopes, told] of [
+      [['admin'], [...SCOPES]],
+      [['read'], ['read']],
+      [
+        ['feed', 'append'],
+        ['append', 'feed'],
+      ],
+    ] as const) {
+      const client = await guarded.client({ scopes })
+      expect((await client.get('/v1/access')).json).toEqual({ scopes: told, prefix: null })
+    }
+    const confined = await guarded.client({ scopes: ['queue'], prefix: 'shop:' })
+    expect((await confined.get('/v1/access')).json).toEqual({ scopes: ['queue'], prefix: 'shop:' })
+    expect((await confined.get('/v1/access?x=1')).status).toBe(400)
+    await guarded.store.keys.revoke(confined.id)
+    expect((await confined.get('/v1/access')).status).toBe(401)
   })
 
   test('with several scopes may do each', async () => {

@@ -53,6 +53,7 @@ describe('the OpenAPI document', () => {
       'GET /livez',
       'GET /metrics',
       'GET /readyz',
+      'GET /v1/access',
       'GET /v1/feeds',
       'GET /v1/feeds/{feed}',
       'GET /v1/feeds/{feed}/changes',

@@ -23,6 +23,15 @@ async function ready(path: string): Promise<Peeked[]> {
   return JSON.parse((await server.get(`${path}/messages`)).text).messages
 }
 
+test('GET …/messages gives the beginning of bodies where that is asked for', async () => {
+  const path = await made()
+  await server.post(`${path}/messages`, { body: { n: 12345678901234567890n.toString(), long: 'x'.repeat(100_000) } })
+  const { text } = await server.get(`${path}/messages?bodies=preview`)
+  const begin = JSON.stringify({ n: '12345678901234567890', long: 'x'.repeat(200) }).slice(0, 200)
+  expect(JSON.parse(text).messages[0].body).toBe(`${begin}…`)
+  expect(text.length).toBeLessThan(1000)
+})
+
 describe('POST …/messages', () => {
   test('sends one message: 201 with its id', async () => {
     const path = await made()

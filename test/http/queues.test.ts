@@ -185,6 +185,8 @@ test('POST …/purge drops what is ready and delayed, and nothing else', async (
   const messages = [{ body: 1 }, { body: 2 }, { body: 3, delaySeconds: 60 }]
   await server.post(`${path}/messages`, { messages })
   await server.post(`${path}/receive`, {})
+  expect((await server.post(`${path}/purge`, { dryRun: true })).json).toEqual({ deleted: 2 })
+  expect((await server.post(`${path}/redrive`, { dryRun: true })).json).toEqual({ moved: 1 })
   const purged = await server.request('POST', `${path}/purge`)
   expect([purged.status, purged.json]).toEqual([200, { deleted: 2 }])
   expect((await server.post(`${path}/purge`, {})).json).toEqual({ deleted: 0 })

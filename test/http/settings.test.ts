@@ -23,6 +23,20 @@ describe('/v1/groups/{group}', () => {
     expect((await server.put(`/v1/groups/${group}`, {})).json.capacity).toBe(10)
   })
 
+  test('PUT replaces what is named, and is refused with 409 where something else is there', async () => {
+    const path = `/v1/groups/${fresh()}`
+    const put = async (own: object, replaces: unknown) => (await server.put(path, { ...own, replaces })).status
+    expect(await put({ capacity: 3 }, {})).toBe(409)
+    expect(await put({ capacity: 3 }, null)).toBe(201)
+    expect(await put({ capacity: 4 }, { capacity: 3, mode: null })).toBe(200)
+    const refused = await server.put(path, { capacity: 5, replaces: { capacity: 3 } })
+    expect([refused.status, refused.json.code]).toEqual([409, 'settings_changed'])
+    expect((await server.get(path)).json.own).toEqual({ capacity: 4 })
+    const faulty = await server.put(path, { capacity: 0, replaces: { capacity: 'x', more: 1 } })
+    const faults = JSON.parse(faulty.text).errors.map(({ pointer }: { pointer: string }) => pointer)
+    expect([faulty.status, faults.sort()]).toEqual([400, ['/capacity', '/replaces/capacity', '/replaces/more']])
+  })
+
   test('takes null as not given, but ttlSeconds null as never', async () => {
     const prefix = fresh('ttl')
     await server.put(`/v1/policies/${prefix}`, { capacity: 7, mode: 'distinct', ttlSeconds: 30 })

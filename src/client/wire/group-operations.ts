@@ -12,7 +12,7 @@ import type {
   Recent,
   RecentMany,
 } from './answers'
-import type { Batch, NewItem, OwnSettings, PolicySettings } from './requests'
+import type { Batch, NewItem, NewPolicy, NewSettings } from './requests'
 
 type Nothing = Record<never, never>
 
@@ -40,6 +40,8 @@ export interface GroupOperations {
       before?: bigint
       /** Members whose items are left out. */
       exclude?: readonly string[]
+      /** `none`: null in place of each payload. `value` when left out. */
+      payloads?: 'value' | 'none'
     }
     body: undefined
     answer: Recent
@@ -83,6 +85,8 @@ export interface GroupOperations {
       limit?: number
       /** Members whose items are left out. */
       exclude?: readonly string[]
+      /** `none`: null in place of each payload. `value` when left out. */
+      payloads?: 'value' | 'none'
     }
     body: undefined
     answer: RecentMany
@@ -118,7 +122,7 @@ export interface GroupOperations {
       group: string
     }
     query: Nothing
-    body: OwnSettings
+    body: NewSettings
     answer: Group
   }
   /** Forget a group with its items: `DELETE /v1/groups/{group}` */
@@ -153,6 +157,8 @@ export interface GroupOperations {
     query: {
       /** Only in groups whose name begins with this. */
       prefix?: string
+      /** `none`: null in place of each payload. `value` when left out. */
+      payloads?: 'value' | 'none'
       /** At most so many. 1 to 1000; `100` when left out. */
       limit?: number
       /** The `nextAfter` of the page before: opaque. */
@@ -205,7 +211,7 @@ export interface GroupOperations {
       prefix: string
     }
     query: Nothing
-    body: PolicySettings
+    body: NewPolicy
     answer: Policy
   }
   /** Delete a policy: `DELETE /v1/policies/{prefix}` */

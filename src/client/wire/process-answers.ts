@@ -4,3 +4,8 @@
 export interface Health {
   status: 'ok'
 }
+
+export interface Access {
+  scopes: ('append' | 'read' | 'queue' | 'feed' | 'admin')[]
+  prefix: string | null
+}

@@ -14,7 +14,7 @@ import type {
   ReleasedReceipts,
   SentOneOrMany,
 } from './answers'
-import type { Extend, QueueSettings, Receipts, Receive, Redrive, Release, Sending } from './requests'
+import type { Extend, Purge, QueueSettings, Receipts, Receive, Redrive, Release, Sending } from './requests'
 
 type Nothing = Record<never, never>
 
@@ -80,7 +80,7 @@ export interface QueueOperations {
       queue: string
     }
     query: Nothing
-    body: Record<string, never>
+    body: Purge
     answer: Deleted
   }
   /** Send a message, or up to 1000 of them: `POST /v1/queues/{queue}/messages` */
@@ -102,6 +102,11 @@ export interface QueueOperations {
     query: {
       /** Only messages in this state. `ready` when left out. */
       state?: 'ready' | 'in-flight' | 'delayed' | 'dead' | 'archived'
+      /**
+       * `preview`: in place of each body the first 200 characters of its JSON, as a string; `…` follows where more is
+       * there. `value` when left out.
+       */
+      bodies?: 'value' | 'preview'
       /** At most so many. 1 to 1000; `100` when left out. */
       limit?: number
       /** The `nextAfter` of the page before: opaque. */

@@ -30,12 +30,38 @@ export interface OwnSettings {
   ttlSeconds?: number | null
 }
 
+export interface NewSettings {
+  /** 1 to 10000. */
+  capacity?: number | null
+  mode?: 'history' | 'distinct' | null
+  /** 1 to 315360000000. */
+  ttlSeconds?: number | null
+  /**
+   * The group's own settings as the caller knows them; null: there is no such group. Where they are others by now,
+   * nothing is changed, and the answer is 409 `settings_changed`. Without it they are replaced whatever they are.
+   */
+  replaces?: OwnSettings | null
+}
+
 export interface PolicySettings {
   /** 1 to 10000. */
   capacity: number
   mode: 'history' | 'distinct'
   /** 1 to 315360000000. */
   ttlSeconds?: number | null
+}
+
+export interface NewPolicy {
+  /** 1 to 10000. */
+  capacity: number
+  mode: 'history' | 'distinct'
+  /** 1 to 315360000000. */
+  ttlSeconds?: number | null
+  /**
+   * The policy as the caller knows it; null: there is none. Where it is another one by now, nothing is changed,
+   * and the answer is 409 `settings_changed`. Without it the policy is replaced whatever it is.
+   */
+  replaces?: PolicySettings | null
 }
 
 export interface QueueSettings {
@@ -59,6 +85,13 @@ export interface QueueSettings {
 export interface Redrive {
   /** At most so many; all when left out. */
   max?: number | null
+  /** True: nothing is changed, and the answer is how many messages it would have been, counted now. */
+  dryRun?: boolean | null
+}
+
+export interface Purge {
+  /** True: nothing is changed, and the answer is how many messages it would have been, counted now. */
+  dryRun?: boolean | null
 }
 
 export interface NewMessage {

@@ -35,6 +35,7 @@ export interface Problem {
     | 'policy_not_found'
     | 'queue_not_found'
     | 'message_not_found'
+    | 'settings_changed'
     | 'queue_in_use'
     | 'dead_letter_cycle'
     | 'feed_not_found'

@@ -118,6 +118,9 @@ export function wordParameter<W extends string>(description: string, words: read
   }
 }
 
+/** For reads that may go without payloads. */
+export const payloadsParameter = wordParameter('`none`: null in place of each payload.', ['value', 'none'])
+
 /** A text that is taken as it is: a cursor that the store checks, or the beginning of names. */
 export function textParameter(description: string, example: string, max: number): Parameter<string | undefined> {
   return {

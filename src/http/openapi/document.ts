@@ -46,11 +46,16 @@ function operationObject(route: Route): Json {
     tags: [operation.tag],
     summary: operation.summary,
     ...(operation.description !== undefined && { description: operation.description }),
-    security: route.scope === null ? [] : [{ key: [route.scope] }, {}],
+    security: securityOf(route),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: !body.optional, content: contentOf(body.schema, body.example) } }),
     responses: { ...outcomeObjects(operation), ...refusalObjects(route) },
   }
+}
+
+function securityOf({ scope, tellsAccess = false }: Route): Json[] {
+  if (scope === null && !tellsAccess) return []
+  return [{ key: scope === null ? [] : [scope] }, {}]
 }
 
 const BEARER = {

@@ -49,6 +49,8 @@ export const groupEvents =
 
 export const deleted = { deleted: 3 }
 
+export const access = { scopes: ['append', 'read'], prefix: null }
+
 export const group = {
   group: 'article:42',
   capacity: 10,

@@ -37,7 +37,7 @@ export const redrive = { max: 100 }
 
 export const moved = { moved: 100 }
 
-export const noFields = {}
+export const purge = { dryRun: false }
 
 const newMessage = { body: { to: 'a@example.org' }, delaySeconds: 5, dedupId: 'welcome-7', messageGroup: 'tenant-3' }
 

@@ -23,6 +23,11 @@ const retentionSeconds = {
 }
 const paused = { type: 'boolean', description: 'Sends are taken, receives get nothing; false when left out.' }
 
+const dryRun = {
+  type: 'boolean',
+  description: 'True: nothing is changed, and the answer is how many messages it would have been, counted now.',
+}
+
 const queue = {
   queue: ref('Name'),
   visibilityTimeoutSeconds,
@@ -62,6 +67,8 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
   QueuePage: answer({ queues: list(ref('QueueStatus')), nextAfter: orNull({ type: 'string' }) }),
   Redrive: request({
     max: orNull(whole(1, Number.MAX_SAFE_INTEGER, { description: 'At most so many; all when left out.' })),
+    dryRun: orNull(dryRun),
   }),
+  Purge: request({ dryRun: orNull(dryRun) }),
   Moved: answer({ moved: count }),
 }

@@ -1,5 +1,6 @@
 /** The component schemas of the OpenAPI document. */
 import { type ClientErrorCode, ERRORS, type ErrorCode } from '../../errors'
+import { SCOPES } from '../../key-rules'
 import { MAX_BATCH, MAX_CAPACITY, MAX_NAME_CODE_POINTS, MAX_TTL_SECONDS, MODES } from '../../rules'
 import { feedSchemas } from './feed-schemas'
 import { messageSchemas } from './message-schemas'
@@ -51,10 +52,10 @@ const basics: Record<string, Schema> = {
     format: 'date-time',
     description: 'RFC 3339, years 1970 to 9999; cut to milliseconds. Answers are in UTC.',
   },
-  NoFields: request({}),
   Health: answer({ status: { const: 'ok' } }),
   Metrics: { type: 'string', description: 'Text, as Prometheus reads it.' },
   Deleted: answer({ deleted: count }),
+  Access: answer({ scopes: list({ enum: [...SCOPES] }), prefix: orNull({ type: 'string' }) }),
 }
 
 const items: Record<string, Schema> = {
@@ -88,9 +89,33 @@ const items: Record<string, Schema> = {
   MemberItems: answer({ items: list(ref('Item')), nextAfter: orNull({ type: 'string' }) }),
 }
 
+const ownSettings = { capacity: orNull(capacity), mode: orNull(mode), ttlSeconds }
+const policySettings = { capacity, mode, ttlSeconds }
+
 const settings: Record<string, Schema> = {
-  OwnSettings: request({ capacity: orNull(capacity), mode: orNull(mode), ttlSeconds }),
-  PolicySettings: request({ capacity, mode, ttlSeconds }, ['capacity', 'mode']),
+  OwnSettings: request(ownSettings),
+  NewSettings: request({
+    ...ownSettings,
+    replaces: {
+      ...orNull(ref('OwnSettings')),
+      description:
+        "The group's own settings as the caller knows them; null: there is no such group. Where they are others by now, " +
+        'nothing is changed, and the answer is 409 `settings_changed`. Without it they are replaced whatever they are.',
+    },
+  }),
+  PolicySettings: request(policySettings, ['capacity', 'mode']),
+  NewPolicy: request(
+    {
+      ...policySettings,
+      replaces: {
+        ...orNull(ref('PolicySettings')),
+        description:
+          'The policy as the caller knows it; null: there is none. Where it is another one by now, nothing is changed, and ' +
+          'the answer is 409 `settings_changed`. Without it the policy is replaced whatever it is.',
+      },
+    },
+    ['capacity', 'mode'],
+  ),
   Group: answer({
     group: ref('Name'),
     capacity,

@@ -1,7 +1,6 @@
 /** `/v1/groups` and `/v1/groups/{group}`: what groups there are, and their settings. */
-import { ownSettingsOf, SettingsDto } from '../input/dto/settings'
+import { ownSettingsOf, SettingsDto, toReplacing } from '../input/dto/settings'
 import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
-import { toDto } from '../input/validate'
 import * as example from '../openapi/examples'
 import { renderGroup, renderGroupPage } from '../output/render'
 import { narrowed, pathName } from '../reach'
@@ -58,9 +57,9 @@ const put = route({
   reach: pathName('group'),
   pathParameters,
   body: {
-    schema: 'OwnSettings',
+    schema: 'NewSettings',
     example: example.ownSettings,
-    read: (body, faults) => toDto(SettingsDto, body.value, '', faults),
+    read: (body, faults) => toReplacing(SettingsDto, body, faults),
   },
   operation: {
     id: 'putGroup',
@@ -72,9 +71,11 @@ const put = route({
       200: { description: 'The settings were replaced.', schema: 'Group', example: example.settled },
       201: { description: 'The group was created.', schema: 'Group', example: { ...example.settled, total: '0' } },
     },
+    refusals: ['settings_changed'],
   },
-  async handle(store, { path: { group }, body }) {
-    const settled = await store.groups.put(group, ownSettingsOf(body))
+  async handle(store, { path: { group }, body: { settings, replaces } }) {
+    const condition = { replaces: replaces ? ownSettingsOf(replaces) : replaces }
+    const settled = await store.groups.put(group, ownSettingsOf(settings), condition)
     return stored(settled.created, renderGroup(settled))
   },
 })

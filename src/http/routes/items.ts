@@ -1,8 +1,15 @@
 /** `/v1/groups/{group}/items` and `/v1/items`: appending, reading and removing. */
 import { createHash } from 'node:crypto'
-import type { Recent } from '../../repositories/recent/types'
+import type { PayloadForm, Recent } from '../../repositories/recent/types'
 import { MAX_BATCH, MAX_CAPACITY } from '../../rules'
-import { idParameter, limitParameter, nameParameter, namesParameter, optional } from '../input/parameters'
+import {
+  idParameter,
+  limitParameter,
+  nameParameter,
+  namesParameter,
+  optional,
+  payloadsParameter,
+} from '../input/parameters'
 import { toBatch, toItem } from '../input/validate'
 import * as example from '../openapi/examples'
 import { renderAppended, renderItem, renderRecent, renderRecentMany } from '../output/render'
@@ -70,7 +77,7 @@ const recent = route({
   scope: 'read',
   reach: pathName('group'),
   pathParameters: { group },
-  queryParameters: { limit, before, exclude },
+  queryParameters: { limit, before, exclude, payloads: payloadsParameter },
   operation: {
     id: 'recentItems',
     tag: 'Items',
@@ -82,12 +89,17 @@ const recent = route({
     conditional: true,
   },
   async handle(store, { path, query, knownTag }) {
-    const options = { ...query, payloads: 'text', maxBytes: MAX_ANSWER_BYTES } as const
+    const options = { ...query, payloads: formOf(query), maxBytes: MAX_ANSWER_BYTES }
     if (knownTag === undefined) return recentAnswer(await store.groups.recent(path.group, options))
     const page = await store.groups.recentIfChanged(path.group, knownTag, options)
     return page === null ? { status: 304, tag: knownTag } : recentAnswer(page)
   },
 })
+
+/** Payloads go out as the text that the store keeps. */
+export function formOf({ payloads }: { payloads: 'value' | 'none' }): PayloadForm {
+  return payloads === 'none' ? 'none' : 'text'
+}
 
 function recentAnswer(page: Recent): Answer {
   return { ...ok(renderRecent(page)), tag: page.tag }
@@ -102,6 +114,7 @@ const recentMany = route({
     group: namesParameter('The groups.', ['article:42', 'article:43'], 1, MAX_GROUPS),
     limit,
     exclude,
+    payloads: payloadsParameter,
   },
   operation: {
     id: 'recentItemsOfMany',
@@ -114,7 +127,8 @@ const recentMany = route({
     conditional: true,
   },
   async handle(store, { query: { group: groups, ...options } }) {
-    const pages = await store.groups.recentMany(groups, { ...options, payloads: 'text', maxBytes: MAX_ANSWER_BYTES })
+    const read = { ...options, payloads: formOf(options), maxBytes: MAX_ANSWER_BYTES }
+    const pages = await store.groups.recentMany(groups, read)
     return { ...ok(renderRecentMany(pages, options.limit, MAX_ANSWER_BYTES)), tag: tagOfAll(pages) }
   },
 })

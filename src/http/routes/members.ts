@@ -1,11 +1,11 @@
 /** `/v1/members/{member}/items`: what one member did everywhere, and its erasure. */
 
-import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
+import { nameParameter, pageParameters, payloadsParameter, prefixParameter } from '../input/parameters'
 import * as example from '../openapi/examples'
 import { renderMemberItems } from '../output/render'
 import { narrowed } from '../reach'
 import { ok, type Route, route } from '../route'
-import { MAX_ANSWER_BYTES } from './items'
+import { formOf, MAX_ANSWER_BYTES } from './items'
 
 const path = '/v1/members/{member}/items'
 const pathParameters = { member: nameParameter('The member.', 'user-7') }
@@ -19,6 +19,7 @@ const list = route({
   pathParameters,
   queryParameters: {
     prefix,
+    payloads: payloadsParameter,
     ...pageParameters('WzE3OTUyNzQwNjI4NDcsImFydGljbGU6NDIiLCI0MSJd', 'opaque'),
   },
   operation: {
@@ -31,7 +32,7 @@ const list = route({
   async handle(store, { path: { member }, query, within }) {
     const prefix = narrowed(query.prefix, within)
     if (prefix === null) return ok(renderMemberItems({ items: [], nextAfter: null }))
-    const options = { ...query, prefix, payloads: 'text', maxBytes: MAX_ANSWER_BYTES } as const
+    const options = { ...query, prefix, payloads: formOf(query), maxBytes: MAX_ANSWER_BYTES }
     return ok(renderMemberItems(await store.groups.memberItems(member, options)))
   },
 })

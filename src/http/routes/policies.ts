@@ -1,7 +1,6 @@
 /** `/v1/policies`: settings of all groups whose name begins with a prefix. */
-import { PolicyDto, policyOf } from '../input/dto/settings'
+import { PolicyDto, policyOf, toReplacing } from '../input/dto/settings'
 import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
-import { toDto } from '../input/validate'
 import * as example from '../openapi/examples'
 import { policyBody } from '../output/render'
 import { narrowed, pathName } from '../reach'
@@ -58,9 +57,9 @@ const put = route({
   reach: pathName('prefix'),
   pathParameters,
   body: {
-    schema: 'PolicySettings',
+    schema: 'NewPolicy',
     example: example.policySettings,
-    read: (body, faults) => toDto(PolicyDto, body.value, '', faults),
+    read: (body, faults) => toReplacing(PolicyDto, body, faults),
   },
   operation: {
     id: 'putPolicy',
@@ -72,9 +71,11 @@ const put = route({
       200: { description: 'The policy was replaced.', schema: 'Policy', example: example.policy },
       201: { description: 'The policy was created.', schema: 'Policy', example: example.policy },
     },
+    refusals: ['settings_changed'],
   },
-  async handle(store, { path: { prefix }, body }) {
-    const policy = await store.groups.putPolicy(prefix, policyOf(body))
+  async handle(store, { path: { prefix }, body: { settings, replaces } }) {
+    const condition = { replaces: replaces ? policyOf(replaces) : replaces }
+    const policy = await store.groups.putPolicy(prefix, policyOf(settings), condition)
     return stored(policy.created, JSON.stringify(policyBody(policy)))
   },
 })

@@ -52,6 +52,10 @@ const peek = route({
   pathParameters,
   queryParameters: {
     state: wordParameter('Only messages in this state.', MESSAGE_STATES),
+    bodies: wordParameter(
+      '`preview`: in place of each body the first 200 characters of its JSON, as a string; `…` follows where more is there.',
+      ['value', 'preview'],
+    ),
     ...pageParameters('MC4xMDQyLjEwNDI', 'opaque'),
   },
   operation: {
@@ -63,7 +67,8 @@ const peek = route({
     refusals: ['queue_not_found'],
   },
   async handle(store, { path: { queue }, query, within }) {
-    const options = { ...query, bodies: 'text', maxBytes: MAX_ANSWER_BYTES } as const
+    const bodies = query.bodies === 'preview' ? 'preview' : 'text'
+    const options = { ...query, bodies, maxBytes: MAX_ANSWER_BYTES } as const
     return ok(renderMessagePage(await store.queues.peek(queue, options), within))
   },
 })

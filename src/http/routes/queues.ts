@@ -1,8 +1,7 @@
 /** `/v1/queues` and `/v1/queues/{queue}`: what queues there are, their attributes, and what is done to all they hold. */
-import { QueueSettingsDto, queueSettingsOf, RedriveDto } from '../input/dto/queues'
+import { PurgeDto, QueueSettingsDto, queueSettingsOf, RedriveDto } from '../input/dto/queues'
 import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
 import { toDto } from '../input/validate'
-import { toNothing } from '../input/validate-messages'
 import { deleted } from '../openapi/examples'
 import * as example from '../openapi/queue-examples'
 import { renderQueue, renderQueuePage, renderQueueStatus } from '../output/render-queues'
@@ -125,8 +124,8 @@ const redrive = route({
     outcomes: { 200: { description: 'How many were moved.', schema: 'Moved', example: example.moved } },
     refusals: ['queue_not_found'],
   },
-  async handle(store, { path: { queue }, body: { max }, within }) {
-    const limits = { max: max ?? undefined, prefix: within ?? undefined }
+  async handle(store, { path: { queue }, body: { max, dryRun }, within }) {
+    const limits = { max: max ?? undefined, prefix: within ?? undefined, dryRun: dryRun ?? undefined }
     return ok(JSON.stringify(await store.queues.redrive(queue, limits)))
   },
 })
@@ -137,17 +136,23 @@ const purge = route({
   scope: 'admin',
   reach: pathName('queue'),
   pathParameters,
-  body: { schema: 'NoFields', example: example.noFields, optional: true, read: toNothing },
+  body: {
+    schema: 'Purge',
+    example: example.purge,
+    optional: true,
+    read: (body, faults) => toDto(PurgeDto, body.value, '', faults),
+  },
   operation: {
     id: 'purgeQueue',
     tag: 'Queues',
     summary: 'Drop what is ready and delayed',
-    description: 'Messages that are in flight, dead or archived stay.',
+    description:
+      'Messages that are in flight, dead or archived stay. In a dead-letter queue, what died elsewhere is ready: it is dropped.',
     outcomes: { 200: { description: 'How many were dropped.', schema: 'Deleted', example: deleted } },
     refusals: ['queue_not_found'],
   },
-  async handle(store, { path: { queue } }) {
-    return ok(JSON.stringify(await store.queues.purge(queue)))
+  async handle(store, { path: { queue }, body: { dryRun } }) {
+    return ok(JSON.stringify(await store.queues.purge(queue, { dryRun: dryRun ?? undefined })))
   },
 })
 

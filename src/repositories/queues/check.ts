@@ -17,7 +17,17 @@ import { formFault, idFault, integerFault, MAX_BATCH, MAX_TTL_SECONDS, nameFault
 import { addFaults, faultsOf, named, nullable, optional, pageRules, prefixRule, refuse, rulesOf } from '../checking'
 import type { NewRow, SendRequest } from './send'
 import type { Release } from './settle'
-import type { NewMessage, PeekOptions, QueueSettings, ReceiveOptions, ReleaseOptions, SendOptions } from './types'
+import type {
+  BodyForm,
+  DryRun,
+  NewMessage,
+  PeekOptions,
+  QueueSettings,
+  ReceiveOptions,
+  RedriveOptions,
+  ReleaseOptions,
+  SendOptions,
+} from './types'
 
 const isBoolean = (value: unknown) => (typeof value === 'boolean' ? null : 'must be true or false')
 
@@ -60,9 +70,11 @@ const RELEASE_RULES = rulesOf({
   dead: optional(isBoolean),
 })
 
+const BODY_FORMS: readonly BodyForm[] = ['value', 'text', 'preview']
+
 const PEEK_RULES = rulesOf({
   ...pageRules,
-  bodies,
+  bodies: optional((value) => oneOfFault(value, BODY_FORMS)),
   state: optional((value) => oneOfFault(value, MESSAGE_STATES)),
   maxBytes: optional((value) => integerFault(value, 1, Number.MAX_SAFE_INTEGER)),
 })
@@ -152,11 +164,18 @@ export function checkMessage(queue: unknown, id: unknown, options: unknown = {})
   refuse([...named('queue', queue), ...fault, ...faultsOf(options, BODY_RULES)])
 }
 
-export function checkedRedrive(
-  queue: unknown,
-  options: { max?: number; prefix?: string },
-): { max: number; prefix: string } {
-  const max = optional((value) => integerFault(value, 1, Number.MAX_SAFE_INTEGER))
-  refuse([...named('queue', queue), ...faultsOf(options, rulesOf({ max, prefix: prefixRule }))])
+const DRY_RUN_RULES = rulesOf({ dryRun: optional(isBoolean) })
+const REDRIVE_RULES = rulesOf({
+  max: optional((value) => integerFault(value, 1, Number.MAX_SAFE_INTEGER)),
+  prefix: prefixRule,
+  dryRun: optional(isBoolean),
+})
+
+export function checkPurge(queue: unknown, options: DryRun): void {
+  refuse([...named('queue', queue), ...faultsOf(options, DRY_RUN_RULES)])
+}
+
+export function checkedRedrive(queue: unknown, options: RedriveOptions): { max: number; prefix: string } {
+  refuse([...named('queue', queue), ...faultsOf(options, REDRIVE_RULES)])
   return { max: options.max ?? Number.POSITIVE_INFINITY, prefix: options.prefix ?? '' }
 }

@@ -3,11 +3,12 @@ import type { Reader, Row, Tx } from '../../database/engine'
 import { invalidInput } from '../../errors'
 import { holdHead, notFound, type QueueHead, readHead } from './heads'
 import { linePage, type Position, positionOf } from './line'
-import { deadLetterFrom, lineOf, OWN_LIMIT, peekedOf, stateName } from './rows'
+import { deadLetterFrom, lineOf, OWN_LIMIT, PREVIEW_LENGTH, peekedOf, stateName } from './rows'
 import type { BodyOptions, MessagePage, MessageState, PeekedMessage, PeekOptions } from './types'
 
-const COMMON =
-  'receive_count, sent_at_ms, visible_at_ms, last_received_at_ms, message_group, last_error, priority, body'
+const COMMON = 'receive_count, sent_at_ms, visible_at_ms, last_received_at_ms, message_group, last_error, priority'
+const WHOLE = `${COMMON}, body`
+const PREVIEWED = `${COMMON}, SUBSTR(body, 1, ${PREVIEW_LENGTH + 1}) AS body`
 
 /** Rows read at once: a page of great bodies is cut long before. */
 const ROWS_AT_ONCE = 50
@@ -35,12 +36,13 @@ export async function peekPage(
   const read = await readHead(reader, queue)
   if (read === null) throw notFound(queue)
   const { state = 'ready', limit, maxBytes = Number.POSITIVE_INFINITY } = options
+  const columns = options.bodies === 'preview' ? PREVIEWED : WHOLE
   let after = afterOf(options.after)
   const messages: PeekedMessage[] = []
   let bytes = 0
   for (;;) {
     const asked = Math.min(ROWS_AT_ONCE, limit - messages.length + 1)
-    const rows = await rowsAfter(reader, read.head, state, after, asked)
+    const rows = await rowsAfter(reader, read.head, state, { after, limit: asked, columns })
     for (const row of rows) {
       const isFull = messages.length === limit || (messages.length > 0 && bytes + bytesOf(row) > maxBytes)
       if (isFull) return { messages, nextAfter: after && textOf(after) }
@@ -60,21 +62,20 @@ function rowsAfter(
   reader: Reader,
   { id }: QueueHead,
   state: MessageState,
-  after: Position | null,
-  limit: number,
+  { after, limit, columns }: { after: Position | null; limit: number; columns: string },
 ): Promise<Row[]> {
   const { engine } = reader
   const line = lineOf(state)
   if (line === null) {
     const behind = after ? ' AND (archived_at_ms > ? OR (archived_at_ms = ? AND id > ?))' : ''
     return reader.rows(
-      `SELECT ${engine.bigint('id')} AS id, ${engine.bigint('archived_at_ms')} AS major, 0 AS minor, archived_at_ms, max_receives, ${COMMON} ` +
+      `SELECT ${engine.bigint('id')} AS id, ${engine.bigint('archived_at_ms')} AS major, 0 AS minor, archived_at_ms, max_receives, ${columns} ` +
         `FROM ${reader.tables.queueArchive} WHERE queue_id = ?${behind} ORDER BY archived_at_ms, ${reader.tables.queueArchive}.id LIMIT ${limit}`,
       after ? [id, after.major, after.major, after.id] : [id],
     )
   }
-  const columns = `${engine.bigint('id')} AS id, ${OWN_LIMIT}, ${deadLetterFrom(reader.tables)}, ${COMMON}`
-  return linePage(reader, { columns, queueId: id, state: line, where: '', lock: '', limit }, after)
+  const all = `${engine.bigint('id')} AS id, ${OWN_LIMIT}, ${deadLetterFrom(reader.tables)}, ${columns}`
+  return linePage(reader, { columns: all, queueId: id, state: line, where: '', lock: '', limit }, after)
 }
 
 export async function getMessage(
@@ -88,12 +89,12 @@ export async function getMessage(
   const { head } = read
   const text = `${reader.engine.bigint('id')} AS id`
   const [row] = await reader.rows(
-    `SELECT ${text}, state, ${OWN_LIMIT}, ${deadLetterFrom(reader.tables)}, ${COMMON} FROM ${reader.tables.queueMessages} WHERE id = ? AND queue_id = ?`,
+    `SELECT ${text}, state, ${OWN_LIMIT}, ${deadLetterFrom(reader.tables)}, ${WHOLE} FROM ${reader.tables.queueMessages} WHERE id = ? AND queue_id = ?`,
     [id, head.id],
   )
   if (row) return peekedOf(row, stateName(row.state), head.maxReceives, options)
   const [archived] = await reader.rows(
-    `SELECT ${text}, archived_at_ms, max_receives, ${COMMON} FROM ${reader.tables.queueArchive} WHERE id = ? AND queue_id = ?`,
+    `SELECT ${text}, archived_at_ms, max_receives, ${WHOLE} FROM ${reader.tables.queueArchive} WHERE id = ? AND queue_id = ?`,
     [id, head.id],
   )
   return archived ? peekedOf(archived, 'archived', head.maxReceives, options) : null

@@ -1,5 +1,5 @@
 /** Sending dead messages back to where they came from, in small transactions. */
-import type { Session, Tx } from '../../database/engine'
+import type { Reader, Row, Session, Tx } from '../../database/engine'
 import type { OnReady } from './context'
 import { holdHead, notFound, readHead, readHeadById } from './heads'
 import { inLine, NO_RECEIPT, STATE } from './rows'
@@ -48,6 +48,29 @@ export async function redriveQueue(
     }
     return moved
   })
+}
+
+/** How many messages a redrive would move now. */
+export async function countRedrivable(
+  reader: Reader,
+  queue: string,
+  { max, prefix }: { max: number; prefix: string },
+): Promise<number> {
+  const read = await readHead(reader, queue)
+  if (read === null) throw notFound(queue)
+  const { engine, tables } = reader
+  const rows = await reader.rows(
+    'SELECT m.state AS state, source.queue AS source, COUNT(*) AS messages ' +
+      `FROM ${tables.queueMessages} m${engine.useIndex(tables.index.messagesClaim)} ` +
+      `LEFT JOIN ${tables.queues} source ON source.id = m.source_queue_id ` +
+      `WHERE m.queue_id = ? AND m.state IN (${STATE.delayed}, ${STATE.ready}, ${STATE.dead}) GROUP BY m.state, source.queue`,
+    [read.head.id],
+  )
+  // The dead of a queue that is gone are this queue's own.
+  const moves = ({ state, source }: Row) =>
+    source === null ? Number(state) === STATE.dead : (source as string).startsWith(prefix)
+  const found = rows.filter(moves).reduce((sum, { messages }) => sum + Number(messages), 0)
+  return Math.min(max, found)
 }
 
 interface Step {

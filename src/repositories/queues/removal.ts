@@ -2,7 +2,7 @@
  * Removing many messages: line by line, in small transactions, each going on behind the place where the one before has
  * ended. From the start of a line a server would pass each time over all that was removed and is not purged yet.
  */
-import { placeholders, type Row, type Session, type Tx } from '../../database/engine'
+import { placeholders, type Reader, type Row, type Session, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
 import { notFound, readHead } from './heads'
 import { linePage, type Position, positionOf } from './line'
@@ -31,6 +31,18 @@ export function purgeQueue(session: Session, queue: string): Promise<number> {
     for (const state of WAITING) deleted += await removeLine(whole, { queueId: head.id, state }, last)
     return deleted
   })
+}
+
+/** How many messages a purge would drop now. */
+export async function countPurgeable(reader: Reader, queue: string): Promise<number> {
+  const read = await readHead(reader, queue)
+  if (read === null) throw notFound(queue)
+  const [row] = await reader.rows(
+    `SELECT COUNT(*) AS messages FROM ${reader.tables.queueMessages}${reader.engine.useIndex(reader.tables.index.messagesClaim)} ` +
+      `WHERE queue_id = ? AND state IN (${WAITING.join(', ')})`,
+    [read.head.id],
+  )
+  return Number(row?.messages)
 }
 
 /** Removes what a dropped queue has left behind. */

@@ -8,8 +8,8 @@ import * as check from './check'
 import { deleteMessage, getMessage, peekPage } from './peek'
 import { dueQueues, promoteQueue } from './promote'
 import { takeNext, takeReady } from './receiving'
-import { redriveQueue } from './redrive'
-import { purgeQueue } from './removal'
+import { countRedrivable, redriveQueue } from './redrive'
+import { countPurgeable, purgeQueue } from './removal'
 import { messageOf, type Receipt } from './rows'
 import type { SendRequest } from './send'
 import { type BatchOptions, sendAlone, sendBatch } from './sending'
@@ -153,16 +153,18 @@ export class QueueRepository extends QueueCatalog implements Queue.Queues {
     return this.session.write((tx) => deleteMessage(tx, queue, id))
   }
 
-  async redrive(queue: string, options: { max?: number; prefix?: string } = {}): Promise<{ moved: number }> {
+  async redrive(queue: string, options: Queue.RedriveOptions = {}): Promise<{ moved: number }> {
     const limits = check.checkedRedrive(queue, options)
     await this.promoted(queue)
+    if (options.dryRun) return { moved: await this.session.read((reader) => countRedrivable(reader, queue, limits)) }
     return { moved: await this.changed((onReady) => redriveQueue(this.session, queue, limits, onReady)) }
   }
 
-  async purge(queue: string): Promise<{ deleted: number }> {
-    check.checkQueue(queue)
+  async purge(queue: string, options: Queue.DryRun = {}): Promise<{ deleted: number }> {
+    check.checkPurge(queue, options)
     // What is due is ready, whoever has seen to it or not.
     await this.promoted(queue)
+    if (options.dryRun) return { deleted: await this.session.read((reader) => countPurgeable(reader, queue)) }
     return { deleted: await purgeQueue(this.session, queue) }
   }
 

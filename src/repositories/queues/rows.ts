@@ -4,7 +4,7 @@ import type { Tables } from '../../database/tables'
 import { JsonText } from '../../json'
 import { MAX_ID } from '../../rules'
 import type { QueueHead } from './heads'
-import type { BodyOptions, Message, MessageState, PeekedMessage } from './types'
+import type { BodyForm, BodyOptions, Message, MessageState, PeekedMessage } from './types'
 
 export const STATE = { ready: 0, inFlight: 1, delayed: 2, dead: 3 } as const
 
@@ -94,12 +94,27 @@ export function messageOf({ id: queueId, maxReceives }: QueueHead, row: ClaimedR
   }
 }
 
-export function bodyOf(text: string, form: BodyOptions['bodies']): unknown {
+/** Characters of a preview. */
+export const PREVIEW_LENGTH = 200
+
+/** `text` has at least one character more than a preview where there is more. */
+function previewOf(text: string): string {
+  const characters = Array.from(text.slice(0, 2 * (PREVIEW_LENGTH + 1)))
+  return characters.length > PREVIEW_LENGTH ? `${characters.slice(0, PREVIEW_LENGTH).join('')}…` : text
+}
+
+export function bodyOf(text: string, form: BodyForm | undefined): unknown {
+  if (form === 'preview') return previewOf(text)
   return form === 'text' ? new JsonText(text) : JSON.parse(text)
 }
 
 /** `limit` is the queue's, for messages without their own. */
-export function peekedOf(row: Row, state: MessageState, limit: number, { bodies }: BodyOptions): PeekedMessage {
+export function peekedOf(
+  row: Row,
+  state: MessageState,
+  limit: number,
+  { bodies }: { bodies?: BodyForm },
+): PeekedMessage {
   const lastReceivedAtMs = Number(row.last_received_at_ms)
   return {
     id: BigInt(row.id as string),

@@ -140,7 +140,12 @@ export interface PeekedMessage {
   priority: number
 }
 
-export interface PeekOptions extends Page, BodyOptions {
+/** `'preview'` gives the first 200 characters of the JSON text of each body, as a string; `…` follows where more is there. */
+export type BodyForm = 'value' | 'text' | 'preview'
+
+export interface PeekOptions extends Page {
+  /** How bodies are given; `'value'` when left out. */
+  bodies?: BodyForm
   /** `ready` when left out. */
   state?: MessageState
   /** Stop a page after about so many bytes of bodies, always giving at least one message. */
@@ -184,6 +189,18 @@ export interface ReleaseOptions {
   dead?: boolean
 }
 
+export interface DryRun {
+  /** Changes nothing, and resolves to how many messages it would have been, counted now. */
+  dryRun?: boolean
+}
+
+export interface RedriveOptions extends DryRun {
+  /** At most so many messages, 1 or more. */
+  max?: number
+  /** Leaves those where they are that came from a queue whose name does not begin with it. */
+  prefix?: string
+}
+
 /** The operations on work queues: `store.queues`, `tx.queues`, and the exported `QueueRepository`. */
 export interface Queues {
   /** The attributes and counts; null for a queue that does not exist. */
@@ -220,7 +237,7 @@ export interface Queues {
    * Sends dead messages back to where they came from, with receive count 0, at most `max` of them. With a `prefix`, those
    * stay that came from a queue whose name does not begin with it.
    */
-  redrive(queue: string, options?: { max?: number; prefix?: string }): Promise<{ moved: number }>
-  /** Drops what is ready and delayed. */
-  purge(queue: string): Promise<{ deleted: number }>
+  redrive(queue: string, options?: RedriveOptions): Promise<{ moved: number }>
+  /** Drops what is ready and delayed: in a dead-letter queue, that is the dead letters. */
+  purge(queue: string, options?: DryRun): Promise<{ deleted: number }>
 }

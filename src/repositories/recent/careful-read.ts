@@ -62,11 +62,14 @@ async function look(
   downTo: bigint | null,
 ): Promise<Sight | null> {
   const { engine } = reader
-  const payload = downTo === null ? 'NULL' : 'CASE WHEN i.id BETWEEN ? AND ? THEN i.payload END'
+  const isBare = request.payloads === 'none'
+  const hasPayloads = downTo !== null && !isBare
+  const payload = hasPayloads ? 'CASE WHEN i.id BETWEEN ? AND ? THEN i.payload END' : 'NULL'
+  const bytes = isBare ? '0' : 'OCTET_LENGTH(i.payload)'
   const upTo = request.before === undefined ? MAX_ID : request.before - 1n
-  const parameters: Parameter[] = downTo === null ? [request.group] : [downTo, upTo, request.group]
+  const parameters: Parameter[] = hasPayloads ? [downTo, upTo, request.group] : [request.group]
   const sql =
-    `SELECT ${headColumns(engine)}, ${occupantColumns(engine)}, OCTET_LENGTH(i.payload) AS bytes, ${payload} AS payload, ` +
+    `SELECT ${headColumns(engine)}, ${occupantColumns(engine)}, ${bytes} AS bytes, ${payload} AS payload, ` +
     `i.occurred_at_ms AS occurred_at_ms, ${reader.now} AS now_ms ` +
     `FROM ${reader.tables.groups} g LEFT JOIN ${reader.tables.items} i ON i.group_key = g.group_key WHERE g.group_key = ?`
   const rows = await reader.rows(sql, parameters)

@@ -1,6 +1,7 @@
 /** What callers give, checked: every fault at once, nothing reaches a statement before. */
 import { type Fault, invalidInput } from '../../errors'
 import { JsonText, jsonFault, jsonTextOf } from '../../json'
+import { oneOfFault } from '../../queue-rules'
 import {
   formFault,
   idFault,
@@ -30,7 +31,17 @@ import {
 } from '../checking'
 import type { ReadRequest } from './page'
 import type { NewRow } from './ring'
-import type { NewGroupItem, NewItem, OwnSettings, Policy, RecentOptions, WatchOptions } from './types'
+import type {
+  NewGroupItem,
+  NewItem,
+  OwnSettings,
+  PayloadForm,
+  Policy,
+  PolicySettings,
+  RecentOptions,
+  Replacing,
+  WatchOptions,
+} from './types'
 
 const itemRules = {
   member: nullable(nameFault),
@@ -41,6 +52,8 @@ const itemRules = {
 const ITEM_RULES = rulesOf(itemRules)
 const GROUP_ITEM_RULES = rulesOf({ group: nameFault, ...itemRules })
 
+const PAYLOAD_FORMS: readonly PayloadForm[] = ['value', 'text', 'none']
+
 const SETTINGS_RULES = rulesOf({
   capacity: optional((value) => integerFault(value, 1, MAX_CAPACITY)),
   mode: optional(modeFault),
@@ -48,7 +61,7 @@ const SETTINGS_RULES = rulesOf({
 })
 
 const payloadRules = {
-  payloads: optional(formFault),
+  payloads: optional((value) => oneOfFault(value, PAYLOAD_FORMS)),
   maxBytes: optional((value) => integerFault(value, 1, Number.MAX_SAFE_INTEGER)),
 }
 
@@ -62,7 +75,7 @@ const READ_RULES = rulesOf({
 const WATCH_RULES = rulesOf({
   after: optional(positionFault),
   signal: optional((value) => (value instanceof AbortSignal ? null : 'must be an AbortSignal')),
-  payloads: payloadRules.payloads,
+  payloads: optional(formFault),
 })
 
 export const MEMBER_PAGE_RULES = rulesOf({ ...pageRules, ...payloadRules, prefix: prefixRule })
@@ -165,15 +178,24 @@ export function checkedTag(tag: unknown): string {
   return tag
 }
 
-export function checkSettings(group: unknown, settings: OwnSettings): void {
-  refuse([...named('group', group), ...faultsOf(settings, SETTINGS_RULES)])
+export function checkSettings(group: unknown, settings: OwnSettings, options: Replacing<OwnSettings>): void {
+  refuse([...named('group', group), ...faultsOf(settings, SETTINGS_RULES), ...replacedFaults(options)])
 }
 
-export function checkPolicy({ prefix, ...settings }: Policy): void {
+export function checkPolicy({ prefix, ...settings }: Policy, options: Replacing<PolicySettings>): void {
   const required = (['capacity', 'mode'] as const).filter((key) => settings[key] === undefined)
   refuse([
     ...named('prefix', prefix),
     ...required.map((key) => ({ pointer: `/${key}`, detail: 'is required' })),
     ...faultsOf(settings, SETTINGS_RULES),
+    ...replacedFaults(options),
   ])
+}
+
+const REPLACING_RULES = rulesOf({ replaces: () => null })
+
+function replacedFaults(options: Replacing<OwnSettings>): Fault[] {
+  const faults = faultsOf(options, REPLACING_RULES)
+  if (faults.length === 0 && options.replaces) addFaults(faults, options.replaces, SETTINGS_RULES, '/replaces')
+  return faults
 }

@@ -4,7 +4,7 @@ import { RECENT_GROUPS } from '../../feed-rules'
 import { leaveTombstones } from '../feed-entries'
 import { nameRange } from '../name-range'
 import { type LockedHead, lockHead, lockOrCreateHeads, saveHeads } from './heads'
-import type { PolicyCache, PolicySet } from './policies'
+import { checkReplaced, type PolicyCache, type PolicySet } from './policies'
 import { applySettings, deleteSlots, obeyPolicies, occupantsOf } from './reslot'
 import { type Head, headColumns, headOf, type Occupant } from './rows'
 import type { Group, GroupPage, OwnSettings } from './types'
@@ -48,9 +48,11 @@ export async function putGroup(
   policies: PolicyCache,
   group: string,
   own: OwnSettings,
+  replaces?: OwnSettings | null,
 ): Promise<Group & { created: boolean }> {
   const { heads, nowMs, epoch, created } = await lockOrCreateHeads(tx, policies, [group])
   const head = heads.get(group) as Head
+  checkReplaced(replaces, created.has(group) ? null : head.own)
   const set = await policies.current(tx, [epoch, head.policyEpoch])
   const was = set.settingsOf(group, head.own)
   head.own = { capacity: own.capacity, mode: own.mode, ttlSeconds: own.ttlSeconds }

@@ -59,9 +59,12 @@ export function slotsFor(layouts: Layouts, { group, limit, before, exclude = [] 
   return layout.capacity <= MEDIUM ? MEDIUM : null
 }
 
+/** An item without its payload: three names of 191 characters and some numbers. */
+const BARE_ITEM_BYTES = 2048
+
 /** A single page is kept below its bound; of many, the worst case must stay within what a process has to spare. */
 export function mayBeTooLarge(requests: readonly ReadRequest[]): boolean {
-  const [{ limit, maxBytes = Number.POSITIVE_INFINITY }] = requests as [ReadRequest]
-  const worst = requests.length * limit * MAX_PAYLOAD_BYTES
-  return worst > (requests.length === 1 ? maxBytes : maxBytes * MANY_FACTOR) || limit * MAX_PAYLOAD_BYTES > maxBytes
+  const [{ limit, maxBytes = Number.POSITIVE_INFINITY, payloads }] = requests as [ReadRequest]
+  const page = limit * (payloads === 'none' ? BARE_ITEM_BYTES : MAX_PAYLOAD_BYTES)
+  return requests.length * page > (requests.length === 1 ? maxBytes : maxBytes * MANY_FACTOR) || page > maxBytes
 }

@@ -6,7 +6,7 @@
  */
 import type { Row } from '../../database/engine'
 import { JsonText } from '../../json'
-import type { Item, Mode, OwnSettings, Settings } from './types'
+import type { Item, Mode, OwnSettings, PayloadForm, Settings } from './types'
 
 /** A head as reads need it. */
 export interface HeadLine extends Settings {
@@ -57,15 +57,14 @@ export function headLine(now: string): string {
   return `CONCAT_WS(${SEPARATOR}, ${fields.join(', ')}) AS line`
 }
 
+const itemLine = (payload: string) =>
+  `CONCAT_WS(${SEPARATOR}, i.slot, i.id, i.group_key, i.created_at_ms, ` +
+  `${['i.occurred_at_ms', 'i.member', 'i.event_id'].map(orEmpty).join(', ')}, ${payload}) AS line`
+
 /** SQL: the item in table `i`. */
-export const ITEM_LINE = `CONCAT_WS(${SEPARATOR}, i.slot, i.id, i.group_key, i.created_at_ms, ${[
-  'i.occurred_at_ms',
-  'i.member',
-  'i.event_id',
-  'i.payload',
-]
-  .map(orEmpty)
-  .join(', ')}) AS line`
+export const ITEM_LINE = itemLine(orEmpty('i.payload'))
+/** SQL: the same item as if it had no payload. */
+export const BARE_ITEM_LINE = itemLine("''")
 
 /** What one statement of such rows showed. */
 export interface Sight {
@@ -146,12 +145,13 @@ export function memberOf({ text, rest }: ItemLine): string | null {
 }
 
 /** The item as callers see it. */
-export function itemOfLine({ group, slot, id, text, rest }: ItemLine, payloads: 'value' | 'text' = 'value'): Item {
+export function itemOfLine({ group, slot, id, text, rest }: ItemLine, payloads: PayloadForm = 'value'): Item {
   const createdEnd = text.indexOf('\n', rest)
   const occurredEnd = text.indexOf('\n', createdEnd + 1)
   const memberEnd = text.indexOf('\n', occurredEnd + 1)
   const eventEnd = text.indexOf('\n', memberEnd + 1)
-  const payload = text.slice(eventEnd + 1)
+  // Another caller of the same statement may want payloads.
+  const payload = payloads === 'none' ? '' : text.slice(eventEnd + 1)
   return {
     group,
     id: BigInt(id),

@@ -38,8 +38,12 @@ export function groupsIn(prefix: string): { where: string; parameters: Parameter
   return { where: ` AND ${where}`, parameters }
 }
 
-export const selectMemberSql = (reader: Pick<Reader, 'engine' | 'tables' | 'now'>, after: boolean, groups = '') =>
-  `SELECT ${headColumns(reader.engine)}, ${itemColumns(reader.engine)}, ${reader.now} AS now_ms ` +
+export const selectMemberSql = (
+  reader: Pick<Reader, 'engine' | 'tables' | 'now'>,
+  after: boolean,
+  { groups = '', hasPayloads = true } = {},
+) =>
+  `SELECT ${headColumns(reader.engine)}, ${itemColumns(reader.engine, hasPayloads)}, ${reader.now} AS now_ms ` +
   `FROM ${reader.tables.items} i${reader.engine.useIndex(reader.tables.index.itemsMember)} JOIN ${reader.tables.groups} g ON g.group_key = i.group_key WHERE i.member = ?` +
   `${groups}${after ? ` AND ${placeCondition('<')}` : ''} ORDER BY i.created_at_ms DESC, i.group_key DESC, i.id DESC LIMIT ?`
 
@@ -64,9 +68,10 @@ export async function memberItems(
 ): Promise<MemberItems> {
   const items: ItemRow[] = []
   const groups = groupsIn(page.prefix ?? '')
+  const wanted = { groups: groups.where, hasPayloads: page.payloads !== 'none' }
   let place = page.after === undefined ? null : placeOf(page.after)
   for (let bytes = 0; ; ) {
-    const rows = await reader.rows(selectMemberSql(reader, place !== null, groups.where), [
+    const rows = await reader.rows(selectMemberSql(reader, place !== null, wanted), [
       member,
       ...groups.parameters,
       ...(place ? placeParameters(place) : []),

@@ -7,8 +7,9 @@
  * either comes wholly before or finds the group). A layout never goes back to an older policy.
  */
 import type { Reader, Tx } from '../../database/engine'
+import { RecentnError } from '../../errors'
 import { nameRange } from '../name-range'
-import type { Mode, OwnSettings, Page, Policy, PolicyPage, Settings } from './types'
+import type { Mode, OwnSettings, Page, Policy, PolicyPage, PolicySettings, Settings } from './types'
 
 /** Half of the five seconds within which every process obeys a changed policy. */
 const MAX_AGE_MS = 2500
@@ -164,10 +165,24 @@ export async function getPolicy(reader: Reader, prefix: string): Promise<Policy 
   return row ? policyOf(row) : null
 }
 
+/** Throws `settings_changed` unless what is to be replaced is what there is; null is nothing. */
+export function checkReplaced(replaces: OwnSettings | null | undefined, own: OwnSettings | null): void {
+  if (replaces === undefined) return
+  const isSame =
+    replaces !== null && own !== null
+      ? replaces.capacity === own.capacity && replaces.mode === own.mode && replaces.ttlSeconds === own.ttlSeconds
+      : replaces === own
+  if (!isSame) throw new RecentnError('settings_changed')
+}
+
 /** Stores a policy; true when there was none. */
-export async function putPolicy(tx: Tx, policy: Policy): Promise<boolean> {
+export async function putPolicy(tx: Tx, policy: Policy, replaces?: PolicySettings | null): Promise<boolean> {
   await tx.run(raiseEpoch(tx))
   const before = await tx.rows(`${selectAll(tx)} WHERE prefix = ?${tx.engine.forUpdate}`, [policy.prefix])
+  checkReplaced(
+    replaces && { ...replaces, ttlSeconds: replaces.ttlSeconds ?? null },
+    before[0] ? policyOf(before[0]) : null,
+  )
   const columns = ['prefix', 'capacity', 'mode', 'ttl_seconds']
   const row = [policy.prefix, policy.capacity, policy.mode, policy.ttlSeconds]
   const upsert = tx.engine.upsert(tx.tables.policies, 'prefix', columns, columns.slice(1), [row])

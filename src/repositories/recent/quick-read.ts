@@ -6,6 +6,7 @@
 import type { Reader, Statement } from '../../database/engine'
 import { HEAD_ALONE, hasQuickPages, type Layouts, MEDIUM, NEWEST, SMALL, slotsFor } from './layouts'
 import {
+  BARE_ITEM_LINE,
   createdAtOf,
   type HeadLine,
   headLine,
@@ -34,14 +35,17 @@ export interface Plan {
   slots: Map<string, number>
   /** How many of the newest slots, where these are read. */
   newest: number
+  /** Whether any caller wants payloads. */
+  payloads: boolean
 }
 
 export function planOf(layouts: Layouts, calls: readonly Call[]): Plan {
-  const plan: Plan = { slots: new Map(), newest: 0 }
+  const plan: Plan = { slots: new Map(), newest: 0, payloads: false }
   for (const call of calls) {
     const headFirst = isHeadFirst(call)
     for (const request of call.requests) {
-      const { group, limit } = request
+      const { group, limit, payloads } = request
+      plan.payloads ||= payloads !== 'none'
       const slots = headFirst ? HEAD_ALONE : (slotsFor(layouts, request) ?? HEAD_ALONE)
       plan.slots.set(group, Math.max(slots, plan.slots.get(group) ?? HEAD_ALONE))
       if (slots === NEWEST) plan.newest = Math.max(plan.newest, limit + 1)
@@ -54,10 +58,9 @@ export function planOf(layouts: Layouts, calls: readonly Call[]): Plan {
  * The hot read: heads by their primary key, items by the prefix of theirs or by all of it, each row as one text
  * (`lines.ts`). The only temporary table is that of the numbers of the newest slots.
  */
-export function quickSelect(
-  { engine, tables, now }: Pick<Reader, 'engine' | 'tables' | 'now'>,
-  { slots, newest }: Plan,
-): Statement {
+export function quickSelect({ engine, tables, now }: Pick<Reader, 'engine' | 'tables' | 'now'>, plan: Plan): Statement {
+  const { slots, newest } = plan
+  const itemLine = plan.payloads ? ITEM_LINE : BARE_ITEM_LINE
   const all: Statement = { sql: '', parameters: [] }
   const add = (select: string, groups: readonly string[], rest = '') => {
     if (groups.length === 0) return
@@ -68,11 +71,11 @@ export function quickSelect(
   const reading = (wanted: number) => [...slots].filter(([, given]) => given === wanted).map(([group]) => group)
   add(`SELECT ${headLine(now)} FROM ${tables.groups} g WHERE g.group_key`, [...slots.keys()])
   for (const window of [SMALL, MEDIUM]) {
-    const select = `SELECT ${ITEM_LINE} FROM ${tables.items} i WHERE i.group_key`
+    const select = `SELECT ${itemLine} FROM ${tables.items} i WHERE i.group_key`
     add(select, reading(window), ` AND i.slot < ${window}`)
   }
   add(
-    `SELECT ${ITEM_LINE} FROM ${tables.groups} g JOIN (${numbers(newest)}) d JOIN ${tables.items} i ` +
+    `SELECT ${itemLine} FROM ${tables.groups} g JOIN (${numbers(newest)}) d JOIN ${tables.items} i ` +
       'ON i.group_key = g.group_key AND i.slot = (g.last_id - d.n) % g.capacity WHERE g.group_key',
     reading(NEWEST),
     " AND g.mode = 'history' AND d.n < g.capacity",

@@ -5,7 +5,7 @@
 import type { Reader, Statement } from '../../database/engine'
 import { readCarefully } from './careful-read'
 import { isQuick, type Layouts, mayBeTooLarge } from './layouts'
-import { headLine, ITEM_LINE, sightOf } from './lines'
+import { BARE_ITEM_LINE, headLine, ITEM_LINE, sightOf } from './lines'
 import { type Call, emptyPage, type ReadRequest } from './page'
 import type { PolicyCache } from './policies'
 import { cutPage, isLaidOut, readQuickly, unlessSame } from './quick-read'
@@ -50,12 +50,12 @@ export function thoroughSelect(
 
 function selectPage(
   { engine, tables, now }: Pick<Reader, 'engine' | 'tables' | 'now'>,
-  { group, limit, before, exclude = [] }: ReadRequest,
+  { group, limit, before, exclude = [], payloads }: ReadRequest,
 ): Statement {
   const key = engine.values([[group]])
   const statement: Statement = {
     sql:
-      `SELECT ${ITEM_LINE} FROM ${tables.groups} g JOIN ${tables.items} i ON i.group_key = g.group_key ` +
+      `SELECT ${payloads === 'none' ? BARE_ITEM_LINE : ITEM_LINE} FROM ${tables.groups} g JOIN ${tables.items} i ON i.group_key = g.group_key ` +
       `AND (g.ttl_seconds IS NULL OR i.created_at_ms > ${now} - g.ttl_seconds * 1000) WHERE g.group_key = ${key.sql}`,
     parameters: key.parameters,
   }

@@ -154,9 +154,13 @@ export class RecentRepository implements Recent.Groups {
     return this.#session.read((reader) => getGroup(reader, this.#policies, group))
   }
 
-  async put(group: string, settings: Recent.OwnSettings = {}): Promise<Recent.Group & { created: boolean }> {
-    check.checkSettings(group, settings)
-    return this.#session.write((tx) => putGroup(tx, this.#policies, group, settings))
+  async put(
+    group: string,
+    settings: Recent.OwnSettings = {},
+    options: Recent.Replacing<Recent.OwnSettings> = {},
+  ): Promise<Recent.Group & { created: boolean }> {
+    check.checkSettings(group, settings, options)
+    return this.#session.write((tx) => putGroup(tx, this.#policies, group, settings, options.replaces))
   }
 
   async delete(group: string): Promise<boolean> {
@@ -188,11 +192,12 @@ export class RecentRepository implements Recent.Groups {
 
   async putPolicy(
     prefix: string,
-    { ttlSeconds = null, ...settings }: Omit<Recent.Settings, 'ttlSeconds'> & { ttlSeconds?: number | null },
+    { ttlSeconds = null, ...settings }: Recent.PolicySettings,
+    options: Recent.Replacing<Recent.PolicySettings> = {},
   ): Promise<Recent.Policy & { created: boolean }> {
     const policy = { ...settings, ttlSeconds, prefix }
-    check.checkPolicy(policy)
-    const created = await this.#session.write((tx) => putPolicy(tx, policy))
+    check.checkPolicy(policy, options)
+    const created = await this.#session.write((tx) => putPolicy(tx, policy, options.replaces))
     this.#policies.forget()
     const { capacity, mode } = settings
     return { prefix, capacity, mode, ttlSeconds, created }

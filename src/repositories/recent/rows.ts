@@ -1,7 +1,7 @@
 /** Rows of the two tables as values, and the column lists that read them. */
 import type { Engine, Row } from '../../database/engine'
 import { JsonText } from '../../json'
-import type { AppendedItem, Item, Mode, OwnSettings, Settings } from './types'
+import type { AppendedItem, Item, Mode, OwnSettings, PayloadForm, Settings } from './types'
 
 /** What an append must know of a head. */
 export interface RingHead extends Settings {
@@ -116,9 +116,9 @@ export function occupantColumns(engine: Engine): string {
   return `i.slot AS slot, ${engine.bigint('i.id')} AS id, i.member AS member, i.event_id AS event_id, i.created_at_ms AS created_at_ms`
 }
 
-/** SQL: an item in table `i`. */
-export function itemColumns(engine: Engine): string {
-  return `${occupantColumns(engine)}, i.payload AS payload, i.occurred_at_ms AS occurred_at_ms`
+/** SQL: an item in table `i`; without a payload as if it had none. */
+export function itemColumns(engine: Engine, hasPayload = true): string {
+  return `${occupantColumns(engine)}, ${hasPayload ? 'i.payload' : 'NULL'} AS payload, i.occurred_at_ms AS occurred_at_ms`
 }
 
 export function occupantOf(row: Row): Occupant {
@@ -141,7 +141,7 @@ export function itemRowOf(group: string, row: Row): ItemRow {
 }
 
 /** The item as callers see it. */
-export function itemOf(row: ItemRow, payloads: 'value' | 'text' = 'value'): Item {
+export function itemOf(row: ItemRow, payloads: PayloadForm = 'value'): Item {
   return {
     group: row.group,
     id: row.id,

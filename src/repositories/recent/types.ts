@@ -73,6 +73,17 @@ export interface Policy extends Settings {
   prefix: string
 }
 
+/** What `putPolicy` takes. */
+export type PolicySettings = Omit<Settings, 'ttlSeconds'> & { ttlSeconds?: number | null }
+
+export interface Replacing<T> {
+  /**
+   * What the caller knows to be set; null: nothing, there is no such group or policy. Where something else is set by now,
+   * nothing changes, and it throws `settings_changed`. Left out: replaces whatever there is.
+   */
+  replaces?: T | null
+}
+
 export type { Page }
 
 export interface PayloadOptions {
@@ -80,7 +91,12 @@ export interface PayloadOptions {
   payloads?: 'value' | 'text'
 }
 
-export interface RecentOptions extends PayloadOptions {
+/** `'text'` gives payloads as `JsonText`, unparsed; `'none'` gives null for each, and does not read them. */
+export type PayloadForm = 'value' | 'text' | 'none'
+
+export interface RecentOptions {
+  /** How payloads are given; `'value'` when left out. */
+  payloads?: PayloadForm
   /** At most so many items, 1 to 10,000; 10 when left out. */
   limit?: number
   /** Only items with a smaller id: the `nextBefore` of the page before. */
@@ -177,7 +193,7 @@ export interface Groups {
   /** The group's settings, in force and its own; null for a group that does not exist. */
   get(group: string): Promise<Group | null>
   /** Creates the group or replaces its own settings, re-slotting what it holds. */
-  put(group: string, settings?: OwnSettings): Promise<Group & { created: boolean }>
+  put(group: string, settings?: OwnSettings, options?: Replacing<OwnSettings>): Promise<Group & { created: boolean }>
   /** Forgets the group and its items; false when there was none. */
   delete(group: string): Promise<boolean>
   /** Groups by name (in code point order). */
@@ -189,7 +205,8 @@ export interface Groups {
   getPolicy(prefix: string): Promise<Policy | null>
   putPolicy(
     prefix: string,
-    policy: Omit<Settings, 'ttlSeconds'> & { ttlSeconds?: number | null },
+    policy: PolicySettings,
+    options?: Replacing<PolicySettings>,
   ): Promise<Policy & { created: boolean }>
   deletePolicy(prefix: string): Promise<boolean>
   /** Policies by prefix, or those of them that begin with `prefix`. */

@@ -7,7 +7,7 @@ import type { Outcome } from '../../repositories/recent/append'
 import type { PolicyCache } from '../../repositories/recent/policies'
 import { RecentRepository } from '../../repositories/recent/repository'
 import type { NewRow } from '../../repositories/recent/ring'
-import type { Group, OwnSettings, Policy, Settings } from '../../repositories/recent/types'
+import type { Group, OwnSettings, Policy, PolicySettings, Replacing } from '../../repositories/recent/types'
 import { WatchReads } from '../../repositories/recent/watch'
 import type { Writer } from '../../repositories/writers'
 import { GroupStreams } from './group-streams'
@@ -45,8 +45,12 @@ export class WatchableGroups extends RecentRepository {
     return this.#after(super.remove(group, id), group)
   }
 
-  override put(group: string, settings?: OwnSettings): Promise<Group & { created: boolean }> {
-    return this.#after(super.put(group, settings), group)
+  override put(
+    group: string,
+    settings?: OwnSettings,
+    options?: Replacing<OwnSettings>,
+  ): Promise<Group & { created: boolean }> {
+    return this.#after(super.put(group, settings, options), group)
   }
 
   override delete(group: string): Promise<boolean> {
@@ -59,9 +63,10 @@ export class WatchableGroups extends RecentRepository {
 
   override putPolicy(
     prefix: string,
-    policy: Omit<Settings, 'ttlSeconds'> & { ttlSeconds?: number | null },
+    policy: PolicySettings,
+    options?: Replacing<PolicySettings>,
   ): Promise<Policy & { created: boolean }> {
-    return this.#after(super.putPolicy(prefix, policy))
+    return this.#after(super.putPolicy(prefix, policy, options))
   }
 
   override deletePolicy(prefix: string): Promise<boolean> {

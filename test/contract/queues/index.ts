@@ -7,6 +7,7 @@ import { describeQueueBodies } from './bodies'
 import { describeQueueCutOffs } from './cut-off'
 import { describeQueueCycles } from './cycle'
 import { describeQueueDeadLetters } from './dead-letters'
+import { describeQueueDryRuns } from './dry-runs'
 import { describeQueueExplain } from './explain'
 import { describeQueueFairness } from './fairness'
 import { describeQueueHandles } from './handles'
@@ -35,6 +36,7 @@ export function describeQueues(engine: EngineName): void {
   describeQueueHandles(context)
   describeQueueDeadLetters(context)
   describeQueueLetters(context)
+  describeQueueDryRuns(context)
   describeQueueArchives(context)
   describeQueuePeeks(context)
   describeQueueOrder(context)

@@ -1,5 +1,6 @@
 import type { MessageState, PeekedMessage } from '../../../src/repositories/queues/types'
 import { type Context, eventually, refusal } from '../context'
+import { statementsOf } from '../statements'
 import { bodiesOf, byNumber, handlesOf, messageIds, queueTools, STATES } from './tools'
 
 export function describeQueuePeeks(context: Context): void {
@@ -108,6 +109,31 @@ export function describeQueuePeeks(context: Context): void {
       expect(Math.max(...sizes)).toBeLessThanOrEqual(4)
       expect(Math.min(...sizes)).toBeGreaterThanOrEqual(1)
       expect((await queues().peek(queue, { maxBytes: 1 })).messages).toHaveLength(1)
+    })
+
+    it('gives the beginning of bodies with "preview", and reads no more of them', async () => {
+      const { store, statements } = await statementsOf(context)
+      const queue = await made({ onDelete: 'archive' })
+      const bodies = ['x'.repeat(198), 'x'.repeat(199), '😀'.repeat(100_000 / 4), { a: [1, null] }, 'é'.repeat(20_000)]
+      await store.queues.sendMany(
+        queue,
+        bodies.map((body) => ({ body })),
+      )
+      const expected = [`"${'x'.repeat(198)}"`, `"${'x'.repeat(199)}…`, `"${'😀'.repeat(199)}…`, '{"a":[1,null]}']
+      expected.push(`"${'é'.repeat(199)}…`)
+      statements.length = 0
+      // All fit in a page, because only what is read counts.
+      const { messages } = await store.queues.peek(queue, { bodies: 'preview', maxBytes: 4000 })
+      expect(bodiesOf(messages)).toEqual(expected)
+      const whole = (await store.queues.peek(queue)).messages
+      expect(messages).toEqual(whole.map((message, n) => ({ ...message, body: expected[n] })))
+      await queues().delete(queue, handlesOf(await queues().receive(queue, { max: 5 })))
+      const archived = await store.queues.peek(queue, { bodies: 'preview', state: 'archived' })
+      expect(bodiesOf(archived.messages).sort()).toEqual([...expected].sort())
+      expect(statements.filter((sql) => /SUBSTR\(body, 1, 201\)/.test(sql)).length).toBeGreaterThanOrEqual(2)
+      expect((await refusal(queues().peek(queue, { bodies: 'some' as 'text' }))).faults).toEqual([
+        { pointer: '/bodies', detail: 'must be one of value, text, preview' },
+      ])
     })
 
     it('refuses what makes no sense', async () => {

@@ -71,6 +71,7 @@ function describeServerPlans(context: Context): void {
         const { sql, parameters } = quickSelect(reader, {
           slots: new Map(names(count).map((name) => [name, SMALL])),
           newest: 0,
+          payloads: true,
         })
         const steps = (await stepsOf(sql, parameters)).filter(({ table }) => table === 'g' || table === 'i')
         expect(steps).toHaveLength(2)
@@ -87,6 +88,7 @@ function describeServerPlans(context: Context): void {
       const { sql, parameters } = quickSelect(reader, {
         slots: new Map(large.map((name) => [name, NEWEST])),
         newest: 11,
+        payloads: true,
       })
       const steps = await stepsOf(sql, parameters)
       expect(steps.find(({ table }) => table === 'i')).toMatchObject({ type: 'eq_ref', key: 'PRIMARY' })
@@ -128,7 +130,11 @@ function describeServerPlans(context: Context): void {
     })
 
     it('one head for a conditional read: no table of items', async () => {
-      const { sql, parameters } = quickSelect(reader, { slots: new Map([[`${prefix}77`, 0]]), newest: 0 })
+      const { sql, parameters } = quickSelect(reader, {
+        slots: new Map([[`${prefix}77`, 0]]),
+        newest: 0,
+        payloads: true,
+      })
       expect(sql).not.toMatch(/recentn_items/)
       expect((await stepsOf(sql, parameters))[0]).toMatchObject({ table: 'g', type: 'const', key: 'PRIMARY' })
       expect(await rowsTouched(sql, parameters)).toBe(1)
@@ -206,7 +212,7 @@ function describeSqlitePlans(context: Context): void {
         ['c', MEDIUM],
         ['d', NEWEST],
       ])
-      const quick = quickSelect(sqlite, { slots, newest: 11 })
+      const quick = quickSelect(sqlite, { slots, newest: 11, payloads: true })
       const read = await plan(quick.sql, quick.parameters)
       expect(read.match(/SEARCH g USING INDEX \S+ \(group_key=\?\)/g)).toHaveLength(2)
       expect(read.match(/SEARCH i USING PRIMARY KEY \(group_key=\? AND slot<\?\)/g)).toHaveLength(2)

@@ -25,6 +25,7 @@ import { describePayloads } from './payloads'
 import { describePolicies } from './policies'
 import { describeRead } from './read'
 import { describeRemoval } from './removal'
+import { describeReplacing } from './replacing'
 import { describeRollouts } from './rollouts'
 import { describeSettings } from './settings'
 import { describeTags } from './tags'
@@ -49,6 +50,7 @@ export function describeRing(engine: EngineName): void {
   describeGroupsWatchMuch(context)
   describeRemoval(context)
   describeSettings(context)
+  describeReplacing(context)
   describeDistinct(context)
   describePolicies(context)
   describeMembers(context)

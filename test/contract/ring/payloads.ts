@@ -1,7 +1,8 @@
 import fc from 'fast-check'
-import { JsonText } from '../../../src/index'
+import { type Item, JsonText, type RecentOptions } from '../../../src/index'
 import { JSON_VALUES } from '../../support/json-values'
 import { type Context, refusal } from '../context'
+import { statementsOf } from '../statements'
 
 export function describePayloads(context: Context): void {
   const groups = () => context.store.groups
@@ -62,6 +63,54 @@ export function describePayloads(context: Context): void {
         ])
       }
       expect(item.id).toBe(0n)
+    })
+
+    it('is neither read nor given with "none", and everything else is', async () => {
+      const { store, statements } = await statementsOf(context)
+      const [small, large] = [context.unique(), context.unique()]
+      const member = context.unique('m')
+      await store.groups.put(large, { capacity: 100, mode: 'distinct' })
+      const items = [small, large].flatMap((group) =>
+        [1, 2].map((n) => ({
+          group,
+          member: `${member}${n}`,
+          payload: { secret: 'x'.repeat(60_000) },
+          eventId: `e${n}`,
+        })),
+      )
+      await store.groups.appendMany(items)
+      const bare = { payloads: 'none', maxBytes: 1_000_000 } as const
+      const reads: [string, (options: RecentOptions) => Promise<readonly Item[]>][] = [
+        ['recent', async (options) => (await store.groups.recent(small, options)).items],
+        ['sorted', async (options) => (await store.groups.recent(large, { ...options, limit: 70 })).items],
+        ['careful', async (options) => (await store.groups.recent(small, { ...options, limit: 9000 })).items],
+        [
+          'many',
+          async (options) => (await store.groups.recentMany([large, small], options)).flatMap((one) => one.items),
+        ],
+        ['member', async (options) => (await store.groups.memberItems(`${member}1`, { ...options, limit: 9 })).items],
+      ]
+      for (const [name, read] of reads) {
+        const whole = await read({})
+        statements.length = 0
+        expect([name, await read(bare)]).toEqual([name, whole.map((item) => ({ ...item, payload: null }))])
+        expect([name, whole.length > 0, statements.length > 0]).toEqual([name, true, true])
+        expect([name, statements.filter((sql) => sql.includes('payload)') || sql.includes('i.payload'))]).toEqual([
+          name,
+          [],
+        ])
+      }
+      expect((await refusal(store.groups.recent(small, { payloads: 'some' as 'none' }))).faults).toEqual([
+        { pointer: '/payloads', detail: 'must be one of value, text, none' },
+      ])
+    })
+
+    it('is given to who wants it where another caller of the same statement does not', async () => {
+      const group = context.unique()
+      await groups().append(group, { payload: 'p' })
+      const reads = Array.from({ length: 30 }, (_, n) => groups().recent(group, { payloads: n % 2 ? 'none' : 'value' }))
+      const given = (await Promise.all(reads)).map(({ items }) => items[0]?.payload)
+      expect(given).toEqual(given.map((_, n) => (n % 2 ? null : 'p')))
     })
 
     it('may have 64 KiB as JSON, and not a byte more', async () => {

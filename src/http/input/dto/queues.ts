@@ -27,6 +27,14 @@ export class QueueSettingsDto {
 export class RedriveDto {
   @IsWhole(1, Number.MAX_SAFE_INTEGER, { optional: true })
   max?: number | null
+
+  @IsFlag()
+  dryRun?: boolean | null
+}
+
+export class PurgeDto {
+  @IsFlag()
+  dryRun?: boolean | null
 }
 
 /** The settings that a valid DTO gives; what it leaves out takes its default. */

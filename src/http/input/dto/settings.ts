@@ -1,6 +1,10 @@
 /** Bodies that set what groups do. */
+import type { Fault } from '../../../errors'
 import type { OwnSettings, Settings } from '../../../repositories/recent/types'
 import type { Mode } from '../../../rules'
+import type { JsonBody } from '../body'
+import { isObject } from '../quick-items'
+import { type Class, toDto } from '../validate'
 import { IsCapacity, IsMode, IsTtl } from './decorators'
 
 export class SettingsDto {
@@ -24,6 +28,24 @@ export class PolicyDto {
 
   @IsTtl()
   ttlSeconds?: number | null
+}
+
+/** A body that sets, with what it is to replace: null is nothing, undefined whatever there is. */
+export interface Replacing<Dto> {
+  settings: Dto
+  replaces: Dto | null | undefined
+}
+
+/** Reads `replaces` beside the settings, each by the same rules. */
+export function toReplacing<Dto extends object>(Dto: Class<Dto>, { value }: JsonBody, faults: Fault[]): Replacing<Dto> {
+  if (!isObject(value) || !Object.hasOwn(value, 'replaces')) {
+    return { settings: toDto(Dto, value, '', faults), replaces: undefined }
+  }
+  const { replaces, ...settings } = value
+  return {
+    settings: toDto(Dto, settings, '', faults),
+    replaces: replaces === null ? null : toDto(Dto, replaces, '/replaces', faults),
+  }
 }
 
 /** The settings that a valid DTO gives; what it leaves out is left out. */

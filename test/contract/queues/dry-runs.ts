@@ -1,0 +1,85 @@
+import { type Context, refusal } from '../context'
+import { handlesOf, queueTools } from './tools'
+
+/** What a purge and a redrive would do, told by the same call before it is done. */
+export function describeQueueDryRuns(context: Context): void {
+  const queues = () => context.store.queues
+  const { made, madeOf, filled, pass, idsIn } = queueTools(context)
+
+  /** Sends messages and has them die. */
+  async function die(queue: string, count: number): Promise<void> {
+    await filled(queue, count)
+    await queues().release(queue, handlesOf(await queues().receive(queue, { max: count })), { dead: true })
+  }
+
+  describe('queues: a dry run', () => {
+    it('of a purge tells how many messages it would drop now, and drops none', async () => {
+      const letters = await made()
+      const queue = await made({ deadLetterQueue: letters })
+      await die(queue, 3)
+      await die(letters, 2)
+      await filled(letters, 4, (body) => (body % 2 ? { delaySeconds: 60 } : {}))
+      expect(await queues().purge(letters, { dryRun: true })).toEqual({ deleted: 7 })
+      // It counts anew, however recently the counts were looked at.
+      await queues().get(letters)
+      await filled(letters, 1)
+      expect(await queues().purge(letters, { dryRun: true })).toEqual({ deleted: 8 })
+      await queues().receive(letters, { max: 2 })
+      expect(await queues().purge(letters, { dryRun: true })).toEqual({ deleted: 6 })
+      pass(31)
+      expect(await queues().purge(letters, { dryRun: true })).toEqual({ deleted: 8 })
+      expect(await queues().purge(letters, { dryRun: false })).toEqual({ deleted: 8 })
+      expect(await queues().purge(letters, { dryRun: true })).toEqual({ deleted: 0 })
+      expect((await idsIn(letters, 'dead')).length).toBe(2)
+    })
+
+    it('of a redrive tells how many messages it would move now, and moves none', async () => {
+      const letters = await made()
+      const [first, second, gone] = [
+        await made({ deadLetterQueue: letters }),
+        await made({ deadLetterQueue: letters }),
+        await made({ deadLetterQueue: letters }),
+      ]
+      await die(first, 3)
+      await die(second, 4)
+      await die(gone, 5)
+      await queues().deleteQueue(gone)
+      await filled(letters, 6)
+      const dry = async (options: { max?: number; prefix?: string } = {}) =>
+        (await queues().redrive(letters, { ...options, dryRun: true })).moved
+      expect([await dry(), await dry({ prefix: first }), await dry({ max: 2 }), await dry({ prefix: 'x' })]).toEqual([
+        7, 3, 2, 0,
+      ])
+      // The queue's own dead go back too, whatever the prefix, and so do those whose queue is gone once they have died here.
+      const all = await queues().receive(letters, { max: 18 })
+      await queues().release(letters, handlesOf(all), { dead: true })
+      expect([await dry(), await dry({ prefix: first }), await dry({ max: 2 })]).toEqual([18, 14, 2])
+      expect(await idsIn(letters, 'dead')).toHaveLength(18)
+      expect(await queues().redrive(letters, { prefix: first })).toEqual({ moved: 14 })
+      expect(await dry()).toBe(4)
+      expect(await queues().redrive(letters)).toEqual({ moved: 4 })
+      expect(await dry()).toBe(0)
+    })
+
+    it('inside a transaction counts what that has done', async () => {
+      const queue = await madeOf(2)
+      await context.store.transaction(async (tx) => {
+        await tx.queues.send(queue, 3)
+        expect(await tx.queues.purge(queue, { dryRun: true })).toEqual({ deleted: 3 })
+      })
+    })
+
+    it('refuses what makes no sense', async () => {
+      const queue = await made()
+      for (const call of [
+        queues().purge(queue, { dryRun: 1 as never }),
+        queues().redrive(queue, { dryRun: 'yes' as never }),
+      ]) {
+        expect((await refusal(call)).faults).toEqual([{ pointer: '/dryRun', detail: 'must be true or false' }])
+      }
+      for (const call of [queues().purge('nobody', { dryRun: true }), queues().redrive('nobody', { dryRun: true })]) {
+        expect((await refusal(call)).code).toBe('queue_not_found')
+      }
+    })
+  })
+}
