@@ -34,9 +34,9 @@ export interface RouterOptions extends DispatchOptions {
    * Told of what went wrong inside (answers of 500 and 503); the client is not. Written to standard error when left
    * out.
    */
-  onError?: (error: unknown, context: { request: Request; requestId: string }) => void
+  onError?: ((error: unknown, context: { request: Request; requestId: string }) => void) | undefined
   /** Count the requests to this router too (`createMetrics`). */
-  metrics?: Metrics
+  metrics?: Metrics | undefined
 }
 
 /** Every route that works on a store. */
