@@ -10,6 +10,7 @@ import {
   checkOldest,
   checkOldTypeorm,
   checkPlain,
+  checkStrictTypes,
   checkTypes,
   checkUncompiled,
   checkWithoutSqlite,
@@ -57,6 +58,7 @@ async function checkAll() {
   await checkUncompiled(run, last)
   await checkOldTypeorm(run, last)
   await checkOldest(run, last)
+  await checkStrictTypes(run, last)
   const app = apps.at(-1)
   if (app) {
     await checkTypes(run, app)

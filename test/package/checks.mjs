@@ -132,6 +132,37 @@ export async function checkTypes(run, app) {
   })
 }
 
+const STRICT = [
+  ...[
+    '--noEmit',
+    '--strict',
+    '--target',
+    'es2022',
+    '--module',
+    'nodenext',
+    '--types',
+    'node',
+    '--skipLibCheck',
+    'false',
+  ],
+  ...['--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--noPropertyAccessFromIndexSignature'],
+  ...['--noImplicitOverride', '--noImplicitReturns', '--noFallthroughCasesInSwitch', '--verbatimModuleSyntax'],
+  ...['--isolatedModules', '--allowUnreachableCode', 'false'],
+]
+
+/** A TypeScript user with every flag that is strict, whose Express has types of version 4 or 5. */
+export async function checkStrictTypes(run, node) {
+  for (const major of [4, 5]) {
+    const app = project(run, node, `strict${major}`)
+    await step(`types with every strict flag, beside Express ${major}`, async () => {
+      const packages = [`express@${major}`, `@types/express@${major}`, '@types/node@20', 'typescript@5']
+      await app.npm('install', '--ignore-scripts', run.tarball, ...packages)
+      copyFileSync(join(run.root, 'test', 'package', 'types', 'strict.ts'), join(app.folder, 'strict.mts'))
+      await app.run('npx', ['tsc', ...STRICT, 'strict.mts'], { seconds: 120 })
+    })
+  }
+}
+
 /** `recentn/client` in a browser's bundle: nothing of Node, and nothing of the server. */
 export async function checkClient(run, app) {
   await step('recentn/client: import, require, types, and a bundle for browsers', async () => {
