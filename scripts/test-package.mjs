@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   checkClient,
+  checkNpx,
   checkOldest,
   checkOldTypeorm,
   checkPlain,
@@ -55,6 +56,7 @@ async function checkAll() {
   await Promise.all(nodes.map((node) => checkPlain(run, node)))
   const apps = await inTurn(nodes, (node) => checkWithoutSqlite(run, node))
   const last = nodes.at(-1)
+  await checkNpx(run, last)
   await checkUncompiled(run, last)
   await checkOldTypeorm(run, last)
   await checkOldest(run, last)

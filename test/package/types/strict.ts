@@ -1,3 +1,4 @@
+// biome-ignore-all lint/complexity/useLiteralKeys: noPropertyAccessFromIndexSignature wants them
 // Compiled with every flag that is strict, beside the types of Express 4 and of Express 5.
 import type { Express, Request, Response } from 'express'
 import {
