@@ -1,8 +1,10 @@
 # One image for every command: `docker run … recentn serve`, `… keys create`, `… doctor`, `… migrate`, `… replay`.
 # What it holds is decided by package-lock.json. docs/operating.md says how to run it.
 #
-# BASE is any Debian image with Node and npm, such as node:20-bookworm-slim.
-ARG BASE=node:24-bookworm-slim
+# BASE is any Debian image with Node and npm, such as node:20-bookworm-slim. The default is pinned, so that a build today
+# and one next month begin from the same bytes: the digest of the index for all platforms, of Node 24.18.0. To move it:
+# docker buildx imagetools inspect node:24-bookworm-slim
+ARG BASE=node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 
 FROM ${BASE} AS build
 # For better-sqlite3, which compiles where no prebuilt binary can be fetched.

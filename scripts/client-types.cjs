@@ -38,8 +38,13 @@ function typeOf(schema, schemas) {
 function fieldsOf({ properties, required = [] }, schemas) {
   return Object.entries(properties).map(([name, schema]) => {
     const isRequired = required.includes(name)
-    return { schema, text: `${name}${isRequired ? '' : '?'}: ${typeOf(schema, schemas)}` }
+    return { schema, text: `${name}${isRequired ? '' : '?'}: ${optionalType(typeOf(schema, schemas), isRequired)}` }
   })
+}
+
+/** May be given as undefined too, for who compiles with exactOptionalPropertyTypes. */
+function optionalType(type, isRequired) {
+  return isRequired || type === 'unknown' ? type : `${type} | undefined`
 }
 
 function declared(name, schemas) {
@@ -95,4 +100,4 @@ function broken(text) {
     .join('')}  }${after}`
 }
 
-module.exports = { CONVERTED, constant, declared, docOf, isPlain, nameOf, typeOf }
+module.exports = { CONVERTED, constant, declared, docOf, isPlain, nameOf, optionalType, typeOf }

@@ -5,7 +5,7 @@
  */
 const { writeFileSync } = require('node:fs')
 const { join } = require('node:path')
-const { CONVERTED, constant, declared, docOf, isPlain, nameOf, typeOf } = require('./client-types.cjs')
+const { CONVERTED, constant, declared, docOf, isPlain, nameOf, optionalType, typeOf } = require('./client-types.cjs')
 
 /** Parameters of the header, which the client sends by itself. */
 const KNOWN_HEADERS = ['If-None-Match', 'Last-Event-ID']
@@ -138,7 +138,7 @@ function operationFiles(operations, answers, requests) {
 function objectType(parameters, schemas) {
   if (parameters.length === 0) return null
   const fields = parameters.map((parameter) => {
-    const text = `${parameter.name}${parameter.required ? '' : '?'}: ${parameterType(parameter.schema, schemas)}`
+    const text = `${parameter.name}${parameter.required ? '' : '?'}: ${optionalType(parameterType(parameter.schema, schemas), parameter.required)}`
     return `${indented(docOf({ ...parameter.schema, description: parameter.description }))}      ${text}\n`
   })
   return `{\n${fields.join('')}    }`

@@ -98,8 +98,7 @@ async function install() {
 }
 
 /**
- * npm may hold back install scripts, and then the driver is there without its compiled part. It is an optional package:
- * where it can't be compiled npm leaves it out, and says nothing.
+ * npm may hold back install scripts, and then the driver is there without its compiled part.
  */
 async function ensureDriver(installed) {
   if (await driverWorks()) return

@@ -7,9 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   checkClient,
+  checkNpx,
   checkOldest,
   checkOldTypeorm,
   checkPlain,
+  checkStrictTypes,
   checkTypes,
   checkUncompiled,
   checkWithoutSqlite,
@@ -54,9 +56,11 @@ async function checkAll() {
   await Promise.all(nodes.map((node) => checkPlain(run, node)))
   const apps = await inTurn(nodes, (node) => checkWithoutSqlite(run, node))
   const last = nodes.at(-1)
+  await checkNpx(run, last)
   await checkUncompiled(run, last)
   await checkOldTypeorm(run, last)
   await checkOldest(run, last)
+  await checkStrictTypes(run, last)
   const app = apps.at(-1)
   if (app) {
     await checkTypes(run, app)

@@ -3,11 +3,13 @@
 import { Command, Option } from 'commander'
 import { diagnose, findingsText, schemaVersion, withCause } from './cli/doctor'
 import { addKeysCommand } from './cli/keys-command'
-import { endWithNpx } from './cli/npx'
+import { endWithNpx, isByNpx } from './cli/npx'
 import { addReplayCommand } from './cli/replay-command'
+import { cachedDriver } from './cli/sqlite-driver'
 import { type Config, readConfig } from './config'
+import { isSqliteInstalled, loadSqliteFrom } from './database/drivers'
 import { RecentnError } from './errors'
-import { packageVersion } from './http/version'
+import { packageVersion, sqliteRange } from './http/version'
 import { openStore } from './store'
 
 interface DatabaseFlags {
@@ -30,7 +32,6 @@ function databaseConfig(flags: DatabaseFlags): Config {
 async function serve(flags: DatabaseFlags & { port?: string; host?: string }): Promise<void> {
   const given = { PORT: flags.port, HOST: flags.host, DATABASE_URL: flags.databaseUrl }
   const overriding = Object.entries(given).filter(([, value]) => value !== undefined)
-  endWithNpx(process.env)
   // The other commands have no use for all that it loads.
   const { runServer } = await import('./http/process/serve.js')
   process.exit(await runServer(readConfig({ ...process.env, ...Object.fromEntries(overriding) })))
@@ -120,7 +121,20 @@ function sentenceOf(error: unknown): string {
   return foreseen ? withCause(error) : (error.stack ?? error.message)
 }
 
+/** With npx nothing more is needed for SQLite. */
+async function provideSqlite(flags: DatabaseFlags & { server?: string }): Promise<void> {
+  const { databaseUrl = process.env.DATABASE_URL, server } = flags
+  const isSqlite = databaseUrl === undefined || databaseUrl === '' || databaseUrl.startsWith('sqlite:')
+  if (!isSqlite || server !== undefined || !isByNpx(process.env) || isSqliteInstalled()) return
+  const say = (line: string) => process.stderr.write(`recentn: ${line}\n`)
+  loadSqliteFrom(await cachedDriver(sqliteRange(), process.env, say))
+}
+
 program()
+  .hook('preAction', async (_root, command) => {
+    if (command.name() === 'serve') endWithNpx(process.env)
+    await provideSqlite(command.opts())
+  })
   // A reader that has seen enough, as `head` has, is no fault; a server goes on without one.
   .hook('preAction', (_root, command) => {
     if (command.name() === 'serve') return

@@ -30,7 +30,7 @@ export {
 export { ERRORS, type ErrorCode, type ErrorFacts, type ErrorKind, type Fault, RecentnError } from './errors'
 export type { Access } from './http/access'
 export { createMetrics, type MetricRegistry, type Metrics, type MetricsOptions } from './http/metrics/metrics'
-export { createRouter, type RouterOptions } from './http/router'
+export { createRouter, type MountedRouter, type RouterOptions } from './http/router'
 export { JsonText } from './json'
 export { FeedRepository } from './repositories/feeds/repository'
 export type * from './repositories/feeds/types'

@@ -18,35 +18,37 @@ export interface StoreOptions {
    */
   tablePrefix?: string | undefined
   /** Capacity of groups that no policy and no own setting covers: 1 to 10,000, else 10. */
-  defaultCapacity?: number
+  defaultCapacity?: number | undefined
   /** How appends of many callers share commits. */
-  batching?: BatchingOptions
+  batching?: BatchingOptions | undefined
   /** Run the sweeper that deletes expired items in the background; true when left out. */
-  sweep?: boolean
+  sweep?: boolean | undefined
   /** Publish the entries of feeds in the background; true when left out. */
-  publish?: boolean
+  publish?: boolean | undefined
   /** Have the feed `recent-groups`, of the groups of recent items as they change; else there is none. */
-  recentGroupsFeed?: boolean
-  feeds?: {
-    /** How long the tombstones of deleted entries are kept for consumers to see: at least 1, else 604,800 (7 days). */
-    tombstoneSeconds?: number
-  }
+  recentGroupsFeed?: boolean | undefined
+  feeds?:
+    | {
+        /** How long the tombstones of deleted entries are kept for consumers to see: at least 1, else 604,800 (7 days). */
+        tombstoneSeconds?: number | undefined
+      }
+    | undefined
   /** Milliseconds added to the database's clock: for tests that must not sleep. */
-  clockOffsetMs?: () => number
+  clockOffsetMs?: (() => number) | undefined
   /**
    * Told of what goes wrong in the background (`'publish'`, `'sweep groups'`, `'sweep queues'`, `'sweep feeds'`, `'look at
    * groups'`), of each once until it goes well again; a process warning when left out.
    */
-  onBackgroundError?: (error: unknown, doing: string) => void
+  onBackgroundError?: ((error: unknown, doing: string) => void) | undefined
 }
 
 export interface OpenOptions extends StoreOptions {
   /** `sqlite:./data/recentn.db`, `sqlite::memory:`, `mysql://user:password@host:port/database` or `mariadb://…`. */
   url: string
   /** False: don't create or upgrade the tables, refuse when they don't fit. */
-  migrate?: boolean
+  migrate?: boolean | undefined
   /** Connections of the pool (MySQL and MariaDB), else 10. */
-  poolSize?: number
+  poolSize?: number | undefined
 }
 
 /** What happens inside a transaction: every operation commits or rolls back with the others. */
@@ -61,7 +63,7 @@ export interface Transaction {
 
 export interface TransactionOptions {
   /** How often the whole function may run again after a deadlock or a lost connection; 10 when left out. */
-  retries?: number
+  retries?: number | undefined
 }
 
 /** The groups of a store, and what happens to them. */
@@ -116,7 +118,7 @@ export interface StoreKeys extends Keys {
    * within so long, what this process knew of the key last is the answer, however long ago; `database_unavailable` where
    * it knew nothing. For what works without a database, and may be late to hear of a revocation.
    */
-  verify(key: string, options?: { patienceMs?: number }): Promise<ApiKey | null>
+  verify(key: string, options?: { patienceMs?: number | undefined }): Promise<ApiKey | null>
   /** Whether there is a key, or ever was one, as far as it is known without waiting for the database; null else. */
   known(): boolean | null
 }

@@ -7,7 +7,7 @@ import { SHAPES, type Shape } from './wire/shapes'
 
 type Fields = Record<string, unknown>
 
-/** Changes an answer, which JSON.parse has made, in place. */
+/** Changes an answer, which JSON.parse has made, in place. `JSON.stringify` makes of it what the server answered. */
 export function decoded(value: unknown, shape: Shape): unknown {
   if (value === null || value === undefined) return value
   if (Array.isArray(value)) return value.map((each) => decoded(each, shape))
@@ -17,7 +17,23 @@ export function decoded(value: unknown, shape: Shape): unknown {
   for (const [name, of] of Object.entries(fieldsOf(shape))) {
     if (Object.hasOwn(fields, name)) fields[name] = decoded(fields[name], of)
   }
-  return fields
+  return Object.setPrototypeOf(fields, prototypeOf(shape))
+}
+
+/** By shape. Answers look and compare as plain objects: what they inherit is not enumerable, and not a constructor. */
+const prototypes = new Map<Shape, object>()
+
+function prototypeOf(shape: Exclude<Shape, 'bigint' | 'time'>): object {
+  const known = prototypes.get(shape)
+  if (known !== undefined) return known
+  const toJSON = function (this: Fields): unknown {
+    // What the client adds from the status and the headers is not of the body.
+    const { appended, created, sent, tag, ...body } = this
+    return encoded(body, shape)
+  }
+  const made = Object.defineProperty(Object.create(Object.prototype), 'toJSON', { value: toJSON })
+  prototypes.set(shape, made)
+  return made
 }
 
 /** A copy of a body, as far as something in it changes. Throws `invalid_input` for what is no id or time. */

@@ -46,7 +46,7 @@ export class GroupsClient {
       { path: { group }, body: item },
       { repeat, ...options },
     )
-    return { ...value, appended: status === 201 }
+    return Object.assign(value, { appended: status === 201 })
   }
 
   /**
@@ -62,7 +62,7 @@ export class GroupsClient {
   async recent(group: string, options: RecentOptions = {}): Promise<Recent & { tag: string }> {
     const [query, call] = parted(options)
     const { value, tag } = await this.#transport.call('recentItems', { path: { group }, query }, call)
-    return { ...value, tag }
+    return Object.assign(value, { tag })
   }
 
   /** The same for who has a page of this group, read with the same options: null while it is still the answer, by its `tag`. */
@@ -74,7 +74,7 @@ export class GroupsClient {
     const [query, call] = parted(options)
     const headers = { 'If-None-Match': `"${tag}"` }
     const answer = await this.#transport.call('recentItems', { path: { group }, query, headers }, call)
-    return answer.status === 304 ? null : { ...answer.value, tag: answer.tag }
+    return answer.status === 304 ? null : Object.assign(answer.value, { tag: answer.tag })
   }
 
   /** All items of a group, newest first, page by page of `limit`. */
@@ -123,7 +123,7 @@ export class GroupsClient {
       { path: { group }, body: { ...settings, ...more } },
       call,
     )
-    return { ...value, created: status === 201 }
+    return Object.assign(value, { created: status === 201 })
   }
 
   /** Forgets the group and its items; false when there was none. */
@@ -194,7 +194,7 @@ export class GroupsClient {
       { path: { prefix }, body: { ...policy, ...more } },
       call,
     )
-    return { ...value, created: status === 201 }
+    return Object.assign(value, { created: status === 201 })
   }
 
   /** False when there was none. */

@@ -8,15 +8,15 @@ export interface ClientOptions {
    */
   baseUrl: string
   /** An API key (`rk_…`), or what gives it, asked for each request. */
-  key?: string | (() => string | Promise<string>)
+  key?: string | (() => string | Promise<string>) | undefined
   /** In place of the global one. */
-  fetch?: typeof fetch
+  fetch?: typeof fetch | undefined
   /** How often a call is made again where that is safe; 3 when left out. */
-  retries?: number
+  retries?: number | undefined
   /** How long an attempt may take, beside the time that it is asked to wait; 30,000 when left out. */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
   /** Sent with each request. */
-  headers?: Readonly<Record<string, string>>
+  headers?: Readonly<Record<string, string>> | undefined
 }
 
 /** What is wrong with each option that is there; an unknown one is a mistake. */

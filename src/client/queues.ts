@@ -42,7 +42,7 @@ export class QueuesClient {
   /** Creates the queue, or replaces all of its attributes: what is left out takes its default. */
   async put(queue: string, settings: QueueSettings = {}, options?: CallOptions): Promise<Queue & { created: boolean }> {
     const { status, value } = await this.#transport.call('putQueue', { path: { queue }, body: settings }, options)
-    return { ...value, created: status === 201 }
+    return Object.assign(value, { created: status === 201 })
   }
 
   /** Drops the queue and its messages; false when there was none. Throws `queue_in_use` while another one names it. */
@@ -74,7 +74,7 @@ export class QueuesClient {
     const repeat = options.dedupId ? 'safe' : 'once'
     const input = { path: { queue }, body: { body, ...more } }
     const { status, value } = await this.#transport.call('sendMessages', input, { repeat, ...call })
-    return { ...(value as Sent), sent: status === 201 }
+    return Object.assign(value as Sent, { sent: status === 201 })
   }
 
   /**

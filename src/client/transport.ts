@@ -11,19 +11,19 @@ import { SHAPES, type Shape, type ShapeName } from './wire/shapes'
 
 export interface CallOptions {
   /** Ends the call, which then throws the signal's reason. A write may be done or not. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /** In place of the client's. */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
 }
 
 export type OperationId = keyof Operations
 
 /** What is sent; what an operation does not take may be left out. */
 export interface Input {
-  path?: Readonly<Record<string, unknown>>
-  query?: object
+  path?: Readonly<Record<string, unknown>> | undefined
+  query?: object | undefined
   body?: unknown
-  headers?: Readonly<Record<string, string>>
+  headers?: Readonly<Record<string, string>> | undefined
 }
 
 /** An `Input` of an operation. */
@@ -41,9 +41,9 @@ export interface Answer<T> {
 
 export interface Conduct extends CallOptions {
   /** Whether it may be made again; by the method when left out, where a POST is `once`. */
-  repeat?: Repeat
+  repeat?: Repeat | undefined
   /** Added to the time that it may take. */
-  waitSeconds?: number | null
+  waitSeconds?: number | null | undefined
 }
 
 interface Prepared {

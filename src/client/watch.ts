@@ -13,13 +13,13 @@ import type { GroupReset, Item } from './wire/answers'
 
 export interface WatchOptions {
   /** Begin after this item: what came since, too; −1 for all there is. From now on when left out. */
-  after?: bigint
+  after?: bigint | undefined
   /** Ends the watching. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /** A connection on which nothing comes for so long is dead; 45,000 when left out. The server sends every 15 seconds. */
-  idleMs?: number
+  idleMs?: number | undefined
   /** Told why a connection ended, or could not be had, before the next one is tried. */
-  onDisconnect?: (error: RecentnError) => void
+  onDisconnect?: ((error: RecentnError) => void) | undefined
 }
 
 /**

@@ -124,9 +124,9 @@ export interface WriteOptions {
    * Asked in a transaction of its own when the connection was lost while committing: whether the commit arrived. Must
    * wait, by a lock, until the lost transaction has ended. Without it such a write is `outcome_unknown`.
    */
-  arrived?: (tx: Tx) => Promise<boolean>
+  arrived?: ((tx: Tx) => Promise<boolean>) | undefined
   /** No retry begins later than this after the first try; else 30,000. */
-  retryMs?: number
+  retryMs?: number | undefined
 }
 
 /** Where a repository's statements go: a database with its own transactions, or one transaction of somebody. */
@@ -139,7 +139,7 @@ export interface Session {
    * transaction where there is only one connection, and in the caller's inside of one. `work` runs again after a
    * deadlock or a lost connection, as a whole: it must know what its first statement did.
    */
-  separately<T>(work: (statements: Statements) => Promise<T>, options?: { retryMs?: number }): Promise<T>
+  separately<T>(work: (statements: Statements) => Promise<T>, options?: { retryMs?: number | undefined }): Promise<T>
   /** An operation of several reads and writes, which closing the store waits for as one. */
   whole<T>(work: (session: Session) => Promise<T>): Promise<T>
 }

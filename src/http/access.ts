@@ -4,7 +4,11 @@ import { RecentnError } from '../errors'
 import { covers, type Scope } from '../key-rules'
 import type { Store, StoreKeys } from '../store-types'
 
-export type Access = 'anonymous' | 'keys' | ((request: Request, scope: Scope) => boolean | Promise<boolean>)
+/** `Incoming` is the request of the Express that the app has: of version 5, unless the function says another one. */
+export type Access<Incoming = Request> =
+  | 'anonymous'
+  | 'keys'
+  | ((request: Incoming, scope: Scope) => boolean | Promise<boolean>)
 
 /** What a request may do, as far as its scope does not say it. */
 export interface Grant {

@@ -15,11 +15,11 @@ import { WaitingRequests } from './waiting'
 
 export interface DispatchOptions {
   /** The longest body that is taken, in bytes; 1 MiB when left out. */
-  bodyLimitBytes?: number
+  bodyLimitBytes?: number | undefined
   /** Abort it when the server begins to stop: who waits for messages or changes is answered at once, and nobody waits any more. */
-  stopping?: AbortSignal
+  stopping?: AbortSignal | undefined
   /** @internal For tests that must not wait. */
-  streams?: Partial<StreamLimits>
+  streams?: Partial<StreamLimits> | undefined
 }
 
 export function handlerOf(route: Route, store: Store, guard: Guard, options: DispatchOptions): RequestHandler {

@@ -1,4 +1,5 @@
 /** The routes as an Express router, for the process and for the app of a user. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Router } from 'express'
 import { type Fault, invalidInput, RecentnError } from '../errors'
 import type { Store } from '../store-types'
@@ -28,15 +29,16 @@ import { packageVersion } from './version'
 
 export type { Access } from './access'
 
-export interface RouterOptions extends DispatchOptions {
-  access: Access
+/** `Incoming` is the request of the Express that the app has: of version 5, unless a function says another one. */
+export interface RouterOptions<Incoming = Request> extends DispatchOptions {
+  access: Access<Incoming>
   /**
    * Told of what went wrong inside (answers of 500 and 503); the client is not. Written to standard error when left
    * out.
    */
-  onError?: (error: unknown, context: { request: Request; requestId: string }) => void
+  onError?: ((error: unknown, context: { request: Incoming; requestId: string }) => void) | undefined
   /** Count the requests to this router too (`createMetrics`). */
-  metrics?: Metrics
+  metrics?: Metrics | undefined
 }
 
 /** Every route that works on a store. */
@@ -67,11 +69,27 @@ export const storeRoutes: readonly Route[] = [
  * a `RecentnError` (`unauthorized`, say), and is asked for `/openapi.json` too (`'read'`), which needs no key. Throws
  * `invalid_input` for options that are not valid.
  */
-export function createRouter(store: Store, options: RouterOptions): Router {
-  checkOptions(options)
-  const guard = guardOf(options.access, store)
-  return routerOf(store, { ...options, guard, isDocumentGuarded: typeof options.access === 'function' }, storeRoutes)
+export function createRouter<Incoming extends IncomingMessage = Request>(
+  store: Store,
+  options: RouterOptions<Incoming>,
+): MountedRouter {
+  // Whatever Express it is, the functions get its own requests.
+  const own = options as unknown as RouterOptions
+  checkOptions(own)
+  const guard = guardOf(own.access, store)
+  return routerOf(
+    store,
+    { ...own, guard, isDocumentGuarded: typeof own.access === 'function' },
+    storeRoutes,
+  ) as unknown as MountedRouter
 }
+
+/** What `app.use` takes, of Express 4 and 5. */
+export type MountedRouter = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: (error?: unknown) => void,
+) => void
 
 type GuardedOptions = Omit<RouterOptions, 'access'> & { guard: Guard; isDocumentGuarded?: boolean }
 

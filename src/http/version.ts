@@ -1,8 +1,14 @@
-/** The version of this package, and its folder: that of the package.json above this file (deeper in a build). */
+/** The version of this package, its SQLite driver's, and its folder: that of the package.json above this file (deeper in a build). */
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
-let known: { root: string; version: string } | undefined
+interface Found {
+  root: string
+  version: string
+  sqlite: string
+}
+
+let known: Found | undefined
 
 export function packageVersion(): string {
   known ??= find(__dirname)
@@ -14,8 +20,15 @@ export function packageRoot(): string {
   return known.root
 }
 
-function find(folder: string): { root: string; version: string } {
+/** The versions of better-sqlite3 that fit. */
+export function sqliteRange(): string {
+  known ??= find(__dirname)
+  return known.sqlite
+}
+
+function find(folder: string): Found {
   const file = path.join(folder, 'package.json')
-  if (existsSync(file)) return { root: folder, version: JSON.parse(readFileSync(file, 'utf8')).version }
-  return find(path.dirname(folder))
+  if (!existsSync(file)) return find(path.dirname(folder))
+  const { version, peerDependencies } = JSON.parse(readFileSync(file, 'utf8'))
+  return { root: folder, version, sqlite: peerDependencies['better-sqlite3'] }
 }

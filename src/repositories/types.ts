@@ -1,7 +1,7 @@
 /** What the lists of all repositories have in common. */
 export interface Page {
   /** At most so many, 1 to 1,000; 100 when left out. */
-  limit?: number
+  limit?: number | undefined
   /** The `nextAfter` of the page before. */
-  after?: string
+  after?: string | undefined
 }

@@ -22,7 +22,7 @@ describe('src/client/wire, which node scripts/client-wire.cjs makes after a buil
       'a parameter',
       { in: 'query', name: 'more', schema: { type: 'string' } },
       'group-operations.ts',
-      '      more?: string\n',
+      '      more?: string | undefined\n',
     ],
     [
       'an id',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Project } from './nodes.mjs'
-import { checkServe } from './serve.mjs'
+import { checkNpxServe, checkServe } from './serve.mjs'
 import { withDatabase } from './servers.mjs'
 import { RunFailed, say, step } from './steps.mjs'
 
@@ -18,11 +18,11 @@ function project(run, node, name) {
   return made
 }
 
-/** `npm install recentn`, and nothing else; then an app with an Express and a TypeORM of its own. */
+/** `npm install recentn better-sqlite3`, and nothing else; then an app with an Express and a TypeORM of its own. */
 export async function checkPlain(run, node) {
   const app = project(run, node, 'plain')
-  const title = `Node ${node.version.slice(1)}, npm install recentn`
-  const installed = await step(title, () => app.npm('install', run.tarball))
+  const title = `Node ${node.version.slice(1)}, npm install recentn better-sqlite3`
+  const installed = await step(title, () => app.npm('install', run.tarball, 'better-sqlite3'))
   if (!installed) return
   await step(`${title}: import and require`, async () => {
     const urls = ['sqlite::memory:', 'sqlite:first.db']
@@ -41,19 +41,20 @@ function copies(listed) {
   return listed.split('\n').filter((line) => /node_modules[\\/]typeorm$/.test(line)).length
 }
 
-/** `npm install --omit=optional recentn`: SQLite is refused with what to do, and the servers are used without it. */
+/** `npm install recentn`: SQLite is refused with what to do, and the servers are used without it. */
 export async function checkWithoutSqlite(run, node) {
   const app = project(run, node, 'server')
-  const title = `Node ${node.version.slice(1)}, --omit=optional`
+  const title = `Node ${node.version.slice(1)}, npm install recentn`
   const packages = [run.tarball, 'typeorm@1', 'express@5']
   const installed = await step(title, async () => {
-    await app.npm('install', '--omit=optional', ...packages)
+    await app.npm('install', ...packages)
     assert.ok(!readdirSync(join(app.folder, 'node_modules')).includes('better-sqlite3'))
   })
   if (!installed) return
   await step(`${title}: SQLite is refused with what to do`, async () => {
     await app.run('node', ['refused.mjs', NOT_INSTALLED])
-    const said = await app.run('npx', ['recentn', 'serve', '--port', '0'], { code: 1 })
+    const program = join(app.folder, 'node_modules', '.bin', 'recentn')
+    const said = await app.run(program, ['serve', '--port', '0'], { code: 1 })
     assert.ok(said.includes(NOT_INSTALLED), said)
     assert.doesNotMatch(said, /^\s+at /m, 'a stack')
   })
@@ -69,11 +70,27 @@ export async function checkWithoutSqlite(run, node) {
   return app
 }
 
+/** `npx recentn serve` where nothing is installed: npx has recentn, and the driver goes into a cache, once. */
+export async function checkNpx(run, node) {
+  const empty = project(run, node, 'npx')
+  const env = { XDG_CACHE_HOME: join(run.folder, 'cache'), npm_config_prefer_offline: 'true' }
+  const args = ['--yes', '--package', run.tarball, 'recentn']
+  const title = `Node ${node.version.slice(1)}, npx recentn serve in an empty folder`
+  const first = await step(`${title}: installs SQLite's driver, and serves`, async () => {
+    const said = await checkNpxServe(empty, args, env)
+    assert.match(said, /installing better-sqlite3@\^12/)
+  })
+  if (!first) return
+  await step(`${title}: finds it the second time`, async () => {
+    assert.doesNotMatch(await checkNpxServe(empty, args, env), /installing/)
+  })
+}
+
 /** Installed, but npm was not let compile it. */
 export async function checkUncompiled(run, node) {
   const app = project(run, node, 'uncompiled')
   await step('an SQLite driver without its compiled part is refused with what to do', async () => {
-    await app.npm('install', '--ignore-scripts', run.tarball)
+    await app.npm('install', '--ignore-scripts', run.tarball, 'better-sqlite3')
     await app.run('node', ['refused.mjs', NOT_COMPILED])
     const said = await app.run('npx', ['recentn', 'migrate'], { code: 1 })
     assert.ok(said.includes(NOT_COMPILED), said)
@@ -117,7 +134,7 @@ export async function checkTypes(run, app) {
   for (const file of files) writeFileSync(file, source)
   const common = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--target', 'es2022', '--types', 'node', ...files]
   await step('types with TypeScript 5: node16, nodenext, bundler, each with and without esModuleInterop', async () => {
-    await app.npm('install', '--omit=optional', 'typescript@5')
+    await app.npm('install', 'typescript@5')
     const inTurn = async (resolution) => {
       for (const interop of ['true', 'false']) {
         await app.run('npx', ['tsc', ...common, ...resolution, '--esModuleInterop', interop], { seconds: 120 })
@@ -130,6 +147,37 @@ export async function checkTypes(run, app) {
     const tsc = join(run.root, 'node_modules', 'typescript', 'bin', 'tsc')
     for (const resolution of Object.values(RESOLUTIONS)) await app.run('node', [tsc, ...common, ...resolution])
   })
+}
+
+const STRICT = [
+  ...[
+    '--noEmit',
+    '--strict',
+    '--target',
+    'es2022',
+    '--module',
+    'nodenext',
+    '--types',
+    'node',
+    '--skipLibCheck',
+    'false',
+  ],
+  ...['--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--noPropertyAccessFromIndexSignature'],
+  ...['--noImplicitOverride', '--noImplicitReturns', '--noFallthroughCasesInSwitch', '--verbatimModuleSyntax'],
+  ...['--isolatedModules', '--allowUnreachableCode', 'false'],
+]
+
+/** A TypeScript user with every flag that is strict, whose Express has types of version 4 or 5. */
+export async function checkStrictTypes(run, node) {
+  for (const major of [4, 5]) {
+    const app = project(run, node, `strict${major}`)
+    await step(`types with every strict flag, beside Express ${major}`, async () => {
+      const packages = [`express@${major}`, `@types/express@${major}`, '@types/node@20', 'typescript@5']
+      await app.npm('install', '--ignore-scripts', run.tarball, ...packages)
+      copyFileSync(join(run.root, 'test', 'package', 'types', 'strict.ts'), join(app.folder, 'strict.mts'))
+      await app.run('npx', ['tsc', ...STRICT, 'strict.mts'], { seconds: 120 })
+    })
+  }
 }
 
 /** `recentn/client` in a browser's bundle: nothing of Node, and nothing of the server. */

@@ -26,10 +26,28 @@ export async function checkServe(project, env = {}) {
   })
 }
 
-async function serving(project, program, args, env, work) {
+/** The same of `npx ARGS serve` alone; resolves to all that it has said. */
+export async function checkNpxServe(project, args, env) {
+  let said = ''
+  await serving(
+    project,
+    'npx',
+    [...args, ...SERVE],
+    env,
+    async ({ process: npx, exit, output }) => {
+      npx.kill('SIGTERM')
+      await exit
+      said = output()
+    },
+    400_000,
+  )
+  return said
+}
+
+async function serving(project, program, args, env, work, ms = 60_000) {
   const server = start(program, args, { cwd: project.folder, env: { ...project.env, ...env } })
   const exit = once(server.process, 'close')
-  const timer = setTimeout(() => server.end('SIGKILL'), 60_000)
+  const timer = setTimeout(() => server.end('SIGKILL'), ms)
   try {
     const url = await ready(server, exit)
     await use(url)

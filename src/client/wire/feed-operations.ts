@@ -11,11 +11,11 @@ export interface FeedOperations {
     path: Nothing
     query: {
       /** Only feeds whose name begins with this. */
-      prefix?: string
+      prefix?: string | undefined
       /** At most so many. 1 to 1000; `100` when left out. */
-      limit?: number
+      limit?: number | undefined
       /** The `nextAfter` of the page before. */
-      after?: string
+      after?: string | undefined
     }
     body: undefined
     answer: FeedPage
@@ -104,13 +104,13 @@ export interface FeedOperations {
     }
     query: {
       /** A `cursor`: only what was published after it; from the beginning when left out. */
-      after?: bigint
+      after?: bigint | undefined
       /** Start at the stored cursor of this consumer, in place of `after`. */
-      consumer?: string
+      consumer?: string | undefined
       /** At most so many. 1 to 1000; `100` when left out. */
-      limit?: number
+      limit?: number | undefined
       /** How long to wait for a change when there is none. 0 to 20; `0` when left out. */
-      waitSeconds?: number
+      waitSeconds?: number | undefined
     }
     body: undefined
     answer: Changes

@@ -35,7 +35,7 @@ export interface RecentMany {
     mode: 'history' | 'distinct'
     total: bigint
     items: Item[]
-    nextBefore?: bigint
+    nextBefore?: bigint | undefined
   }[]
 }
 
@@ -52,7 +52,11 @@ export interface Group {
   /** 1 to 315360000000. */
   ttlSeconds: number | null
   /** The settings that are its own, and only those: as PUT takes them. */
-  own: { capacity?: number; mode?: 'history' | 'distinct'; ttlSeconds?: number | null }
+  own: {
+    capacity?: number | undefined
+    mode?: 'history' | 'distinct' | undefined
+    ttlSeconds?: number | null | undefined
+  }
   /** The prefix of the policy that the settings that are not its own are of; null: none, they are the defaults. */
   policy: string | null
   total: bigint

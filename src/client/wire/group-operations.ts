@@ -35,13 +35,13 @@ export interface GroupOperations {
     }
     query: {
       /** At most so many. 1 to 10000; `10` when left out. */
-      limit?: number
+      limit?: number | undefined
       /** Only items with a smaller id: the `nextBefore` of the page before. */
-      before?: bigint
+      before?: bigint | undefined
       /** Members whose items are left out. */
-      exclude?: readonly string[]
+      exclude?: readonly string[] | undefined
       /** `none`: null in place of each payload. `value` when left out. */
-      payloads?: 'value' | 'none'
+      payloads?: 'value' | 'none' | undefined
     }
     body: undefined
     answer: Recent
@@ -82,11 +82,11 @@ export interface GroupOperations {
       /** The groups. */
       group: readonly string[]
       /** At most so many. 1 to 10000; `10` when left out. */
-      limit?: number
+      limit?: number | undefined
       /** Members whose items are left out. */
-      exclude?: readonly string[]
+      exclude?: readonly string[] | undefined
       /** `none`: null in place of each payload. `value` when left out. */
-      payloads?: 'value' | 'none'
+      payloads?: 'value' | 'none' | undefined
     }
     body: undefined
     answer: RecentMany
@@ -96,11 +96,11 @@ export interface GroupOperations {
     path: Nothing
     query: {
       /** Only groups whose name begins with this. */
-      prefix?: string
+      prefix?: string | undefined
       /** At most so many. 1 to 1000; `100` when left out. */
-      limit?: number
+      limit?: number | undefined
       /** The `nextAfter` of the page before. */
-      after?: string
+      after?: string | undefined
     }
     body: undefined
     answer: GroupPage
@@ -143,7 +143,7 @@ export interface GroupOperations {
     }
     query: {
       /** Begin after this item, where there is no `Last-Event-ID`. */
-      after?: bigint
+      after?: bigint | undefined
     }
     body: undefined
     answer: string
@@ -156,13 +156,13 @@ export interface GroupOperations {
     }
     query: {
       /** Only in groups whose name begins with this. */
-      prefix?: string
+      prefix?: string | undefined
       /** `none`: null in place of each payload. `value` when left out. */
-      payloads?: 'value' | 'none'
+      payloads?: 'value' | 'none' | undefined
       /** At most so many. 1 to 1000; `100` when left out. */
-      limit?: number
+      limit?: number | undefined
       /** The `nextAfter` of the page before: opaque. */
-      after?: string
+      after?: string | undefined
     }
     body: undefined
     answer: MemberItems
@@ -175,7 +175,7 @@ export interface GroupOperations {
     }
     query: {
       /** Only in groups whose name begins with this. */
-      prefix?: string
+      prefix?: string | undefined
     }
     body: undefined
     answer: Deleted
@@ -185,11 +185,11 @@ export interface GroupOperations {
     path: Nothing
     query: {
       /** Only policies whose own prefix begins with this. */
-      prefix?: string
+      prefix?: string | undefined
       /** At most so many. 1 to 1000; `100` when left out. */
-      limit?: number
+      limit?: number | undefined
       /** The `nextAfter` of the page before. */
-      after?: string
+      after?: string | undefined
     }
     body: undefined
     answer: PolicyPage

@@ -24,11 +24,11 @@ export interface QueueOperations {
     path: Nothing
     query: {
       /** Only queues whose name begins with this. */
-      prefix?: string
+      prefix?: string | undefined
       /** At most so many. 1 to 1000; `100` when left out. */
-      limit?: number
+      limit?: number | undefined
       /** The `nextAfter` of the page before. */
-      after?: string
+      after?: string | undefined
     }
     body: undefined
     answer: QueuePage
@@ -101,16 +101,16 @@ export interface QueueOperations {
     }
     query: {
       /** Only messages in this state. `ready` when left out. */
-      state?: 'ready' | 'in-flight' | 'delayed' | 'dead' | 'archived'
+      state?: 'ready' | 'in-flight' | 'delayed' | 'dead' | 'archived' | undefined
       /**
        * `preview`: in place of each body the first 200 characters of its JSON, as a string; `…` follows where more is
        * there. `value` when left out.
        */
-      bodies?: 'value' | 'preview'
+      bodies?: 'value' | 'preview' | undefined
       /** At most so many. 1 to 1000; `100` when left out. */
-      limit?: number
+      limit?: number | undefined
       /** The `nextAfter` of the page before: opaque. */
-      after?: string
+      after?: string | undefined
     }
     body: undefined
     answer: MessagePage

@@ -2,20 +2,20 @@
 /** The bodies of requests. */
 
 export interface NewItem {
-  member?: string | null
+  member?: string | null | undefined
   /** Any JSON value of at most 64 KiB and 64 levels; stored and given back unchanged. */
   payload?: unknown
-  occurredAt?: Date | null
-  eventId?: string | null
+  occurredAt?: Date | null | undefined
+  eventId?: string | null | undefined
 }
 
 export interface NewGroupItem {
   group: string
-  member?: string | null
+  member?: string | null | undefined
   /** Any JSON value of at most 64 KiB and 64 levels; stored and given back unchanged. */
   payload?: unknown
-  occurredAt?: Date | null
-  eventId?: string | null
+  occurredAt?: Date | null | undefined
+  eventId?: string | null | undefined
 }
 
 export interface Batch {
@@ -24,23 +24,23 @@ export interface Batch {
 
 export interface OwnSettings {
   /** 1 to 10000. */
-  capacity?: number | null
-  mode?: 'history' | 'distinct' | null
+  capacity?: number | null | undefined
+  mode?: 'history' | 'distinct' | null | undefined
   /** 1 to 315360000000. */
-  ttlSeconds?: number | null
+  ttlSeconds?: number | null | undefined
 }
 
 export interface NewSettings {
   /** 1 to 10000. */
-  capacity?: number | null
-  mode?: 'history' | 'distinct' | null
+  capacity?: number | null | undefined
+  mode?: 'history' | 'distinct' | null | undefined
   /** 1 to 315360000000. */
-  ttlSeconds?: number | null
+  ttlSeconds?: number | null | undefined
   /**
    * The group's own settings as the caller knows them; null: there is no such group. Where they are others by now,
    * nothing is changed, and the answer is 409 `settings_changed`. Without it they are replaced whatever they are.
    */
-  replaces?: OwnSettings | null
+  replaces?: OwnSettings | null | undefined
 }
 
 export interface PolicySettings {
@@ -48,7 +48,7 @@ export interface PolicySettings {
   capacity: number
   mode: 'history' | 'distinct'
   /** 1 to 315360000000. */
-  ttlSeconds?: number | null
+  ttlSeconds?: number | null | undefined
 }
 
 export interface NewPolicy {
@@ -56,59 +56,59 @@ export interface NewPolicy {
   capacity: number
   mode: 'history' | 'distinct'
   /** 1 to 315360000000. */
-  ttlSeconds?: number | null
+  ttlSeconds?: number | null | undefined
   /**
    * The policy as the caller knows it; null: there is none. Where it is another one by now, nothing is changed,
    * and the answer is 409 `settings_changed`. Without it the policy is replaced whatever it is.
    */
-  replaces?: PolicySettings | null
+  replaces?: PolicySettings | null | undefined
 }
 
 export interface QueueSettings {
   /** How long a receiver has a message for itself; 30 when left out. 0 to 43200. */
-  visibilityTimeoutSeconds?: number | null
+  visibilityTimeoutSeconds?: number | null | undefined
   /**
    * A message whose claim ends without a delete after so many receives is dead; 0, and left out: no limit. 0 to
    * 1000000.
    */
-  maxReceives?: number | null
+  maxReceives?: number | null | undefined
   /** Where dead messages go: a queue that exists. Null, and left out: they stay, with the state `dead`. */
-  deadLetterQueue?: string | null
+  deadLetterQueue?: string | null | undefined
   /** What happens to a message that its receiver deletes; `remove` when left out. */
-  onDelete?: 'remove' | 'archive' | null
+  onDelete?: 'remove' | 'archive' | null | undefined
   /** How long archived messages are kept; null, and left out: for ever. 1 to 315360000000. */
-  retentionSeconds?: number | null
+  retentionSeconds?: number | null | undefined
   /** Sends are taken, receives get nothing; false when left out. */
-  paused?: boolean | null
+  paused?: boolean | null | undefined
 }
 
 export interface Redrive {
   /** At most so many; all when left out. */
-  max?: number | null
+  max?: number | null | undefined
   /** True: nothing is changed, and the answer is how many messages it would have been, counted now. */
-  dryRun?: boolean | null
+  dryRun?: boolean | null | undefined
 }
 
 export interface Purge {
   /** True: nothing is changed, and the answer is how many messages it would have been, counted now. */
-  dryRun?: boolean | null
+  dryRun?: boolean | null | undefined
 }
 
 export interface NewMessage {
   /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
   body: unknown
   /** Not handed out before. 0 to 315360000; `0` when left out. */
-  delaySeconds?: number | null
+  delaySeconds?: number | null | undefined
   /** In place of the queue's, where a receive asks for none. 0 to 43200. */
-  visibilityTimeoutSeconds?: number | null
+  visibilityTimeoutSeconds?: number | null | undefined
   /** In place of the queue's; 0: no limit. 0 to 1000000. */
-  maxReceives?: number | null
+  maxReceives?: number | null | undefined
   /** While a message was sent to this queue with it in the last 5 minutes, that one stands for this one. */
-  dedupId?: string | null
+  dedupId?: string | null | undefined
   /** Higher first. -1000 to 1000; `0` when left out. */
-  priority?: number | null
+  priority?: number | null | undefined
   /** Messages of one group take turns with those of other groups. Those without one share one. */
-  messageGroup?: string | null
+  messageGroup?: string | null | undefined
 }
 
 export interface Messages {
@@ -119,18 +119,18 @@ export type Sending = NewMessage | Messages
 
 export interface Receive {
   /** At most so many messages. 1 to 1000; `1` when left out. */
-  max?: number | null
+  max?: number | null | undefined
   /** In place of the messages' own and the queue's. 0 to 43200. */
-  visibilityTimeoutSeconds?: number | null
+  visibilityTimeoutSeconds?: number | null | undefined
   /** How long to wait for a message when there is none. 0 to 20; `0` when left out. */
-  waitSeconds?: number | null
+  waitSeconds?: number | null | undefined
   /**
    * `ready`: by priority and fairness. `cycle`: round and round by id, from where the cursor is. `ready` when left
    * out.
    */
-  order?: 'ready' | 'cycle' | null
+  order?: 'ready' | 'cycle' | null | undefined
   /** `cycle`: which cursor goes on; `default` when left out. */
-  cursor?: string | null
+  cursor?: string | null | undefined
 }
 
 export interface Receipts {
@@ -140,11 +140,11 @@ export interface Receipts {
 export interface Release {
   receiptHandles: readonly string[]
   /** Handed out again after so long. 0 to 315360000; `0` when left out. */
-  delaySeconds?: number | null
+  delaySeconds?: number | null | undefined
   /** Kept as `lastError`, cut to 1,000 characters. */
-  error?: string | null
+  error?: string | null | undefined
   /** Never again: to the dead letters, whatever the receive count. `false` when left out. */
-  dead?: boolean | null
+  dead?: boolean | null | undefined
 }
 
 export interface Extend {
@@ -170,13 +170,13 @@ export interface NewEntries {
 
 /** Exactly one of the two. */
 export interface Republish {
-  keys?: readonly string[] | null
+  keys?: readonly string[] | null | undefined
   /** What the keys begin with; "" is all of them. */
-  prefix?: string | null
+  prefix?: string | null | undefined
 }
 
 export interface NewCursor {
   cursor: bigint
   /** Backwards too. `false` when left out. */
-  force?: boolean | null
+  force?: boolean | null | undefined
 }

@@ -60,5 +60,5 @@ export interface Problem {
     | 'draining'
     | 'internal'
   /** Every fault of a refused input. */
-  errors?: { pointer?: string; parameter?: string; detail: string }[]
+  errors?: { pointer?: string | undefined; parameter?: string | undefined; detail: string }[] | undefined
 }

@@ -19,13 +19,13 @@ export interface MetricRegistry {
 
 export interface MetricsOptions {
   /** A registry of prom-client that the metrics are added to, such as its global `register`; else one of their own. */
-  registry?: MetricRegistry
+  registry?: MetricRegistry | undefined
   /** What the names begin with; `recentn_` when left out. For a second store in the same registry. */
-  prefix?: string
+  prefix?: string | undefined
   /** Ask the database, at most every 4 seconds, what is in its queues and feeds; true when left out. */
-  totals?: boolean
+  totals?: boolean | undefined
   /** Metrics of the process too, as prom-client collects them (`process_…`, `nodejs_…`). */
-  processMetrics?: boolean
+  processMetrics?: boolean | undefined
 }
 
 /** Metrics of a store, and of the routers that they are given to. */

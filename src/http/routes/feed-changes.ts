@@ -1,11 +1,11 @@
 /** `/v1/feeds/{feed}/changes` and `/consumers`: reading what was published, and remembering how far one is. */
 import { MAX_WAIT_SECONDS } from '../../queue-rules'
+import { renderChanges, renderConsumer } from '../../results/feeds'
 import { MAX_BATCH } from '../../rules'
 import { CursorDto } from '../input/dto/feeds'
 import { cursorParameter, limitParameter, nameParameter, optional, wholeParameter } from '../input/parameters'
 import { toDto } from '../input/validate'
 import * as example from '../openapi/feed-examples'
-import { renderChanges, renderConsumer } from '../output/render-feeds'
 import { feedInPath } from '../reach'
 import { gone, ok, type Route, route } from '../route'
 import { pathParameters } from './feeds'

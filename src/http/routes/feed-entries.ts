@@ -1,9 +1,10 @@
 /** `/v1/feeds/{feed}/entries`: writing the entries of a feed, and reading one by its key. */
+
+import { renderEntry, renderPutEntries } from '../../results/feeds'
 import { MAX_BATCH } from '../../rules'
 import { nameParameter } from '../input/parameters'
 import { toEntries, toValue } from '../input/validate-feeds'
 import * as example from '../openapi/feed-examples'
-import { renderEntry, renderPutEntries } from '../output/render-feeds'
 import { feedInPath } from '../reach'
 import { found, ok, type Route, route } from '../route'
 import { pathParameters } from './feeds'

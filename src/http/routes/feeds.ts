@@ -1,9 +1,9 @@
 /** `/v1/feeds` and `/v1/feeds/{feed}`: what feeds there are, how far each is, and what is done to all that they hold. */
 import { RECENT_GROUPS } from '../../feed-rules'
+import { renderFeed, renderFeedPage } from '../../results/feeds'
 import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
 import { toSelection } from '../input/validate-feeds'
 import * as example from '../openapi/feed-examples'
-import { renderFeed, renderFeedPage } from '../output/render-feeds'
 import { feedInPath, narrowed } from '../reach'
 import { found, gone, ok, type Route, route } from '../route'
 

@@ -1,8 +1,8 @@
 /** `/v1/groups/{group}/stream`: what happens to a group, as server-sent events. */
 import type { GroupEvent } from '../../repositories/recent/types'
+import { removedBody, renderItem, resetBody } from '../../results/groups'
 import { nameParameter, optional, positionParameter } from '../input/parameters'
 import * as example from '../openapi/examples'
-import { renderItem } from '../output/render'
 import { pathName } from '../reach'
 import { type Route, route } from '../route'
 
@@ -54,10 +54,9 @@ async function* texts(after: bigint, events: AsyncIterable<GroupEvent>): AsyncIt
 
 function textOf(event: GroupEvent): string {
   if (event.type === 'item') return `id: ${event.item.id}\nevent: item\n${dataOf(renderItem(event.item))}\n`
-  if (event.type === 'removed') return `event: removed\n${dataOf(JSON.stringify({ id: String(event.id) }))}\n`
-  const { group, capacity, mode, total } = event
+  if (event.type === 'removed') return `event: removed\n${dataOf(JSON.stringify(removedBody(event)))}\n`
   // What is read anew has everything up to here: whoever is cut off after it goes on from here.
-  return `id: ${total - 1n}\nevent: reset\n${dataOf(JSON.stringify({ group, capacity, mode, total: String(total) }))}\n`
+  return `id: ${event.total - 1n}\nevent: reset\n${dataOf(JSON.stringify(resetBody(event)))}\n`
 }
 
 /** A payload is the text that came in, and may have line breaks between its tokens. */

@@ -1,8 +1,8 @@
 /** `/v1/groups` and `/v1/groups/{group}`: what groups there are, and their settings. */
+import { renderGroup, renderGroupPage } from '../../results/groups'
 import { ownSettingsOf, SettingsDto, toReplacing } from '../input/dto/settings'
 import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
 import * as example from '../openapi/examples'
-import { renderGroup, renderGroupPage } from '../output/render'
 import { narrowed, pathName } from '../reach'
 import { found, gone, ok, type Route, route, stored } from '../route'
 

@@ -1,6 +1,7 @@
 /** `/v1/groups/{group}/items` and `/v1/items`: appending, reading and removing. */
 import { createHash } from 'node:crypto'
 import type { PayloadForm, Recent } from '../../repositories/recent/types'
+import { renderAppended, renderItem, renderRecent, renderRecentMany } from '../../results/groups'
 import { MAX_BATCH, MAX_CAPACITY } from '../../rules'
 import {
   idParameter,
@@ -12,7 +13,6 @@ import {
 } from '../input/parameters'
 import { toBatch, toItem } from '../input/validate'
 import * as example from '../openapi/examples'
-import { renderAppended, renderItem, renderRecent, renderRecentMany } from '../output/render'
 import { pathName } from '../reach'
 import { type Answer, created, gone, ok, type Route, route, stored } from '../route'
 

@@ -1,8 +1,8 @@
 /** `/v1/members/{member}/items`: what one member did everywhere, and its erasure. */
 
+import { renderMemberItems } from '../../results/groups'
 import { nameParameter, pageParameters, payloadsParameter, prefixParameter } from '../input/parameters'
 import * as example from '../openapi/examples'
-import { renderMemberItems } from '../output/render'
 import { narrowed } from '../reach'
 import { ok, type Route, route } from '../route'
 import { formOf, MAX_ANSWER_BYTES } from './items'

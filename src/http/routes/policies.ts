@@ -1,8 +1,8 @@
 /** `/v1/policies`: settings of all groups whose name begins with a prefix. */
+import { policyBody } from '../../results/groups'
 import { PolicyDto, policyOf, toReplacing } from '../input/dto/settings'
 import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
 import * as example from '../openapi/examples'
-import { policyBody } from '../output/render'
 import { narrowed, pathName } from '../reach'
 import { found, gone, ok, type Route, route, stored } from '../route'
 

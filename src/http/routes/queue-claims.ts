@@ -1,4 +1,6 @@
 /** `/v1/queues/{queue}/receive`, `delete`, `release` and `extend`: claiming messages, and ending or prolonging claims. */
+
+import { renderMessages } from '../../results/queues'
 import {
   ExtendDto,
   ReceiptsDto,
@@ -10,7 +12,6 @@ import {
 import { toDto } from '../input/validate'
 import { toReceipts } from '../input/validate-messages'
 import * as example from '../openapi/queue-examples'
-import { renderMessages } from '../output/render-queues'
 import { pathName } from '../reach'
 import { ok, type Route, route } from '../route'
 import { pathParameters } from './queues'

@@ -1,10 +1,10 @@
 /** `/v1/queues/{queue}/messages`: sending messages, looking at them without claiming, and removing one by its id. */
 import { MESSAGE_STATES } from '../../queue-rules'
+import { renderMessagePage, renderPeeked, renderSent, renderSentMany } from '../../results/queues'
 import { MAX_BATCH } from '../../rules'
 import { idParameter, pageParameters, wordParameter } from '../input/parameters'
 import { toSending } from '../input/validate-messages'
 import * as example from '../openapi/queue-examples'
-import { renderMessagePage, renderPeeked } from '../output/render-queues'
 import { pathName } from '../reach'
 import { created, found, gone, ok, type Route, route, stored } from '../route'
 import { MAX_ANSWER_BYTES } from './items'
@@ -36,11 +36,11 @@ const send = route({
   async handle(store, { path: { queue }, body: sending }) {
     if ('messages' in sending) {
       const { ids } = await store.queues.sendMany(queue, sending.messages)
-      return created(`{"ids":[${ids.map((id) => `"${id}"`).join(',')}]}`)
+      return created(renderSentMany({ ids }))
     }
     const { body, ...options } = sending.message
     const { id, sent } = await store.queues.send(queue, body, options)
-    return stored(sent, `{"id":"${id}"}`)
+    return stored(sent, renderSent({ id, sent }))
   },
 })
 

@@ -1,10 +1,10 @@
 /** `/v1/queues` and `/v1/queues/{queue}`: what queues there are, their attributes, and what is done to all they hold. */
+import { renderQueue, renderQueuePage, renderQueueStatus } from '../../results/queues'
 import { PurgeDto, QueueSettingsDto, queueSettingsOf, RedriveDto } from '../input/dto/queues'
 import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
 import { toDto } from '../input/validate'
 import { deleted } from '../openapi/examples'
 import * as example from '../openapi/queue-examples'
-import { renderQueue, renderQueuePage, renderQueueStatus } from '../output/render-queues'
 import { narrowed, pathName } from '../reach'
 import { found, gone, ok, type Route, route, stored } from '../route'
 

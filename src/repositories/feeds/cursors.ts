@@ -10,6 +10,7 @@
 import type { Reader, Row, Tx } from '../../database/engine'
 import { invalidInput, RecentnError } from '../../errors'
 import { SYNC_ID_BITS } from '../../feed-rules'
+import { asConsumer } from '../../results/feeds'
 import { type FeedHead, holdOrBegin, readHead } from './heads'
 import type { Consumer } from './types'
 
@@ -75,7 +76,8 @@ export async function getConsumer(reader: Reader, feed: string, consumer: string
 }
 
 function consumerOf({ consumer, cursor }: StoredConsumer, head: Pick<FeedHead, 'value' | 'horizon'>): Consumer {
-  return { consumer, cursor: numberOf(cursor, head), lag: Math.max(0, Number(head.value - cursor.syncId)) }
+  const lag = Math.max(0, Number(head.value - cursor.syncId))
+  return asConsumer({ consumer, cursor: numberOf(cursor, head), lag })
 }
 
 /** The first consumers of a feed, by name. */

@@ -13,6 +13,7 @@ import type { Tables } from '../../database/tables'
 import { type Fault, invalidInput, RecentnError } from '../../errors'
 import { RECENT_GROUPS } from '../../feed-rules'
 import { JsonText, jsonFault } from '../../json'
+import { asEntry } from '../../results/feeds'
 import { nameFault } from '../../rules'
 import { chunksOf } from '../chunks'
 import type { Source } from './publish'
@@ -91,14 +92,14 @@ export async function followedEntry(
   if (!row || String(row.recentn_key) !== text) return readEntry(reader, feed, text, options)
   const { recentn_sync_id, recentn_key: _, ...raw } = row
   const value = new JsonText(textOf(raw))
-  return {
+  return asEntry({
     key: text,
     value: options.values === 'text' ? value : value.parse(),
     version: versionOf(raw),
     syncId: recentn_sync_id === null ? null : BigInt(recentn_sync_id as string),
     deleted: false,
     updatedAt: null,
-  }
+  })
 }
 
 /** Those of the keys that have a row: what a tombstone of theirs says does not count. */

@@ -8,6 +8,7 @@ import { sessionOf } from '../../database/session'
 import { invalidInput } from '../../errors'
 import { RECENT_GROUPS } from '../../feed-rules'
 import { JsonText } from '../../json'
+import { asChanges, asEntry } from '../../results/feeds'
 import { checkedPage, PREFIX_PAGE_RULES } from '../checking'
 import type { Page } from '../types'
 import type { Writer } from '../writers'
@@ -27,11 +28,11 @@ import { areLocked, deleteEntry, deleteFollowed, type PutDone, type PutRequest, 
 /** What a store adds to the repository. */
 export interface FeedOptions {
   /** Inside a transaction counts are taken anew. */
-  isInside?: boolean
+  isInside?: boolean | undefined
   /** The followed tables, by feed; the store's, which may change. */
-  followed?: Map<string, FollowedTable>
+  followed?: Map<string, FollowedTable> | undefined
   /** Told of a feed that has something to publish: committed, unless inside a transaction. */
-  onWrite?: (feed: string) => void
+  onWrite?: ((feed: string) => void) | undefined
 }
 
 export class FeedRepository implements Feed.Feeds {
@@ -56,7 +57,7 @@ export class FeedRepository implements Feed.Feeds {
     const { versions, nowMs } = await this.putRows({ feed, rows: [row] })
     this.#onWrite(feed)
     const written = { key, version: versions[0] as number, syncId: null, deleted: false, updatedAt: new Date(nowMs) }
-    return { ...written, value: value instanceof JsonText ? value : JSON.parse(row.text) }
+    return asEntry({ ...written, value: value instanceof JsonText ? value : JSON.parse(row.text) })
   }
 
   async putMany(feed: string, entries: readonly Feed.NewEntry[]): Promise<{ entries: Feed.PutEntry[] }> {
@@ -115,7 +116,7 @@ export class FeedRepository implements Feed.Feeds {
       throw invalidInput([{ pointer: '/waitSeconds', detail: 'must be 0 inside a transaction, and without a store' }])
     }
     const { value: _, ...changes } = await this.read(request, await this.cursorFrom(feed, options))
-    return changes
+    return asChanges(changes)
   }
 
   /** Where a reading begins. */
@@ -169,7 +170,7 @@ export class FeedRepository implements Feed.Feeds {
     return this.session.write((tx) => dropFeed(tx, feed, skip))
   }
 
-  async list(options: Page & { prefix?: string } = {}): Promise<Feed.FeedPage> {
+  async list(options: Page & { prefix?: string | undefined } = {}): Promise<Feed.FeedPage> {
     const { limit, after, prefix } = checkedPage(options, PREFIX_PAGE_RULES)
     const heads = await this.session.read((reader) => listHeads(reader, { limit: limit + 1, after, prefix }))
     const feeds: Feed.FeedStatus[] = []

@@ -1,6 +1,7 @@
 /** Rows of recentn_feed_entries as values, and the column lists that read them. */
 import type { Engine, Reader, Row } from '../../database/engine'
 import { JsonText } from '../../json'
+import { asEntry, ChangeResult } from '../../results/feeds'
 import type { Change, ValueOptions, WrittenEntry } from './types'
 
 /** The column has 0 for "no number": were it null, the row would grow when it gets one. */
@@ -16,14 +17,14 @@ export function entryColumns({ bigint }: Engine): string {
 
 export function entryOf(row: Row, { values }: ValueOptions = {}): WrittenEntry {
   const isDeleted = Number(row.deleted) === 1
-  return {
+  return asEntry({
     key: row.entry_key as string,
     value: isDeleted ? null : valueFrom(row.value as string, values),
     version: Number(row.version),
     syncId: syncIdOf(row),
     deleted: isDeleted,
     updatedAt: new Date(Number(row.updated_at_ms)),
-  }
+  })
 }
 
 /** The entry, or tombstone, of a key; null when there is none. */
@@ -64,7 +65,7 @@ export function rawChangeOf(row: Row): RawChange {
 }
 
 export function changeOf({ syncId, key, version, deleted, text }: RawChange, { values }: ValueOptions): Change {
-  return { syncId, key, value: text === null ? null : valueFrom(text, values), version, deleted }
+  return new ChangeResult(syncId, key, text === null ? null : valueFrom(text, values), version, deleted)
 }
 
 function valueFrom(text: string, values: ValueOptions['values']): unknown {

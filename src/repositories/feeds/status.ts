@@ -3,6 +3,7 @@
  * at most every few seconds a feed and process, and for large feeds less often.
  */
 import type { Reader, Row } from '../../database/engine'
+import { asFeed } from '../../results/feeds'
 import { nameRange } from '../name-range'
 import { listConsumers } from './cursors'
 import type { FollowedTable } from './followed'
@@ -88,7 +89,7 @@ async function countRows(reader: Reader, feedId: bigint, { source }: FollowedTab
 
 export async function statusOf(reader: Reader, head: FeedHead, counted: Counted): Promise<FeedStatus> {
   const consumers = await listConsumers(reader, head, MAX_CONSUMERS)
-  return { feed: head.feed, lastSyncId: head.value, ...counted, consumers }
+  return asFeed({ feed: head.feed, lastSyncId: head.value, ...counted, consumers })
 }
 
 export async function listHeads(

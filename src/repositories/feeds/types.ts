@@ -60,30 +60,30 @@ export interface Changes {
 
 export interface ValueOptions {
   /** `'text'` gives values as `JsonText`, unparsed. */
-  values?: 'value' | 'text'
+  values?: 'value' | 'text' | undefined
 }
 
 export interface ChangesOptions extends ValueOptions {
   /** A cursor; 0, and left out: from the beginning. */
-  after?: bigint
+  after?: bigint | undefined
   /** Start at the cursor that is stored for this consumer, in place of `after`. Nothing is moved. */
-  consumer?: string
+  consumer?: string | undefined
   /** At most so many changes, 1 to 1,000; 100 when left out. */
-  limit?: number
+  limit?: number | undefined
   /** How long to wait for a change when there is none; 0 to 20, 0 when left out. Inside a transaction only 0. */
-  waitSeconds?: number
+  waitSeconds?: number | undefined
   /** Ends the waiting early: resolves to no changes. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /** Stop after about so many bytes of values, always giving at least one change. */
-  maxBytes?: number
+  maxBytes?: number | undefined
 }
 
 /** Which entries to publish again: exactly one of the two. */
 export interface RepublishSelection {
   /** 1 to 1,000 keys; those that are not there count for nothing. */
-  keys?: readonly string[]
+  keys?: readonly string[] | undefined
   /** All keys that begin with it; '' is all. */
-  prefix?: string
+  prefix?: string | undefined
 }
 
 export interface Consumer {
@@ -95,12 +95,12 @@ export interface Consumer {
 
 export interface PutConsumerOptions {
   /** Moves it backwards, too. */
-  force?: boolean
+  force?: boolean | undefined
   /**
    * The cursor from which was read what is done now: where somebody has put the consumer back behind it meanwhile, to start
    * over, it stays there.
    */
-  from?: bigint
+  from?: bigint | undefined
 }
 
 export interface FeedStatus {
@@ -149,13 +149,13 @@ export interface Feeds {
   /** Drops the feed, its entries and consumers; one begun anew goes on with greater sync ids. */
   deleteFeed(feed: string): Promise<boolean>
   /** Feeds by name. */
-  list(options?: Page & { prefix?: string }): Promise<FeedPage>
+  list(options?: Page & { prefix?: string | undefined }): Promise<FeedPage>
 }
 
 /** What of a row of a followed table is published, and under which key. */
 export interface FollowOptions<Row extends FollowedRow = FollowedRow> {
   /** The feed; the name of the table when left out. */
-  feed?: string
+  feed?: string | undefined
   /**
    * The nullable BIGINT property (of an entity) or column (of a table named as text) that gets the sync id. The user's own code sets it to null with every change
    * of a row. An index must begin with it.
@@ -164,7 +164,7 @@ export interface FollowOptions<Row extends FollowedRow = FollowedRow> {
   /** The property or column that is the key of the entry: unique, a text or a whole number. */
   key: string
   /** The value: one property or column, several as an object, or what the function makes of the row. All when left out. */
-  value?: string | readonly string[] | ((row: Row) => unknown)
+  value?: string | readonly string[] | ((row: Row) => unknown) | undefined
 }
 
 /** A table that is followed. */

@@ -9,7 +9,7 @@ export interface NewKey {
   label: string
   scopes: readonly Scope[]
   /** Confines the key to groups, queues, feeds and policies whose names begin with this; null or left out: all names. */
-  prefix?: string | null
+  prefix?: string | null | undefined
 }
 
 /** What may be shown of a key. */

@@ -5,13 +5,13 @@ export interface PollStatus {
   /** A property of the entity or a column of the table. */
   column: string
   /** What a row has that waits, or null; `ready` when left out. */
-  ready?: string | number | null
+  ready?: string | number | null | undefined
   /** What a row has while it is claimed; when left out the batch key, 22 characters that are new with each claim. */
-  claimed?: string | number
+  claimed?: string | number | undefined
   /** `done` when left out. */
-  done?: string | number
+  done?: string | number | undefined
   /** `error` when left out. */
-  error?: string | number
+  error?: string | number | undefined
 }
 
 /** Columns of the table for what a claim has to note. */
@@ -26,13 +26,13 @@ export interface PollColumns {
    */
   nextTime: string
   /** Text: the message of the last error. */
-  error?: string
+  error?: string | undefined
 }
 
 /** Part of a WHERE, with `?` for each parameter. */
 export interface PollCondition {
   sql: string
-  parameters?: readonly (string | number | bigint | null)[]
+  parameters?: readonly (string | number | bigint | null)[] | undefined
 }
 
 /** By properties or columns, all of which must be so; a list: one of these. */
@@ -47,32 +47,32 @@ export interface PollShape {
    * Under which recentn keeps the claims and the cursor: one for each purpose, and refused to a second. The name of the
    * table when left out, with the discriminator of a child entity.
    */
-  name?: string
+  name?: string | undefined
   /**
    * What tells rows apart: columns without nulls, with a primary key or unique index within them. When left out the primary
    * key, else a unique key without nulls, else the whole row.
    */
-  key?: string | readonly string[]
-  status?: string | PollStatus
+  key?: string | readonly string[] | undefined
+  status?: string | PollStatus | undefined
   /** Claims are noted in the row. */
-  claim?: PollColumns
+  claim?: PollColumns | undefined
   /**
    * A number or time that grows: rows go in its order. A stored cursor moves along it where rows are remembered, and it must
    * not be null there.
    */
-  sequence?: string
+  sequence?: string | undefined
   /** How late a row may appear behind the cursor, in seconds, 0 to 315,360,000; 3600 when left out. */
-  lateSeconds?: number
+  lateSeconds?: number | undefined
   /** What becomes of a row that is done. When left out: `mark` where there is a status or columns for claims, else `remember`. */
-  onDone?: 'mark' | 'delete' | 'remember'
+  onDone?: 'mark' | 'delete' | 'remember' | undefined
   /** What becomes of a row whose last attempt failed; `keep` when left out. */
-  onFailed?: 'keep' | 'delete'
+  onFailed?: 'keep' | 'delete' | undefined
   /** Which rows: the others are left alone. Text is a part of the WHERE as it stands. */
-  where?: string | PollCondition | PollMatch
+  where?: string | PollCondition | PollMatch | undefined
   /** 1 to 1,000,000; 5 when left out. */
-  maxAttempts?: number
+  maxAttempts?: number | undefined
   /** How long a claim holds that nobody renews, 1 to 43,200; 60 when left out. */
-  claimTimeoutSeconds?: number
+  claimTimeoutSeconds?: number | undefined
 }
 
 /** How many rows stand where. Each is as it is now, and asks the database. */

@@ -6,6 +6,7 @@ import type { DataSource, EntityManager } from 'typeorm'
 import type { Session } from '../../database/engine'
 import { sessionOf } from '../../database/session'
 import { RecentnError } from '../../errors'
+import { asQueueStatus } from '../../results/queues'
 import { checkedPage, PREFIX_PAGE_RULES } from '../checking'
 import type { Page } from '../types'
 import * as check from './check'
@@ -59,7 +60,7 @@ export class QueueCatalog {
     return head !== null
   }
 
-  async list(options: Page & { prefix?: string } = {}): Promise<Queue.QueuePage> {
+  async list(options: Page & { prefix?: string | undefined } = {}): Promise<Queue.QueuePage> {
     const { limit, after, prefix } = checkedPage(options, PREFIX_PAGE_RULES)
     const heads = await this.session.read((reader) => listHeads(reader, { limit: limit + 1, after, prefix }))
     const queues: Queue.QueueStatus[] = []
@@ -69,7 +70,7 @@ export class QueueCatalog {
 
   async #statusOf({ head, deadLetterQueue, isDeadLetterQueue }: NamedHead): Promise<Queue.QueueStatus> {
     const counted = await this.session.read((reader) => this.#counts.of(reader, head, this.#isInside))
-    return { ...queueOf(head, deadLetterQueue), isDeadLetterQueue, ...counted }
+    return asQueueStatus({ ...queueOf(head, deadLetterQueue), isDeadLetterQueue, ...counted })
   }
 
   /** Sees to what is due, so that what is read next shows it. */

@@ -4,6 +4,7 @@
  */
 import type { Parameter, Reader, Session, Tx } from '../../database/engine'
 import { type Fault, RecentnError } from '../../errors'
+import { asQueue } from '../../results/queues'
 import { nameRange } from '../name-range'
 import {
   headColumns,
@@ -72,7 +73,7 @@ export async function putQueue(tx: Tx, queue: string, settings: QueueSettings): 
   }
   const { head } = (await readHead(tx, queue, tx.engine.forShare)) as Read
   if (letters !== null) await takeLetters(tx, letters, head)
-  return { ...queueOf(head, letters?.queue ?? null), created: before === null }
+  return asQueue({ ...queueOf(head, letters?.queue ?? null), created: before === null })
 }
 
 /** Follows the dead-letter queues from the one named; none may lead back to `queue`. */

@@ -3,6 +3,7 @@
  * It owns queues, recentn_queue_messages, recentn_queue_archive and what belongs to them.
  */
 import { invalidInput, type RecentnError } from '../../errors'
+import { asSent, asSentMany } from '../../results/queues'
 import { QueueCatalog } from './catalog'
 import * as check from './check'
 import { deleteMessage, getMessage, peekPage } from './peek'
@@ -37,12 +38,12 @@ export class QueueRepository extends QueueCatalog implements Queue.Queues {
 
   async send(queue: string, body: unknown, options: Queue.SendOptions = {}): Promise<Queue.Sent> {
     const [sent] = await this.sendRows(check.checkedSend(queue, body, options))
-    return sent as Queue.Sent
+    return asSent(sent as Queue.Sent)
   }
 
   async sendMany(queue: string, messages: readonly Queue.NewMessage[]): Promise<{ ids: bigint[] }> {
     const sent = await this.sendRows(check.checkedMessages(queue, messages))
-    return { ids: sent.map(({ id }) => id) }
+    return asSentMany({ ids: sent.map(({ id }) => id) })
   }
 
   /** Sends checked messages, all or nothing. */

@@ -2,6 +2,7 @@
 import type { Engine, Row } from '../../database/engine'
 import type { Tables } from '../../database/tables'
 import { JsonText } from '../../json'
+import { asPeeked, MessageResult } from '../../results/queues'
 import { MAX_ID } from '../../rules'
 import type { QueueHead } from './heads'
 import type { BodyForm, BodyOptions, Message, MessageState, PeekedMessage } from './types'
@@ -79,19 +80,19 @@ export function claimedOf(row: Row): ClaimedRow {
 }
 
 export function messageOf({ id: queueId, maxReceives }: QueueHead, row: ClaimedRow, { bodies }: BodyOptions): Message {
-  return {
-    id: row.id,
-    body: bodyOf(row.body, bodies),
-    receiveCount: row.receiveCount,
-    receiptHandle: handleOf(queueId, row.id, row.receipt),
-    sentAt: new Date(row.sentAtMs),
-    receivedAt: new Date(row.receivedAtMs),
-    visibleAt: new Date(row.visibleAtMs),
-    maxReceives: row.maxReceives ?? maxReceives,
-    lastError: row.lastError,
-    messageGroup: row.messageGroup,
-    priority: row.priority,
-  }
+  return new MessageResult(
+    row.id,
+    bodyOf(row.body, bodies),
+    row.receiveCount,
+    handleOf(queueId, row.id, row.receipt),
+    new Date(row.sentAtMs),
+    new Date(row.receivedAtMs),
+    new Date(row.visibleAtMs),
+    row.maxReceives ?? maxReceives,
+    row.lastError,
+    row.messageGroup,
+    row.priority,
+  )
 }
 
 /** Characters of a preview. */
@@ -116,7 +117,7 @@ export function peekedOf(
   { bodies }: { bodies?: BodyForm },
 ): PeekedMessage {
   const lastReceivedAtMs = Number(row.last_received_at_ms)
-  return {
+  return asPeeked({
     id: BigInt(row.id as string),
     state,
     body: bodyOf(row.body as string, bodies),
@@ -130,7 +131,7 @@ export function peekedOf(
     lastError: row.last_error as string | null,
     messageGroup: row.message_group as string | null,
     priority: Number(row.priority),
-  }
+  })
 }
 
 export function stateName(line: unknown): MessageState {

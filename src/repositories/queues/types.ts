@@ -11,21 +11,24 @@ export type ReceiveOrder = 'ready' | 'cycle'
 
 export interface QueueSettings {
   /** How long a receiver has a message for itself: 0 to 43,200; 30 when left out. */
-  visibilityTimeoutSeconds?: number
+  visibilityTimeoutSeconds?: number | undefined
   /** After so many receives without a delete a message is dead; 0, and left out: no limit. At most 1,000,000. */
-  maxReceives?: number
+  maxReceives?: number | undefined
   /** Where dead messages go; null, and left out: they stay, dead. */
-  deadLetterQueue?: string | null
+  deadLetterQueue?: string | null | undefined
   /** `remove` when left out. */
-  onDelete?: OnDelete
+  onDelete?: OnDelete | undefined
   /** How long archived messages are kept; null, and left out: for ever. */
-  retentionSeconds?: number | null
+  retentionSeconds?: number | null | undefined
   /** Sends are taken, receives get nothing. */
-  paused?: boolean
+  paused?: boolean | undefined
 }
 
+/** All of them given: `Required` would leave `undefined` to who compiles with exactOptionalPropertyTypes. */
+type Given<T> = { [Name in keyof T]-?: Exclude<T[Name], undefined> }
+
 /** The attributes of a queue. */
-export interface Queue extends Required<QueueSettings> {
+export interface Queue extends Given<QueueSettings> {
   queue: string
   createdAt: Date
 }
@@ -55,17 +58,17 @@ export interface QueuePage {
 /** What a message may say of itself beyond its body. */
 export interface SendOptions {
   /** Not handed out before; 0 to 315,360,000. */
-  delaySeconds?: number
+  delaySeconds?: number | undefined
   /** In place of the queue's, where a receive asks for none. */
-  visibilityTimeoutSeconds?: number | null
+  visibilityTimeoutSeconds?: number | null | undefined
   /** In place of the queue's. */
-  maxReceives?: number | null
+  maxReceives?: number | null | undefined
   /** A message sent with it in the last 5 minutes stands for this one. */
-  dedupId?: string | null
+  dedupId?: string | null | undefined
   /** −1,000 to 1,000, higher first; 0 when left out. */
-  priority?: number
+  priority?: number | undefined
   /** Messages of one group take turns with those of other groups. Those without one share one. */
-  messageGroup?: string | null
+  messageGroup?: string | null | undefined
 }
 
 export interface NewMessage extends SendOptions {
@@ -81,21 +84,21 @@ export interface Sent {
 
 export interface BodyOptions {
   /** `'text'` gives bodies as `JsonText`, unparsed. */
-  bodies?: 'value' | 'text'
+  bodies?: 'value' | 'text' | undefined
 }
 
 export interface ReceiveOptions extends BodyOptions {
   /** At most so many messages, 1 to 1,000; 1 when left out. */
-  max?: number
+  max?: number | undefined
   /** In place of the messages' own and the queue's; 0 to 43,200. */
-  visibilityTimeoutSeconds?: number
+  visibilityTimeoutSeconds?: number | undefined
   /** How long to wait for a message when there is none; 0 to 20, 0 when left out. Inside a transaction only 0. */
-  waitSeconds?: number
-  order?: ReceiveOrder
+  waitSeconds?: number | undefined
+  order?: ReceiveOrder | undefined
   /** `cycle`: which cursor goes on; `default` when left out. */
-  cursor?: string
+  cursor?: string | undefined
   /** Ends the waiting early: the receive resolves to no messages. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 /** A message that was handed out. */
@@ -145,11 +148,11 @@ export type BodyForm = 'value' | 'text' | 'preview'
 
 export interface PeekOptions extends Page {
   /** How bodies are given; `'value'` when left out. */
-  bodies?: BodyForm
+  bodies?: BodyForm | undefined
   /** `ready` when left out. */
-  state?: MessageState
+  state?: MessageState | undefined
   /** Stop a page after about so many bytes of bodies, always giving at least one message. */
-  maxBytes?: number
+  maxBytes?: number | undefined
 }
 
 export interface MessagePage {
@@ -182,23 +185,23 @@ export interface Extended {
 
 export interface ReleaseOptions {
   /** Handed out again after so long; 0 to 315,360,000, 0 when left out. */
-  delaySeconds?: number
+  delaySeconds?: number | undefined
   /** Kept as `lastError`, cut to 1,000 characters. */
-  error?: string | null
+  error?: string | null | undefined
   /** Never again: to the dead letters, whatever the receive count. */
-  dead?: boolean
+  dead?: boolean | undefined
 }
 
 export interface DryRun {
   /** Changes nothing, and resolves to how many messages it would have been, counted now. */
-  dryRun?: boolean
+  dryRun?: boolean | undefined
 }
 
 export interface RedriveOptions extends DryRun {
   /** At most so many messages, 1 or more. */
-  max?: number
+  max?: number | undefined
   /** Leaves those where they are that came from a queue whose name does not begin with it. */
-  prefix?: string
+  prefix?: string | undefined
 }
 
 /** The operations on work queues: `store.queues`, `tx.queues`, and the exported `QueueRepository`. */
@@ -210,7 +213,7 @@ export interface Queues {
   /** Drops the queue and its messages; false when there was none. Throws `queue_in_use` while another one names it. */
   deleteQueue(queue: string): Promise<boolean>
   /** Queues by name. */
-  list(options?: Page & { prefix?: string }): Promise<QueuePage>
+  list(options?: Page & { prefix?: string | undefined }): Promise<QueuePage>
   /** Sends one message. Throws `queue_not_found`. */
   send(queue: string, body: unknown, options?: SendOptions): Promise<Sent>
   /** Sends 1 to 1,000 messages, all or nothing; the ids in the order given. */

@@ -1,6 +1,7 @@
 /** Groups as such: their settings, their list, and what removes from them. Every change under the head's lock. */
 import type { Reader, Tx } from '../../database/engine'
 import { RECENT_GROUPS } from '../../feed-rules'
+import { asGroup } from '../../results/groups'
 import { leaveTombstones } from '../feed-entries'
 import { nameRange } from '../name-range'
 import { type LockedHead, lockHead, lockOrCreateHeads, saveHeads } from './heads'
@@ -12,14 +13,14 @@ import { visible } from './window'
 
 function groupOf(head: Head, set: PolicySet): Group {
   const { group, lastId, createdAtMs } = head
-  return {
+  return asGroup({
     group,
     ...set.settingsOf(group, head.own),
     own: given(head.own),
     policy: set.prefixOf(group),
     total: lastId + 1n,
     createdAt: new Date(createdAtMs),
-  }
+  })
 }
 
 /** Without the fields that are undefined. */
@@ -61,7 +62,7 @@ export async function putGroup(
   head.policyEpoch = set.epoch
   head.version += 1n
   await saveHeads(tx, [head])
-  return { ...groupOf(head, set), created: created.has(group) }
+  return Object.assign(groupOf(head, set), { created: created.has(group) })
 }
 
 /** Forgets the group and its items. */

@@ -6,6 +6,7 @@
  */
 import type { Row } from '../../database/engine'
 import { JsonText } from '../../json'
+import { ItemResult } from '../../results/groups'
 import type { Item, Mode, OwnSettings, PayloadForm, Settings } from './types'
 
 /** A head as reads need it. */
@@ -152,14 +153,14 @@ export function itemOfLine({ group, slot, id, text, rest }: ItemLine, payloads: 
   const eventEnd = text.indexOf('\n', memberEnd + 1)
   // Another caller of the same statement may want payloads.
   const payload = payloads === 'none' ? '' : text.slice(eventEnd + 1)
-  return {
+  return new ItemResult(
     group,
-    id: BigInt(id),
+    BigInt(id),
     slot,
-    member: text.slice(occurredEnd + 1, memberEnd) || null,
-    payload: payload === '' ? null : payloads === 'text' ? new JsonText(payload) : JSON.parse(payload),
-    occurredAt: occurredEnd === createdEnd + 1 ? null : new Date(Number(text.slice(createdEnd + 1, occurredEnd))),
-    eventId: text.slice(memberEnd + 1, eventEnd) || null,
-    createdAt: new Date(Number(text.slice(rest, createdEnd))),
-  }
+    text.slice(occurredEnd + 1, memberEnd) || null,
+    payload === '' ? null : payloads === 'text' ? new JsonText(payload) : JSON.parse(payload),
+    occurredEnd === createdEnd + 1 ? null : new Date(Number(text.slice(createdEnd + 1, occurredEnd))),
+    text.slice(memberEnd + 1, eventEnd) || null,
+    new Date(Number(text.slice(rest, createdEnd))),
+  )
 }

@@ -1,5 +1,6 @@
 /** A page of a group's newest items, and the tag that stands for it. No SQL. */
 import { createHash } from 'node:crypto'
+import { asRecent } from '../../results/groups'
 import type { PolicySet } from './policies'
 import type { Item, Recent, RecentOptions, Settings } from './types'
 
@@ -8,7 +9,7 @@ export interface ReadRequest extends RecentOptions {
   group: string
   limit: number
   /** Nothing is to be shown while the page still has this tag. */
-  unlessTag?: string
+  unlessTag?: string | undefined
 }
 
 /** The requests of one caller, all to be answered as of one moment. */
@@ -34,7 +35,7 @@ export function pageFrom(
   isCut = false,
 ): Recent {
   const base = baseTag(head, settings)
-  return {
+  return asRecent({
     group: head.group,
     capacity: settings.capacity,
     mode: settings.mode,
@@ -42,7 +43,7 @@ export function pageFrom(
     items,
     nextBefore,
     tag: isCut || settings.ttlSeconds !== null ? `${base}.${hashOf(items, nextBefore)}` : base,
-  }
+  })
 }
 
 /**
@@ -82,5 +83,6 @@ const EXPIRING = /^\d+\.\d+\.\d+[a-z]\d+\./
 export function emptyPage(set: PolicySet, group: string): Recent {
   const settings = set.settingsOf(group, {})
   const { capacity, mode } = settings
-  return { group, capacity, mode, total: 0n, items: [], nextBefore: null, tag: `none.${settingsTag(settings)}` }
+  const tag = `none.${settingsTag(settings)}`
+  return asRecent({ group, capacity, mode, total: 0n, items: [], nextBefore: null, tag })
 }

@@ -6,6 +6,7 @@ import type { DataSource, EntityManager } from 'typeorm'
 import type { Session, Tx } from '../../database/engine'
 import { sessionOf } from '../../database/session'
 import { RecentnError } from '../../errors'
+import { asPolicy } from '../../results/groups'
 import { checkedPage, PREFIX_PAGE_RULES } from '../checking'
 import { forgetWriters, hasArrived, sweepWriters, type Writer } from '../writers'
 import { type Appended, appendBatch, appendItems, type Outcome } from './append'
@@ -168,7 +169,7 @@ export class RecentRepository implements Recent.Groups {
     return this.#session.write((tx) => deleteGroup(tx, group))
   }
 
-  async list(options: Recent.Page & { prefix?: string } = {}): Promise<Recent.GroupPage> {
+  async list(options: Recent.Page & { prefix?: string | undefined } = {}): Promise<Recent.GroupPage> {
     const page = checkedPage(options, PREFIX_PAGE_RULES)
     return this.#session.read((reader) => listGroups(reader, this.#policies, page))
   }
@@ -179,7 +180,7 @@ export class RecentRepository implements Recent.Groups {
     return this.#session.read((reader) => memberItems(reader, this.#policies, member, page))
   }
 
-  async eraseMember(member: string, options: { prefix?: string } = {}): Promise<{ deleted: number }> {
+  async eraseMember(member: string, options: { prefix?: string | undefined } = {}): Promise<{ deleted: number }> {
     const prefix = check.checkedErasure(member, options)
     const deleted = await this.#session.whole((session) => eraseMember(session, this.#policies, member, prefix))
     return { deleted }
@@ -200,7 +201,7 @@ export class RecentRepository implements Recent.Groups {
     const created = await this.#session.write((tx) => putPolicy(tx, policy, options.replaces))
     this.#policies.forget()
     const { capacity, mode } = settings
-    return { prefix, capacity, mode, ttlSeconds, created }
+    return asPolicy({ prefix, capacity, mode, ttlSeconds, created })
   }
 
   async deletePolicy(prefix: string): Promise<boolean> {
@@ -210,7 +211,7 @@ export class RecentRepository implements Recent.Groups {
     return deleted
   }
 
-  async listPolicies(options: Recent.Page & { prefix?: string } = {}): Promise<Recent.PolicyPage> {
+  async listPolicies(options: Recent.Page & { prefix?: string | undefined } = {}): Promise<Recent.PolicyPage> {
     const page = checkedPage(options, PREFIX_PAGE_RULES)
     return this.#session.read((reader) => listPolicies(reader, page))
   }

@@ -1,6 +1,7 @@
 /** Rows of the two tables as values, and the column lists that read them. */
 import type { Engine, Row } from '../../database/engine'
 import { JsonText } from '../../json'
+import { ItemResult } from '../../results/groups'
 import type { AppendedItem, Item, Mode, OwnSettings, PayloadForm, Settings } from './types'
 
 /** What an append must know of a head. */
@@ -142,16 +143,11 @@ export function itemRowOf(group: string, row: Row): ItemRow {
 
 /** The item as callers see it. */
 export function itemOf(row: ItemRow, payloads: PayloadForm = 'value'): Item {
-  return {
-    group: row.group,
-    id: row.id,
-    slot: row.slot,
-    member: row.member,
-    payload: row.payload === null ? null : payloads === 'text' ? new JsonText(row.payload) : JSON.parse(row.payload),
-    occurredAt: row.occurredAtMs === null ? null : new Date(row.occurredAtMs),
-    eventId: row.eventId,
-    createdAt: new Date(row.createdAtMs),
-  }
+  const payload =
+    row.payload === null ? null : payloads === 'text' ? new JsonText(row.payload) : JSON.parse(row.payload)
+  const occurredAt = row.occurredAtMs === null ? null : new Date(row.occurredAtMs)
+  const createdAt = new Date(row.createdAtMs)
+  return new ItemResult(row.group, row.id, row.slot, row.member, payload, occurredAt, row.eventId, createdAt)
 }
 
 /** An appended item as its caller sees it. (Added to the object, not spread: this runs for every append.) */

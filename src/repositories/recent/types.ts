@@ -11,13 +11,13 @@ export type { Mode }
 /** What is appended. Leave out, or give null for, what there is none of. */
 export interface NewItem {
   /** Who it was; required where the group's mode is `distinct`. */
-  member?: string | null
+  member?: string | null | undefined
   /** Any JSON value up to 64 KiB, or a `JsonText`. */
   payload?: unknown
   /** When it happened, as the caller says: data only, it neither orders nor expires. Years 1970 to 9999. */
-  occurredAt?: Date | null
+  occurredAt?: Date | null | undefined
   /** Makes a retry safe: while an item of the window has it, appending it again appends nothing. */
-  eventId?: string | null
+  eventId?: string | null | undefined
 }
 
 export interface NewGroupItem extends NewItem {
@@ -55,7 +55,7 @@ export interface Settings {
 }
 
 /** A group's own settings; what is left out (or undefined) follows the policy. */
-export type OwnSettings = Partial<Settings>
+export type OwnSettings = { [Name in keyof Settings]?: Settings[Name] | undefined }
 
 /** `capacity`, `mode` and `ttlSeconds` are those in force. */
 export interface Group extends Settings {
@@ -74,21 +74,21 @@ export interface Policy extends Settings {
 }
 
 /** What `putPolicy` takes. */
-export type PolicySettings = Omit<Settings, 'ttlSeconds'> & { ttlSeconds?: number | null }
+export type PolicySettings = Omit<Settings, 'ttlSeconds'> & { ttlSeconds?: number | null | undefined }
 
 export interface Replacing<T> {
   /**
    * What the caller knows to be set; null: nothing, there is no such group or policy. Where something else is set by now,
    * nothing changes, and it throws `settings_changed`. Left out: replaces whatever there is.
    */
-  replaces?: T | null
+  replaces?: T | null | undefined
 }
 
 export type { Page }
 
 export interface PayloadOptions {
   /** `'text'` gives payloads as `JsonText`, unparsed. */
-  payloads?: 'value' | 'text'
+  payloads?: 'value' | 'text' | undefined
 }
 
 /** `'text'` gives payloads as `JsonText`, unparsed; `'none'` gives null for each, and does not read them. */
@@ -96,15 +96,15 @@ export type PayloadForm = 'value' | 'text' | 'none'
 
 export interface RecentOptions {
   /** How payloads are given; `'value'` when left out. */
-  payloads?: PayloadForm
+  payloads?: PayloadForm | undefined
   /** At most so many items, 1 to 10,000; 10 when left out. */
-  limit?: number
+  limit?: number | undefined
   /** Only items with a smaller id: the `nextBefore` of the page before. */
-  before?: bigint
+  before?: bigint | undefined
   /** Members whose items are left out; at most 100. */
-  exclude?: readonly string[]
+  exclude?: readonly string[] | undefined
   /** Stop a page after about so many bytes of payload, always giving at least one item. Without bound when left out. */
-  maxBytes?: number
+  maxBytes?: number | undefined
 }
 
 /** The newest items of a group, newest first. */
@@ -139,14 +139,14 @@ export interface MemberItems {
 /** Of `memberItems`. */
 export interface MemberOptions extends Page, Pick<RecentOptions, 'payloads' | 'maxBytes'> {
   /** Only in groups whose names begin with this. */
-  prefix?: string
+  prefix?: string | undefined
 }
 
 export interface WatchOptions extends PayloadOptions {
   /** Begin after this item: what came since, too; −1 for all there is. From now on when left out. */
-  after?: bigint
+  after?: bigint | undefined
   /** Ends the watching. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 /**
@@ -197,11 +197,11 @@ export interface Groups {
   /** Forgets the group and its items; false when there was none. */
   delete(group: string): Promise<boolean>
   /** Groups by name (in code point order). */
-  list(options?: Page & { prefix?: string }): Promise<GroupPage>
+  list(options?: Page & { prefix?: string | undefined }): Promise<GroupPage>
   /** What one member did in all groups, or in those whose names begin with `prefix`, newest first. */
   memberItems(member: string, options?: MemberOptions): Promise<MemberItems>
   /** Erases that, as it is when the call arrives, in small transactions; repeatable. */
-  eraseMember(member: string, options?: { prefix?: string }): Promise<{ deleted: number }>
+  eraseMember(member: string, options?: { prefix?: string | undefined }): Promise<{ deleted: number }>
   getPolicy(prefix: string): Promise<Policy | null>
   putPolicy(
     prefix: string,
@@ -210,5 +210,5 @@ export interface Groups {
   ): Promise<Policy & { created: boolean }>
   deletePolicy(prefix: string): Promise<boolean>
   /** Policies by prefix, or those of them that begin with `prefix`. */
-  listPolicies(options?: Page & { prefix?: string }): Promise<PolicyPage>
+  listPolicies(options?: Page & { prefix?: string | undefined }): Promise<PolicyPage>
 }

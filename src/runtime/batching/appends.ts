@@ -15,11 +15,11 @@ import { WriteBatcher } from './write-batcher'
 /** How a store batches appends; each can be left out. */
 export interface BatchingOptions {
   /** Transactions at once, 1 to 16; else 2. On SQLite it is always 1. */
-  lanes?: number
+  lanes?: number | undefined
   /** Unanswered items beyond which an append is refused with `overloaded`; else 100,000. */
-  maxPendingItems?: number
+  maxPendingItems?: number | undefined
   /** Unanswered bytes beyond which an append is refused with `overloaded`; else 64 MiB. */
-  maxPendingBytes?: number
+  maxPendingBytes?: number | undefined
 }
 
 export const MAX_LANES = 16

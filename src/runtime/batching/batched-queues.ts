@@ -88,7 +88,8 @@ export class BatchedQueues extends QueueRepository {
     const request = { queue, visibilityTimeoutSeconds, order, cursor: order === 'cycle' ? cursor : '' }
     const messages = await this.#receiver.receive(request, max, waitSeconds * 1000, options.signal)
     if (options.bodies === 'text') return messages
-    return messages.map((message) => ({ ...message, body: parsed(message) }))
+    for (const message of messages) message.body = parsed(message)
+    return messages
   }
 
   protected override removeHeld(queue: string, receipts: readonly Receipt[]): Promise<Settled> {

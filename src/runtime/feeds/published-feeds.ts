@@ -17,6 +17,7 @@ import type {
 } from '../../repositories/feeds/types'
 import type { PutDone, PutRequest } from '../../repositories/feeds/write'
 import { forgetWriters } from '../../repositories/writers'
+import { asChanges } from '../../results/feeds'
 import { BatchedWrites } from '../batching/batched-writes'
 import { laneOf } from '../batching/lane'
 import { WorkCounts } from '../work-counts'
@@ -108,7 +109,7 @@ export class PublishedFeeds extends FeedRepository {
       const { value, ...changes } = await this.read(request, cursor)
       const leftMs = deadline - performance.now()
       const isOver = leftMs <= 0 || signal?.aborted || this.#closed
-      if (changes.changes.length > 0 || changes.hasMore || isOver) return changes
+      if (changes.changes.length > 0 || changes.hasMore || isOver) return asChanges(changes)
       // What was published between the rows and the value is looked for before the waiting begins.
       if (value > known) known = value
       else await this.#watcher.wait(feed, known, leftMs, signal)

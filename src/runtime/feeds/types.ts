@@ -20,20 +20,20 @@ export type ConsumeHandler = (changes: Change[], context: ConsumeContext) => Pro
 
 export interface ConsumeOptions extends ValueOptions {
   /** Changes of one call at most, 1 to 1,000; 100 when left out. */
-  limit?: number
+  limit?: number | undefined
   /** The pause after a handler has thrown: doubled each time, with jitter; from 1 second and up to 600 when left out. */
-  backoff?: { minSeconds?: number; maxSeconds?: number }
+  backoff?: { minSeconds?: number | undefined; maxSeconds?: number | undefined } | undefined
   /**
    * Called when deletions after the cursor are known no more (`cursor_expired`), to throw away what was built from the
    * feed: once it has resolved the consumer starts over at 0. Left out, it stays where it is, and `onError` is told, until
    * somebody moves the cursor.
    */
-  onExpired?: () => Promise<unknown> | unknown
+  onExpired?: (() => Promise<unknown> | unknown) | undefined
   /**
    * Told what a handler has thrown, with its changes, and of the database's faults without any, each kind once; else a
    * warning of the process.
    */
-  onError?: (error: unknown, changes?: Change[]) => void
+  onError?: ((error: unknown, changes?: Change[]) => void) | undefined
 }
 
 /** A loop of a consumer that runs. */

@@ -18,22 +18,22 @@ export type PollHandler<T> = (row: T, context: PollContext) => Promise<unknown> 
 
 export interface PollOptions<T = unknown> extends PollShape {
   /** Handlers at once, 1 to 1,000; 1 when left out. */
-  concurrency?: number
+  concurrency?: number | undefined
   /** Rows of one claim: from 1 and up to 1,000 when left out, by how fast the handlers are; `concurrency` at first. */
-  batch?: { min?: number; max?: number }
+  batch?: { min?: number | undefined; max?: number | undefined } | undefined
   /** The pause after a failure: doubled with each attempt, with jitter; from 1 second and up to 600 when left out. */
-  backoff?: { minSeconds?: number; maxSeconds?: number }
+  backoff?: { minSeconds?: number | undefined; maxSeconds?: number | undefined } | undefined
   /** How long to wait after there was nothing to claim, in milliseconds, 1 to 86,400,000; 1000 when left out. */
-  intervalMs?: number
+  intervalMs?: number | undefined
   /** False: nothing is polled but by `once`. */
-  auto?: boolean
+  auto?: boolean | undefined
   /**
    * Told of what went wrong: a handler's error with its row, and the database's without one; of a row that can't be read
    * or claimed, with an object of the columns of its key.
    */
-  onError?: (error: unknown, row?: T) => void
+  onError?: ((error: unknown, row?: T) => void) | undefined
   /** Told at the start of an index that is missing, of another `where`, of a pool that is small; else a warning of the process. */
-  onWarning?: (warning: string) => void
+  onWarning?: ((warning: string) => void) | undefined
 }
 
 /** What became of the rows that were claimed. */

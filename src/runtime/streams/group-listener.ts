@@ -8,6 +8,7 @@
 import { type ItemRow, itemOf } from '../../repositories/recent/rows'
 import type { GroupEvent, GroupWatch, WatchOptions } from '../../repositories/recent/types'
 import type { WatchedWindow } from '../../repositories/recent/watch'
+import { asRemoved, asReset } from '../../results/groups'
 
 /** What may wait here before no more items are taken in: of one listener, about the memory that it may cost. */
 const MAX_BYTES = 1024 * 1024
@@ -80,7 +81,7 @@ export class GroupListener implements GroupWatch {
 
   removed(id: bigint, window: WatchedWindow): void {
     if (this.#told.length >= MAX_EVENTS) this.reset(window)
-    else this.#tell({ event: { type: 'removed', id } }, EVENT_BYTES)
+    else this.#tell({ event: asRemoved({ type: 'removed', id }) }, EVENT_BYTES)
   }
 
   /** What waits is of no use any more. */
@@ -89,7 +90,8 @@ export class GroupListener implements GroupWatch {
     this.#bytes = 0
     this.#full = false
     this.position = lastId
-    this.#tell({ event: { type: 'reset', group, capacity, mode, total: lastId + 1n } }, EVENT_BYTES)
+    const event = asReset({ type: 'reset', group, capacity, mode, total: lastId + 1n })
+    this.#tell({ event }, EVENT_BYTES)
   }
 
   /** Nothing is told any more, not even what waits. An error is thrown to whom takes next. */

@@ -15,20 +15,20 @@ export type Handler = (message: Message, context: WorkContext) => Promise<unknow
 
 export interface WorkOptions {
   /** Handlers at once, 1 to 10,000; 1 when left out. */
-  concurrency?: number
+  concurrency?: number | undefined
   /** Messages of one claim, 1 to 1,000; five times as many as handlers, at least 10 and at most 1,000, when left out. */
-  batchSize?: number
+  batchSize?: number | undefined
   /** How long a claim holds before it is extended; 1 to 43,200; the messages' own, or the queue's, when left out. */
-  visibilityTimeoutSeconds?: number
+  visibilityTimeoutSeconds?: number | undefined
   /** The pause after a failure: doubled with each receive, with jitter. */
-  backoff?: { minSeconds?: number; maxSeconds?: number }
+  backoff?: { minSeconds?: number | undefined; maxSeconds?: number | undefined } | undefined
   /** Told of what went wrong: a handler's error with its message, and the database's without one. */
-  onError?: (error: unknown, message?: Message) => void
+  onError?: ((error: unknown, message?: Message) => void) | undefined
 }
 
 export interface StopOptions {
   /** How long to wait for running handlers before their signals are aborted and their messages released; for ever when left out. */
-  timeoutSeconds?: number
+  timeoutSeconds?: number | undefined
 }
 
 export interface Worker {

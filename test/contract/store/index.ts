@@ -3,6 +3,7 @@ import { useContext } from '../context'
 import { describeAttach } from './attach'
 import { describeAttachAgain } from './attach-again'
 import { describeInsideTransactions } from './inside-transactions'
+import { describeJson } from './json'
 import { describeKeys } from './keys'
 import { describeLifecycle } from './lifecycle'
 import { describeNames } from './names'
@@ -20,4 +21,5 @@ export function describeStore(engine: EngineName): void {
   describeSchema(context)
   describeNames(context)
   describeKeys(context)
+  describeJson(context)
 }

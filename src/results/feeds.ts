@@ -1,9 +1,27 @@
-/** Feeds as JSON text. Values are the text that the store keeps: they are never parsed on the way out. */
-import { jsonTextOf } from '../../json'
-import type { Change, Changes, Consumer, Entry, FeedPage, FeedStatus, PutEntry } from '../../repositories/feeds/types'
-import { timeOrNull } from '../input/time-text'
+/** Feeds as their callers get them, and as JSON text for REST. Values are the text that the store keeps: they are never parsed on the way out. */
+import { jsonTextOf } from '../json'
+import type { Change, Changes, Consumer, Entry, FeedPage, FeedStatus, PutEntry } from '../repositories/feeds/types'
+import { timeOrNull } from '../time-text'
+import { giveJson, jsonBy, parsedBy } from './json'
 
 const text = JSON.stringify
+
+/** An entry as a consumer sees it. */
+export class ChangeResult implements Change {
+  constructor(
+    readonly syncId: bigint,
+    readonly key: string,
+    readonly value: unknown,
+    readonly version: number | null,
+    readonly deleted: boolean,
+  ) {}
+}
+giveJson(ChangeResult, parsedBy(renderChange))
+
+export const asEntry = jsonBy<Entry>(parsedBy(renderEntry))
+export const asChanges = jsonBy<Changes>(parsedBy(renderChanges))
+export const asConsumer = jsonBy<Consumer>(consumerBody)
+export const asFeed = jsonBy<FeedStatus>(feedBody)
 
 export function renderEntry({ key, value, version, syncId, deleted, updatedAt }: Entry): string {
   return (

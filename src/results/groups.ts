@@ -1,12 +1,48 @@
 /**
- * Results of the store as JSON text. Ids are strings, times RFC 3339 in UTC with milliseconds, and payloads are the
- * text that the store keeps: they are never parsed on the way out.
+ * Groups, items and policies as their callers get them, and as JSON text for REST. In JSON, ids are strings and times
+ * RFC 3339 in UTC with milliseconds. Payloads are the text that the store keeps: REST never parses them on the way out.
  */
-import { jsonTextOf } from '../../json'
-import type { AppendedItem, Group, GroupPage, Item, MemberItems, Policy, Recent } from '../../repositories/recent/types'
-import { timeOrNull } from '../input/time-text'
+import { jsonTextOf } from '../json'
+import type {
+  AppendedItem,
+  Group,
+  GroupEvent,
+  GroupPage,
+  Item,
+  MemberItems,
+  Policy,
+  Recent,
+} from '../repositories/recent/types'
+import { timeOrNull } from '../time-text'
+import { giveJson, jsonBy, parsedBy } from './json'
 
 const text = JSON.stringify
+
+/** An item, and one that was appended. */
+export class ItemResult implements Item {
+  constructor(
+    readonly group: string,
+    readonly id: bigint,
+    readonly slot: number,
+    readonly member: string | null,
+    readonly payload: unknown,
+    readonly occurredAt: Date | null,
+    readonly eventId: string | null,
+    readonly createdAt: Date,
+  ) {}
+}
+giveJson(ItemResult, parsedBy(renderItem))
+
+export const asRecent = jsonBy<Recent>(parsedBy(renderRecent))
+export const asGroup = jsonBy<Group>(groupBody)
+export const asPolicy = jsonBy<Policy>(policyBody)
+
+type Removed = Extract<GroupEvent, { type: 'removed' }>
+type Reset = Extract<GroupEvent, { type: 'reset' }>
+
+/** Events of a group: their type, and the data that a stream sends. */
+export const asRemoved = jsonBy<Removed>((event) => ({ type: event.type, ...removedBody(event) }))
+export const asReset = jsonBy<Reset>((event) => ({ type: event.type, ...resetBody(event) }))
 
 export function renderItem(item: Item): string {
   return renderItemOf(text(item.group), item)
@@ -78,6 +114,14 @@ export function renderGroupPage({ groups, nextAfter }: GroupPage): string {
 function groupBody({ group, capacity, mode, ttlSeconds, own, policy, total, createdAt }: Group) {
   const rest = { total: String(total), createdAt: createdAt.toISOString() }
   return { group, capacity, mode, ttlSeconds, own, policy, ...rest }
+}
+
+export function removedBody({ id }: Removed) {
+  return { id: String(id) }
+}
+
+export function resetBody({ group, capacity, mode, total }: Reset) {
+  return { group, capacity, mode, total: String(total) }
 }
 
 export function policyBody({ prefix, capacity, mode, ttlSeconds }: Policy) {

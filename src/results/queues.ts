@@ -1,5 +1,5 @@
-/** Queues and messages as JSON text. Bodies are the text that the store keeps: they are never parsed on the way out. */
-import { jsonTextOf } from '../../json'
+/** Queues and messages as their callers get them, and as JSON text for REST. Bodies are the text that the store keeps: they are never parsed on the way out. */
+import { jsonTextOf } from '../json'
 import type {
   Message,
   MessagePage,
@@ -7,10 +7,44 @@ import type {
   Queue,
   QueuePage,
   QueueStatus,
-} from '../../repositories/queues/types'
-import { timeOrNull, timeText } from '../input/time-text'
+  Sent,
+} from '../repositories/queues/types'
+import { timeOrNull, timeText } from '../time-text'
+import { giveJson, jsonBy, parsedBy } from './json'
 
 const text = JSON.stringify
+
+/** A message that was handed out. */
+export class MessageResult implements Message {
+  constructor(
+    readonly id: bigint,
+    public body: unknown,
+    readonly receiveCount: number,
+    readonly receiptHandle: string,
+    readonly sentAt: Date,
+    readonly receivedAt: Date,
+    readonly visibleAt: Date,
+    readonly maxReceives: number,
+    readonly lastError: string | null,
+    readonly messageGroup: string | null,
+    readonly priority: number,
+  ) {}
+}
+giveJson(MessageResult, parsedBy(renderMessage))
+
+export const asPeeked = jsonBy<PeekedMessage>(parsedBy((message) => renderPeeked(message, null)))
+export const asQueue = jsonBy<Queue>(queueBody)
+export const asQueueStatus = jsonBy<QueueStatus>(statusBody)
+export const asSent = jsonBy<Sent>(parsedBy(renderSent))
+export const asSentMany = jsonBy<{ ids: bigint[] }>(parsedBy(renderSentMany))
+
+export function renderSent({ id }: Sent): string {
+  return `{"id":"${id}"}`
+}
+
+export function renderSentMany({ ids }: { ids: readonly bigint[] }): string {
+  return `{"ids":[${ids.map((id) => `"${id}"`).join(',')}]}`
+}
 
 function textOrNull(value: string | null): string {
   return value === null ? 'null' : text(value)

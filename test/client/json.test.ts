@@ -1,0 +1,46 @@
+/** What the client gives is safe to send on: its JSON is what the server answered. */
+import { type Client, createClient } from '../../src/client'
+import { startApp } from '../http/support/client'
+
+let url: string
+let client: Client
+beforeAll(async () => {
+  ;({ url } = await startApp())
+  client = createClient({ baseUrl: url })
+})
+
+const sent = (result: unknown): unknown => JSON.parse(JSON.stringify(result))
+const get = async (path: string): Promise<unknown> => (await fetch(`${url}/v1${path}`)).json()
+
+test('items, pages of them, and groups', async () => {
+  const payload = { id: '7', tag: 'mine', createdAt: 1, total: '9' }
+  const item = await client.groups.append('g', { member: 'm', payload, occurredAt: new Date(0) })
+  const page = await client.groups.recent('g')
+  const answered = (await get('/groups/g/items')) as { items: unknown[] }
+  expect(sent(item)).toEqual(answered.items[0])
+  expect(sent(page)).toEqual(answered)
+  expect(sent(page.items)).toEqual(answered.items)
+  expect(sent(await client.groups.recentMany(['g']))).toEqual(((await get('/items?group=g')) as { groups: [] }).groups)
+  expect(sent(await client.groups.put('g', { capacity: 5 }))).toEqual(await get('/groups/g'))
+  expect(sent(await client.groups.list())).toEqual(await get('/groups'))
+})
+
+test('queues, messages and entries', async () => {
+  const { queues, feeds } = client
+  await queues.put('q')
+  expect(sent(await queues.send('q', { id: 1n.toString() }))).toEqual({ id: expect.stringMatching(/^\d+$/) })
+  expect(sent(await queues.get('q'))).toEqual(await get('/queues/q'))
+  const [message] = await queues.receive('q')
+  expect(sent(message)).toMatchObject({ id: String(message?.id), sentAt: message?.sentAt.toISOString() })
+  await feeds.put('f', 'k', 1)
+  expect(sent(await feeds.get('f', 'k'))).toEqual(await get('/feeds/f/entries/k'))
+  expect(sent(await feeds.getConsumer('f', 'c'))).toEqual(await get('/feeds/f/consumers/c'))
+})
+
+test('results are plain objects', async () => {
+  const page = await client.groups.recent('nobody')
+  expect(page).toStrictEqual({
+    ...{ group: 'nobody', capacity: 10, mode: 'history', total: 0n, items: [], nextBefore: null },
+    tag: expect.any(String),
+  })
+})
