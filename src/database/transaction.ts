@@ -8,6 +8,7 @@
  */
 import type { EntityManager, QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
+import { requireTexts } from './connection-charset'
 import { CutOff, unknownOutcome } from './cut-off'
 import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
@@ -20,8 +21,8 @@ import type { Tables } from './tables'
 export interface DatabaseOptions extends Setting {
   /** Gives a query runner of its own to each caller. */
   createRunner: () => QueryRunner
-  /** Set where the connections are not ours, so that they may stand at another isolation level. */
-  setIsolation?: boolean
+  /** Set where the connections are not ours: each is checked, and may stand at another isolation level. */
+  isForeign?: boolean
   gate?: Gate
 }
 
@@ -57,6 +58,7 @@ export class Database implements Session {
     return retried(this, async () => {
       const runner = this.#options.createRunner()
       try {
+        if (this.#options.isForeign) await requireTexts(runner)
         return await work(readerOn(runner, this.#options))
       } finally {
         await runner.release()
@@ -99,10 +101,11 @@ export class Database implements Session {
     return retried({ engine: this.engine, counts: this.counts, retryMs, trail }, async () => {
       const runner = this.#options.createRunner()
       const isolate = () => runner.query('SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
-      const before = this.#options.setIsolation ? isolate : undefined
+      const before = this.#options.isForeign ? isolate : undefined
       try {
         // First, so that a statement that fails has been sent.
         await runner.connect()
+        if (this.#options.isForeign) await requireTexts(runner)
         const statements = statementsOn(runner, this.#options)
         return await work(trail.follow(statements, before))
       } catch (error) {
@@ -151,7 +154,8 @@ export class Database implements Session {
     let life: Life | null = null
     let result: T | undefined
     try {
-      await runner.startTransaction(this.#options.setIsolation ? 'READ COMMITTED' : undefined)
+      if (this.#options.isForeign) await requireTexts(runner)
+      await runner.startTransaction(this.#options.isForeign ? 'READ COMMITTED' : undefined)
       const alive = watch(runner, this.engine)
       life = alive
       const tx = txOn(runner, this.#options, () => alive.open)
@@ -197,5 +201,6 @@ export function sessionWithin(transaction: EntityManager | QueryRunner, setting:
     throw new RecentnError('invalid_input', 'The EntityManager or QueryRunner has no open transaction')
   }
   const tx = txOn(runner, setting, () => runner.isTransactionActive)
-  return sessionIn(tx, runner, (error) => translated(error, setting.engine))
+  const checked = setting.engine.family === 'sqlite' ? undefined : () => requireTexts(runner)
+  return sessionIn(tx, runner, (error) => translated(error, setting.engine), checked)
 }

@@ -2,6 +2,7 @@ import type { EngineName } from '../../support/engines'
 import { useContext } from '../context'
 import { describeAttach } from './attach'
 import { describeAttachAgain } from './attach-again'
+import { describeCharsets } from './charsets'
 import { describeInsideTransactions } from './inside-transactions'
 import { describeKeys } from './keys'
 import { describeLifecycle } from './lifecycle'
@@ -16,6 +17,7 @@ export function describeStore(engine: EngineName): void {
   describeInsideTransactions(context)
   describeAttach(context)
   describeAttachAgain(context)
+  describeCharsets(context)
   describeLifecycle(context)
   describeSchema(context)
   describeNames(context)
