@@ -11,6 +11,7 @@ import { Gate, gatedRunners } from './gate'
 import { commonEngine, mariadbEngine, mysqlEngine } from './mysql'
 import { translated } from './retries'
 import { tablesIn } from './schema'
+import { SkipLockedCheck } from './skip-locked'
 import { sqliteEngine } from './sqlite'
 import { type Tables, tablesOf } from './tables'
 import { Database, sessionWithin } from './transaction'
@@ -66,6 +67,7 @@ export async function attach(
     const database = new Database({
       ...options,
       isForeign: true,
+      skipLocked: new SkipLockedCheck(user, options.tables.schema),
       createRunner: () => user.createQueryRunner('master'),
     })
     return { database, dataSource: user, close: async () => {} }

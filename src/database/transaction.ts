@@ -16,6 +16,7 @@ import type { Gate } from './gate'
 import { commit, dropLost, type Life, readerOn, rollBack, type Setting, statementsOn, txOn, watch } from './life'
 import { sessionIn, settled } from './operations'
 import { OUTCOME_MS, pause, retried, Trail, translated } from './retries'
+import type { SkipLockedCheck } from './skip-locked'
 import type { Tables } from './tables'
 
 export interface DatabaseOptions extends Setting {
@@ -24,6 +25,8 @@ export interface DatabaseOptions extends Setting {
   /** Set where the connections are not ours: each is checked, and may stand at another isolation level. */
   isForeign?: boolean
   gate?: Gate
+  /** Of a server: whether it does what claims rely on, asked before the first write. */
+  skipLocked?: SkipLockedCheck
 }
 
 export class Database implements Session {
@@ -74,10 +77,11 @@ export class Database implements Session {
     return this.#counted(() => this.#write(work, options))
   }
 
-  #write<T>(
+  async #write<T>(
     work: (tx: Tx, session: Session) => Promise<T>,
     { retries, arrived, retryMs }: WriteOptions & { retries?: number } = {},
   ): Promise<T> {
+    await this.#options.skipLocked?.require()
     return retried({ engine: this.engine, counts: this.counts, maxConflicts: retries, retryMs }, async () => {
       try {
         return await this.#once(work)
@@ -95,8 +99,12 @@ export class Database implements Session {
     return this.#counted(() => this.#separately(work, options))
   }
 
-  #separately<T>(work: (statements: Statements) => Promise<T>, { retryMs }: { retryMs?: number } = {}): Promise<T> {
+  async #separately<T>(
+    work: (statements: Statements) => Promise<T>,
+    { retryMs }: { retryMs?: number } = {},
+  ): Promise<T> {
     if (this.engine.family === 'sqlite') return this.#write(work, { retryMs })
+    await this.#options.skipLocked?.require()
     const trail = new Trail()
     return retried({ engine: this.engine, counts: this.counts, retryMs, trail }, async () => {
       const runner = this.#options.createRunner()

@@ -7,6 +7,7 @@ import { describeInsideTransactions } from './inside-transactions'
 import { describeKeys } from './keys'
 import { describeLifecycle } from './lifecycle'
 import { describeNames } from './names'
+import { describeOtherServers } from './other-servers'
 import { describeSchema } from './schema'
 import { describeTransactions } from './transactions'
 
@@ -19,6 +20,7 @@ export function describeStore(engine: EngineName): void {
   describeAttachAgain(context)
   describeCharsets(context)
   describeLifecycle(context)
+  describeOtherServers(context)
   describeSchema(context)
   describeNames(context)
   describeKeys(context)
