@@ -10,6 +10,7 @@ import { Gate, isInsideTransaction } from './database/gate'
 import { migrate } from './database/migrate'
 import { requireSchema, schemaVersion } from './database/schema-check'
 import { attach, engineOf, recognise } from './database/session'
+import { SkipLockedCheck } from './database/skip-locked'
 import { describeTable } from './database/table'
 import { tablesOf } from './database/tables'
 import { Database, sessionWithin } from './database/transaction'
@@ -36,6 +37,9 @@ import { WorkCounts } from './runtime/work-counts'
 import { countsOf, type StoreCounts, type StoreTotals } from './store-counts'
 import { checkOptions, openingFault, warn } from './store-options'
 import type { OpenOptions, Store, StoreOptions, Transaction, TransactionOptions } from './store-types'
+
+/** What `recentn doctor` asks of a server, too. */
+export { refusedServer, serverName, skipsLocked } from './database/skip-locked'
 
 /** What a store works on, and how to let go of it. */
 interface Base {
@@ -228,6 +232,8 @@ export async function openStore(options: OpenOptions): Promise<Store> {
       engine: await recognise(dataSource),
       tables: tablesOf(options.tablePrefix),
       gate,
+      skipLocked:
+        engine.family === 'sqlite' ? undefined : new SkipLockedCheck(dataSource, tablesOf(options.tablePrefix).schema),
       clockOffsetMs,
       createRunner: () => dataSource.createQueryRunner(),
     })

@@ -1,5 +1,6 @@
 /** What `recentn doctor` looks at on MySQL and MariaDB. */
 import type { DataSource } from 'typeorm'
+import { refusedServer, serverName, skipsLocked } from '../store'
 import { type Check, type Finding, tableOf } from './finding'
 
 type Answer = Omit<Finding, 'check'>
@@ -82,13 +83,42 @@ function isSet(value: unknown): boolean {
 
 async function skipLocked(database: DataSource): Promise<Answer> {
   try {
-    await database.query(`SELECT id FROM ${tableOf(database, 'RecentnSchema')} WHERE id = 1 FOR UPDATE SKIP LOCKED`)
-    return { state: 'ok', found: 'understood' }
+    const name = await serverName(database)
+    const skips = await skipsLocked(database, tableOf(database, 'RecentnSchema'))
+    if (skips === false || (skips === null && /tidb/i.test(name))) {
+      return { state: 'wrong', found: refusedServer(name).message, mend: 'use MySQL 8.0.17 or MariaDB 10.10, or later' }
+    }
+    if (skips === null) return { state: 'ok', found: 'not tried out, which takes two connections at once' }
+    return { state: 'ok', found: 'rows that another transaction has locked are passed over' }
   } catch (error) {
     if ((error as { errno?: number }).errno !== 1064) throw error
     return { state: 'wrong', found: 'not understood', mend: 'upgrade the server: MySQL 8.0 or MariaDB 10.10' }
   }
 }
+
+/** Of the session, and of what the server makes of new ones, which an attached DataSource has to mind. */
+async function texts(database: DataSource): Promise<Answer> {
+  const [row] = await database.query(
+    'SELECT @@SESSION.character_set_client AS client, @@SESSION.character_set_connection AS connection, ' +
+      '@@SESSION.character_set_results AS results, @@GLOBAL.init_connect AS init',
+  )
+  const own = [...new Set([row.client, row.connection, row.results].map(String))].join(', ')
+  const found = `recentn's own connections use ${own}`
+  if (own !== 'utf8mb4') {
+    return { state: 'wrong', found, mend: 'a proxy may be resetting sessions; connect recentn to the server itself' }
+  }
+  const init = String(row.init ?? '')
+  const others = init.match(SETS_CHARSET)?.filter((one) => !/utf8mb4$/i.test(one)) ?? []
+  if (others.length === 0) return { state: 'ok', found }
+  return {
+    state: 'warning',
+    found: `${found}; init_connect sets others for everybody else: ${init}`,
+    mend: 'a DataSource that is given to attachStore is refused: have init_connect set utf8mb4, or nothing',
+  }
+}
+
+const SETS_CHARSET =
+  /(?:\bnames|\bcharacter\s+set|\bcharset|character_set_(?:client|connection|results))[\s:]*=?[\s'"]*\w+/gi
 
 async function clock(database: DataSource): Promise<Answer> {
   const before = Date.now()
@@ -149,6 +179,7 @@ function lockText({ thread, user, host, seconds, what, locks: all, waiting }: Ro
 export const MYSQL_CHECKS: Check[] = [
   ['version', version],
   ['isolation', isolation],
+  ['texts', texts],
   ['SKIP LOCKED', skipLocked],
   ['durability', binaryLog],
   ['writes', writes],

@@ -35,16 +35,25 @@ export async function settled(runner: QueryRunner): Promise<void> {
   }
 }
 
-/** A session of operations in the transaction `tx` on `runner`; `told` turns the driver's errors into the caller's. */
-export function sessionIn(tx: Tx, runner: QueryRunner, told: (error: unknown) => unknown): Session {
+/**
+ * A session of operations in the transaction `tx` on `runner`; `told` turns the driver's errors into the caller's, and
+ * `check` runs before each operation.
+ */
+export function sessionIn(
+  tx: Tx,
+  runner: QueryRunner,
+  told: (error: unknown) => unknown,
+  check: () => Promise<void> = async () => {},
+): Session {
   const tell = (error: unknown) => {
     throw told(error)
   }
+  const all = <T>(work: () => Promise<T>) => inTurn(runner, () => check().then(work)).catch(tell)
   const session: Session = {
     tables: tx.tables,
-    read: (work) => inTurn(runner, () => work(tx)).catch(tell),
-    write: (work) => inTurn(runner, () => allOrNothing(tx, work)).catch(tell),
-    separately: (work) => inTurn(runner, () => allOrNothing(tx, work)).catch(tell),
+    read: (work) => all(() => work(tx)),
+    write: (work) => all(() => allOrNothing(tx, work)),
+    separately: (work) => all(() => allOrNothing(tx, work)),
     whole: (work) => work(session),
   }
   return session

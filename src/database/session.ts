@@ -4,12 +4,14 @@
 import { type DataSource, type EntityManager, InstanceChecker, type QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import { connect, type SqliteOptions } from './connect'
+import { requireTexts } from './connection-charset'
 import { Courtesy } from './courtesy'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
 import { Gate, gatedRunners } from './gate'
 import { commonEngine, mariadbEngine, mysqlEngine } from './mysql'
 import { translated } from './retries'
 import { tablesIn } from './schema'
+import { SkipLockedCheck } from './skip-locked'
 import { sqliteEngine } from './sqlite'
 import { type Tables, tablesOf } from './tables'
 import { Database, sessionWithin } from './transaction'
@@ -61,10 +63,11 @@ export async function attach(
   const gate = gateOf(user)
   const options = { engine, tables: tablesOf(tablePrefix), gate, clockOffsetMs }
   if (user.options.type !== 'better-sqlite3') {
-    await requireAutocommit(user)
+    await requireFit(user)
     const database = new Database({
       ...options,
-      setIsolation: true,
+      isForeign: true,
+      skipLocked: new SkipLockedCheck(user, options.tables.schema),
       createRunner: () => user.createQueryRunner('master'),
     })
     return { database, dataSource: user, close: async () => {} }
@@ -116,10 +119,17 @@ function ownConnectionOf({ driver }: DataSource, options: SqliteOptions): Sqlite
   }
 }
 
-/** What stands outside of a transaction would never be committed, and nobody would be told. */
-async function requireAutocommit(user: DataSource): Promise<void> {
-  const [row] = await user.query('SELECT @@SESSION.autocommit AS autocommit')
-  if (Number(row.autocommit) === 1) return
+/** Throws `database_refused` for connections that keep not every text, or that don't commit by themselves. */
+async function requireFit(user: DataSource): Promise<void> {
+  const runner = user.createQueryRunner('master')
+  try {
+    await requireTexts(runner)
+    const [row] = await runner.query('SELECT @@SESSION.autocommit AS autocommit')
+    if (Number(row.autocommit) === 1) return
+  } finally {
+    await runner.release()
+  }
+  // What stands outside of a transaction would never be committed, and nobody would be told.
   throw new RecentnError(
     'database_refused',
     'The connections of the DataSource have autocommit off: recentn needs it on',

@@ -8,6 +8,7 @@
  */
 import type { EntityManager, QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
+import { requireTexts } from './connection-charset'
 import { CutOff, unknownOutcome } from './cut-off'
 import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
@@ -15,14 +16,17 @@ import type { Gate } from './gate'
 import { commit, dropLost, type Life, readerOn, rollBack, type Setting, statementsOn, txOn, watch } from './life'
 import { sessionIn, settled } from './operations'
 import { OUTCOME_MS, pause, retried, Trail, translated } from './retries'
+import type { SkipLockedCheck } from './skip-locked'
 import type { Tables } from './tables'
 
 export interface DatabaseOptions extends Setting {
   /** Gives a query runner of its own to each caller. */
   createRunner: () => QueryRunner
-  /** Set where the connections are not ours, so that they may stand at another isolation level. */
-  setIsolation?: boolean
+  /** Set where the connections are not ours: each is checked, and may stand at another isolation level. */
+  isForeign?: boolean
   gate?: Gate
+  /** Of a server: whether it does what claims rely on, asked before the first write. */
+  skipLocked?: SkipLockedCheck
 }
 
 export class Database implements Session {
@@ -57,6 +61,7 @@ export class Database implements Session {
     return retried(this, async () => {
       const runner = this.#options.createRunner()
       try {
+        if (this.#options.isForeign) await requireTexts(runner)
         return await work(readerOn(runner, this.#options))
       } finally {
         await runner.release()
@@ -72,10 +77,11 @@ export class Database implements Session {
     return this.#counted(() => this.#write(work, options))
   }
 
-  #write<T>(
+  async #write<T>(
     work: (tx: Tx, session: Session) => Promise<T>,
     { retries, arrived, retryMs }: WriteOptions & { retries?: number } = {},
   ): Promise<T> {
+    await this.#options.skipLocked?.require()
     return retried({ engine: this.engine, counts: this.counts, maxConflicts: retries, retryMs }, async () => {
       try {
         return await this.#once(work)
@@ -93,16 +99,21 @@ export class Database implements Session {
     return this.#counted(() => this.#separately(work, options))
   }
 
-  #separately<T>(work: (statements: Statements) => Promise<T>, { retryMs }: { retryMs?: number } = {}): Promise<T> {
+  async #separately<T>(
+    work: (statements: Statements) => Promise<T>,
+    { retryMs }: { retryMs?: number } = {},
+  ): Promise<T> {
     if (this.engine.family === 'sqlite') return this.#write(work, { retryMs })
+    await this.#options.skipLocked?.require()
     const trail = new Trail()
     return retried({ engine: this.engine, counts: this.counts, retryMs, trail }, async () => {
       const runner = this.#options.createRunner()
       const isolate = () => runner.query('SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
-      const before = this.#options.setIsolation ? isolate : undefined
+      const before = this.#options.isForeign ? isolate : undefined
       try {
         // First, so that a statement that fails has been sent.
         await runner.connect()
+        if (this.#options.isForeign) await requireTexts(runner)
         const statements = statementsOn(runner, this.#options)
         return await work(trail.follow(statements, before))
       } catch (error) {
@@ -151,7 +162,8 @@ export class Database implements Session {
     let life: Life | null = null
     let result: T | undefined
     try {
-      await runner.startTransaction(this.#options.setIsolation ? 'READ COMMITTED' : undefined)
+      if (this.#options.isForeign) await requireTexts(runner)
+      await runner.startTransaction(this.#options.isForeign ? 'READ COMMITTED' : undefined)
       const alive = watch(runner, this.engine)
       life = alive
       const tx = txOn(runner, this.#options, () => alive.open)
@@ -197,5 +209,6 @@ export function sessionWithin(transaction: EntityManager | QueryRunner, setting:
     throw new RecentnError('invalid_input', 'The EntityManager or QueryRunner has no open transaction')
   }
   const tx = txOn(runner, setting, () => runner.isTransactionActive)
-  return sessionIn(tx, runner, (error) => translated(error, setting.engine))
+  const checked = setting.engine.family === 'sqlite' ? undefined : () => requireTexts(runner)
+  return sessionIn(tx, runner, (error) => translated(error, setting.engine), checked)
 }

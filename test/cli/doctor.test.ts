@@ -187,7 +187,17 @@ for (const engine of ['mariadb', 'mysql'] as const) {
         one.check,
         one.state,
       ])
-      const checks = ['connection', 'schema', 'version', 'isolation', 'SKIP LOCKED', 'durability', 'writes', 'clock']
+      const checks = [
+        'connection',
+        'schema',
+        'version',
+        'isolation',
+        'texts',
+        'SKIP LOCKED',
+        'durability',
+        'writes',
+        'clock',
+      ]
       checks.push('locks', 'connections', 'cluster', 'queues', 'feeds')
       expect(states.map(([check]: string[]) => check)).toEqual(checks)
       // What a test server is set to is not ours to judge, and others may be using it.

@@ -66,6 +66,30 @@ export function describeOddServer(engine: ServerEngine): void {
     await exercise(store)
   })
 
+  it('keeps texts, and lets nobody read more than they asked for, where init_connect sets another character set', async () => {
+    await during('init_connect', "'SET NAMES latin1'", async () => {
+      const store = await open()
+      await exercise(store)
+      await store.groups.append('their', { member: 'them', payload: 'secret' })
+      const http = await startServer({ DATABASE_URL: url, RECENTN_ALLOW_ANONYMOUS: '1' })
+      // Of this letter latin1 keeps the last byte only, which is a quote.
+      for (const member of ['xħ OR 1=1 -- ', "xħ UNION SELECT 1 -- '", 'x表']) {
+        const answer = await fetch(`${http.url}/v1/members/${encodeURIComponent(member)}/items`)
+        expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ items: [] })])
+      }
+      expect(await http.stop()).toEqual({ code: 0, signal: null })
+      const { code, stdout } = await run(['doctor'], { env: { DATABASE_URL: url } })
+      expect([code, stdout]).toEqual([
+        0,
+        expect.stringMatching(/WARN +texts +.*utf8mb4; init_connect .*SET NAMES latin1/),
+      ])
+      const source = await new DataSource({ type: 'mysql', url: url.replace(/^mariadb:/, 'mysql:') }).initialize()
+      undo.push(() => source.destroy())
+      const error = await refusal(attachStore(source))
+      expect([error.code, error.message]).toEqual(['database_refused', expect.stringMatching(/latin1.*init_connect/)])
+    })
+  })
+
   it('writes batches that are larger than max_allowed_packet', async () => {
     await during('max_allowed_packet', '1048576', async () => {
       const store = await open()

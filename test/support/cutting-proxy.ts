@@ -25,6 +25,7 @@ export class CuttingProxy {
   #moments: Moment[] = []
   #isIt: (sql: string) => boolean = isCommit
   #cut: () => void = () => {}
+  #rewriting: { from: Buffer; to: Buffer; times: number } | null = null
   #refusing = false
   #stalled = false
   #port = 0
@@ -68,6 +69,15 @@ export class CuttingProxy {
     return new Promise((resolve) => {
       this.#cut = resolve
     })
+  }
+
+  /**
+   * Puts other words of the same length into what clients send from now on, so many times: a server that understands
+   * something else. Words that come in two pieces are let through.
+   */
+  rewrite(from: string, to: string, times = Number.POSITIVE_INFINITY): void {
+    if (to.length > from.length) throw new Error('the length of a packet stays as it is')
+    this.#rewriting = { from: Buffer.from(from), to: Buffer.from(to.padEnd(from.length)), times }
   }
 
   /** Lets nothing through any more, either way, while all connections stand: a server that hangs. For good. */
@@ -140,7 +150,7 @@ export class CuttingProxy {
     const isMet = statementFinder((sql) => this.#moments.length > 0 && this.#isIt(sql))
     client.on('data', (chunk) => {
       const moment = isMet(chunk) ? this.#moments.shift() : undefined
-      if (moment !== 'before') pair.server.write(chunk)
+      if (moment !== 'before') pair.server.write(this.#rewritten(chunk))
       if (moment === 'after') isLost = true
       else if (moment !== undefined) this.#cutNow(pair)
     })
@@ -149,6 +159,17 @@ export class CuttingProxy {
       else client.write(chunk)
     })
     if (this.#stalled) this.stall()
+  }
+
+  #rewritten(chunk: Buffer): Buffer {
+    const words = this.#rewriting
+    if (words === null) return chunk
+    const copy = Buffer.from(chunk)
+    for (let at = copy.indexOf(words.from); at >= 0 && words.times > 0; at = copy.indexOf(words.from, at)) {
+      words.to.copy(copy, at)
+      words.times--
+    }
+    return copy
   }
 
   #cutNow(pair: Pair): void {

@@ -2,11 +2,13 @@ import type { EngineName } from '../../support/engines'
 import { useContext } from '../context'
 import { describeAttach } from './attach'
 import { describeAttachAgain } from './attach-again'
+import { describeCharsets } from './charsets'
 import { describeInsideTransactions } from './inside-transactions'
 import { describeJson } from './json'
 import { describeKeys } from './keys'
 import { describeLifecycle } from './lifecycle'
 import { describeNames } from './names'
+import { describeOtherServers } from './other-servers'
 import { describeSchema } from './schema'
 import { describeTransactions } from './transactions'
 
@@ -17,7 +19,9 @@ export function describeStore(engine: EngineName): void {
   describeInsideTransactions(context)
   describeAttach(context)
   describeAttachAgain(context)
+  describeCharsets(context)
   describeLifecycle(context)
+  describeOtherServers(context)
   describeSchema(context)
   describeNames(context)
   describeKeys(context)

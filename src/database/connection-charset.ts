@@ -1,0 +1,98 @@
+/**
+ * Whether texts arrive, and come back, as they are on a connection that is not ours. The driver encodes a statement by a
+ * character set that it believes in, the server decodes it by another that the session has, and answers in a third.
+ *
+ * Statements of ours are ASCII, whatever texts they are about, so that none of this can change what they do. But texts
+ * can be lost, so every connection of a user's is checked when it is first used, and again when the driver believes in
+ * another character set than it did then.
+ */
+import type { QueryRunner } from 'typeorm'
+import { RecentnError } from '../errors'
+import { driverError } from './engine'
+
+/** A letter of one, two, three and four bytes. None of them becomes a quote, whatever the driver makes of it. */
+const SAMPLE = 'aé語😀z'
+
+const LOOK =
+  'SELECT @@SESSION.character_set_client AS client, @@SESSION.character_set_connection AS connection, ' +
+  '@@SESSION.character_set_results AS results, @@SESSION.sql_mode AS modes, ' +
+  `HEX(CONVERT('${SAMPLE}' USING utf8mb4)) AS sent, _utf8mb4 x'${hexOf(SAMPLE)}' AS received`
+
+/** Modes in which an empty text is NULL, or SQL is another language. */
+const REFUSED_MODES = ['EMPTY_STRING_IS_NULL', 'ORACLE']
+
+interface Session {
+  client: string
+  connection: string
+  /** Null: the server answers in the character sets of the columns. */
+  results: string | null
+  modes: string
+  sent: string
+  received: string
+}
+
+/** mysql2's connection, as far as it is looked at: by which charset it encodes what it sends. */
+interface Connection {
+  config?: { charsetNumber?: number }
+}
+
+/** Connections that were found right, and the driver's charset then. */
+const right = new WeakMap<Connection, number | undefined>()
+
+/**
+ * Throws `database_refused`, which names what is wrong, unless the runner's connection keeps every text. Asks the server
+ * once for each connection.
+ */
+export async function requireTexts(runner: QueryRunner): Promise<void> {
+  const connection: Connection = await runner.connect()
+  const charset = connection.config?.charsetNumber
+  if (right.has(connection) && right.get(connection) === charset) return
+  const faults = faultsOf(await sessionOf(runner))
+  if (faults.length > 0)
+    throw new RecentnError('database_refused', `The connections of the DataSource ${faults.join('; ')}`)
+  right.set(connection, charset)
+}
+
+/** Null where the server did not understand what the driver sent, or the driver can't encode it. */
+async function sessionOf(runner: QueryRunner): Promise<Session | null> {
+  try {
+    const [session] = await runner.query(LOOK)
+    return session
+  } catch (error) {
+    const { errno, message } = driverError(error)
+    if (MISREAD.has(errno ?? 0) || UNKNOWN.test(message ?? '')) return null
+    throw error
+  }
+}
+
+/** A syntax error, an unknown column or variable, an invalid text. */
+const MISREAD = new Set([1064, 1054, 1193, 1300])
+
+/** What mysql2 says of a character set that it can't encode, and then closes the connection. */
+const UNKNOWN = /^Encoding not recognized/
+
+function faultsOf(session: Session | null): string[] {
+  if (session === null) return [`use a character set that the driver or the server can't read: ${ADVICE}`]
+  const faults: string[] = []
+  const sets = { client: session.client, connection: session.connection, results: session.results ?? UTF8 }
+  const lossy = Object.entries(sets).filter(([, charset]) => String(charset) !== UTF8)
+  for (const charset of new Set(lossy.map(([, one]) => String(one)))) {
+    const variables = lossy.filter(([, one]) => String(one) === charset).map(([name]) => `character_set_${name}`)
+    faults.push(`use the character set ${charset} (${variables.join(', ')}), which loses texts: ${ADVICE}`)
+  }
+  if (lossy.length === 0 && (String(session.sent) !== hexOf(SAMPLE) || session.received !== SAMPLE)) {
+    faults.push(`encode texts otherwise than the server reads them: ${ADVICE}`)
+  }
+  const modes = String(session.modes).split(',')
+  for (const mode of REFUSED_MODES.filter((one) => modes.includes(one))) {
+    faults.push(`have ${mode} in their sql_mode, which recentn does not work with: take it out`)
+  }
+  return faults
+}
+
+const UTF8 = 'utf8mb4'
+const ADVICE = "set charset: 'utf8mb4' in the options of the DataSource, and let no init_connect or hook set another"
+
+function hexOf(text: string): string {
+  return Buffer.from(text, 'utf8').toString('hex').toUpperCase()
+}
