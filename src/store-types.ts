@@ -31,6 +31,11 @@ export interface StoreOptions {
     /** How long the tombstones of deleted entries are kept for consumers to see: at least 1, else 604,800 (7 days). */
     tombstoneSeconds?: number
   }
+  /**
+   * Milliseconds that a call waits for a database connection, 1 to 600,000; 10,000 when left out. Then it is refused with
+   * `overloaded`: all connections of the pool, or SQLite's only one, are in use.
+   */
+  connectionTimeoutMs?: number
   /** Milliseconds added to the database's clock: for tests that must not sleep. */
   clockOffsetMs?: () => number
   /**

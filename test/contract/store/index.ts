@@ -2,10 +2,13 @@ import type { EngineName } from '../../support/engines'
 import { useContext } from '../context'
 import { describeAttach } from './attach'
 import { describeAttachAgain } from './attach-again'
+import { describeConnections } from './connections'
 import { describeInsideTransactions } from './inside-transactions'
 import { describeKeys } from './keys'
 import { describeLifecycle } from './lifecycle'
+import { describeLocation } from './location'
 import { describeNames } from './names'
+import { describeOptions } from './options'
 import { describeSchema } from './schema'
 import { describeTransactions } from './transactions'
 
@@ -16,7 +19,10 @@ export function describeStore(engine: EngineName): void {
   describeInsideTransactions(context)
   describeAttach(context)
   describeAttachAgain(context)
+  describeConnections(context)
   describeLifecycle(context)
+  describeLocation(context)
+  describeOptions(context)
   describeSchema(context)
   describeNames(context)
   describeKeys(context)
