@@ -86,8 +86,7 @@ export function seeTransactions({ manager }: DataSource, source: object): () => 
 }
 
 function wrap(manager: EntityManager): Seen {
-  const original = manager.transaction
-  const isOwn = Object.hasOwn(manager, 'transaction')
+  const own = Object.hasOwn(manager, 'transaction') ? manager.transaction : null
   const stores: Seen['stores'] = new Map()
   const wrapper = (...parameters: unknown[]) => {
     const at = typeof parameters[0] === 'function' ? 0 : 1
@@ -95,10 +94,12 @@ function wrap(manager: EntityManager): Seen {
     const given = [...parameters]
     // The commit and what listens to it are outside: a connection is then about to be free.
     if (typeof work === 'function') given[at] = (inner: EntityManager) => runInsideAll([...stores.keys()], work, inner)
-    return (original as (...given: unknown[]) => unknown).apply(manager, given)
+    // Looked up with each call: the user's libraries may wrap that of the class later.
+    const original: (...given: never[]) => unknown = own ?? Object.getPrototypeOf(manager).transaction
+    return original.apply(manager, given as never[])
   }
   const restore = () => {
-    if (isOwn) manager.transaction = original
+    if (own) manager.transaction = own
     else delete (manager as Partial<EntityManager>).transaction
   }
   const known = { stores, wrapper: wrapper as Transact, restore }
