@@ -91,7 +91,7 @@ function storeCalls(store: Store): Record<string, Record<string, Call[]>> {
   return {
     store: {
       transaction: [(options) => store.transaction(async () => 1, options)],
-      poll: [(options) => store.poll('recent_items', nothing, options)],
+      poll: [(options) => store.poll('recentn_items', nothing, options)],
     } satisfies Partial<Calls<Store>>,
     groups: { ...groupCalls(store), watch: [(options) => groups.watch('g', options)] } satisfies Calls<Store['groups']>,
     queues: {
@@ -107,7 +107,7 @@ function storeCalls(store: Store): Record<string, Record<string, Call[]>> {
     feeds: {
       ...feedCalls(store),
       publish: NONE,
-      follow: [(options) => feeds.follow('recent_items', options)],
+      follow: [(options) => feeds.follow('recentn_items', options)],
       consume: [
         (options) => feeds.consume('f', 'c', nothing, options),
         (options) => {
