@@ -113,7 +113,13 @@ async function attachPool(user: DataSource, given: AttachOptions): Promise<Attac
   try {
     const engine = await recognise(user, runner)
     await requireAutocommit(user, runner)
-    const options = { dataSource: user, tables: tablesOf(tablePrefix), createRunner, connectionTimeoutMs, clockOffsetMs }
+    const options = {
+      dataSource: user,
+      tables: tablesOf(tablePrefix),
+      createRunner,
+      connectionTimeoutMs,
+      clockOffsetMs,
+    }
     return {
       database: new Database({ ...options, engine, setIsolation: true }),
       dataSource: user,
