@@ -5,6 +5,7 @@ import {
   openStore,
   type RouterOptions,
   type Store,
+  schemaOf,
   type Transaction,
 } from '../../../src/index'
 import { type Context, refusal, userSource } from '../context'
@@ -28,13 +29,16 @@ function groupCalls({ groups }: Pick<Transaction, 'groups'>): Calls<Transaction[
     clear: NONE,
     remove: NONE,
     get: NONE,
-    put: [(settings) => groups.put('g', settings)],
+    put: [(settings) => groups.put('g', settings), (options) => groups.put('g', {}, options)],
     delete: NONE,
     list: [(options) => groups.list(options)],
     memberItems: [(options) => groups.memberItems('m', options)],
     eraseMember: [(options) => groups.eraseMember('m', options)],
     getPolicy: NONE,
-    putPolicy: [(policy) => groups.putPolicy('p', policy)],
+    putPolicy: [
+      (policy) => groups.putPolicy('p', policy),
+      (options) => groups.putPolicy('p', { capacity: 1, mode: 'history' }, options),
+    ],
     deletePolicy: NONE,
     listPolicies: [(options) => groups.listPolicies(options)],
   }
@@ -55,7 +59,7 @@ function queueCalls({ queues }: Pick<Transaction, 'queues'>): Calls<Transaction[
     peek: [(options) => queues.peek('q', options)],
     getMessage: [(options) => queues.getMessage('q', 1n, options)],
     deleteMessage: NONE,
-    purge: NONE,
+    purge: [(options) => queues.purge('q', options)],
     redrive: [(options) => queues.redrive('q', options)],
   }
 }
@@ -164,6 +168,7 @@ export function describeOptions(context: Context): void {
       await expectRefused('attachStore', (options) => attachStore(source, options))
       await expectRefused('createRouter', async (options) => createRouter(store, options))
       await expectRefused('createMetrics', async (options) => createMetrics(store, options))
+      await expectRefused('schemaOf', async (options) => schemaOf(options))
       await expectRefused('attachStore of it', (given) => attachStore(given))
       const { code } = await refusal(Promise.resolve().then(() => store.within(null as never) as never))
       expect(code).toBe('invalid_input')
