@@ -1,4 +1,5 @@
 /** The environment as one frozen object. Every fault is found at once and named by its variable. */
+import { urlFault } from './database/server-url'
 import { type Fault, invalidInput } from './errors'
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from './log-rules'
 import { integerFault, MAX_CAPACITY, tablePrefixFault } from './rules'
@@ -67,9 +68,8 @@ export function readConfig(environment: Environment): Config {
     accessLog: integer('RECENTN_ACCESS_LOG', 0, 1, 0) === 1,
     drainSeconds: integer('RECENTN_DRAIN_SECONDS', 0, 3600, 0),
   }
-  if (!/^(sqlite:.|(mysql|mariadb):\/\/.)/.test(config.databaseUrl)) {
-    faults.push({ parameter: 'DATABASE_URL', detail: 'must begin with sqlite:, mysql:// or mariadb://' })
-  }
+  const urlDetail = urlFault(config.databaseUrl)
+  if (urlDetail !== null) faults.push({ parameter: 'DATABASE_URL', detail: urlDetail })
   const prefixDetail = config.tablePrefix === undefined ? null : tablePrefixFault(config.tablePrefix)
   if (prefixDetail !== null) faults.push({ parameter: 'RECENTN_TABLE_PREFIX', detail: prefixDetail })
   if (faults.length > 0) throw invalidInput(faults)

@@ -97,8 +97,12 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
     remedy: 'Use a key with the scope and the prefix that the request needs.',
   },
   overloaded: {
-    means: 'The server or the store has as many pending requests as it accepts. Nothing was stored.',
-    remedy: 'Retry after the time in `Retry-After` (in the library `retryAfterMs`), with fewer calls at once.',
+    means:
+      'The server or the store has as many pending requests as it accepts, or no database connection became free within ' +
+      '`connectionTimeoutMs`. Nothing was stored.',
+    remedy:
+      'Retry after the time in `Retry-After` (in the library `retryAfterMs`), with fewer calls at once. If no connection ' +
+      'becomes free, look for transactions that stay open, and for store calls inside a transaction of your own.',
   },
   sequence_exhausted: {
     means: 'The sequence has given out its last number, 9223372036854775807. A group stays readable.',
@@ -106,12 +110,12 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   },
   conflict: {
     means:
-      'The transaction met a deadlock or a lock timeout on every attempt and was rolled back; or, on SQLite, the store was ' +
-      'called inside its own transaction. Nothing was stored.',
+      'The transaction met a deadlock or a lock timeout on every attempt and was rolled back; or the store was ' +
+      'called inside a transaction of its own database. Nothing was stored.',
     remedy: 'Retry the whole transaction. Inside a transaction, use the operations that it was given.',
   },
   database_unavailable: {
-    means: 'The database does not answer, or no connection to it became free in time. Nothing was stored.',
+    means: 'The database does not answer. Nothing was stored.',
     remedy: 'Retry later. If it lasts, check the address, the network and the database server.',
   },
   database_refused: {

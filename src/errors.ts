@@ -58,6 +58,18 @@ export type ErrorCode = keyof typeof ERRORS
 /** The codes that only the client has. */
 export type ClientErrorCode = 'unreachable' | 'unexpected_answer'
 
+/** Faults that pass by themselves: what was refused for one of them is worth another try. */
+const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'conflict',
+  'database_unavailable',
+  'outcome_unknown',
+  'overloaded',
+])
+
+export function isPassing(error: unknown): boolean {
+  return error instanceof RecentnError && PASSING.has(error.code)
+}
+
 /** One fault of an input: where it is (a JSON pointer into the input, or a parameter's name) and what is wrong. */
 export interface Fault {
   /** RFC 6901 pointer into the body or the argument, for example `/items/3/payload`; `''` is the whole. */

@@ -33,6 +33,11 @@ export interface StoreOptions {
         tombstoneSeconds?: number | undefined
       }
     | undefined
+  /**
+   * Milliseconds that a call waits for a database connection, 1 to 600,000; 10,000 when left out. Then it is refused with
+   * `overloaded`: all connections of the pool, or SQLite's only one, are in use.
+   */
+  connectionTimeoutMs?: number | undefined
   /** Milliseconds added to the database's clock: for tests that must not sleep. */
   clockOffsetMs?: (() => number) | undefined
   /**
@@ -62,7 +67,7 @@ export interface Transaction {
 }
 
 export interface TransactionOptions {
-  /** How often the whole function may run again after a deadlock or a lost connection; 10 when left out. */
+  /** How often the whole function may run again after a deadlock or a lost connection, 0 to 1,000; 10 when left out. */
   retries?: number | undefined
 }
 
@@ -72,7 +77,7 @@ export interface StoreGroups extends Groups {
    * What happens to the group from now on, or since the item `after`, whichever process does it: told within a second
    * of the commit, until it is left or the store closes. Begins at once; the group need not exist. While the database
    * is away nothing is told, and nothing is missed. Throws `invalid_input`, `closed`, and `conflict` inside a
-   * transaction on SQLite.
+   * transaction of the store's database.
    */
   watch(group: string, options?: WatchOptions): GroupWatch
 }
@@ -133,7 +138,10 @@ export interface Store {
   readonly dataSource: DataSource
   /** Where the data is, without the password: for a log line. */
   readonly location: string
-  /** One transaction; `work` may run again after a deadlock, as a whole. */
+  /**
+   * One transaction; `work` may run again after a deadlock, as a whole. Inside it use the `tx` that it is given: calls of
+   * the store itself are refused with `conflict`. Throws `invalid_input`, and what `work` throws.
+   */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** The same operations inside a transaction that the caller's own code opened. Never retried: throws `conflict`. */
   within(transaction: EntityManager | QueryRunner): Transaction

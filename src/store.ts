@@ -3,10 +3,11 @@
  */
 import 'reflect-metadata'
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
-import { connect, dataSourceOptions, locationOf } from './database/connect'
+import { connect, dataSourceOptions } from './database/connect'
 import { connectionUse } from './database/connection-use'
 import type { Engine, Session } from './database/engine'
-import { Gate, isInsideTransaction } from './database/gate'
+import { Gate } from './database/gate'
+import { seeTransactions } from './database/inside'
 import { migrate } from './database/migrate'
 import { requireSchema, schemaVersion } from './database/schema-check'
 import { attach, engineOf, recognise } from './database/session'
@@ -35,7 +36,7 @@ import type { Sweeper } from './runtime/sweeper'
 import { sweepersOf } from './runtime/sweepers'
 import { WorkCounts } from './runtime/work-counts'
 import { countsOf, type StoreCounts, type StoreTotals } from './store-counts'
-import { checkOptions, openingFault, warn } from './store-options'
+import { checkAttach, checkOpenOptions, checkTransaction, openingFault, warn } from './store-options'
 import type { OpenOptions, Store, StoreOptions, Transaction, TransactionOptions } from './store-types'
 
 /** What `recentn doctor` asks of a server, too. */
@@ -82,10 +83,11 @@ class BoundStore implements Store {
     this.#engine = engineOf(base.dataSource)
     this.#policies = new PolicyCache(options.defaultCapacity ?? 10)
     this.dataSource = base.dataSource
-    this.location = locationOf(base.dataSource.options)
+    this.location = base.database.location
     // SQLite has one connection, for which everybody waits in one line.
     const isSqlite = this.#engine.family === 'sqlite'
-    const shared = { counts: this.#work, isInside: isInsideTransaction }
+    const isInside = () => base.database.isInside
+    const shared = { counts: this.#work, isInside }
     const { onBackgroundError = warn } = options
     this.groups = new BatchedGroups(base.database, this.#policies, {
       ...shared,
@@ -107,7 +109,7 @@ class BoundStore implements Store {
     this.keys = new KnownKeys(new KeyRepository(base.database))
     this.#polled = new PolledTables((target, shape) => {
       return new PollRepository(base.dataSource, base.database, target, shape)
-    }, isInsideTransaction)
+    }, isInside)
     this.#sweepers = options.sweep === false ? [] : sweepersOf(this, this.#work, onBackgroundError)
     this.#totals = new Kept(() =>
       base.database.read(async (reader) => ({
@@ -117,7 +119,9 @@ class BoundStore implements Store {
     )
   }
 
-  async transaction<T>(work: (tx: Transaction) => Promise<T>, { retries = 10 }: TransactionOptions = {}): Promise<T> {
+  async transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    checkTransaction(work, options)
+    const { retries = 10 } = options
     const caches: PolicyCache[] = []
     const written = new Set<string>()
     const onWrite = (feed: string) => written.add(feed)
@@ -126,7 +130,8 @@ class BoundStore implements Store {
       (tx, session) => {
         const policies = this.#policies.forTransaction()
         caches.push(policies)
-        return work({ ...within(session, policies, feeds), manager: tx.manager })
+        const given = { ...within(session, policies, feeds), manager: tx.manager }
+        return this.#base.database.inside(async () => work(given))
       },
       { retries },
     )
@@ -219,26 +224,29 @@ async function begun(store: BoundStore): Promise<Store> {
  * that newer code has migrated, and with `migrate: false` also `schema_missing` and `schema_outdated`.
  */
 export async function openStore(options: OpenOptions): Promise<Store> {
-  checkOptions(options)
+  checkOpenOptions(options)
   const gate = new Gate()
   const connection = dataSourceOptions(options)
   const engine = engineOf({ options: connection } as DataSource)
-  const { clockOffsetMs } = options
-  const dataSource = await connect(connection, gate).catch((error: unknown) => {
+  const { clockOffsetMs, connectionTimeoutMs } = options
+  const dataSource = await connect(connection, gate, { timeoutMs: connectionTimeoutMs }).catch((error: unknown) => {
     throw openingFault(engine, connection, error)
   })
   try {
     const database = new Database({
       engine: await recognise(dataSource),
       tables: tablesOf(options.tablePrefix),
+      dataSource,
       gate,
       skipLocked:
         engine.family === 'sqlite' ? undefined : new SkipLockedCheck(dataSource, tablesOf(options.tablePrefix).schema),
+      connectionTimeoutMs,
       clockOffsetMs,
       createRunner: () => dataSource.createQueryRunner(),
     })
     if (options.migrate === false) requireSchema(await schemaVersion(database))
     else await migrate(dataSource, database, engine)
+    seeTransactions(dataSource, engine.family === 'sqlite' ? gate : dataSource)
     return await begun(new BoundStore({ dataSource, database, close: () => dataSource.destroy() }, options))
   } catch (error) {
     await dataSource.destroy()
@@ -258,7 +266,7 @@ export async function openStore(options: OpenOptions): Promise<Store> {
  * than recentn's.
  */
 export async function attachStore(dataSource: DataSource, options: StoreOptions = {}): Promise<Store> {
-  checkOptions(options)
+  checkAttach(dataSource, options)
   const attached = await attach(dataSource, options)
   try {
     requireSchema(await schemaVersion(attached.database))

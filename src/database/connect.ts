@@ -1,12 +1,11 @@
 /** From a URL to an initialized DataSource whose connections are set as recentn needs them. */
 import path from 'node:path'
 import { DataSource, type DataSourceOptions } from 'typeorm'
-import type { Courtesy } from './courtesy'
 import { mysqlDriver, sqliteDriver } from './drivers'
-import { type Gate, gatedRunners } from './gate'
+import { type Gate, type GateOptions, gatedRunners } from './gate'
 import { MYSQL_SESSION } from './mysql'
 import { schemaOf } from './schema'
-import { parseServerUrl, refusedUrl } from './server-url'
+import { NAMELESS_FILE, parseServerUrl, refusedUrl } from './server-url'
 import { sqliteEngine } from './sqlite'
 import { tablesOf } from './tables'
 
@@ -34,7 +33,7 @@ export function dataSourceOptions({ url, poolSize = 10, tablePrefix }: ConnectOp
   }
   const sqlite = /^sqlite:(?:\/\/(?=\/))?(.+)$/.exec(url)
   if (sqlite) return { ...common, ...sqliteOptions(sqlite[1] as string) }
-  if (/^sqlite:/.test(url)) throw refusedUrl('must name a file, as sqlite:./data/recentn.db does')
+  if (/^sqlite:/.test(url)) throw refusedUrl(NAMELESS_FILE)
   const server = parseServerUrl(url)
   return {
     ...common,
@@ -68,9 +67,9 @@ function sqliteOptions(database: string): SqliteOptions {
 }
 
 /** Connects. A SQLite DataSource gets the gate for everything that is ever done with it. */
-export async function connect(options: DataSourceOptions, gate: Gate, courtesy?: Courtesy): Promise<DataSource> {
+export async function connect(options: DataSourceOptions, gate: Gate, gateOptions?: GateOptions): Promise<DataSource> {
   const source = await initialized(options)
-  if (options.type === 'better-sqlite3') source.driver.createQueryRunner = gatedRunners(source, gate, courtesy)
+  if (options.type === 'better-sqlite3') source.driver.createQueryRunner = gatedRunners(source, gate, gateOptions)
   else {
     await setSessions(source).catch(async (error: unknown) => {
       await source.destroy()
@@ -119,13 +118,4 @@ async function setSessions(source: DataSource): Promise<void> {
   } finally {
     await runner.release()
   }
-}
-
-/** Where the data is, without user and password. */
-export function locationOf(options: DataSourceOptions): string {
-  if (options.type === 'better-sqlite3') {
-    return options.database === ':memory:' ? 'memory (SQLite)' : `${options.database} (SQLite)`
-  }
-  const { type, host = 'localhost', port = 3306, database = '' } = options as MysqlOptions
-  return `${type}://${host}:${port}/${database}`
 }

@@ -14,9 +14,18 @@ export interface ConnectionUse {
 /** mysql2's pool, as far as it is looked at; what is not there (another version) counts as nothing. */
 interface Pool {
   config?: { connectionLimit?: number }
-  _allConnections?: { length: number }
+  _allConnections?: Connections
   _freeConnections?: { length: number }
   _connectionQueue?: { length: number }
+}
+
+interface Cluster {
+  _nodes?: { MASTER?: { pool?: Pool } }
+}
+
+interface Connections {
+  length: number
+  get?(index: number): { threadId?: number | null } | undefined
 }
 
 /** The connections of a DataSource: the pool's, or the one of SQLite with those who wait at its gate. */
@@ -41,6 +50,19 @@ export function poolSizeOf(source: DataSource): number | null {
   return poolOf(source).config?.connectionLimit ?? null
 }
 
+/** How many connections a pool may have, and how many have reached the server; null for what is not known. */
+export function connectionState(source: DataSource): { max: number | null; connected: number | null } {
+  const { _allConnections: all } = poolOf(source)
+  let connected: number | null = all?.get ? 0 : null
+  for (let index = 0; index < (all?.length ?? 0); index++) {
+    // Null until the server has greeted.
+    if (connected !== null && all?.get?.(index)?.threadId != null) connected++
+  }
+  return { max: poolSizeOf(source), connected }
+}
+
+/** Of a replicated DataSource the primary's: the store works there alone. */
 function poolOf({ driver }: DataSource): Pool {
-  return (driver as unknown as { pool?: Pool }).pool ?? {}
+  const { pool, poolCluster } = driver as unknown as { pool?: Pool; poolCluster?: Cluster }
+  return pool ?? poolCluster?._nodes?.MASTER?.pool ?? {}
 }

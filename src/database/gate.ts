@@ -7,29 +7,30 @@
  * The gate is first come, first served. A transaction begins IMMEDIATE, so that it never fails half-way for the write
  * lock; a lock that another process or connection holds is waited for without blocking the event loop.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type BetterSqlite3 from 'better-sqlite3'
 import type { DataSource, QueryRunner } from 'typeorm'
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner'
-import { RecentnError } from '../errors'
+import { DEFAULT_CONNECTION_TIMEOUT_MS, noneFree } from './connections'
 import type { Courtesy } from './courtesy'
 import { DatabaseCounts } from './database-counts'
+import { requireOutside } from './inside'
 import { sqliteEngine } from './sqlite'
 
-/** How long a caller waits for its turn, and then for the lock of another process. */
-const PATIENCE_MS = 30_000
+/** How long a caller that has its turn waits for the lock of another connection or process. */
+const LOCK_PATIENCE_MS = 30_000
 
 /** How long the gate may be passed on without a turn of the event loop. */
 const BREATHE_MS = 10
 
+const BUSY = 'The one SQLite connection did not become free'
+
 type Leave = () => void
 
-/** The gate that the running code holds, while it does: asking for it again from there would wait for ever. */
-const holding = new AsyncLocalStorage<{ gate: Gate; active: boolean }>()
-
-/** True for code that a transaction of a store on SQLite runs: what it asks of the store itself must not wait. */
-export function isInsideTransaction(): boolean {
-  return holding.getStore()?.active === true
+export interface GateOptions {
+  /** Where the connection is a second one on the file of a user's. */
+  courtesy?: Courtesy
+  /** How long a caller waits for its turn, and for a transaction of the user's on the same connection. */
+  timeoutMs?: number
 }
 
 export class Gate {
@@ -49,15 +50,12 @@ export class Gate {
     return this.#waiting
   }
 
-  /** Resolves when it is the caller's turn, to the function that ends it. */
-  async enter(): Promise<Leave> {
-    const holder = holding.getStore()
-    if (holder?.gate === this && holder.active) {
-      throw new RecentnError(
-        'conflict',
-        'An operation of the store was called inside its own transaction: SQLite has one connection, use the transaction that was passed in',
-      )
-    }
+  /**
+   * Resolves when it is the caller's turn, to the function that ends it. Throws `overloaded` when it is not within so
+   * long, and `conflict` inside a transaction that holds the gate, which would wait for itself.
+   */
+  async enter(timeoutMs: number): Promise<Leave> {
+    requireOutside(this)
     const before = this.#tail
     const free = this.#waiting === 0
     let leave: Leave = () => {}
@@ -68,7 +66,7 @@ export class Gate {
         resolve()
       }
     })
-    if (!free) await this.#turn(before, leave)
+    if (!free) await this.#turn(before, leave, timeoutMs)
     await this.#breathe()
     return leave
   }
@@ -83,26 +81,16 @@ export class Gate {
     this.#breathedAt = performance.now()
   }
 
-  async #turn(before: Promise<void>, leave: Leave): Promise<void> {
+  async #turn(before: Promise<void>, leave: Leave, timeoutMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     const patience = new Promise<'late'>((resolve) => {
-      timer = setTimeout(() => resolve('late'), PATIENCE_MS)
+      timer = setTimeout(() => resolve('late'), timeoutMs)
     })
     const outcome = await Promise.race([before, patience])
     clearTimeout(timer)
     if (outcome !== 'late') return
     before.then(leave) // who waits behind this caller still waits for the one before it
-    throw new RecentnError('database_unavailable', 'Another transaction has held the SQLite connection for 30 s')
-  }
-
-  /** Runs `work` so that a call of `enter` inside is refused in place of waiting for itself. */
-  async guard<T>(work: () => Promise<T>): Promise<T> {
-    const holder = { gate: this, active: true }
-    try {
-      return await holding.run(holder, work)
-    } finally {
-      holder.active = false // what the work left running is no part of the transaction any more
-    }
+    throw noneFree(BUSY, timeoutMs)
   }
 }
 
@@ -111,11 +99,13 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner {
   #leave: Leave | null = null
   readonly #gate: Gate
   readonly #courtesy: Courtesy | undefined
+  readonly #timeoutMs: number
 
-  constructor(source: DataSource, gate: Gate, statements: Map<string, unknown>, courtesy?: Courtesy) {
+  constructor(source: DataSource, gate: Gate, statements: Map<string, unknown>, options: GateOptions) {
     super(source.driver as ConstructorParameters<typeof BetterSqlite3QueryRunner>[0])
     this.#gate = gate
-    this.#courtesy = courtesy
+    this.#courtesy = options.courtesy
+    this.#timeoutMs = options.timeoutMs ?? DEFAULT_CONNECTION_TIMEOUT_MS
     // Prepared statements belong to the connection; a runner lives for one call.
     Object.assign(this, { stmtCache: statements, manager: source.createEntityManager(this) })
   }
@@ -129,7 +119,7 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner {
         ? this.#patiently(statement, parameters, structured)
         : super.query(statement, parameters, structured)
     }
-    const leave = await this.#gate.enter()
+    const leave = await this.#gate.enter(this.#timeoutMs)
     try {
       return await this.#patiently(statement, parameters, structured)
     } finally {
@@ -141,27 +131,25 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner {
   // biome-ignore lint/suspicious/noExplicitAny: the signature is TypeORM's
   async #patiently(sql: string, parameters?: any[], structured?: boolean): Promise<any> {
     const connection: BetterSqlite3.Database = await this.connect()
-    const deadline = Date.now() + PATIENCE_MS
+    const begunAt = Date.now()
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 50)) {
       // Where the connection is the user's own, its transaction must end before a statement of ours runs.
       if (!connection.inTransaction && this.#courtesy?.begin() !== false) {
         try {
           return await super.query(sql, parameters, structured)
         } catch (error) {
-          if (sqliteEngine.failure(error) !== 'conflict' || Date.now() > deadline) throw error
+          if (sqliteEngine.failure(error) !== 'conflict' || Date.now() - begunAt > LOCK_PATIENCE_MS) throw error
           this.#gate.counts.retried(error)
         } finally {
           if (!connection.inTransaction) this.#courtesy?.end()
         }
-      } else if (Date.now() > deadline) {
-        throw new RecentnError('database_unavailable', 'A transaction has held the SQLite connection for 30 s')
-      }
+      } else if (Date.now() - begunAt > this.#timeoutMs) throw noneFree(BUSY, this.#timeoutMs)
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
     }
   }
 
   override async startTransaction(): Promise<void> {
-    this.#leave ??= await this.#gate.enter()
+    this.#leave ??= await this.#gate.enter(this.#timeoutMs)
     try {
       await super.startTransaction()
     } catch (error) {
@@ -208,7 +196,7 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner {
 }
 
 /** Makes runners on the connection of an initialized better-sqlite3 DataSource that share one gate. */
-export function gatedRunners(source: DataSource, gate: Gate, courtesy?: Courtesy): () => QueryRunner {
+export function gatedRunners(source: DataSource, gate: Gate, options: GateOptions = {}): () => QueryRunner {
   const statements = new Map<string, unknown>()
-  return () => new GatedQueryRunner(source, gate, statements, courtesy)
+  return () => new GatedQueryRunner(source, gate, statements, options)
 }

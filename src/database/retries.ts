@@ -5,9 +5,10 @@
  * have committed by themselves, or may have, it is run for so long that it can find out, and else `outcome_unknown`.
  */
 import { RecentnError } from '../errors'
+import { NoConnection } from './connections'
 import { unknownOutcome } from './cut-off'
 import type { DatabaseCounts } from './database-counts'
-import type { Engine, Statements } from './engine'
+import { driverError, type Engine, type Statements } from './engine'
 
 export const MAX_CONFLICT_RETRIES = 40
 const MAX_LOST_RETRIES = 2
@@ -56,6 +57,8 @@ export class Trail {
 export interface Retries {
   engine: Engine
   counts: DatabaseCounts
+  /** What is said of a database that cannot be reached: where it is, without user and password. */
+  locate: () => string
   maxConflicts?: number
   retryMs?: number
   /** Of the work's statements, where they commit by themselves. */
@@ -63,7 +66,7 @@ export interface Retries {
 }
 
 export async function retried<T>(
-  { engine, counts, maxConflicts = MAX_CONFLICT_RETRIES, retryMs = RETRY_MS, trail }: Retries,
+  { engine, counts, locate, maxConflicts = MAX_CONFLICT_RETRIES, retryMs = RETRY_MS, trail }: Retries,
   work: () => Promise<T>,
 ): Promise<T> {
   const deadline = Date.now() + retryMs
@@ -73,15 +76,17 @@ export async function retried<T>(
     try {
       return await work()
     } catch (error) {
-      if (error instanceof RecentnError) throw error
-      const failure = engine.failure(error)
+      // Without a connection nothing was done by this try; what an earlier one has left must still be found out.
+      const isWaiting = error instanceof NoConnection && trail?.isLeft === true
+      if (error instanceof RecentnError && !isWaiting) throw error
+      const failure = isWaiting ? 'lost' : engine.failure(error)
       if (failure === 'lost' && trail?.isLeft) lookUntil ??= Date.now() + OUTCOME_MS
       const isLeft =
         (failure === 'conflict' && conflicts++ < maxConflicts) ||
         (failure === 'lost' && (losses++ < maxLosses || Date.now() < (lookUntil ?? 0)))
       if (!isLeft || Date.now() >= deadline) {
         if (failure === 'conflict' || failure === 'lost') counts.failed(error)
-        throw trail?.isLeft ? unknownOutcome(error) : translated(error, engine)
+        throw trail?.isLeft ? unknownOutcome(error) : translated(error, engine, locate)
       }
       counts.retried(error)
       await pause(failure === 'conflict' ? Math.min(2 ** conflicts, 100) : Math.min(50 * losses, LONGEST_PAUSE_MS))
@@ -90,14 +95,14 @@ export async function retried<T>(
 }
 
 /** The driver's errors that a caller can do something about, as ours; others stay as they are. */
-export function translated(error: unknown, engine: Engine): unknown {
+export function translated(error: unknown, engine: Engine, locate: () => string): unknown {
   if (error instanceof RecentnError) return error
   const options = { cause: error, retryAfterMs: 1000 }
   switch (engine.failure(error)) {
     case 'conflict':
       return new RecentnError('conflict', undefined, options)
     case 'lost':
-      return new RecentnError('database_unavailable', undefined, options)
+      return new RecentnError('database_unavailable', unreachable(error, locate()), options)
     case 'no-table':
       return new RecentnError('schema_missing', undefined, options)
     case 'other': {
@@ -105,6 +110,13 @@ export function translated(error: unknown, engine: Engine): unknown {
       return refusal === undefined ? error : new RecentnError('database_refused', refusal, { cause: error })
     }
   }
+}
+
+/** The driver's words are of the connection: no SQL, and no password. */
+function unreachable(error: unknown, location: string): string {
+  const { message, code } = driverError(error)
+  const reason = message || code
+  return `The database ${location} cannot be reached${reason ? `: ${reason}` : ''}`
 }
 
 export function pause(maxMs: number): Promise<void> {

@@ -3,6 +3,7 @@ import { type DataSource, EntitySchema, type EntitySchemaColumnOptions, getMetad
 import { migrations, migrationsOf } from '../../migrations'
 import { entities, RecentnSchema } from '../entities'
 import { invalidInput } from '../errors'
+import { faultsOf, type Rules } from '../option-rules'
 import { tablePrefixFault } from '../rules'
 import { DEFAULT_PREFIX, type Tables, tablesOf } from './tables'
 
@@ -13,13 +14,16 @@ export interface StoreSchema {
   migrations: typeof migrations
 }
 
+const OPTIONS: Rules = { tablePrefix: tablePrefixFault }
+
 /**
  * What a DataSource of the user's lists for a store with this prefix (`recentn_` when left out): `entities`, which the
  * exported entity classes then name, and `migrations`. Throws `invalid_input` for a prefix that cannot be used.
  */
-export function schemaOf({ tablePrefix = DEFAULT_PREFIX }: { tablePrefix?: string | undefined } = {}): StoreSchema {
-  const detail = tablePrefixFault(tablePrefix)
-  if (detail !== null) throw invalidInput([{ parameter: 'tablePrefix', detail }])
+export function schemaOf(options: { tablePrefix?: string | undefined } = {}): StoreSchema {
+  const faults = faultsOf(options, OPTIONS, '')
+  if (faults.length > 0) throw invalidInput(faults)
+  const { tablePrefix = DEFAULT_PREFIX } = options
   if (tablePrefix === DEFAULT_PREFIX) return { entities: [...entities], migrations }
   return { entities: entities.map((entity) => renamed(entity, tablePrefix)), migrations: migrationsOf(tablePrefix) }
 }

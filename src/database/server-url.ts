@@ -1,6 +1,6 @@
 /** What a `mysql://` or `mariadb://` URL says: where the server is, who we are there, and how the connection is encrypted. */
 import { readFileSync } from 'node:fs'
-import { RecentnError } from '../errors'
+import { invalidInput, RecentnError } from '../errors'
 
 export interface ServerUrl {
   type: 'mysql' | 'mariadb'
@@ -76,7 +76,19 @@ function decoded(part: string): string {
 }
 
 export function refusedUrl(detail: string): RecentnError {
-  return new RecentnError('invalid_input', `DATABASE_URL ${detail}`, {
-    faults: [{ parameter: 'url', detail }],
-  })
+  return invalidInput([{ pointer: '/url', detail }])
+}
+
+export const NAMELESS_FILE = 'must name a file, as sqlite:./data/recentn.db does'
+
+/** What is wrong with the URL of a database, without its password; null for one that can be tried. */
+export function urlFault(url: string): string | null {
+  if (/^sqlite:/.test(url)) return url === 'sqlite:' ? NAMELESS_FILE : null
+  try {
+    parseServerUrl(url)
+    return null
+  } catch (error) {
+    if (!(error instanceof RecentnError)) throw error
+    return error.faults.map(({ detail }) => detail).join('; ')
+  }
 }

@@ -5,9 +5,12 @@ import { type DataSource, type EntityManager, InstanceChecker, type QueryRunner 
 import { RecentnError } from '../errors'
 import { connect, type SqliteOptions } from './connect'
 import { requireTexts } from './connection-charset'
+import { Connections, DEFAULT_CONNECTION_TIMEOUT_MS } from './connections'
 import { Courtesy } from './courtesy'
-import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
+import type { Engine, Reader, Row, Session, Statements, Tx, WriteOptions } from './engine'
 import { Gate, gatedRunners } from './gate'
+import { seeTransactions } from './inside'
+import { locationOf } from './location'
 import { commonEngine, mariadbEngine, mysqlEngine } from './mysql'
 import { translated } from './retries'
 import { tablesIn } from './schema'
@@ -31,16 +34,24 @@ export function engineOf(source: DataSource): Engine {
 }
 
 /** Asks the server of an initialized DataSource what it is. */
-export async function recognise(source: DataSource): Promise<Engine> {
+export async function recognise(source: DataSource, runner: Asking = source): Promise<Engine> {
   const common = engineOf(source)
   if (common.family === 'sqlite' || recognised.has(source)) return common
-  const [row] = await source.query('SELECT VERSION() AS version').catch((error: unknown) => {
-    throw translated(error, common)
-  })
+  const [row] = await asked(source, runner, 'SELECT VERSION() AS version')
   // RETURNING came with 10.5; every MariaDB that has SKIP LOCKED (10.6) has it.
-  const engine = /mariadb/i.test(row.version) ? mariadbEngine : mysqlEngine
+  const engine = /mariadb/i.test(String(row?.version)) ? mariadbEngine : mysqlEngine
   recognised.set(source, engine)
   return engine
+}
+
+interface Asking {
+  query(sql: string): Promise<Row[]>
+}
+
+function asked(source: DataSource, runner: Asking, sql: string): Promise<Row[]> {
+  return runner.query(sql).catch((error: unknown) => {
+    throw translated(error, engineOf(source), () => locationOf(source.options))
+  })
 }
 
 /** A database that was attached, and how to let go of what was opened for it. */
@@ -50,46 +61,87 @@ export interface Attached {
   close(): Promise<void>
 }
 
+export interface AttachOptions {
+  tablePrefix?: string
+  clockOffsetMs?: () => number
+  /** How long a call waits for a connection. */
+  connectionTimeoutMs?: number
+}
+
 /**
  * recentn's access to a user's initialized DataSource. MySQL and MariaDB: through its pool. SQLite in a file: through
  * a connection of its own, with the same entities, so that the user's open transaction and ours never mix. SQLite in
  * memory: through the user's only connection, where the user's own transactions must go through the store's.
  */
-export async function attach(
-  user: DataSource,
-  { tablePrefix, clockOffsetMs }: { tablePrefix?: string; clockOffsetMs?: () => number } = {},
-): Promise<Attached> {
-  const engine = await recognise(user)
+export async function attach(user: DataSource, given: AttachOptions = {}): Promise<Attached> {
+  const { tablePrefix, clockOffsetMs, connectionTimeoutMs } = given
+  if (user.options.type !== 'better-sqlite3') return attachPool(user, given)
   const gate = gateOf(user)
-  const options = { engine, tables: tablesOf(tablePrefix), gate, clockOffsetMs }
-  if (user.options.type !== 'better-sqlite3') {
-    await requireFit(user)
-    const database = new Database({
-      ...options,
-      isForeign: true,
-      skipLocked: new SkipLockedCheck(user, options.tables.schema),
-      createRunner: () => user.createQueryRunner('master'),
-    })
-    return { database, dataSource: user, close: async () => {} }
-  }
+  const options = { engine: engineOf(user), tables: tablesOf(tablePrefix), gate, clockOffsetMs }
   const { database: file } = user.options
   if (file === '' || file === ':memory:') {
     return {
-      database: new Database({ ...options, createRunner: gatedRunners(user, gate) }),
+      database: new Database({
+        ...options,
+        dataSource: user,
+        createRunner: gatedRunners(user, gate, { timeoutMs: connectionTimeoutMs }),
+      }),
       dataSource: user,
-      close: async () => {},
+      close: closing(seeTransactions(user, gate)),
     }
   }
   const courtesy = new Courtesy()
-  const own = await connect(ownConnectionOf(user, user.options), gate, courtesy)
-  const unteach = courtesy.teach(user.createQueryRunner())
+  const own = await connect(ownConnectionOf(user, user.options), gate, { courtesy, timeoutMs: connectionTimeoutMs })
+  const undo = [courtesy.teach(user.createQueryRunner()), seeTransactions(user, gate), seeTransactions(own, gate)]
   return {
-    database: new Database({ ...options, createRunner: () => own.createQueryRunner() }),
+    database: new Database({ ...options, dataSource: own, createRunner: () => own.createQueryRunner() }),
     dataSource: own,
-    close: async () => {
-      unteach()
-      await own.destroy()
-    },
+    close: closing(...undo, () => own.destroy()),
+  }
+}
+
+/** MySQL and MariaDB. Already the first look waits for a connection of the user's pool no longer than a call does. */
+async function attachPool(user: DataSource, given: AttachOptions): Promise<Attached> {
+  const { tablePrefix, clockOffsetMs, connectionTimeoutMs } = given
+  engineOf(user)
+  const createRunner = () => user.createQueryRunner('master')
+  const timeoutMs = connectionTimeoutMs ?? DEFAULT_CONNECTION_TIMEOUT_MS
+  const location = locationOf(user.options)
+  const runner = await new Connections({ source: user, createRunner, timeoutMs, location })
+    .take()
+    .catch((error: unknown) => {
+      throw translated(error, engineOf(user), () => location)
+    })
+  try {
+    const engine = await recognise(user, runner)
+    await requireTexts(runner)
+    await requireAutocommit(user, runner)
+    const tables = tablesOf(tablePrefix)
+    const options = {
+      dataSource: user,
+      tables,
+      createRunner,
+      connectionTimeoutMs,
+      clockOffsetMs,
+    }
+    return {
+      database: new Database({
+        ...options,
+        engine,
+        isForeign: true,
+        skipLocked: new SkipLockedCheck(user, tables.schema),
+      }),
+      dataSource: user,
+      close: closing(seeTransactions(user, user)),
+    }
+  } finally {
+    await runner.release()
+  }
+}
+
+function closing(...steps: (() => unknown)[]): () => Promise<void> {
+  return async () => {
+    for (const step of steps) await step()
   }
 }
 
@@ -119,17 +171,10 @@ function ownConnectionOf({ driver }: DataSource, options: SqliteOptions): Sqlite
   }
 }
 
-/** Throws `database_refused` for connections that keep not every text, or that don't commit by themselves. */
-async function requireFit(user: DataSource): Promise<void> {
-  const runner = user.createQueryRunner('master')
-  try {
-    await requireTexts(runner)
-    const [row] = await runner.query('SELECT @@SESSION.autocommit AS autocommit')
-    if (Number(row.autocommit) === 1) return
-  } finally {
-    await runner.release()
-  }
-  // What stands outside of a transaction would never be committed, and nobody would be told.
+/** What stands outside of a transaction would never be committed, and nobody would be told. */
+async function requireAutocommit(user: DataSource, runner: Asking): Promise<void> {
+  const [row] = await asked(user, runner, 'SELECT @@SESSION.autocommit AS autocommit')
+  if (Number(row?.autocommit) === 1) return
   throw new RecentnError(
     'database_refused',
     'The connections of the DataSource have autocommit off: recentn needs it on',

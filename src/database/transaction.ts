@@ -6,22 +6,28 @@
  * changed nothing; one that is lost during the commit leaves the outcome unknown: whoever can tell by what the
  * transaction wrote (`arrived`) is asked, else that is what is thrown.
  */
-import type { EntityManager, QueryRunner } from 'typeorm'
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import { requireTexts } from './connection-charset'
+import { Connections, DEFAULT_CONNECTION_TIMEOUT_MS, NoConnection } from './connections'
 import { CutOff, unknownOutcome } from './cut-off'
 import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
 import type { Gate } from './gate'
+import { isInside, requireOutside, runInside } from './inside'
 import { commit, dropLost, type Life, readerOn, rollBack, type Setting, statementsOn, txOn, watch } from './life'
+import { locationOf } from './location'
 import { sessionIn, settled } from './operations'
-import { OUTCOME_MS, pause, retried, Trail, translated } from './retries'
+import { OUTCOME_MS, pause, type Retries, retried, Trail, translated } from './retries'
 import type { SkipLockedCheck } from './skip-locked'
 import type { Tables } from './tables'
 
 export interface DatabaseOptions extends Setting {
+  dataSource: DataSource
   /** Gives a query runner of its own to each caller. */
   createRunner: () => QueryRunner
+  /** How long a call waits for a connection of the DataSource's pool. */
+  connectionTimeoutMs?: number
   /** Set where the connections are not ours: each is checked, and may stand at another isolation level. */
   isForeign?: boolean
   gate?: Gate
@@ -33,7 +39,11 @@ export class Database implements Session {
   readonly engine: Engine
   readonly tables: Tables
   readonly counts: DatabaseCounts
+  /** Where the data is, without user and password. */
+  readonly location: string
   readonly #options: DatabaseOptions
+  readonly #connections: Connections
+  readonly #retries: Retries
   /** SQLite's; the servers have a connection for each caller. */
   readonly #gate: Gate | null
   #inFlight = 0
@@ -46,10 +56,43 @@ export class Database implements Session {
     this.engine = options.engine
     this.tables = options.tables
     this.counts = this.#gate?.counts ?? new DatabaseCounts()
+    const { dataSource: source, createRunner, connectionTimeoutMs: timeoutMs = DEFAULT_CONNECTION_TIMEOUT_MS } = options
+    this.location = locationOf(source.options)
+    this.#retries = { engine: this.engine, counts: this.counts, locate: () => this.location }
+    this.#connections = new Connections({ source, createRunner, timeoutMs, location: this.location })
   }
 
   get gate(): Gate | null {
     return this.#gate
+  }
+
+  /** What a transaction holds that a call inside of it would wait for (`inside.ts`). */
+  get #held(): object {
+    return this.#gate ?? this.#options.dataSource
+  }
+
+  /** True for code that a transaction on this database runs, as far as that can be seen. */
+  get isInside(): boolean {
+    return isInside(this.#held)
+  }
+
+  /** Runs `work` so that what it asks of this database, outside of the transaction that runs it, is refused. */
+  inside<T>(work: () => Promise<T>): Promise<T> {
+    return runInside(this.#held, work)
+  }
+
+  /** A runner to be released. SQLite's one connection is waited for with each statement, at the gate. */
+  #runner(): QueryRunner | Promise<QueryRunner> {
+    if (this.#gate) return this.#options.createRunner()
+    requireOutside(this.#held)
+    return this.#connections.take()
+  }
+
+  /** What a write needs before it waits for a connection: nobody's transaction around it, and locks that are obeyed. */
+  #writable(): Promise<void> | undefined {
+    if (this.#gate) return undefined
+    requireOutside(this.#held)
+    return this.#options.skipLocked?.require()
   }
 
   /** Runs statements outside of a transaction; `work` must only read, it runs again after a lost connection. */
@@ -58,8 +101,8 @@ export class Database implements Session {
   }
 
   #read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
-    return retried(this, async () => {
-      const runner = this.#options.createRunner()
+    return retried(this.#retries, async () => {
+      const runner = await this.#runner()
       try {
         if (this.#options.isForeign) await requireTexts(runner)
         return await work(readerOn(runner, this.#options))
@@ -81,8 +124,8 @@ export class Database implements Session {
     work: (tx: Tx, session: Session) => Promise<T>,
     { retries, arrived, retryMs }: WriteOptions & { retries?: number } = {},
   ): Promise<T> {
-    await this.#options.skipLocked?.require()
-    return retried({ engine: this.engine, counts: this.counts, maxConflicts: retries, retryMs }, async () => {
+    await this.#writable()
+    return retried({ ...this.#retries, maxConflicts: retries, retryMs }, async () => {
       try {
         return await this.#once(work)
       } catch (error) {
@@ -104,15 +147,13 @@ export class Database implements Session {
     { retryMs }: { retryMs?: number } = {},
   ): Promise<T> {
     if (this.engine.family === 'sqlite') return this.#write(work, { retryMs })
-    await this.#options.skipLocked?.require()
+    await this.#writable()
     const trail = new Trail()
-    return retried({ engine: this.engine, counts: this.counts, retryMs, trail }, async () => {
-      const runner = this.#options.createRunner()
+    return retried({ ...this.#retries, retryMs, trail }, async () => {
+      const runner = await this.#runner()
       const isolate = () => runner.query('SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
       const before = this.#options.isForeign ? isolate : undefined
       try {
-        // First, so that a statement that fails has been sent.
-        await runner.connect()
         if (this.#options.isForeign) await requireTexts(runner)
         const statements = statementsOn(runner, this.#options)
         return await work(trail.follow(statements, before))
@@ -158,7 +199,7 @@ export class Database implements Session {
   }
 
   async #once<T>(work: (tx: Tx, session: Session) => Promise<T>): Promise<T> {
-    const runner = this.#options.createRunner()
+    const runner = await this.#runner()
     let life: Life | null = null
     let result: T | undefined
     try {
@@ -169,7 +210,7 @@ export class Database implements Session {
       const tx = txOn(runner, this.#options, () => alive.open)
       const session = sessionIn(tx, runner, (error) => error)
       const run = () => work(tx, session)
-      result = await (this.#gate ? this.#gate.guard(run) : run())
+      result = await (this.#gate ? this.inside(run) : run())
       await settled(runner)
       await commit(runner, alive)
       return result
@@ -195,7 +236,8 @@ export class Database implements Session {
       } catch (error) {
         // What it has read with a lock is true, whatever became of its own commit.
         if (error instanceof CutOff) return error.result as boolean
-        if (this.engine.failure(error) === 'other' || Date.now() > deadline) throw unknownOutcome(cutOff.cause)
+        const isPassing = error instanceof NoConnection || this.engine.failure(error) !== 'other'
+        if (!isPassing || Date.now() > deadline) throw unknownOutcome(cutOff.cause)
         await pause(Math.min(100 * tries, 1000))
       }
     }
@@ -204,11 +246,13 @@ export class Database implements Session {
 
 /** A session inside a transaction that somebody else began and will end. Nothing is retried: it throws `conflict`. */
 export function sessionWithin(transaction: EntityManager | QueryRunner, setting: Setting): Session {
-  const runner = 'startTransaction' in transaction ? transaction : transaction.queryRunner
+  const given: Partial<QueryRunner & EntityManager> | null = transaction
+  const runner = given?.startTransaction ? (transaction as QueryRunner) : given?.queryRunner
   if (!runner?.isTransactionActive) {
     throw new RecentnError('invalid_input', 'The EntityManager or QueryRunner has no open transaction')
   }
   const tx = txOn(runner, setting, () => runner.isTransactionActive)
+  const locate = () => locationOf(runner.dataSource.options)
   const checked = setting.engine.family === 'sqlite' ? undefined : () => requireTexts(runner)
-  return sessionIn(tx, runner, (error) => translated(error, setting.engine), checked)
+  return sessionIn(tx, runner, (error) => translated(error, setting.engine, locate), checked)
 }

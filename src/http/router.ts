@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Router } from 'express'
 import { type Fault, invalidInput, RecentnError } from '../errors'
+import { aFunction, anAbortSignal, anObject, faultsOf, type Rules } from '../option-rules'
 import type { Store } from '../store-types'
 import { type Access, type Guard, guardOf } from './access'
 import { type DispatchOptions, handlerOf } from './dispatch'
@@ -117,19 +118,23 @@ export function routerOf(store: Store, options: GuardedOptions, routes: readonly
   return router
 }
 
-function checkOptions(options: RouterOptions | undefined): void {
-  const faults: Fault[] = []
-  const access = options?.access
-  if (access !== 'anonymous' && access !== 'keys' && typeof access !== 'function') {
-    faults.push({ pointer: '/access', detail: "must be 'keys', 'anonymous' or a function (request, scope) => boolean" })
-  }
-  const limit = options?.bodyLimitBytes
-  if (limit !== undefined && (!Number.isSafeInteger(limit) || limit < 1)) {
-    faults.push({ pointer: '/bodyLimitBytes', detail: 'must be a whole number of at least 1' })
-  }
-  if (options?.stopping !== undefined && !(options.stopping instanceof AbortSignal)) {
-    faults.push({ pointer: '/stopping', detail: 'must be an AbortSignal' })
-  }
+const OPTIONS: Rules = {
+  access: (value) =>
+    value === 'anonymous' || value === 'keys' || typeof value === 'function'
+      ? null
+      : "must be 'keys', 'anonymous' or a function (request, scope) => boolean",
+  bodyLimitBytes: (value) =>
+    Number.isSafeInteger(value) && (value as number) >= 1 ? null : 'must be a whole number of at least 1',
+  stopping: anAbortSignal,
+  onError: aFunction,
+  metrics: (value) => ((value as Partial<Metrics> | null)?.observer ? null : 'must be what createMetrics gives'),
+  streams: anObject,
+}
+
+function checkOptions(options: RouterOptions): void {
+  if (anObject(options) !== null) throw invalidInput([{ pointer: '', detail: 'must be an object with access' }])
+  // An access that is left out is told what it may be, as a wrong one is.
+  const faults = faultsOf({ ...options, access: options.access ?? null }, OPTIONS, '')
   if (faults.length > 0) throw invalidInput(faults)
 }
 

@@ -4,9 +4,11 @@
  * that nobody who comes again waits for the database. One look-up runs at a time, for all ids that are wanted by then,
  * and what waits and what is remembered is bounded: any number of wrong keys costs one connection and no more memory.
  */
+import { AsyncResource } from 'node:async_hooks'
 import { timingSafeEqual } from 'node:crypto'
-import { RecentnError } from '../errors'
+import { invalidInput, RecentnError } from '../errors'
 import { partsOf } from '../key-rules'
+import { faultsOf, type Rules, whole } from '../option-rules'
 import { hashOf, type KeyRepository, type KnownKey, USE_MS } from '../repositories/keys/repository'
 import type { ApiKey, CreatedKey, KeyPage, Keys, NewKey } from '../repositories/keys/types'
 import type { Page } from '../repositories/types'
@@ -17,8 +19,12 @@ const AGE_MS = 3000
 const MAX_KNOWN = 10_000
 const MAX_WAITING = 5000
 const IDS_AT_ONCE = 250
+const VERIFY_RULES: Rules = { patienceMs: whole(0, Number.MAX_SAFE_INTEGER) }
 /** Uses are gathered so long. */
 const GATHER_MS = 1000
+
+/** A look-up serves many callers: it runs inside no transaction of one of them. */
+const OUTSIDE = new AsyncResource('recentn.KnownKeys')
 
 /** What a secret is compared with where there is no key: nobody can tell from the time which ids there are. */
 const NO_HASH = Buffer.alloc(32)
@@ -88,7 +94,7 @@ export class KnownKeys implements Keys {
   }
 
   #asked(): Promise<boolean> {
-    this.#asking ??= this.#ask().finally(() => {
+    this.#asking ??= OUTSIDE.runInAsyncScope(() => this.#ask()).finally(() => {
       this.#asking = null
     })
     return this.#asking
@@ -102,7 +108,10 @@ export class KnownKeys implements Keys {
   }
 
   /** The key whose text this is; null when there is none, or it was revoked. */
-  async verify(text: string, { patienceMs }: { patienceMs?: number } = {}): Promise<ApiKey | null> {
+  async verify(text: string, options: { patienceMs?: number } = {}): Promise<ApiKey | null> {
+    const faults = faultsOf(options, VERIFY_RULES, '')
+    if (faults.length > 0) throw invalidInput(faults)
+    const { patienceMs } = options
     const parts = partsOf(text)
     if (parts === null) return null
     const key = await (patienceMs === undefined ? this.#find(parts.id) : this.#findWithin(parts.id, patienceMs))
@@ -143,7 +152,7 @@ export class KnownKeys implements Keys {
   #sought(id: string): Promise<KnownKey | null> {
     const wanted = this.#wanted.get(id) ?? deferred()
     this.#wanted.set(id, wanted)
-    if (!this.#isLooking) void this.#look()
+    if (!this.#isLooking) void OUTSIDE.runInAsyncScope(() => this.#look())
     return wanted.result
   }
 

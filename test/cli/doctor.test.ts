@@ -33,6 +33,16 @@ describe('recentn migrate and doctor on sqlite', () => {
     expect(after.stdout).not.toMatch(/WRONG|WARN/)
   })
 
+  it('say which database cannot be reached, without user and password', async () => {
+    const url = 'mysql://nobody:secret@127.0.0.1:1/shop'
+    const said = /The database mysql:\/\/127\.0\.0\.1:1\/shop cannot be reached: connect ECONNREFUSED/
+    const doctor = await run(['doctor', '--database-url', url])
+    expect(doctor).toMatchObject({ code: 1, stdout: expect.stringMatching(said) })
+    const migrated = await run(['migrate'], { env: { DATABASE_URL: url } })
+    expect(migrated).toMatchObject({ code: 1, stderr: expect.stringMatching(said) })
+    expect(doctor.stdout + migrated.stderr).not.toMatch(/nobody|secret/)
+  })
+
   it('say that the tables are newer than the code', async () => {
     const url = freshUrl()
     const store = await openStore({ url, sweep: false })

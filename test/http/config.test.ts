@@ -135,6 +135,10 @@ describe('the configuration', () => {
   })
 
   test('never shows the password of a database', () => {
-    expect(JSON.stringify(faultsOf({ DATABASE_URL: 'mysq://user:secret@host/db' }))).not.toContain('secret')
+    for (const DATABASE_URL of ['mysq://user:secret@host/db', 'mysql://user:secret@host', 'mysql://u:secret@h/d?x=1']) {
+      const faults = faultsOf({ DATABASE_URL, PORT: 'x' })
+      expect(faults.map(({ parameter }) => parameter)).toEqual(['PORT', 'DATABASE_URL'])
+      expect(JSON.stringify(faults)).not.toContain('secret')
+    }
   })
 })

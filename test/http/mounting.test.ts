@@ -168,6 +168,12 @@ describe('access', () => {
     expect([overloaded.status, overloaded.headers['retry-after']]).toEqual([429, '7'])
     expect(seen).toEqual([])
 
+    thrown = new RecentnError('database_unavailable', 'The database mysql://db.inside:3306/shop cannot be reached')
+    const away = await client.get('/v1/groups')
+    expect([away.status, away.json.detail]).toEqual([503, 'The database cannot be reached'])
+    expect(away.text).not.toContain('inside')
+    expect(seen.splice(0)).toEqual([[thrown, away.headers['x-request-id']]])
+
     thrown = new Error('secret of the inside')
     const failed = await client.get('/v1/groups')
     expect([failed.status, failed.json.code]).toEqual([500, 'internal'])

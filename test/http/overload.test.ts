@@ -96,3 +96,20 @@ test('callers who come back after a 429 are all served in the end', async () => 
 
 // What goes wrong inside, with a status from 500 on.
 afterAll(() => expect(errors).toEqual([]))
+
+test('a request that gets no database connection in time is answered 429, and says what the likely mistake is', async () => {
+  const store = await memoryStore({ connectionTimeoutMs: 200 })
+  const app = createApp(store, { allowAnonymous: false })
+  const client = clientOf(await serving(app, messagesOf(app)))
+  const path = `/v1/groups/${fresh()}/items`
+  let end: () => void = () => {}
+  const open = store.transaction(() => new Promise<void>((resolve) => (end = resolve)))
+  const answers = await Promise.all([client.get(path), client.post(path, {}), client.get('/v1/queues')])
+  end()
+  await open
+  for (const answer of answers) {
+    expectOverloaded(answer)
+    expect(answer.json.detail).toMatch(/did not become free within 0\.2 s.*store\.within\(manager\)/)
+  }
+  expect((await client.post(path, {})).status).toBe(201)
+})

@@ -195,7 +195,9 @@ test('waits for a database server that is not there yet, and can be stopped mean
     if (said.includes('trying again')) child.kill('SIGTERM')
   })
   const [code] = await once(child, 'close')
-  expect(said).toMatch(/^recentn: .*trying again for up to 30 seconds\n$/)
+  expect(said).toMatch(
+    /^recentn: The database mysql:\/\/127\.0\.0\.1:9\/recentn cannot .*trying again for up to 30 seconds\n$/,
+  )
   expect(said).not.toContain('secret')
   expect(code).toBe(0)
 })

@@ -3,6 +3,8 @@
  * somebody scrapes. A scrape takes about a second at most: what the database does not answer by then is left out.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client'
+import { invalidInput } from '../../errors'
+import { aBoolean, faultsOf, type Rules } from '../../option-rules'
 import type { StoreTotals } from '../../store-counts'
 import type { Store } from '../../store-types'
 import { packageVersion } from '../version'
@@ -39,12 +41,30 @@ export interface Metrics {
   readonly observer: Observer
 }
 
+const OPTIONS: Rules = {
+  registry: (value) => (isRegistry(value) ? null : 'must be a registry of prom-client'),
+  prefix: (value) =>
+    typeof value === 'string' && /^([a-zA-Z_:][a-zA-Z0-9_:]*)?$/.test(value)
+      ? null
+      : 'must be the beginning of a metric name: letters, digits, _ and :, not beginning with a digit',
+  totals: aBoolean,
+  processMetrics: aBoolean,
+}
+
+function isRegistry(value: unknown): boolean {
+  const given = value as Partial<MetricRegistry> | null
+  return typeof given?.registerMetric === 'function' && typeof given.metrics === 'function'
+}
+
 /**
  * Adds the metrics of a store to a registry of prom-client. `createRouter(store, { access, metrics })` then counts its
  * requests too; serve `await metrics.text()` where your Prometheus scrapes, or whatever serves the registry that you
- * gave. Throws when the registry has metrics of these names.
+ * gave. Throws `invalid_input` for options that are not valid, and an error of the registry's when that has metrics of
+ * these names.
  */
 export function createMetrics(store: Store, options: MetricsOptions = {}): Metrics {
+  const faults = faultsOf(options, OPTIONS, '')
+  if (faults.length > 0) throw invalidInput(faults)
   const { prefix = 'recentn_', totals = true, processMetrics = false } = options
   const own = options.registry ? null : new Registry()
   const registry = options.registry ?? (own as Registry as MetricRegistry)

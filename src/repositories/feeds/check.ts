@@ -84,7 +84,7 @@ function listFault(value: unknown): string | null {
 
 export function checkedChanges(feed: unknown, options: ChangesOptions): ChangesRequest {
   const faults = [...named('feed', feed), ...faultsOf(options, CHANGES_RULES)]
-  if (options.after !== undefined && options.consumer !== undefined) {
+  if (options?.after !== undefined && options.consumer !== undefined) {
     for (const name of ['after', 'consumer']) {
       faults.push({ pointer: `/${name}`, detail: 'must not stand beside the other of after and consumer' })
     }

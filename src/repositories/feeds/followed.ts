@@ -10,11 +10,12 @@ import { type Engine, placeholders, type Reader, type Row } from '../../database
 import type { Table } from '../../database/table'
 import type { TableColumn } from '../../database/table-parts'
 import type { Tables } from '../../database/tables'
-import { type Fault, invalidInput, RecentnError } from '../../errors'
+import { invalidInput, RecentnError } from '../../errors'
 import { RECENT_GROUPS } from '../../feed-rules'
 import { JsonText, jsonFault } from '../../json'
 import { asEntry } from '../../results/feeds'
 import { nameFault } from '../../rules'
+import { faultsOf, rulesOf } from '../checking'
 import { chunksOf } from '../chunks'
 import type { Source } from './publish'
 import { type RawChange, readEntry } from './rows'
@@ -143,10 +144,18 @@ export const recentGroups = (tables: Tables): FollowedTable => ({
   versionOf: () => null,
 })
 
+const judgedWithTheTable = () => null
+const FOLLOW_RULES = rulesOf({
+  feed: judgedWithTheTable,
+  syncColumn: judgedWithTheTable,
+  key: judgedWithTheTable,
+  value: judgedWithTheTable,
+})
+
 /** A table of the user's as a feed. Throws `invalid_input` that names every fault. */
 export function followedTable(table: Table, options: FollowOptions): FollowedTable {
-  const { feed = table.name, syncColumn, key, value } = options
-  const faults: Fault[] = []
+  const faults = faultsOf(options, FOLLOW_RULES)
+  const { feed = table.name, syncColumn, key, value }: Partial<FollowOptions> = options ?? {}
   const fault = (pointer: string, detail: string | null) => {
     if (detail !== null) faults.push({ pointer, detail })
   }

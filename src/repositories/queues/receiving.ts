@@ -2,7 +2,7 @@
  * Receiving, as one operation of several transactions: what is due is promoted first, then messages are claimed.
  */
 import type { Session, Statements } from '../../database/engine'
-import { type ErrorCode, RecentnError } from '../../errors'
+import { isPassing } from '../../errors'
 import { claimReady, isUrgent, lookSeconds, newClaimNumber, placeAfter } from './claim'
 import type { OnReady, QueueContext } from './context'
 import { beginCycle, claimCycle } from './cycle'
@@ -13,7 +13,6 @@ import { type ClaimedRow, STATE } from './rows'
 
 /** Receives that come one after the other need not each look for what is due. */
 const LOOK_MS = 100
-const PASSING = new Set<ErrorCode>(['conflict', 'database_unavailable', 'outcome_unknown'])
 
 export interface TakeRequest {
   queue: string
@@ -54,7 +53,7 @@ async function promoteSome(session: Session, queueId: bigint, max: number, onRea
   try {
     return (await promoteQueue(session, queueId, Math.ceil(max / BATCH) + 1, onReady)).moved > 0
   } catch (error) {
-    if (error instanceof RecentnError && PASSING.has(error.code)) return false
+    if (isPassing(error)) return false
     throw error
   }
 }

@@ -36,6 +36,7 @@ import type {
   NewItem,
   OwnSettings,
   PayloadForm,
+  PayloadOptions,
   Policy,
   PolicySettings,
   RecentOptions,
@@ -112,6 +113,15 @@ export function checkedItem(group: unknown, item: NewItem): NewRow {
   return rowOf(group as string, item)
 }
 
+const PAYLOAD_RULES = rulesOf({ payloads: payloadRules.payloads })
+const PAYLOAD_DEFAULTS: PayloadOptions = {}
+
+/** How the payloads of what is appended are given back. */
+export function checkedPayloads(options: PayloadOptions = PAYLOAD_DEFAULTS): PayloadOptions {
+  if (options !== PAYLOAD_DEFAULTS) refuse(faultsOf(options, PAYLOAD_RULES))
+  return options
+}
+
 /** 1 to 1,000 of them; faults at `/3/payload` and so on. */
 export function checkedItems(items: readonly NewGroupItem[]): NewRow[] {
   if (!Array.isArray(items) || items.length < 1 || items.length > MAX_BATCH) {
@@ -182,14 +192,16 @@ export function checkSettings(group: unknown, settings: OwnSettings, options: Re
   refuse([...named('group', group), ...faultsOf(settings, SETTINGS_RULES), ...replacedFaults(options)])
 }
 
-export function checkPolicy({ prefix, ...settings }: Policy, options: Replacing<PolicySettings>): void {
-  const required = (['capacity', 'mode'] as const).filter((key) => settings[key] === undefined)
+/** The policy of the settings for a prefix. */
+export function checkedPolicy(prefix: string, given: PolicySettings, options: Replacing<PolicySettings>): Policy {
+  const required = (['capacity', 'mode'] as const).filter((key) => given?.[key] === undefined)
   refuse([
     ...named('prefix', prefix),
     ...required.map((key) => ({ pointer: `/${key}`, detail: 'is required' })),
-    ...faultsOf(settings, SETTINGS_RULES),
+    ...faultsOf(given, SETTINGS_RULES),
     ...replacedFaults(options),
   ])
+  return { prefix, capacity: given.capacity, mode: given.mode, ttlSeconds: given.ttlSeconds ?? null }
 }
 
 const REPLACING_RULES = rulesOf({ replaces: () => null })

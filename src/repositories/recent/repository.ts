@@ -43,11 +43,12 @@ export class RecentRepository implements Recent.Groups {
   async append(
     group: string,
     item: Recent.NewItem = {},
-    options: Recent.PayloadOptions = {},
+    options?: Recent.PayloadOptions,
   ): Promise<Recent.AppendedItem> {
     const row = check.checkedItem(group, item)
+    const given = check.checkedPayloads(options)
     try {
-      const [appended] = await this.appendRows([row], options)
+      const [appended] = await this.appendRows([row], given)
       return appended as Recent.AppendedItem
     } catch (error) {
       throw atTheItem(error)
@@ -56,9 +57,9 @@ export class RecentRepository implements Recent.Groups {
 
   async appendMany(
     items: readonly Recent.NewGroupItem[],
-    options: Recent.PayloadOptions = {},
+    options?: Recent.PayloadOptions,
   ): Promise<Recent.AppendedItem[]> {
-    return this.appendRows(check.checkedItems(items), options)
+    return this.appendRows(check.checkedItems(items), check.checkedPayloads(options))
   }
 
   /** Appends checked rows, all or nothing. */
@@ -193,14 +194,13 @@ export class RecentRepository implements Recent.Groups {
 
   async putPolicy(
     prefix: string,
-    { ttlSeconds = null, ...settings }: Recent.PolicySettings,
+    settings: Recent.PolicySettings,
     options: Recent.Replacing<Recent.PolicySettings> = {},
   ): Promise<Recent.Policy & { created: boolean }> {
-    const policy = { ...settings, ttlSeconds, prefix }
-    check.checkPolicy(policy, options)
+    const policy = check.checkedPolicy(prefix, settings, options)
     const created = await this.#session.write((tx) => putPolicy(tx, policy, options.replaces))
     this.#policies.forget()
-    const { capacity, mode } = settings
+    const { capacity, mode, ttlSeconds } = policy
     return asPolicy({ prefix, capacity, mode, ttlSeconds, created })
   }
 

@@ -2,7 +2,7 @@
  * What callers have asked and were not answered yet: bounded, so that a database that is slow makes refusals and no
  * heap, and waited for when the store closes. Invariant: what is admitted is settled exactly once.
  */
-import { RecentnError } from '../../errors'
+import { type ErrorCode, isPassing, RecentnError } from '../../errors'
 
 export interface PendingOptions {
   /** What the calls are, as an error says it. */
@@ -20,12 +20,12 @@ export interface Size {
   bytes: number
 }
 
-/** Causes that lie with the database, or the process, not with one call of those that it was asked together with. */
-const SHARED = new Set(['conflict', 'database_unavailable', 'outcome_unknown', 'schema_missing', 'closed'])
+/** Beside what passes: causes that lie with the database, or the process, not with one call of those asked together. */
+const SHARED: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['schema_missing', 'closed'])
 
 /** Whether an error that one statement or transaction gave to many calls is every one's own. */
 export function isShared(error: unknown): boolean {
-  return error instanceof RecentnError && SHARED.has(error.code)
+  return isPassing(error) || (error instanceof RecentnError && SHARED.has(error.code))
 }
 
 export class Pending {

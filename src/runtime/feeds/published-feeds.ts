@@ -100,9 +100,9 @@ export class PublishedFeeds extends FeedRepository {
   }
 
   override async changes(feed: string, options: ChangesOptions = {}): Promise<Changes> {
+    const request = check.checkedChanges(feed, options)
     const { waitSeconds = 0, signal } = options
     if (waitSeconds === 0 || this.#options.isInside()) return super.changes(feed, options)
-    const request = check.checkedChanges(feed, options)
     const deadline = performance.now() + waitSeconds * 1000
     const cursor = await this.cursorFrom(feed, options)
     for (let known = -1n; ; ) {

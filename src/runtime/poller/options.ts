@@ -1,20 +1,20 @@
 /** The options of a poller: checked, every fault at once, and with what was left out. What the table says comes later. */
 import { type Fault, invalidInput } from '../../errors'
+import {
+  aBoolean,
+  aFunction,
+  anObject,
+  faultsOf,
+  orderFault,
+  partFaults,
+  type Rule,
+  type Rules,
+  whole,
+} from '../../option-rules'
 import type { PollShape } from '../../repositories/polls/types'
 import { nameFault } from '../../rules'
 import type { Bounds } from '../backoff'
-import {
-  aFunction,
-  anObject,
-  backoffFaults,
-  boundsOf,
-  faultsOf,
-  orderFault,
-  type Rule,
-  type Rules,
-  seconds,
-  whole,
-} from '../option-rules'
+import { backoffFaults, boundsOf, seconds } from '../option-rules'
 import type { PollHandler, PollOptions } from './types'
 
 const DEFAULT_BATCH = { min: 1, max: 1000 }
@@ -58,7 +58,7 @@ const OPTIONS: Rules = {
   batch: anObject,
   backoff: anObject,
   intervalMs: whole(1, 86_400_000),
-  auto: (value) => (typeof value === 'boolean' ? null : 'must be true or false'),
+  auto: aBoolean,
   onError: aFunction,
   onWarning: aFunction,
 }
@@ -71,11 +71,6 @@ const STATUS: Rules = {
 }
 const CLAIM: Rules = { claim: aColumn, attempts: aColumn, nextTime: aColumn, error: aColumn }
 const BATCH: Rules = { min: whole(1, 1000), max: whole(1, 1000) }
-
-/** Of a part that is given and is an object, which is looked at before. */
-function partFaults(value: unknown, rules: Rules, at: string, required: readonly string[] = []): Fault[] {
-  return value === undefined || anObject(value) !== null ? [] : faultsOf(value, rules, at, required)
-}
 
 /** Throws `invalid_input`. */
 export function checkedPoll<T>(handler: PollHandler<T>, options: PollOptions<T>): PollSettings {

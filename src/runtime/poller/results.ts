@@ -2,7 +2,7 @@
  * Recording what became of each row, one transaction a row, so that a crash loses at most what was running; and counting
  * it. What is not recorded because the claim is not held any more is another poller's by now, or will be.
  */
-import { type ErrorCode, RecentnError } from '../../errors'
+import { isPassing, RecentnError } from '../../errors'
 import type { Outcome } from '../../repositories/polls/claims'
 import { isUnrecoverable } from '../../unrecoverable'
 import { Pauses, retrySeconds } from '../backoff'
@@ -27,12 +27,6 @@ export function failureOf(error: unknown, attempts: number, { maxAttempts, backo
 
 /** How often a result is given to a database that refuses it for no reason that passes, as far as can be told. */
 const ASKS = 3
-
-function isPassing(error: unknown): boolean {
-  return error instanceof RecentnError && PASSING.has(error.code)
-}
-
-const PASSING = new Set<ErrorCode>(['conflict', 'database_unavailable', 'outcome_unknown'])
 
 /** What to record of a row whose result is refused: in plain characters, then as failed, then without a text. */
 function insteadOf(outcome: Outcome, refusal: unknown): Outcome[] {

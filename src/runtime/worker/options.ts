@@ -1,9 +1,10 @@
 /** The options of a worker: checked, every fault at once, and with what was left out. */
 import { invalidInput } from '../../errors'
+import { aFunction, anObject, faultsOf, type Rules, whole } from '../../option-rules'
 import { MAX_VISIBILITY_SECONDS } from '../../queue-rules'
 import { nameFault } from '../../rules'
 import type { Bounds } from '../backoff'
-import { aFunction, anObject, backoffFaults, boundsOf, faultsOf, type Rules, whole } from '../option-rules'
+import { backoffFaults, boundsOf } from '../option-rules'
 import type { Handler, WorkOptions } from './types'
 
 export interface WorkSettings {

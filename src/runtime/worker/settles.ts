@@ -113,8 +113,7 @@ export class SettleLine<Kind> {
     if (error instanceof RecentnError && (error.code === 'closed' || error.code === 'queue_not_found')) return
     const now = performance.now()
     if (now >= this.#patienceEndsAt) return
-    const isOverloaded = error instanceof RecentnError && error.code === 'overloaded'
-    const isAway = (isShared(error) || isOverloaded) && this.#patienceEndsAt === Number.POSITIVE_INFINITY
+    const isAway = isShared(error) && this.#patienceEndsAt === Number.POSITIVE_INFINITY
     const left = isAway ? claims : claims.filter(({ endsAt }) => now < endsAt)
     if (left.length === 0) return
     this.#pause ??= setTimeout(() => {

@@ -276,17 +276,17 @@ export function describeBatchedFaults(context: Context): void {
       const open = (batching: object) => openStore({ url: 'sqlite::memory:', defaultCapacity: 0, batching })
       const error = await refusal(open({ lanes: 17, maxPendingItems: 1.5, maxPendingBytes: -1 }))
       expect(error.code).toBe('invalid_input')
-      expect(error.faults.map(({ parameter }) => parameter).sort()).toEqual([
-        'batching.lanes',
-        'batching.maxPendingBytes',
-        'batching.maxPendingItems',
-        'defaultCapacity',
+      expect(error.faults.map(({ pointer }) => pointer).sort()).toEqual([
+        '/batching/lanes',
+        '/batching/maxPendingBytes',
+        '/batching/maxPendingItems',
+        '/defaultCapacity',
       ])
       for (const lanes of [0, '2', null, Number.NaN]) {
         const { code, faults } = await refusal(open({ lanes }))
-        expect([code, faults.map(({ parameter }) => parameter)]).toEqual([
+        expect([code, faults.map(({ pointer }) => pointer)]).toEqual([
           'invalid_input',
-          ['defaultCapacity', 'batching.lanes'],
+          ['/defaultCapacity', '/batching/lanes'],
         ])
       }
     })

@@ -3,11 +3,14 @@ import { useContext } from '../context'
 import { describeAttach } from './attach'
 import { describeAttachAgain } from './attach-again'
 import { describeCharsets } from './charsets'
+import { describeConnections } from './connections'
 import { describeInsideTransactions } from './inside-transactions'
 import { describeJson } from './json'
 import { describeKeys } from './keys'
 import { describeLifecycle } from './lifecycle'
+import { describeLocation } from './location'
 import { describeNames } from './names'
+import { describeOptions } from './options'
 import { describeOtherServers } from './other-servers'
 import { describeSchema } from './schema'
 import { describeTransactions } from './transactions'
@@ -20,8 +23,11 @@ export function describeStore(engine: EngineName): void {
   describeAttach(context)
   describeAttachAgain(context)
   describeCharsets(context)
-  describeLifecycle(context)
   describeOtherServers(context)
+  describeConnections(context)
+  describeLifecycle(context)
+  describeLocation(context)
+  describeOptions(context)
   describeSchema(context)
   describeNames(context)
   describeKeys(context)

@@ -193,7 +193,7 @@ export function describeNames(context: Context): void {
         ]
         for (const call of calls) {
           const error = await refusal(call())
-          expect([error.code, error.faults[0]?.parameter]).toEqual(['invalid_input', 'tablePrefix'])
+          expect([error.code, error.faults[0]?.pointer]).toEqual(['invalid_input', '/tablePrefix'])
         }
         expect(() => schemaOf({ tablePrefix })).toThrow(RecentnError)
       },

@@ -1,0 +1,303 @@
+import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm'
+import { attachStore, RecentRepository, type Store, type StoreOptions } from '../../../src/index'
+import { type Context, eventually, refusal, sleep, userSource } from '../context'
+
+/** "At once", beside timeouts that are ten times as long. */
+const AT_ONCE_MS = 5000
+const LONG_MS = 60_000
+const HINT = /store\.within\(manager\)/
+
+/** Calls that need a connection of their own, one of each way to it. */
+function callsOf(store: Store, name: string): Record<string, () => Promise<unknown>> {
+  return {
+    append: () => store.groups.append(name),
+    appendMany: () => store.groups.appendMany([{ group: name }, { group: `${name}2` }]),
+    recent: () => store.groups.recent(name),
+    list: () => store.groups.list(),
+    put: () => store.groups.put(name, { capacity: 3 }),
+    eraseMember: () => store.groups.eraseMember(name),
+    send: () => store.queues.send(name, 1),
+    receive: () => store.queues.receive(name),
+    delete: () => store.queues.delete(name, 'x'),
+    'queues.get': () => store.queues.get(name),
+    'feeds.put': () => store.feeds.put(name, 'key', 1),
+    changes: () => store.feeds.changes(name),
+    next: () => store.sequences.next(name),
+    'keys.list': () => store.keys.list(),
+    transaction: () => store.transaction((tx) => tx.groups.append(name)),
+    ping: () => store.ping(),
+  }
+}
+
+/** The same, of calls that may wait for something else: inside a transaction their own refusal comes first. */
+const waitingCallsOf = (store: Store, name: string) => ({
+  receive: () => store.queues.receive(name, { waitSeconds: 20 }),
+  changes: () => store.feeds.changes(name, { waitSeconds: 20 }),
+})
+
+/** What waits for a connection is refused in a bounded time, and at once where it can be seen that it waits for itself. */
+export function describeConnections(context: Context): void {
+  const isSqlite = context.engine === 'sqlite'
+
+  /** A DataSource of the user's with our tables; with SQLite's only connection where it is in memory. */
+  async function userPool(poolSize: number): Promise<DataSource> {
+    const plain = userSource(isSqlite ? 'sqlite::memory:' : context.url)
+    const source = new DataSource({ ...plain.options, poolSize } as DataSourceOptions)
+    await source.initialize()
+    context.afterwards(() => source.destroy())
+    if (isSqlite) await source.runMigrations({ transaction: 'none' })
+    return source
+  }
+
+  async function attached(source: DataSource, options: StoreOptions = {}): Promise<Store> {
+    const store = await attachStore(source, { sweep: false, publish: false, ...options })
+    context.afterwards(() => store.close())
+    return store
+  }
+
+  /** Begins transactions that no callback shows, on all connections; resolves to their end. */
+  async function holdAll(source: DataSource, count: number): Promise<() => Promise<void>> {
+    const runners: QueryRunner[] = []
+    for (let n = 0; n < count; n++) {
+      const runner = source.createQueryRunner()
+      await runner.startTransaction()
+      runners.push(runner)
+    }
+    return async () => {
+      for (const runner of runners.splice(0)) {
+        await runner.rollbackTransaction()
+        await runner.release()
+      }
+    }
+  }
+
+  async function expectRefused(calls: Record<string, () => Promise<unknown>>, code: string): Promise<void> {
+    const since = performance.now()
+    const refused = Object.entries(calls).map(async ([name, call]) => {
+      const { code, message } = await refusal(Promise.resolve().then(call))
+      return [name, code, HINT.test(message)]
+    })
+    expect(await Promise.all(refused)).toEqual(Object.keys(calls).map((name) => [name, code, true]))
+    expect(performance.now() - since).toBeLessThan(AT_ONCE_MS)
+  }
+
+  describe('a store call inside a transaction of the DataSource', () => {
+    it('is refused at once, also by as many transactions as the pool has connections twice over', async () => {
+      const source = await userPool(10)
+      const store = await attached(source, { connectionTimeoutMs: LONG_MS })
+      const name = context.unique()
+      const since = performance.now()
+      const stuck = Array.from({ length: isSqlite ? 1 : 20 }, (_, n) =>
+        source.transaction(async () => {
+          await store.groups.append(name, { payload: n })
+        }),
+      )
+      for (const one of stuck) {
+        const error = await refusal(one)
+        expect([error.code, HINT.test(error.message)]).toEqual(['conflict', true])
+      }
+      expect(performance.now() - since).toBeLessThan(AT_ONCE_MS)
+      expect((await store.groups.append(name)).id).toBe(0n)
+      const { inUse, waiting } = store.counts().connections
+      expect([inUse, waiting]).toEqual([0, 0])
+    })
+
+    it('is refused whatever it is, and the transaction goes on', async () => {
+      const source = await userPool(2)
+      const store = await attached(source, { connectionTimeoutMs: LONG_MS })
+      const name = context.unique()
+      await source.manager.transaction('SERIALIZABLE', async (manager) => {
+        await expectRefused(callsOf(store, name), 'conflict')
+        expect((await store.within(manager).groups.append(name)).id).toBe(0n)
+        await manager.transaction(() => expectRefused({ append: () => store.groups.append(name) }, 'conflict'))
+      })
+      expect((await store.groups.recent(name)).total).toBe(1n)
+    })
+
+    it('is refused inside store.transaction too', async () => {
+      const store = await context.open({ connectionTimeoutMs: LONG_MS })
+      const name = context.unique()
+      await store.transaction(async (tx) => {
+        await expectRefused(callsOf(store, name), 'conflict')
+        await tx.groups.append(name)
+      })
+      await store.dataSource.transaction(() => expectRefused(callsOf(store, name), 'conflict'))
+      expect((await store.groups.recent(name)).total).toBe(1n)
+    })
+
+    it('is refused of a RecentRepository of the DataSource, once that knows it', async () => {
+      const source = await userPool(2)
+      const repository = new RecentRepository(source)
+      const name = context.unique()
+      await repository.append(name)
+      await source.transaction(() => expectRefused({ append: () => repository.append(name) }, 'conflict'))
+    })
+
+    it('is none where the transaction is over, is not around it, or is one of another database', async () => {
+      const [source, other] = [await userPool(3), await userPool(3)]
+      const [store, elsewhere] = [await attached(source), await attached(other)]
+      const name = context.unique()
+      let late: Promise<unknown> = Promise.resolve()
+      await source.transaction(async () => {
+        late = sleep(100).then(() => store.groups.append(name))
+      })
+      await late
+      await source.transaction(() => elsewhere.groups.append(context.unique()))
+      if (isSqlite) return // where a transaction of the only connection keeps all others waiting
+      let end: () => void = () => {}
+      const open = source.transaction(() => new Promise<void>((resolve) => (end = resolve)))
+      await store.groups.append(name)
+      end()
+      await open
+      expect((await store.groups.recent(name)).total).toBe(2n)
+    })
+
+    it('is seen as long as any store is attached, and no longer', async () => {
+      const source = await userPool(3)
+      const { transaction } = source.manager
+      const [first, second] = [await attached(source), await attached(source)]
+      const name = context.unique()
+      await first.close()
+      await source.transaction(() => expectRefused({ append: () => second.groups.append(name) }, 'conflict'))
+      await second.close()
+      await second.close()
+      expect(source.manager.transaction).toBe(transaction)
+      expect(await source.transaction(async () => 'done')).toBe('done')
+    })
+
+    it('leaves alone what others have wrapped meanwhile', async () => {
+      const source = await userPool(3)
+      const store = await attached(source)
+      const ours = source.manager.transaction
+      let calls = 0
+      source.manager.transaction = ((...given: never[]) => {
+        calls++
+        return (ours as (...given: never[]) => unknown).apply(source.manager, given)
+      }) as typeof ours
+      await store.close()
+      expect(await source.transaction(async () => 'done')).toBe('done')
+      const again = await attached(source)
+      await source.transaction(() => expectRefused({ ping: () => again.ping() }, 'conflict'))
+      expect(calls).toBe(2)
+    })
+  })
+
+  describe('a connection', () => {
+    it('is waited for so long and no longer, by every call; and none is lost', async () => {
+      const source = await userPool(2)
+      const store = await attached(source, { connectionTimeoutMs: 300 })
+      const name = context.unique()
+      await store.queues.put(name)
+      const end = await holdAll(source, isSqlite ? 1 : 2)
+      try {
+        await expectRefused(callsOf(store, name), 'overloaded')
+        await expectRefused(waitingCallsOf(store, name), 'overloaded')
+        const { max, waiting } = store.counts().connections
+        // Those that gave up have left no more places behind than waited at the same time.
+        for (let n = 0; n < 3; n++) await expectRefused(callsOf(store, name), 'overloaded')
+        if (!isSqlite) expect([max, store.counts().connections.waiting]).toEqual([2, waiting])
+      } finally {
+        await end()
+      }
+      const idle = () => store.counts().connections
+      await eventually(AT_ONCE_MS, 'all are free', async () => idle().inUse === 0 && idle().waiting === 0)
+      for (let n = 0; n < 5; n++) await Promise.all([store.groups.append(name), store.ping(), store.groups.list()])
+      expect((await store.groups.recent(name)).total).toBe(5n)
+      const both = isSqlite ? async () => {} : await holdAll(source, 2)
+      await both()
+    })
+
+    it('that comes late goes to a caller who waits', async () => {
+      const source = await userPool(1)
+      const store = await attached(source, { connectionTimeoutMs: 1500 })
+      const end = await holdAll(source, 1)
+      expect((await refusal(store.ping())).code).toBe('overloaded')
+      const pings = Promise.all([store.ping(), store.ping(), store.ping()])
+      await sleep(50)
+      await end()
+      await pings
+    })
+
+    it('of a store of its own is waited for so long, too', async () => {
+      const store = await context.open({ connectionTimeoutMs: 300, poolSize: 1 })
+      const name = context.unique()
+      let end: () => void = () => {}
+      let begun: () => void = () => {}
+      const isOpen = new Promise<void>((resolve) => (begun = resolve))
+      const open = store.transaction(async () => {
+        begun()
+        await new Promise<void>((resolve) => (end = resolve))
+      })
+      await isOpen
+      try {
+        await expectRefused(callsOf(store, name), 'overloaded')
+      } finally {
+        end()
+      }
+      await open
+      await store.groups.append(name)
+    })
+
+    it('is waited for no longer while a store is attached', async () => {
+      if (isSqlite) return // which opens a connection of its own, or asks nothing
+      const source = await userPool(1)
+      const end = await holdAll(source, 1)
+      expect((await refusal(attachStore(source, { connectionTimeoutMs: 200 }))).code).toBe('overloaded')
+      await end()
+      const store = await attached(source)
+      await store.ping()
+    })
+
+    it('that a pool refuses at once is told in the same way', async () => {
+      if (isSqlite) return // no pool
+      const plain = userSource(context.url)
+      const source = new DataSource({
+        ...plain.options,
+        poolSize: 1,
+        extra: { waitForConnections: false },
+      } as DataSourceOptions)
+      await source.initialize()
+      context.afterwards(() => source.destroy())
+      const store = await attached(source)
+      const end = await holdAll(source, 1)
+      expect((await refusal(store.ping())).code).toBe('overloaded')
+      await end()
+      await store.ping()
+    })
+  })
+
+  describe('what runs in the background', () => {
+    it('says that it has no connection, and goes on once there are some', async () => {
+      const source = await userPool(2)
+      const told: [string, string][] = []
+      const store = await attached(source, {
+        sweep: true,
+        publish: true,
+        connectionTimeoutMs: 200,
+        onBackgroundError: (error, doing) => told.push([doing, (error as { code?: string }).code ?? String(error)]),
+      })
+      const name = context.unique()
+      await store.queues.put(name)
+      const handled: unknown[] = []
+      const faults: unknown[] = []
+      store.queues.work(name, async ({ body }) => void handled.push(body), {
+        onError: (error) => faults.push((error as { code?: string }).code),
+      })
+      const end = await holdAll(source, isSqlite ? 1 : 2)
+      try {
+        const all = ['publish', 'sweep groups', 'sweep queues', 'sweep feeds']
+        await eventually(30_000, 'all have said so', async () => all.every((one) => told.some(([is]) => is === one)))
+        await eventually(30_000, 'the worker too', async () => faults.length > 0)
+      } finally {
+        await end()
+      }
+      expect(new Set([...told.map(([, code]) => code), ...faults])).toEqual(new Set(['overloaded']))
+      await store.queues.send(name, 'late')
+      await store.feeds.put(name, 'key', 1)
+      await eventually(30_000, 'the message is handled', async () => handled.length === 1)
+      await eventually(60_000, 'the entry is published', async () => {
+        return (await store.feeds.changes(name)).changes.length === 1
+      })
+    }, 120_000)
+  })
+}
