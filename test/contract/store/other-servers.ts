@@ -69,11 +69,11 @@ export function describeOtherServers(context: Context): void {
       context.afterwards(() => source.destroy())
       const attached = await attachStore(source, { sweep: false, publish: false })
       context.afterwards(() => attached.close())
-      // The caller's own transaction has one of two connections, and waits for a call that has the other.
-      await source.transaction(async (manager) => {
-        await manager.query('SELECT 1')
-        await attached.queues.send(queue, 1)
-      })
+      // The caller holds one of two connections, and waits for a call that has the other.
+      const held = source.createQueryRunner()
+      await held.connect()
+      await attached.queues.send(queue, 1)
+      await held.release()
       await eventually(5000, 'all connections are back', async () => attached.counts().connections.inUse === 0)
       expect(await attached.queues.receive(queue)).toHaveLength(1)
     }, 15_000)
