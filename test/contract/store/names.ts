@@ -46,7 +46,7 @@ export function describeNames(context: Context): void {
 
   /** Every way to the tables; each must refuse, and leave what is there as it is. */
   const ways: [string, (source: DataSource) => Promise<unknown>][] = [
-    ['openStore', async (source) => (await openStore({ url: urlOf(source), sweep: false })).close()],
+    ['openStore', async (source) => (await openStore({ url: urlOf(source), sweep: false, publish: false })).close()],
     ['runMigrations of a DataSource', (source) => source.runMigrations()],
     ['runMigrations without a transaction', (source) => source.runMigrations({ transaction: 'none' })],
   ]
@@ -144,13 +144,13 @@ export function describeNames(context: Context): void {
 
     it('a migration that was cut off goes on, and so does an undo', async () => {
       const url = await context.emptyDatabase()
-      const store = await openStore({ url, sweep: false })
+      const store = await openStore({ url, sweep: false, publish: false })
       await store.dataSource.query('DELETE FROM recentn_schema')
       await store.dataSource.query('DELETE FROM recentn_migrations')
       for (const table of ['recentn_polls', 'recentn_feeds']) await store.dataSource.query(`DROP TABLE ${table}`)
       await store.close()
       expect((await refusal(openStore({ url, migrate: false }))).code).toBe('schema_missing')
-      const again = await openStore({ url, sweep: false })
+      const again = await openStore({ url, sweep: false, publish: false })
       expect((await again.groups.append('a')).id).toBe(0n)
       // The undo of a process that was killed after its first table.
       await again.dataSource.query('DROP TABLE recentn_schema')
@@ -281,7 +281,7 @@ export function describeNames(context: Context): void {
 
     it('refuses a name that is taken, also by another store', async () => {
       const url = await context.emptyDatabase()
-      const store = await openStore({ url, sweep: false })
+      const store = await openStore({ url, sweep: false, publish: false })
       context.afterwards(() => store.close())
       await store.dataSource.query('CREATE TABLE shop_groups (id integer)')
       const error = await refusal(openStore({ url, tablePrefix: 'shop_' }))
