@@ -73,8 +73,8 @@ the names begin with. recentn serve does it by itself; this command is for doing
 
 const DOCTOR_DETAILS = `
 Changes nothing. Looks at the connection and the schema, at what waits in queues and feeds; on MySQL and MariaDB also at
-the version, transaction isolation, SKIP LOCKED, durability settings, the clock, who holds locks on recentn's tables for
-how long (for this the user needs PROCESS, and on MySQL SELECT on performance_schema.data_locks), the connections that are
+the version, transaction isolation, character sets, SKIP LOCKED, durability settings, the clock, who holds locks on
+recentn's tables for how long (for this the user needs PROCESS, and on MySQL SELECT on performance_schema.data_locks), the connections that are
 left, and whether it is read-only or a part of a cluster. Exit code 1 when something is wrong.
 `
 

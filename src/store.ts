@@ -263,7 +263,8 @@ export async function openStore(options: OpenOptions): Promise<Store> {
  * store's never mix; SQLite in memory through the user's one connection, where transactions must go through
  * `store.transaction`. `close()` leaves the user's DataSource open.
  * Throws `schema_missing`, `schema_outdated` or `schema_too_new`, and `database_refused` where the tables have other columns
- * than recentn's.
+ * than recentn's, or where its connections lose texts (another character set than `utf8mb4`), have `ORACLE` or
+ * `EMPTY_STRING_IS_NULL` in their `sql_mode`, or don't commit by themselves.
  */
 export async function attachStore(dataSource: DataSource, options: StoreOptions = {}): Promise<Store> {
   checkAttach(dataSource, options)
