@@ -64,10 +64,11 @@ function storePartFaults(options: StoreOptions): Fault[] {
   ]
 }
 
-/** Throws `invalid_input` with every fault. */
-export function checkTransaction(work: unknown, options: TransactionOptions): void {
+/** The options. Throws `invalid_input` with every fault. */
+export function checkedTransaction(work: unknown, options: TransactionOptions): TransactionOptions {
   const detail = aFunction(work)
   refuse([...(detail === null ? [] : [{ parameter: 'work', detail }]), ...faultsOf(options, TRANSACTION_RULES, '')])
+  return options
 }
 
 /** What is no fault of the network is one of the address, the password, the privileges or the file: worth no retry. */

@@ -7,7 +7,6 @@ import { connect, dataSourceOptions } from './database/connect'
 import { connectionUse } from './database/connection-use'
 import type { Engine, Session } from './database/engine'
 import { Gate } from './database/gate'
-import { seeTransactions } from './database/inside'
 import { migrate } from './database/migrate'
 import { requireSchema, schemaVersion } from './database/schema-check'
 import { attach, engineOf, recognise } from './database/session'
@@ -36,7 +35,7 @@ import type { Sweeper } from './runtime/sweeper'
 import { sweepersOf } from './runtime/sweepers'
 import { WorkCounts } from './runtime/work-counts'
 import { countsOf, type StoreCounts, type StoreTotals } from './store-counts'
-import { checkAttach, checkOpenOptions, checkTransaction, openingFault, warn } from './store-options'
+import { checkAttach, checkedTransaction, checkOpenOptions, openingFault, warn } from './store-options'
 import type { OpenOptions, Store, StoreOptions, Transaction, TransactionOptions } from './store-types'
 
 /** What `recentn doctor` asks of a server, too. */
@@ -120,18 +119,17 @@ class BoundStore implements Store {
   }
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
-    checkTransaction(work, options)
-    const { retries = 10 } = options
+    const { retries = 10 } = checkedTransaction(work, options)
+    const { database } = this.#base
     const caches: PolicyCache[] = []
     const written = new Set<string>()
     const onWrite = (feed: string) => written.add(feed)
     const feeds = { followed: this.feeds.followed, onWrite }
-    const result = await this.#base.database.write(
+    const result = await database.write(
       (tx, session) => {
         const policies = this.#policies.forTransaction()
         caches.push(policies)
-        const given = { ...within(session, policies, feeds), manager: tx.manager }
-        return this.#base.database.inside(async () => work(given))
+        return database.inside(async () => work({ ...within(session, policies, feeds), manager: tx.manager }))
       },
       { retries },
     )
@@ -246,7 +244,6 @@ export async function openStore(options: OpenOptions): Promise<Store> {
     })
     if (options.migrate === false) requireSchema(await schemaVersion(database))
     else await migrate(dataSource, database, engine)
-    seeTransactions(dataSource, engine.family === 'sqlite' ? gate : dataSource)
     return await begun(new BoundStore({ dataSource, database, close: () => dataSource.destroy() }, options))
   } catch (error) {
     await dataSource.destroy()

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { DataSource, type DataSourceOptions } from 'typeorm'
 import { mysqlDriver, sqliteDriver } from './drivers'
 import { type Gate, type GateOptions, gatedRunners } from './gate'
+import { seeTransactions } from './inside'
 import { MYSQL_SESSION } from './mysql'
 import { schemaOf } from './schema'
 import { NAMELESS_FILE, parseServerUrl, refusedUrl } from './server-url'
@@ -69,8 +70,11 @@ function sqliteOptions(database: string): SqliteOptions {
 /** Connects. A SQLite DataSource gets the gate for everything that is ever done with it. */
 export async function connect(options: DataSourceOptions, gate: Gate, gateOptions?: GateOptions): Promise<DataSource> {
   const source = await initialized(options)
-  if (options.type === 'better-sqlite3') source.driver.createQueryRunner = gatedRunners(source, gate, gateOptions)
-  else {
+  if (options.type === 'better-sqlite3') {
+    source.driver.createQueryRunner = gatedRunners(source, gate, gateOptions)
+    seeTransactions(source, gate)
+  } else {
+    seeTransactions(source, source)
     await setSessions(source).catch(async (error: unknown) => {
       await source.destroy()
       throw error

@@ -92,7 +92,7 @@ export async function attach(user: DataSource, given: AttachOptions = {}): Promi
   }
   const courtesy = new Courtesy()
   const own = await connect(ownConnectionOf(user, user.options), gate, { courtesy, timeoutMs: connectionTimeoutMs })
-  const undo = [courtesy.teach(user.createQueryRunner()), seeTransactions(user, gate), seeTransactions(own, gate)]
+  const undo = [courtesy.teach(user.createQueryRunner()), seeTransactions(user, gate)]
   return {
     database: new Database({ ...options, dataSource: own, createRunner: () => own.createQueryRunner() }),
     dataSource: own,
