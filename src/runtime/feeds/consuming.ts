@@ -12,7 +12,7 @@ import { invalidInput, RecentnError } from '../../errors'
 import type { Change, Changes, Feeds, PutConsumerOptions } from '../../repositories/feeds/types'
 import { formFault, MAX_BATCH, nameFault } from '../../rules'
 import { Pauses, retrySeconds } from '../backoff'
-import { errorText, Faults } from '../faults'
+import { Faults } from '../faults'
 import { aFunction, anObject, backoffFaults, boundsOf, checkedStop, faultsOf, type Rules, whole } from '../option-rules'
 import { within } from '../patience'
 import type { StopOptions } from '../worker/types'
@@ -88,9 +88,7 @@ class ConsumerLoop implements Loop {
     this.#handler = handler
     this.#options = options
     const what = `read the feed ${feed} as ${consumer}`
-    // What a handler throws is kept nowhere: it must not stand still in silence.
-    const warn = (error: unknown) => process.emitWarning(`recentn could not ${what}: ${errorText(error)}`)
-    this.#faults = new Faults({ who: 'consumer', what, onError: options.onError ?? warn })
+    this.#faults = new Faults({ who: 'consumer', what, onError: options.onError })
     this.ended = this.#run()
   }
 
@@ -148,6 +146,7 @@ class ConsumerLoop implements Loop {
     try {
       await this.#handling.run(true, work)
       this.#failures = 0
+      this.#faults.handled()
       return !this.#aborting.signal.aborted
     } catch (error) {
       this.#faults.handler(error, changes)
