@@ -24,6 +24,7 @@ import { memberRoutes } from './routes/members'
 import { policyRoutes } from './routes/policies'
 import { claimRoutes } from './routes/queue-claims'
 import { messageRoutes } from './routes/queue-messages'
+import { queueSettingsRoutes } from './routes/queue-settings'
 import { queueRoutes } from './routes/queues'
 import { packageVersion } from './version'
 
@@ -49,6 +50,7 @@ export const storeRoutes: readonly Route[] = [
   ...memberRoutes,
   ...policyRoutes,
   ...queueRoutes,
+  ...queueSettingsRoutes,
   ...messageRoutes,
   ...claimRoutes,
   ...feedRoutes,
