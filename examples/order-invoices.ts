@@ -72,8 +72,8 @@ export const QUEUE = 'invoices'
 export const DEAD = 'invoices-dead'
 
 export async function createQueues(store: Store): Promise<void> {
-  await store.queues.put(DEAD)
-  await store.queues.put(QUEUE, { maxReceives: 2, deadLetterQueue: DEAD })
+  await store.queues.ensure(DEAD)
+  await store.queues.ensure(QUEUE, { maxReceives: 2, deadLetterQueue: DEAD })
 }
 
 /** All three, or none. */

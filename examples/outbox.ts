@@ -45,8 +45,8 @@ export function createShopSource(url: string): DataSource {
 }
 
 export async function createQueues(store: Store): Promise<void> {
-  await store.queues.put(DEAD)
-  await store.queues.put(OUTBOX, {
+  await store.queues.ensure(DEAD)
+  await store.queues.ensure(OUTBOX, {
     maxReceives: 20,
     deadLetterQueue: DEAD,
     visibilityTimeoutSeconds: VISIBILITY_SECONDS,

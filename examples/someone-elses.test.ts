@@ -32,7 +32,7 @@ describe('Logins', () => {
     clockOffsetMs = 0
     store = await openStore({ url: 'sqlite::memory:', clockOffsetMs: () => clockOffsetMs })
     await store.groups.putPolicy('logins:', { capacity: 5, mode: 'distinct', ttlSeconds: 30 * 24 * 60 * 60 })
-    await store.queues.put('mail')
+    await store.queues.ensure('mail')
     logins = new Logins(store)
   })
   afterEach(() => store.close())

@@ -6,6 +6,7 @@ export const MAX_MESSAGE_BYTES = 256 * 1024
 export const MAX_VISIBILITY_SECONDS = 43_200
 export const MAX_DELAY_SECONDS = 315_360_000
 export const MAX_RECEIVES = 1_000_000
+export const DEFAULT_MAX_RECEIVES = 5
 export const MAX_PRIORITY = 1000
 export const MAX_WAIT_SECONDS = 20
 export const MAX_ERROR_CHARACTERS = 1000
@@ -34,9 +35,14 @@ export function delayFault(value: unknown): string | null {
   return integerFault(value, 0, MAX_DELAY_SECONDS)
 }
 
+/** Of a limit that is not null; callers take null, no limit, as valid before they ask. */
 export function maxReceivesFault(value: unknown): string | null {
-  return integerFault(value, 0, MAX_RECEIVES)
+  const fault = integerFault(value, 1, MAX_RECEIVES)
+  return fault === null ? null : `${fault}, or null for no limit`
 }
+
+/** The fault of `paused` among the settings of a queue: an app that sets its queues up must not undo an operator's pause. */
+export const NO_PAUSED = 'is not a setting: pause the queue with `pause`, and resume it with `resume`'
 
 export function priorityFault(value: unknown): string | null {
   return integerFault(value, -MAX_PRIORITY, MAX_PRIORITY)

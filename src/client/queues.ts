@@ -15,7 +15,7 @@ import type {
   SentMany,
 } from './wire/answers'
 import type { Operations } from './wire/operations'
-import type { Extend, NewMessage, Purge, QueueSettings, Receive, Redrive, Release } from './wire/requests'
+import type { Extend, NewMessage, Purge, QueueChanges, QueueSettings, Receive, Redrive, Release } from './wire/requests'
 
 export type SendOptions = Omit<NewMessage, 'body'> & CallOptions
 export type ReceiveOptions = Receive & CallOptions
@@ -39,10 +39,41 @@ export class QueuesClient {
     return answer?.value ?? null
   }
 
-  /** Creates the queue, or replaces all of its attributes: what is left out takes its default. */
+  /**
+   * Creates the queue, or replaces all of its settings: a setting that is left out takes its default. A paused queue stays
+   * paused.
+   */
   async put(queue: string, settings: QueueSettings = {}, options?: CallOptions): Promise<Queue & { created: boolean }> {
     const { status, value } = await this.#transport.call('putQueue', { path: { queue }, body: settings }, options)
     return Object.assign(value, { created: status === 201 })
+  }
+
+  /** Creates the queue with these settings where there is none, and leaves a queue that exists as it is. */
+  async ensure(
+    queue: string,
+    settings: QueueSettings = {},
+    options?: CallOptions,
+  ): Promise<Queue & { created: boolean }> {
+    const input = { path: { queue }, body: settings }
+    const { status, value } = await this.#transport.call('ensureQueue', input, { repeat: 'safe', ...options })
+    return Object.assign(value, { created: status === 201 })
+  }
+
+  /** Changes the settings that are given and leaves the others as they are. Throws `queue_not_found`. */
+  async update(queue: string, settings: QueueChanges, options?: CallOptions): Promise<Queue> {
+    return (await this.#transport.call('updateQueue', { path: { queue }, body: settings }, options)).value
+  }
+
+  /** From now on sends are taken and receives get nothing, until `resume`. Repeatable. Throws `queue_not_found`. */
+  async pause(queue: string, options?: CallOptions): Promise<Queue> {
+    const conduct = { repeat: 'safe', ...options } as const
+    return (await this.#transport.call('pauseQueue', { path: { queue }, body: {} }, conduct)).value
+  }
+
+  /** Ends a pause: receives that wait get what there is. Repeatable. Throws `queue_not_found`. */
+  async resume(queue: string, options?: CallOptions): Promise<Queue> {
+    const conduct = { repeat: 'safe', ...options } as const
+    return (await this.#transport.call('resumeQueue', { path: { queue }, body: {} }, conduct)).value
   }
 
   /** Drops the queue and its messages; false when there was none. Throws `queue_in_use` while another one names it. */

@@ -15,7 +15,6 @@ import type {
   PolicySettings,
   Queue,
   QueuePage,
-  QueueSettings,
   Recent,
   RecentMany,
   State,
@@ -165,7 +164,8 @@ export const api = {
   deletePolicy: (prefix: string) => call<null>('DELETE', `policies/${name(prefix)}`),
   queues: (options: Page) => call<QueuePage>('GET', 'queues', page(options)),
   queue: (queue: string, signal?: AbortSignal) => call<Queue>('GET', `queues/${name(queue)}`, { signal }),
-  putQueue: (queue: string, settings: QueueSettings) => call<Queue>('PUT', `queues/${name(queue)}`, { body: settings }),
+  pauseQueue: (queue: string) => call<null>('POST', `queues/${name(queue)}/pause`, { body: {} }),
+  resumeQueue: (queue: string) => call<null>('POST', `queues/${name(queue)}/resume`, { body: {} }),
   /** With the beginning of each body, as text. */
   messages: (queue: string, state: State, options: Page) =>
     call<MessagePage>('GET', `queues/${name(queue)}/messages`, {

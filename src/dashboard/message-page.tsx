@@ -100,7 +100,7 @@ function Facts({ message, isLetter }: { message: Message; isLetter: boolean }) {
     <dl class="facts panel">
       <Fact term={isLetter ? 'Receives here' : 'Receives'}>
         <Num value={receiveCount} />
-        {maxReceives > 0 && (
+        {maxReceives !== null && (
           <>
             {' of at most '}
             <Num value={maxReceives} />

@@ -5,18 +5,16 @@ import { api } from './api'
 import { AdminButton, LookOnly } from './may'
 import { counted } from './numbers'
 import { PurgeQuestion, RedriveQuestion } from './queue-questions'
-import type { Queue, QueueSettings } from './types'
+import type { Queue } from './types'
 
-/** What a PUT takes of what a GET has given: what it leaves out would take its default. */
-function settingsOf(queue: Queue): QueueSettings {
-  const { visibilityTimeoutSeconds, maxReceives, deadLetterQueue, onDelete, retentionSeconds, paused } = queue
-  return { visibilityTimeoutSeconds, maxReceives, deadLetterQueue, onDelete, retentionSeconds, paused }
+async function pause(name: string): Promise<string> {
+  await api.pauseQueue(name)
+  return 'Paused: receives get nothing.'
 }
 
-async function setPaused(name: string, paused: boolean): Promise<string> {
-  const now = await api.queue(name)
-  await api.putQueue(name, { ...settingsOf(now), paused })
-  return paused ? 'Paused: receives get nothing.' : 'Resumed.'
+async function resume(name: string): Promise<string> {
+  await api.resumeQueue(name)
+  return 'Resumed.'
 }
 
 async function redrive(name: string): Promise<string> {
@@ -53,7 +51,7 @@ export function QueueActions({ queue, from, onDone }: ActionsProps) {
             Redrive …
           </AdminButton>
         )}
-        <AdminButton isDisabled={action.isRunning} onClick={() => run(() => setPaused(name, !paused))}>
+        <AdminButton isDisabled={action.isRunning} onClick={() => run(() => (paused ? resume : pause)(name))}>
           {paused ? 'Resume' : 'Pause'}
         </AdminButton>
         <AdminButton isDisabled={action.isRunning} onClick={() => setAsking('purge')}>

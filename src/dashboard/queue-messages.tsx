@@ -83,7 +83,7 @@ function Table({ queue, state, messages }: { queue: string; state: State; messag
               </td>
               <td class="number wide">
                 <Num value={message.receiveCount} />
-                {message.maxReceives > 0 && (
+                {message.maxReceives !== null && (
                   <span class="muted">
                     {' / '}
                     <Num value={message.maxReceives} />

@@ -115,7 +115,7 @@ function Attributes({ queue, from }: { queue: Queue; from: readonly string[] }) 
         <Fact term="Oldest">{queue.oldestAgeSeconds === null ? 'none' : duration(queue.oldestAgeSeconds)}</Fact>
         <Fact term="Visibility timeout">{exactDuration(queue.visibilityTimeoutSeconds)}</Fact>
         <Fact term="Receives">
-          {maxReceives === 0 ? (
+          {maxReceives === null ? (
             'no limit'
           ) : (
             <>

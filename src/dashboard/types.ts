@@ -22,7 +22,6 @@ export type Recent = AsSent<answers.Recent>
 export type GroupReset = AsSent<answers.GroupReset>
 export type Queue = AsSent<answers.QueueStatus>
 export type Counts = Queue['counts']
-export type QueueSettings = Omit<Queue, 'queue' | 'createdAt' | 'isDeadLetterQueue' | 'counts' | 'oldestAgeSeconds'>
 export type Message = AsSent<answers.PeekedMessage>
 export type State = Message['state']
 export type Feed = AsSent<answers.Feed>

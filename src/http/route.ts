@@ -7,7 +7,7 @@ import type { JsonBody } from './input/body'
 import type { Parameters, Values } from './input/parameters'
 import type { Reach } from './reach'
 
-export type Method = 'get' | 'put' | 'post' | 'delete'
+export type Method = 'get' | 'put' | 'patch' | 'post' | 'delete'
 
 /** What a handler answers. */
 export interface Answer {

@@ -25,6 +25,7 @@ import { memberRoutes } from './routes/members'
 import { policyRoutes } from './routes/policies'
 import { claimRoutes } from './routes/queue-claims'
 import { messageRoutes } from './routes/queue-messages'
+import { queueSettingsRoutes } from './routes/queue-settings'
 import { queueRoutes } from './routes/queues'
 import { packageVersion } from './version'
 
@@ -50,6 +51,7 @@ export const storeRoutes: readonly Route[] = [
   ...memberRoutes,
   ...policyRoutes,
   ...queueRoutes,
+  ...queueSettingsRoutes,
   ...messageRoutes,
   ...claimRoutes,
   ...feedRoutes,

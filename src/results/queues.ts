@@ -24,7 +24,7 @@ export class MessageResult implements Message {
     readonly sentAt: Date,
     readonly receivedAt: Date,
     readonly visibleAt: Date,
-    readonly maxReceives: number,
+    readonly maxReceives: number | null,
     readonly lastError: string | null,
     readonly messageGroup: string | null,
     readonly priority: number,
@@ -83,8 +83,10 @@ function renderEnd({ lastError, messageGroup, priority }: Message | PeekedMessag
   return `"lastError":${textOrNull(lastError)},"messageGroup":${textOrNull(messageGroup)},"priority":${priority}`
 }
 
-export function renderQueue(queue: Queue): string {
-  return text(queueBody(queue))
+/** `within`: what the name of the dead-letter queue must begin with to be told. */
+export function renderQueue(queue: Queue, within: string | null = null): string {
+  const isTold = queue.deadLetterQueue?.startsWith(within ?? '') ?? true
+  return text(queueBody(isTold ? queue : { ...queue, deadLetterQueue: null }))
 }
 
 export function renderQueueStatus(queue: QueueStatus): string {

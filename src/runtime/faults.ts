@@ -1,21 +1,27 @@
 /**
- * Whom a worker or a poller tells what went wrong. Owns which kinds of database faults were told: each once, until the
- * database answers again, so that an outage of an hour is not a thousand lines.
+ * How a worker, a poller or a consumer reports what went wrong, so that nothing fails in silence for ever. Owns which kinds
+ * of faults were reported: each kind of the database's once until it answers again, so that an outage of an hour is not a
+ * thousand lines; without an `onError` also each kind of the handlers' once, until a handler succeeds.
  */
 import { RecentnError } from '../errors'
+
+/** Most kinds of a handler's errors that are warned of until one succeeds: texts with ids in them would be endless. */
+const MAX_KINDS = 10
 
 export interface FaultsOptions<T> {
   /** Who it is, as a warning says it: `worker`, `poller`. */
   who: string
   /** What can't be done while the database is away: `work on the queue mail`. */
   what: string
-  /** Left out, a warning of the process tells of the database; what a handler throws is kept with what it was given. */
+  /** Left out, warnings of the process tell of it. */
   onError?: (error: unknown, subject?: T) => unknown
 }
 
 export class Faults<T> {
   readonly #options: FaultsOptions<T>
   readonly #told = new Set<string>()
+  /** Without an `onError`, the errors that were warned of since a handler succeeded. */
+  readonly #warned = new Set<string>()
 
   constructor(options: FaultsOptions<T>) {
     this.#options = options
@@ -26,7 +32,7 @@ export class Faults<T> {
     const kind = kindOf(error)
     if (this.#told.has(kind)) return
     this.#told.add(kind)
-    if (this.#options.onError) this.handler(error)
+    if (this.#options.onError) this.#tell(error)
     else process.emitWarning(`recentn could not ${this.#options.what}: ${String(error)}`)
   }
 
@@ -37,6 +43,24 @@ export class Faults<T> {
 
   /** A handler's, or of one subject. */
   handler(error: unknown, subject?: T): void {
+    if (this.#options.onError) this.#tell(error, subject)
+    else this.#warn(errorText(error))
+  }
+
+  /** A handler has done its work. */
+  handled(): void {
+    if (this.#warned.size > 0) this.#warned.clear()
+  }
+
+  #warn(kind: string): void {
+    if (this.#warned.has(kind) || this.#warned.size >= MAX_KINDS) return
+    this.#warned.add(kind)
+    const { who, what } = this.#options
+    const more = `without onError a ${who} warns of each kind of error once, until a handler succeeds`
+    process.emitWarning(`recentn could not ${what}: ${kind} (${more})`)
+  }
+
+  #tell(error: unknown, subject?: T): void {
     this.guarded('onError', () => this.#options.onError?.(error, subject))
   }
 

@@ -46,7 +46,8 @@ async function eventually(what: string, isSo: () => Promise<boolean>, ms = 10_00
 }
 
 test('the list has counts, the age of the oldest, and says what is paused', async () => {
-  await server.call('PUT', 'queues/l-paused', { paused: true })
+  await server.call('PUT', 'queues/l-paused', {})
+  await server.call('POST', 'queues/l-paused/pause')
   await server.call('PUT', 'queues/l-mail', { maxReceives: 1 })
   for (let i = 0; i < 3; i++) await send('l-mail', i)
   await fail('l-mail', 'no', true)
@@ -194,6 +195,9 @@ test('a queue is paused and resumed, and keeps its other attributes', async () =
   const page = await pageOf('#/queues/p-1')
   await page.getByRole('button', { name: 'Pause' }).click()
   await page.getByText('Paused: receives get nothing.').waitFor()
+  // What is set meanwhile is kept, and keeps the pause.
+  Object.assign(attributes, { maxReceives: null })
+  await server.call('PUT', 'queues/p-1', attributes)
   expect(await server.call('GET', 'queues/p-1')).toMatchObject({ ...attributes, paused: true })
   await page.getByRole('button', { name: 'Resume' }).click()
   await page.getByText('Resumed.').waitFor()

@@ -188,6 +188,18 @@ describe('queues', () => {
     expect(await client.queues.get('mail')).toEqual(await store.queues.get('mail'))
     expect((await client.queues.list({ prefix: 'mail', limit: 1 })).nextAfter).toBe('mail')
     expect((await everyOf(client.queues.all({ limit: 1 }))).map(({ queue }) => queue)).toEqual(['mail', 'mail-dead'])
+    expect(await client.queues.ensure('mail', { maxReceives: 9 })).toEqual({ ...made, created: false })
+    const ensured = await client.queues.ensure('mail-2')
+    expect(ensured).toMatchObject({ queue: 'mail-2', maxReceives: 5, created: true, createdAt: expect.any(Date) })
+    expect(await client.queues.update('mail-2', { maxReceives: null })).toMatchObject({ maxReceives: null })
+    expect(await client.queues.pause('mail-2')).toMatchObject({ maxReceives: null, paused: true })
+    expect(await client.queues.put('mail-2')).toMatchObject({ maxReceives: 5, paused: true, created: false })
+    expect(await client.queues.resume('mail-2')).toEqual({ ...ensured, created: undefined })
+    expect(await client.queues.deleteQueue('mail-2')).toBe(true)
+    for (const call of [client.queues.pause, client.queues.resume]) {
+      await expect(call.call(client.queues, 'nobody')).rejects.toMatchObject({ code: 'queue_not_found' })
+    }
+    await expect(client.queues.update('nobody', {})).rejects.toMatchObject({ code: 'queue_not_found' })
     await expect(client.queues.deleteQueue('mail-dead')).rejects.toMatchObject({ code: 'queue_in_use', status: 409 })
     expect(await client.queues.deleteQueue('nobody')).toBe(false)
     expect(await client.queues.get('nobody')).toBeNull()

@@ -107,7 +107,7 @@ describe('CORS', () => {
     expect([answer.status, answer.text]).toEqual([204, ''])
     expect(answer.headers).toMatchObject({
       'access-control-allow-origin': APP,
-      'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
+      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
       'access-control-allow-headers': 'Authorization, Content-Type, If-None-Match, Last-Event-ID, X-Request-Id',
       'access-control-max-age': '600',
       vary: 'Origin',

@@ -41,6 +41,18 @@ const NAMED: Record<string, (side: string) => Asked> = {
     json: { deadLetterQueue: `${side}letters` },
     at: ['/deadLetterQueue'],
   }),
+  updateQueue: (side) => ({
+    path: '/v1/queues/in:q',
+    json: { deadLetterQueue: `${side}letters` },
+    at: ['/deadLetterQueue'],
+  }),
+  ensureQueue: (side) => ({
+    path: '/v1/queues/in:q/ensure',
+    json: { deadLetterQueue: `${side}letters` },
+    at: ['/deadLetterQueue'],
+  }),
+  pauseQueue: (side) => ({ path: `/v1/queues/${side}purged/pause`, at: ['queue'] }),
+  resumeQueue: (side) => ({ path: `/v1/queues/${side}purged/resume`, json: {}, at: ['queue'] }),
   deleteQueue: (side) => ({ path: `/v1/queues/${side}deleted`, at: ['queue'] }),
   redriveQueue: (side) => ({ path: `/v1/queues/${side}letters/redrive`, json: {}, at: ['queue'] }),
   purgeQueue: (side) => ({ path: `/v1/queues/${side}purged/purge`, json: {}, at: ['queue'] }),

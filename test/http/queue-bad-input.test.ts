@@ -28,7 +28,7 @@ describe('every fault is named at once', () => {
       deadLetterQueue: '',
       onDelete: 'forget',
       retentionSeconds: 0,
-      paused: 'yes',
+      paused: true,
       counts: {},
       'a/b~c': 1,
     }
@@ -37,12 +37,32 @@ describe('every fault is named at once', () => {
       { parameter: 'x', detail: 'is not a known parameter' },
       ...faultsAt(UNKNOWN, '/counts', '/a~1b~0c'),
       { pointer: '/visibilityTimeoutSeconds', detail: 'must be a whole number from 0 to 43200' },
-      { pointer: '/maxReceives', detail: 'must be a whole number from 0 to 1000000' },
+      { pointer: '/maxReceives', detail: 'must be a whole number from 1 to 1000000, or null for no limit' },
       { pointer: '/deadLetterQueue', detail: 'must not be empty' },
       { pointer: '/onDelete', detail: 'must be one of remove, archive' },
       { pointer: '/retentionSeconds', detail },
-      { pointer: '/paused', detail: 'must be true or false' },
+      { pointer: '/paused', detail: expect.stringMatching(/`pause`.*`resume`/) },
     ])
+  })
+
+  test('of changes, where null is no value of two of them', async () => {
+    const json = { visibilityTimeoutSeconds: null, onDelete: null, maxReceives: 0, paused: false, created: 1 }
+    expect(await faults('PATCH', '/v1/queues/%00?x=1', json)).toEqual([
+      { parameter: 'queue', detail: 'must not have control characters' },
+      { parameter: 'x', detail: 'is not a known parameter' },
+      ...faultsAt(UNKNOWN, '/created'),
+      { pointer: '/visibilityTimeoutSeconds', detail: 'must be a whole number from 0 to 43200' },
+      { pointer: '/maxReceives', detail: 'must be a whole number from 1 to 1000000, or null for no limit' },
+      { pointer: '/onDelete', detail: 'must be one of remove, archive' },
+      { pointer: '/paused', detail: expect.stringMatching(/`pause`.*`resume`/) },
+    ])
+    expect(await faults('POST', `${QUEUE}/ensure`, { paused: null, maxReceives: 0 })).toEqual([
+      { pointer: '/maxReceives', detail: 'must be a whole number from 1 to 1000000, or null for no limit' },
+      { pointer: '/paused', detail: expect.stringMatching(/`pause`.*`resume`/) },
+    ])
+    for (const action of ['pause', 'resume']) {
+      expect(await faults('POST', `${QUEUE}/${action}`, { x: 1 })).toEqual(faultsAt(UNKNOWN, '/x'))
+    }
   })
 
   const bad = {
@@ -59,7 +79,7 @@ describe('every fault is named at once', () => {
     { pointer: `${at}/body`, detail: 'is required' },
     { pointer: `${at}/delaySeconds`, detail: 'must be a whole number from 0 to 315360000' },
     { pointer: `${at}/visibilityTimeoutSeconds`, detail: 'must be a whole number from 0 to 43200' },
-    { pointer: `${at}/maxReceives`, detail: 'must be a whole number from 0 to 1000000' },
+    { pointer: `${at}/maxReceives`, detail: 'must be a whole number from 1 to 1000000, or null for no limit' },
     { pointer: `${at}/dedupId`, detail: 'must not be empty' },
     { pointer: `${at}/priority`, detail: 'must be a whole number from -1000 to 1000' },
     { pointer: `${at}/messageGroup`, detail: 'must be a string' },
@@ -206,10 +226,10 @@ describe('paths and queries', () => {
 
   test.each([
     ['/v1/queues', 'GET, HEAD, OPTIONS'],
-    [QUEUE, 'GET, HEAD, PUT, DELETE, OPTIONS'],
+    [QUEUE, 'GET, HEAD, PUT, DELETE, PATCH, OPTIONS'],
     [MESSAGES, 'POST, GET, HEAD, OPTIONS'],
     [`${MESSAGES}/1`, 'GET, HEAD, DELETE, OPTIONS'],
-    ...['receive', 'delete', 'release', 'extend', 'redrive', 'purge'].map((what) => [
+    ...['receive', 'delete', 'release', 'extend', 'redrive', 'purge', 'pause', 'resume', 'ensure'].map((what) => [
       `${QUEUE}/${what}`,
       'POST, OPTIONS',
     ]),

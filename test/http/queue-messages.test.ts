@@ -70,12 +70,11 @@ describe('POST …/messages', () => {
     expect((await server.get(`${path}/messages/${id}`)).json).toMatchObject({ maxReceives: 7, priority: -1000 })
   })
 
-  test('null counts as left out', async () => {
+  test('null counts as left out, but of `maxReceives` it is no limit', async () => {
     const path = await made({ maxReceives: 9 })
     const nulls = {
       delaySeconds: null,
       visibilityTimeoutSeconds: null,
-      maxReceives: null,
       dedupId: null,
       priority: null,
       messageGroup: null,
@@ -83,8 +82,12 @@ describe('POST …/messages', () => {
     const one = await server.post(`${path}/messages`, { body: null, ...nulls })
     const many = await server.post(`${path}/messages`, { messages: [{ body: null, ...nulls }] })
     expect([one.status, many.status]).toEqual([201, 201])
+    const unlimited = { body: null, maxReceives: null }
+    await server.post(`${path}/messages`, unlimited)
+    await server.post(`${path}/messages`, { messages: [unlimited, { ...unlimited, priority: null }] })
     const expected = { body: null, maxReceives: 9, messageGroup: null, priority: 0, state: 'ready' }
-    expect(await ready(path)).toMatchObject([expected, expected])
+    const rest = [unlimited, unlimited, unlimited]
+    expect(await ready(path)).toMatchObject([expected, expected, ...rest])
   })
 
   test('with a dedupId of the last 5 minutes sends nothing: 200 with the first id, even when that message is gone', async () => {
@@ -115,7 +118,7 @@ describe('GET …/messages', () => {
     await server.post(`${path}/release`, { receiptHandles: [handles[1]], dead: true, error: 'it failed' })
     await server.post(`${path}/messages`, { body: 'delayed', delaySeconds: 315_360_000 })
     await server.post(`${path}/messages`, { body: 'ready' })
-    const common = { id: ID, maxReceives: 0, sentAt: TIME, visibleAt: TIME, messageGroup: null, priority: 0 }
+    const common = { id: ID, maxReceives: 5, sentAt: TIME, visibleAt: TIME, messageGroup: null, priority: 0 }
     const once = { receiveCount: 1, lastReceivedAt: TIME, archivedAt: null, deadLetterFrom: null, lastError: null }
     const never = { ...once, receiveCount: 0, lastReceivedAt: null }
     for (const [state, rest] of Object.entries({

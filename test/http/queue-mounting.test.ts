@@ -48,6 +48,10 @@ describe('access', () => {
     ['admin', 'POST', `${queue}/purge`],
     ['admin', 'DELETE', `${queue}/messages/1`],
     ['admin', 'PUT', queue, {}],
+    ['admin', 'PATCH', queue, {}],
+    ['admin', 'POST', `${queue}/ensure`, {}],
+    ['admin', 'POST', `${queue}/pause`],
+    ['admin', 'POST', `${queue}/resume`],
     ['admin', 'DELETE', queue],
   ]
 

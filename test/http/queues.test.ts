@@ -1,5 +1,7 @@
+import express from 'express'
+import { createRouter } from '../../src'
 import { QUEUE_DEFAULTS } from '../support/queue-defaults'
-import { type Client, fresh, startApp } from './support/client'
+import { type Client, clientOf, fresh, memoryStore, serving, startApp } from './support/client'
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 const NONE = { ready: 0, inFlight: 0, delayed: 0, dead: 0, archived: 0 }
@@ -39,10 +41,9 @@ describe('/v1/queues/{queue}', () => {
       deadLetterQueue: dead.queue,
       onDelete: 'archive',
       retentionSeconds: 3600,
-      paused: true,
     }
     const created = await server.put(pathOf(queue), settings)
-    expect([created.status, created.json]).toEqual([201, { queue, ...settings, createdAt: TIME }])
+    expect([created.status, created.json]).toEqual([201, { queue, ...settings, paused: false, createdAt: TIME }])
     const got = await server.get(pathOf(queue))
     const status = { isDeadLetterQueue: false, counts: NONE, oldestAgeSeconds: null }
     expect([got.status, got.json]).toEqual([200, { ...created.json, ...status }])
@@ -53,14 +54,18 @@ describe('/v1/queues/{queue}', () => {
       createdAt: created.json.createdAt,
     }
     const nulls = Object.fromEntries(Object.keys(settings).map((name) => [name, null]))
-    for (const body of [{}, nulls]) {
+    const bodies: [object, object][] = [
+      [{}, defaults],
+      [nulls, { ...defaults, maxReceives: null }],
+    ]
+    for (const [body, expected] of bodies) {
       await server.put(pathOf(queue), settings)
       const replaced = await server.put(pathOf(queue), body)
-      expect([replaced.status, replaced.json]).toEqual([200, defaults])
+      expect([replaced.status, replaced.json]).toEqual([200, expected])
     }
   })
 
-  test('of an unknown one, everything but PUT is 404', async () => {
+  test('of an unknown one, everything but PUT and ensure is 404', async () => {
     const path = pathOf(fresh('nowhere'))
     const receiptHandles = ['x']
     const calls: [string, string, unknown?][] = [
@@ -79,6 +84,9 @@ describe('/v1/queues/{queue}', () => {
       ['DELETE', `${path}/messages/1`],
       ['POST', `${path}/redrive`, {}],
       ['POST', `${path}/purge`],
+      ['PATCH', path, {}],
+      ['POST', `${path}/pause`],
+      ['POST', `${path}/resume`, {}],
     ]
     for (const [method, target, json] of calls) {
       const answer = await server.request(method, target, { json })
@@ -128,12 +136,72 @@ describe('/v1/queues/{queue}', () => {
     expect([0, 1, 2]).toContain(oldestAgeSeconds)
   })
 
-  test('paused: sends are taken, receives get nothing', async () => {
-    const { path } = await made({ paused: true })
+  test('POST …/pause and …/resume: sends are taken, receives get nothing, and no PUT or PATCH ends it', async () => {
+    const { path, queue } = await made({ maxReceives: 7 })
+    const expected = { queue, ...QUEUE_DEFAULTS, maxReceives: 7, createdAt: TIME }
+    const paused = await server.request('POST', `${path}/pause`)
+    expect([paused.status, paused.json]).toEqual([200, { ...expected, paused: true }])
     expect((await server.post(`${path}/messages`, { body: 1 })).status).toBe(201)
+    expect((await server.put(path, {})).json).toMatchObject({ paused: true })
+    expect((await server.request('PATCH', path, { json: { maxReceives: 7 } })).json).toMatchObject({ paused: true })
+    expect((await server.post(`${path}/ensure`, {})).json).toMatchObject({ paused: true })
+    expect((await server.post(`${path}/pause`, {})).json).toMatchObject({ paused: true })
     expect((await server.post(`${path}/receive`, {})).json).toEqual({ messages: [] })
-    await server.put(path, {})
+    const resumed = await server.post(`${path}/resume`, {})
+    expect([resumed.status, resumed.json]).toEqual([200, expected])
     expect((await server.post(`${path}/receive`, {})).json).toMatchObject({ messages: [{ body: 1 }] })
+  })
+
+  test('PATCH changes what the body has, where null is a value, and leaves the rest', async () => {
+    const dead = await made()
+    const settings = { visibilityTimeoutSeconds: 3, maxReceives: 4, deadLetterQueue: dead.queue, retentionSeconds: 5 }
+    const { path, queue } = await made({ ...settings, onDelete: 'archive' })
+    const before = { queue, ...settings, onDelete: 'archive', paused: false, createdAt: TIME }
+    const patched = async (json: object) => {
+      const { status, json: answer } = await server.request('PATCH', path, { json })
+      return [status, answer]
+    }
+    expect(await patched({})).toEqual([200, before])
+    expect(await patched({ visibilityTimeoutSeconds: 0 })).toEqual([200, { ...before, visibilityTimeoutSeconds: 0 }])
+    const nulls = { maxReceives: null, deadLetterQueue: null, retentionSeconds: null }
+    expect(await patched(nulls)).toEqual([200, { ...before, ...nulls, visibilityTimeoutSeconds: 0 }])
+    const nowhere = { deadLetterQueue: fresh('nowhere') }
+    expect(await patched(nowhere)).toMatchObject([400, { code: 'queue_not_found' }])
+    expect(await patched({ deadLetterQueue: queue })).toMatchObject([400, { code: 'dead_letter_cycle' }])
+    expect((await server.get(path)).json).toMatchObject({ ...nulls, onDelete: 'archive' })
+  })
+
+  test('POST …/ensure creates with 201, and answers 200 with what is there', async () => {
+    const path = pathOf(fresh('ensured'))
+    const made = await server.post(`${path}/ensure`, { maxReceives: 7 })
+    expect([made.status, made.json]).toMatchObject([201, { ...QUEUE_DEFAULTS, maxReceives: 7 }])
+    const again = await server.post(`${path}/ensure`, { maxReceives: 8, deadLetterQueue: fresh('nowhere') })
+    expect([again.status, again.json]).toEqual([200, made.json])
+    expect((await server.request('POST', `${path}/ensure`)).status).toBe(200)
+    expect((await server.request('POST', `${pathOf(fresh('ensured'))}/ensure`)).status).toBe(201)
+  })
+
+  test('a key with a prefix is told no dead-letter queue outside of it', async () => {
+    const store = await memoryStore()
+    const [letters, queue] = [fresh('queue'), fresh('queue')]
+    await store.queues.put(letters)
+    await store.queues.put(queue, { deadLetterQueue: letters })
+    const { key } = await store.keys.create({ label: 'k', scopes: ['admin'], prefix: queue })
+    const headers = { Authorization: `Bearer ${key}` }
+    const client = clientOf(await serving(express().use(createRouter(store, { access: 'keys' }))))
+    const calls: [string, string, object][] = [
+      ['PATCH', '', { maxReceives: 3 }],
+      ['POST', '/ensure', {}],
+      ['POST', '/pause', {}],
+      ['POST', '/resume', {}],
+    ]
+    for (const [method, action, json] of calls) {
+      const answer = await client.request(method, pathOf(queue) + action, { json, headers })
+      expect([method, action, answer.status, answer.json.deadLetterQueue]).toEqual([method, action, 200, null])
+      const other = await client.request(method, pathOf(letters) + action, { json, headers })
+      expect([method, action, other.status]).toEqual([method, action, 403])
+    }
+    expect(await store.queues.get(queue)).toMatchObject({ deadLetterQueue: letters, maxReceives: 3 })
   })
 })
 

@@ -17,7 +17,7 @@ const usual = {
   body: fc.oneof({ weight: 12, arbitrary: json }, { weight: 1, arbitrary: fc.constant(`"${'é'.repeat(140_000)}"`) }),
   delaySeconds: whole(0, 315_360_000),
   visibilityTimeoutSeconds: whole(0, 43_200),
-  maxReceives: whole(0, 1_000_000),
+  maxReceives: whole(1, 1_000_000),
   dedupId: fc.oneof(name, fc.constant('null')),
   priority: whole(-1000, 1000),
   messageGroup: name,

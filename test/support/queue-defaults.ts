@@ -1,7 +1,7 @@
 /** What a queue is that was made without settings. */
 export const QUEUE_DEFAULTS = {
   visibilityTimeoutSeconds: 30,
-  maxReceives: 0,
+  maxReceives: 5,
   deadLetterQueue: null,
   onDelete: 'remove',
   retentionSeconds: null,

@@ -191,13 +191,13 @@ export function describeHandling(engine: EngineName, options: { memory?: boolean
 
     it('waits while the queue is paused, and goes on when it is not any more', async () => {
       const { store, queue, work } = context
-      await store.queues.put(queue, { paused: true })
+      await store.queues.pause(queue)
       await store.queues.send(queue, 1)
       const done: Message[] = []
       work((message) => void done.push(message))
       await sleep(700)
       expect(done).toEqual([])
-      await store.queues.put(queue, {})
+      await store.queues.resume(queue)
       await until('it is done', () => done.length === 1, 3000)
     })
 
@@ -213,6 +213,49 @@ export function describeHandling(engine: EngineName, options: { memory?: boolean
       await store.queues.send(queue, 1)
       await until('it is done', () => done.length === 1)
       expect(errors.length).toBe(1)
+    })
+
+    it('without onError warns of each kind of error of a handler once, until one succeeds', async () => {
+      const { store, queue, work } = context
+      const warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
+      try {
+        const texts = ['no', 'no', 'never', 'no', '', 'no', ...upTo(20).map((n) => `number ${n}`)]
+        await store.queues.sendMany(
+          queue,
+          texts.map((body) => ({ body })),
+        )
+        work(
+          ({ body }) => {
+            if (body !== '') throw new Error(String(body))
+          },
+          { backoff: { minSeconds: 60, maxSeconds: 60 } },
+        )
+        await until('all are handled', async () => (await inState(store, queue, 'delayed')) === texts.length - 1)
+        const warned = warnings.mock.calls.map(([text]) => String(text))
+        const kinds = ['no', 'never', 'no', ...upTo(9).map((n) => `number ${n}`)]
+        const begins = kinds.map((kind) => `recentn could not work on the queue ${queue}: ${kind} (without onError`)
+        expect(warned).toEqual(begins.map((text) => expect.stringContaining(text)))
+      } finally {
+        warnings.mockRestore()
+      }
+    })
+
+    it('without onError warns of a queue that does not exist, once', async () => {
+      const { store, queue, work } = context
+      await store.queues.deleteQueue(queue)
+      const warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
+      try {
+        const done: Message[] = []
+        work((message) => void done.push(message))
+        await until('it warns', () => warnings.mock.calls.length > 0)
+        await sleep(500)
+        await store.queues.put(queue)
+        await store.queues.send(queue, 1)
+        await until('it is done', () => done.length === 1)
+        expect(warnings.mock.calls).toEqual([[expect.stringMatching(`${queue}: .*There is no queue`)]])
+      } finally {
+        warnings.mockRestore()
+      }
     })
 
     it('goes on whatever its onError does', async () => {

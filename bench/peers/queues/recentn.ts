@@ -10,7 +10,7 @@ const STATES = ['ready', 'in-flight', 'delayed', 'dead'] as const
 export async function openStoreQueue(urls: Urls): Promise<WorkQueue & { store: Store }> {
   await freshDatabase(urls.engine)
   const store = await openStore({ url: databaseUrl(urls.engine) })
-  await store.queues.put(QUEUE)
+  await store.queues.put(QUEUE, { maxReceives: null })
   return {
     store,
     send: (letter) => store.queues.send(QUEUE, letter),
@@ -37,7 +37,7 @@ async function openRest(urls: Urls): Promise<WorkQueue> {
   await freshDatabase(urls.engine)
   const server = await startRecentn(urls)
   const queue = `${server.url}/v1/queues/${QUEUE}`
-  await call('PUT', queue, {})
+  await call('PUT', queue, { maxReceives: null })
   return {
     send: (letter) => call('POST', `${queue}/messages`, { body: letter }),
     sendMany: (letters) => call('POST', `${queue}/messages`, { messages: letters.map((body) => ({ body })) }),

@@ -6,17 +6,17 @@ export interface Queue {
   /** How long a receiver has a message for itself; 30 when left out. 0 to 43200. */
   visibilityTimeoutSeconds: number
   /**
-   * A message whose claim ends without a delete after so many receives is dead; 0, and left out: no limit. 0 to
-   * 1000000.
+   * A message whose claim ends without a delete after this many receives is dead. Null is no limit; 5 when left
+   * out. 1 to 1000000.
    */
-  maxReceives: number
+  maxReceives: number | null
   /** Where dead messages go: a queue that exists. Null, and left out: they stay, with the state `dead`. */
   deadLetterQueue: string | null
   /** What happens to a message that its receiver deletes; `remove` when left out. */
   onDelete: 'remove' | 'archive'
   /** How long archived messages are kept; null, and left out: for ever. 1 to 315360000000. */
   retentionSeconds: number | null
-  /** Sends are taken, receives get nothing; false when left out. */
+  /** Whether the queue is paused, by `pauseQueue`: sends are taken, receives get nothing. */
   paused: boolean
   createdAt: Date
 }
@@ -26,17 +26,17 @@ export interface QueueStatus {
   /** How long a receiver has a message for itself; 30 when left out. 0 to 43200. */
   visibilityTimeoutSeconds: number
   /**
-   * A message whose claim ends without a delete after so many receives is dead; 0, and left out: no limit. 0 to
-   * 1000000.
+   * A message whose claim ends without a delete after this many receives is dead. Null is no limit; 5 when left
+   * out. 1 to 1000000.
    */
-  maxReceives: number
+  maxReceives: number | null
   /** Where dead messages go: a queue that exists. Null, and left out: they stay, with the state `dead`. */
   deadLetterQueue: string | null
   /** What happens to a message that its receiver deletes; `remove` when left out. */
   onDelete: 'remove' | 'archive'
   /** How long archived messages are kept; null, and left out: for ever. 1 to 315360000000. */
   retentionSeconds: number | null
-  /** Sends are taken, receives get nothing; false when left out. */
+  /** Whether the queue is paused, by `pauseQueue`: sends are taken, receives get nothing. */
   paused: boolean
   createdAt: Date
   /** Whether another queue names it as its dead-letter queue. What dies there is ready here. */
@@ -124,8 +124,8 @@ export interface PeekedMessage {
   /** Any JSON value. */
   body: unknown
   receiveCount: number
-  /** In force: its own, else the queue's; 0: no limit. */
-  maxReceives: number
+  /** In force: its own, or the queue's where it has none. Null is no limit. 1 to 1000000. */
+  maxReceives: number | null
   sentAt: Date
   /** When it is, or was, to be handed out again. */
   visibleAt: Date

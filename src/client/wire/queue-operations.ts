@@ -14,7 +14,17 @@ import type {
   ReleasedReceipts,
   SentOneOrMany,
 } from './answers'
-import type { Extend, Purge, QueueSettings, Receipts, Receive, Redrive, Release, Sending } from './requests'
+import type {
+  Extend,
+  Purge,
+  QueueChanges,
+  QueueSettings,
+  Receipts,
+  Receive,
+  Redrive,
+  Release,
+  Sending,
+} from './requests'
 
 type Nothing = Record<never, never>
 
@@ -43,7 +53,7 @@ export interface QueueOperations {
     body: undefined
     answer: QueueStatus
   }
-  /** Create a queue, or replace all of its attributes: `PUT /v1/queues/{queue}` */
+  /** Create a queue, or replace all of its settings: `PUT /v1/queues/{queue}` */
   putQueue: {
     path: {
       /** The queue. */
@@ -62,6 +72,16 @@ export interface QueueOperations {
     query: Nothing
     body: undefined
     answer: undefined
+  }
+  /** Change some settings of a queue: `PATCH /v1/queues/{queue}` */
+  updateQueue: {
+    path: {
+      /** The queue. */
+      queue: string
+    }
+    query: Nothing
+    body: QueueChanges
+    answer: Queue
   }
   /** Send dead messages back to where they came from: `POST /v1/queues/{queue}/redrive` */
   redriveQueue: {
@@ -82,6 +102,36 @@ export interface QueueOperations {
     query: Nothing
     body: Purge
     answer: Deleted
+  }
+  /** Create a queue where there is none: `POST /v1/queues/{queue}/ensure` */
+  ensureQueue: {
+    path: {
+      /** The queue. */
+      queue: string
+    }
+    query: Nothing
+    body: QueueSettings
+    answer: Queue
+  }
+  /** Pause a queue: `POST /v1/queues/{queue}/pause` */
+  pauseQueue: {
+    path: {
+      /** The queue. */
+      queue: string
+    }
+    query: Nothing
+    body: Record<string, never>
+    answer: Queue
+  }
+  /** Resume a paused queue: `POST /v1/queues/{queue}/resume` */
+  resumeQueue: {
+    path: {
+      /** The queue. */
+      queue: string
+    }
+    query: Nothing
+    body: Record<string, never>
+    answer: Queue
   }
   /** Send a message, or up to 1000 of them: `POST /v1/queues/{queue}/messages` */
   sendMessages: {

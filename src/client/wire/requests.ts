@@ -68,8 +68,8 @@ export interface QueueSettings {
   /** How long a receiver has a message for itself; 30 when left out. 0 to 43200. */
   visibilityTimeoutSeconds?: number | null | undefined
   /**
-   * A message whose claim ends without a delete after so many receives is dead; 0, and left out: no limit. 0 to
-   * 1000000.
+   * A message whose claim ends without a delete after this many receives is dead. Null is no limit; 5 when left
+   * out. 1 to 1000000.
    */
   maxReceives?: number | null | undefined
   /** Where dead messages go: a queue that exists. Null, and left out: they stay, with the state `dead`. */
@@ -78,8 +78,21 @@ export interface QueueSettings {
   onDelete?: 'remove' | 'archive' | null | undefined
   /** How long archived messages are kept; null, and left out: for ever. 1 to 315360000000. */
   retentionSeconds?: number | null | undefined
-  /** Sends are taken, receives get nothing; false when left out. */
-  paused?: boolean | null | undefined
+}
+
+export interface QueueChanges {
+  /** How long a receiver has a message for itself. 0 to 43200. */
+  visibilityTimeoutSeconds?: number | undefined
+  /**
+   * A message whose claim ends without a delete after this many receives is dead. Null is no limit. 1 to 1000000.
+   */
+  maxReceives?: number | null | undefined
+  /** Where dead messages go: a queue that exists. Null: they stay, with the state `dead`. */
+  deadLetterQueue?: string | null | undefined
+  /** What happens to a message that its receiver deletes. */
+  onDelete?: 'remove' | 'archive' | undefined
+  /** How long archived messages are kept. Null: for ever. 1 to 315360000000. */
+  retentionSeconds?: number | null | undefined
 }
 
 export interface Redrive {
@@ -101,7 +114,7 @@ export interface NewMessage {
   delaySeconds?: number | null | undefined
   /** In place of the queue's, where a receive asks for none. 0 to 43200. */
   visibilityTimeoutSeconds?: number | null | undefined
-  /** In place of the queue's; 0: no limit. 0 to 1000000. */
+  /** In place of the queue's. Null is no limit; the queue's when left out. 1 to 1000000. */
   maxReceives?: number | null | undefined
   /** While a message was sent to this queue with it in the last 5 minutes, that one stands for this one. */
   dedupId?: string | null | undefined

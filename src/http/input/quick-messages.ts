@@ -38,7 +38,7 @@ function messageAt(value: unknown, source: Source): NewMessage | null {
     body: undefined,
     delaySeconds: undefined,
     visibilityTimeoutSeconds: null,
-    maxReceives: null,
+    maxReceives: undefined,
     dedupId: null,
     priority: undefined,
     messageGroup: null,
@@ -56,7 +56,11 @@ function readField(message: NewMessage, key: string, given: unknown, source: Sou
   }
   const rule = RULES.get(key)
   if (rule === undefined) return false
-  if (given === null || given === undefined) return true
+  if (given === undefined) return true
+  if (given === null) {
+    if (key === 'maxReceives') message.maxReceives = null
+    return true
+  }
   if (rule(given) !== null) return false
   ;(message as unknown as Record<string, unknown>)[key] = given
   return true

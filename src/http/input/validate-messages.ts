@@ -6,7 +6,7 @@ import { MessagesDto, NewMessageDto, newMessageOf, type ReceiptsDto } from './dt
 import { elementSources, wholeSource } from './json-source'
 import { isObject } from './quick-items'
 import { quickMessage, quickMessages } from './quick-messages'
-import { type Class, listed, toDto, withText } from './validate'
+import { type Class, listed, toDto, unknownField, withText } from './validate'
 
 /** One message, or a list of them. */
 export type Sending = { message: NewMessage } | { messages: NewMessage[] }
@@ -38,4 +38,10 @@ export function toReceipts<T extends ReceiptsDto>(Dto: Class<T>, body: JsonBody,
     if (typeof handle !== 'string') faults.push({ pointer: `/receiptHandles/${i}`, detail: 'must be a string' })
   }
   return dto
+}
+
+/** A body that has nothing to say. */
+export function toNothing({ value }: JsonBody, faults: Fault[]): undefined {
+  if (!isObject(value)) faults.push({ pointer: '', detail: 'must be an object' })
+  else for (const key of Object.keys(value)) faults.push(unknownField('', key))
 }

@@ -27,7 +27,10 @@ const newMessage = {
     ...orNull(visibility),
     description: "In place of the queue's, where a receive asks for none.",
   },
-  maxReceives: { ...orNull(whole(0, MAX_RECEIVES)), description: "In place of the queue's; 0: no limit." },
+  maxReceives: {
+    ...orNull(whole(1, MAX_RECEIVES)),
+    description: "In place of the queue's. Null is no limit; the queue's when left out.",
+  },
   dedupId: {
     ...orNull(ref('Name')),
     description: 'While a message was sent to this queue with it in the last 5 minutes, that one stands for this one.',
@@ -108,7 +111,10 @@ export const messageSchemas: Readonly<Record<string, Schema>> = {
     state: { enum: [...MESSAGE_STATES] },
     body: anyJson,
     receiveCount: count,
-    maxReceives: { ...count, description: "In force: its own, else the queue's; 0: no limit." },
+    maxReceives: {
+      ...orNull(whole(1, MAX_RECEIVES)),
+      description: "In force: its own, or the queue's where it has none. Null is no limit.",
+    },
     sentAt: ref('Time'),
     visibleAt: { ...ref('Time'), description: 'When it is, or was, to be handed out again.' },
     lastReceivedAt: orNull(ref('Time')),

@@ -2,6 +2,8 @@
 
 export const queueSettings = { visibilityTimeoutSeconds: 60, maxReceives: 5, deadLetterQueue: 'mail-dead' }
 
+export const queueChanges = { visibilityTimeoutSeconds: 60 }
+
 export const queue = {
   queue: 'mail',
   visibilityTimeoutSeconds: 60,
@@ -12,6 +14,8 @@ export const queue = {
   paused: false,
   createdAt: '2026-11-20T08:30:00.000Z',
 }
+
+export const pausedQueue = { ...queue, paused: true }
 
 export const queueStatus = {
   ...queue,
@@ -24,7 +28,7 @@ const deadLetters = {
   ...queueStatus,
   queue: 'mail-dead',
   visibilityTimeoutSeconds: 30,
-  maxReceives: 0,
+  maxReceives: 5,
   deadLetterQueue: null,
   isDeadLetterQueue: true,
   counts: { ready: 0, inFlight: 0, delayed: 0, dead: 0, archived: 0 },
@@ -36,6 +40,8 @@ export const queuePage = { queues: [queueStatus, deadLetters], nextAfter: null }
 export const redrive = { max: 100 }
 
 export const moved = { moved: 100 }
+
+export const noFields = {}
 
 export const purge = { dryRun: false }
 

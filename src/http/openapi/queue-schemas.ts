@@ -1,14 +1,15 @@
 /** The component schemas of queues themselves. */
-import { MAX_RECEIVES, MAX_VISIBILITY_SECONDS, ON_DELETE } from '../../queue-rules'
+import { DEFAULT_MAX_RECEIVES, MAX_RECEIVES, MAX_VISIBILITY_SECONDS, ON_DELETE } from '../../queue-rules'
 import { MAX_TTL_SECONDS } from '../../rules'
 import { answer, count, list, orNull, ref, request, type Schema, whole } from './shapes'
 
 const visibilityTimeoutSeconds = whole(0, MAX_VISIBILITY_SECONDS, {
   description: 'How long a receiver has a message for itself; 30 when left out.',
 })
-const maxReceives = whole(0, MAX_RECEIVES, {
-  description: 'A message whose claim ends without a delete after so many receives is dead; 0, and left out: no limit.',
-})
+const maxReceives = {
+  ...orNull(whole(1, MAX_RECEIVES)),
+  description: `A message whose claim ends without a delete after this many receives is dead. Null is no limit; ${DEFAULT_MAX_RECEIVES} when left out.`,
+}
 const deadLetterQueue = {
   ...orNull(ref('Name')),
   description: 'Where dead messages go: a queue that exists. Null, and left out: they stay, with the state `dead`.',
@@ -21,7 +22,10 @@ const retentionSeconds = {
   ...orNull(whole(1, MAX_TTL_SECONDS)),
   description: 'How long archived messages are kept; null, and left out: for ever.',
 }
-const paused = { type: 'boolean', description: 'Sends are taken, receives get nothing; false when left out.' }
+const paused = {
+  type: 'boolean',
+  description: 'Whether the queue is paused, by `pauseQueue`: sends are taken, receives get nothing.',
+}
 
 const dryRun = {
   type: 'boolean',
@@ -42,11 +46,28 @@ const queue = {
 export const queueSchemas: Readonly<Record<string, Schema>> = {
   QueueSettings: request({
     visibilityTimeoutSeconds: orNull(visibilityTimeoutSeconds),
-    maxReceives: orNull(maxReceives),
+    maxReceives,
     deadLetterQueue,
     onDelete: orNull(onDelete),
     retentionSeconds,
-    paused: orNull(paused),
+  }),
+  QueueChanges: request({
+    visibilityTimeoutSeconds: whole(0, MAX_VISIBILITY_SECONDS, {
+      description: 'How long a receiver has a message for itself.',
+    }),
+    maxReceives: {
+      ...orNull(whole(1, MAX_RECEIVES)),
+      description: 'A message whose claim ends without a delete after this many receives is dead. Null is no limit.',
+    },
+    deadLetterQueue: {
+      ...orNull(ref('Name')),
+      description: 'Where dead messages go: a queue that exists. Null: they stay, with the state `dead`.',
+    },
+    onDelete: { enum: [...ON_DELETE], description: 'What happens to a message that its receiver deletes.' },
+    retentionSeconds: {
+      ...orNull(whole(1, MAX_TTL_SECONDS)),
+      description: 'How long archived messages are kept. Null: for ever.',
+    },
   }),
   Queue: answer(queue),
   QueueStatus: answer({
@@ -64,6 +85,7 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
       description: 'Since when the oldest message that is ready or in flight was sent; null when there is none.',
     },
   }),
+  NoFields: request({}),
   QueuePage: answer({ queues: list(ref('QueueStatus')), nextAfter: orNull({ type: 'string' }) }),
   Redrive: request({
     max: orNull(whole(1, Number.MAX_SAFE_INTEGER, { description: 'At most so many; all when left out.' })),

@@ -7,6 +7,7 @@ import { deleted } from '../openapi/examples'
 import * as example from '../openapi/queue-examples'
 import { narrowed, pathName } from '../reach'
 import { found, gone, ok, type Route, route, stored } from '../route'
+import { reachOfSettings } from './queue-settings'
 
 const path = '/v1/queues/{queue}'
 export const pathParameters = { queue: nameParameter('The queue.', 'mail') }
@@ -61,19 +62,17 @@ const put = route({
     example: example.queueSettings,
     read: (body, faults) => toDto(QueueSettingsDto, body.value, '', faults),
   },
-  reach: ({ path: { queue: name }, body: { deadLetterQueue } }) => [
-    { name, parameter: 'queue' },
-    ...(deadLetterQueue ? [{ name: deadLetterQueue, pointer: '/deadLetterQueue' }] : []),
-  ],
+  reach: reachOfSettings,
   operation: {
     id: 'putQueue',
     tag: 'Queues',
-    summary: 'Create a queue, or replace all of its attributes',
+    summary: 'Create a queue, or replace all of its settings',
     description:
-      'What is left out takes its default. A dead-letter queue that does not exist is answered with 400 and the code ' +
+      'What is left out takes its default; a paused queue stays paused. To create a queue only where there is none, use ' +
+      '`ensureQueue`; to change some settings, `updateQueue`. A dead-letter queue that does not exist is answered with 400 and the code ' +
       '`queue_not_found`.',
     outcomes: {
-      200: { description: 'The attributes were replaced.', schema: 'Queue', example: example.queue },
+      200: { description: 'The settings were replaced.', schema: 'Queue', example: example.queue },
       201: { description: 'The queue was created.', schema: 'Queue', example: example.queue },
     },
     refusals: ['dead_letter_cycle'],

@@ -3,10 +3,10 @@
  * which adds the messages.
  */
 import type { DataSource, EntityManager } from 'typeorm'
-import type { Session } from '../../database/engine'
+import type { Session, Tx } from '../../database/engine'
 import { sessionOf } from '../../database/session'
 import { RecentnError } from '../../errors'
-import { asQueueStatus } from '../../results/queues'
+import { asQueue, asQueueStatus } from '../../results/queues'
 import { checkedPage, PREFIX_PAGE_RULES } from '../checking'
 import type { Page } from '../types'
 import * as check from './check'
@@ -14,7 +14,16 @@ import type { OnReady, QueueContext } from './context'
 import { Counts } from './counts'
 import { queueOf } from './heads'
 import { QueueMemory } from './memory'
-import { dropQueue, listHeads, type NamedHead, namedHead, putQueue } from './queues'
+import {
+  dropQueue,
+  ensureQueue,
+  listHeads,
+  type NamedHead,
+  namedHead,
+  pauseQueue,
+  putQueue,
+  updateQueue,
+} from './queues'
 import { promoteDue } from './receiving'
 import type * as Queue from './types'
 
@@ -47,10 +56,39 @@ export class QueueCatalog {
 
   async put(queue: string, settings: Queue.QueueSettings = {}): Promise<Queue.Queue & { created: boolean }> {
     check.checkSettings(queue, settings)
-    const put = await this.session.write((tx) => putQueue(tx, queue, settings))
+    return this.#set(queue, (tx) => putQueue(tx, queue, settings))
+  }
+
+  async ensure(queue: string, settings: Queue.QueueSettings = {}): Promise<Queue.Queue & { created: boolean }> {
+    check.checkSettings(queue, settings)
+    // The queue usually exists: reading it first takes no lock that senders would wait for. Inside a transaction the read may
+    // be of an old snapshot, so that only the locking read counts.
+    const there = this.#isInside ? null : await this.session.read((reader) => namedHead(reader, queue))
+    if (there !== null) return asQueue({ ...queueOf(there.head, there.deadLetterQueue), created: false })
+    return this.#set(queue, (tx) => ensureQueue(tx, queue, settings))
+  }
+
+  async update(queue: string, settings: Queue.QueueSettings): Promise<Queue.Queue> {
+    check.checkSettings(queue, settings)
+    return this.#set(queue, (tx) => updateQueue(tx, queue, settings))
+  }
+
+  async pause(queue: string): Promise<Queue.Queue> {
+    check.checkQueue(queue)
+    return this.#set(queue, (tx) => pauseQueue(tx, queue, true))
+  }
+
+  async resume(queue: string): Promise<Queue.Queue> {
+    check.checkQueue(queue)
+    const resumed = await this.#set(queue, (tx) => pauseQueue(tx, queue, false))
+    this.becameReady(queue)
+    return resumed
+  }
+
+  async #set<T>(queue: string, change: (tx: Tx) => Promise<T>): Promise<T> {
+    const done = await this.session.write(change)
     this.memory.outdate(queue)
-    this.becameReady(queue) // it may have been paused
-    return put
+    return done
   }
 
   async deleteQueue(queue: string): Promise<boolean> {

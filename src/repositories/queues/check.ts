@@ -7,6 +7,7 @@ import {
   MAX_ERROR_CHARACTERS,
   MESSAGE_STATES,
   maxReceivesFault,
+  NO_PAUSED,
   ON_DELETE,
   ORDERS,
   oneOfFault,
@@ -15,6 +16,7 @@ import {
 } from '../../queue-rules'
 import { formFault, idFault, integerFault, MAX_BATCH, MAX_TTL_SECONDS, nameFault } from '../../rules'
 import { addFaults, faultsOf, named, nullable, optional, pageRules, prefixRule, refuse, rulesOf } from '../checking'
+import { storedLimit } from './heads'
 import type { NewRow, SendRequest } from './send'
 import type { Release } from './settle'
 import type {
@@ -33,11 +35,11 @@ const isBoolean = (value: unknown) => (typeof value === 'boolean' ? null : 'must
 
 const SETTINGS_RULES = rulesOf({
   visibilityTimeoutSeconds: optional(visibilityFault),
-  maxReceives: optional(maxReceivesFault),
+  maxReceives: nullable(maxReceivesFault),
   deadLetterQueue: nullable(nameFault),
   onDelete: optional((value) => oneOfFault(value, ON_DELETE)),
   retentionSeconds: nullable((value) => integerFault(value, 1, MAX_TTL_SECONDS)),
-  paused: optional(isBoolean),
+  paused: (value) => (value === undefined ? null : NO_PAUSED),
 })
 
 const sendRules = {
@@ -112,7 +114,7 @@ function rowOf(message: NewMessage): NewRow {
     body: jsonTextOf(message.body),
     delayMs: (message.delaySeconds ?? 0) * 1000,
     visibilityTimeoutSeconds: message.visibilityTimeoutSeconds ?? null,
-    maxReceives: message.maxReceives ?? null,
+    maxReceives: message.maxReceives === undefined ? null : storedLimit(message.maxReceives),
     dedupId: message.dedupId ?? null,
     priority: message.priority ?? 0,
     messageGroup: message.messageGroup ?? null,

@@ -15,11 +15,21 @@ export const LONGEST_VISIBILITY_SECONDS = 43_200
 /** How far a queue is received round and round. */
 export const CYCLED = { not: 0, begun: 1, wholly: 2 } as const
 
+/** How `max_receives` says that there is no limit: null there is the queue's limit. */
+const NO_LIMIT = 0
+
+/** A limit of receives as callers give it, where null is no limit, as it stands in the tables. */
+export const storedLimit = (limit: number | null): number => limit ?? NO_LIMIT
+
+/** A limit as it stands in the tables, as callers see it. */
+export const limitOf = (stored: number): number | null => (stored === NO_LIMIT ? null : stored)
+
 export interface QueueHead {
   id: bigint
   queue: string
   version: bigint
   visibilityTimeoutSeconds: number
+  /** As it stands in the table: 0 is no limit. */
   maxReceives: number
   deadLetterQueueId: bigint | null
   onDelete: OnDelete
@@ -129,7 +139,7 @@ export function queueOf(head: QueueHead, deadLetterQueue: string | null): Queue 
   return {
     queue: head.queue,
     visibilityTimeoutSeconds: head.visibilityTimeoutSeconds,
-    maxReceives: head.maxReceives,
+    maxReceives: limitOf(head.maxReceives),
     deadLetterQueue,
     onDelete: head.onDelete,
     retentionSeconds: head.retentionSeconds,

@@ -4,6 +4,7 @@
  */
 import type { Parameter, Reader, Session, Tx } from '../../database/engine'
 import { type Fault, RecentnError } from '../../errors'
+import { DEFAULT_MAX_RECEIVES } from '../../queue-rules'
 import { asQueue } from '../../results/queues'
 import { nameRange } from '../name-range'
 import {
@@ -11,11 +12,13 @@ import {
   headOf,
   LONGEST_VISIBILITY_SECONDS,
   lowerShortest,
+  notFound,
   type QueueHead,
   queueOf,
   type Read,
   readHead,
   readHeadById,
+  storedLimit,
 } from './heads'
 import { clearDropped } from './removal'
 import type { Queue, QueueSettings } from './types'
@@ -42,38 +45,116 @@ export async function namedHead(reader: Reader, queue: string): Promise<NamedHea
   return { head, deadLetterQueue: letters?.head.queue ?? null, isDeadLetterQueue: source !== undefined }
 }
 
+const DEFAULTS = {
+  visibilityTimeoutSeconds: 30,
+  maxReceives: DEFAULT_MAX_RECEIVES,
+  deadLetterQueue: null,
+  onDelete: 'remove',
+  retentionSeconds: null,
+} as const satisfies Required<QueueSettings>
+
+/** Makes the queue, or replaces all of its settings. Whether it is paused stays as it is. */
 export async function putQueue(tx: Tx, queue: string, settings: QueueSettings): Promise<Queue & { created: boolean }> {
+  const before = await lockQueue(tx, queue)
+  const all = { ...DEFAULTS, ...givenOf(settings) }
+  const put = before === null ? await insertQueue(tx, queue, all) : await changeQueue(tx, before, all)
+  return asQueue({ ...put, created: before === null })
+}
+
+/** The queue as it is, or a new one. */
+export async function ensureQueue(
+  tx: Tx,
+  queue: string,
+  settings: QueueSettings,
+): Promise<Queue & { created: boolean }> {
+  const before = await lockQueue(tx, queue)
+  const there =
+    before === null
+      ? await insertQueue(tx, queue, { ...DEFAULTS, ...givenOf(settings) })
+      : await lockedQueue(tx, before)
+  return asQueue({ ...there, created: before === null })
+}
+
+/** Changes the settings that are given. */
+export async function updateQueue(tx: Tx, queue: string, settings: QueueSettings): Promise<Queue> {
+  const before = await lockQueue(tx, queue)
+  if (before === null) throw notFound(queue)
+  return changeQueue(tx, before, givenOf(settings))
+}
+
+export async function pauseQueue(tx: Tx, queue: string, paused: boolean): Promise<Queue> {
+  const before = await lockQueue(tx, queue)
+  if (before === null) throw notFound(queue)
+  if (before.paused !== paused) {
+    await tx.run(`UPDATE ${tx.tables.queues} SET paused = ?, version = version + 1 WHERE id = ?`, [
+      paused ? 1 : 0,
+      before.id,
+    ])
+  }
+  return lockedQueue(tx, { ...before, paused })
+}
+
+/** Locks the settings and the queue, by locking reads: a snapshot of the caller's transaction may be older than the locks. */
+async function lockQueue(tx: Tx, queue: string): Promise<QueueHead | null> {
   await lockSettings(tx)
-  // With locks: a snapshot of the caller's transaction may be older than the lock on the settings.
-  const before = await readHead(tx, queue, tx.engine.forUpdate)
-  const name = settings.deadLetterQueue ?? null
-  const letters = name === null ? null : await deadLetters(tx, queue, name)
-  const values: Record<string, Parameter> = {
-    visibility_timeout_seconds: settings.visibilityTimeoutSeconds ?? 30,
-    max_receives: settings.maxReceives ?? 0,
-    dead_letter_queue_id: letters?.id ?? null,
-    on_delete: settings.onDelete ?? 'remove',
-    retention_seconds: settings.retentionSeconds ?? null,
-    paused: settings.paused ? 1 : 0,
-  }
-  const columns = Object.keys(values)
-  if (before !== null) {
-    const sets = columns.map((column) => `${column} = ?`).join(', ')
-    await tx.run(`UPDATE ${tx.tables.queues} SET ${sets}, version = version + 1 WHERE id = ?`, [
-      ...Object.values(values),
-      before.head.id,
-    ])
-  } else {
-    const all = [...columns, 'queue', 'version', 'cycled', 'shortest_visibility_seconds', 'created_at_ms']
-    const marks = [...columns.map(() => '?'), '?', '1', '0', String(LONGEST_VISIBILITY_SECONDS), tx.now].join(', ')
-    await tx.run(`INSERT INTO ${tx.tables.queues} (${all.join(', ')}) VALUES (${marks})`, [
-      ...Object.values(values),
-      queue,
-    ])
-  }
+  return (await readHead(tx, queue, tx.engine.forUpdate))?.head ?? null
+}
+
+/** A locked queue as its callers see it. */
+async function lockedQueue(tx: Tx, head: QueueHead): Promise<Queue> {
+  const { deadLetterQueueId } = head
+  const letters = deadLetterQueueId === null ? null : await readHeadById(tx, deadLetterQueueId, tx.engine.forShare)
+  return asQueue(queueOf(head, letters?.head.queue ?? null))
+}
+
+/** Without what was left out. */
+function givenOf(settings: QueueSettings): QueueSettings {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
+}
+
+async function changeQueue(tx: Tx, before: QueueHead, settings: QueueSettings): Promise<Queue> {
+  const { values, letters } = await columnsOf(tx, before.queue, settings)
+  const sets = Object.keys(values).map((column) => `${column} = ?, `)
+  if (sets.length === 0) return lockedQueue(tx, before)
+  await tx.run(`UPDATE ${tx.tables.queues} SET ${sets.join('')}version = version + 1 WHERE id = ?`, [
+    ...Object.values(values),
+    before.id,
+  ])
+  return changedQueue(tx, before.queue, letters)
+}
+
+async function insertQueue(tx: Tx, queue: string, settings: QueueSettings): Promise<Queue> {
+  const { values, letters } = await columnsOf(tx, queue, settings)
+  const columns = [...Object.keys(values), 'paused', 'queue', 'version', 'cycled']
+  const marks = [...Object.keys(values).map(() => '?'), '0', '?', '1', '0']
+  await tx.run(
+    `INSERT INTO ${tx.tables.queues} (${columns.join(', ')}, shortest_visibility_seconds, created_at_ms) ` +
+      `VALUES (${marks.join(', ')}, ${LONGEST_VISIBILITY_SECONDS}, ${tx.now})`,
+    [...Object.values(values), queue],
+  )
+  return changedQueue(tx, queue, letters)
+}
+
+async function changedQueue(tx: Tx, queue: string, letters: QueueHead | null): Promise<Queue> {
   const { head } = (await readHead(tx, queue, tx.engine.forShare)) as Read
   if (letters !== null) await takeLetters(tx, letters, head)
-  return asQueue({ ...queueOf(head, letters?.queue ?? null), created: before === null })
+  return lockedQueue(tx, head)
+}
+
+/** The columns of the settings that are given, and the dead-letter queue that they name. */
+async function columnsOf(
+  tx: Tx,
+  queue: string,
+  { visibilityTimeoutSeconds, maxReceives, deadLetterQueue, onDelete, retentionSeconds }: QueueSettings,
+): Promise<{ values: Record<string, Parameter>; letters: QueueHead | null }> {
+  const values: Record<string, Parameter> = {}
+  const letters = typeof deadLetterQueue === 'string' ? await deadLetters(tx, queue, deadLetterQueue) : null
+  if (visibilityTimeoutSeconds !== undefined) values.visibility_timeout_seconds = visibilityTimeoutSeconds
+  if (maxReceives !== undefined) values.max_receives = storedLimit(maxReceives)
+  if (deadLetterQueue !== undefined) values.dead_letter_queue_id = letters?.id ?? null
+  if (onDelete !== undefined) values.on_delete = onDelete
+  if (retentionSeconds !== undefined) values.retention_seconds = retentionSeconds
+  return { values, letters }
 }
 
 /** Follows the dead-letter queues from the one named; none may lead back to `queue`. */

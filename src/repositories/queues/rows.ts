@@ -4,7 +4,7 @@ import type { Tables } from '../../database/tables'
 import { JsonText } from '../../json'
 import { asPeeked, MessageResult } from '../../results/queues'
 import { MAX_ID } from '../../rules'
-import type { QueueHead } from './heads'
+import { limitOf, type QueueHead } from './heads'
 import type { BodyForm, BodyOptions, Message, MessageState, PeekedMessage } from './types'
 
 export const STATE = { ready: 0, inFlight: 1, delayed: 2, dead: 3 } as const
@@ -88,7 +88,7 @@ export function messageOf({ id: queueId, maxReceives }: QueueHead, row: ClaimedR
     new Date(row.sentAtMs),
     new Date(row.receivedAtMs),
     new Date(row.visibleAtMs),
-    row.maxReceives ?? maxReceives,
+    limitOf(row.maxReceives ?? maxReceives),
     row.lastError,
     row.messageGroup,
     row.priority,
@@ -109,7 +109,7 @@ export function bodyOf(text: string, form: BodyForm | undefined): unknown {
   return form === 'text' ? new JsonText(text) : JSON.parse(text)
 }
 
-/** `limit` is the queue's, for messages without their own. */
+/** `limit` is the queue's, as it stands in the table, for messages without their own. */
 export function peekedOf(
   row: Row,
   state: MessageState,
@@ -122,7 +122,7 @@ export function peekedOf(
     state,
     body: bodyOf(row.body as string, bodies),
     receiveCount: Number(row.receive_count),
-    maxReceives: row.max_receives === null ? limit : Number(row.max_receives),
+    maxReceives: limitOf(row.max_receives === null ? limit : Number(row.max_receives)),
     sentAt: new Date(Number(row.sent_at_ms)),
     visibleAt: new Date(Number(row.visible_at_ms)),
     lastReceivedAt: lastReceivedAtMs === 0 ? null : new Date(lastReceivedAtMs),

@@ -12,16 +12,14 @@ export type ReceiveOrder = 'ready' | 'cycle'
 export interface QueueSettings {
   /** How long a receiver has a message for itself: 0 to 43,200; 30 when left out. */
   visibilityTimeoutSeconds?: number | undefined
-  /** After so many receives without a delete a message is dead; 0, and left out: no limit. At most 1,000,000. */
-  maxReceives?: number | undefined
+  /** After this many receives without a delete a message is dead: 1 to 1,000,000; null is no limit; 5 when left out. */
+  maxReceives?: number | null | undefined
   /** Where dead messages go; null, and left out: they stay, dead. */
   deadLetterQueue?: string | null | undefined
   /** `remove` when left out. */
   onDelete?: OnDelete | undefined
   /** How long archived messages are kept; null, and left out: for ever. */
   retentionSeconds?: number | null | undefined
-  /** Sends are taken, receives get nothing. */
-  paused?: boolean | undefined
 }
 
 /** All of them given: `Required` would leave `undefined` to who compiles with exactOptionalPropertyTypes. */
@@ -30,6 +28,8 @@ type Given<T> = { [Name in keyof T]-?: Exclude<T[Name], undefined> }
 /** The attributes of a queue. */
 export interface Queue extends Given<QueueSettings> {
   queue: string
+  /** Whether sends are taken and receives get nothing: from `pause` until `resume`. */
+  paused: boolean
   createdAt: Date
 }
 
@@ -61,7 +61,7 @@ export interface SendOptions {
   delaySeconds?: number | undefined
   /** In place of the queue's, where a receive asks for none. */
   visibilityTimeoutSeconds?: number | null | undefined
-  /** In place of the queue's. */
+  /** In place of the queue's: 1 to 1,000,000; null is no limit; the queue's when left out. */
   maxReceives?: number | null | undefined
   /** A message sent with it in the last 5 minutes stands for this one. */
   dedupId?: string | null | undefined
@@ -114,8 +114,8 @@ export interface Message {
   receivedAt: Date
   /** When the claim runs out. */
   visibleAt: Date
-  /** In force: its own, else the queue's; 0 is no limit. */
-  maxReceives: number
+  /** In force: its own, or the queue's where it has none; null is no limit. */
+  maxReceives: number | null
   /** What the last release with an error said; of one that died without, that its visibility timeout ran out. */
   lastError: string | null
   messageGroup: string | null
@@ -128,8 +128,8 @@ export interface PeekedMessage {
   state: MessageState
   body: unknown
   receiveCount: number
-  /** In force: its own, else the queue's. */
-  maxReceives: number
+  /** In force: its own, or the queue's where it has none; null is no limit. */
+  maxReceives: number | null
   sentAt: Date
   /** When it is, or was, to be handed out again. */
   visibleAt: Date
@@ -208,8 +208,22 @@ export interface RedriveOptions extends DryRun {
 export interface Queues {
   /** The attributes and counts; null for a queue that does not exist. */
   get(queue: string): Promise<QueueStatus | null>
-  /** Creates the queue, or replaces all of its attributes: what is left out takes its default. */
+  /**
+   * Creates the queue, or replaces all of its settings: a setting that is left out takes its default. A paused queue stays
+   * paused. Throws `queue_not_found` for a dead-letter queue that does not exist, and `dead_letter_cycle`.
+   */
   put(queue: string, settings?: QueueSettings): Promise<Queue & { created: boolean }>
+  /**
+   * Creates the queue where there is none, and leaves one that exists as it is, whatever its settings: for the start of
+   * an app. `created` says which. Throws as `put` does, when it creates the queue.
+   */
+  ensure(queue: string, settings?: QueueSettings): Promise<Queue & { created: boolean }>
+  /** Changes only the settings that are given, if any. Throws `queue_not_found` and `dead_letter_cycle`. */
+  update(queue: string, settings: QueueSettings): Promise<Queue>
+  /** From now on sends are taken and receives get nothing, until `resume`. Repeatable. Throws `queue_not_found`. */
+  pause(queue: string): Promise<Queue>
+  /** Ends a pause: receives that wait get what there is. Repeatable. Throws `queue_not_found`. */
+  resume(queue: string): Promise<Queue>
   /** Drops the queue and its messages; false when there was none. Throws `queue_in_use` while another one names it. */
   deleteQueue(queue: string): Promise<boolean>
   /** Queues by name. */

@@ -13,7 +13,7 @@ import { aFunction, anObject, faultsOf, type Rules, whole } from '../../option-r
 import type { Change, Changes, Feeds, PutConsumerOptions } from '../../repositories/feeds/types'
 import { formFault, MAX_BATCH, nameFault } from '../../rules'
 import { Pauses, retrySeconds } from '../backoff'
-import { errorText, Faults } from '../faults'
+import { Faults } from '../faults'
 import { backoffFaults, boundsOf, checkedStop } from '../option-rules'
 import { within } from '../patience'
 import type { StopOptions } from '../worker/types'
@@ -89,9 +89,7 @@ class ConsumerLoop implements Loop {
     this.#handler = handler
     this.#options = options
     const what = `read the feed ${feed} as ${consumer}`
-    // What a handler throws is kept nowhere: it must not stand still in silence.
-    const warn = (error: unknown) => process.emitWarning(`recentn could not ${what}: ${errorText(error)}`)
-    this.#faults = new Faults({ who: 'consumer', what, onError: options.onError ?? warn })
+    this.#faults = new Faults({ who: 'consumer', what, onError: options.onError })
     this.ended = this.#run()
   }
 
@@ -149,6 +147,7 @@ class ConsumerLoop implements Loop {
     try {
       await this.#handling.run(true, work)
       this.#failures = 0
+      this.#faults.handled()
       return !this.#aborting.signal.aborted
     } catch (error) {
       this.#faults.handler(error, changes)

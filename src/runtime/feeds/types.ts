@@ -30,8 +30,8 @@ export interface ConsumeOptions extends ValueOptions {
    */
   onExpired?: (() => Promise<unknown> | unknown) | undefined
   /**
-   * Told what a handler has thrown, with its changes, and of the database's faults without any, each kind once; else a
-   * warning of the process.
+   * Told what a handler has thrown, with its changes, and of the database's faults without any, each kind once until it
+   * answers again. Left out, each kind of either is a warning of the process, once until it goes well again.
    */
   onError?: ((error: unknown, changes?: Change[]) => void) | undefined
 }

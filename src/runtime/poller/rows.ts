@@ -71,6 +71,7 @@ export class Rows<T> {
     try {
       row = load() as T
       await this.#handling.run(scope, () => handler(row, { signal: lease.signal, attempt: attempts }))
+      faults.handled()
       return { is: 'done' }
     } catch (error) {
       faults.handler(error, row)

@@ -29,7 +29,8 @@ export interface PollOptions<T = unknown> extends PollShape {
   auto?: boolean | undefined
   /**
    * Told of what went wrong: a handler's error with its row, and the database's without one; of a row that can't be read
-   * or claimed, with an object of the columns of its key.
+   * or claimed, with an object of the columns of its key. Left out, each kind of these is a warning of the process, once
+   * until it goes well again.
    */
   onError?: ((error: unknown, row?: T) => void) | undefined
   /** Told at the start of an index that is missing, of another `where`, of a pool that is small; else a warning of the process. */

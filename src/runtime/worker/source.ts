@@ -29,7 +29,7 @@ export function claimsOf(messages: readonly Message[], { sentAt, visibilityTimeo
       sentAt,
     )
     const { receiveCount, maxReceives } = message
-    claim.isLastReceive = isSuspect(message) && maxReceives > 0 && receiveCount >= maxReceives
+    claim.isLastReceive = isSuspect(message) && maxReceives !== null && receiveCount >= maxReceives
     return claim
   })
 }

@@ -22,7 +22,10 @@ export interface WorkOptions {
   visibilityTimeoutSeconds?: number | undefined
   /** The pause after a failure: doubled with each receive, with jitter. */
   backoff?: { minSeconds?: number | undefined; maxSeconds?: number | undefined } | undefined
-  /** Told of what went wrong: a handler's error with its message, and the database's without one. */
+  /**
+   * Told of what went wrong: a handler's error with its message, and the database's without one, each kind once until the
+   * database answers again. Left out, each kind of either is a warning of the process, once until it goes well again.
+   */
   onError?: ((error: unknown, message?: Message) => void) | undefined
 }
 

@@ -190,6 +190,7 @@ class QueueWorker implements Worker {
     this.#keeper.remove(claim)
     this.#prefetch.handled(performance.now() - beganAt)
     if (failure) this.#faults.handler(failure.error, claim.message)
+    else this.#faults.handled()
     if (!claim.isLost) {
       if (failure) this.#release(claim, failure.error)
       else this.#settles.done(claim)

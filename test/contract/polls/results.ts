@@ -41,6 +41,23 @@ export function describePollResults(context: Context): void {
       ])
     })
 
+    it('are warned of where nobody listens: each kind once, until a handler succeeds', async () => {
+      const warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
+      context.afterwards(async () => warnings.mockRestore())
+      const name = await made(STATUS)
+      await query(`INSERT INTO ${name} (id, n) VALUES (4, 4), (5, 5), (6, 6)`)
+      const outcomes = ['no', 'no', 'never', 'no', null, 'no']
+      const handler = ({ n }: NumberedRow) => {
+        const outcome = outcomes[Number(n) - 1]
+        if (outcome) throw new Error(outcome)
+      }
+      const options = { status: 'status', maxAttempts: 1, onError: undefined } as const
+      expect(await within(poll(name, handler, options).once())).toMatchObject({ done: 1, failed: 5 })
+      const warned = warnings.mock.calls.map(([text]) => String(text).split(' (')[0])
+      const what = `recentn could not poll ${name}`
+      expect(warned).toEqual([`${what}: no`, `${what}: never`, `${what}: no`])
+    })
+
     it('do not stop the others: a row that another refers to is not deleted', async () => {
       const name = await made(STATUS)
       const child = `${name}_c`

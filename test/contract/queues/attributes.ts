@@ -43,13 +43,12 @@ export function describeQueueAttributes(context: Context): void {
         deadLetterQueue: dead,
         onDelete: 'archive',
         retentionSeconds: 60,
-        paused: true,
       }
       const queue = context.unique('q')
       const first = await queues().put(queue, all)
       expect(first).toMatchObject({ ...all, created: true })
       expect(await queues().get(queue)).toMatchObject(all)
-      const second = await queues().put(queue, { maxReceives: 9, paused: undefined })
+      const second = await queues().put(queue, { maxReceives: 9, onDelete: undefined })
       expect(second).toEqual({ queue, ...QUEUE_DEFAULTS, maxReceives: 9, createdAt: first.createdAt, created: false })
       expect(await queues().put(queue)).toMatchObject({ ...QUEUE_DEFAULTS, created: false })
       expect(await queues().get(queue)).toMatchObject(QUEUE_DEFAULTS)
@@ -57,19 +56,22 @@ export function describeQueueAttributes(context: Context): void {
 
     it('reach from the smallest to the largest, and no further', async () => {
       const queue = context.unique('q')
-      const smallest = { visibilityTimeoutSeconds: 0, maxReceives: 0, retentionSeconds: 1 }
+      const smallest = { visibilityTimeoutSeconds: 0, maxReceives: 1, retentionSeconds: 1 }
       const largest = { visibilityTimeoutSeconds: 43_200, maxReceives: 1_000_000, retentionSeconds: 315_360_000_000 }
       expect(await queues().put(queue, smallest)).toMatchObject(smallest)
       expect(await queues().put(queue, largest)).toMatchObject(largest)
       expect(await queues().get(queue)).toMatchObject(largest)
+      const none = { maxReceives: null, retentionSeconds: null, deadLetterQueue: null }
+      expect(await queues().put(queue, none)).toMatchObject(none)
+      expect(await queues().put(queue, largest)).toMatchObject(largest)
       const tooMuch = { visibilityTimeoutSeconds: 43_201, maxReceives: 1_000_001, retentionSeconds: 315_360_000_001 }
       const wrong = {
         visibilityTimeoutSeconds: -1,
-        maxReceives: 1.5,
+        maxReceives: 0,
         retentionSeconds: 0,
         onDelete: 'hide',
         deadLetterQueue: '',
-        paused: 1,
+        paused: true,
       } as unknown as QueueSettings
       for (const settings of [tooMuch, wrong]) {
         const error = await refusal(queues().put(queue, settings))
@@ -102,9 +104,9 @@ export function describeQueueAttributes(context: Context): void {
       expect((held[1] ?? 0) - (held[0] ?? 0)).toBeGreaterThan(890_000)
       await other.queues.delete(queue, second?.receiptHandle ?? '')
       expect(await queues().getMessage(queue, second?.id ?? 0n)).toMatchObject({ state: 'archived' })
-      await queues().put(queue, { paused: true })
+      await queues().pause(queue)
       expect(await other.queues.receive(queue)).toEqual([])
-      await queues().put(queue)
+      await queues().resume(queue)
       expect(await other.queues.receive(queue, { max: 5 })).toHaveLength(2)
       await queues().deleteQueue(queue)
       expect((await refusal(other.queues.receive(queue))).code).toBe('queue_not_found')
@@ -115,12 +117,12 @@ export function describeQueueAttributes(context: Context): void {
       const queue = await made()
       await filled(queue, 2)
       const [held] = await queues().receive(queue)
-      await queues().put(queue, { paused: true })
+      expect(await queues().pause(queue)).toMatchObject({ queue, paused: true })
       await queues().send(queue, 3)
       expect(await queues().receive(queue, { max: 10 })).toEqual([])
       expect(await queues().receive(queue, { max: 10, order: 'cycle' })).toEqual([])
       expect(await queues().delete(queue, handlesOf(held ? [held] : []))).toMatchObject({ failed: [] })
-      await queues().put(queue)
+      expect(await queues().resume(queue)).toMatchObject({ queue, paused: false })
       expect(bodiesOf(await queues().receive(queue, { max: 10 }))).toEqual([2, 3])
     })
   })

@@ -53,7 +53,7 @@ export function describeQueueDeadLetters(context: Context): void {
 
     it('obey a message’s own limit in place of the queue’s', async () => {
       const queue = await made({ maxReceives: 2, visibilityTimeoutSeconds: 0 })
-      await filled(queue, 4, (body) => ({ maxReceives: [1, 4, 0, null][body - 1] as number | null }))
+      await filled(queue, 4, (body) => ({ maxReceives: [1, 4, null, undefined][body - 1] }))
       const counts = new Map<unknown, number>()
       for (let n = 0; n < 8; n++) {
         for (const { body, receiveCount } of await queues().receive(queue, { max: 10 })) counts.set(body, receiveCount)

@@ -111,7 +111,8 @@ export function describeQueuesInTheWay(context: Context): void {
     onServers(
       'what is to die waits for an open transaction that has sent there alike, and nothing else does',
       async () => {
-        const letters = await madeOf(1, { paused: true })
+        const letters = await madeOf(1)
+        await queues().pause(letters)
         const queue = await nearDeath(letters)
         await whileOpen(
           (held) => held.send(letters, 'open'),
@@ -227,7 +228,7 @@ export function describeQueuesInTheWay(context: Context): void {
 
     it('a visibility timeout of 0 counts no receive that nobody got', async () => {
       const stores = isServer ? [context.store, await context.open(), await context.open()] : [context.store]
-      const queue = await madeOf(20, { visibilityTimeoutSeconds: 0 })
+      const queue = await madeOf(20, { visibilityTimeoutSeconds: 0, maxReceives: null })
       const got: unknown[] = []
       await Promise.all(
         stores.map(async (store) => {

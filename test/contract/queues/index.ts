@@ -19,6 +19,7 @@ import { describeQueueOrder } from './order'
 import { describeQueuePeeks } from './peek'
 import { describeQueueReceives } from './receive'
 import { describeQueueSends } from './send'
+import { describeQueueSettings } from './settings'
 import { describeQueueSettles } from './settle'
 import { describeQueueTransactions } from './transactions'
 import { describeQueueWaits } from './wait'
@@ -27,6 +28,7 @@ import { describeQueueWaits } from './wait'
 export function describeQueues(engine: EngineName): void {
   const context = useContext(engine)
   describeQueueAttributes(context)
+  describeQueueSettings(context)
   describeQueueNames(context)
   describeQueueSends(context)
   describeQueueBodies(context)

@@ -35,11 +35,11 @@ export function describeQueueNames(context: Context): void {
       const base = context.unique('n')
       const names = [...TRICKY.map((name) => base + name), base + '😀'.repeat(191 - base.length)]
       for (const [n, name] of names.entries()) {
-        expect(await queues().put(name, { maxReceives: n })).toMatchObject({ queue: name, created: true })
+        expect(await queues().put(name, { maxReceives: n + 1 })).toMatchObject({ queue: name, created: true })
         await queues().send(name, n)
       }
       for (const [n, name] of names.entries()) {
-        expect(await queues().get(name)).toMatchObject({ queue: name, maxReceives: n })
+        expect(await queues().get(name)).toMatchObject({ queue: name, maxReceives: n + 1 })
         expect(await one(name)).toMatchObject({ body: n })
       }
       expect(await queues().deleteQueue(`${base}a`)).toBe(true)

@@ -22,7 +22,7 @@ export function describeQueueReceives(context: Context): void {
         lastError: null,
         messageGroup: 'g',
         priority: 5,
-        maxReceives: 0,
+        maxReceives: 5,
         receivedAt: expect.any(Date),
       })
       expect(Math.abs(message.sentAt.getTime() - now())).toBeLessThan(5_000)

@@ -80,7 +80,7 @@ export function describeQueueSends(context: Context): void {
         { priority: 0, visibilityTimeoutSeconds: null, maxReceives: null, dedupId: null, messageGroup: null },
         { priority: undefined, delaySeconds: undefined, dedupId: undefined },
         undefined,
-        { priority: -1000, visibilityTimeoutSeconds: 0, maxReceives: 0, delaySeconds: 0 },
+        { priority: -1000, visibilityTimeoutSeconds: 0, maxReceives: 1, delaySeconds: 0 },
       ]
       for (const [n, option] of options.entries()) await queues().send(queue, n, option)
       await queues().send(queue, 'in ten years', { delaySeconds: 315_360_000 })

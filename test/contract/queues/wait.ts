@@ -80,8 +80,9 @@ export function describeQueueWaits(context: Context): void {
       const first = await other.queues.receive(queue)
       expectSoon(await awaited(queue, () => other.queues.release(queue, first[0]?.receiptHandle ?? '')), [1])
 
-      const paused = await madeOf(1, { paused: true })
-      expectSoon(await awaited(paused, () => other.queues.put(paused)), [1])
+      const paused = await madeOf(1)
+      await queues().pause(paused)
+      expectSoon(await awaited(paused, () => other.queues.resume(paused)), [1])
 
       const dead = await madeOf(1)
       await queues().release(dead, (await one(dead)).receiptHandle, { dead: true })
@@ -94,6 +95,24 @@ export function describeQueueWaits(context: Context): void {
         [1],
       )
     }, 20_000)
+
+    it('gets nothing through a pause, and what was sent meanwhile once it is resumed', async () => {
+      const other = await context.open()
+      const queue = await made()
+      let answeredAt = 0
+      const waiting = queues()
+        .receive(queue, { waitSeconds: 20, max: 5 })
+        .finally(() => {
+          answeredAt = performance.now()
+        })
+      await other.queues.pause(queue)
+      await other.queues.send(queue, 'held back')
+      // Longer than a waiting receive takes to notice a message of another process.
+      await sleep(1500)
+      const begin = performance.now()
+      await other.queues.resume(queue)
+      expectSoon({ messages: await waiting, ms: answeredAt - begin }, ['held back'])
+    }, 30_000)
 
     it('gets what dies in another queue whose dead letters it waits for', async () => {
       const dead = await made()

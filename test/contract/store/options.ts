@@ -48,6 +48,10 @@ function queueCalls({ queues }: Pick<Transaction, 'queues'>): Calls<Transaction[
   return {
     get: NONE,
     put: [(settings) => queues.put('q', settings)],
+    ensure: [(settings) => queues.ensure('q', settings)],
+    update: [(settings) => queues.update('q', settings)],
+    pause: NONE,
+    resume: NONE,
     deleteQueue: NONE,
     list: [(options) => queues.list(options)],
     send: [(options) => queues.send('q', 1, options)],

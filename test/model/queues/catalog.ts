@@ -1,22 +1,59 @@
 /** Making, changing and dropping queues in the model. */
 import type { QueueSettings } from '../../../src/repositories/queues/types'
+import type { Oracle, OracleQueue } from './oracle'
 import { expectRefusal, expectSame } from './same'
 import type { View } from './view'
 
-export async function putOn(view: View, short: string, { deadLetterQueue, ...settings }: QueueSettings): Promise<void> {
+export async function putOn(view: View, short: string, settings: QueueSettings): Promise<void> {
   const { oracle, queues, named } = view
   const name = named(short)
-  const letters = typeof deadLetterQueue === 'string' ? named(deadLetterQueue) : deadLetterQueue
-  const given = { ...settings, ...(letters === undefined ? {} : { deadLetterQueue: letters }) }
+  const given = namedSettings(view, settings)
   const expected = oracle.put(name, given)
   if (Array.isArray(expected)) return expectRefusal(queues.put(name, given), expected)
   const { createdAt: _, ...answer } = await queues.put(name, given)
-  expectSame(answer, {
-    queue: name,
-    ...oracle.queue(name)?.settings,
-    deadLetterQueue: letters ?? null,
-    ...expected,
-  })
+  expectSame(answer, { ...attributesOf(oracle, name), ...expected })
+}
+
+/** What is there stays as it is, whatever the settings. */
+export async function ensureOn(view: View, short: string, settings: QueueSettings): Promise<void> {
+  const { oracle, queues, named } = view
+  const name = named(short)
+  const given = namedSettings(view, settings)
+  const expected = oracle.queue(name) ? { created: false } : oracle.put(name, given)
+  if (Array.isArray(expected)) return expectRefusal(queues.ensure(name, given), expected)
+  const { createdAt: _, ...answer } = await queues.ensure(name, given)
+  expectSame(answer, { ...attributesOf(oracle, name), ...expected })
+}
+
+export async function updateOn(view: View, short: string, settings: QueueSettings): Promise<void> {
+  const { oracle, queues, named } = view
+  const name = named(short)
+  const given = namedSettings(view, settings)
+  const refused = oracle.update(name, given)
+  if (refused) return expectRefusal(queues.update(name, given), refused)
+  const { createdAt: _, ...answer } = await queues.update(name, given)
+  expectSame(answer, attributesOf(oracle, name))
+}
+
+export async function pauseOn({ oracle, queues, named }: View, short: string, paused: boolean): Promise<void> {
+  const name = named(short)
+  const queue = oracle.queue(name)
+  const answer = paused ? queues.pause(name) : queues.resume(name)
+  if (!queue) return expectRefusal(answer, ['queue_not_found'])
+  queue.paused = paused
+  const { createdAt: _, ...attributes } = await answer
+  expectSame(attributes, attributesOf(oracle, name))
+}
+
+function namedSettings({ named }: View, { deadLetterQueue, ...settings }: QueueSettings): QueueSettings {
+  if (deadLetterQueue === undefined) return settings
+  return { ...settings, deadLetterQueue: deadLetterQueue === null ? null : named(deadLetterQueue) }
+}
+
+/** The attributes of a queue that is there. */
+export function attributesOf(oracle: Oracle, name: string) {
+  const { settings, deadLetters, paused } = oracle.queue(name) as OracleQueue
+  return { queue: name, ...settings, paused, deadLetterQueue: oracle.numbered(deadLetters)?.name ?? null }
 }
 
 export async function dropOn({ oracle, queues }: View, name: string): Promise<void> {

@@ -27,6 +27,9 @@ interface Settle {
 
 export type SimpleOperation =
   | { kind: 'put'; queue: string; settings: QueueSettings }
+  | { kind: 'ensure'; queue: string; settings: QueueSettings }
+  | { kind: 'update'; queue: string; settings: QueueSettings }
+  | { kind: 'pause'; queue: string; paused: boolean }
   | { kind: 'drop'; queue: string }
   | { kind: 'send'; queue: string; message: SendOptions }
   | { kind: 'sendMany'; queue: string; messages: SendOptions[]; wrong: number | null }
@@ -53,23 +56,23 @@ const sent = fc.constantFrom('a', 'a', 'a', 'b', 'b', 'dead')
 const visibility = fc.constantFrom(0, 600, 600, 600, 1200)
 const priority = fc.constantFrom(0, 0, 0, 1, -1)
 
-export const settings: fc.Arbitrary<QueueSettings> = fc.record(
-  {
-    visibilityTimeoutSeconds: visibility,
-    maxReceives: fc.constantFrom(0, 1, 1, 1, 2, 3),
-    deadLetterQueue: fc.constantFrom(null, 'dead', 'dead', 'dead', 'b', 'a', 'nowhere'),
-    onDelete: fc.constantFrom('remove' as const, 'archive' as const),
-    retentionSeconds: fc.constantFrom(null, 600, 1200),
-    paused: fc.constantFrom(...Array(9).fill(false), true),
-  },
-  { requiredKeys: ['visibilityTimeoutSeconds'] },
-)
+const settingsOf = {
+  visibilityTimeoutSeconds: visibility,
+  maxReceives: fc.constantFrom(null, 1, 1, 1, 2, 3),
+  deadLetterQueue: fc.constantFrom(null, 'dead', 'dead', 'dead', 'b', 'a', 'nowhere'),
+  onDelete: fc.constantFrom('remove' as const, 'archive' as const),
+  retentionSeconds: fc.constantFrom(null, 600, 1200),
+}
+export const settings: fc.Arbitrary<QueueSettings> = fc.record(settingsOf, {
+  requiredKeys: ['visibilityTimeoutSeconds'],
+})
+const changes: fc.Arbitrary<QueueSettings> = fc.record(settingsOf, { requiredKeys: [] })
 
 const message: fc.Arbitrary<SendOptions> = fc.record(
   {
     delaySeconds: fc.constantFrom(0, 0, 0, 0, 600, 1200),
     visibilityTimeoutSeconds: fc.option(visibility, { freq: 3 }),
-    maxReceives: fc.constantFrom(null, null, null, 0, 1, 2),
+    maxReceives: fc.constantFrom(undefined, undefined, undefined, null, 1, 2),
     dedupId: fc.constantFrom(null, null, 'd', 'D'),
     priority,
     messageGroup: fc.constantFrom(null, 'x', 'y'),
@@ -90,7 +93,10 @@ const rarely = <T>(arbitrary: fc.Arbitrary<T>, weight = 8): fc.Arbitrary<T | nul
 const settled = { ...settle, queue: rarely(queue, 10) }
 
 const simple: { weight: number; arbitrary: fc.Arbitrary<SimpleOperation> }[] = [
-  { weight: 3, arbitrary: of('put', { queue, settings }) },
+  { weight: 2, arbitrary: of('put', { queue, settings }) },
+  { weight: 1, arbitrary: of('ensure', { queue, settings }) },
+  { weight: 2, arbitrary: of('update', { queue, settings: changes }) },
+  { weight: 2, arbitrary: of('pause', { queue, paused: fc.constantFrom(false, false, true) }) },
   { weight: 1, arbitrary: of('drop', { queue }) },
   { weight: 5, arbitrary: of('send', { queue: sent, message }) },
   {

@@ -13,7 +13,8 @@ export interface OracleMessage {
   state: MessageState
   priority: number
   group: string | null
-  ownMaxReceives: number | null
+  /** Null is no limit; undefined is the queue's. */
+  ownMaxReceives: number | null | undefined
   ownVisibility: number | null
   sentAt: number
   visibleAt: number
@@ -35,6 +36,7 @@ export interface OracleQueue {
   number: number
   name: string
   settings: Required<Omit<QueueSettings, 'deadLetterQueue'>>
+  paused: boolean
   deadLetters: number | null
   cursors: Map<string, bigint>
   dedups: Map<string, { id: bigint; at: number }>
@@ -89,20 +91,39 @@ export class Oracle {
   /** Whether the queue was made, or the codes of which one is the refusal. */
   put(name: string, { deadLetterQueue = null, ...settings }: QueueSettings): { created: boolean } | string[] {
     const before = this.queue(name)
+    const { deadLetterQueue: _, paused, ...defaults } = QUEUE_DEFAULTS
+    const found = this.#letters(name, deadLetterQueue)
+    if (Array.isArray(found)) return found
+    const values = { settings: { ...defaults, ...settings }, deadLetters: found.letters?.number ?? null }
+    if (before) Object.assign(before, values)
+    else {
+      const number = ++this.state.queuesMade
+      this.state.queues.push({ number, name, paused, ...values, cursors: new Map(), dedups: new Map() })
+    }
+    return { created: !before }
+  }
+
+  /** The codes of which one is the refusal, or null. */
+  update(name: string, { deadLetterQueue, ...settings }: QueueSettings): string[] | null {
+    const queue = this.queue(name)
+    if (!queue) return ['queue_not_found']
+    const found = deadLetterQueue === undefined ? null : this.#letters(name, deadLetterQueue)
+    if (Array.isArray(found)) return found
+    Object.assign(queue.settings, settings)
+    if (found) queue.deadLetters = found.letters?.number ?? null
+    return null
+  }
+
+  /** The queue that dead letters are to go to, or the codes of which one is the refusal. */
+  #letters(name: string, deadLetterQueue: string | null): { letters: OracleQueue | undefined } | string[] {
+    const before = this.queue(name)
     const letters = deadLetterQueue === null ? undefined : this.queue(deadLetterQueue)
     if (deadLetterQueue === name) return before ? ['dead_letter_cycle'] : ['dead_letter_cycle', 'queue_not_found']
     if (deadLetterQueue !== null && !letters) return ['queue_not_found']
     for (let next = letters; next; next = this.numbered(next.deadLetters)) {
       if (next === before) return ['dead_letter_cycle']
     }
-    const { deadLetterQueue: _, ...defaults } = QUEUE_DEFAULTS
-    const values = { settings: { ...defaults, ...settings }, deadLetters: letters?.number ?? null }
-    if (before) Object.assign(before, values)
-    else {
-      const number = ++this.state.queuesMade
-      this.state.queues.push({ number, name, ...values, cursors: new Map(), dedups: new Map() })
-    }
-    return { created: !before }
+    return { letters }
   }
 
   isDeadLetterQueue(queue: OracleQueue): boolean {
@@ -120,14 +141,15 @@ export class Oracle {
     return sent && this.now - sent.at < DEDUP_SECONDS ? sent.id : null
   }
 
-  maxReceives(message: OracleMessage): number {
-    const limit = this.numbered(message.queue)?.settings.maxReceives ?? 0
-    return (message.from === null ? message.ownMaxReceives : null) ?? limit
+  /** Null is no limit. */
+  maxReceives(message: OracleMessage): number | null {
+    const limit = this.numbered(message.queue)?.settings.maxReceives ?? null
+    return message.from === null && message.ownMaxReceives !== undefined ? message.ownMaxReceives : limit
   }
 
   isOutOfReceives(message: OracleMessage): boolean {
     const limit = this.maxReceives(message)
-    return limit > 0 && message.receives >= limit
+    return limit !== null && message.receives >= limit
   }
 
   isDue({ state, visibleAt }: OracleMessage): boolean {
@@ -177,7 +199,7 @@ export class Oracle {
 
   /** The messages after the cursor by id, then those from the start. */
   round(queue: OracleQueue, cursor: string, max: number): OracleMessage[] {
-    if (queue.settings.paused) return []
+    if (queue.paused) return []
     const last = queue.cursors.get(cursor) ?? 0n
     const ready = this.in(queue, 'ready').sort((a, b) => (a.id < b.id ? -1 : 1))
     return [...ready.filter(({ id }) => id > last), ...ready.filter(({ id }) => id <= last)].slice(0, max)

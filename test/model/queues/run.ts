@@ -2,7 +2,7 @@
 import type { Store } from '../../../src/index'
 import type { QueueRepository } from '../../../src/repositories/queues/repository'
 import type { QueueSettings, Queues } from '../../../src/repositories/queues/types'
-import { dropOn, putOn } from './catalog'
+import { dropOn, ensureOn, pauseOn, putOn, updateOn } from './catalog'
 import { Handles } from './handles'
 import { expectFirst } from './line'
 import { type Operation, QUEUES, type SimpleOperation, TICK_SECONDS } from './operations'
@@ -132,13 +132,22 @@ export class Run implements View {
         return this.#handles.settle(this, operation)
       case 'put':
         return putOn(this, operation.queue, operation.settings)
+      case 'ensure':
+        return ensureOn(this, operation.queue, operation.settings)
+      case 'update':
+        return updateOn(this, operation.queue, operation.settings)
+      case 'pause':
+        return pauseOn(this, operation.queue, operation.paused)
       default:
         return this.#onQueue(operation)
     }
   }
 
   async #onQueue(
-    operation: Exclude<SimpleOperation, { kind: 'pass' | 'put' | 'delete' | 'release' | 'extend' }>,
+    operation: Exclude<
+      SimpleOperation,
+      { kind: 'pass' | 'put' | 'ensure' | 'update' | 'pause' | 'delete' | 'release' | 'extend' }
+    >,
   ): Promise<void> {
     const { oracle } = this
     const name = this.named(operation.queue)
@@ -184,7 +193,7 @@ export class Run implements View {
     oracle.settle(queue)
     const received = await queues.receive(name, asked)
     const ids = received.map(({ id }) => id)
-    const ready = queue.settings.paused ? [] : oracle.in(queue, 'ready')
+    const ready = queue.paused ? [] : oracle.in(queue, 'ready')
     expectSame(
       ids.filter((id) => !ready.some((message) => message.id === id)),
       [],
@@ -200,7 +209,7 @@ export class Run implements View {
       for (const message of claimed) oracle.disturb(message)
     } else {
       expectSame({ ids, count: ids.length }, { ids: [...new Set(ids)], count: Math.min(max, ready.length) })
-      if (!queue.settings.paused) this.#expectOrder(queue.number, claimed, max)
+      if (!queue.paused) this.#expectOrder(queue.number, claimed, max)
     }
     for (const [at, message] of claimed.entries()) {
       const { receiptHandle, body, sentAt, receivedAt, visibleAt, ...rest } = received[at] as (typeof received)[number]

@@ -70,7 +70,7 @@ function messageOf(oracle: Oracle, queue: OracleQueue, message: NewMessage, id: 
   const { body, delaySeconds = 0, visibilityTimeoutSeconds, maxReceives, priority = 0, messageGroup } = message
   return {
     ...{ id, body: body as number, queue: queue.number, state: delaySeconds > 0 ? 'delayed' : 'ready' },
-    ...{ priority, group: messageGroup ?? null, ownMaxReceives: maxReceives ?? null },
+    ...{ priority, group: messageGroup ?? null, ownMaxReceives: maxReceives },
     ...{ ownVisibility: visibilityTimeoutSeconds ?? null, sentAt: oracle.now, visibleAt: oracle.now + delaySeconds },
     ...{ lastReceivedAt: null, archivedAt: null, receives: 0, lastError: null, from: null, handle: null },
     ...{ turn: 0, batch: null },

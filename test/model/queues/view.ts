@@ -135,6 +135,7 @@ function statusOf(oracle: Oracle, queue: OracleQueue, isInside: boolean) {
   const attributes = {
     queue: queue.name,
     ...queue.settings,
+    paused: queue.paused,
     deadLetterQueue: oracle.numbered(queue.deadLetters)?.name ?? null,
     isDeadLetterQueue: oracle.isDeadLetterQueue(queue),
   }

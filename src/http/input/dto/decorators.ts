@@ -5,6 +5,7 @@ import {
   bodyFault,
   delayFault,
   maxReceivesFault,
+  NO_PAUSED,
   oneOfFault,
   priorityFault,
   visibilityFault,
@@ -23,14 +24,20 @@ import {
 type Rule = (value: unknown) => string | null
 
 export interface RuleOptions {
-  /** May be left out; null counts as left out. */
+  /** May be left out; null counts as left out, unless it is not `nullable`. */
   optional?: boolean
+  /** False: null must follow the rule as any other value. */
+  nullable?: boolean
 }
 
 /** The property must follow `rule`, and be there unless it is optional. */
-export function Follows(name: string, rule: Rule, { optional = false }: RuleOptions = {}): PropertyDecorator {
+export function Follows(
+  name: string,
+  rule: Rule,
+  { optional = false, nullable = true }: RuleOptions = {},
+): PropertyDecorator {
   const faultOf = (value: unknown) => {
-    if (value === undefined || value === null) return optional ? null : 'is required'
+    if (value === undefined || (value === null && nullable)) return optional ? null : 'is required'
     return rule(value)
   }
   return (target, propertyName) =>
@@ -58,6 +65,8 @@ export const IsVisibility = (options: RuleOptions = { optional: true }) =>
   Follows('isVisibility', visibilityFault, options)
 export const IsDelay = () => Follows('isDelay', delayFault, { optional: true })
 export const IsMaxReceives = () => Follows('isMaxReceives', maxReceivesFault, { optional: true })
+/** Known only to be refused with advice. */
+export const IsNoSetting = () => Follows('isNoSetting', () => NO_PAUSED, { optional: true, nullable: false })
 export const IsPriority = () => Follows('isPriority', priorityFault, { optional: true })
 export const IsWhole = (min: number, max: number, options?: RuleOptions) =>
   Follows('isWhole', (value) => integerFault(value, min, max), options)

@@ -1,4 +1,4 @@
-/** Bodies that send, receive and settle messages. Null counts as left out, except as the body of a message. */
+/** Bodies that send, receive and settle messages. Null counts as left out, except as the body of a message and as its `maxReceives`. */
 import { MAX_WAIT_SECONDS, ORDERS } from '../../../queue-rules'
 import type { NewMessage, ReceiveOptions, ReceiveOrder, ReleaseOptions } from '../../../repositories/queues/types'
 import { MAX_BATCH } from '../../../rules'
@@ -89,7 +89,7 @@ export function newMessageOf(dto: NewMessageDto): NewMessage {
     body: dto.body,
     delaySeconds: dto.delaySeconds ?? undefined,
     visibilityTimeoutSeconds: dto.visibilityTimeoutSeconds ?? null,
-    maxReceives: dto.maxReceives ?? null,
+    maxReceives: dto.maxReceives,
     dedupId: dto.dedupId ?? null,
     priority: dto.priority ?? undefined,
     messageGroup: dto.messageGroup ?? null,

@@ -1,9 +1,9 @@
 /** Bodies of the routes that set queues and what stands in them. */
 import { ON_DELETE } from '../../../queue-rules'
 import type { OnDelete, QueueSettings } from '../../../repositories/queues/types'
-import { IsFlag, IsMaxReceives, IsName, IsOneOf, IsTtl, IsVisibility, IsWhole } from './decorators'
+import { IsFlag, IsMaxReceives, IsName, IsNoSetting, IsOneOf, IsTtl, IsVisibility, IsWhole } from './decorators'
 
-/** Null counts as left out, everywhere. */
+/** Null counts as left out, but for `maxReceives`, where it is no limit. */
 export class QueueSettingsDto {
   @IsVisibility()
   visibilityTimeoutSeconds?: number | null
@@ -20,8 +20,29 @@ export class QueueSettingsDto {
   @IsTtl()
   retentionSeconds?: number | null
 
-  @IsFlag()
-  paused?: boolean | null
+  @IsNoSetting()
+  paused?: never
+}
+
+/** What is left out stays as it is; null is a value, where a setting has it. */
+export class QueueChangesDto {
+  @IsVisibility({ optional: true, nullable: false })
+  visibilityTimeoutSeconds?: number
+
+  @IsMaxReceives()
+  maxReceives?: number | null
+
+  @IsName({ optional: true })
+  deadLetterQueue?: string | null
+
+  @IsOneOf(ON_DELETE, { optional: true, nullable: false })
+  onDelete?: OnDelete
+
+  @IsTtl()
+  retentionSeconds?: number | null
+
+  @IsNoSetting()
+  paused?: never
 }
 
 export class RedriveDto {
@@ -41,10 +62,15 @@ export class PurgeDto {
 export function queueSettingsOf(dto: QueueSettingsDto): QueueSettings {
   return {
     visibilityTimeoutSeconds: dto.visibilityTimeoutSeconds ?? undefined,
-    maxReceives: dto.maxReceives ?? undefined,
+    maxReceives: dto.maxReceives,
     deadLetterQueue: dto.deadLetterQueue ?? null,
     onDelete: dto.onDelete ?? undefined,
     retentionSeconds: dto.retentionSeconds ?? null,
-    paused: dto.paused ?? undefined,
   }
+}
+
+/** The settings that a valid DTO changes. */
+export function queueChangesOf(dto: QueueChangesDto): QueueSettings {
+  const { visibilityTimeoutSeconds, maxReceives, deadLetterQueue, onDelete, retentionSeconds } = dto
+  return { visibilityTimeoutSeconds, maxReceives, deadLetterQueue, onDelete, retentionSeconds }
 }

@@ -1,0 +1,125 @@
+/** `/v1/queues/{queue}`: what an app and an operator change of a queue that may exist already. */
+
+import { renderQueue } from '../../results/queues'
+import { QueueChangesDto, QueueSettingsDto, queueChangesOf, queueSettingsOf } from '../input/dto/queues'
+import { nameParameter } from '../input/parameters'
+import { toDto } from '../input/validate'
+import { toNothing } from '../input/validate-messages'
+import * as example from '../openapi/queue-examples'
+import { pathName, type Reached } from '../reach'
+import { ok, type Route, route, stored } from '../route'
+
+const path = '/v1/queues/{queue}'
+const pathParameters = { queue: nameParameter('The queue.', 'mail') }
+
+/** The queue, and the dead-letter queue that its settings name. */
+export function reachOfSettings({
+  path: { queue: name },
+  body: { deadLetterQueue },
+}: {
+  path: { queue: string }
+  body: { deadLetterQueue?: string | null }
+}): Reached[] {
+  const letters = deadLetterQueue ? [{ name: deadLetterQueue, pointer: '/deadLetterQueue' }] : []
+  return [{ name, parameter: 'queue' }, ...letters]
+}
+
+const update = route({
+  method: 'patch',
+  path,
+  scope: 'admin',
+  pathParameters,
+  body: {
+    schema: 'QueueChanges',
+    example: example.queueChanges,
+    read: (body, faults) => toDto(QueueChangesDto, body.value, '', faults),
+  },
+  reach: reachOfSettings,
+  operation: {
+    id: 'updateQueue',
+    tag: 'Queues',
+    summary: 'Change some settings of a queue',
+    description:
+      'What is left out stays as it is; `{}` changes nothing. A dead-letter queue that does not exist is answered with ' +
+      '400 and the code `queue_not_found`; a `deadLetterQueue` outside of the prefix of the key is shown as null.',
+    outcomes: { 200: { description: 'The queue as it is now.', schema: 'Queue', example: example.queue } },
+    refusals: ['queue_not_found', 'dead_letter_cycle'],
+  },
+  async handle(store, { path: { queue }, body, within }) {
+    return ok(renderQueue(await store.queues.update(queue, queueChangesOf(body)), within))
+  },
+})
+
+const ensure = route({
+  method: 'post',
+  path: `${path}/ensure`,
+  scope: 'admin',
+  pathParameters,
+  body: {
+    schema: 'QueueSettings',
+    example: example.queueSettings,
+    optional: true,
+    read: (body, faults) => toDto(QueueSettingsDto, body.value, '', faults),
+  },
+  reach: reachOfSettings,
+  operation: {
+    id: 'ensureQueue',
+    tag: 'Queues',
+    summary: 'Create a queue where there is none',
+    description:
+      'For the start of an app: a queue that exists stays as it is, whatever its settings are. The body is that of ' +
+      '`putQueue`. A `deadLetterQueue` outside of the prefix of the key is shown as null.',
+    outcomes: {
+      200: { description: 'The queue exists, and is as it was.', schema: 'Queue', example: example.queue },
+      201: { description: 'The queue was created.', schema: 'Queue', example: example.queue },
+    },
+  },
+  async handle(store, { path: { queue }, body, within }) {
+    const ensured = await store.queues.ensure(queue, queueSettingsOf(body))
+    return stored(ensured.created, renderQueue(ensured, within))
+  },
+})
+
+const pause = route({
+  method: 'post',
+  path: `${path}/pause`,
+  scope: 'admin',
+  reach: pathName('queue'),
+  pathParameters,
+  body: { schema: 'NoFields', example: example.noFields, optional: true, read: toNothing },
+  operation: {
+    id: 'pauseQueue',
+    tag: 'Queues',
+    summary: 'Pause a queue',
+    description:
+      'Sends are taken, receives get nothing, until `resumeQueue`. Messages in flight can be settled. Pausing a paused ' +
+      'queue changes nothing, and no change of its settings resumes it.',
+    outcomes: { 200: { description: 'The queue is paused.', schema: 'Queue', example: example.pausedQueue } },
+    refusals: ['queue_not_found'],
+  },
+  async handle(store, { path: { queue }, within }) {
+    return ok(renderQueue(await store.queues.pause(queue), within))
+  },
+})
+
+const resume = route({
+  method: 'post',
+  path: `${path}/resume`,
+  scope: 'admin',
+  reach: pathName('queue'),
+  pathParameters,
+  body: { schema: 'NoFields', example: example.noFields, optional: true, read: toNothing },
+  operation: {
+    id: 'resumeQueue',
+    tag: 'Queues',
+    summary: 'Resume a paused queue',
+    description: 'Receives that wait get what there is. Resuming a queue that is not paused changes nothing.',
+    outcomes: { 200: { description: 'The queue is not paused.', schema: 'Queue', example: example.queue } },
+    refusals: ['queue_not_found'],
+  },
+  async handle(store, { path: { queue }, within }) {
+    return ok(renderQueue(await store.queues.resume(queue), within))
+  },
+})
+
+export const queueSettingsRoutes: readonly Route[] = [update, ensure, pause, resume]
