@@ -1,19 +1,12 @@
-/**
- * Binds the repositories to a database: one opened by URL (`openStore`) or the user's own (`attachStore`).
- */
+/** Binds the repositories, and what runs for them, to a database. */
 import 'reflect-metadata'
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
-import { connect, dataSourceOptions } from './database/connect'
 import { connectionUse } from './database/connection-use'
 import type { Engine, Session } from './database/engine'
-import { Gate } from './database/gate'
-import { migrate } from './database/migrate'
-import { requireSchema, schemaVersion } from './database/schema-check'
-import { attach, engineOf, recognise } from './database/session'
-import { SkipLockedCheck } from './database/skip-locked'
+import { sessionWithin } from './database/operations'
+import { engineOf } from './database/session'
 import { describeTable } from './database/table'
-import { tablesOf } from './database/tables'
-import { Database, sessionWithin } from './database/transaction'
+import type { Database } from './database/transaction'
 import { DEFAULT_TOMBSTONE_SECONDS } from './feed-rules'
 import { type FeedOptions, FeedRepository } from './repositories/feeds/repository'
 import { feedTotals } from './repositories/feeds/totals'
@@ -35,11 +28,8 @@ import type { Sweeper } from './runtime/sweeper'
 import { sweepersOf } from './runtime/sweepers'
 import { WorkCounts } from './runtime/work-counts'
 import { countsOf, type StoreCounts, type StoreTotals } from './store-counts'
-import { checkAttach, checkedTransaction, checkOpenOptions, openingFault, warn } from './store-options'
-import type { OpenOptions, Store, StoreOptions, Transaction, TransactionOptions } from './store-types'
-
-/** What `recentn doctor` asks of a server, too. */
-export { refusedServer, serverName, skipsLocked } from './database/skip-locked'
+import { checkedTransaction, warn } from './store-options'
+import type { Store, StoreOptions, Transaction, TransactionOptions } from './store-types'
 
 /** What a store works on, and how to let go of it. */
 interface Base {
@@ -58,7 +48,7 @@ function within(session: Session, policies: PolicyCache, feeds: FeedOptions) {
   }
 }
 
-class BoundStore implements Store {
+export class BoundStore implements Store {
   readonly groups: BatchedGroups
   readonly queues: BatchedQueues
   readonly feeds: ConsumedFeeds
@@ -198,79 +188,4 @@ class BoundStore implements Store {
       this.keys.close(),
     ])
   }
-}
-
-/** The store, with the feeds that it was asked for. */
-async function begun(store: BoundStore): Promise<Store> {
-  try {
-    await store.feeds.beginBuiltIn()
-    return store
-  } catch (error) {
-    await store.close()
-    throw error
-  }
-}
-
-/**
- * Opens a store on a database of its own connections, creating or upgrading the tables (unless `migrate` is false);
- * of several processes that do so at once one migrates and the others wait.
- *
- * `openStore({ url: 'sqlite::memory:' })` is a fresh store for one test.
- * Throws `invalid_input` for a bad URL, `database_unavailable` when nobody answers, `database_refused`
- * when it answers but can't be used (a wrong password, no such database, no database file, tables of the user's with names
- * that recentn needs, tables of recentn's with other columns), `schema_too_new` for a database
- * that newer code has migrated, and with `migrate: false` also `schema_missing` and `schema_outdated`.
- */
-export async function openStore(options: OpenOptions): Promise<Store> {
-  checkOpenOptions(options)
-  const gate = new Gate()
-  const connection = dataSourceOptions(options)
-  const engine = engineOf({ options: connection } as DataSource)
-  const { clockOffsetMs, connectionTimeoutMs } = options
-  const dataSource = await connect(connection, gate, { timeoutMs: connectionTimeoutMs }).catch((error: unknown) => {
-    throw openingFault(engine, connection, error)
-  })
-  try {
-    const database = new Database({
-      engine: await recognise(dataSource),
-      tables: tablesOf(options.tablePrefix),
-      dataSource,
-      gate,
-      skipLocked:
-        engine.family === 'sqlite' ? undefined : new SkipLockedCheck(dataSource, tablesOf(options.tablePrefix).schema),
-      connectionTimeoutMs,
-      clockOffsetMs,
-      createRunner: () => dataSource.createQueryRunner(),
-    })
-    if (options.migrate === false) requireSchema(await schemaVersion(database))
-    else await migrate(dataSource, database, engine)
-    return await begun(new BoundStore({ dataSource, database, close: () => dataSource.destroy() }, options))
-  } catch (error) {
-    await dataSource.destroy()
-    throw openingFault(engine, connection, error)
-  }
-}
-
-/**
- * Attaches a store to the user's own, initialized DataSource of type mysql, mariadb or better-sqlite3. The tables must
- * be there: list the exported `migrations` in the DataSource (with `tablePrefix`, those of `schemaOf`) and run them, or
- * run `recentn migrate`.
- *
- * SQLite in a file is used through a connection of the store's own, so that the user's open transaction and the
- * store's never mix; SQLite in memory through the user's one connection, where transactions must go through
- * `store.transaction`. `close()` leaves the user's DataSource open.
- * Throws `schema_missing`, `schema_outdated` or `schema_too_new`, and `database_refused` where the tables have other columns
- * than recentn's, or where its connections lose texts (another character set than `utf8mb4`), have `ORACLE` or
- * `EMPTY_STRING_IS_NULL` in their `sql_mode`, or don't commit by themselves.
- */
-export async function attachStore(dataSource: DataSource, options: StoreOptions = {}): Promise<Store> {
-  checkAttach(dataSource, options)
-  const attached = await attach(dataSource, options)
-  try {
-    requireSchema(await schemaVersion(attached.database))
-  } catch (error) {
-    await attached.close()
-    throw error
-  }
-  return begun(new BoundStore(attached, options))
 }

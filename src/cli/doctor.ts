@@ -5,7 +5,7 @@
  */
 import { existsSync } from 'node:fs'
 import { type ErrorCode, RecentnError } from '../errors'
-import { openStore } from '../store'
+import { openStore } from '../open-store'
 import type { Store } from '../store-types'
 import { MYSQL_CHECKS } from './doctor-mysql'
 import { cluster, connections } from './doctor-servers'

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Config } from '../config'
 import { RecentnError } from '../errors'
 import { SCOPES, type Scope } from '../key-rules'
-import { openStore } from '../store'
+import { openStore } from '../open-store'
 import type { Store, StoreKeys } from '../store-types'
 import { printable } from './progress'
 

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config'
 import { type Fault, RecentnError } from '../errors'
-import { openStore } from '../store'
+import { openStore } from '../open-store'
 import type { Store } from '../store-types'
 import type { NewGroupItem } from './mapping'
 

@@ -1,6 +1,6 @@
 /** `recentn keys` as a process of its own. */
 import { join } from 'node:path'
-import { openStore } from '../../src/store'
+import { openStore } from '../../src/open-store'
 import { startServer } from '../support/processes'
 import { logLine, run, temporaryFolder } from './support'
 

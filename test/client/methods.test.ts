@@ -45,8 +45,6 @@ async function everyOf<T>(list: AsyncIterable<T>): Promise<T[]> {
   return all
 }
 
-const bad = { code: 'invalid_input', status: 400 }
-
 describe('groups', () => {
   test('append one and many, by an event id once', async () => {
     const occurredAt = new Date('2026-11-21T10:00:00.125Z')
@@ -291,43 +289,5 @@ describe('the process', () => {
     expect(await client.process.livez()).toEqual({ status: 'ok' })
     expect(await client.process.readyz()).toEqual({ status: 'ok' })
     expect(await client.process.metrics()).toContain('recentn_')
-  })
-})
-
-describe('a refusal', () => {
-  test('has all that the server says', async () => {
-    const refused = client.groups.recent('g', { limit: 0, exclude: ['.'] })
-    await expect(refused).rejects.toBeInstanceOf(RecentnError)
-    await expect(refused).rejects.toMatchObject({
-      ...bad,
-      requestId: expect.stringMatching(/./),
-      faults: expect.arrayContaining([{ parameter: 'limit', detail: expect.any(String) }]),
-    })
-    const item = { group: 'g', member: '..' }
-    const faults = [{ pointer: '/items/0/member', detail: expect.any(String) }]
-    await expect(client.groups.appendMany([item])).rejects.toMatchObject({ ...bad, faults })
-  })
-
-  test('comes before anything is sent for what has no form on the wire', async () => {
-    const wrong = { code: 'invalid_input', status: 400, requestId: undefined }
-    await expect(client.groups.append('g', { payload: 1n })).rejects.toMatchObject(wrong)
-    const item = { group: 'g', occurredAt: new Date(Number.NaN) }
-    const faults = [{ pointer: '/items/0/occurredAt', detail: 'must be a valid Date' }]
-    await expect(client.groups.appendMany([item])).rejects.toMatchObject({ ...wrong, faults })
-    await expect(client.groups.remove('g', '../x' as unknown as bigint)).rejects.toMatchObject(wrong)
-  })
-
-  test('of a key, and a key that is asked for each time', async () => {
-    const guarded = await memoryStore()
-    const base = await serving(createApp(guarded, { allowAnonymous: false }))
-    const { key } = await guarded.keys.create({ label: 'l', scopes: ['read'] })
-    const { groups } = createClient({ baseUrl: base, key })
-    expect(await groups.get('g')).toBeNull()
-    await expect(groups.append('g')).rejects.toMatchObject({ code: 'forbidden', status: 403 })
-    let now: string = 'rk_wrong'
-    const changing = createClient({ baseUrl: base, key: async () => now })
-    await expect(changing.groups.get('g')).rejects.toMatchObject({ code: 'unauthorized', status: 401 })
-    now = key
-    expect(await changing.groups.get('g')).toBeNull()
   })
 })

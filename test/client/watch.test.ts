@@ -3,7 +3,7 @@ import { type Client, createClient, type GroupEvent, type RecentnError } from '.
 import { createApp } from '../../src/http/process/app'
 import { type Listening, listen } from '../../src/http/process/listen'
 import { messagesOf } from '../../src/http/process/messages'
-import { openStore } from '../../src/store'
+import { openStore } from '../../src/open-store'
 import type { Store } from '../../src/store-types'
 import { fresh, memoryStore } from '../http/support/client'
 import { eventually } from '../http/support/streams'

@@ -2,7 +2,7 @@
 import { createConnection } from 'mysql2/promise'
 import { createApp } from '../../src/http/process/app'
 import { createMetrics } from '../../src/index'
-import { openStore } from '../../src/store'
+import { openStore } from '../../src/open-store'
 import type { Store } from '../../src/store-types'
 import { CuttingProxy } from '../support/cutting-proxy'
 import { describeEngine, freshDatabase } from '../support/engines'

@@ -1,7 +1,7 @@
 /** The life of the server: open the store, listen, say so in one line, and on a signal end in order. */
 import { type Config, isLoopback } from '../../config'
 import { RecentnError } from '../../errors'
-import { openStore } from '../../store'
+import { openStore } from '../../open-store'
 import type { Store } from '../../store-types'
 import { createMetrics } from '../metrics/metrics'
 import { traceOf } from '../metrics/traffic'

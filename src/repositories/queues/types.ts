@@ -1,5 +1,7 @@
 /** The public shapes of work queues. Ids are bigints; times are Dates in UTC; durations are in seconds. */
-import type { Page } from '../types'
+import type { DryRun, Page } from '../types'
+
+export type { DryRun }
 
 /** What happens to a message that is deleted by its receiver. */
 export type OnDelete = 'remove' | 'archive'
@@ -190,11 +192,6 @@ export interface ReleaseOptions {
   error?: string | null | undefined
   /** Never again: to the dead letters, whatever the receive count. */
   dead?: boolean | undefined
-}
-
-export interface DryRun {
-  /** Changes nothing, and resolves to how many messages it would have been, counted now. */
-  dryRun?: boolean | undefined
 }
 
 export interface RedriveOptions extends DryRun {

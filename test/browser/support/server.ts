@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openStore } from '../../../src/store'
+import { openStore } from '../../../src/open-store'
 import type { Store } from '../../../src/store-types'
 import { type RunningServer, startServer } from '../../support/processes'
 
