@@ -1,11 +1,13 @@
 /** What the client gives is safe to send on: its JSON is what the server answered. */
 import { type Client, createClient } from '../../src/client'
+import type { Store } from '../../src/store-types'
 import { startApp } from '../http/support/client'
 
 let url: string
+let store: Store
 let client: Client
 beforeAll(async () => {
-  ;({ url } = await startApp())
+  ;({ url, store } = await startApp())
   client = createClient({ baseUrl: url })
 })
 
@@ -33,6 +35,9 @@ test('queues, messages and entries', async () => {
   const [message] = await queues.receive('q')
   expect(sent(message)).toMatchObject({ id: String(message?.id), sentAt: message?.sentAt.toISOString() })
   await feeds.put('f', 'k', 1)
+  // The server does so in the background: it must not come between the two reads.
+  await store.feeds.publish('f')
+  while ((await feeds.get('f', 'k'))?.syncId === null) {}
   expect(sent(await feeds.get('f', 'k'))).toEqual(await get('/feeds/f/entries/k'))
   expect(sent(await feeds.getConsumer('f', 'c'))).toEqual(await get('/feeds/f/consumers/c'))
 })
