@@ -35,13 +35,7 @@ export interface Queue extends Given<QueueSettings> {
   createdAt: Date
 }
 
-export interface MessageCounts {
-  ready: number
-  inFlight: number
-  delayed: number
-  dead: number
-  archived: number
-}
+export type MessageCounts = Record<'ready' | 'inFlight' | 'delayed' | 'dead' | 'archived', number>
 
 export interface QueueStatus extends Queue {
   /** Whether another queue names it as its dead-letter queue. What dies there is ready here. */
@@ -205,15 +199,9 @@ export interface RedriveOptions extends DryRun {
 export interface Queues {
   /** The attributes and counts; null for a queue that does not exist. */
   get(queue: string): Promise<QueueStatus | null>
-  /**
-   * Creates the queue, or replaces all of its settings: a setting that is left out takes its default. A paused queue stays
-   * paused. Throws `queue_not_found` for a dead-letter queue that does not exist, and `dead_letter_cycle`.
-   */
+  /** Creates the queue, or replaces all its settings; a pause stays. Throws `queue_not_found` and `dead_letter_cycle`. */
   put(queue: string, settings?: QueueSettings): Promise<Queue & { created: boolean }>
-  /**
-   * Creates the queue where there is none, and leaves one that exists as it is, whatever its settings: for the start of
-   * an app. `created` says which. Throws as `put` does, when it creates the queue.
-   */
+  /** Creates the queue where there is none, and leaves one that exists as it is. `created` says which. Throws as `put`. */
   ensure(queue: string, settings?: QueueSettings): Promise<Queue & { created: boolean }>
   /** Changes only the settings that are given, if any. Throws `queue_not_found` and `dead_letter_cycle`. */
   update(queue: string, settings: QueueSettings): Promise<Queue>

@@ -1,0 +1,25 @@
+/** What the client changes of queues, and what it says of queues that are not there. */
+import { createClient } from '../../src/client'
+import { createApp } from '../../src/http/process/app'
+import { messagesOf } from '../../src/http/process/messages'
+import { memoryStore, serving } from '../http/support/client'
+
+test('queues are ensured, changed, paused and resumed', async () => {
+  const app = createApp(await memoryStore(), { allowAnonymous: false })
+  const { queues } = createClient({ baseUrl: await serving(app, messagesOf(app)) })
+  const ensured = await queues.ensure('mail')
+  expect(ensured).toMatchObject({ queue: 'mail', maxReceives: 5, created: true, createdAt: expect.any(Date) })
+  expect(await queues.ensure('mail', { maxReceives: 9 })).toEqual({ ...ensured, created: false })
+  expect(await queues.update('mail', { maxReceives: null })).toMatchObject({ maxReceives: null })
+  expect(await queues.pause('mail')).toMatchObject({ maxReceives: null, paused: true })
+  expect(await queues.put('mail')).toMatchObject({ maxReceives: 5, paused: true, created: false })
+  expect(await queues.resume('mail')).toEqual({ ...ensured, created: undefined })
+})
+
+test('a queue that is not there is neither paused, nor resumed, nor changed', async () => {
+  const app = createApp(await memoryStore(), { allowAnonymous: false })
+  const { queues } = createClient({ baseUrl: await serving(app, messagesOf(app)) })
+  const calls = [() => queues.pause('nobody'), () => queues.resume('nobody'), () => queues.update('nobody', {})]
+  for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'queue_not_found', status: 404 })
+  expect(await queues.get('nobody')).toBeNull()
+})
