@@ -5,24 +5,22 @@ import 'reflect-metadata'
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
 import { connect, dataSourceOptions } from './database/connect'
 import { connectionUse } from './database/connection-use'
-import type { Engine, Session } from './database/engine'
+import type { Engine } from './database/engine'
 import { Gate } from './database/gate'
 import { migrate } from './database/migrate'
+import { sessionWithin } from './database/operations'
 import { requireSchema, schemaVersion } from './database/schema-check'
 import { attach, engineOf, recognise } from './database/session'
 import { SkipLockedCheck } from './database/skip-locked'
 import { describeTable } from './database/table'
 import { tablesOf } from './database/tables'
-import { Database, sessionWithin } from './database/transaction'
+import { Database } from './database/transaction'
 import { DEFAULT_TOMBSTONE_SECONDS } from './feed-rules'
-import { type FeedOptions, FeedRepository } from './repositories/feeds/repository'
 import { feedTotals } from './repositories/feeds/totals'
 import { KeyRepository } from './repositories/keys/repository'
 import { PollRepository } from './repositories/polls/repository'
 import { countAllMessages } from './repositories/queues/counts'
-import { QueueRepository } from './repositories/queues/repository'
 import { PolicyCache } from './repositories/recent/policies'
-import { RecentRepository } from './repositories/recent/repository'
 import { SequenceRepository } from './repositories/sequences'
 import { BatchedGroups } from './runtime/batching/batched-groups'
 import { BatchedQueues } from './runtime/batching/batched-queues'
@@ -35,6 +33,7 @@ import type { Sweeper } from './runtime/sweeper'
 import { sweepersOf } from './runtime/sweepers'
 import { WorkCounts } from './runtime/work-counts'
 import { countsOf, type StoreCounts, type StoreTotals } from './store-counts'
+import { operationsIn } from './store-operations'
 import { checkAttach, checkedTransaction, checkOpenOptions, openingFault, warn } from './store-options'
 import type { OpenOptions, Store, StoreOptions, Transaction, TransactionOptions } from './store-types'
 
@@ -46,16 +45,6 @@ interface Base {
   dataSource: DataSource
   database: Database
   close(): Promise<void>
-}
-
-/** The operations of all repositories in one transaction. */
-function within(session: Session, policies: PolicyCache, feeds: FeedOptions) {
-  return {
-    groups: new RecentRepository(session, policies),
-    queues: new QueueRepository(session, true),
-    feeds: new FeedRepository(session, { ...feeds, isInside: true }),
-    sequences: new SequenceRepository(session),
-  }
 }
 
 class BoundStore implements Store {
@@ -129,7 +118,7 @@ class BoundStore implements Store {
       (tx, session) => {
         const policies = this.#policies.forTransaction()
         caches.push(policies)
-        return database.inside(async () => work({ ...within(session, policies, feeds), manager: tx.manager }))
+        return database.inside(async () => work({ ...operationsIn(session, policies, feeds), manager: tx.manager }))
       },
       { retries },
     )
@@ -151,7 +140,7 @@ class BoundStore implements Store {
     })
     const manager = 'startTransaction' in transaction ? transaction.manager : transaction
     const { followed } = this.feeds
-    return { ...within(session, this.#policies.forTransaction(), { followed }), manager }
+    return { ...operationsIn(session, this.#policies.forTransaction(), { followed }), manager }
   }
 
   counts(): StoreCounts {

@@ -6,8 +6,13 @@
  * operation that fails half-way has a savepoint to go back to, so that a caller who catches the error and commits
  * stores nothing of it.
  */
-import type { QueryRunner } from 'typeorm'
+import type { EntityManager, QueryRunner } from 'typeorm'
+import { RecentnError } from '../errors'
+import { requireTexts } from './connection-charset'
 import type { Engine, Session, Tx } from './engine'
+import { type Setting, txOn } from './life'
+import { locationOf } from './location'
+import { translated } from './retries'
 
 const SAVEPOINT = 'recentn_operation'
 
@@ -76,4 +81,17 @@ async function allOrNothing<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T>
 function isOver(engine: Engine, error: unknown): boolean {
   const failure = engine.failure(error)
   return failure === 'conflict' || failure === 'lost'
+}
+
+/** A session inside a transaction that somebody else began and will end. Nothing is retried: it throws `conflict`. */
+export function sessionWithin(transaction: EntityManager | QueryRunner, setting: Setting): Session {
+  const given: Partial<QueryRunner & EntityManager> | null = transaction
+  const runner = given?.startTransaction ? (transaction as QueryRunner) : given?.queryRunner
+  if (!runner?.isTransactionActive) {
+    throw new RecentnError('invalid_input', 'The EntityManager or QueryRunner has no open transaction')
+  }
+  const tx = txOn(runner, setting, () => runner.isTransactionActive)
+  const locate = () => locationOf(runner.dataSource.options)
+  const checked = setting.engine.family === 'sqlite' ? undefined : () => requireTexts(runner)
+  return sessionIn(tx, runner, (error) => translated(error, setting.engine, locate), checked)
 }

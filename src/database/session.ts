@@ -12,12 +12,13 @@ import { Gate, gatedRunners } from './gate'
 import { seeTransactions } from './inside'
 import { locationOf } from './location'
 import { commonEngine, mariadbEngine, mysqlEngine } from './mysql'
+import { sessionWithin } from './operations'
 import { translated } from './retries'
 import { tablesIn } from './schema'
 import { SkipLockedCheck } from './skip-locked'
 import { sqliteEngine } from './sqlite'
 import { type Tables, tablesOf } from './tables'
-import { Database, sessionWithin } from './transaction'
+import { Database } from './transaction'
 
 /** What the servers behind DataSources said that they are. */
 const recognised = new WeakMap<DataSource, Engine>()

@@ -6,7 +6,7 @@
  * changed nothing; one that is lost during the commit leaves the outcome unknown: whoever can tell by what the
  * transaction wrote (`arrived`) is asked, else that is what is thrown.
  */
-import type { DataSource, EntityManager, QueryRunner } from 'typeorm'
+import type { DataSource, QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import { requireTexts } from './connection-charset'
 import { Connections, DEFAULT_CONNECTION_TIMEOUT_MS, NoConnection } from './connections'
@@ -18,7 +18,7 @@ import { isInside, requireOutside, runInside } from './inside'
 import { commit, dropLost, type Life, readerOn, rollBack, type Setting, statementsOn, txOn, watch } from './life'
 import { locationOf } from './location'
 import { sessionIn, settled } from './operations'
-import { OUTCOME_MS, pause, type Retries, retried, Trail, translated } from './retries'
+import { OUTCOME_MS, pause, type Retries, retried, Trail } from './retries'
 import type { SkipLockedCheck } from './skip-locked'
 import type { Tables } from './tables'
 
@@ -242,17 +242,4 @@ export class Database implements Session {
       }
     }
   }
-}
-
-/** A session inside a transaction that somebody else began and will end. Nothing is retried: it throws `conflict`. */
-export function sessionWithin(transaction: EntityManager | QueryRunner, setting: Setting): Session {
-  const given: Partial<QueryRunner & EntityManager> | null = transaction
-  const runner = given?.startTransaction ? (transaction as QueryRunner) : given?.queryRunner
-  if (!runner?.isTransactionActive) {
-    throw new RecentnError('invalid_input', 'The EntityManager or QueryRunner has no open transaction')
-  }
-  const tx = txOn(runner, setting, () => runner.isTransactionActive)
-  const locate = () => locationOf(runner.dataSource.options)
-  const checked = setting.engine.family === 'sqlite' ? undefined : () => requireTexts(runner)
-  return sessionIn(tx, runner, (error) => translated(error, setting.engine, locate), checked)
 }
