@@ -18,7 +18,10 @@ const SAMPLE_MS = 50
 export interface Harm {
   /** The greatest resident size of the server until the end of the attack. */
   peakMb: number
-  /** The longest that one who asks for little things had to wait for an answer meanwhile. */
+  /**
+   * The longest that one who asks for little things had to wait for an answer meanwhile, without the time in which a busy
+   * machine had no processor for the server.
+   */
   longestWaitMs: number
   /** How many answers that one had, and what was wrong with some. */
   asked: number
@@ -77,7 +80,7 @@ export function expectUnharmed({ peakMb, longestWaitMs, asked, failures }: Harm)
 }
 
 async function harmOf(server: RunningServer, attack: () => Promise<unknown>): Promise<Harm> {
-  const bystander = spawnScript('test/hostile/support/bystander.mjs', [server.url])
+  const bystander = spawnScript('test/hostile/support/bystander.mjs', [server.url, String(server.process.pid)])
   await bystander.next()
   let peakMb = 0
   const sample = () => {
