@@ -42,11 +42,11 @@ test('1,500 of 1 MiB, each without its last byte', async () => {
   expect(answers.get('429')).toBeGreaterThan(1000)
 })
 
-test('12 of them in chunks of one byte', async () => {
+test('4 of them in chunks of one byte', async () => {
   const attacked = await startAttacked()
-  const bytes = Buffer.from('1\r\n \r\n'.repeat(100_000))
+  const bytes = Buffer.from('1\r\n \r\n'.repeat(300_000))
   const harm = await attacked.harmOf(async () => {
-    const sockets = await Promise.all(Array.from({ length: 12 }, () => attacked.connection()))
+    const sockets = await Promise.all(Array.from({ length: 4 }, () => attacked.connection()))
     for (const socket of sockets) {
       socket.write(head('Transfer-Encoding: chunked'))
       socket.write(bytes)
