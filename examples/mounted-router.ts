@@ -2,14 +2,17 @@
  * recentn's REST interface below `/activity` of your own Express app, behind your own login: everyone may read, who is
  * logged in may append, and only staff may work on queues, change settings or erase.
  */
+import type { AddressInfo } from 'node:net'
 import express, { type Express, type Request } from 'express'
 import { createRouter, openStore, RecentnError, type Store } from '../src' // 'recentn' in a project of your own
 
-export function createShopApp(store: Store): Express {
+/** `stopping`: aborted when the server is about to stop. */
+export function createShopApp(store: Store, stopping?: AbortSignal): Express {
   const app = express()
   app.use(
     '/activity',
     createRouter(store, {
+      stopping,
       access: (request, scope) => {
         if (scope === 'read') return true
         const user = userOf(request)
@@ -32,10 +35,17 @@ function userOf(request: Request): { isStaff: boolean } | null {
 
 export async function main(url = process.env.DATABASE_URL ?? 'sqlite:./data/shop.db'): Promise<void> {
   const store = await openStore({ url })
-  const server = createShopApp(store).listen(8080, '127.0.0.1', () =>
-    console.log('http://127.0.0.1:8080/activity/v1/groups'),
-  )
-  process.once('SIGTERM', () => server.close(() => store.close()))
+  const stopping = new AbortController()
+  const port = Number(process.env.PORT ?? 8080)
+  const server = createShopApp(store, stopping.signal).listen(port, '127.0.0.1', () => {
+    const { port } = server.address() as AddressInfo
+    console.log(`http://127.0.0.1:${port}/activity/v1/groups`)
+  })
+  process.once('SIGTERM', () => {
+    // Streams end, and each answer closes its connection: a server closes only once all of them are.
+    stopping.abort()
+    server.close(() => store.close())
+  })
 }
 
 if (require.main === module) main()

@@ -83,6 +83,22 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
     means: 'The body is not JSON by its `Content-Type`.',
     remedy: 'Send the header `Content-Type: application/json`.',
   },
+  request_timeout: {
+    means: 'Nothing of the request arrived for 15 seconds, or it took too long as a whole. Nothing was stored.',
+    remedy: 'Send the request again, on a new connection.',
+  },
+  target_too_long: {
+    means: 'The path and the query together are longer than 16 KiB.',
+    remedy: 'Ask for fewer names in one request.',
+  },
+  expectation_failed: {
+    means: 'The request has an `Expect` header other than `100-continue`.',
+    remedy: 'Leave the header out.',
+  },
+  headers_too_large: {
+    means: 'The request has more than 1,000 headers, or its headers are longer than 32 KiB together with its target.',
+    remedy: 'Send fewer or shorter headers.',
+  },
   body_too_large: {
     means: 'The body is larger than the server accepts, 1 MiB unless the server sets another limit.',
     remedy: 'Send fewer items in one request, or raise the limit of the server.',

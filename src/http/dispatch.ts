@@ -9,6 +9,8 @@ import { DEFAULT_BODY_LIMIT_BYTES, type JsonBody, readJsonBody } from './input/b
 import { pathReader, queryReader } from './input/parameters'
 import { traceOf } from './metrics/traffic'
 import { EventStreams, type StreamLimits } from './output/event-streams'
+import { isLargeRead, LargeReads } from './output/large-reads'
+import { contentOf, deliver, mustHaveRoomFor, mustHaveRoomToSend } from './output/sending'
 import { checkReach } from './reach'
 import type { Answer, Route } from './route'
 import { WaitingRequests } from './waiting'
@@ -16,18 +18,28 @@ import { WaitingRequests } from './waiting'
 export interface DispatchOptions {
   /** The longest body that is taken, in bytes; 1 MiB when left out. */
   bodyLimitBytes?: number | undefined
-  /** Abort it when the server begins to stop: who waits for messages or changes is answered at once, and nobody waits any more. */
+  /**
+   * Abort it when the server begins to stop. Requests that wait for messages or changes are answered at once, streams end,
+   * new ones are refused with `draining`, and every answer closes its connection, so that `server.close()` ends soon.
+   */
   stopping?: AbortSignal | undefined
+  /** @internal Whether answers close their connection while stopping; left to the server of the process. */
+  closes?: boolean | undefined
   /** @internal For tests that must not wait. */
   streams?: Partial<StreamLimits> | undefined
 }
 
+/** Of all routers of the process, as the memory is. */
+const largeReads = new LargeReads()
+
 export function handlerOf(route: Route, store: Store, guard: Guard, options: DispatchOptions): RequestHandler {
-  const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES } = options
+  const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, stopping, closes } = options
+  const { stallMs } = options.streams ?? {}
+  const isRead = route.method === 'get'
   const { reach } = route
   const readInput = inputReader(route)
-  const waiting = route.waits ? new WaitingRequests(options.stopping) : null
-  const streams = route.streams ? new EventStreams(options.stopping, options.streams) : null
+  const waiting = route.waits ? new WaitingRequests(stopping) : null
+  const streams = route.streams ? new EventStreams(stopping, options.streams) : null
   return async (request, response) => {
     const trace = traceOf(response)
     if (trace) {
@@ -38,7 +50,8 @@ export function handlerOf(route: Route, store: Store, guard: Guard, options: Dis
     const grant = granted instanceof Promise ? await granted : granted
     const allowance = route.tellsAccess ? await allowanceOf(guard, request) : undefined
     if (trace) trace.keyId = grant.keyId ?? allowance?.keyId ?? null
-    const body = route.body ? await bodyOrFault(request, bodyLimitBytes) : null
+    mustHaveRoomFor(request.method)
+    const body = route.body ? await bodyOrFault(request, bodyLimitBytes, stallMs) : null
     const input = { ...readInput(request, body), within: grant.prefix, allowance }
     if (grant.prefix !== null && typeof reach === 'function') checkReach(grant.prefix, reach(input))
     const handle = (signal: AbortSignal) => {
@@ -49,8 +62,14 @@ export function handlerOf(route: Route, store: Store, guard: Guard, options: Dis
         await streams.answer(request, response, handle)
         return
       }
-      const answer = waiting ? await waiting.run(request, handle) : await route.handle(store, input)
-      send(request, response, answer)
+      const reply = async () => {
+        const answered = waiting ? await waiting.run(request, handle) : await route.handle(store, input)
+        if (closes && stopping?.aborted) response.setHeader('Connection', 'close')
+        send(request, response, answered, stallMs)
+      }
+      // What waits for something to happen must not keep others from being read.
+      if (isRead && !waiting && isLargeRead(input.query)) await largeReads.run(reply)
+      else await reply()
     } catch (error) {
       throw error instanceof RecentnError ? inTermsOfTheRequest(error, route) : error
     }
@@ -58,9 +77,13 @@ export function handlerOf(route: Route, store: Store, guard: Guard, options: Dis
 }
 
 /** A body that is no JSON is one fault among those of the path and the query. */
-async function bodyOrFault(request: Request, limitBytes: number): Promise<JsonBody | RecentnError | null> {
+async function bodyOrFault(
+  request: Request,
+  limitBytes: number,
+  stallMs: number | undefined,
+): Promise<JsonBody | RecentnError | null> {
   try {
-    return await readJsonBody(request, limitBytes)
+    return await readJsonBody(request, limitBytes, stallMs)
   } catch (error) {
     if (error instanceof RecentnError && error.code === 'malformed_json') return error
     throw error
@@ -71,7 +94,7 @@ const NO_FIELDS: JsonBody = { value: {}, text: null }
 
 function inputReader(route: Route) {
   const readPath = pathReader(route.pathParameters)
-  const readQuery = queryReader(route.queryParameters)
+  const readQuery = route.ignoresQuery ? () => ({}) : queryReader(route.queryParameters)
   return (request: Request, body: JsonBody | RecentnError | null) => {
     const faults: Fault[] = []
     const path = readPath(request.params, faults)
@@ -112,7 +135,14 @@ function inTermsOfTheRequest(error: RecentnError, route: Route): RecentnError {
   return invalidInput(faults)
 }
 
-function send(request: Request, response: Response, { status, body, tag, type = 'application/json' }: Answer): void {
+function send(
+  request: Request,
+  response: Response,
+  { status, body, tag, type = 'application/json' }: Answer,
+  stallMs: number | undefined,
+): void {
+  if (body !== undefined) mustHaveRoomToSend(request.method, body)
+
   response.statusCode = status
   if (tag === undefined) {
     response.setHeader('Cache-Control', 'no-store')
@@ -130,8 +160,9 @@ function send(request: Request, response: Response, { status, body, tag, type = 
     return
   }
   response.setHeader('Content-Type', type)
-  response.setHeader('Content-Length', Buffer.byteLength(body))
-  response.end(body)
+  const content = contentOf(body)
+  response.setHeader('Content-Length', Buffer.byteLength(content))
+  deliver(response, content, stallMs)
 }
 
 const ONLY_TAG = /^(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"$/

@@ -4,6 +4,7 @@ import type { RequestHandler } from 'express'
 import { errorsHtml } from '../error-reference'
 import { traceOf } from './metrics/traffic'
 import { ERRORS_PATH } from './output/problem'
+import { deliverKept } from './output/sending'
 
 /** It is the same for everyone and tells nothing of the data, so nobody is asked who may see it. */
 export function errorsPage(): RequestHandler {
@@ -21,6 +22,6 @@ export function errorsPage(): RequestHandler {
     response.setHeader('Content-Type', 'text/html; charset=utf-8')
     response.setHeader('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'")
     response.setHeader('Content-Length', page.length)
-    response.end(page)
+    deliverKept(response, page)
   }
 }

@@ -93,6 +93,8 @@ interface RouteSpec<P extends Parameters, Q extends Parameters, B> {
   tellsAccess?: boolean
   /** It has an answer while the database is away too: a key that was good before is good for it then. */
   answersAlone?: boolean
+  /** Whatever the query has, it is not looked at. */
+  ignoresQuery?: boolean
   handle(store: Store, input: Input<P, Q, B>): Promise<Answer>
 }
 

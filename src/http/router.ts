@@ -8,10 +8,12 @@ import { type Access, type Guard, guardOf } from './access'
 import { type DispatchOptions, handlerOf } from './dispatch'
 import { errorsPage } from './errors-page'
 import { SenderGone } from './input/body'
+import { MAX_TARGET_LENGTH } from './input/query'
 import type { Metrics } from './metrics/metrics'
 import { observing, traceOf } from './metrics/traffic'
 import { openApiDocument } from './openapi/document'
 import { ERRORS_PATH, isFault, sendProblem, toRecentnError } from './output/problem'
+import { deliverKept } from './output/sending'
 import { giveRequestId } from './request-id'
 import type { Method, Route } from './route'
 import { accessRoutes } from './routes/access'
@@ -30,6 +32,8 @@ import { queueRoutes } from './routes/queues'
 import { packageVersion } from './version'
 
 export type { Access } from './access'
+
+const TARGET_TOO_LONG = `The path and the query may have at most ${MAX_TARGET_LENGTH} characters`
 
 /** `Incoming` is the request of the Express that the app has: of version 5, unless a function says another one. */
 export interface RouterOptions<Incoming = Request> extends DispatchOptions {
@@ -82,7 +86,7 @@ export function createRouter<Incoming extends IncomingMessage = Request>(
   const guard = guardOf(own.access, store)
   return routerOf(
     store,
-    { ...own, guard, isDocumentGuarded: typeof own.access === 'function' },
+    { ...own, closes: true, guard, isDocumentGuarded: typeof own.access === 'function' },
     storeRoutes,
   ) as unknown as MountedRouter
 }
@@ -100,9 +104,12 @@ type GuardedOptions = Omit<RouterOptions, 'access'> & { guard: Guard; isDocument
 export function routerOf(store: Store, options: GuardedOptions, routes: readonly Route[]): Router {
   const router = express.Router({ strict: true, caseSensitive: true })
   const observe = options.metrics && observing([options.metrics.observer])
+  const { stopping, closes } = options
   router.use((request, response, next) => {
     observe?.(request, response)
     giveRequestId(request, response)
+    if (closes && stopping?.aborted) response.setHeader('Connection', 'close')
+    if (request.originalUrl.length > MAX_TARGET_LENGTH) throw new RecentnError('target_too_long', TARGET_TOO_LONG)
     // Bytes that are no ASCII reach us as Latin-1: a name would silently become another one.
     if (/[^\x21-\x7e]/.test(request.url)) throw new RecentnError('invalid_input', 'The path must be percent-encoded')
     next()
@@ -165,14 +172,35 @@ export function register(
 }
 
 function documentHandler({ guard, isDocumentGuarded }: GuardedOptions, routes: readonly Route[]): RequestHandler {
+  const documentAt = documentsOf(routes)
   return async (request, response) => {
     const trace = traceOf(response)
     if (trace) trace.route = '/openapi.json'
     if (isDocumentGuarded) await guard(request, 'read')
-    const text = JSON.stringify(openApiDocument(routes, packageVersion(), request.baseUrl || '/'))
+    const bytes = documentAt(request.baseUrl || '/')
     response.setHeader('Content-Type', 'application/json')
-    response.setHeader('Content-Length', Buffer.byteLength(text))
-    response.end(text)
+    response.setHeader('Content-Length', bytes.length)
+    deliverKept(response, bytes)
+  }
+}
+
+/** The documents of so many mounts are kept; a path with a parameter has as many as its clients want. */
+const MOST_DOCUMENTS = 16
+
+/** The bytes of the document by where the router is mounted: the rest of it is made once. */
+function documentsOf(routes: readonly Route[]): (baseUrl: string) => Buffer {
+  const kept = new Map<string, Buffer>()
+  let around: string[] = []
+  return (baseUrl) => {
+    const there = kept.get(baseUrl)
+    if (there) return there
+    const mark = '\u0000 where it is mounted'
+    if (kept.size === 0)
+      around = JSON.stringify(openApiDocument(routes, packageVersion(), mark)).split(JSON.stringify(mark))
+    const bytes = Buffer.from(around.join(JSON.stringify(baseUrl)))
+    if (kept.size >= MOST_DOCUMENTS) kept.delete(kept.keys().next().value as string)
+    kept.set(baseUrl, bytes)
+    return bytes
   }
 }
 
@@ -185,6 +213,7 @@ function problemHandler(options: GuardedOptions, routes: readonly Route[]): Erro
     }
     // Express says so when it can't decode a parameter of the path.
     const error = thrown instanceof URIError ? invalidInput(undecodable(request.url, routes)) : toRecentnError(thrown)
+    if (options.closes && options.stopping?.aborted && !response.headersSent) response.setHeader('Connection', 'close')
     if (isFault(error)) onError(thrown, { request, requestId: giveRequestId(request, response) })
     sendProblem(response, error)
   }

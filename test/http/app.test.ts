@@ -92,25 +92,75 @@ describe('the process', () => {
   })
 })
 
+test.each([
+  ['a health check looks at no query', `/livez?a=1&%&b=${'%ff'.repeat(5000)}`],
+  ['a target is as long as that', `/livez?${'x'.repeat(16 * 1024 - 7)}`],
+])('%s', async (_what, path) => {
+  expect((await server.get(path)).status).toBe(200)
+  expect((await server.get(path.replace('livez', 'readyz'))).status).toBe(path.length < 16 * 1024 ? 200 : 414)
+})
+
+test('1,000 headers are taken, the last one too', async () => {
+  const filling = Array.from({ length: 997 }, (_, i) => `x${i}: y\r\n`).join('')
+  const head = `GET /livez HTTP/1.1\r\nHost: localhost\r\n${filling}X-Request-Id: last\r\nConnection: close\r\n\r\n`
+  expect(await rawExchange(server.url, head)).toMatch(/^HTTP\/1.1 200 OK\r\n[\s\S]*X-Request-Id: last/)
+})
+
 describe('what is no HTTP request', () => {
   test.each([
-    ['nonsense', 'hello\r\n\r\n', 400],
-    ['a bad header', 'GET / HTTP/1.1\r\nHost: localhost\r\nbad header\r\n\r\n', 400],
-    ['a head that is too long', `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(300_000)}\r\n\r\n`, 431],
+    ['nonsense', 'hello\r\n\r\n', 400, 'invalid_input'],
+    ['a bad header', 'GET / HTTP/1.1\r\nHost: localhost\r\nbad header\r\n\r\n', 400, 'invalid_input'],
+    [
+      'a head that is too long',
+      `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(300_000)}\r\n\r\n`,
+      431,
+      'headers_too_large',
+    ],
+    [
+      'too many headers',
+      `GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${'a:b\r\n'.repeat(999)}\r\n`,
+      431,
+      'headers_too_large',
+    ],
     [
       'a target that is too long',
       `GET /v1/groups?prefix=${'x'.repeat(300_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
-      431,
+      414,
+      'target_too_long',
     ],
-    ['a bad chunk', 'POST /v1/items HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n', 400],
-    ['no Host', 'GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
-  ])('is answered with a problem: %s', async (_name, bytes, status) => {
+    [
+      'a target that is a little too long',
+      `GET /livez?${'x'.repeat(16 * 1024 - 6)} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
+      414,
+      'target_too_long',
+    ],
+    [
+      'a bad chunk',
+      'POST /v1/items HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n',
+      400,
+      'invalid_input',
+    ],
+    ['no Host', 'GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'invalid_input'],
+    [
+      'two Hosts',
+      'GET /livez HTTP/1.1\r\nHost: localhost\r\nhOST: localhost\r\nConnection: close\r\n\r\n',
+      400,
+      'invalid_input',
+    ],
+    [
+      'an expectation that nobody knows',
+      'GET /livez HTTP/1.1\r\nHost: localhost\r\nExpect: 200-ok\r\nConnection: close\r\n\r\n',
+      417,
+      'expectation_failed',
+    ],
+    ['CONNECT', 'CONNECT localhost:1 HTTP/1.1\r\nHost: localhost\r\n\r\nmore', 405, 'method_not_allowed'],
+  ])('is answered with a problem: %s', async (_name, bytes, status, code) => {
     const text = await rawExchange(server.url, bytes)
     expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
     expect(text).toContain('Content-Type: application/problem+json')
     const [head = '', body = ''] = text.split('\r\n\r\n')
     expect(head).toContain('Connection: close')
-    expect(JSON.parse(body)).toMatchObject({ status, code: 'invalid_input' })
+    expect(JSON.parse(body)).toMatchObject({ status, code })
     expect((await server.get('/livez')).status).toBe(200)
   })
 })

@@ -157,10 +157,16 @@ describe('GET /v1/groups/{group}/items', () => {
     expect(await idsOf(`${items(group)}?${hundred}`)).toEqual([])
   })
 
-  test('takes the longest names there are, a hundred of them', async () => {
+  test('takes as many of the longest names as 16 KiB have room for, and a hundred shorter ones', async () => {
     const long = encodeURIComponent('😀'.repeat(190))
-    const query = Array.from({ length: 100 }, (_, i) => `exclude=${long}${i % 10}`).join('&')
-    expect((await server.get(`${items(fresh())}?${query}`)).status).toBe(200)
+    const excluding = (count: number, name: string) => {
+      const query = Array.from({ length: count }, (_, i) => `exclude=${name}${i}`).join('&')
+      return server.get(`${items(fresh())}?${query}`)
+    }
+    expect((await excluding(7, long)).status).toBe(200)
+    expect((await excluding(100, 'x'.repeat(150))).status).toBe(200)
+    const answer = await excluding(8, long)
+    expect([answer.status, answer.json.code]).toEqual([414, 'target_too_long'])
   })
 
   test('answers a group that does not exist with nothing', async () => {

@@ -2,11 +2,18 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { RecentnError } from '../../errors'
+import { UnfinishedBody } from './unfinished-body'
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
 
 /** How long a sender may go on with a body that was refused before it is told. */
 const DISCARD_MS = 5_000
+
+/** How long the connection of a body that is read no further stays open at least; up to twice that, as many end apart. */
+const CUT_MS = 2_000
+
+/** How long a sender may send nothing of a body. */
+const STALL_MS = 15_000
 
 /** A parsed body. `text` is its source, where that is known. */
 export interface JsonBody {
@@ -16,11 +23,13 @@ export interface JsonBody {
 
 /**
  * The JSON body of a request; null when it has none. What a parser of the surrounding app left in `request.body` is used.
- * Throws `body_too_large`, `unsupported_media_type`, `malformed_json`, and `invalid_input` for text that is not UTF-8.
+ * Throws `body_too_large`, `unsupported_media_type`, `malformed_json`; `request_timeout` where nothing of it comes for
+ * `stallMs`; and `overloaded` where the unfinished bodies of the process take too much together.
  */
 export async function readJsonBody(
   request: IncomingMessage & { body?: unknown },
   limitBytes: number,
+  stallMs = STALL_MS,
 ): Promise<JsonBody | null> {
   const declared = Number(request.headers['content-length'] ?? 0)
   if (declared > limitBytes) {
@@ -29,7 +38,7 @@ export async function readJsonBody(
   }
   if (declared === 0 && request.headers['transfer-encoding'] === undefined) return null
   const given = bodyGiven(request)
-  if (given === undefined) return parsed(request, await readBytes(request, limitBytes))
+  if (given === undefined) return parsed(request, await readBytes(request, limitBytes, stallMs))
   if (Buffer.isBuffer(given)) return parsed(request, given)
   if (typeof given === 'string') return parsed(request, Buffer.from(given))
   checkMediaType(request)
@@ -79,32 +88,71 @@ function checkMediaType({ headers }: IncomingMessage): void {
   }
 }
 
-function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+function readBytes(request: IncomingMessage, limitBytes: number, stallMs: number): Promise<Buffer> {
+  const body = new UnfinishedBody()
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    let complete = false
+    let isOver = false
+    const end = () => {
+      isOver = true
+      clearTimeout(stalled)
+      body.drop()
+    }
+    const fail = (error: unknown) => {
+      if (isOver) return
+      end()
+      reject(error)
+    }
+    const stalled = setTimeout(() => fail(new RecentnError('request_timeout', 'The body stood still')), stallMs)
     request.on('data', (chunk: Buffer) => {
-      const fitted = size <= limitBytes
-      size += chunk.length
-      if (size <= limitBytes) chunks.push(chunk)
-      else if (fitted) {
-        chunks.length = 0
+      if (isOver) return
+      stalled.refresh()
+      body.add(chunk)
+      if (body.size > limitBytes) {
+        end()
         discard(request).then(() => reject(tooLarge(limitBytes)))
+      } else if (UnfinishedBody.areTooMany) {
+        fail(tooManyUnfinished())
+        stopReading(request)
       }
     })
     request.on('end', () => {
-      complete = true
-      if (size <= limitBytes) resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size))
+      if (isOver) return
+      const bytes = body.whole()
+      end()
+      resolve(bytes)
     })
     // The sender is gone: there is nobody to answer, and nothing of a half-sent request may be stored.
-    request.on('error', () => reject(new SenderGone()))
-    request.on('close', () => {
-      if (!complete && size <= limitBytes) reject(new SenderGone())
-    })
-    if (request.readableEnded) resolve(Buffer.alloc(0))
-    else if (request.destroyed) reject(new SenderGone())
+    request.on('error', (error) => fail(error instanceof RecentnError ? error : new SenderGone()))
+    request.on('close', () => fail(new SenderGone()))
+    const fault = faults.get(request)
+    if (fault) fail(fault)
+    else if (request.readableEnded) {
+      end()
+      resolve(Buffer.alloc(0))
+    } else if (request.destroyed) fail(new SenderGone())
   })
+}
+
+/** Reading the rest of many bodies only to drop it would keep others waiting: the sender has a moment to see its answer. */
+function stopReading(request: IncomingMessage): void {
+  request.pause()
+  setImmediate(() => {
+    if (request.complete) request.resume()
+    else setTimeout(() => request.socket.destroy(), CUT_MS * (1 + Math.random())).unref()
+  })
+}
+
+function tooManyUnfinished(): RecentnError {
+  return new RecentnError('overloaded', 'Too many bodies are unfinished')
+}
+
+/** What is wrong with requests whose bodies will never be complete. */
+const faults = new WeakMap<IncomingMessage, RecentnError>()
+
+/** Tells whoever reads the body of this request, or is about to, that the rest of it will not come. */
+export function failBody(request: IncomingMessage, fault: RecentnError): void {
+  faults.set(request, fault)
+  if (request.listenerCount('error') > 0) request.emit('error', fault)
 }
 
 /** The connection was closed before the body was complete. */
@@ -116,7 +164,7 @@ export class SenderGone extends Error {}
  */
 function discard(request: IncomingMessage): Promise<void> {
   // A parser of the surrounding app has read it all.
-  if (request.readableEnded || request.destroyed) return Promise.resolve()
+  if (request.readableEnded || request.destroyed || faults.has(request)) return Promise.resolve()
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, DISCARD_MS)
     const done = () => {

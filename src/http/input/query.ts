@@ -1,6 +1,9 @@
 /** A strict reading of the query string: nothing is guessed, dropped or merged. */
 import type { Fault } from '../../errors'
 
+/** The longest request target that is taken, in characters as they are sent. */
+export const MAX_TARGET_LENGTH = 16 * 1024
+
 export interface ParsedQuery {
   /** The values of each parameter, in the order given. */
   values: Map<string, string[]>

@@ -13,8 +13,20 @@ const DESCRIPTION =
   'decimal strings, because they are 64 bits wide or more. Names in a path are percent-encoded. Every refusal is an RFC 9457 problem whose `code` is stable.'
 
 /** Codes that any route may answer; those of a body and of parameters are added where there are any. */
-const COMMON: readonly ErrorCode[] = ['unauthorized', 'forbidden', 'overloaded', 'internal', 'database_unavailable']
-const OF_BODIES: readonly ErrorCode[] = ['malformed_json', 'body_too_large', 'unsupported_media_type']
+const COMMON: readonly ErrorCode[] = [
+  'unauthorized',
+  'forbidden',
+  'target_too_long',
+  'overloaded',
+  'internal',
+  'database_unavailable',
+]
+const OF_BODIES: readonly ErrorCode[] = [
+  'malformed_json',
+  'request_timeout',
+  'body_too_large',
+  'unsupported_media_type',
+]
 
 export function openApiDocument(routes: readonly Route[], version: string, serverUrl: string): Json {
   const paths: Record<string, Json> = {}

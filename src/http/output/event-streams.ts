@@ -6,6 +6,7 @@ import type { Request, Response } from 'express'
 import { RecentnError } from '../../errors'
 import type { Answer } from '../route'
 import { WaitingRequests } from '../waiting'
+import { STALL_MS } from './sending'
 
 export interface StreamLimits {
   maxStreams: number
@@ -14,7 +15,7 @@ export interface StreamLimits {
   stallMs: number
 }
 
-const LIMITS: StreamLimits = { maxStreams: 1000, heartbeatMs: 15_000, stallMs: 15_000 }
+const LIMITS: StreamLimits = { maxStreams: 1000, heartbeatMs: 15_000, stallMs: STALL_MS }
 
 export const EVENT_STREAM = 'text/event-stream'
 
@@ -25,20 +26,23 @@ const HEARTBEAT = ': heartbeat\n\n'
 export class EventStreams {
   readonly #limits: StreamLimits
   readonly #waiting: WaitingRequests
+  readonly #stopping: AbortSignal | undefined
   #open = 0
 
   constructor(stopping: AbortSignal | undefined, limits: Partial<StreamLimits> = {}) {
     this.#limits = { ...LIMITS, ...limits }
+    this.#stopping = stopping
     this.#waiting = new WaitingRequests(stopping)
   }
 
-  /** Resolves when the stream has ended. Throws `overloaded`, and what `begin` throws, before anything is sent. */
+  /** Resolves when the stream has ended. Throws `overloaded`, `draining`, and what `begin` throws, before anything is sent. */
   async answer(request: Request, response: Response, begin: (signal: AbortSignal) => Promise<Answer>): Promise<void> {
     if (request.method === 'HEAD') {
       sendHead(response)
       response.end()
       return
     }
+    if (this.#stopping?.aborted) throw new RecentnError('draining')
     if (this.#open >= this.#limits.maxStreams) {
       throw new RecentnError('overloaded', `${this.#open} streams are open`, { retryAfterMs: 5000 })
     }
@@ -47,6 +51,8 @@ export class EventStreams {
       await this.#waiting.run(request, async (signal) => {
         const { events = none() } = await begin(signal)
         await stream(response, events, signal, this.#limits)
+        // It was said at the beginning that the connection is kept.
+        if (this.#stopping?.aborted) response.once('close', () => request.socket.destroySoon())
       })
     } finally {
       this.#open--

@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import { ERRORS, type ErrorCode, RecentnError } from '../../errors'
 import { traceOf } from '../metrics/traffic'
+import { deliver } from './sending'
 
 /** More faults than this are counted instead of listed, so that a hostile body can't make an answer many times its size. */
 export const MAX_LISTED_FAULTS = 1000
@@ -69,10 +70,12 @@ export function sendProblem(response: ServerResponse, error: RecentnError, heade
     'Content-Length': Buffer.byteLength(text),
     'Cache-Control': 'no-store',
     ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
+    // The rest of the request may come yet, and is not the next one.
+    ...(status === 408 && { Connection: 'close' }),
     ...((status === 429 || status === 503) && { 'Retry-After': String(retrySeconds(error)) }),
     ...headers,
   })
-  response.end(text)
+  deliver(response, text)
 }
 
 /** The header knows whole seconds only. */

@@ -10,6 +10,7 @@ import { type RouterOptions, routerOf, storeRoutes } from '../router'
 import { processRoutes } from '../routes/health'
 import { dashboard } from './dashboard'
 import { docsPage } from './docs-page'
+import { checkHead } from './head'
 import { cors, setSecurityHeaders } from './headers'
 import { processAccess } from './process-access'
 
@@ -39,9 +40,7 @@ export function createApp(store: Store, options: AppOptions): Express {
     observe(request, response)
     setSecurityHeaders(response)
     giveRequestId(request, response)
-    if (request.headers.host === undefined && request.httpVersion === '1.1') {
-      throw new RecentnError('invalid_input', 'The Host header is required')
-    }
+    checkHead(request)
     next()
   })
   app.use(door)

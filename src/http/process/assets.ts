@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express'
+import { deliverKept } from '../output/sending'
 import { register } from '../router'
 
 export interface Variants {
@@ -63,5 +64,5 @@ function send(request: Request, response: Response, { bytes, etag }: Variant): v
     return
   }
   response.setHeader('Content-Length', bytes.length)
-  response.end(request.method === 'HEAD' ? undefined : bytes)
+  deliverKept(response, request.method === 'HEAD' ? undefined : bytes)
 }

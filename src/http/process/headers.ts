@@ -20,7 +20,7 @@ export function setSecurityHeaders(response: ServerResponse): void {
   for (const [name, value] of HEADERS) response.setHeader(name, value)
 }
 
-const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
+export const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 const REQUEST_HEADERS = 'Authorization, Content-Type, If-None-Match, Last-Event-ID, X-Request-Id'
 const RESPONSE_HEADERS = 'ETag, Retry-After, X-Request-Id'
 const PREFLIGHT_SECONDS = 600

@@ -1,12 +1,14 @@
 /** An HTTP server around an app: its limits, what it says to a client that speaks no HTTP, and its orderly end. */
-import http, { type RequestListener, type ServerResponse } from 'node:http'
+import http, { type RequestListener } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { type ErrorCode, RecentnError } from '../../errors'
-import { problemText } from '../output/problem'
-import { SECURITY_HEADERS } from './headers'
+import { MAX_TARGET_LENGTH } from '../input/query'
+import { Connections } from './connections'
+import { MAX_HEADERS } from './head'
+import { METHODS } from './headers'
 
-/** Room for the longest query there is: 100 names of 191 characters, percent-encoded. */
-const MAX_HEADER_BYTES = 256 * 1024
+/** Room for the longest target, and as much again. */
+const MAX_HEAD_BYTES = 2 * MAX_TARGET_LENGTH
 
 export interface Listening {
   /** Such as `http://127.0.0.1:3000`. */
@@ -26,32 +28,36 @@ export async function listen(
 ): Promise<Listening> {
   const server = http.createServer({
     ...messages,
-    maxHeaderSize: MAX_HEADER_BYTES,
+    maxHeaderSize: MAX_HEAD_BYTES,
     headersTimeout: 20_000,
     requestTimeout: 120_000,
+    connectionsCheckingInterval: 5_000,
     // Longer than what load balancers keep a connection for, so that it is they who close it.
     keepAliveTimeout: 75_000,
     // The app answers with a problem where Node would give an empty 400.
     requireHostHeader: false,
   })
-  const connections = new Map<Socket, Set<ServerResponse>>()
-  server.on('connection', (socket) => {
-    connections.set(socket, new Set())
-    socket.once('close', () => connections.delete(socket))
+  // Node drops what is over its limit: one more is let in, and the app refuses the request that has it.
+  server.maxHeadersCount = MAX_HEADERS + 1
+  const connections = new Connections(server, app)
+  server.on('clientError', (error: ClientError, socket: Socket) => {
+    if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
+    else connections.refuse(socket, refusalOf(error))
   })
-  server.on('request', ({ socket }, response) => {
-    connections.get(socket)?.add(response)
-    response.once('close', () => connections.get(socket)?.delete(response))
+  server.on('connect', (_request, socket: Socket) => {
+    // Node has let go of it.
+    socket.on('error', () => {})
+    connections.refuse(socket, new RecentnError('method_not_allowed'), { Allow: `${METHODS}, OPTIONS` })
   })
-  server.on('request', app)
-  server.on('clientError', refuse)
   await start(server, host, port)
   return {
     url: urlOf(server.address() as AddressInfo),
-    drain: () => {
-      server.prependListener('request', ({ socket }, response) => makeLast(socket, response))
-    },
-    stop: () => stop(server, connections),
+    drain: () => connections.drain(),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        connections.end()
+      }),
   }
 }
 
@@ -81,45 +87,22 @@ function urlOf({ address, family, port }: AddressInfo): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
-function stop(server: http.Server, connections: ReadonlyMap<Socket, ReadonlySet<ServerResponse>>): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve())
-    for (const [socket, running] of connections) {
-      for (const response of running) makeLast(socket, response)
-      // Idle, or with half a head of a request: nothing was accepted here.
-      if (running.size === 0) socket.destroy()
-    }
-    // One may still arrive on a connection that is kept open by another.
-    server.prependListener('request', ({ socket }, response) => makeLast(socket, response))
-  })
+type ClientError = NodeJS.ErrnoException & { rawPacket?: Buffer }
+
+const REFUSALS: Readonly<Record<string, [code: ErrorCode, detail?: string]>> = {
+  HPE_HEADER_OVERFLOW: ['headers_too_large'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout'],
 }
 
-/** Ends the connection with this answer. */
-function makeLast(socket: Socket, response: ServerResponse): void {
-  if (response.headersSent) response.once('close', () => socket.destroySoon())
-  else response.setHeader('Connection', 'close')
+/** What is said of what is no HTTP request, or one whose head is too long or too slow. */
+function refusalOf({ code = '', rawPacket }: ClientError): RecentnError {
+  if (code === 'HPE_HEADER_OVERFLOW' && isLongTarget(rawPacket)) return new RecentnError('target_too_long')
+  const [refusal, detail] = REFUSALS[code] ?? ['invalid_input', 'This is not a well-formed HTTP request']
+  return new RecentnError(refusal, detail)
 }
 
-const STATUS_LINES: Record<string, [string, ErrorCode]> = {
-  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'invalid_input'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'invalid_input'],
-}
-
-const HEADER_LINES = Object.entries(SECURITY_HEADERS)
-  .map(([name, value]) => `${name}: ${value}\r\n`)
-  .join('')
-
-/** Answers what is no HTTP request, or one whose head is too long, and closes the connection. */
-function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy()
-    return
-  }
-  const [line, code] = STATUS_LINES[error.code ?? ''] ?? ['400 Bad Request', 'invalid_input']
-  const problem = JSON.parse(problemText(new RecentnError(code, line.slice(4))))
-  const body = JSON.stringify({ ...problem, status: Number(line.slice(0, 3)) })
-  socket.end(
-    `HTTP/1.1 ${line}\r\n${HEADER_LINES}Content-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-      `Connection: close\r\n\r\n${body}`,
-  )
+/** Whether the first line of what has come is what is too long. */
+function isLongTarget(bytes: Buffer | undefined): boolean {
+  const end = bytes?.indexOf('\n') ?? 0
+  return end < 0 || end > MAX_TARGET_LENGTH
 }

@@ -36,6 +36,7 @@ const stream = route({
         type: 'text/event-stream',
       },
     },
+    refusals: ['draining'],
   },
   streams: true,
   async handle(store, { path: { group }, query, lastEventId, signal }) {

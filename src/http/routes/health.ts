@@ -18,6 +18,7 @@ const livez = route({
   path: '/livez',
   scope: null,
   reach: 'nothing',
+  ignoresQuery: true,
   operation: {
     id: 'livez',
     tag: 'Process',
@@ -33,6 +34,7 @@ const readyz = (draining?: AbortSignal) =>
     path: '/readyz',
     scope: null,
     reach: 'nothing',
+    ignoresQuery: true,
     operation: {
       id: 'readyz',
       tag: 'Process',

@@ -1,0 +1,23 @@
+/** Bytes that many requests keep in memory together, of which the process has only so many. */
+export class HeldBytes {
+  readonly limit: number
+  #held = 0
+
+  constructor(limit: number) {
+    this.limit = limit
+  }
+
+  get held(): number {
+    return this.#held
+  }
+
+  add(bytes: number): void {
+    this.#held += bytes
+  }
+
+  drop(bytes: number): void {
+    this.#held -= bytes
+  }
+}
+
+export const MIB = 1024 * 1024

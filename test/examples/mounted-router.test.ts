@@ -1,0 +1,34 @@
+/** The example as a program: it stops while somebody listens to a stream of its router. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { resolve } from 'node:path'
+import { closeStreams, listening } from '../http/support/streams'
+import { ROOT } from '../support/processes'
+import { SOON_MS } from '../support/timing'
+
+afterEach(closeStreams)
+
+test('mounted-router stops on SIGTERM while a stream is open', async () => {
+  const args = [
+    '--require',
+    resolve(ROOT, 'test/support/run-typescript.cjs'),
+    resolve(ROOT, 'examples/mounted-router.ts'),
+  ]
+  const env = { ...process.env, DATABASE_URL: 'sqlite::memory:', PORT: '0' }
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const closed = once(child, 'close')
+  try {
+    const [said] = await once(child.stdout.setEncoding('utf8'), 'data')
+    const url = String(said).trim().replace('/v1/groups', '')
+    const stream = await listening(url, '/v1/groups/product%3A7/stream')
+    expect(stream.status).toBe(200)
+    const since = Date.now()
+    child.kill('SIGTERM')
+    expect(await closed).toEqual([0, null])
+    expect(Date.now() - since).toBeLessThan(SOON_MS)
+    await stream.ended
+  } finally {
+    child.kill('SIGKILL')
+    await closed
+  }
+})
