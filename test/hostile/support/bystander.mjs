@@ -1,0 +1,49 @@
+/**
+ * Somebody who has nothing to do with an attack and asks the server for little things all the time, in a process of its
+ * own, so that what keeps the attacker busy is not taken for a wait. A line to its standard input ends it.
+ */
+import http from 'node:http'
+
+const [url] = process.argv.slice(2)
+const PATHS = ['/livez', '/v1/groups/bystander/items']
+const PAUSE_MS = 10
+
+const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+const seen = { asked: 0, longestMs: 0, failures: [] }
+let stopped = false
+process.stdin.once('data', () => {
+  stopped = true
+})
+
+function ask(path) {
+  return new Promise((resolve) => {
+    http
+      .get(url + path, { agent }, (answer) => {
+        answer.resume()
+        answer.on('end', () => resolve(answer.statusCode))
+        answer.on('error', (error) => resolve(error.message))
+      })
+      .on('error', (error) => resolve(error.message))
+  })
+}
+
+async function askOnce() {
+  const path = PATHS[seen.asked % PATHS.length]
+  const since = performance.now()
+  const outcome = await ask(path)
+  seen.longestMs = Math.max(seen.longestMs, performance.now() - since)
+  if (outcome !== 200) seen.failures.push(`${path}: ${outcome}`)
+  seen.asked++
+}
+
+// The first ones pay for compiling what answers them.
+for (let i = 0; i < 20; i++) await askOnce()
+seen.longestMs = 0
+console.log(JSON.stringify('ready'))
+while (!stopped) {
+  await askOnce()
+  await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+}
+agent.destroy()
+process.stdin.destroy()
+console.log(JSON.stringify({ ...seen, failures: seen.failures.slice(0, 5) }))
