@@ -4,7 +4,7 @@
 import 'reflect-metadata'
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
 import { connect, dataSourceOptions } from './database/connect'
-import { connectionUse } from './database/connection-use'
+import { connectionUse, poolSizeOf } from './database/connection-use'
 import type { Engine, Session } from './database/engine'
 import { Gate } from './database/gate'
 import { migrate } from './database/migrate'
@@ -91,6 +91,7 @@ class BoundStore implements Store {
     this.groups = new BatchedGroups(base.database, this.#policies, {
       ...shared,
       readsAtOnce: isSqlite ? 1 : 3,
+      longReadsAtOnce: Math.max(1, Math.floor((poolSizeOf(base.dataSource) ?? 2) / 2)),
       appends: isSqlite ? { ...options.batching, lanes: 1 } : options.batching,
       onStreamError: (error) => onBackgroundError(error, 'look at groups'),
     })

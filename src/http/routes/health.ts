@@ -17,7 +17,7 @@ const livez = route({
   method: 'get',
   path: '/livez',
   scope: null,
-  reach: 'nothing',
+  about: () => [],
   operation: {
     id: 'livez',
     tag: 'Process',
@@ -32,7 +32,7 @@ const readyz = (draining?: AbortSignal) =>
     method: 'get',
     path: '/readyz',
     scope: null,
-    reach: 'nothing',
+    about: () => [],
     operation: {
       id: 'readyz',
       tag: 'Process',
@@ -57,7 +57,11 @@ const metricsRoute = (metrics: ProcessState['metrics']) =>
     path: '/metrics',
     scope: 'read',
     // They tell of all names together.
-    reach: 'within',
+    about: () => [
+      { kind: 'groups', prefix: '' },
+      { kind: 'queues', prefix: '' },
+      { kind: 'feeds', prefix: '' },
+    ],
     answersAlone: true,
     operation: {
       id: 'metrics',
