@@ -13,7 +13,7 @@ export interface ErrorEntry {
 export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   invalid_input: {
     means: 'An argument, a parameter, a body or an option is not valid. Nothing was stored.',
-    remedy: 'Correct the request: `errors` (in the library `faults`) names every fault at once.',
+    remedy: 'Correct the request: `errors` (in the library `faults`) names every fault at once, up to 100.',
   },
   malformed_json: {
     means: 'The body of the request is not well-formed JSON, or not UTF-8. Nothing was stored.',
@@ -53,7 +53,8 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   },
   queue_in_use: {
     means: 'Another queue names this one as its dead-letter queue, so it cannot be dropped.',
-    remedy: 'Change the `deadLetterQueue` of the other queue, which the message names, then drop this one.',
+    remedy:
+      'Change the `deadLetterQueue` of the other queue, then drop this one. The message names it, unless access is confined to a prefix.',
   },
   dead_letter_cycle: {
     means: 'With these settings a dead letter would return to the queue in which it died.',
@@ -109,7 +110,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   },
   forbidden: {
     means:
-      'The key, or the access rule of the app, does not allow this request. Without keys, only local requests are allowed.',
+      'The key, or the access rule of the app, does not allow this request. Without keys, only local requests are allowed, and none that a web page of another origin sends.',
     remedy: 'Use a key with the scope and the prefix that the request needs.',
   },
   overloaded: {

@@ -85,7 +85,7 @@ export interface Fault {
 
 /** What is known of an error beside its code and its message. */
 export interface ErrorFacts {
-  faults?: readonly Fault[] | undefined
+  faults?: readonly Fault[] | FaultList | undefined
   cause?: unknown
   /** Milliseconds after which a retry makes sense. */
   retryAfterMs?: number | undefined
@@ -94,8 +94,44 @@ export interface ErrorFacts {
   requestId?: string | undefined
 }
 
+/** The most faults that one refusal lists. The others are counted: nobody reads them, and a hostile input has millions. */
+export const MAX_LISTED_FAULTS = 100
+
+/** Where faults are put as they are found: a list, or one that stays short. */
+export interface FaultSink {
+  push(fault: Fault): unknown
+  readonly length: number
+}
+
+/** The faults of one input. Keeps as many as are listed, and counts all. */
+export class FaultList implements FaultSink {
+  readonly #kept: Fault[] = []
+  #count = 0
+
+  push(fault: Fault): void {
+    if (this.#count++ <= MAX_LISTED_FAULTS) this.#kept.push(fault)
+  }
+
+  get length(): number {
+    return this.#count
+  }
+
+  /** What a refusal says: every fault, or the first ones and how many more there are. */
+  get listed(): readonly Fault[] {
+    return listedOf(this.#kept, this.#count)
+  }
+}
+
+function listedOf(faults: readonly Fault[], count: number): readonly Fault[] {
+  // One more is as long as the line that would count it.
+  if (count <= MAX_LISTED_FAULTS + 1) return faults
+  const more = { pointer: '', detail: `has ${count - MAX_LISTED_FAULTS} more faults` }
+  return [...faults.slice(0, MAX_LISTED_FAULTS), more]
+}
+
 /**
- * What every operation of the library and of the client throws. `faults` names every fault of a refused input at once.
+ * What every operation of the library and of the client throws. `faults` names the faults of a refused input at once:
+ * every one, or the first 100 and how many more there are.
  */
 export class RecentnError extends Error {
   override readonly name = 'RecentnError'
@@ -111,7 +147,8 @@ export class RecentnError extends Error {
   constructor(code: ErrorCode, detail?: string, facts: ErrorFacts = {}) {
     super(detail ?? ERRORS[code].title, facts.cause === undefined ? undefined : { cause: facts.cause })
     this.code = code
-    this.faults = facts.faults ?? []
+    const { faults = [] } = facts
+    this.faults = faults instanceof FaultList ? faults.listed : listedOf(faults, faults.length)
     this.status = facts.status ?? statusOf(code, this.faults)
     this.retryAfterMs = facts.retryAfterMs
     this.requestId = facts.requestId
@@ -124,8 +161,9 @@ function statusOf(code: ErrorCode, faults: readonly Fault[]): number {
 }
 
 /** The refusal of an input: `invalid_input` with all of its faults, the first ones in the message. */
-export function invalidInput(faults: readonly Fault[]): RecentnError {
-  const said = faults.slice(0, 3).map((fault) => `${fault.parameter ?? (fault.pointer || 'input')}: ${fault.detail}`)
+export function invalidInput(faults: readonly Fault[] | FaultList): RecentnError {
+  const listed = faults instanceof FaultList ? faults.listed : faults
+  const said = listed.slice(0, 3).map((fault) => `${fault.parameter ?? (fault.pointer || 'input')}: ${fault.detail}`)
   const more = faults.length > 3 ? ` (and ${faults.length - 3} more)` : ''
   return new RecentnError('invalid_input', said.join('; ') + more, { faults })
 }

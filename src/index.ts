@@ -28,9 +28,10 @@ export {
   WorkQueue,
 } from './entities'
 export { ERRORS, type ErrorCode, type ErrorFacts, type ErrorKind, type Fault, RecentnError } from './errors'
-export type { Access } from './http/access'
+export type { Access, AccessAnswer, AccessFunction } from './http/access'
 export { createMetrics, type MetricRegistry, type Metrics, type MetricsOptions } from './http/metrics/metrics'
 export { createRouter, type MountedRouter, type RouterOptions } from './http/router'
+export type { NamedSubjects, RequestSubjects, SubjectKind } from './http/subjects'
 export { JsonText } from './json'
 export { attachStore, openStore } from './open-store'
 export { FeedRepository } from './repositories/feeds/repository'

@@ -31,6 +31,11 @@ export function jsonTextOf(value: unknown): string {
   return value instanceof JsonText ? value.text : JSON.stringify(value)
 }
 
+/** How many bytes a text, or null, takes as JSON in UTF-8: of what is escaped a character takes up to six. */
+export function jsonBytes(text: string | null): number {
+  return Buffer.byteLength(JSON.stringify(text), 'utf8')
+}
+
 /**
  * What keeps a parsed value from being stored as JSON, or null: something JSON has no form for (a function, `undefined`
  * in an array, NaN, a bigint), a lone surrogate in a string or key, a circle, or more than `MAX_JSON_DEPTH` levels.

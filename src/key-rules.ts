@@ -37,3 +37,8 @@ export function partsOf(key: string): { id: string; secret: string } | null {
 export function keyText(id: string, secret: string): string {
   return `rk_${id}_${secret}`
 }
+
+/** A name that an answer tells of beside what it is about: null where the asker may not know of it. */
+export function shownName(name: string | null, within: string | null): string | null {
+  return name === null || within === null || name.startsWith(within) ? name : null
+}

@@ -3,6 +3,7 @@ import { type DataSource, type DataSourceOptions, InstanceChecker } from 'typeor
 import type { Engine } from './database/engine'
 import { locationOf } from './database/location'
 import { translated } from './database/retries'
+import { safeText } from './error-text'
 import { type Fault, RecentnError } from './errors'
 import { aBoolean, aFunction, anObject, aString, faultsOf, partFaults, type Rules, whole } from './option-rules'
 import { refuse } from './repositories/checking'
@@ -16,7 +17,7 @@ const MAX_RETRIES = 1000
 
 /** What goes wrong in the background, where nobody asked to be told. */
 export function warn(error: unknown, doing: string): void {
-  process.emitWarning(`recentn could not ${doing}: ${String(error)}`)
+  process.emitWarning(`recentn could not ${doing}: ${safeText(error)}`)
 }
 
 const STORE_RULES: Rules = {

@@ -1,7 +1,7 @@
 /** Binds the repositories, and what runs for them, to a database. */
 import 'reflect-metadata'
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
-import { connectionUse } from './database/connection-use'
+import { connectionUse, poolSizeOf } from './database/connection-use'
 import type { Engine, Session } from './database/engine'
 import { sessionWithin } from './database/operations'
 import { engineOf } from './database/session'
@@ -81,6 +81,7 @@ export class BoundStore implements Store {
     this.groups = new BatchedGroups(base.database, this.#policies, {
       ...shared,
       readsAtOnce: isSqlite ? 1 : 3,
+      longReadsAtOnce: Math.max(1, Math.floor((poolSizeOf(base.dataSource) ?? 2) / 2)),
       appends: isSqlite ? { ...options.batching, lanes: 1 } : options.batching,
       onStreamError: (error) => onBackgroundError(error, 'look at groups'),
     })

@@ -115,7 +115,7 @@ async function list({ keys }: Store, { json }: Flags): Promise<void> {
   const all: ApiKey[] = []
   for (let after: string | undefined; ; ) {
     const page = await keys.list({ after, limit: 1000 })
-    all.push(...page.keys)
+    for (const key of page.keys) all.push(key)
     if (page.nextAfter === null) break
     after = page.nextAfter
   }

@@ -3,6 +3,7 @@ import type { Request } from 'express'
 import { SCOPES, type Scope } from '../key-rules'
 import type { Grant, Guard } from './access'
 import { toRecentnError } from './output/problem'
+import { subjectsOf } from './subjects'
 
 export interface Allowance {
   scopes: Scope[]
@@ -16,7 +17,9 @@ export async function allowanceOf(guard: Guard, request: Request): Promise<Allow
   const granted: [Scope, Grant][] = []
   for (const scope of SCOPES) {
     try {
-      granted.push([scope, await guard(request, scope)])
+      const given = await guard(request, scope)
+      // A function that decides by names is asked about none.
+      granted.push([scope, 'ask' in given ? await given.ask(subjectsOf('getAccess', [])) : given])
     } catch (error) {
       if (toRecentnError(error).code !== 'forbidden') throw error
     }

@@ -1,6 +1,6 @@
 /** How every route is run: access, body, validation with all faults at once, the handler, the answer. */
 import type { Request, RequestHandler, Response } from 'express'
-import { type Fault, invalidInput, RecentnError } from '../errors'
+import { type Fault, FaultList, type FaultSink, invalidInput, RecentnError } from '../errors'
 import { positionTextFault } from '../rules'
 import type { Store } from '../store-types'
 import { type Guard, whileGranted } from './access'
@@ -12,7 +12,8 @@ import { EventStreams, type StreamLimits } from './output/event-streams'
 import { isLargeRead, LargeReads } from './output/large-reads'
 import { contentOf, deliver, mustHaveRoomFor, mustHaveRoomToSend } from './output/sending'
 import { checkReach } from './reach'
-import type { Answer, Route } from './route'
+import type { Answer, Route, UntypedInput } from './route'
+import { type Subject, subjectsOf } from './subjects'
 import { WaitingRequests } from './waiting'
 
 export interface DispatchOptions {
@@ -36,7 +37,6 @@ export function handlerOf(route: Route, store: Store, guard: Guard, options: Dis
   const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, stopping, closes } = options
   const { stallMs } = options.streams ?? {}
   const isRead = route.method === 'get'
-  const { reach } = route
   const readInput = inputReader(route)
   const waiting = route.waits ? new WaitingRequests(stopping) : null
   const streams = route.streams ? new EventStreams(stopping, options.streams) : null
@@ -46,14 +46,19 @@ export function handlerOf(route: Route, store: Store, guard: Guard, options: Dis
       trace.route = route.path
       trace.isStream = route.streams === true
     }
-    const granted = guard(request, route.scope, route.answersAlone)
-    const grant = granted instanceof Promise ? await granted : granted
+    const guarded = guard(request, route.scope, route.answersAlone)
+    const granted = guarded instanceof Promise ? await guarded : guarded
+    const isAsked = 'ask' in granted
     const allowance = route.tellsAccess ? await allowanceOf(guard, request) : undefined
-    if (trace) trace.keyId = grant.keyId ?? allowance?.keyId ?? null
+    if (trace && !isAsked) trace.keyId = granted.keyId ?? allowance?.keyId ?? null
     mustHaveRoomFor(request.method)
-    const body = route.body ? await bodyOrFault(request, bodyLimitBytes, stallMs) : null
-    const input = { ...readInput(request, body), within: grant.prefix, allowance }
-    if (grant.prefix !== null && typeof reach === 'function') checkReach(grant.prefix, reach(input))
+    const body = route.body ? await bodyOrFault(request, { bodyLimitBytes, stallMs }, isAsked) : null
+    const read = readInput(request, body)
+    // Whether a request is valid is told to nobody before it is known whether they may send it.
+    const grant = isAsked ? await granted.ask(subjectsOf(route.operation.id, aboutOf(route, read))) : granted
+    if (read.refusal) throw read.refusal
+    const input = { ...read.input, within: grant.prefix, allowance }
+    if (grant.prefix !== null) checkReach(grant.prefix, aboutOf(route, read))
     const handle = (signal: AbortSignal) => {
       return route.handle(store, { ...input, signal: whileGranted(grant, signal, response) })
     }
@@ -76,18 +81,34 @@ export function handlerOf(route: Route, store: Store, guard: Guard, options: Dis
   }
 }
 
-/** A body that is no JSON is one fault among those of the path and the query. */
+/**
+ * A body that is no JSON is one fault among those of the path and the query. What else is wrong with it is thrown, unless
+ * it is to be told later.
+ */
 async function bodyOrFault(
   request: Request,
-  limitBytes: number,
-  stallMs: number | undefined,
+  { bodyLimitBytes, stallMs }: { bodyLimitBytes: number; stallMs: number | undefined },
+  isLater: boolean,
 ): Promise<JsonBody | RecentnError | null> {
   try {
-    return await readJsonBody(request, limitBytes, stallMs)
+    return await readJsonBody(request, bodyLimitBytes, stallMs)
   } catch (error) {
-    if (error instanceof RecentnError && error.code === 'malformed_json') return error
+    if (error instanceof RecentnError && (isLater || error.code === 'malformed_json')) return error
     throw error
   }
+}
+
+/** What a request is about; its body as far as it is valid. */
+function aboutOf(route: Route, { input, refusal }: ReadInput): readonly Subject[] {
+  const about = route.about(input)
+  const ofBody = refusal === null && route.body?.about?.(input.body)
+  return ofBody ? [...about, ...ofBody] : about
+}
+
+/** An input, and why the request is refused if it is not valid. */
+interface ReadInput {
+  input: Omit<UntypedInput, 'within'>
+  refusal: RecentnError | null
 }
 
 const NO_FIELDS: JsonBody = { value: {}, text: null }
@@ -95,25 +116,29 @@ const NO_FIELDS: JsonBody = { value: {}, text: null }
 function inputReader(route: Route) {
   const readPath = pathReader(route.pathParameters)
   const readQuery = route.ignoresQuery ? () => ({}) : queryReader(route.queryParameters)
-  return (request: Request, body: JsonBody | RecentnError | null) => {
-    const faults: Fault[] = []
+  return (request: Request, body: JsonBody | RecentnError | null): ReadInput => {
+    const faults = new FaultList()
     const path = readPath(request.params, faults)
     const query = readQuery(request.url, faults)
     route.checkQuery?.(query, faults)
     if (body instanceof RecentnError) {
-      throw faults.length === 0 ? body : invalidInput([...faults, ...body.faults])
+      const isOneOfThem = body.code === 'malformed_json' && faults.length > 0
+      if (isOneOfThem) for (const fault of body.faults) faults.push(fault)
+      const refusal = isOneOfThem ? invalidInput(faults) : body
+      return { input: { path, query, body: undefined }, refusal }
     }
     let read: unknown
     const given = body ?? (route.body?.optional ? NO_FIELDS : null)
     if (route.body && given) read = route.body.read(given, faults)
     else if (route.body) faults.push({ pointer: '', detail: 'a JSON body is required' })
     const lastEventId = route.streams ? lastEventIdOf(request, faults) : undefined
-    if (faults.length > 0) throw invalidInput(faults)
-    return { path, query, body: read, knownTag: onlyTag(request.headers['if-none-match']), lastEventId }
+    const knownTag = onlyTag(request.headers['if-none-match'])
+    const refusal = faults.length > 0 ? invalidInput(faults) : null
+    return { input: { path, query, body: read, knownTag, lastEventId }, refusal }
   }
 }
 
-function lastEventIdOf({ headers }: Request, faults: Fault[]): bigint | undefined {
+function lastEventIdOf({ headers }: Request, faults: FaultSink): bigint | undefined {
   const text = headers['last-event-id'] || undefined
   if (text === undefined) return undefined
   const detail = positionTextFault(text)

@@ -1,6 +1,7 @@
-/** `X-Request-Id`: echoed when it is a sane one, else made. */
+/** `X-Request-Id`: echoed when it is a sane one, which has no key in it; otherwise made. */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { hasSecret } from './secrets'
 
 const HEADER = 'X-Request-Id'
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,128}$/
@@ -10,7 +11,7 @@ export function giveRequestId(request: IncomingMessage, response: ServerResponse
   const there = response.getHeader(HEADER)
   if (there !== undefined) return String(there)
   const asked = request.headers['x-request-id']
-  const id = typeof asked === 'string' && VISIBLE_ASCII.test(asked) ? asked : randomUUID()
+  const id = typeof asked === 'string' && VISIBLE_ASCII.test(asked) && !hasSecret(asked) ? asked : randomUUID()
   if (!response.headersSent) response.setHeader(HEADER, id)
   return id
 }

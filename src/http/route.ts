@@ -1,11 +1,11 @@
 /** What a row of a route table is. Express is fed from the tables, and the OpenAPI document is made from them. */
-import { type ErrorCode, type Fault, RecentnError } from '../errors'
+import { type ErrorCode, type FaultSink, RecentnError } from '../errors'
 import type { Scope } from '../key-rules'
 import type { Store } from '../store-types'
 import type { Allowance } from './allowance'
 import type { JsonBody } from './input/body'
 import type { Parameters, Values } from './input/parameters'
-import type { Reach } from './reach'
+import type { Subject } from './subjects'
 
 export type Method = 'get' | 'put' | 'patch' | 'post' | 'delete'
 
@@ -50,9 +50,11 @@ export interface BodyReader<B> {
   example: unknown
   /** May be left out: the same as `{}`. */
   optional?: boolean
-  read(body: JsonBody, faults: Fault[]): B
+  read(body: JsonBody, faults: FaultSink): B
   /** Where in the body the argument of the store is: prefixed to the pointers of the store's own refusals. */
   at?: string
+  /** What a valid body names. */
+  about?(body: B): readonly Subject[]
 }
 
 export interface Input<P extends Parameters, Q extends Parameters, B> {
@@ -77,12 +79,16 @@ interface RouteSpec<P extends Parameters, Q extends Parameters, B> {
   path: string
   /** Null: anyone may ask. */
   scope: Scope | null
-  /** What a key that is confined to a prefix is judged by. */
-  reach: Reach<Input<P, Q, B>>
+  /**
+   * What the path and the query are about; the body says it of itself. Where access is confined to a prefix, a request
+   * that gives another name is refused, and where it is about a prefix of its own, the handler keeps to what is `within`.
+   * Of a request that is not valid, names may be missing.
+   */
+  about(input: Pick<Input<P, Q, B>, 'path' | 'query'>): readonly Subject[]
   pathParameters: P
   queryParameters: Q
   /** Adds what is wrong with the query parameters together. */
-  checkQuery?(query: Values<Q>, faults: Fault[]): void
+  checkQuery?(query: Values<Q>, faults: FaultSink): void
   body?: BodyReader<B>
   operation: Operation
   /** The handler may wait for something to happen, and wants a `signal` to end that. */
@@ -98,7 +104,7 @@ interface RouteSpec<P extends Parameters, Q extends Parameters, B> {
   handle(store: Store, input: Input<P, Q, B>): Promise<Answer>
 }
 
-type UntypedInput = Pick<
+export type UntypedInput = Pick<
   Input<Parameters, Parameters, unknown>,
   'within' | 'knownTag' | 'signal' | 'lastEventId' | 'allowance'
 > & {
@@ -108,9 +114,9 @@ type UntypedInput = Pick<
 }
 
 /** A route whose input types are known to its handler only. */
-export interface Route extends Omit<RouteSpec<Parameters, Parameters, unknown>, 'handle' | 'checkQuery' | 'reach'> {
-  reach: Reach<UntypedInput>
-  checkQuery?(query: unknown, faults: Fault[]): void
+export interface Route extends Omit<RouteSpec<Parameters, Parameters, unknown>, 'handle' | 'checkQuery' | 'about'> {
+  about(input: Pick<UntypedInput, 'path' | 'query'>): readonly Subject[]
+  checkQuery?(query: unknown, faults: FaultSink): void
   handle(store: Store, input: UntypedInput): Promise<Answer>
 }
 
@@ -122,8 +128,8 @@ export function route<
 >(
   spec: Omit<RouteSpec<P, Q, B>, 'pathParameters' | 'queryParameters'> & { pathParameters?: P; queryParameters?: Q },
 ): Route {
-  const { handle, checkQuery, reach } = spec as unknown as Route
-  return { pathParameters: {}, queryParameters: {}, ...spec, handle, checkQuery, reach }
+  const { handle, checkQuery, about } = spec as unknown as Route
+  return { pathParameters: {}, queryParameters: {}, ...spec, handle, checkQuery, about }
 }
 
 export function ok(body: string): Answer {

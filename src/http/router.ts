@@ -1,6 +1,7 @@
 /** The routes as an Express router, for the process and for the app of a user. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Router } from 'express'
+import { safeStack } from '../error-text'
 import { type Fault, invalidInput, RecentnError } from '../errors'
 import { aFunction, anAbortSignal, anObject, faultsOf, type Rules } from '../option-rules'
 import type { Store } from '../store-types'
@@ -29,9 +30,10 @@ import { claimRoutes } from './routes/queue-claims'
 import { messageRoutes } from './routes/queue-messages'
 import { queueSettingsRoutes } from './routes/queue-settings'
 import { queueRoutes } from './routes/queues'
+import { subjectsOf } from './subjects'
 import { packageVersion } from './version'
 
-export type { Access } from './access'
+export type { Access, AccessAnswer, AccessFunction } from './access'
 
 const TARGET_TOO_LONG = `The path and the query may have at most ${MAX_TARGET_LENGTH} characters`
 
@@ -71,9 +73,12 @@ export const storeRoutes: readonly Route[] = [
  * `express.json()` has parsed before is taken, with the numbers that it rounded.
  *
  * `access` is required: `'anonymous'` lets everyone do everything; `'keys'` wants an API key (`store.keys`) as a bearer
- * token, and lets it do what its scopes and its prefix allow; a function is asked with the request and what it is about
- * to do (`'read'`, `'append'`, `'queue'`, `'feed'`, `'admin'`), and anything but `true` is answered with 403. It may throw
- * a `RecentnError` (`unauthorized`, say), and is asked for `/openapi.json` too (`'read'`), which needs no key. Throws
+ * token, and lets it do what its scopes and its prefix allow; a function is called with the request, what it wants to do
+ * (`'read'`, `'append'`, `'queue'`, `'feed'`, `'admin'`), and the decoded names and prefixes that it is about
+ * (`RequestSubjects`). `true` allows the request, `{ prefix }` confines it to names that begin with the prefix, as a key
+ * with that prefix is, and anything else is answered with 403. The function may throw a `RecentnError` (`unauthorized`,
+ * say). While a stream is open or a request waits, it is called again every second, and the answer ends when the
+ * function no longer allows it. It is called for `/openapi.json` too (`'read'`), which needs no key. Throws
  * `invalid_input` for options that are not valid.
  */
 export function createRouter<Incoming extends IncomingMessage = Request>(
@@ -131,7 +136,7 @@ const OPTIONS: Rules = {
   access: (value) =>
     value === 'anonymous' || value === 'keys' || typeof value === 'function'
       ? null
-      : "must be 'keys', 'anonymous' or a function (request, scope) => boolean",
+      : "must be 'keys', 'anonymous' or a function (request, scope, subjects) => boolean | { prefix }",
   bodyLimitBytes: (value) =>
     Number.isSafeInteger(value) && (value as number) >= 1 ? null : 'must be a whole number of at least 1',
   stopping: anAbortSignal,
@@ -176,7 +181,10 @@ function documentHandler({ guard, isDocumentGuarded }: GuardedOptions, routes: r
   return async (request, response) => {
     const trace = traceOf(response)
     if (trace) trace.route = '/openapi.json'
-    if (isDocumentGuarded) await guard(request, 'read')
+    if (isDocumentGuarded) {
+      const granted = await guard(request, 'read')
+      if ('ask' in granted) await granted.ask(subjectsOf('openapi', []))
+    }
     const bytes = documentAt(request.baseUrl || '/')
     response.setHeader('Content-Type', 'application/json')
     response.setHeader('Content-Length', bytes.length)
@@ -205,7 +213,7 @@ function documentsOf(routes: readonly Route[]): (baseUrl: string) => Buffer {
 }
 
 function problemHandler(options: GuardedOptions, routes: readonly Route[]): ErrorRequestHandler {
-  const onError = options.onError ?? ((error) => console.error(error))
+  const onError = options.onError ?? ((error) => console.error(error instanceof Error ? safeStack(error) : error))
   return (thrown: unknown, request, response, _next) => {
     if (thrown instanceof SenderGone) {
       response.destroy()

@@ -3,6 +3,7 @@
  * RFC 3339 in UTC with milliseconds. Payloads are the text that the store keeps: REST never parses them on the way out.
  */
 import { jsonTextOf } from '../json'
+import { shownName } from '../key-rules'
 import type {
   AppendedItem,
   Group,
@@ -34,7 +35,7 @@ export class ItemResult implements Item {
 giveJson(ItemResult, parsedBy(renderItem))
 
 export const asRecent = jsonBy<Recent>(parsedBy(renderRecent))
-export const asGroup = jsonBy<Group>(groupBody)
+export const asGroup = jsonBy<Group>((group) => groupBody(group, null))
 export const asPolicy = jsonBy<Policy>(policyBody)
 
 type Removed = Extract<GroupEvent, { type: 'removed' }>
@@ -74,28 +75,36 @@ export function renderRecent(recent: Recent): string {
 }
 
 /**
- * The pages of several groups, in about `maxBytes` of payload together but with at least one item of each. A page that
- * is shorter than `limit` because of that says where it goes on.
+ * The pages of several groups, in about `maxBytes` together but with at least one item of each. A page that is shorter
+ * than `limit` because of that says where it goes on.
  */
 export function renderRecentMany(pages: readonly Recent[], limit: number, maxBytes: number): string {
   let left = maxBytes
   const groups = pages.map((page) => {
-    const items = page.items.filter((item, i) => {
-      const fits = i === 0 || left > 0
-      if (fits) left -= jsonTextOf(item.payload).length
-      return fits
-    })
+    const name = text(page.group)
+    const items: string[] = []
+    for (const item of page.items) {
+      if (items.length > 0 && left <= 0) break
+      const rendered = renderItemOf(name, item)
+      left -= Buffer.byteLength(rendered)
+      items.push(rendered)
+    }
     const isCut = items.length < page.items.length || (page.nextBefore !== null && items.length < limit)
-    const goesOn = isCut ? `,"nextBefore":"${items.at(-1)?.id}"` : ''
-    return `{${recentMembers({ ...page, items })}${goesOn}}`
+    const goesOn = isCut ? `,"nextBefore":"${page.items[items.length - 1]?.id}"` : ''
+    return `{${membersOf(page, name, items.join(','))}${goesOn}}`
   })
   return `{"groups":[${groups.join(',')}]}`
 }
 
-function recentMembers({ group, capacity, mode, total, items }: Recent): string {
-  const name = text(group)
+function recentMembers(page: Recent): string {
+  const name = text(page.group)
   let list = ''
-  for (const item of items) list += (list === '' ? '' : ',') + renderItemOf(name, item)
+  for (const item of page.items) list += (list === '' ? '' : ',') + renderItemOf(name, item)
+  return membersOf(page, name, list)
+}
+
+/** `name` and `list`: the group's name and its items as JSON text. */
+function membersOf({ capacity, mode, total }: Recent, name: string, list: string): string {
   return `"group":${name},"capacity":${capacity},"mode":"${mode}","total":"${total}","items":[${list}]`
 }
 
@@ -103,17 +112,18 @@ export function renderMemberItems({ items, nextAfter }: MemberItems): string {
   return `{"items":${renderItems(items)},"nextAfter":${text(nextAfter)}}`
 }
 
-export function renderGroup(group: Group): string {
-  return text(groupBody(group))
+/** `within`: what the prefix of the group's policy must begin with to be told. */
+export function renderGroup(group: Group, within: string | null): string {
+  return text(groupBody(group, within))
 }
 
-export function renderGroupPage({ groups, nextAfter }: GroupPage): string {
-  return text({ groups: groups.map(groupBody), nextAfter })
+export function renderGroupPage({ groups, nextAfter }: GroupPage, within: string | null): string {
+  return text({ groups: groups.map((group) => groupBody(group, within)), nextAfter })
 }
 
-function groupBody({ group, capacity, mode, ttlSeconds, own, policy, total, createdAt }: Group) {
+function groupBody({ group, capacity, mode, ttlSeconds, own, policy, total, createdAt }: Group, within: string | null) {
   const rest = { total: String(total), createdAt: createdAt.toISOString() }
-  return { group, capacity, mode, ttlSeconds, own, policy, ...rest }
+  return { group, capacity, mode, ttlSeconds, own, policy: shownName(policy, within), ...rest }
 }
 
 export function removedBody({ id }: Removed) {

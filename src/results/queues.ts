@@ -1,5 +1,6 @@
 /** Queues and messages as their callers get them, and as JSON text for REST. Bodies are the text that the store keeps: they are never parsed on the way out. */
 import { jsonTextOf } from '../json'
+import { shownName } from '../key-rules'
 import type {
   Message,
   MessagePage,
@@ -33,8 +34,8 @@ export class MessageResult implements Message {
 giveJson(MessageResult, parsedBy(renderMessage))
 
 export const asPeeked = jsonBy<PeekedMessage>(parsedBy((message) => renderPeeked(message, null)))
-export const asQueue = jsonBy<Queue>(queueBody)
-export const asQueueStatus = jsonBy<QueueStatus>(statusBody)
+export const asQueue = jsonBy<Queue>((queue) => queueBody(queue, null))
+export const asQueueStatus = jsonBy<QueueStatus>((queue) => statusBody(queue, null))
 export const asSent = jsonBy<Sent>(parsedBy(renderSent))
 export const asSentMany = jsonBy<{ ids: bigint[] }>(parsedBy(renderSentMany))
 
@@ -69,7 +70,7 @@ export function renderMessagePage({ messages, nextAfter }: MessagePage, within: 
 }
 
 export function renderPeeked(message: PeekedMessage, within: string | null): string {
-  const from = message.deadLetterFrom?.startsWith(within ?? '') ? message.deadLetterFrom : null
+  const from = shownName(message.deadLetterFrom, within)
   return (
     `{"id":"${message.id}","state":"${message.state}","body":${jsonTextOf(message.body)},` +
     `"receiveCount":${message.receiveCount},"maxReceives":${message.maxReceives},` +
@@ -84,32 +85,31 @@ function renderEnd({ lastError, messageGroup, priority }: Message | PeekedMessag
 }
 
 /** `within`: what the name of the dead-letter queue must begin with to be told. */
-export function renderQueue(queue: Queue, within: string | null = null): string {
-  const isTold = queue.deadLetterQueue?.startsWith(within ?? '') ?? true
-  return text(queueBody(isTold ? queue : { ...queue, deadLetterQueue: null }))
+export function renderQueue(queue: Queue, within: string | null): string {
+  return text(queueBody(queue, within))
 }
 
-export function renderQueueStatus(queue: QueueStatus): string {
-  return text(statusBody(queue))
+export function renderQueueStatus(queue: QueueStatus, within: string | null): string {
+  return text(statusBody(queue, within))
 }
 
-export function renderQueuePage({ queues, nextAfter }: QueuePage): string {
-  return text({ queues: queues.map(statusBody), nextAfter })
+export function renderQueuePage({ queues, nextAfter }: QueuePage, within: string | null): string {
+  return text({ queues: queues.map((queue) => statusBody(queue, within)), nextAfter })
 }
 
-function statusBody(queue: QueueStatus) {
+function statusBody(queue: QueueStatus, within: string | null) {
   const { ready, inFlight, delayed, dead, archived } = queue.counts
   const counts = { ready, inFlight, delayed, dead, archived }
   const { isDeadLetterQueue } = queue
-  return { ...queueBody(queue), isDeadLetterQueue, counts, oldestAgeSeconds: queue.oldestAgeSeconds }
+  return { ...queueBody(queue, within), isDeadLetterQueue, counts, oldestAgeSeconds: queue.oldestAgeSeconds }
 }
 
-function queueBody(queue: Queue) {
+function queueBody(queue: Queue, within: string | null) {
   return {
     queue: queue.queue,
     visibilityTimeoutSeconds: queue.visibilityTimeoutSeconds,
     maxReceives: queue.maxReceives,
-    deadLetterQueue: queue.deadLetterQueue,
+    deadLetterQueue: shownName(queue.deadLetterQueue, within),
     onDelete: queue.onDelete,
     retentionSeconds: queue.retentionSeconds,
     paused: queue.paused,

@@ -3,6 +3,7 @@
  * of faults were reported: each kind of the database's once until it answers again, so that an outage of an hour is not a
  * thousand lines; without an `onError` also each kind of the handlers' once, until a handler succeeds.
  */
+import { safeText } from '../error-text'
 import { RecentnError } from '../errors'
 
 /** Most kinds of a handler's errors that are warned of until one succeeds: texts with ids in them would be endless. */
@@ -33,7 +34,7 @@ export class Faults<T> {
     if (this.#told.has(kind)) return
     this.#told.add(kind)
     if (this.#options.onError) this.#tell(error)
-    else process.emitWarning(`recentn could not ${this.#options.what}: ${String(error)}`)
+    else process.emitWarning(`recentn could not ${this.#options.what}: ${safeText(error)}`)
   }
 
   /** The database has answered. */

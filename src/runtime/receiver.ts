@@ -178,7 +178,7 @@ export class Receiver {
       if (this.#closed && this.#lines.size === 0) this.#idle?.()
       return
     }
-    const first = Math.min(...line.waiting.map(({ deadline }) => deadline))
+    const first = line.waiting.reduce((least, { deadline }) => Math.min(least, deadline), Number.POSITIVE_INFINITY)
     const pauseMs = Math.max(0, Math.min(POLL_MS * (0.75 + Math.random() / 2), first - performance.now()))
     line.timer = setTimeout(() => this.#askAnew(line), pauseMs)
   }

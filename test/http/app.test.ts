@@ -5,13 +5,18 @@ beforeAll(async () => {
   server = await startApp()
 })
 
+const KEY = `rk_0123456789abcdef_${'s'.repeat(43)}`
+
+/** With the port of the server. */
+const here = (text: string) => text.replace('PORT', new URL(server.url).port)
+
 const get = (headers: Record<string, string>) => send(server.url, 'GET', '/v1/groups', { headers })
 
 describe('the guard against DNS rebinding', () => {
-  test.each(['localhost', 'LOCALHOST:3000', '127.0.0.1', '127.0.0.1:80', '127.1.2.3', '[::1]', '[::1]:3000'])(
+  test.each(['localhost', 'LOCALHOST:PORT', '127.0.0.1', '127.0.0.1:PORT', '127.1.2.3', '[::1]', '[::1]:PORT'])(
     'takes the Host %s',
     async (host) => {
-      expect((await get({ Host: host })).status).toBe(200)
+      expect((await get({ Host: here(host) })).status).toBe(200)
     },
   )
 
@@ -23,25 +28,95 @@ describe('the guard against DNS rebinding', () => {
     '192.168.1.5',
     '0.0.0.0',
     '[::]',
+    'localhost:80',
+    '127.0.0.1:1',
+    'localhost:PORT0',
+    'localhost:',
   ])('refuses the Host %j', async (host) => {
-    const answer = await get({ Host: host })
+    const answer = await get({ Host: here(host) })
     expect([answer.status, answer.json.code]).toEqual([403, 'forbidden'])
-    expect((await send(server.url, 'GET', '/livez', { headers: { Host: host } })).status).toBe(403)
+    expect((await send(server.url, 'GET', '/livez', { headers: { Host: here(host) } })).status).toBe(403)
   })
 
-  test.each(['http://localhost', 'http://localhost:5173', 'https://127.0.0.1:8443', 'http://[::1]:1'])(
-    'takes the Origin %s',
-    async (origin) => {
-      expect((await get({ Host: 'localhost', Origin: origin })).status).toBe(200)
-    },
-  )
+  test.each(['localhost', '127.0.0.1', '[::1]'])('takes the Origin of its own pages at %s', async (name) => {
+    const host = here(`${name}:PORT`)
+    expect((await get({ Host: host, Origin: `http://${host}` })).status).toBe(200)
+  })
 
-  test.each(['http://example.org', 'null', 'https://localhost.example.org', 'file://', 'http://localhost@example.org'])(
-    'refuses the Origin %s',
-    async (origin) => {
-      expect((await get({ Host: 'localhost', Origin: origin })).status).toBe(403)
-    },
-  )
+  test.each([
+    'http://example.org',
+    'null',
+    'https://localhost.example.org',
+    'file://',
+    'http://localhost@example.org',
+    'http://localhost',
+    'http://localhost:5173',
+    'http://127.0.0.1:PORT',
+    'https://localhost:PORT',
+    'http://localhost:PORT/',
+    '',
+  ])('refuses the Origin %j', async (origin) => {
+    expect((await get({ Host: here('localhost:PORT'), Origin: here(origin) })).status).toBe(403)
+  })
+
+  const queue = '/v1/queues/purged-by-a-form'
+  const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
+
+  test.each([
+    // As Chromium 140 sends it for a form of a page at http://localhost:5173, and for one without a referrer.
+    [{ ...form, Origin: 'http://localhost:5173', 'Sec-Fetch-Site': 'same-site', 'Sec-Fetch-Mode': 'navigate' }],
+    [{ ...form, Origin: 'null', 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate' }],
+    [{ 'Sec-Fetch-Site': 'same-site', 'Sec-Fetch-Mode': 'no-cors' }],
+    [{ 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' }],
+    [{ Origin: 'http://localhost:5173' }],
+    [{ ...form, Origin: 'http://127.0.0.1' }],
+  ])('lets no other page purge a queue: %j', async (headers) => {
+    await server.put(queue, {})
+    await server.post(`${queue}/messages`, { body: 1 })
+    for (const [method, path] of [
+      ['POST', `${queue}/purge`],
+      ['PUT', queue],
+      ['DELETE', queue],
+    ] as const) {
+      const { status, json } = await send(server.url, method, path, { headers })
+      expect([method, status, json.code]).toEqual([method, 403, 'forbidden'])
+    }
+    expect((await server.get(`${queue}/messages`)).json.messages).not.toEqual([])
+  })
+
+  test.each<[string, string, number, Record<string, string>]>([
+    ['a picture of another page', 'GET', 403, { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors' }],
+    [
+      'a frame in another page',
+      'GET',
+      403,
+      { 'Sec-Fetch-Site': 'same-site', 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'iframe' },
+    ],
+    [
+      'a link on another page',
+      'GET',
+      200,
+      { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' },
+    ],
+    [
+      'an address that was typed in',
+      'GET',
+      200,
+      { 'Sec-Fetch-Site': 'none', 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' },
+    ],
+    ['its own page', 'GET', 200, { 'Sec-Fetch-Site': 'same-origin', 'Sec-Fetch-Mode': 'cors' }],
+    ['no browser', 'GET', 200, {}],
+  ])('%s: %s is answered %d', async (_what, method, status, headers) => {
+    expect((await send(server.url, method, '/v1/groups', { headers })).status).toBe(status)
+  })
+
+  test('lets its own pages and programs write', async () => {
+    const own = { Host: here('localhost:PORT'), Origin: here('http://localhost:PORT'), 'Sec-Fetch-Site': 'same-origin' }
+    for (const headers of [own, {}]) {
+      await server.put(queue, {})
+      expect((await send(server.url, 'POST', `${queue}/purge`, { headers })).status).toBe(200)
+    }
+  })
 
   test('is off where everyone is let in', async () => {
     const open = await startApp({ allowAnonymous: true })
@@ -56,12 +131,15 @@ describe('a request id', () => {
     expect((await server.get('/v1/nothing', { 'X-Request-Id': id })).headers['x-request-id']).toBe(id)
   })
 
-  test.each(['', 'x'.repeat(129), 'a b', 'ü'])('is made in place of %j', async (id) => {
-    const answers = [await server.get('/v1/groups', { 'X-Request-Id': id }), await server.get('/livez')]
-    const ids = answers.map(({ headers }) => headers['x-request-id'])
-    for (const made of ids) expect(made).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
-    expect(new Set(ids).size).toBe(2)
-  })
+  test.each(['', 'x'.repeat(129), 'a b', 'ü', `of-${KEY}`, KEY.replace('_', '%5F'), KEY.replaceAll('_', '%255f')])(
+    'is made in place of %j',
+    async (id) => {
+      const answers = [await server.get('/v1/groups', { 'X-Request-Id': id }), await server.get('/livez')]
+      const ids = answers.map(({ headers }) => headers['x-request-id'])
+      for (const made of ids) expect(made).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+      expect(new Set(ids).size).toBe(2)
+    },
+  )
 })
 
 describe('the process', () => {

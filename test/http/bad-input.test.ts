@@ -94,8 +94,8 @@ describe('fields', () => {
   test('more faults than anyone reads are counted', async () => {
     const body = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`f${i}`, 0]))
     const errors = await faults('POST', ITEMS, body)
-    expect(errors).toHaveLength(1001)
-    expect(errors.at(-1)).toEqual({ pointer: '', detail: 'has 49000 more faults' })
+    expect(errors).toHaveLength(101)
+    expect(errors.at(-1)).toEqual({ pointer: '', detail: 'has 49900 more faults' })
   })
 
   test.each([

@@ -217,9 +217,7 @@ describe("createRouter with access: 'keys'", () => {
       403,
       [{ parameter: 'group', detail: 'does not begin with "mine:"' }],
     ])
-    expect(refused.json.detail).toBe(
-      'The key is confined to names that begin with "mine:", and may not touch "yours:1"',
-    )
+    expect(refused.json.detail).toBe('Access is confined to names that begin with "mine:"; the request names "yours:1"')
     const many = { items: Array.from({ length: 9 }, (_, n) => ({ group: `yours:${n}` })) }
     const all = await client.request('POST', '/v1/items', { ...sent, json: many })
     expect(all.json.detail).toMatch(/"yours:0", "yours:1", "yours:2" and 6 more$/)

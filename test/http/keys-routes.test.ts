@@ -4,164 +4,10 @@
  */
 import { storeRoutes } from '../../src/http/router'
 import { SCOPES } from '../../src/key-rules'
-import type { Store } from '../../src/store-types'
 import type { Client, Loose } from './support/client'
 import { allRoutes } from './support/documented'
 import { served, useGuarded, withKey } from './support/keys'
-
-interface Asked {
-  path: string
-  json?: unknown
-  /** Where in the request the names are that are outside. */
-  at?: string[]
-}
-
-/** By operation: a request about what begins with `side`. */
-const NAMED: Record<string, (side: string) => Asked> = {
-  appendItem: (side) => ({ path: `/v1/groups/${side}g/items`, json: {}, at: ['group'] }),
-  recentItems: (side) => ({ path: `/v1/groups/${side}g/items`, at: ['group'] }),
-  clearGroup: (side) => ({ path: `/v1/groups/${side}cleared/items`, at: ['group'] }),
-  removeItem: (side) => ({ path: `/v1/groups/${side}g/items/1`, at: ['group'] }),
-  appendItems: (side) => ({
-    path: '/v1/items',
-    json: { items: [{ group: 'in:g' }, { group: `${side}g` }, { group: 'in:h' }, { group: `${side}h` }] },
-    at: ['/items/1/group', '/items/3/group'],
-  }),
-  recentItemsOfMany: (side) => ({ path: `/v1/items?group=in:g&group=${side}g`, at: ['group'] }),
-  getGroup: (side) => ({ path: `/v1/groups/${side}g`, at: ['group'] }),
-  putGroup: (side) => ({ path: `/v1/groups/${side}g`, json: { capacity: 7 }, at: ['group'] }),
-  deleteGroup: (side) => ({ path: `/v1/groups/${side}deleted`, at: ['group'] }),
-  streamGroup: (side) => ({ path: `/v1/groups/${side}g/stream`, at: ['group'] }),
-  getPolicy: (side) => ({ path: `/v1/policies/${side}`, at: ['prefix'] }),
-  putPolicy: (side) => ({ path: `/v1/policies/${side}`, json: { capacity: 9, mode: 'history' }, at: ['prefix'] }),
-  deletePolicy: (side) => ({ path: `/v1/policies/${side}deleted`, at: ['prefix'] }),
-  getQueue: (side) => ({ path: `/v1/queues/${side}q`, at: ['queue'] }),
-  putQueue: (side) => ({
-    path: '/v1/queues/in:q',
-    json: { deadLetterQueue: `${side}letters` },
-    at: ['/deadLetterQueue'],
-  }),
-  updateQueue: (side) => ({
-    path: '/v1/queues/in:q',
-    json: { deadLetterQueue: `${side}letters` },
-    at: ['/deadLetterQueue'],
-  }),
-  ensureQueue: (side) => ({
-    path: '/v1/queues/in:q/ensure',
-    json: { deadLetterQueue: `${side}letters` },
-    at: ['/deadLetterQueue'],
-  }),
-  pauseQueue: (side) => ({ path: `/v1/queues/${side}purged/pause`, at: ['queue'] }),
-  resumeQueue: (side) => ({ path: `/v1/queues/${side}purged/resume`, json: {}, at: ['queue'] }),
-  deleteQueue: (side) => ({ path: `/v1/queues/${side}deleted`, at: ['queue'] }),
-  redriveQueue: (side) => ({ path: `/v1/queues/${side}letters/redrive`, json: {}, at: ['queue'] }),
-  purgeQueue: (side) => ({ path: `/v1/queues/${side}purged/purge`, json: {}, at: ['queue'] }),
-  sendMessages: (side) => ({ path: `/v1/queues/${side}q/messages`, json: { body: 1 }, at: ['queue'] }),
-  peekMessages: (side) => ({ path: `/v1/queues/${side}q/messages`, at: ['queue'] }),
-  getMessage: (side) => ({ path: `/v1/queues/${side}q/messages/${ids[`${side}q`]}`, at: ['queue'] }),
-  deleteMessage: (side) => ({ path: `/v1/queues/${side}q/messages/${ids[`${side}q`]}`, at: ['queue'] }),
-  receiveMessages: (side) => ({ path: `/v1/queues/${side}q/receive`, json: {}, at: ['queue'] }),
-  deleteReceived: (side) => ({
-    path: `/v1/queues/${side}held/delete`,
-    json: { receiptHandles: [ids[`${side}held`]] },
-    at: ['queue'],
-  }),
-  releaseReceived: (side) => ({
-    path: `/v1/queues/${side}held/release`,
-    json: { receiptHandles: [ids[`${side}held`]] },
-    at: ['queue'],
-  }),
-  extendReceived: (side) => ({
-    path: `/v1/queues/${side}held/extend`,
-    json: { receiptHandles: [ids[`${side}held`]], visibilityTimeoutSeconds: 900 },
-    at: ['queue'],
-  }),
-  getFeed: (side) => ({ path: `/v1/feeds/${side}f`, at: ['feed'] }),
-  deleteFeed: (side) => ({ path: `/v1/feeds/${side}deleted`, at: ['feed'] }),
-  republishEntries: (side) => ({ path: `/v1/feeds/${side}f/republish`, json: { prefix: '' }, at: ['feed'] }),
-  getEntry: (side) => ({ path: `/v1/feeds/${side}f/entries/k`, at: ['feed'] }),
-  putEntry: (side) => ({ path: `/v1/feeds/${side}f/entries/k`, json: { value: 2 }, at: ['feed'] }),
-  deleteEntry: (side) => ({ path: `/v1/feeds/${side}f/entries/gone`, at: ['feed'] }),
-  putEntries: (side) => ({
-    path: `/v1/feeds/${side}f/entries`,
-    json: { entries: [{ key: 'in:k', value: 1 }] },
-    at: ['feed'],
-  }),
-  getChanges: (side) => ({ path: `/v1/feeds/${side}f/changes`, at: ['feed'] }),
-  getConsumer: (side) => ({ path: `/v1/feeds/${side}f/consumers/c`, at: ['feed'] }),
-  putConsumer: (side) => ({ path: `/v1/feeds/${side}f/consumers/c`, json: { cursor: '1' }, at: ['feed'] }),
-  deleteConsumer: (side) => ({ path: `/v1/feeds/${side}f/consumers/gone`, at: ['feed'] }),
-}
-
-/** By operation: a list, of which only what begins with the prefix may be seen, and the names that it shows. */
-const LISTS: Record<string, { path: string; names: (json: Loose) => unknown[] }> = {
-  listGroups: { path: '/v1/groups', names: (json) => namesIn(json.groups, 'group') },
-  listPolicies: { path: '/v1/policies', names: (json) => namesIn(json.policies, 'prefix') },
-  listQueues: { path: '/v1/queues', names: (json) => namesIn(json.queues, 'queue') },
-  listFeeds: { path: '/v1/feeds', names: (json) => namesIn(json.feeds, 'feed') },
-  memberItems: { path: '/v1/members/m/items', names: (json) => namesIn(json.items, 'group') },
-}
-
-/** Tried by a test of its own. */
-const OTHERS = ['eraseMember', 'getAccess']
-
-const namesIn = (list: unknown, name: string) => (list as Loose[]).map((each) => each[name])
-
-/** Message ids and receipt handles, by queue. */
-const ids: Record<string, string> = {}
-
-/** The same things, by names that begin with `side`. */
-async function seed(store: Store, side: string): Promise<void> {
-  const { groups, queues, feeds } = store
-  for (const group of ['g', 'cleared', 'deleted']) {
-    await groups.append(`${side}${group}`, { member: 'm', payload: side })
-    await groups.append(`${side}${group}`, { member: 'n' })
-  }
-  for (const prefix of ['', 'deleted']) await groups.putPolicy(`${side}${prefix}`, { capacity: 8, mode: 'history' })
-  await queues.put(`${side}letters`)
-  await queues.put(`${side}dying`, { deadLetterQueue: `${side}letters` })
-  for (const queue of ['q', 'held', 'deleted', 'purged']) {
-    await queues.put(`${side}${queue}`)
-    const { id } = await queues.send(`${side}${queue}`, side)
-    ids[side + queue] = String(id)
-  }
-  for (const [queue, dead] of [
-    ['held', false],
-    ['dying', true],
-  ] as const) {
-    if (dead) await queues.send(`${side}${queue}`, 'dead')
-    const messages = await queues.receive(`${side}${queue}`, { visibilityTimeoutSeconds: 3600 })
-    ids[side + queue] = messages[0]?.receiptHandle as string
-    if (dead) await queues.release(`${side}${queue}`, [ids[side + queue] as string], { dead: true })
-  }
-  for (const feed of ['f', 'deleted']) {
-    for (const key of ['k', 'gone']) await feeds.put(`${side}${feed}`, key, side)
-    await feeds.publish(`${side}${feed}`)
-    for (const consumer of ['c', 'gone']) await feeds.putConsumer(`${side}${feed}`, consumer, 0n)
-  }
-}
-
-const asText = (value: unknown) => JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? String(each) : each))
-
-/** All that is stored by names that begin with `side`. */
-async function worldOf({ groups, queues, feeds }: Store, side: string): Promise<string> {
-  const world: unknown[] = [(await groups.listPolicies()).policies.filter(({ prefix }) => prefix.startsWith(side))]
-  for (const { group, ...settings } of (await groups.list({ prefix: side })).groups) {
-    world.push(group, settings, await groups.recent(group, { limit: 100 }))
-  }
-  for (const { queue } of (await queues.list({ prefix: side })).queues) {
-    const { oldestAgeSeconds: _, counts: __, ...settings } = (await queues.get(queue)) ?? {}
-    world.push(settings)
-    for (const state of ['ready', 'in-flight', 'delayed', 'dead', 'archived'] as const) {
-      world.push((await queues.peek(queue, { state })).messages)
-    }
-  }
-  for (const { feed } of (await feeds.list({ prefix: side })).feeds) {
-    const { consumers } = (await feeds.getFeed(feed)) ?? {}
-    world.push(feed, consumers, await feeds.changes(feed), await feeds.get(feed, 'k'), await feeds.get(feed, 'gone'))
-  }
-  return asText(world)
-}
+import { type Asked, ids, LISTS, NAMED, namesIn, OTHERS, seed, worldOf } from './support/named-routes'
 
 const routes = storeRoutes.map((route) => ({ id: route.operation.id, route }))
 
@@ -169,11 +15,14 @@ test('every route is tried here', () => {
   const tried = [...Object.keys(NAMED), ...Object.keys(LISTS), ...OTHERS]
   expect(routes.map(({ id }) => id).sort()).toEqual(tried.sort())
   for (const { id, route } of routes) expect(id === 'getAccess' ? [null] : SCOPES).toContain(route.scope)
-  const ofProcess = allRoutes.slice(storeRoutes.length).map(({ path, scope, reach }) => [path, scope, reach])
+  const ofProcess = allRoutes
+    .slice(storeRoutes.length)
+    .map(({ path, scope, about }) => [path, scope, about({ path: {}, query: {} })])
+  const all = ['groups', 'queues', 'feeds'].map((kind) => ({ kind, prefix: '' }))
   expect(ofProcess).toEqual([
-    ['/livez', null, 'nothing'],
-    ['/readyz', null, 'nothing'],
-    ['/metrics', 'read', 'within'],
+    ['/livez', null, []],
+    ['/readyz', null, []],
+    ['/metrics', 'read', all],
   ])
 })
 

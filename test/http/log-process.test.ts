@@ -67,11 +67,18 @@ test('JSON at debug: the path too, health and metrics too; never the secret of a
   await client.get('/livez')
   const key = `rk_0123456789abcdef_${'s'.repeat(43)}`
   await client.get(`/v1/groups/a%2Fb?key=${key}`)
+  await client.get(
+    `/v1/groups/a%2Fb?limit=1&access%5Ftoken=hidden-1&%61pi_key=%68idden-2&x=${key.replaceAll('s', '%73')}`,
+  )
+  await client.get(`/v1/groups/${key.replaceAll('_', '%255F')}`, { 'X-Request-Id': `for-${key}` })
   await server.stop()
-  expect(requestsOf(server)).toEqual([
-    expect.objectContaining({ level: 'debug', route: '/livez', path: '/livez' }),
-    expect.objectContaining({ level: 'info', path: '/v1/groups/a%2Fb?key=rk_0123456789abcdef_…' }),
-  ])
+  const [health, first, second, third] = requestsOf(server)
+  expect(health).toMatchObject({ level: 'debug', route: '/livez', path: '/livez' })
+  expect(first).toMatchObject({ level: 'info', path: '/v1/groups/a%2Fb?key=rk_0123456789abcdef_…' })
+  const shown = '/v1/groups/a%2Fb?limit=1&access%5Ftoken=…&%61pi_key=…&x=rk_0123456789abcdef_…'
+  expect(second).toMatchObject({ path: shown })
+  expect(third).toMatchObject({ path: '/v1/groups/rk_0123456789abcdef_…', requestId: expect.stringMatching(UUID) })
+  expect(server.output()).not.toMatch(/sss|%73|hidden|idden/)
 })
 
 test('JSON: tells which key it was, and of errors what they are', async () => {
@@ -92,7 +99,8 @@ test('JSON: an error is one line, its stack in it', async () => {
     const { openLog } = require('./dist/src/http/process/log')
     const { RecentnError } = require('./dist/src/errors')
     const log = openLog('json', 'info')
-    const error = new Error('broken\\nin two lines', { cause: Object.assign(new Error('below'), { errno: 1213, query: 'SELECT secret' }) })
+    const below = Object.assign(new Error("Duplicate entry 'secret' for key 'x'"), { errno: 1213, query: 'SELECT secret' })
+    const error = new Error('broken\\nin two lines', { cause: below })
     log.error('could not publish', error, { doing: 'publish' })
     log.error('could not sweep', new RecentnError('database_unavailable'), {})
     process.emitWarning('take care')

@@ -124,6 +124,23 @@ describe('the OpenAPI document', () => {
     }
   })
 
+  test('asks for no body where every field has a default', () => {
+    const optional = Object.values(served.paths ?? {})
+      .flatMap((path) => Object.values(path))
+      .filter(({ requestBody }) => String(requestBody?.required) === 'false')
+      .map(({ operationId }) => String(operationId))
+    expect(optional.sort()).toEqual([
+      'ensureQueue',
+      'pauseQueue',
+      'purgeQueue',
+      'putGroup',
+      'putQueue',
+      'receiveMessages',
+      'redriveQueue',
+      'resumeQueue',
+    ])
+  })
+
   test('judges: an answer that differs is not let through', () => {
     const seen = {
       method: 'GET',

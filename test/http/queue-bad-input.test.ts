@@ -198,7 +198,7 @@ describe('a body', () => {
     for (const what of ['messages', 'delete', 'release', 'extend']) {
       expect(await faults('POST', `${QUEUE}/${what}`)).toEqual([{ pointer: '', detail: 'a JSON body is required' }])
     }
-    expect(await faults('PUT', QUEUE)).toEqual([{ pointer: '', detail: 'a JSON body is required' }])
+    expect(await faults('PUT', `${QUEUE}?x=1`)).toEqual([{ parameter: 'x', detail: 'is not a known parameter' }])
   })
 })
 

@@ -54,13 +54,14 @@ describe('/v1/queues/{queue}', () => {
       createdAt: created.json.createdAt,
     }
     const nulls = Object.fromEntries(Object.keys(settings).map((name) => [name, null]))
-    const bodies: [object, object][] = [
+    const bodies: [object | undefined, object][] = [
+      [undefined, defaults],
       [{}, defaults],
       [nulls, { ...defaults, maxReceives: null }],
     ]
-    for (const [body, expected] of bodies) {
+    for (const [json, expected] of bodies) {
       await server.put(pathOf(queue), settings)
-      const replaced = await server.put(pathOf(queue), body)
+      const replaced = await server.request('PUT', pathOf(queue), { json })
       expect([replaced.status, replaced.json]).toEqual([200, expected])
     }
   })

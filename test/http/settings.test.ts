@@ -23,6 +23,13 @@ describe('/v1/groups/{group}', () => {
     expect((await server.put(`/v1/groups/${group}`, {})).json.capacity).toBe(10)
   })
 
+  test('PUT needs no body', async () => {
+    const group = fresh()
+    const answers = [await server.request('PUT', `/v1/groups/${group}`), await server.put(`/v1/groups/${group}`, {})]
+    expect(answers.map(({ status }) => status)).toEqual([201, 200])
+    expect(answers[0]?.json).toEqual(answers[1]?.json)
+  })
+
   test('PUT replaces what is named, and is refused with 409 where something else is there', async () => {
     const path = `/v1/groups/${fresh()}`
     const put = async (own: object, replaces: unknown) => (await server.put(path, { ...own, replaces })).status

@@ -79,7 +79,7 @@ export interface GroupOperations {
   recentItemsOfMany: {
     path: Nothing
     query: {
-      /** The groups. */
+      /** The groups, each once. */
       group: readonly string[]
       /** At most so many. 1 to 10000; `10` when left out. */
       limit?: number | undefined

@@ -1,5 +1,5 @@
 /** Path and query parameters: how each is read, checked and described, in one place. */
-import type { Fault } from '../../errors'
+import type { FaultSink } from '../../errors'
 import { cursorTextFault } from '../../feed-rules'
 import { oneOfFault } from '../../queue-rules'
 import { idTextFault, MAX_BATCH, MAX_ID, MAX_NAME_CODE_POINTS, nameFault, positionTextFault } from '../../rules'
@@ -37,17 +37,26 @@ export function nameParameter(description: string, example: string): Parameter<s
   }
 }
 
-/** A name, given as often as wanted from `min` to `max` times. */
-export function namesParameter(description: string, example: string[], min: number, max: number): Parameter<string[]> {
+/** From `min` to `max` names. `unique`: none of them twice. */
+export function namesParameter(
+  description: string,
+  example: string[],
+  min: number,
+  max: number,
+  { unique = false } = {},
+): Parameter<string[]> {
   return {
     description,
-    schema: { type: 'array', items: NAME, minItems: min, maxItems: max },
+    schema: { type: 'array', items: NAME, minItems: min, maxItems: max, ...(unique && { uniqueItems: true }) },
     example,
     required: min > 0,
     repeatable: true,
     read(texts, complaints) {
       if (texts.length > max) complaints.push(`may be given at most ${max} times`)
-      else for (const fault of new Set(texts.map(nameFault))) if (fault !== null) complaints.push(fault)
+      else {
+        for (const fault of new Set(texts.map(nameFault))) if (fault !== null) complaints.push(fault)
+        if (unique && new Set(texts).size < texts.length) complaints.push('must not have a name more than once')
+      }
       return [...texts]
     },
   }
@@ -164,16 +173,18 @@ function checked<T>(value: T, fault: string | null, complaints: string[]): T {
 /** What reads the path parameters that the router has decoded. */
 export function pathReader(parameters: Parameters) {
   const readAll = readerOf(parameters)
-  return (given: Readonly<Record<string, unknown>>, faults: Fault[]) => readAll((name) => [String(given[name])], faults)
+  return (given: Readonly<Record<string, unknown>>, faults: FaultSink) =>
+    readAll((name) => [String(given[name])], faults)
 }
 
 /** What reads the query of a request target; unknown and repeated parameters are faults. */
 export function queryReader(parameters: Parameters) {
   const readAll = readerOf(parameters)
-  return (target: string, faults: Fault[]) => {
+  return (target: string, faults: FaultSink) => {
     if (!target.includes('?')) return readAll(leftOut, faults)
-    const { values, faults: undecodable } = parseQuery(target)
-    faults.push(...undecodable)
+    const { values, faults: undecodable, isTooLong } = parseQuery(target)
+    for (const fault of undecodable) faults.push(fault)
+    if (isTooLong) return {}
     for (const name of values.keys()) {
       if (!Object.hasOwn(parameters, name)) faults.push({ parameter: name, detail: 'is not a known parameter' })
     }
@@ -186,7 +197,7 @@ const leftOut = () => []
 
 function readerOf(parameters: Parameters) {
   const entries = Object.entries(parameters)
-  return (textsOf: (name: string) => readonly string[] | null, faults: Fault[]) => {
+  return (textsOf: (name: string) => readonly string[] | null, faults: FaultSink) => {
     const read: Record<string, unknown> = {}
     for (const [name, parameter] of entries) {
       const texts = textsOf(name)

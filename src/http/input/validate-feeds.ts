@@ -1,5 +1,5 @@
 /** From a parsed body to what it asks of a feed, with every fault as a JSON pointer. */
-import type { Fault } from '../../errors'
+import type { FaultSink } from '../../errors'
 import type { NewEntry, RepublishSelection } from '../../repositories/feeds/types'
 import { MAX_BATCH, nameFault } from '../../rules'
 import type { JsonBody } from './body'
@@ -10,20 +10,20 @@ import { isObject } from './quick-items'
 import { listed, toDto, withText } from './validate'
 
 /** The value that a body gives: `{"value": …}`. */
-export function toValue(body: JsonBody, faults: Fault[]): unknown {
+export function toValue(body: JsonBody, faults: FaultSink): unknown {
   return quickValue(body) ?? givenValue(body, faults)
 }
 
-export function givenValue(body: JsonBody, faults: Fault[]): unknown {
+export function givenValue(body: JsonBody, faults: FaultSink): unknown {
   return toDto(ValueDto, withText('value', body.value, wholeSource(body)), '', faults).value
 }
 
 /** The entries of a batch: `{"entries": […]}`. */
-export function toEntries(body: JsonBody, faults: Fault[]): NewEntry[] {
+export function toEntries(body: JsonBody, faults: FaultSink): NewEntry[] {
   return quickEntries(body) ?? entriesOf(body, faults)
 }
 
-export function entriesOf(body: JsonBody, faults: Fault[]): NewEntry[] {
+export function entriesOf(body: JsonBody, faults: FaultSink): NewEntry[] {
   const { entries } = listed(EntriesDto, 'entries', body, faults)
   const sourceAt = elementSources(body, 'entries')
   return entries.map((entry, i) => {
@@ -33,7 +33,7 @@ export function entriesOf(body: JsonBody, faults: Fault[]): NewEntry[] {
 }
 
 /** What a body wants published again: `{"keys": […]}` or `{"prefix": "…"}`. */
-export function toSelection(body: JsonBody, faults: Fault[]): RepublishSelection {
+export function toSelection(body: JsonBody, faults: FaultSink): RepublishSelection {
   const dto = toDto(RepublishDto, body.value, '', faults)
   if (!isObject(body.value)) return {}
   const [keys, prefix] = [dto.keys ?? undefined, dto.prefix ?? undefined]

@@ -1,9 +1,10 @@
 /** From a parsed body to a DTO that class-validator has checked, or to what it appends: with every fault as a JSON pointer. */
-import { type ValidationError, validateSync } from 'class-validator'
-import type { Fault } from '../../errors'
+import { getMetadataStorage, validateSync } from 'class-validator'
+import { type Fault, type FaultSink, MAX_LISTED_FAULTS } from '../../errors'
 import { jsonFault } from '../../json'
 import type { NewGroupItem, NewItem } from '../../repositories/recent/types'
 import type { JsonBody } from './body'
+import { batchFault } from './dto/decorators'
 import { BatchDto, NewGroupItemDto, NewItemDto, newGroupItemOf, newItemOf } from './dto/items'
 import { elementSources, type Source, wholeSource } from './json-source'
 import { isObject, memberText, quickBatch, quickItem } from './quick-items'
@@ -13,38 +14,49 @@ export type Class<T> = new () => T
 const UNKNOWN_FIELD = 'is not a known field'
 
 /** A DTO with the fields of a JSON object; faults are added for `pointer` and below. */
-export function toDto<T extends object>(Dto: Class<T>, value: unknown, pointer: string, faults: Fault[]): T {
+export function toDto<T extends object>(Dto: Class<T>, value: unknown, pointer: string, faults: FaultSink): T {
   const dto = new Dto()
   if (!isObject(value)) {
     faults.push({ pointer, detail: 'must be an object' })
     return dto
   }
+  const fields = fieldsOf(Dto)
   for (const key of Object.keys(value)) {
-    // Names such as `constructor` and `__proto__` are no field of any DTO, and class-validator stumbles over them.
-    if (key in Object.prototype) faults.push(unknownField(pointer, key))
-    else Object.defineProperty(dto, key, { value: value[key], writable: true, enumerable: true, configurable: true })
+    // What is not known is not given to class-validator, which takes long over thousands of fields.
+    if (fields.has(key)) (dto as Record<string, unknown>)[key] = value[key]
+    else addUnknown(faults, pointer, key)
   }
   checkDto(dto, pointer, faults)
   return dto
 }
 
-export function unknownField(pointer: string, key: string): Fault {
-  return { pointer: `${pointer}/${escaped(key)}`, detail: UNKNOWN_FIELD }
+/** What no refusal lists is made once: a body has room for a hundred thousand such fields. */
+const COUNTED: Fault = { detail: UNKNOWN_FIELD }
+
+export function addUnknown(faults: FaultSink, pointer: string, key: string): void {
+  const isListed = faults.length <= MAX_LISTED_FAULTS
+  faults.push(isListed ? { pointer: `${pointer}/${escaped(key)}`, detail: UNKNOWN_FIELD } : COUNTED)
 }
 
-function checkDto(dto: object, pointer: string, faults: Fault[]): void {
-  const errors = validateSync(dto, {
-    whitelist: true,
-    forbidNonWhitelisted: true,
+function checkDto(dto: object, pointer: string, faults: FaultSink): void {
+  for (const { property, constraints = {} } of validateSync(dto, {
     validationError: { target: false, value: false },
-  })
-  for (const error of errors) {
-    for (const detail of detailsOf(error)) faults.push({ pointer: `${pointer}/${escaped(error.property)}`, detail })
+  })) {
+    for (const detail of Object.values(constraints)) faults.push({ pointer: `${pointer}/${escaped(property)}`, detail })
   }
 }
 
-function detailsOf({ constraints = {} }: ValidationError): string[] {
-  return Object.entries(constraints).map(([rule, detail]) => (rule === 'whitelistValidation' ? UNKNOWN_FIELD : detail))
+const knownFields = new Map<Class<object>, ReadonlySet<string>>()
+
+/** The fields that a DTO has rules for. */
+function fieldsOf(Dto: Class<object>): ReadonlySet<string> {
+  let fields = knownFields.get(Dto)
+  if (!fields) {
+    const rules = getMetadataStorage().getTargetValidationMetadatas(Dto, '', false, false)
+    fields = new Set(rules.map(({ propertyName }) => propertyName))
+    knownFields.set(Dto, fields)
+  }
+  return fields
 }
 
 /** A reference token of RFC 6901. */
@@ -53,20 +65,20 @@ function escaped(key: string): string {
 }
 
 /** The item that a body gives. */
-export function toItem(body: JsonBody, faults: Fault[]): NewItem {
+export function toItem(body: JsonBody, faults: FaultSink): NewItem {
   return quickItem(body) ?? newItemOf(itemDto(body, faults))
 }
 
 /** The items of a batch: `{"items": […]}`. */
-export function toBatch(body: JsonBody, faults: Fault[]): NewGroupItem[] {
+export function toBatch(body: JsonBody, faults: FaultSink): NewGroupItem[] {
   return quickBatch(body) ?? batchDto(body, faults).map(newGroupItemOf)
 }
 
-export function itemDto(body: JsonBody, faults: Fault[]): NewItemDto {
+export function itemDto(body: JsonBody, faults: FaultSink): NewItemDto {
   return itemAt(NewItemDto, body.value, '', faults, wholeSource(body))
 }
 
-export function batchDto(body: JsonBody, faults: Fault[]): NewGroupItemDto[] {
+export function batchDto(body: JsonBody, faults: FaultSink): NewGroupItemDto[] {
   const { items } = listed(BatchDto, 'items', body, faults)
   const sourceAt = elementSources(body, 'items')
   return items.map((item, i) => itemAt(NewGroupItemDto, item, `/items/${i}`, faults, sourceAt(i)))
@@ -77,12 +89,10 @@ export function listed<K extends string, T extends { [key in K]: unknown[] }>(
   Dto: Class<T>,
   name: K,
   body: JsonBody,
-  faults: Fault[],
+  faults: FaultSink,
 ): T {
-  const before = faults.length
   const dto = toDto(Dto, body.value, '', faults)
-  const isValid = Array.isArray(dto[name]) && !faults.some(({ pointer }, i) => i >= before && pointer === `/${name}`)
-  if (!isValid) dto[name] = [] as unknown as T[K]
+  if (batchFault(dto[name]) !== null) dto[name] = [] as unknown as T[K]
   return dto
 }
 
@@ -90,7 +100,7 @@ function itemAt<T extends NewItemDto>(
   Dto: Class<T>,
   value: unknown,
   pointer: string,
-  faults: Fault[],
+  faults: FaultSink,
   source: Source,
 ): T {
   // A payload of null is none.

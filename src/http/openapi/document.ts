@@ -76,7 +76,7 @@ const BEARER = {
   description:
     'An API key, `rk_…`, where the server wants one. It has scopes, of which `admin` has all of the others in it, and may be ' +
     'confined to groups, queues, feeds and policies whose names begin with a prefix: lists show no others, and a request ' +
-    'that names another one is answered with 403.',
+    'that names another one is answered with 403; names of others that an answer would show are null.',
 }
 
 const IF_NONE_MATCH = {
@@ -118,7 +118,10 @@ function contentOf(schema: string, value: unknown, type = 'application/json'): J
 }
 
 const REQUEST_ID = {
-  'X-Request-Id': { description: 'The id that the request came with, or one made for it.', schema: { type: 'string' } },
+  'X-Request-Id': {
+    description: 'The id that the request came with, if it is a sane one, or one made for it.',
+    schema: { type: 'string' },
+  },
 }
 const ETAG = { ETag: { description: 'A strong tag of the answer.', required: true, schema: { type: 'string' } } }
 
@@ -137,7 +140,7 @@ function outcomeObject({ description, schema, example: value, type }: Outcome, h
 /** One entry a status, naming the codes it may have. */
 function refusalObjects(route: Route): Json {
   const codes: ErrorCode[] = ['invalid_input', ...COMMON, ...(route.operation.refusals ?? [])]
-  if (route.body) codes.push(...OF_BODIES)
+  if (route.body) for (const code of OF_BODIES) codes.push(code)
   if (route.method !== 'get') codes.push('outcome_unknown', 'conflict')
   const byStatus = new Map<number, ErrorCode[]>()
   for (const code of codes) {

@@ -4,9 +4,6 @@ import { ERRORS, type ErrorCode, RecentnError } from '../../errors'
 import { traceOf } from '../metrics/traffic'
 import { deliver } from './sending'
 
-/** More faults than this are counted instead of listed, so that a hostile body can't make an answer many times its size. */
-export const MAX_LISTED_FAULTS = 1000
-
 type Headers = Record<string, string>
 
 /** Whatever was thrown, as an error with a code; what has none becomes `internal`. */
@@ -40,16 +37,13 @@ export function problemType(code: ErrorCode, base = ''): string {
 export function problemText(error: RecentnError, base = ''): string {
   const { code, status } = error
   const { title } = ERRORS[code]
-  const listed = error.faults.slice(0, MAX_LISTED_FAULTS)
-  const left = error.faults.length - listed.length
-  if (left > 0) listed.push({ pointer: '', detail: `has ${left} more faults` })
   return JSON.stringify({
     type: problemType(code, base),
     title,
     status,
     detail: status >= 500 ? title : error.message,
     code,
-    ...(listed.length > 0 && { errors: listed }),
+    ...(error.faults.length > 0 && { errors: error.faults }),
   })
 }
 

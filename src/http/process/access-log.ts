@@ -1,12 +1,10 @@
 /** A line for each request, once it is over. Who asks whether the process lives, or scrapes it, is told at `debug`. */
 import type { IncomingMessage } from 'node:http'
 import type { Observer, Trace } from '../metrics/traffic'
+import { withoutSecrets } from '../secrets'
 import type { Log } from './log'
 
 const QUIET = new Set(['/livez', '/readyz', '/metrics'])
-
-/** The secret of a key that somebody has put where it does not belong. */
-const SECRETS = /(rk_[0-9a-f]+_)[\w-]+/gi
 
 export function accessLog(log: Log): Observer {
   return {
@@ -41,5 +39,5 @@ export function routeOf({ route }: Pick<Trace, 'route'>): string {
 /** The path, which has names in it, and what was asked. */
 export function pathOf(request: IncomingMessage): string {
   const { originalUrl, url = '' } = request as IncomingMessage & { originalUrl?: string }
-  return (originalUrl ?? url).replaceAll(SECRETS, '$1…')
+  return withoutSecrets(originalUrl ?? url)
 }

@@ -17,7 +17,7 @@ import { processAccess } from './process-access'
 export interface AppOptions extends Pick<RouterOptions, 'bodyLimitBytes' | 'onError' | 'stopping' | 'streams'> {
   /** Requests without a key are taken, and with any Host and Origin. */
   allowAnonymous: boolean
-  /** Origins whose pages may read answers; none when left out. */
+  /** Origins whose pages may read answers, and, as long as there is no key and they are local, ask for them; none when left out. */
   corsOrigins?: readonly string[]
   /** What is at `/metrics`; the store's, when left out. */
   metrics?: Metrics
@@ -30,7 +30,7 @@ export interface AppOptions extends Pick<RouterOptions, 'bodyLimitBytes' | 'onEr
 export function createApp(store: Store, options: AppOptions): Express {
   const { allowAnonymous, corsOrigins = [], onError, draining, observers = [] } = options
   const { metrics = createMetrics(store) } = options
-  const { guard, door } = processAccess(store, allowAnonymous)
+  const { guard, door } = processAccess(store, allowAnonymous, corsOrigins)
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')

@@ -6,6 +6,7 @@
  * A log that nobody reads any more, as of a closed pipe, is no reason to stop serving.
  */
 import pino, { type Logger } from 'pino'
+import { safeMessage, safeStack, safeText } from '../../error-text'
 import { RecentnError } from '../../errors'
 import { LOG_LEVELS, type LogFormat, type LogLevel } from '../../log-rules'
 
@@ -56,7 +57,7 @@ class TextLog implements Log {
   }
 
   error(sentence: string, error: unknown): void {
-    const said = isForeseen(error) || !(error instanceof Error) ? String(error) : (error.stack ?? error.message)
+    const said = isForeseen(error) || !(error instanceof Error) ? safeText(error) : (safeStack(error) ?? error.message)
     this.write('error', `${sentence}: ${said}`)
   }
 }
@@ -94,17 +95,17 @@ class JsonLog implements Log {
   }
 }
 
-/** The message and the stack; of the driver's errors not the statement, which has values in it. */
+/** The message and the stack; of the driver's errors neither the statement nor the values in it. */
 function serialized(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error)
-  const { name, message, stack, cause } = error
+  const { name, cause } = error
   const { code, errno } = error as { code?: unknown; errno?: unknown }
   return {
     type: name,
     ...(code !== undefined && { code }),
     ...(errno !== undefined && { errno }),
-    message,
-    ...(!isForeseen(error) && { stack }),
+    message: safeMessage(error),
+    ...(!isForeseen(error) && { stack: safeStack(error) }),
     ...(cause !== undefined && { cause: serialized(cause) }),
   }
 }

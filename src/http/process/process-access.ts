@@ -1,7 +1,7 @@
 /**
  * Who may do what at a process of its own. Once there was a key, every request needs one. Before, whoever reaches the
- * server may do everything: then it listens on loopback only, and takes only requests that are local by their Host and
- * Origin. There is no way back from the one to the other, so that no request ever needs neither.
+ * server may do everything: then it listens on loopback only, and takes only requests that are local by their Host, and
+ * that no page of another origin has sent. There is no way back from the one to the other, so that no request ever needs neither.
  */
 import type { RequestHandler } from 'express'
 import type { Store } from '../../store-types'
@@ -15,8 +15,9 @@ export interface ProcessAccess {
 }
 
 /** `allowAnonymous`: everyone may do everything, whether or not there are keys. */
-export function processAccess(store: Store, allowAnonymous: boolean): ProcessAccess {
+export function processAccess(store: Store, allowAnonymous: boolean, corsOrigins: readonly string[]): ProcessAccess {
   if (allowAnonymous) return { guard: guardOf('anonymous', store), door: (_request, _response, next) => next() }
+  const local = localOnly(corsOrigins)
   // Known before the first request, which then need not wait for the database to be refused.
   store.keys.exist().catch(() => {})
   return {
@@ -29,7 +30,7 @@ export function processAccess(store: Store, allowAnonymous: boolean): ProcessAcc
       return (isAlone ? soon(asked) : asked).then(byKeyIf)
     },
     door(request, response, next) {
-      const enter = (exist: boolean) => (exist ? next() : localOnly(request, response, next))
+      const enter = (exist: boolean) => (exist ? next() : local(request, response, next))
       const known = store.keys.known()
       return known === null ? soon(store.keys.exist()).then(enter) : enter(known)
     },

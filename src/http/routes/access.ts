@@ -7,7 +7,7 @@ const get = route({
   method: 'get',
   path: '/v1/access',
   scope: null,
-  reach: 'nothing',
+  about: () => [],
   tellsAccess: true,
   operation: {
     id: 'getAccess',

@@ -6,19 +6,26 @@ import { CursorDto } from '../input/dto/feeds'
 import { cursorParameter, limitParameter, nameParameter, optional, wholeParameter } from '../input/parameters'
 import { toDto } from '../input/validate'
 import * as example from '../openapi/feed-examples'
-import { feedInPath } from '../reach'
 import { gone, ok, type Route, route } from '../route'
+import { feedInPath, named, type Subject } from '../subjects'
 import { pathParameters } from './feeds'
 import { MAX_ANSWER_BYTES } from './items'
 
 const path = '/v1/feeds/{feed}/consumers/{consumer}'
 const consumerParameters = { ...pathParameters, consumer: nameParameter('The consumer.', 'search') }
 
+function consumerInPath({ path }: { path: { feed: string; consumer: string } }): Subject[] {
+  return [...feedInPath({ path }), ...named('consumers', [path.consumer], { parameter: 'consumer' })]
+}
+
 const changes = route({
   method: 'get',
   path: '/v1/feeds/{feed}/changes',
   scope: 'feed',
-  reach: feedInPath,
+  about: ({ path, query }) => [
+    ...feedInPath({ path }),
+    ...named('consumers', [query.consumer], { parameter: 'consumer' }),
+  ],
   pathParameters,
   queryParameters: {
     after: optional(
@@ -58,7 +65,7 @@ const get = route({
   method: 'get',
   path,
   scope: 'feed',
-  reach: feedInPath,
+  about: consumerInPath,
   pathParameters: consumerParameters,
   operation: {
     id: 'getConsumer',
@@ -76,7 +83,7 @@ const put = route({
   method: 'put',
   path,
   scope: 'feed',
-  reach: feedInPath,
+  about: consumerInPath,
   pathParameters: consumerParameters,
   body: {
     schema: 'NewCursor',
@@ -102,7 +109,7 @@ const remove = route({
   method: 'delete',
   path,
   scope: 'feed',
-  reach: feedInPath,
+  about: consumerInPath,
   pathParameters: consumerParameters,
   operation: {
     id: 'deleteConsumer',

@@ -5,18 +5,22 @@ import { MAX_BATCH } from '../../rules'
 import { nameParameter } from '../input/parameters'
 import { toEntries, toValue } from '../input/validate-feeds'
 import * as example from '../openapi/feed-examples'
-import { feedInPath } from '../reach'
 import { found, ok, type Route, route } from '../route'
+import { feedInPath, named, type Subject } from '../subjects'
 import { pathParameters } from './feeds'
 
 const path = '/v1/feeds/{feed}/entries/{key}'
 const keyParameters = { ...pathParameters, key: nameParameter('The key of the entry.', 'fred') }
 
+function entryInPath({ path }: { path: { feed: string; key: string } }): Subject[] {
+  return [...feedInPath({ path }), ...named('entries', [path.key], { parameter: 'key' })]
+}
+
 const get = route({
   method: 'get',
   path,
   scope: 'feed',
-  reach: feedInPath,
+  about: entryInPath,
   pathParameters: keyParameters,
   operation: {
     id: 'getEntry',
@@ -34,7 +38,7 @@ const put = route({
   method: 'put',
   path,
   scope: 'feed',
-  reach: feedInPath,
+  about: entryInPath,
   pathParameters: keyParameters,
   body: { schema: 'NewValue', example: example.newValue, read: toValue },
   operation: {
@@ -57,7 +61,7 @@ const remove = route({
   method: 'delete',
   path,
   scope: 'feed',
-  reach: feedInPath,
+  about: entryInPath,
   pathParameters: keyParameters,
   operation: {
     id: 'deleteEntry',
@@ -75,9 +79,15 @@ const putMany = route({
   method: 'post',
   path: '/v1/feeds/{feed}/entries',
   scope: 'feed',
-  reach: feedInPath,
+  about: feedInPath,
   pathParameters,
-  body: { schema: 'NewEntries', example: example.newEntries, read: toEntries, at: '/entries' },
+  body: {
+    schema: 'NewEntries',
+    example: example.newEntries,
+    read: toEntries,
+    at: '/entries',
+    about: (entries) => entries.flatMap(({ key }, i) => named('entries', [key], { pointer: `/entries/${i}/key` })),
+  },
   operation: {
     id: 'putEntries',
     tag: 'Feeds',

@@ -4,8 +4,9 @@ import { renderFeed, renderFeedPage } from '../../results/feeds'
 import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
 import { toSelection } from '../input/validate-feeds'
 import * as example from '../openapi/feed-examples'
-import { feedInPath, narrowed } from '../reach'
+import { narrowed } from '../reach'
 import { found, gone, ok, type Route, route } from '../route'
+import { feedInPath, listed, named } from '../subjects'
 
 const path = '/v1/feeds/{feed}'
 export const pathParameters = { feed: nameParameter('The feed.', 'users') }
@@ -14,7 +15,7 @@ const list = route({
   method: 'get',
   path: '/v1/feeds',
   scope: 'read',
-  reach: 'within',
+  about: listed('feeds'),
   queryParameters: {
     prefix: prefixParameter('Only feeds whose name begins with this.', 'users'),
     ...pageParameters('users'),
@@ -23,6 +24,7 @@ const list = route({
     id: 'listFeeds',
     tag: 'Feeds',
     summary: 'The feeds, by name',
+    description: 'A page stops early where its feeds have 2,500 consumers together.',
     outcomes: { 200: { description: 'A page of feeds.', schema: 'FeedPage', example: example.feedPage } },
   },
   async handle(store, { query, within }) {
@@ -39,7 +41,7 @@ const get = route({
   method: 'get',
   path,
   scope: 'read',
-  reach: feedInPath,
+  about: feedInPath,
   pathParameters,
   operation: {
     id: 'getFeed',
@@ -57,7 +59,7 @@ const drop = route({
   method: 'delete',
   path,
   scope: 'admin',
-  reach: feedInPath,
+  about: feedInPath,
   pathParameters,
   operation: {
     id: 'deleteFeed',
@@ -78,9 +80,15 @@ const republish = route({
   method: 'post',
   path: `${path}/republish`,
   scope: 'feed',
-  reach: feedInPath,
+  about: feedInPath,
   pathParameters,
-  body: { schema: 'Republish', example: example.republish, read: toSelection },
+  body: {
+    schema: 'Republish',
+    example: example.republish,
+    read: toSelection,
+    about: ({ keys, prefix }) =>
+      prefix === undefined ? named('entries', keys, { pointer: '/keys' }) : [{ kind: 'entries', prefix }],
+  },
   operation: {
     id: 'republishEntries',
     tag: 'Feeds',

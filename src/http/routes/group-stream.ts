@@ -3,14 +3,14 @@ import type { GroupEvent } from '../../repositories/recent/types'
 import { removedBody, renderItem, resetBody } from '../../results/groups'
 import { nameParameter, optional, positionParameter } from '../input/parameters'
 import * as example from '../openapi/examples'
-import { pathName } from '../reach'
 import { type Route, route } from '../route'
+import { pathName } from '../subjects'
 
 const stream = route({
   method: 'get',
   path: '/v1/groups/{group}/stream',
   scope: 'read',
-  reach: pathName('group'),
+  about: pathName('groups', 'group'),
   pathParameters: { group: nameParameter('The group.', 'article:42') },
   queryParameters: {
     after: optional(positionParameter('Begin after this item, where there is no `Last-Event-ID`.', '41')),

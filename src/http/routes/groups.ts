@@ -3,18 +3,18 @@ import { renderGroup, renderGroupPage } from '../../results/groups'
 import { ownSettingsOf, SettingsDto, toReplacing } from '../input/dto/settings'
 import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
 import * as example from '../openapi/examples'
-import { narrowed, pathName } from '../reach'
+import { narrowed } from '../reach'
 import { found, gone, ok, type Route, route, stored } from '../route'
+import { listed, pathName } from '../subjects'
 
 const path = '/v1/groups/{group}'
 const pathParameters = { group: nameParameter('The group.', 'article:42') }
 
-/** Longer than any cursor that was ever given out. */
 const list = route({
   method: 'get',
   path: '/v1/groups',
   scope: 'read',
-  reach: 'within',
+  about: listed('groups'),
   queryParameters: {
     prefix: prefixParameter('Only groups whose name begins with this.', 'article:'),
     ...pageParameters('article:42'),
@@ -27,8 +27,8 @@ const list = route({
   },
   async handle(store, { query, within }) {
     const prefix = narrowed(query.prefix, within)
-    if (prefix === null) return ok(renderGroupPage({ groups: [], nextAfter: null }))
-    return ok(renderGroupPage(await store.groups.list({ ...query, prefix })))
+    if (prefix === null) return ok(renderGroupPage({ groups: [], nextAfter: null }, within))
+    return ok(renderGroupPage(await store.groups.list({ ...query, prefix }), within))
   },
 })
 
@@ -36,7 +36,7 @@ const get = route({
   method: 'get',
   path,
   scope: 'read',
-  reach: pathName('group'),
+  about: pathName('groups', 'group'),
   pathParameters,
   operation: {
     id: 'getGroup',
@@ -45,8 +45,8 @@ const get = route({
     outcomes: { 200: { description: 'The group.', schema: 'Group', example: example.group } },
     refusals: ['group_not_found'],
   },
-  async handle(store, { path: { group } }) {
-    return ok(renderGroup(found(await store.groups.get(group), 'group_not_found')))
+  async handle(store, { path: { group }, within }) {
+    return ok(renderGroup(found(await store.groups.get(group), 'group_not_found'), within))
   },
 })
 
@@ -54,11 +54,12 @@ const put = route({
   method: 'put',
   path,
   scope: 'admin',
-  reach: pathName('group'),
+  about: pathName('groups', 'group'),
   pathParameters,
   body: {
     schema: 'NewSettings',
     example: example.ownSettings,
+    optional: true,
     read: (body, faults) => toReplacing(SettingsDto, body, faults),
   },
   operation: {
@@ -73,10 +74,10 @@ const put = route({
     },
     refusals: ['settings_changed'],
   },
-  async handle(store, { path: { group }, body: { settings, replaces } }) {
+  async handle(store, { path: { group }, body: { settings, replaces }, within }) {
     const condition = { replaces: replaces ? ownSettingsOf(replaces) : replaces }
     const settled = await store.groups.put(group, ownSettingsOf(settings), condition)
-    return stored(settled.created, renderGroup(settled))
+    return stored(settled.created, renderGroup(settled, within))
   },
 })
 
@@ -84,7 +85,7 @@ const forget = route({
   method: 'delete',
   path,
   scope: 'admin',
-  reach: pathName('group'),
+  about: pathName('groups', 'group'),
   pathParameters,
   operation: {
     id: 'deleteGroup',

@@ -17,7 +17,7 @@ const livez = route({
   method: 'get',
   path: '/livez',
   scope: null,
-  reach: 'nothing',
+  about: () => [],
   ignoresQuery: true,
   operation: {
     id: 'livez',
@@ -33,7 +33,7 @@ const readyz = (draining?: AbortSignal) =>
     method: 'get',
     path: '/readyz',
     scope: null,
-    reach: 'nothing',
+    about: () => [],
     ignoresQuery: true,
     operation: {
       id: 'readyz',
@@ -59,7 +59,11 @@ const metricsRoute = (metrics: ProcessState['metrics']) =>
     path: '/metrics',
     scope: 'read',
     // They tell of all names together.
-    reach: 'within',
+    about: () => [
+      { kind: 'groups', prefix: '' },
+      { kind: 'queues', prefix: '' },
+      { kind: 'feeds', prefix: '' },
+    ],
     answersAlone: true,
     operation: {
       id: 'metrics',

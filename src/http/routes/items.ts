@@ -13,10 +13,10 @@ import {
 } from '../input/parameters'
 import { toBatch, toItem } from '../input/validate'
 import * as example from '../openapi/examples'
-import { pathName } from '../reach'
 import { type Answer, created, gone, ok, type Route, route, stored } from '../route'
+import { named, pathName } from '../subjects'
 
-/** An answer stops at about so many bytes of payload. */
+/** An answer stops at about this many bytes. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 const MAX_EXCLUDED = 100
 const MAX_GROUPS = 100
@@ -26,13 +26,20 @@ const limit = limitParameter(MAX_CAPACITY, 10)
 const exclude = namesParameter('Members whose items are left out.', ['user-7'], 0, MAX_EXCLUDED)
 const before = optional(idParameter('Only items with a smaller id: the `nextBefore` of the page before.', '41'))
 
+const inGroup = pathName('groups', 'group')
+
 const append = route({
   method: 'post',
   path: '/v1/groups/{group}/items',
   scope: 'append',
-  reach: pathName('group'),
+  about: inGroup,
   pathParameters: { group },
-  body: { schema: 'NewItem', example: example.newItem, read: toItem },
+  body: {
+    schema: 'NewItem',
+    example: example.newItem,
+    read: toItem,
+    about: ({ member }) => named('members', [member], { pointer: '/member' }),
+  },
   operation: {
     id: 'appendItem',
     tag: 'Items',
@@ -56,8 +63,18 @@ const appendMany = route({
   method: 'post',
   path: '/v1/items',
   scope: 'append',
-  reach: ({ body }) => body.map(({ group: name }, i) => ({ name, pointer: `/items/${i}/group` })),
-  body: { schema: 'Batch', example: example.batch, read: toBatch, at: '/items' },
+  about: () => [],
+  body: {
+    schema: 'Batch',
+    example: example.batch,
+    read: toBatch,
+    at: '/items',
+    about: (items) =>
+      items.flatMap(({ group, member }, i) => [
+        ...named('groups', [group], { pointer: `/items/${i}/group` }),
+        ...named('members', [member], { pointer: `/items/${i}/member` }),
+      ]),
+  },
   operation: {
     id: 'appendItems',
     tag: 'Items',
@@ -75,7 +92,7 @@ const recent = route({
   method: 'get',
   path: '/v1/groups/{group}/items',
   scope: 'read',
-  reach: pathName('group'),
+  about: (input) => [...inGroup(input), ...named('members', input.query.exclude, { parameter: 'exclude' })],
   pathParameters: { group },
   queryParameters: { limit, before, exclude, payloads: payloadsParameter },
   operation: {
@@ -109,9 +126,12 @@ const recentMany = route({
   method: 'get',
   path: '/v1/items',
   scope: 'read',
-  reach: ({ query }) => query.group.map((name) => ({ name, parameter: 'group' })),
+  about: ({ query }) => [
+    ...named('groups', query.group, { parameter: 'group' }),
+    ...named('members', query.exclude, { parameter: 'exclude' }),
+  ],
   queryParameters: {
-    group: namesParameter('The groups.', ['article:42', 'article:43'], 1, MAX_GROUPS),
+    group: namesParameter('The groups, each once.', ['article:42', 'article:43'], 1, MAX_GROUPS, { unique: true }),
     limit,
     exclude,
     payloads: payloadsParameter,
@@ -121,7 +141,7 @@ const recentMany = route({
     tag: 'Items',
     summary: `The newest items of up to ${MAX_GROUPS} groups, in the order asked`,
     description:
-      'The answer stops at about 4 MiB: a group of which it shows fewer than `limit` for that reason has a `nextBefore`, ' +
+      'Each group once. The answer stops at about 4 MiB: a group of which it shows fewer than `limit` for that reason has a `nextBefore`, ' +
       'to go on from there by `/v1/groups/{group}/items`.',
     outcomes: { 200: { description: 'One entry a group.', schema: 'RecentMany', example: example.recentMany } },
     conditional: true,
@@ -142,7 +162,7 @@ const clear = route({
   method: 'delete',
   path: '/v1/groups/{group}/items',
   scope: 'append',
-  reach: pathName('group'),
+  about: inGroup,
   pathParameters: { group },
   operation: {
     id: 'clearGroup',
@@ -160,7 +180,7 @@ const remove = route({
   method: 'delete',
   path: '/v1/groups/{group}/items/{id}',
   scope: 'append',
-  reach: pathName('group'),
+  about: inGroup,
   pathParameters: { group, id: idParameter('The id of the item.', '41') },
   operation: {
     id: 'removeItem',

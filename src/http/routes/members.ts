@@ -5,17 +5,25 @@ import { nameParameter, pageParameters, payloadsParameter, prefixParameter } fro
 import * as example from '../openapi/examples'
 import { narrowed } from '../reach'
 import { ok, type Route, route } from '../route'
+import { listed, pathName, type Subject } from '../subjects'
 import { formOf, MAX_ANSWER_BYTES } from './items'
 
 const path = '/v1/members/{member}/items'
 const pathParameters = { member: nameParameter('The member.', 'user-7') }
 const prefix = prefixParameter('Only in groups whose name begins with this.', 'article:')
 
+const memberOf = pathName('members', 'member')
+const groupsOf = listed('groups')
+
+function memberInGroups(input: { path: { member: string }; query: { prefix?: string } }): Subject[] {
+  return [...memberOf(input), ...groupsOf(input)]
+}
+
 const list = route({
   method: 'get',
   path,
   scope: 'read',
-  reach: 'within',
+  about: memberInGroups,
   pathParameters,
   queryParameters: {
     prefix,
@@ -41,7 +49,7 @@ const erase = route({
   method: 'delete',
   path,
   scope: 'admin',
-  reach: 'within',
+  about: memberInGroups,
   pathParameters,
   queryParameters: { prefix },
   operation: {

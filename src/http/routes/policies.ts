@@ -3,17 +3,26 @@ import { policyBody } from '../../results/groups'
 import { PolicyDto, policyOf, toReplacing } from '../input/dto/settings'
 import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
 import * as example from '../openapi/examples'
-import { narrowed, pathName } from '../reach'
+import { narrowed } from '../reach'
 import { found, gone, ok, type Route, route, stored } from '../route'
+import { listed, type Subject } from '../subjects'
 
 const path = '/v1/policies/{prefix}'
 const pathParameters = { prefix: nameParameter('What the names of the groups begin with.', 'article:') }
+
+/** A policy, and the groups that it is for. */
+function policyInPath({ path: { prefix } }: { path: { prefix: string } }): Subject[] {
+  return [
+    { kind: 'policies', name: prefix, parameter: 'prefix' },
+    { kind: 'groups', prefix },
+  ]
+}
 
 const list = route({
   method: 'get',
   path: '/v1/policies',
   scope: 'read',
-  reach: 'within',
+  about: listed('policies'),
   queryParameters: {
     prefix: prefixParameter('Only policies whose own prefix begins with this.', 'article:'),
     ...pageParameters('article:'),
@@ -36,7 +45,7 @@ const get = route({
   method: 'get',
   path,
   scope: 'read',
-  reach: pathName('prefix'),
+  about: policyInPath,
   pathParameters,
   operation: {
     id: 'getPolicy',
@@ -54,7 +63,7 @@ const put = route({
   method: 'put',
   path,
   scope: 'admin',
-  reach: pathName('prefix'),
+  about: policyInPath,
   pathParameters,
   body: {
     schema: 'NewPolicy',
@@ -84,7 +93,7 @@ const remove = route({
   method: 'delete',
   path,
   scope: 'admin',
-  reach: pathName('prefix'),
+  about: policyInPath,
   pathParameters,
   operation: {
     id: 'deletePolicy',

@@ -12,8 +12,8 @@ import {
 import { toDto } from '../input/validate'
 import { toReceipts } from '../input/validate-messages'
 import * as example from '../openapi/queue-examples'
-import { pathName } from '../reach'
 import { ok, type Route, route } from '../route'
+import { pathName } from '../subjects'
 import { pathParameters } from './queues'
 
 const path = '/v1/queues/{queue}'
@@ -22,7 +22,7 @@ const receive = route({
   method: 'post',
   path: `${path}/receive`,
   scope: 'queue',
-  reach: pathName('queue'),
+  about: pathName('queues', 'queue'),
   pathParameters,
   body: {
     schema: 'Receive',
@@ -38,7 +38,7 @@ const receive = route({
       "Within the visibility timeout (the request's, else the message's, else the queue's) no other receiver gets them. " +
       'With `waitSeconds`, an answer without messages comes only after so long; a message that becomes available ' +
       'meanwhile is answered within 1 second. When the client goes away, the waiting ends and nothing is claimed. An ' +
-      'answer stops at about 32 MiB of bodies; what is left is for the next one.',
+      'answer stops at about 32 MiB; what is left is for the next one.',
     outcomes: {
       200: { description: 'The messages; none when there are none.', schema: 'Received', example: example.received },
     },
@@ -55,7 +55,7 @@ const settle = route({
   method: 'post',
   path: `${path}/delete`,
   scope: 'queue',
-  reach: pathName('queue'),
+  about: pathName('queues', 'queue'),
   pathParameters,
   body: {
     schema: 'Receipts',
@@ -84,7 +84,7 @@ const release = route({
   method: 'post',
   path: `${path}/release`,
   scope: 'queue',
-  reach: pathName('queue'),
+  about: pathName('queues', 'queue'),
   pathParameters,
   body: { schema: 'Release', example: example.release, read: (body, faults) => toReceipts(ReleaseDto, body, faults) },
   operation: {
@@ -110,7 +110,7 @@ const extend = route({
   method: 'post',
   path: `${path}/extend`,
   scope: 'queue',
-  reach: pathName('queue'),
+  about: pathName('queues', 'queue'),
   pathParameters,
   body: { schema: 'Extend', example: example.extend, read: (body, faults) => toReceipts(ExtendDto, body, faults) },
   operation: {

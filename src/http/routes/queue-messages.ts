@@ -5,8 +5,8 @@ import { MAX_BATCH } from '../../rules'
 import { idParameter, pageParameters, wordParameter } from '../input/parameters'
 import { toSending } from '../input/validate-messages'
 import * as example from '../openapi/queue-examples'
-import { pathName } from '../reach'
 import { created, found, gone, ok, type Route, route, stored } from '../route'
+import { pathName } from '../subjects'
 import { MAX_ANSWER_BYTES } from './items'
 import { pathParameters } from './queues'
 
@@ -17,7 +17,7 @@ const send = route({
   method: 'post',
   path,
   scope: 'queue',
-  reach: pathName('queue'),
+  about: pathName('queues', 'queue'),
   pathParameters,
   body: { schema: 'Sending', example: example.messages, read: toSending },
   operation: {
@@ -48,7 +48,7 @@ const peek = route({
   method: 'get',
   path,
   scope: 'read',
-  reach: pathName('queue'),
+  about: pathName('queues', 'queue'),
   pathParameters,
   queryParameters: {
     state: wordParameter('Only messages in this state.', MESSAGE_STATES),
@@ -77,7 +77,7 @@ const get = route({
   method: 'get',
   path: `${path}/{id}`,
   scope: 'read',
-  reach: pathName('queue'),
+  about: pathName('queues', 'queue'),
   pathParameters: idParameters,
   operation: {
     id: 'getMessage',
@@ -96,7 +96,7 @@ const remove = route({
   method: 'delete',
   path: `${path}/{id}`,
   scope: 'admin',
-  reach: pathName('queue'),
+  about: pathName('queues', 'queue'),
   pathParameters: idParameters,
   operation: {
     id: 'deleteMessage',

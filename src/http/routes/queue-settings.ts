@@ -6,22 +6,17 @@ import { nameParameter } from '../input/parameters'
 import { toDto } from '../input/validate'
 import { toNothing } from '../input/validate-messages'
 import * as example from '../openapi/queue-examples'
-import { pathName, type Reached } from '../reach'
 import { ok, type Route, route, stored } from '../route'
+import { named, pathName, type Subject } from '../subjects'
 
 const path = '/v1/queues/{queue}'
 const pathParameters = { queue: nameParameter('The queue.', 'mail') }
 
-/** The queue, and the dead-letter queue that its settings name. */
-export function reachOfSettings({
-  path: { queue: name },
-  body: { deadLetterQueue },
-}: {
-  path: { queue: string }
-  body: { deadLetterQueue?: string | null }
-}): Reached[] {
-  const letters = deadLetterQueue ? [{ name: deadLetterQueue, pointer: '/deadLetterQueue' }] : []
-  return [{ name, parameter: 'queue' }, ...letters]
+const inPath = pathName('queues', 'queue')
+
+/** The dead-letter queue that settings name. */
+export function lettersIn({ deadLetterQueue }: { deadLetterQueue?: string | null }): Subject[] {
+  return named('queues', [deadLetterQueue], { pointer: '/deadLetterQueue' })
 }
 
 const update = route({
@@ -33,8 +28,9 @@ const update = route({
     schema: 'QueueChanges',
     example: example.queueChanges,
     read: (body, faults) => toDto(QueueChangesDto, body.value, '', faults),
+    about: lettersIn,
   },
-  reach: reachOfSettings,
+  about: inPath,
   operation: {
     id: 'updateQueue',
     tag: 'Queues',
@@ -60,8 +56,9 @@ const ensure = route({
     example: example.queueSettings,
     optional: true,
     read: (body, faults) => toDto(QueueSettingsDto, body.value, '', faults),
+    about: lettersIn,
   },
-  reach: reachOfSettings,
+  about: inPath,
   operation: {
     id: 'ensureQueue',
     tag: 'Queues',
@@ -84,7 +81,7 @@ const pause = route({
   method: 'post',
   path: `${path}/pause`,
   scope: 'admin',
-  reach: pathName('queue'),
+  about: inPath,
   pathParameters,
   body: { schema: 'NoFields', example: example.noFields, optional: true, read: toNothing },
   operation: {
@@ -106,7 +103,7 @@ const resume = route({
   method: 'post',
   path: `${path}/resume`,
   scope: 'admin',
-  reach: pathName('queue'),
+  about: inPath,
   pathParameters,
   body: { schema: 'NoFields', example: example.noFields, optional: true, read: toNothing },
   operation: {

@@ -1,22 +1,31 @@
 /** `/v1/queues` and `/v1/queues/{queue}`: what queues there are, their attributes, and what is done to all they hold. */
+import { RecentnError } from '../../errors'
 import { renderQueue, renderQueuePage, renderQueueStatus } from '../../results/queues'
 import { PurgeDto, QueueSettingsDto, queueSettingsOf, RedriveDto } from '../input/dto/queues'
 import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
 import { toDto } from '../input/validate'
 import { deleted } from '../openapi/examples'
 import * as example from '../openapi/queue-examples'
-import { narrowed, pathName } from '../reach'
+import { narrowed } from '../reach'
 import { found, gone, ok, type Route, route, stored } from '../route'
-import { reachOfSettings } from './queue-settings'
+import { listed, pathName, type Subject } from '../subjects'
+import { lettersIn } from './queue-settings'
 
 const path = '/v1/queues/{queue}'
 export const pathParameters = { queue: nameParameter('The queue.', 'mail') }
+
+const inPath = pathName('queues', 'queue')
+
+/** The dead messages go back to queues that the request does not name. */
+function redriven(input: { path: { queue: string } }): Subject[] {
+  return [...inPath(input), { kind: 'queues', prefix: '' }]
+}
 
 const list = route({
   method: 'get',
   path: '/v1/queues',
   scope: 'read',
-  reach: 'within',
+  about: listed('queues'),
   queryParameters: {
     prefix: prefixParameter('Only queues whose name begins with this.', 'mail'),
     ...pageParameters('mail'),
@@ -29,8 +38,8 @@ const list = route({
   },
   async handle(store, { query, within }) {
     const prefix = narrowed(query.prefix, within)
-    if (prefix === null) return ok(renderQueuePage({ queues: [], nextAfter: null }))
-    return ok(renderQueuePage(await store.queues.list({ ...query, prefix })))
+    if (prefix === null) return ok(renderQueuePage({ queues: [], nextAfter: null }, within))
+    return ok(renderQueuePage(await store.queues.list({ ...query, prefix }), within))
   },
 })
 
@@ -38,7 +47,7 @@ const get = route({
   method: 'get',
   path,
   scope: 'read',
-  reach: pathName('queue'),
+  about: inPath,
   pathParameters,
   operation: {
     id: 'getQueue',
@@ -47,8 +56,8 @@ const get = route({
     outcomes: { 200: { description: 'The queue.', schema: 'QueueStatus', example: example.queueStatus } },
     refusals: ['queue_not_found'],
   },
-  async handle(store, { path: { queue } }) {
-    return ok(renderQueueStatus(found(await store.queues.get(queue), 'queue_not_found')))
+  async handle(store, { path: { queue }, within }) {
+    return ok(renderQueueStatus(found(await store.queues.get(queue), 'queue_not_found'), within))
   },
 })
 
@@ -60,9 +69,11 @@ const put = route({
   body: {
     schema: 'QueueSettings',
     example: example.queueSettings,
+    optional: true,
     read: (body, faults) => toDto(QueueSettingsDto, body.value, '', faults),
+    about: lettersIn,
   },
-  reach: reachOfSettings,
+  about: inPath,
   operation: {
     id: 'putQueue',
     tag: 'Queues',
@@ -77,9 +88,9 @@ const put = route({
     },
     refusals: ['dead_letter_cycle'],
   },
-  async handle(store, { path: { queue }, body }) {
+  async handle(store, { path: { queue }, body, within }) {
     const put = await store.queues.put(queue, queueSettingsOf(body))
-    return stored(put.created, renderQueue(put))
+    return stored(put.created, renderQueue(put, within))
   },
 })
 
@@ -87,7 +98,7 @@ const drop = route({
   method: 'delete',
   path,
   scope: 'admin',
-  reach: pathName('queue'),
+  about: inPath,
   pathParameters,
   operation: {
     id: 'deleteQueue',
@@ -96,8 +107,13 @@ const drop = route({
     outcomes: { 204: { description: 'It is gone.' } },
     refusals: ['queue_not_found', 'queue_in_use'],
   },
-  async handle(store, { path: { queue } }) {
-    return gone(await store.queues.deleteQueue(queue), 'queue_not_found')
+  async handle(store, { path: { queue }, within }) {
+    const deleted = await store.queues.deleteQueue(queue).catch((error: unknown) => {
+      // The message names the queue that it serves, which may be outside of what the asker may know of.
+      const isInUse = error instanceof RecentnError && error.code === 'queue_in_use'
+      throw isInUse && within !== null ? new RecentnError('queue_in_use') : error
+    })
+    return gone(deleted, 'queue_not_found')
   },
 })
 
@@ -105,7 +121,7 @@ const redrive = route({
   method: 'post',
   path: `${path}/redrive`,
   scope: 'admin',
-  reach: pathName('queue'),
+  about: redriven,
   pathParameters,
   body: {
     schema: 'Redrive',
@@ -133,7 +149,7 @@ const purge = route({
   method: 'post',
   path: `${path}/purge`,
   scope: 'admin',
-  reach: pathName('queue'),
+  about: inPath,
   pathParameters,
   body: {
     schema: 'Purge',

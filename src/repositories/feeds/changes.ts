@@ -7,6 +7,7 @@
  * removed before the rows were read is noticed.
  */
 import type { Reader } from '../../database/engine'
+import { jsonBytes } from '../../json'
 import { readSequence } from '../sequence-rows'
 import { type Cursor, numberOf, requireFresh } from './cursors'
 import { type FollowedTable, keysWithRow, rowsAfter } from './followed'
@@ -103,9 +104,11 @@ async function entriesPage(reader: Reader, { feed, limit, maxBytes }: ChangesReq
   }
 }
 
-/** A UTF-16 unit is at least a byte of UTF-8: near enough for a bound. */
-function sizeOf({ text }: RawChange): number {
-  return text?.length ?? 4
+/** What a change takes as JSON beside its key and its value: the names of its fields and numbers. */
+const FRAME_BYTES = 120
+
+function sizeOf({ key, text }: RawChange): number {
+  return FRAME_BYTES + jsonBytes(key) + Buffer.byteLength(text ?? 'null')
 }
 
 /** The rows of a followed table, and the tombstones of those that are gone, by their numbers from one sequence. */

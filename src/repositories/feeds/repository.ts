@@ -25,6 +25,9 @@ import { sweepFeeds } from './sweep'
 import type * as Feed from './types'
 import { areLocked, deleteEntry, deleteFollowed, type PutDone, type PutRequest, putAll, putBatch } from './write'
 
+/** Consumers of all feeds of one page: a feed may have a thousand, and a page a thousand feeds. */
+const MAX_LISTED_CONSUMERS = 2500
+
 /** What a store adds to the repository. */
 export interface FeedOptions {
   /** Inside a transaction counts are taken anew. */
@@ -174,8 +177,14 @@ export class FeedRepository implements Feed.Feeds {
     const { limit, after, prefix } = checkedPage(options, PREFIX_PAGE_RULES)
     const heads = await this.session.read((reader) => listHeads(reader, { limit: limit + 1, after, prefix }))
     const feeds: Feed.FeedStatus[] = []
-    for (const head of heads.slice(0, limit)) feeds.push(await this.#statusOf(head))
-    return { feeds, nextAfter: heads.length > limit ? (feeds.at(-1)?.feed ?? null) : null }
+    let consumers = 0
+    for (const head of heads.slice(0, limit)) {
+      const status = await this.#statusOf(head)
+      consumers += status.consumers.length
+      if (feeds.length > 0 && consumers > MAX_LISTED_CONSUMERS) break
+      feeds.push(status)
+    }
+    return { feeds, nextAfter: heads.length > feeds.length ? (feeds.at(-1)?.feed ?? null) : null }
   }
 
   /** The feeds that have entries of their own without number, of these or of all. */

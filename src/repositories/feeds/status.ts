@@ -68,7 +68,8 @@ async function countEntries(reader: Reader, feedId: bigint): Promise<Counted> {
   return {
     entries: sum(rows.filter(({ deleted }) => Number(deleted) === 0)),
     unpublished: sum(waiting),
-    oldestUnpublishedSeconds: waiting.length === 0 ? null : Math.max(0, Math.floor(Math.max(...agesMs) / 1000)),
+    oldestUnpublishedSeconds:
+      waiting.length === 0 ? null : Math.floor(agesMs.reduce((most, ms) => Math.max(most, ms), 0) / 1000),
   }
 }
 

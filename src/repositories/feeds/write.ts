@@ -59,7 +59,8 @@ export async function putAll(tx: Tx, requests: readonly PutRequest[]): Promise<P
   const puts = new Map<string, Put>()
   const mine = requests.map((request) => countPuts(puts, heldOf(request).id, request.rows))
   // One time for all: that of the feed whose lock came last.
-  const nowMs = Math.max(...[...held.values()].map((feed) => feed.nowMs))
+  let nowMs = Number.NEGATIVE_INFINITY
+  for (const feed of held.values()) nowMs = Math.max(nowMs, feed.nowMs)
   await writeEntries(tx, [...puts.values()], nowMs)
   await readVersions(tx, [...puts.values()])
   return mine.map((rows) => ({

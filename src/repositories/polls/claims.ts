@@ -118,7 +118,7 @@ export class Conditions {
 
   and(sql: string, parameters: readonly Parameter[] = []): this {
     this.#parts.push(sql)
-    this.parameters.push(...parameters)
+    for (const parameter of parameters) this.parameters.push(parameter)
     return this
   }
 

@@ -140,7 +140,7 @@ function setsOf({ engine, now }: Reader, plan: Plan, held: Held, outcome: Outcom
   const values: Parameter[] = []
   const set = (sql: string, ...parameters: Parameter[]) => {
     sets.push(sql)
-    values.push(...parameters)
+    for (const parameter of parameters) values.push(parameter)
   }
   const isOver = outcome.is === 'done' || outcome.is === 'failed'
   if (plan.status && isOver)

@@ -115,7 +115,8 @@ export class PollRepository {
       refused = [],
       isMore = false,
     } = await this.#session.write(work, { arrived: isThere }).catch((error: unknown) => {
-      if (error instanceof RecentnError && error.code === 'outcome_unknown') this.#unknown.push(...claims)
+      const isUnknown = error instanceof RecentnError && error.code === 'outcome_unknown'
+      if (isUnknown) for (const claim of claims) this.#unknown.push(claim)
       throw error
     })
     const known = arrived as ReadonlySet<Held> | null

@@ -70,7 +70,9 @@ export async function claimCycle(
   if (head.cycled !== CYCLED.wholly) return null
   const last = await lockCursor(tx, head.id, request.cursor)
   const ids = await nextIds(tx, head.id, `id > ${last}`, request.max)
-  if (ids.length < request.max) ids.push(...(await nextIds(tx, head.id, `id <= ${last}`, request.max - ids.length)))
+  if (ids.length < request.max) {
+    for (const id of await nextIds(tx, head.id, `id <= ${last}`, request.max - ids.length)) ids.push(id)
+  }
   if (ids.length === 0) return { head, rows: [] }
   await updateRows(
     tx,

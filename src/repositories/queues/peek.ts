@@ -1,6 +1,7 @@
 /** Looking at messages without claiming them, and removing them by their ids. */
 import type { Reader, Row, Tx } from '../../database/engine'
 import { invalidInput } from '../../errors'
+import { jsonBytes } from '../../json'
 import { holdHead, notFound, type QueueHead, readHead } from './heads'
 import { linePage, type Position, positionOf } from './line'
 import { deadLetterFrom, lineOf, OWN_LIMIT, PREVIEW_LENGTH, peekedOf, stateName } from './rows'
@@ -18,8 +19,12 @@ const AFTER = /^(-?\d{1,19})\.(-?\d{1,19})\.(\d{1,19})$/
 function afterOf(text: string | undefined): Position | null {
   if (text === undefined) return null
   const parts = AFTER.exec(Buffer.from(text, 'base64url').toString('latin1'))
-  if (!parts) throw invalidInput([{ parameter: 'after', detail: 'is not the nextAfter of a page' }])
-  const [major, minor, id] = parts.slice(1).map((part) => BigInt(part)) as [bigint, bigint, bigint]
+  const numbers = parts?.slice(1).map((part) => BigInt(part)) ?? []
+  // What no column holds was issued by nobody, and the driver of SQLite takes no such number.
+  if (!parts || numbers.some((number) => BigInt.asIntN(64, number) !== number)) {
+    throw invalidInput([{ parameter: 'after', detail: 'is not the nextAfter of a page' }])
+  }
+  const [major, minor, id] = numbers as [bigint, bigint, bigint]
   return { major, minor, id }
 }
 
@@ -54,8 +59,12 @@ export async function peekPage(
   }
 }
 
-function bytesOf({ body }: Row): number {
-  return Buffer.byteLength(body as string)
+/** What a message takes as JSON beside its texts: the names of its fields, numbers and times. */
+const FRAME_BYTES = 350
+
+function bytesOf({ body, last_error: error, message_group: group, dead_letter_from: from = null }: Row): number {
+  const texts = jsonBytes(error as string | null) + jsonBytes(group as string | null) + jsonBytes(from as string | null)
+  return FRAME_BYTES + Buffer.byteLength(body as string) + texts
 }
 
 function rowsAfter(

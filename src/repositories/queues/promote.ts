@@ -82,7 +82,7 @@ async function promoteBatch(tx: Tx, queueId: bigint, onReady: OnReady): Promise<
   if (held === null) return { moved: 0, more: false }
   const { head, nowMs } = held
   const rows: LockedRow[] = []
-  for (const state of TIMED) rows.push(...(await lockDue(tx, queueId, state, nowMs)))
+  for (const state of TIMED) for (const row of await lockDue(tx, queueId, state, nowMs)) rows.push(row)
   const isHeld = (row: LockedRow) => row.state === STATE.inFlight && row.visibleAtMs > nowMs
   const over = rows.filter((row) => !isHeld(row))
   const dying = over.filter((row) => row.state === STATE.inFlight && isOutOfReceives(row, head))

@@ -74,7 +74,7 @@ export async function takeReady(context: QueueContext, request: TakeRequest): Pr
   const again = await promoteDue(context, queue, { max }).catch(keep)
   if (!again?.moved) return taken
   const more = await claim(context, { ...request, max: max - rows.length }).catch(keep)
-  rows.push(...(more?.rows ?? []))
+  for (const row of more?.rows ?? []) rows.push(row)
   return taken
 }
 
@@ -152,13 +152,23 @@ class Claiming {
     this.#lostNumber = claimNumber
     const got = await claimReady(statements, { head, max, visibilityTimeoutSeconds, from }, claimNumber, isLost)
     this.#lostNumber = null
-    this.#rows.push(...got)
-    const bytes = got.reduce((sum, { body }) => sum + body.length, 0)
+    for (const row of got) this.#rows.push(row)
+    const bytes = got.reduce((sum, row) => sum + sizeOf(row), 0)
     this.#bytes += bytes
     this.#memory.weighed(head.id, got.length, bytes)
     this.#memory.setPlace(head.id, placeAfter(got, max), from === null)
     return got.length < max ? 'all' : 'some'
   }
+}
+
+/** What a message with little in it takes as JSON. */
+const FRAME_BYTES = 300
+/** Of a character that JSON escapes. */
+const ESCAPED_BYTES = 6
+
+/** The most that a message may take as JSON, about. */
+function sizeOf({ body, lastError }: ClaimedRow): number {
+  return FRAME_BYTES + body.length + ESCAPED_BYTES * (lastError?.length ?? 0)
 }
 
 /** Round and round by id. */

@@ -145,7 +145,7 @@ export async function lockHeld(tx: Tx, queueId: bigint, receipts: readonly Recei
       `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages} WHERE ${where} AND queue_id = ? ORDER BY ${tx.tables.queueMessages}.id${tx.engine.forUpdate}`,
       [...parameters, queueId],
     )
-    locked.push(...rows.map(lockedOf))
+    for (const row of rows) locked.push(lockedOf(row))
   }
   return locked
 }

@@ -147,7 +147,7 @@ export interface PeekOptions extends Page {
   bodies?: BodyForm | undefined
   /** `ready` when left out. */
   state?: MessageState | undefined
-  /** Stop a page after about so many bytes of bodies, always giving at least one message. */
+  /** Stop a page when its messages take about this many bytes as JSON. A page has at least one, if there is any. */
   maxBytes?: number | undefined
 }
 

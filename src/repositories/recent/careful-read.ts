@@ -7,13 +7,14 @@ import type { Parameter, Reader, Row } from '../../database/engine'
 import { MAX_ID } from '../../rules'
 import { emptyPage, pageFrom, type ReadRequest } from './page'
 import type { PolicyCache } from './policies'
-import { type Head, headColumns, headOf, type ItemRow, itemOf, itemRowOf, occupantColumns } from './rows'
+import { type Head, headColumns, headOf, type ItemRow, itemBytes, itemOf, itemRowOf, occupantColumns } from './rows'
 import type { Recent, Settings } from './types'
 import { visible } from './window'
 
 const MAX_TRIES = 5
 
 interface Sized extends ItemRow {
+  /** Of the payload. */
   bytes: number
 }
 
@@ -25,7 +26,7 @@ interface Sight {
   asked: Sized[]
 }
 
-/** The page, and how many bytes of payload it has. */
+/** The page, and how many bytes its items take as JSON, about. */
 export async function readCarefully(
   reader: Reader,
   policies: PolicyCache,
@@ -48,7 +49,7 @@ export async function readCarefully(
 }
 
 function found(request: ReadRequest, { head, settings, asked }: Sight, shown: Sized[], nextBefore: bigint | null) {
-  const bytes = shown.reduce((sum, item) => sum + item.bytes, 0)
+  const bytes = shown.reduce((sum, item) => sum + itemBytes(item, item.bytes), 0)
   const items = shown.map((row) => itemOf(row, request.payloads))
   const isCut = items.length < Math.min(request.limit, asked.length)
   return { page: pageFrom(head, settings, items, nextBefore, isCut), bytes }
@@ -91,13 +92,15 @@ function sizedOf(group: string, row: Row): Sized {
 
 /** How many of these make the page: up to the limit, and up to `maxBytes` but at least one. */
 function fitting(
-  rows: readonly { bytes: number }[],
+  rows: readonly Sized[],
   { limit, maxBytes = Number.POSITIVE_INFINITY }: Pick<ReadRequest, 'limit' | 'maxBytes'>,
 ): number {
   let bytes = 0
   let count = 0
+  if (maxBytes === Number.POSITIVE_INFINITY) return Math.min(rows.length, limit)
   while (count < rows.length && count < limit) {
-    bytes += rows[count]?.bytes ?? 0
+    const row = rows[count] as Sized
+    bytes += itemBytes(row, row.bytes)
     if (count > 0 && bytes > maxBytes) break
     count++
   }

@@ -12,6 +12,7 @@ import {
   headColumns,
   headOf,
   type ItemRow,
+  itemBytes,
   itemColumns,
   itemOf,
   itemRowOf,
@@ -19,7 +20,7 @@ import {
   occupantOf,
 } from './rows'
 import type { MemberItems, MemberOptions } from './types'
-import { expired, keepers } from './window'
+import { expired, firstIdOf, keepers } from './window'
 
 /** Rows of one statement: what bounds the memory of a page of large payloads. */
 const CHUNK = 64
@@ -70,6 +71,7 @@ export async function memberItems(
   const groups = groupsIn(page.prefix ?? '')
   const wanted = { groups: groups.where, hasPayloads: page.payloads !== 'none' }
   let place = page.after === undefined ? null : placeOf(page.after)
+  const windows = new MemberWindows(reader, member)
   for (let bytes = 0; ; ) {
     const rows = await reader.rows(selectMemberSql(reader, place !== null, wanted), [
       member,
@@ -84,8 +86,8 @@ export async function memberItems(
     for (const row of rows) {
       const head = headOf(row)
       const item = itemRowOf(head.group, row)
-      if (await isShown(reader, set, head, item, Number(row.now_ms))) {
-        bytes += Buffer.byteLength(item.payload ?? '', 'utf8')
+      if (await windows.shows(set, head, item, Number(row.now_ms))) {
+        bytes += itemBytes(item, Buffer.byteLength(item.payload ?? 'null', 'utf8'))
         const full =
           items.length === page.limit || (items.length > 0 && bytes > (page.maxBytes ?? Number.POSITIVE_INFINITY))
         if (full)
@@ -98,14 +100,32 @@ export async function memberItems(
   }
 }
 
-async function isShown(reader: Reader, set: PolicySet, head: Head, item: ItemRow, nowMs: number): Promise<boolean> {
-  const settings = set.settingsOf(head.group, head.own)
-  if (expired(item, settings, nowMs)) return false
-  if (settings.capacity === head.capacity && settings.mode === head.mode) return true
-  // The group is still laid out by an older policy: whether the item is shown depends on the others.
-  const sql = `SELECT ${occupantColumns(reader.engine)} FROM ${reader.tables.items} i WHERE i.group_key = ?`
-  const occupants = (await reader.rows(sql, [head.group])).map(occupantOf)
-  return keepers(occupants, settings, head.lastId).some(({ id }) => id === item.id)
+/** Which items of one member are in the windows of their groups. A group is looked at once, however many it has. */
+class MemberWindows {
+  readonly #reader: Reader
+  readonly #member: string
+  /** Of groups that are laid out by an older policy than they follow: the one item that a `distinct` window shows. */
+  readonly #shown = new Map<string, { version: bigint; id: bigint | null }>()
+
+  constructor(reader: Reader, member: string) {
+    this.#reader = reader
+    this.#member = member
+  }
+
+  async shows(set: PolicySet, head: Head, item: ItemRow, nowMs: number): Promise<boolean> {
+    const settings = set.settingsOf(head.group, head.own)
+    if (expired(item, settings, nowMs)) return false
+    if (settings.capacity === head.capacity && settings.mode === head.mode) return true
+    if (settings.mode === 'history') return item.id >= firstIdOf(settings, head.lastId)
+    // Whether a member is among those seen last depends on the others.
+    const known = this.#shown.get(head.group)
+    if (known?.version === head.version) return known.id === item.id
+    const sql = `SELECT ${occupantColumns(this.#reader.engine)} FROM ${this.#reader.tables.items} i WHERE i.group_key = ?`
+    const occupants = (await this.#reader.rows(sql, [head.group])).map(occupantOf)
+    const shown = keepers(occupants, settings, head.lastId).find(({ member }) => member === this.#member)
+    this.#shown.set(head.group, { version: head.version, id: shown?.id ?? null })
+    return shown?.id === item.id
+  }
 }
 
 function cursorOf({ createdAtMs, group, id }: Place): string {

@@ -81,12 +81,12 @@ export async function takeHeads(
   const rows: Row[] = []
   for (const chunk of chunksOf(names, CHUNK)) {
     const { sql, parameters } = takeNumbers(tx, chunk, counts)
-    if (tx.engine.returning) rows.push(...(await tx.rows(sql, parameters)))
+    if (tx.engine.returning) for (const row of await tx.rows(sql, parameters)) rows.push(row)
     else await tx.run(sql, parameters)
   }
   const marked = writer ? await mark(tx, writer) : null
   for (const chunk of tx.engine.returning ? [] : chunksOf(names, MAX_KEYS)) {
-    rows.push(...(await tx.rows(selectTakenSql(tx, chunk.length), chunk)))
+    for (const row of await tx.rows(selectTakenSql(tx, chunk.length), chunk)) rows.push(row)
   }
   const moment = marked ?? (await momentOf(tx, tx.engine.returning ? undefined : rows[0]))
   const taken = new Map<string, Taken>()

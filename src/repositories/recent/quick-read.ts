@@ -66,7 +66,7 @@ export function quickSelect({ engine, tables, now }: Pick<Reader, 'engine' | 'ta
     if (groups.length === 0) return
     const { sql, parameters } = engine.values([groups])
     all.sql += `${all.sql === '' ? '' : '\nUNION ALL\n'}${select} IN ${sql}${rest}`
-    all.parameters.push(...parameters)
+    for (const parameter of parameters) all.parameters.push(parameter)
   }
   const reading = (wanted: number) => [...slots].filter(([, given]) => given === wanted).map(([group]) => group)
   add(`SELECT ${headLine(now)} FROM ${tables.groups} g WHERE g.group_key`, [...slots.keys()])

@@ -43,7 +43,7 @@ export function thoroughSelect(
   for (const request of requests) {
     const page = selectPage(reader, request)
     statement.selects.push(page.sql)
-    statement.parameters.push(...page.parameters)
+    for (const parameter of page.parameters) statement.parameters.push(parameter)
   }
   return { sql: engine.unionAll(statement.selects), parameters: statement.parameters }
 }
@@ -63,7 +63,7 @@ function selectPage(
   if (exclude.length > 0) {
     const members = engine.values([exclude])
     statement.sql += ` AND (i.member IS NULL OR i.member NOT IN ${members.sql})`
-    statement.parameters.push(...members.parameters)
+    for (const parameter of members.parameters) statement.parameters.push(parameter)
   }
   statement.sql += ` ORDER BY i.id DESC LIMIT ${limit + 1}`
   return statement

@@ -1,6 +1,6 @@
 /** Rows of the two tables as values, and the column lists that read them. */
 import type { Engine, Row } from '../../database/engine'
-import { JsonText } from '../../json'
+import { JsonText, jsonBytes } from '../../json'
 import { ItemResult } from '../../results/groups'
 import type { AppendedItem, Item, Mode, OwnSettings, PayloadForm, Settings } from './types'
 
@@ -148,6 +148,17 @@ export function itemOf(row: ItemRow, payloads: PayloadForm = 'value'): Item {
   const occurredAt = row.occurredAtMs === null ? null : new Date(row.occurredAtMs)
   const createdAt = new Date(row.createdAtMs)
   return new ItemResult(row.group, row.id, row.slot, row.member, payload, occurredAt, row.eventId, createdAt)
+}
+
+/** What an item takes as JSON beside its names and its payload: the names of its fields, numbers and times. */
+const FRAME_BYTES = 200
+
+/** How many bytes the item takes as JSON, about, with a payload of as many. */
+export function itemBytes(
+  { group, member, eventId }: Pick<ItemRow, 'group' | 'member' | 'eventId'>,
+  payload: number,
+): number {
+  return FRAME_BYTES + jsonBytes(group) + jsonBytes(member) + jsonBytes(eventId) + payload
 }
 
 /** An appended item as its caller sees it. (Added to the object, not spread: this runs for every append.) */

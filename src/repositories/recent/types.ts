@@ -103,7 +103,10 @@ export interface RecentOptions {
   before?: bigint | undefined
   /** Members whose items are left out; at most 100. */
   exclude?: readonly string[] | undefined
-  /** Stop a page after about so many bytes of payload, always giving at least one item. Without bound when left out. */
+  /**
+   * Stop a page when its items take about this many bytes as JSON. A page has at least one item, if there is any. No
+   * limit by default.
+   */
   maxBytes?: number | undefined
 }
 

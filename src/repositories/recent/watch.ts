@@ -88,7 +88,7 @@ export class WatchReads {
       const rows: Row[] = []
       for (const chunk of chunksOf(groups, CHUNK)) {
         const { sql, parameters } = watchedHeadsSql(reader, chunk)
-        rows.push(...(await reader.rows(sql, parameters)))
+        for (const row of await reader.rows(sql, parameters)) rows.push(row)
       }
       return headsIn(reader, this.policies, groups, rows, sightOf(rows).heads)
     })

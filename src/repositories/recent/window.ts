@@ -22,7 +22,7 @@ export function visible<T extends Occupant>(
 export function keepers<T extends Occupant>(occupants: readonly T[], settings: Settings, lastId: bigint): T[] {
   const newestFirst = [...occupants].sort((a, b) => (a.id < b.id ? 1 : -1))
   if (settings.mode === 'history') {
-    const firstId = lastId - BigInt(settings.capacity) + 1n
+    const firstId = firstIdOf(settings, lastId)
     return newestFirst.filter(({ id }) => id >= firstId)
   }
   const members = new Set<string>()
@@ -31,6 +31,11 @@ export function keepers<T extends Occupant>(occupants: readonly T[], settings: S
     members.add(member)
     return true
   })
+}
+
+/** The oldest id that a `history` window may show. */
+export function firstIdOf({ capacity }: Settings, lastId: bigint): bigint {
+  return lastId - BigInt(capacity) + 1n
 }
 
 export function expired(occupant: { createdAtMs: number }, settings: Settings, nowMs: number): boolean {

@@ -13,6 +13,7 @@ import { WatchableGroups } from '../streams/watchable-groups'
 import { WorkCounts } from '../work-counts'
 import { Appends, type BatchingOptions } from './appends'
 import { ReadBatcher } from './read-batcher'
+import { Turns } from './turns'
 
 export interface BatchedOptions {
   /** Merged reads in flight: one where there is one connection. */
@@ -21,6 +22,8 @@ export interface BatchedOptions {
   isInside: () => boolean
   appends?: BatchingOptions
   counts?: WorkCounts
+  /** Long reads in flight, each on a connection: large pages, and those of members. They must leave some for others. */
+  longReadsAtOnce: number
   /** Groups that may wait to be read before a read is refused with `overloaded`; else 100,000. */
   maxPendingReads?: number
   /** Told when streams can't be fed for a reason that is not the database's being away. */
@@ -30,25 +33,31 @@ export interface BatchedOptions {
 /** Groups of one statement: more gain nothing, and by 200 the servers begin to plan by guesses. */
 const MAX_GROUPS = 100
 
+/** Long reads that may be unanswered before one is refused with `overloaded`. */
+const MAX_LONG_READS = 1000
+
 export class BatchedGroups extends WatchableGroups {
   readonly #isInside: () => boolean
   readonly #appends: Appends
   readonly #reads: ReadBatcher<readonly ReadRequest[], (Types.Recent | null)[]>
+  readonly #longReads: Turns
 
   constructor(session: Session, policies: PolicyCache, options: BatchedOptions) {
     super(session, policies, options.onStreamError)
     const { counts = new WorkCounts() } = options
     this.#isInside = options.isInside
     this.#appends = new Appends(this, counts, options.appends)
+    const onOverload = () => counts.overloaded++
+    this.#longReads = new Turns({ atOnce: options.longReadsAtOnce, maxPending: MAX_LONG_READS, onOverload })
     this.#reads = new ReadBatcher({
       atOnce: options.readsAtOnce,
       maxBatchSize: MAX_GROUPS,
       maxPendingSize: options.maxPendingReads ?? 100_000,
       batches: counts.readBatches,
-      onOverload: () => counts.overloaded++,
+      onOverload,
       isMergeable: (requests, again) => this.isQuick({ requests, again }),
       together: (calls) => this.readTogether(calls.map(({ request, again }) => ({ requests: request, again }))),
-      alone: (requests) => super.read(requests),
+      alone: (requests) => this.#longReads.run(() => super.read(requests)),
     })
   }
 
@@ -58,6 +67,11 @@ export class BatchedGroups extends WatchableGroups {
 
   protected override read(requests: readonly ReadRequest[]): Promise<(Types.Recent | null)[]> {
     return this.#isInside() ? super.read(requests) : this.#reads.add(requests, requests.length)
+  }
+
+  override memberItems(member: string, options: Types.MemberOptions = {}): Promise<Types.MemberItems> {
+    const read = () => super.memberItems(member, options)
+    return this.#isInside() ? read() : this.#longReads.run(read)
   }
 
   /** What happens to the group from now on, or since an item. Begins at once. */
@@ -70,5 +84,6 @@ export class BatchedGroups extends WatchableGroups {
   /** Refuses what comes from now on; resolves when all that was accepted is answered. */
   async close(): Promise<void> {
     await Promise.all([this.streams.close(), this.#appends.close(), this.#reads.close()])
+    await this.#longReads.close()
   }
 }

@@ -172,7 +172,7 @@ export class RowPoller<T> implements Poller {
   /** Resolves to whether there was something to claim, or may be behind what there was. */
   async #claim(): Promise<boolean> {
     const { leases, isMore } = await this.#claims.next(this.#running.size)
-    this.#waiting.push(...leases)
+    for (const lease of leases) this.#waiting.push(lease)
     return isMore
   }
 

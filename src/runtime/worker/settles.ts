@@ -44,7 +44,7 @@ export class SettleLine<Kind> {
 
   add(key: string, kind: Kind, claims: readonly Claim[]): void {
     const same = this.#waiting.get(key)
-    if (same) same.claims.push(...claims)
+    if (same) for (const claim of claims) same.claims.push(claim)
     else this.#waiting.set(key, { kind, claims: [...claims] })
     this.#waitingSize += claims.length
     this.#plan()

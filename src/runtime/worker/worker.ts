@@ -101,7 +101,7 @@ class QueueWorker implements Worker {
         this.#suspect.isKept = true
         this.#prefetch.single()
       }
-      this.#waiting.push(...held.filter(({ isLastReceive }) => !isLastReceive))
+      for (const one of held) if (!one.isLastReceive) this.#waiting.push(one)
       this.#keeper.add(held)
       this.#handBack(suspects)
     }

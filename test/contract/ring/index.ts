@@ -18,6 +18,7 @@ import { describeGroupsWatch } from './groups-watch'
 import { describeGroupsWatchMuch } from './groups-watch-much'
 import { describeIfChanged } from './if-changed'
 import { describeInput } from './input'
+import { describeMemberWindows } from './member-windows'
 import { describeMembers } from './members'
 import { describeMergedReads } from './merged-reads'
 import { describeNames } from './names'
@@ -54,6 +55,7 @@ export function describeRing(engine: EngineName): void {
   describeDistinct(context)
   describePolicies(context)
   describeMembers(context)
+  describeMemberWindows(context)
   describeErasureRaces(context)
   describeExpiry(context)
   describeRollouts(context)

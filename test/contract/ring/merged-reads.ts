@@ -157,6 +157,7 @@ export function describeMergedReads(context: Context): void {
       const group = await filled(3)
       const batched = new BatchedGroups(sessionOf(context.store.dataSource), new PolicyCache(10), {
         readsAtOnce: 1,
+        longReadsAtOnce: 1,
         isInside: () => false,
         maxPendingReads: 1000,
       })
@@ -172,6 +173,7 @@ export function describeMergedReads(context: Context): void {
       const group = await filled(3)
       const batched = new BatchedGroups(sessionOf(context.store.dataSource), new PolicyCache(10), {
         readsAtOnce: 1,
+        longReadsAtOnce: 1,
         isInside: () => false,
         maxPendingReads: 7,
       })

@@ -83,7 +83,7 @@ export const IsPrefix = () => Follows('isPrefix', keyPrefixFault, { optional: tr
 /** A list of 1 to 1,000; its elements are checked on their own. */
 export const IsBatch = (options?: RuleOptions) => Follows('isBatch', batchFault, options)
 
-function batchFault(value: unknown): string | null {
+export function batchFault(value: unknown): string | null {
   const isBatch = Array.isArray(value) && value.length >= 1 && value.length <= MAX_BATCH
   return isBatch ? null : `must be a list of 1 to ${MAX_BATCH}`
 }

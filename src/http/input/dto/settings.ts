@@ -1,5 +1,5 @@
 /** Bodies that set what groups do. */
-import type { Fault } from '../../../errors'
+import type { FaultSink } from '../../../errors'
 import type { OwnSettings, Settings } from '../../../repositories/recent/types'
 import type { Mode } from '../../../rules'
 import type { JsonBody } from '../body'
@@ -37,7 +37,11 @@ export interface Replacing<Dto> {
 }
 
 /** Reads `replaces` beside the settings, each by the same rules. */
-export function toReplacing<Dto extends object>(Dto: Class<Dto>, { value }: JsonBody, faults: Fault[]): Replacing<Dto> {
+export function toReplacing<Dto extends object>(
+  Dto: Class<Dto>,
+  { value }: JsonBody,
+  faults: FaultSink,
+): Replacing<Dto> {
   if (!isObject(value) || !Object.hasOwn(value, 'replaces')) {
     return { settings: toDto(Dto, value, '', faults), replaces: undefined }
   }

@@ -1,0 +1,55 @@
+/** Keys that somebody has put where they do not belong: they are cut out of what is logged or echoed. */
+
+/** The id of a key may be told, its secret never. */
+const KEYS = /(rk_[0-9a-f]+_)[\w-]+/gi
+
+/** Query parameters that others give secrets in. */
+const SECRET_NAMES = /key|token|secret|passw|auth|credential|signature/i
+
+const CUT = '…'
+const MAX_LAYERS = 10
+
+/** A text without its percent-encoding, however often it was encoded; null where that is too often to look. */
+function decoded(text: string): string | null {
+  let plain = text
+  for (let layer = 0; layer < MAX_LAYERS; layer++) {
+    // Byte by byte: what is not UTF-8 is looked at too, and keys are ASCII.
+    const next = plain.replaceAll(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+    if (next === plain) return plain
+    plain = next
+  }
+  return null
+}
+
+export function hasSecret(text: string): boolean {
+  const plain = decoded(text)
+  return plain === null || plain.search(KEYS) >= 0
+}
+
+/** A part of a target; what has no secret is left as it is written. */
+function withoutKeys(part: string): string {
+  const plain = decoded(part)
+  if (plain === null) return CUT
+  const cut = plain.replaceAll(KEYS, `$1${CUT}`)
+  return cut === plain ? part : cut
+}
+
+/** The target of a request, without keys and without what the names of query parameters say is secret. */
+export function withoutSecrets(target: string): string {
+  const start = target.indexOf('?')
+  const path = start < 0 ? target : target.slice(0, start)
+  const shownPath = path.split('/').map(withoutKeys).join('/')
+  if (start < 0) return shownPath
+  const pairs = target.slice(start + 1).split('&')
+  return `${shownPath}?${pairs.map(shownPair).join('&')}`
+}
+
+function shownPair(pair: string): string {
+  const equals = pair.indexOf('=')
+  if (equals < 0) return withoutKeys(pair)
+  const [name, value] = [pair.slice(0, equals), pair.slice(equals + 1)]
+  const shown = withoutKeys(value)
+  // Of a key, its id is shown.
+  const isSecret = shown === value && SECRET_NAMES.test(decoded(name) ?? name)
+  return `${withoutKeys(name)}=${isSecret ? CUT : shown}`
+}
