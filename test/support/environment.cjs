@@ -1,0 +1,35 @@
+/**
+ * Node, and a look at what a test file leaves behind: a socket, a server, a child or a timer that is still there when its
+ * tests are over keeps the worker from ending, and may disturb the next file. Such a file fails.
+ */
+const { TestEnvironment } = require('jest-environment-node')
+
+/** What closes by itself a moment later: the end of a socket, of a child. */
+const PATIENCE_MS = 5000
+
+/** Kinds of resources by how many there are; those of the worker itself, and of jest, were there before. */
+function active() {
+  const kinds = new Map()
+  for (const kind of process.getActiveResourcesInfo()) kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
+  return kinds
+}
+
+module.exports = class LeavesNothing extends TestEnvironment {
+  #before = active()
+
+  async handleTestEvent(event) {
+    if (event.name !== 'run_finish') return
+    let left = this.#left()
+    for (const end = Date.now() + PATIENCE_MS; left.length > 0 && Date.now() < end; left = this.#left()) {
+      await new Promise((resolve) => setTimeout(resolve, 20).unref())
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    if (left.length > 0) throw new Error(`This file's tests are over, and it leaves ${left.join(', ')}`)
+  }
+
+  #left() {
+    const kinds = [...active()].filter(([kind]) => kind !== 'Immediate')
+    const more = kinds.map(([kind, count]) => [kind, count - (this.#before.get(kind) ?? 0)])
+    return more.filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${kind}`)
+  }
+}
