@@ -72,13 +72,16 @@ export function describeQueueDryRuns(context: Context): void {
     it('refuses what makes no sense', async () => {
       const queue = await made()
       for (const call of [
-        queues().purge(queue, { dryRun: 1 as never }),
-        queues().redrive(queue, { dryRun: 'yes' as never }),
+        () => queues().purge(queue, { dryRun: 1 as never }),
+        () => queues().redrive(queue, { dryRun: 'yes' as never }),
       ]) {
-        expect((await refusal(call)).faults).toEqual([{ pointer: '/dryRun', detail: 'must be true or false' }])
+        expect((await refusal(call())).faults).toEqual([{ pointer: '/dryRun', detail: 'must be true or false' }])
       }
-      for (const call of [queues().purge('nobody', { dryRun: true }), queues().redrive('nobody', { dryRun: true })]) {
-        expect((await refusal(call)).code).toBe('queue_not_found')
+      for (const call of [
+        () => queues().purge('nobody', { dryRun: true }),
+        () => queues().redrive('nobody', { dryRun: true }),
+      ]) {
+        expect((await refusal(call())).code).toBe('queue_not_found')
       }
     })
   })
