@@ -37,7 +37,7 @@ describe('many streams', () => {
     await eventually('the streams', () => watchedOf(at.store) === 1)
     await pause(100)
     const [ended, destroyed, reset] = sockets
-    ended?.end()
+    ended?.resume().end()
     destroyed?.destroy()
     reset?.resetAndDestroy()
     await pause(100)

@@ -63,7 +63,12 @@ export function describeCharsets(context: Context): void {
 
   async function sourceOf(options: Partial<DataSourceOptions>): Promise<DataSource> {
     const source = new DataSource({ ...userSource(context.url).options, ...options } as DataSourceOptions)
-    await source.initialize()
+    await source.initialize().catch((error: unknown) => {
+      // TypeORM leaves the pool of a failed start open.
+      const { pool } = source.driver as unknown as { pool?: { end(done: () => void): void } }
+      if (pool) context.afterwards(() => new Promise<void>((resolve) => pool.end(() => resolve())))
+      throw error
+    })
     context.afterwards(() => source.destroy())
     return source
   }
