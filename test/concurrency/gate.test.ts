@@ -16,7 +16,8 @@ describeEngine('sqlite', 'the gate', () => {
 
     beforeEach(async () => {
       database = await freshDatabase('sqlite', { memory: where === 'in memory' })
-      store = await openStore({ url: database.url })
+      // How long a turn is waited for is tested elsewhere: here a slow disk has time for a hundred commits.
+      store = await openStore({ url: database.url, connectionTimeoutMs: 60_000 })
       await store.dataSource.query('CREATE TABLE own (n integer NOT NULL, step integer NOT NULL)')
     })
 
