@@ -7,7 +7,9 @@ import { describeWithWorkers, inState, isEmpty, numbers, sendNumbers, sleep, unt
 
 jest.setTimeout(60_000)
 
+/** What is set before must still be cleared. */
 const ALL_BUT_TIMEOUTS = [
+  'clearTimeout',
   'Date',
   'hrtime',
   'nextTick',
