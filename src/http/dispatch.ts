@@ -57,7 +57,9 @@ export function handlerOf(route: Route, store: Store, guard: Guard, options: Dis
     // Whether a request is valid is told to nobody before it is known whether they may send it.
     const grant = isAsked ? await granted.ask(subjectsOf(route.operation.id, aboutOf(route, read))) : granted
     if (read.refusal) throw read.refusal
-    const input = { ...read.input, within: grant.prefix, allowance }
+    const { input } = read
+    input.within = grant.prefix
+    input.allowance = allowance
     if (grant.prefix !== null) checkReach(grant.prefix, aboutOf(route, read))
     const handle = (signal: AbortSignal) => {
       return route.handle(store, { ...input, signal: whileGranted(grant, signal, response) })
@@ -67,14 +69,15 @@ export function handlerOf(route: Route, store: Store, guard: Guard, options: Dis
         await streams.answer(request, response, handle)
         return
       }
-      const reply = async () => {
-        const answered = waiting ? await waiting.run(request, handle) : await route.handle(store, input)
+      const reply = (answer: Answer) => {
         if (closes && stopping?.aborted) response.setHeader('Connection', 'close')
-        send(request, response, answered, stallMs)
+        send(request, response, answer, stallMs)
       }
+      if (waiting) reply(await waiting.run(request, handle))
       // What waits for something to happen must not keep others from being read.
-      if (isRead && !waiting && isLargeRead(input.query)) await largeReads.run(reply)
-      else await reply()
+      else if (isRead && isLargeRead(input.query))
+        await largeReads.run(async () => reply(await route.handle(store, input)))
+      else reply(await route.handle(store, input))
     } catch (error) {
       throw error instanceof RecentnError ? inTermsOfTheRequest(error, route) : error
     }
@@ -107,7 +110,8 @@ function aboutOf(route: Route, { input, refusal }: ReadInput): readonly Subject[
 
 /** An input, and why the request is refused if it is not valid. */
 interface ReadInput {
-  input: Omit<UntypedInput, 'within'>
+  /** `within` is not known yet. */
+  input: UntypedInput
   refusal: RecentnError | null
 }
 
@@ -125,7 +129,7 @@ function inputReader(route: Route) {
       const isOneOfThem = body.code === 'malformed_json' && faults.length > 0
       if (isOneOfThem) for (const fault of body.faults) faults.push(fault)
       const refusal = isOneOfThem ? invalidInput(faults) : body
-      return { input: { path, query, body: undefined }, refusal }
+      return { input: { path, query, body: undefined, within: null }, refusal }
     }
     let read: unknown
     const given = body ?? (route.body?.optional ? NO_FIELDS : null)
@@ -134,7 +138,7 @@ function inputReader(route: Route) {
     const lastEventId = route.streams ? lastEventIdOf(request, faults) : undefined
     const knownTag = onlyTag(request.headers['if-none-match'])
     const refusal = faults.length > 0 ? invalidInput(faults) : null
-    return { input: { path, query, body: read, knownTag, lastEventId }, refusal }
+    return { input: { path, query, body: read, knownTag, lastEventId, within: null, allowance: undefined }, refusal }
   }
 }
 

@@ -97,12 +97,13 @@ function readBytes(request: IncomingMessage, limitBytes: number, stallMs: number
       clearTimeout(stalled)
       body.drop()
     }
-    const fail = (error: unknown) => {
+    const fail = (errorOf: () => unknown) => {
       if (isOver) return
       end()
-      reject(error)
+      reject(errorOf())
     }
-    const stalled = setTimeout(() => fail(new RecentnError('request_timeout', 'The body stood still')), stallMs)
+    const gone = () => fail(() => new SenderGone())
+    const stalled = setTimeout(fail, stallMs, () => new RecentnError('request_timeout', 'The body stood still'))
     request.on('data', (chunk: Buffer) => {
       if (isOver) return
       stalled.refresh()
@@ -111,7 +112,7 @@ function readBytes(request: IncomingMessage, limitBytes: number, stallMs: number
         end()
         discard(request).then(() => reject(tooLarge(limitBytes)))
       } else if (UnfinishedBody.areTooMany) {
-        fail(tooManyUnfinished())
+        fail(tooManyUnfinished)
         stopReading(request)
       }
     })
@@ -122,14 +123,14 @@ function readBytes(request: IncomingMessage, limitBytes: number, stallMs: number
       resolve(bytes)
     })
     // The sender is gone: there is nobody to answer, and nothing of a half-sent request may be stored.
-    request.on('error', (error) => fail(error instanceof RecentnError ? error : new SenderGone()))
-    request.on('close', () => fail(new SenderGone()))
+    request.on('error', (error) => (error instanceof RecentnError ? fail(() => error) : gone()))
+    request.on('close', gone)
     const fault = faults.get(request)
-    if (fault) fail(fault)
+    if (fault) fail(() => fault)
     else if (request.readableEnded) {
       end()
       resolve(Buffer.alloc(0))
-    } else if (request.destroyed) fail(new SenderGone())
+    } else if (request.destroyed) gone()
   })
 }
 
