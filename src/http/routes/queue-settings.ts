@@ -6,7 +6,7 @@ import { nameParameter } from '../input/parameters'
 import { toDto } from '../input/validate'
 import { toNothing } from '../input/validate-messages'
 import * as example from '../openapi/queue-examples'
-import { ok, type Route, route, stored } from '../route'
+import { type BodyReader, ok, type Route, route, stored } from '../route'
 import { named, pathName, type Subject } from '../subjects'
 
 const path = '/v1/queues/{queue}'
@@ -15,8 +15,17 @@ const pathParameters = { queue: nameParameter('The queue.', 'mail') }
 const inPath = pathName('queues', 'queue')
 
 /** The dead-letter queue that settings name. */
-export function lettersIn({ deadLetterQueue }: { deadLetterQueue?: string | null }): Subject[] {
+function lettersIn({ deadLetterQueue }: { deadLetterQueue?: string | null }): Subject[] {
   return named('queues', [deadLetterQueue], { pointer: '/deadLetterQueue' })
+}
+
+/** All settings of a queue; those that are left out take their defaults. */
+export const settingsBody: BodyReader<QueueSettingsDto> = {
+  schema: 'QueueSettings',
+  example: example.queueSettings,
+  optional: true,
+  read: (body, faults) => toDto(QueueSettingsDto, body.value, '', faults),
+  about: lettersIn,
 }
 
 const update = route({
@@ -51,13 +60,7 @@ const ensure = route({
   path: `${path}/ensure`,
   scope: 'admin',
   pathParameters,
-  body: {
-    schema: 'QueueSettings',
-    example: example.queueSettings,
-    optional: true,
-    read: (body, faults) => toDto(QueueSettingsDto, body.value, '', faults),
-    about: lettersIn,
-  },
+  body: settingsBody,
   about: inPath,
   operation: {
     id: 'ensureQueue',

@@ -1,7 +1,7 @@
 /** `/v1/queues` and `/v1/queues/{queue}`: what queues there are, their attributes, and what is done to all they hold. */
 import { RecentnError } from '../../errors'
 import { renderQueue, renderQueuePage, renderQueueStatus } from '../../results/queues'
-import { PurgeDto, QueueSettingsDto, queueSettingsOf, RedriveDto } from '../input/dto/queues'
+import { PurgeDto, queueSettingsOf, RedriveDto } from '../input/dto/queues'
 import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
 import { toDto } from '../input/validate'
 import { deleted } from '../openapi/examples'
@@ -9,7 +9,7 @@ import * as example from '../openapi/queue-examples'
 import { narrowed } from '../reach'
 import { found, gone, ok, type Route, route, stored } from '../route'
 import { listed, pathName, type Subject } from '../subjects'
-import { lettersIn } from './queue-settings'
+import { settingsBody } from './queue-settings'
 
 const path = '/v1/queues/{queue}'
 export const pathParameters = { queue: nameParameter('The queue.', 'mail') }
@@ -66,13 +66,7 @@ const put = route({
   path,
   scope: 'admin',
   pathParameters,
-  body: {
-    schema: 'QueueSettings',
-    example: example.queueSettings,
-    optional: true,
-    read: (body, faults) => toDto(QueueSettingsDto, body.value, '', faults),
-    about: lettersIn,
-  },
+  body: settingsBody,
   about: inPath,
   operation: {
     id: 'putQueue',
