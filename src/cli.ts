@@ -10,7 +10,7 @@ import { type Config, readConfig } from './config'
 import { isSqliteInstalled, loadSqliteFrom } from './database/drivers'
 import { RecentnError } from './errors'
 import { packageVersion, sqliteRange } from './http/version'
-import { openStore } from './open-store'
+import { openStore } from './store/open'
 
 interface DatabaseFlags {
   databaseUrl?: string

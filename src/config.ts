@@ -1,8 +1,8 @@
 /** The environment as one frozen object. Every fault is found at once and named by its variable. */
 import { urlFault } from './database/server-url'
 import { type Fault, invalidInput } from './errors'
+import { integerFault, MAX_CAPACITY, tablePrefixFault } from './fields/rules'
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from './log-rules'
-import { integerFault, MAX_CAPACITY, tablePrefixFault } from './rules'
 
 export interface Config {
   /** 0 takes any free port. */

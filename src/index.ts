@@ -33,7 +33,6 @@ export { createMetrics, type MetricRegistry, type Metrics, type MetricsOptions }
 export { createRouter, type MountedRouter, type RouterOptions } from './http/router'
 export type { NamedSubjects, RequestSubjects, SubjectKind } from './http/subjects'
 export { JsonText } from './json'
-export { attachStore, openStore } from './open-store'
 export { FeedRepository } from './repositories/feeds/repository'
 export type * from './repositories/feeds/types'
 export type * from './repositories/keys/types'
@@ -43,11 +42,11 @@ export type * from './repositories/queues/types'
 export { RecentRepository } from './repositories/recent/repository'
 export type * from './repositories/recent/types'
 export { SequenceRepository, type Sequences } from './repositories/sequences'
-export type { BatchingOptions } from './runtime/batching/appends'
-export type * from './runtime/feeds/types'
-export type * from './runtime/poller/types'
-export type * from './runtime/worker/types'
-export type { ConnectionUse, Counted, StoreCounts, StoreTotals } from './store-counts'
+export type { BatchingOptions } from './store/appends'
+export type * from './store/consumer/types'
+export type { ConnectionUse, Counted, StoreCounts, StoreTotals } from './store/counts'
+export { attachStore, openStore } from './store/open'
+export type * from './store/poller/types'
 export type {
   OpenOptions,
   Store,
@@ -57,5 +56,6 @@ export type {
   StoreQueues,
   Transaction,
   TransactionOptions,
-} from './store-types'
-export { UnrecoverableError } from './unrecoverable'
+} from './store/types'
+export { UnrecoverableError } from './store/unrecoverable'
+export type * from './store/worker/types'

@@ -5,7 +5,7 @@
  * What is UTF-8 is decoded; every other byte is kept as `\xHH`, so that two names that differ stay different.
  * Nothing here takes longer than linear time: much of a line is chosen by whoever sent the request.
  */
-import { MAX_TIME_MS } from '../rules'
+import { MAX_TIME_MS } from '../fields/rules'
 
 export interface AccessLogEntry {
   /** The client's address or host name. */

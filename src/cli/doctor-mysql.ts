@@ -1,6 +1,6 @@
 /** What `recentn doctor` looks at on MySQL and MariaDB. */
 import type { DataSource } from 'typeorm'
-import { refusedServer, serverName, skipsLocked } from '../open-store'
+import { refusedServer, serverName, skipsLocked } from '../store/open'
 import { type Check, type Finding, tableOf } from './finding'
 
 type Answer = Omit<Finding, 'check'>

@@ -1,6 +1,6 @@
 /** What `recentn doctor` looks at around a server: who else uses it, and what it is a part of. */
 import type { DataSource } from 'typeorm'
-import type { Store } from '../store-types'
+import type { Store } from '../store/types'
 import type { Finding } from './finding'
 
 type Answer = Omit<Finding, 'check'>

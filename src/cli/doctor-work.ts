@@ -1,6 +1,6 @@
 /** What `recentn doctor` looks at in the tables, on every engine: what waits, and for whom. */
 import type { DataSource } from 'typeorm'
-import type { Store } from '../store-types'
+import type { Store } from '../store/types'
 import { type Finding, tableOf } from './finding'
 
 type Answer = Omit<Finding, 'check'>

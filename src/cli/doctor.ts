@@ -5,8 +5,8 @@
  */
 import { existsSync } from 'node:fs'
 import { type ErrorCode, RecentnError } from '../errors'
-import { openStore } from '../open-store'
-import type { Store } from '../store-types'
+import { openStore } from '../store/open'
+import type { Store } from '../store/types'
 import { MYSQL_CHECKS } from './doctor-mysql'
 import { cluster, connections } from './doctor-servers'
 import { feeds, queues } from './doctor-work'

@@ -2,9 +2,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Config } from '../config'
 import { RecentnError } from '../errors'
-import { SCOPES, type Scope } from '../key-rules'
-import { openStore } from '../open-store'
-import type { Store, StoreKeys } from '../store-types'
+import { SCOPES, type Scope } from '../fields/key-rules'
+import { openStore } from '../store/open'
+import type { Store, StoreKeys } from '../store/types'
 import { printable } from './progress'
 
 type ApiKey = NonNullable<Awaited<ReturnType<StoreKeys['verify']>>>

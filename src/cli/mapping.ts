@@ -1,8 +1,8 @@
 /** What a request becomes: which field names the group, which the member, and what the payload holds. */
 import { createHash } from 'node:crypto'
 import path from 'node:path'
-import { nameFault, payloadFault } from '../rules'
-import type { Store } from '../store-types'
+import { nameFault, payloadFault } from '../fields/rules'
+import type { Store } from '../store/types'
 import { type AccessLogEntry, hostless, pathOf } from './access-log'
 
 export type NewGroupItem = Parameters<Store['groups']['appendMany']>[0][number]

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Config } from '../config'
 import { RecentnError } from '../errors'
-import { integerFault, MAX_BATCH, MAX_CAPACITY, MAX_TTL_SECONDS, MODES, type Mode } from '../rules'
+import { integerFault, MAX_BATCH, MAX_CAPACITY, MAX_TTL_SECONDS, MODES, type Mode } from '../fields/rules'
 import { inputOf } from './lines'
 import { GROUP_FIELDS, type Mapping, MEMBER_FIELDS, PAYLOAD_FIELDS, type PayloadField } from './mapping'
 import { createProgress, type Progress } from './progress'

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config'
 import { type Fault, RecentnError } from '../errors'
-import { openStore } from '../open-store'
-import type { Store } from '../store-types'
+import { openStore } from '../store/open'
+import type { Store } from '../store/types'
 import type { NewGroupItem } from './mapping'
 
 export type GroupSettings = NonNullable<Parameters<Store['groups']['put']>[1]>

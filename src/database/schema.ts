@@ -3,8 +3,8 @@ import { type DataSource, EntitySchema, type EntitySchemaColumnOptions, getMetad
 import { migrations, migrationsOf } from '../../migrations'
 import { entities, RecentnSchema } from '../entities'
 import { invalidInput } from '../errors'
-import { faultsOf, type Rules } from '../option-rules'
-import { tablePrefixFault } from '../rules'
+import { faultsOf, type Rules } from '../fields/option-rules'
+import { tablePrefixFault } from '../fields/rules'
 import { DEFAULT_PREFIX, type Tables, tablesOf } from './tables'
 
 type Entity = (typeof entities)[number]

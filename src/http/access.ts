@@ -1,9 +1,9 @@
 /** Who may do what: everyone everything, who has a key what the key may, or what a function of the user's says. */
 import type { Request, Response } from 'express'
 import { RecentnError } from '../errors'
-import { covers, type Scope } from '../key-rules'
-import { nameFault } from '../rules'
-import type { Store, StoreKeys } from '../store-types'
+import { covers, type Scope } from '../fields/key-rules'
+import { nameFault } from '../fields/rules'
+import type { Store, StoreKeys } from '../store/types'
 import type { RequestSubjects } from './subjects'
 
 /** `true`: the request may go on. `{ prefix }`: as far as it is about names that begin with this. All else: it may not. */

@@ -1,8 +1,8 @@
 /** How every route is run: access, body, validation with all faults at once, the handler, the answer. */
 import type { Request, RequestHandler, Response } from 'express'
 import { type Fault, FaultList, type FaultSink, invalidInput, RecentnError } from '../errors'
-import { positionTextFault } from '../rules'
-import type { Store } from '../store-types'
+import { positionTextFault } from '../fields/rules'
+import type { Store } from '../store/types'
 import { type Guard, whileGranted } from './access'
 import { allowanceOf } from './allowance'
 import { DEFAULT_BODY_LIMIT_BYTES, type JsonBody, readJsonBody } from './input/body'

@@ -1,6 +1,6 @@
 /** Checking what callers give: rules for the members of an object, and every fault of it at once. */
 import { type Fault, invalidInput } from '../errors'
-import { integerFault, nameFault } from '../rules'
+import { integerFault, nameFault } from '../fields/rules'
 import type { Page } from './types'
 
 export type Rule = (value: unknown) => string | null

@@ -7,7 +7,7 @@ import type { DataSource, EntityManager } from 'typeorm'
 import type { Session, Tx } from '../database/engine'
 import { sessionOf } from '../database/session'
 import { RecentnError } from '../errors'
-import { integerFault, MAX_ID } from '../rules'
+import { integerFault, MAX_ID } from '../fields/rules'
 import { named, refuse } from './checking'
 import { makeSequence, readSequence, setSequence } from './sequence-rows'
 

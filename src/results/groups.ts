@@ -2,8 +2,9 @@
  * Groups, items and policies as their callers get them, and as JSON text for REST. In JSON, ids are strings and times
  * RFC 3339 in UTC with milliseconds. Payloads are the text that the store keeps: REST never parses them on the way out.
  */
+
+import { shownName } from '../fields/key-rules'
 import { jsonTextOf } from '../json'
-import { shownName } from '../key-rules'
 import type {
   AppendedItem,
   Group,

@@ -1,6 +1,7 @@
 /** Queues and messages as their callers get them, and as JSON text for REST. Bodies are the text that the store keeps: they are never parsed on the way out. */
+
+import { shownName } from '../fields/key-rules'
 import { jsonTextOf } from '../json'
-import { shownName } from '../key-rules'
 import type {
   Message,
   MessagePage,

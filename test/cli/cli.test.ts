@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { openStore } from '../../src/open-store'
+import { openStore } from '../../src/store/open'
 import { startServer } from '../support/processes'
 import { logLine, run, start, temporaryFolder } from './support'
 

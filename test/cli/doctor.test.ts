@@ -4,7 +4,7 @@ import { createConnection } from 'mysql2/promise'
 import { DataSource } from 'typeorm'
 import { clusterAnswer, connectionsAnswer } from '../../src/cli/doctor-servers'
 import { dataSourceOptions } from '../../src/database/connect'
-import { openStore } from '../../src/open-store'
+import { openStore } from '../../src/store/open'
 import { describeEngine, engineUrl, freshDatabase } from '../support/engines'
 import { run, temporaryFolder } from './support'
 

@@ -1,6 +1,6 @@
 /** `recentn keys` as a process of its own. */
 import { join } from 'node:path'
-import { openStore } from '../../src/open-store'
+import { openStore } from '../../src/store/open'
 import { startServer } from '../support/processes'
 import { logLine, run, temporaryFolder } from './support'
 

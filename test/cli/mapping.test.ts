@@ -8,7 +8,7 @@ import {
   mapEntry,
   PAYLOAD_FIELDS,
 } from '../../src/cli/mapping'
-import { nameFault } from '../../src/rules'
+import { nameFault } from '../../src/fields/rules'
 
 const LINE =
   '2001:db8::7 - fred [17/May/2015:10:05:03 +0200] "GET http://shop.example/a/b?c=1 HTTP/1.1" 404 12 "http://r.example/" "curl/8"'

@@ -2,7 +2,7 @@
 import { type Client, createClient, RecentnError } from '../../src/client'
 import { createApp } from '../../src/http/process/app'
 import { messagesOf } from '../../src/http/process/messages'
-import type { Store } from '../../src/store-types'
+import type { Store } from '../../src/store/types'
 import { memoryStore, serving } from '../http/support/client'
 import { document } from '../http/support/documented'
 

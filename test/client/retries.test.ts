@@ -1,7 +1,7 @@
 /** What is made again and what is not, over connections that are cut and answers that come late or from elsewhere. */
 import { type Client, createClient } from '../../src/client'
 import { createApp } from '../../src/http/process/app'
-import type { Store } from '../../src/store-types'
+import type { Store } from '../../src/store/types'
 import { fresh, memoryStore, serving } from '../http/support/client'
 import { type Deed, type Flaky, flakyBefore } from './support/flaky'
 

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore, RecentRepository } from '../../src'
-import type { Store } from '../../src/store-types'
+import type { Store } from '../../src/store/types'
 import { type Database, describeEngine, freshDatabase } from '../support/engines'
 
 const TRANSACTIONS = 60

@@ -1,7 +1,7 @@
 /** One fire over a number of groups, from the start of its processes to the comparison with the oracle. */
 import { openStore } from '../../src'
 import type { Recent } from '../../src/repositories/recent/types'
-import type { Store } from '../../src/store-types'
+import type { Store } from '../../src/store/types'
 import {
   type Acknowledged,
   FIRST_SETTINGS,

@@ -1,5 +1,5 @@
 import { RecentnError } from '../../src/errors'
-import { WriteBatcher, type WriteBatcherOptions } from '../../src/runtime/batching/write-batcher'
+import { WriteBatcher, type WriteBatcherOptions } from '../../src/kit/group-commit'
 import { moment, pause } from '../support/timing'
 
 /** Names that are written, of which each is a lock. */

@@ -1,9 +1,9 @@
 /** What an `access` function is told of a request: of every route, by every way to say a name. */
 import type { Request } from 'express'
 import type { RequestSubjects } from '../../src'
+import { SCOPES } from '../../src/fields/key-rules'
 import { storeRoutes } from '../../src/http/router'
 import { KINDS } from '../../src/http/subjects'
-import { SCOPES } from '../../src/key-rules'
 import { type Client, memoryStore, send } from './support/client'
 import { mounted } from './support/mounting'
 

@@ -1,5 +1,5 @@
 /** What an answer may be at the most, by what it takes as JSON: names, errors and what is escaped count, not payloads alone. */
-import type { Store } from '../../src/store-types'
+import type { Store } from '../../src/store/types'
 import { type Client, startApp } from './support/client'
 
 const MIB = 1024 * 1024

@@ -4,7 +4,7 @@
  * of the shape of its example. An operation or a status without a state fails.
  */
 import { createApp } from '../../src/http/process/app'
-import type { Store } from '../../src/store-types'
+import type { Store } from '../../src/store/types'
 import { type Answer, type Client, clientOf, memoryStore, send, serving } from './support/client'
 import { document, schemaFault } from './support/documented'
 

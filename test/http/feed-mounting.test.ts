@@ -1,5 +1,5 @@
 /** Feeds in the app of a user: below a prefix, behind its body parsers and its `access`. */
-import type { Store } from '../../src/store-types'
+import type { Store } from '../../src/store/types'
 import { SOON_MS } from '../support/timing'
 import { fresh, memoryStore } from './support/client'
 import { BEFORE, expectAsked, expectGuarded, type GuardedCall, mounted } from './support/mounting'

@@ -1,9 +1,9 @@
 /** Who is let in: by the process before and after there is a key, and by a router in somebody's own app. */
 import express from 'express'
 import { RecentnError } from '../../src/errors'
+import { SCOPES } from '../../src/fields/key-rules'
 import { createApp } from '../../src/http/process/app'
 import { type Access, createRouter } from '../../src/http/router'
-import { SCOPES } from '../../src/key-rules'
 import { SOON_MS } from '../support/timing'
 import { type Answer, clientOf, memoryStore, send, serving, startApp } from './support/client'
 import { served, useGuarded, withKey } from './support/keys'

@@ -1,5 +1,5 @@
 /** Keys and built servers: what needs one to start, and two processes that obey what is made and revoked meanwhile. */
-import { openStore } from '../../src/open-store'
+import { openStore } from '../../src/store/open'
 import { freshDatabase } from '../support/engines'
 import { type RunningServer, startServer } from '../support/processes'
 import { clientOf, send } from './support/client'

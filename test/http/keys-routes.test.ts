@@ -2,8 +2,9 @@
  * Every route of the tables, asked by keys that may not and by keys that may. A route that is not among the rows here
  * fails the first test: what a key with a prefix can do by it has to be said, and tried.
  */
+
+import { SCOPES } from '../../src/fields/key-rules'
 import { storeRoutes } from '../../src/http/router'
-import { SCOPES } from '../../src/key-rules'
 import type { Client, Loose } from './support/client'
 import { allRoutes } from './support/documented'
 import { served, useGuarded, withKey } from './support/keys'

@@ -1,7 +1,7 @@
 import express, { type Express } from 'express'
 import { RecentnError } from '../../src/errors'
 import { createRouter, type RouterOptions } from '../../src/http/router'
-import type { Store } from '../../src/store-types'
+import type { Store } from '../../src/store/types'
 import { SOON_MS } from '../support/timing'
 import { clientOf, fresh, memoryStore, send, serving } from './support/client'
 import { mounted } from './support/mounting'

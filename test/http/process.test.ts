@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openStore } from '../../src/open-store'
+import { openStore } from '../../src/store/open'
 import { type RunningServer, startServer } from '../support/processes'
 import { clientOf, send } from './support/client'
 

@@ -4,7 +4,7 @@
  * the end everyone has the window. `RECENTN_MODEL_SEED`, `RECENTN_MODEL_PATH` and `RECENTN_MODEL_RUNS` as for the ring.
  */
 import fc from 'fast-check'
-import { type Leg, WatchedGroup } from '../../src/runtime/streams/watched-group'
+import { type Leg, WatchedGroup } from '../../src/store/streams/watched-group'
 import { Follower, Ring } from './watched-ring'
 
 type Step =

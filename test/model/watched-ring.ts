@@ -1,8 +1,8 @@
 /** A group of recent items as a plain array, and somebody who follows it by what a listener is told. */
 import type { ItemRow } from '../../src/repositories/recent/rows'
 import type { Place, WatchedWindow } from '../../src/repositories/recent/watch'
-import { GroupListener } from '../../src/runtime/streams/group-listener'
-import type { WatchedGroup } from '../../src/runtime/streams/watched-group'
+import { GroupListener } from '../../src/store/streams/group-listener'
+import type { WatchedGroup } from '../../src/store/streams/watched-group'
 
 /** A few of these fill a listener. */
 const PAYLOAD = JSON.stringify('x'.repeat(400_000))

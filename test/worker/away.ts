@@ -2,7 +2,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { openStore, RecentnError, type Store } from '../../src'
 import type { Message } from '../../src/repositories/queues/types'
-import type { Worker } from '../../src/runtime/worker/types'
+import type { Worker } from '../../src/store/worker/types'
 import { CuttingProxy } from '../support/cutting-proxy'
 import { type Database, describeEngine, freshDatabase } from '../support/engines'
 import { inState, isEmpty, numbers, sendNumbers, sleep, until, upTo } from './support'

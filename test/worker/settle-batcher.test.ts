@@ -1,6 +1,6 @@
 import { RecentnError } from '../../src'
 import { MAX_REMOVED, type Receipt } from '../../src/repositories/queues/rows'
-import { SettleBatcher } from '../../src/runtime/batching/settle-batcher'
+import { SettleBatcher } from '../../src/store/settle-batcher'
 
 const receipts = (from: number, count: number): Receipt[] =>
   Array.from({ length: count }, (_, n) => ({ handle: `h${from + n}`, id: BigInt(from + n), receipt: `r${from + n}` }))

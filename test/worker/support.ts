@@ -1,7 +1,7 @@
 /** What the tests of workers have in common. */
 import { openStore, type Store } from '../../src'
 import type { Message, MessageState } from '../../src/repositories/queues/types'
-import type { Handler, Worker, WorkOptions } from '../../src/runtime/worker/types'
+import type { Handler, Worker, WorkOptions } from '../../src/store/worker/types'
 import { type Database, describeEngine, type EngineName, freshDatabase } from '../support/engines'
 
 /** Real, also while a test has others. */

@@ -1,8 +1,8 @@
 /** Path and query parameters: how each is read, checked and described, in one place. */
 import type { FaultSink } from '../../errors'
-import { cursorTextFault } from '../../feed-rules'
-import { oneOfFault } from '../../queue-rules'
-import { idTextFault, MAX_BATCH, MAX_ID, MAX_NAME_CODE_POINTS, nameFault, positionTextFault } from '../../rules'
+import { cursorTextFault } from '../../fields/feed-rules'
+import { oneOfFault } from '../../fields/queue-rules'
+import { idTextFault, MAX_BATCH, MAX_ID, MAX_NAME_CODE_POINTS, nameFault, positionTextFault } from '../../fields/rules'
 import { parseQuery } from './query'
 
 export type Schema = Readonly<Record<string, unknown>>

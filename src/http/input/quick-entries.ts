@@ -2,10 +2,11 @@
  * The quick way for the bodies that write to feeds, as `quick-items.ts` is for those that append: it answers what a surely
  * valid body asks to write, and null where it isn't sure. A property test holds its verdicts equal to those of the DTOs.
  */
+
+import { bodyFault } from '../../fields/queue-rules'
+import { nameFault } from '../../fields/rules'
 import { type JsonText, jsonFault } from '../../json'
-import { bodyFault } from '../../queue-rules'
 import type { NewEntry } from '../../repositories/feeds/types'
-import { nameFault } from '../../rules'
 import type { JsonBody } from './body'
 import { type Source, wholeSource } from './json-source'
 import { isObject, memberText, quickList } from './quick-items'

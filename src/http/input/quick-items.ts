@@ -4,9 +4,10 @@
  * the DTOs decide then, and they alone say what is wrong. Both go by the rules of `rules.ts`; a property test holds
  * their verdicts equal.
  */
+
+import { MAX_BATCH, nameFault, payloadFault, timeFromText, timeTextFault } from '../../fields/rules'
 import { JsonText, jsonFault } from '../../json'
 import type { NewGroupItem, NewItem } from '../../repositories/recent/types'
-import { MAX_BATCH, nameFault, payloadFault, timeFromText, timeTextFault } from '../../rules'
 import type { JsonBody } from './body'
 import { elementSources, memberStart, type Source, valueSource, wholeSource } from './json-source'
 

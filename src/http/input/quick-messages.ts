@@ -2,10 +2,11 @@
  * The quick way for the bodies that send messages, as `quick-items.ts` is for those that append: it answers what a surely
  * valid body asks to send, and null where it isn't sure. A property test holds its verdicts equal to those of the DTOs.
  */
+
+import { bodyFault, delayFault, maxReceivesFault, priorityFault, visibilityFault } from '../../fields/queue-rules'
+import { nameFault } from '../../fields/rules'
 import { jsonFault } from '../../json'
-import { bodyFault, delayFault, maxReceivesFault, priorityFault, visibilityFault } from '../../queue-rules'
 import type { NewMessage, SendOptions } from '../../repositories/queues/types'
-import { nameFault } from '../../rules'
 import type { JsonBody } from './body'
 import { type Source, wholeSource } from './json-source'
 import { isObject, memberText, quickList } from './quick-items'

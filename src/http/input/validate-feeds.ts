@@ -1,7 +1,7 @@
 /** From a parsed body to what it asks of a feed, with every fault as a JSON pointer. */
 import type { FaultSink } from '../../errors'
+import { MAX_BATCH, nameFault } from '../../fields/rules'
 import type { NewEntry, RepublishSelection } from '../../repositories/feeds/types'
-import { MAX_BATCH, nameFault } from '../../rules'
 import type { JsonBody } from './body'
 import { EntriesDto, NewEntryDto, RepublishDto, ValueDto } from './dto/feeds'
 import { elementSources, wholeSource } from './json-source'

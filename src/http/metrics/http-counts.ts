@@ -1,6 +1,6 @@
 /** Requests in plain numbers, by template of the route, method and status: a bounded number of each, whatever is sent. */
 import type { ErrorCode } from '../../errors'
-import { Sizes } from '../../sizes'
+import { Sizes } from '../../kit/sizes'
 import type { Observer, Trace } from './traffic'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']

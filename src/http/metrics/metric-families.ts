@@ -1,6 +1,6 @@
 /** Every metric by its name, and how it is made of plain numbers. No label has a name of a group, queue, feed or member. */
-import type { Counted } from '../../sizes'
-import type { StoreCounts, StoreTotals } from '../../store-counts'
+import type { Counted } from '../../kit/sizes'
+import type { StoreCounts, StoreTotals } from '../../store/counts'
 import type { HttpCounts } from './http-counts'
 
 /** What the metrics of one scrape are made of. */

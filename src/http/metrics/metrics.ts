@@ -4,9 +4,9 @@
  */
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { invalidInput } from '../../errors'
-import { aBoolean, faultsOf, type Rules } from '../../option-rules'
-import type { StoreTotals } from '../../store-counts'
-import type { Store } from '../../store-types'
+import { aBoolean, faultsOf, type Rules } from '../../fields/option-rules'
+import type { StoreTotals } from '../../store/counts'
+import type { Store } from '../../store/types'
 import { packageVersion } from '../version'
 import { HttpCounts } from './http-counts'
 import { FAMILIES, type Family, type Scraped } from './metric-families'

@@ -1,5 +1,5 @@
 /** The component schemas of feeds: entries, changes, consumers, and the feeds themselves. */
-import { MAX_BATCH } from '../../rules'
+import { MAX_BATCH } from '../../fields/rules'
 import { answer, anyJson, count, list, orNull, ref, request, type Schema } from './shapes'
 
 const newValue = { description: 'Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged.' }

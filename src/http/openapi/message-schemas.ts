@@ -7,8 +7,8 @@ import {
   MAX_WAIT_SECONDS,
   MESSAGE_STATES,
   ORDERS,
-} from '../../queue-rules'
-import { MAX_BATCH } from '../../rules'
+} from '../../fields/queue-rules'
+import { MAX_BATCH } from '../../fields/rules'
 import { answer, anyJson, count, list, orNull, ref, request, type Schema, whole } from './shapes'
 
 const visibility = whole(0, MAX_VISIBILITY_SECONDS)

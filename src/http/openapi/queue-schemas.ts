@@ -1,6 +1,6 @@
 /** The component schemas of queues themselves. */
-import { DEFAULT_MAX_RECEIVES, MAX_RECEIVES, MAX_VISIBILITY_SECONDS, ON_DELETE } from '../../queue-rules'
-import { MAX_TTL_SECONDS } from '../../rules'
+import { DEFAULT_MAX_RECEIVES, MAX_RECEIVES, MAX_VISIBILITY_SECONDS, ON_DELETE } from '../../fields/queue-rules'
+import { MAX_TTL_SECONDS } from '../../fields/rules'
 import { answer, count, list, orNull, ref, request, type Schema, whole } from './shapes'
 
 const visibilityTimeoutSeconds = whole(0, MAX_VISIBILITY_SECONDS, {

@@ -1,7 +1,7 @@
 /** The component schemas of the OpenAPI document. */
 import { type ClientErrorCode, ERRORS, type ErrorCode } from '../../errors'
-import { SCOPES } from '../../key-rules'
-import { MAX_BATCH, MAX_CAPACITY, MAX_NAME_CODE_POINTS, MAX_TTL_SECONDS, MODES } from '../../rules'
+import { SCOPES } from '../../fields/key-rules'
+import { MAX_BATCH, MAX_CAPACITY, MAX_NAME_CODE_POINTS, MAX_TTL_SECONDS, MODES } from '../../fields/rules'
 import { feedSchemas } from './feed-schemas'
 import { messageSchemas } from './message-schemas'
 import { queueSchemas } from './queue-schemas'

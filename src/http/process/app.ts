@@ -1,7 +1,7 @@
 /** The app of the process: the router, the health routes, the dashboard, who may reach them, and all answers' headers. */
 import express, { type ErrorRequestHandler, type Express } from 'express'
 import { RecentnError } from '../../errors'
-import type { Store } from '../../store-types'
+import type { Store } from '../../store/types'
 import { createMetrics, type Metrics } from '../metrics/metrics'
 import { type Observer, observing } from '../metrics/traffic'
 import { isFault, sendProblem, toRecentnError } from '../output/problem'

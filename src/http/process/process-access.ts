@@ -4,7 +4,7 @@
  * that no page of another origin has sent. There is no way back from the one to the other, so that no request ever needs neither.
  */
 import type { RequestHandler } from 'express'
-import type { Store } from '../../store-types'
+import type { Store } from '../../store/types'
 import { ALONE_MS, byKey, EVERYTHING, type Guard, guardOf } from '../access'
 import { localOnly } from './local-only'
 

@@ -1,8 +1,8 @@
 /** The life of the server: open the store, listen, say so in one line, and on a signal end in order. */
 import { type Config, isLoopback } from '../../config'
 import { RecentnError } from '../../errors'
-import { openStore } from '../../open-store'
-import type { Store } from '../../store-types'
+import { openStore } from '../../store/open'
+import type { Store } from '../../store/types'
 import { createMetrics } from '../metrics/metrics'
 import { traceOf } from '../metrics/traffic'
 import type { RouterOptions } from '../router'

@@ -1,7 +1,7 @@
 /** `/v1/feeds/{feed}/changes` and `/consumers`: reading what was published, and remembering how far one is. */
-import { MAX_WAIT_SECONDS } from '../../queue-rules'
+import { MAX_WAIT_SECONDS } from '../../fields/queue-rules'
+import { MAX_BATCH } from '../../fields/rules'
 import { renderChanges, renderConsumer } from '../../results/feeds'
-import { MAX_BATCH } from '../../rules'
 import { CursorDto } from '../input/dto/feeds'
 import { cursorParameter, limitParameter, nameParameter, optional, wholeParameter } from '../input/parameters'
 import { toDto } from '../input/validate'

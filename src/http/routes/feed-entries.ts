@@ -1,7 +1,7 @@
 /** `/v1/feeds/{feed}/entries`: writing the entries of a feed, and reading one by its key. */
 
+import { MAX_BATCH } from '../../fields/rules'
 import { renderEntry, renderPutEntries } from '../../results/feeds'
-import { MAX_BATCH } from '../../rules'
 import { nameParameter } from '../input/parameters'
 import { toEntries, toValue } from '../input/validate-feeds'
 import * as example from '../openapi/feed-examples'

@@ -1,5 +1,5 @@
 /** `/v1/feeds` and `/v1/feeds/{feed}`: what feeds there are, how far each is, and what is done to all that they hold. */
-import { RECENT_GROUPS } from '../../feed-rules'
+import { RECENT_GROUPS } from '../../fields/feed-rules'
 import { renderFeed, renderFeedPage } from '../../results/feeds'
 import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
 import { toSelection } from '../input/validate-feeds'

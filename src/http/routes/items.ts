@@ -1,8 +1,8 @@
 /** `/v1/groups/{group}/items` and `/v1/items`: appending, reading and removing. */
 import { createHash } from 'node:crypto'
+import { MAX_BATCH, MAX_CAPACITY } from '../../fields/rules'
 import type { PayloadForm, Recent } from '../../repositories/recent/types'
 import { renderAppended, renderItem, renderRecent, renderRecentMany } from '../../results/groups'
-import { MAX_BATCH, MAX_CAPACITY } from '../../rules'
 import {
   idParameter,
   limitParameter,

@@ -1,7 +1,7 @@
 /** `/v1/queues/{queue}/messages`: sending messages, looking at them without claiming, and removing one by its id. */
-import { MESSAGE_STATES } from '../../queue-rules'
+import { MESSAGE_STATES } from '../../fields/queue-rules'
+import { MAX_BATCH } from '../../fields/rules'
 import { renderMessagePage, renderPeeked, renderSent, renderSentMany } from '../../results/queues'
-import { MAX_BATCH } from '../../rules'
 import { idParameter, pageParameters, wordParameter } from '../input/parameters'
 import { toSending } from '../input/validate-messages'
 import * as example from '../openapi/queue-examples'

@@ -1,9 +1,9 @@
 /** What callers give, checked: every fault at once, nothing reaches a statement before. */
 import { type Fault, invalidInput } from '../../errors'
-import { cursorFault, keyPrefixFault } from '../../feed-rules'
+import { cursorFault, keyPrefixFault } from '../../fields/feed-rules'
+import { bodyFault, MAX_WAIT_SECONDS } from '../../fields/queue-rules'
+import { formFault, integerFault, MAX_BATCH, nameFault } from '../../fields/rules'
 import { jsonTextOf } from '../../json'
-import { bodyFault, MAX_WAIT_SECONDS } from '../../queue-rules'
-import { formFault, integerFault, MAX_BATCH, nameFault } from '../../rules'
 import { addFaults, faultsOf, limitRule, named, optional, refuse, rulesOf } from '../checking'
 import type { ChangesRequest } from './changes'
 import type { ChangesOptions, NewEntry, PutConsumerOptions, RepublishSelection, ValueOptions } from './types'

@@ -1,6 +1,5 @@
 /** What callers give, checked: every fault at once, nothing reaches a statement before. */
 import { type Fault, invalidInput } from '../../errors'
-import { jsonTextOf } from '../../json'
 import {
   bodyFault,
   delayFault,
@@ -13,8 +12,9 @@ import {
   oneOfFault,
   priorityFault,
   visibilityFault,
-} from '../../queue-rules'
-import { formFault, idFault, integerFault, MAX_BATCH, MAX_TTL_SECONDS, nameFault } from '../../rules'
+} from '../../fields/queue-rules'
+import { formFault, idFault, integerFault, MAX_BATCH, MAX_TTL_SECONDS, nameFault } from '../../fields/rules'
+import { jsonTextOf } from '../../json'
 import { addFaults, faultsOf, named, nullable, optional, pageRules, prefixRule, refuse, rulesOf } from '../checking'
 import { storedLimit } from './heads'
 import type { NewRow, SendRequest } from './send'

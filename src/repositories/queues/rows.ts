@@ -1,9 +1,9 @@
 /** How messages stand in the tables: their states, columns and receipts, and what becomes of a row. */
 import type { Engine, Row } from '../../database/engine'
 import type { Tables } from '../../database/tables'
+import { MAX_ID } from '../../fields/rules'
 import { JsonText } from '../../json'
 import { asPeeked, MessageResult } from '../../results/queues'
-import { MAX_ID } from '../../rules'
 import { limitOf, type QueueHead } from './heads'
 import type { BodyForm, BodyOptions, Message, MessageState, PeekedMessage } from './types'
 

@@ -4,7 +4,7 @@
  * the payloads down to there: each answer is what one statement saw. Takes no lock.
  */
 import type { Parameter, Reader, Row } from '../../database/engine'
-import { MAX_ID } from '../../rules'
+import { MAX_ID } from '../../fields/rules'
 import { emptyPage, pageFrom, type ReadRequest } from './page'
 import type { PolicyCache } from './policies'
 import { type Head, headColumns, headOf, type ItemRow, itemBytes, itemOf, itemRowOf, occupantColumns } from './rows'

@@ -1,7 +1,6 @@
 /** What callers give, checked: every fault at once, nothing reaches a statement before. */
 import { type Fault, invalidInput } from '../../errors'
-import { JsonText, jsonFault, jsonTextOf } from '../../json'
-import { oneOfFault } from '../../queue-rules'
+import { oneOfFault } from '../../fields/queue-rules'
 import {
   formFault,
   idFault,
@@ -15,7 +14,8 @@ import {
   payloadFault,
   positionFault,
   timeFault,
-} from '../../rules'
+} from '../../fields/rules'
+import { JsonText, jsonFault, jsonTextOf } from '../../json'
 import {
   addFaults,
   faultsOf,

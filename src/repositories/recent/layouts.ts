@@ -3,7 +3,7 @@
  * are learnt from their heads. What is believed here decides only what a statement reads, never what a page shows: who
  * finds that too little came reads again. No SQL.
  */
-import { MAX_PAYLOAD_BYTES } from '../../rules'
+import { MAX_PAYLOAD_BYTES } from '../../fields/rules'
 import { type Call, isHeadFirst, type ReadRequest } from './page'
 import type { Mode } from './types'
 

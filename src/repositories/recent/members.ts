@@ -4,7 +4,7 @@
  */
 import type { Parameter, Reader } from '../../database/engine'
 import { RecentnError } from '../../errors'
-import { idTextFault, MAX_TIME_MS, nameFault } from '../../rules'
+import { idTextFault, MAX_TIME_MS, nameFault } from '../../fields/rules'
 import { nameRange } from '../name-range'
 import type { PolicyCache, PolicySet } from './policies'
 import {

@@ -8,7 +8,7 @@
  * last id is locked before anything is taken. Invariants and lock order are those of `heads.ts`.
  */
 import { compareNames, placeholders, type Row, type Statement, type Tx } from '../../database/engine'
-import { MAX_ID } from '../../rules'
+import { MAX_ID } from '../../fields/rules'
 import { chunksOf } from '../chunks'
 import type { Writer } from '../writers'
 import {

@@ -4,7 +4,7 @@
  * head's lock, which the caller holds.
  */
 import { RecentnError } from '../../errors'
-import { MAX_ID } from '../../rules'
+import { MAX_ID } from '../../fields/rules'
 import type { ItemRow, Occupant, RingHead } from './rows'
 import { expired, slotOf } from './window'
 

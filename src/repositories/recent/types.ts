@@ -3,7 +3,7 @@
  * Ids and totals are `bigint`, times `Date` with milliseconds in UTC.
  */
 
-import type { Mode } from '../../rules'
+import type { Mode } from '../../fields/rules'
 import type { Page } from '../types'
 
 export type { Mode }

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openStore } from '../../../src/open-store'
-import type { Store } from '../../../src/store-types'
+import { openStore } from '../../../src/store/open'
+import type { Store } from '../../../src/store/types'
 import { type RunningServer, startServer } from '../../support/processes'
 
 export interface Server extends RunningServer {

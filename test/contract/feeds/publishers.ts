@@ -1,5 +1,5 @@
 /** What must not stop publishers, writers, readers and the closing of a store. */
-import { Publisher } from '../../../src/runtime/feeds/publisher'
+import { Publisher } from '../../../src/store/publisher/publisher'
 import { type Context, eventually, sleep } from '../context'
 import { range } from '../queues/tools'
 import { whileOpen } from './tools'

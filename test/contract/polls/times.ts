@@ -1,5 +1,5 @@
-import { BatchSize } from '../../../src/runtime/poller/batch'
-import { checkedPoll } from '../../../src/runtime/poller/options'
+import { BatchSize } from '../../../src/store/poller/batch'
+import { checkedPoll } from '../../../src/store/poller/options'
 import { type Context, sleep } from '../context'
 import { type NumberedRow, pollTools, upTo } from './tools'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { DataSource, type DataSourceOptions } from 'typeorm'
+import { nameFault } from '../../../src/fields/rules'
 import { attachStore, JsonText, type Store } from '../../../src/index'
-import { nameFault } from '../../../src/rules'
 import { type Context, userSource } from '../context'
 import { statementsOf } from '../statements'
 import { times } from './batched'

@@ -1,7 +1,7 @@
 import { sessionOf } from '../../../src/database/session'
 import type { Item, Recent, RecentOptions } from '../../../src/index'
 import { PolicyCache } from '../../../src/repositories/recent/policies'
-import { BatchedGroups } from '../../../src/runtime/batching/batched-groups'
+import { BatchedGroups } from '../../../src/store/groups'
 import { type Context, idsOf, refusal } from '../context'
 import { statementsOf } from '../statements'
 

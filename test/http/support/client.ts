@@ -7,8 +7,8 @@ import { toRecentnError } from '../../../src/http/output/problem'
 import { createApp } from '../../../src/http/process/app'
 import { listen } from '../../../src/http/process/listen'
 import { messagesOf } from '../../../src/http/process/messages'
-import { openStore } from '../../../src/open-store'
-import type { OpenOptions, Store } from '../../../src/store-types'
+import { openStore } from '../../../src/store/open'
+import type { OpenOptions, Store } from '../../../src/store/types'
 import { mustBeDocumented } from './documented'
 
 /** JSON of any shape, for tests to look into. */

@@ -1,8 +1,8 @@
 /** Clients with API keys, of an app over a store of any engine. */
 import { createApp } from '../../../src/http/process/app'
 import { messagesOf } from '../../../src/http/process/messages'
-import { openStore } from '../../../src/open-store'
-import type { Store, StoreOptions } from '../../../src/store-types'
+import { openStore } from '../../../src/store/open'
+import type { Store, StoreOptions } from '../../../src/store/types'
 import { ENGINES, type EngineName, engineUrl, freshDatabase } from '../../support/engines'
 import { type Answer, type Client, clientBy, clientOf, type Sent, serving } from './client'
 

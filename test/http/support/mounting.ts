@@ -1,7 +1,7 @@
 /** The router in the app of a user: below a prefix, behind its body parsers and its `access`. */
 import express, { type Express, type Request } from 'express'
 import { createRouter, type RouterOptions } from '../../../src/http/router'
-import type { Store } from '../../../src/store-types'
+import type { Store } from '../../../src/store/types'
 import { type Client, clientOf, serving } from './client'
 
 /** What an app does to a body before the router, by name. */

@@ -1,5 +1,5 @@
 /** Requests of every route about what begins with a prefix, and what there is for them to find. */
-import type { Store } from '../../../src/store-types'
+import type { Store } from '../../../src/store/types'
 import type { Loose } from './client'
 
 export interface Asked {

@@ -1,7 +1,7 @@
 /** A server of streams with tight limits, for a test file: nothing may be left of it, and nothing reported. */
 import { createApp } from '../../../src/http/process/app'
 import { messagesOf } from '../../../src/http/process/messages'
-import type { Store } from '../../../src/store-types'
+import type { Store } from '../../../src/store/types'
 import { type Client, clientOf, memoryStore, serving } from './client'
 import { closeStreams, eventually } from './streams'
 

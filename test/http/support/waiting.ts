@@ -2,7 +2,7 @@
 import { createApp } from '../../../src/http/process/app'
 import { listen } from '../../../src/http/process/listen'
 import { messagesOf } from '../../../src/http/process/messages'
-import type { Store } from '../../../src/store-types'
+import type { Store } from '../../../src/store/types'
 import { pause, SOON_MS, timed } from '../../support/timing'
 import { type Answer, type Client, clientOf, memoryStore, type Sent, send, serving } from './client'
 import { eventually } from './streams'

@@ -1,6 +1,6 @@
 /** Decorators of the DTOs: the rules of `rules.ts`, made known to class-validator. */
 import { registerDecorator } from 'class-validator'
-import { cursorTextFault, keyPrefixFault } from '../../../feed-rules'
+import { cursorTextFault, keyPrefixFault } from '../../../fields/feed-rules'
 import {
   bodyFault,
   delayFault,
@@ -9,7 +9,7 @@ import {
   oneOfFault,
   priorityFault,
   visibilityFault,
-} from '../../../queue-rules'
+} from '../../../fields/queue-rules'
 import {
   integerFault,
   MAX_BATCH,
@@ -19,7 +19,7 @@ import {
   nameFault,
   payloadFault,
   timeTextFault,
-} from '../../../rules'
+} from '../../../fields/rules'
 
 type Rule = (value: unknown) => string | null
 

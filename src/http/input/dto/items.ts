@@ -1,6 +1,7 @@
 /** Bodies that append. */
+
+import { timeFromText } from '../../../fields/rules'
 import type { NewGroupItem, NewItem } from '../../../repositories/recent/types'
-import { timeFromText } from '../../../rules'
 import { IsBatch, IsName, IsPayload, IsTime } from './decorators'
 
 export class NewItemDto {

@@ -1,7 +1,7 @@
 /** Bodies that send, receive and settle messages. Null counts as left out, except as the body of a message and as its `maxReceives`. */
-import { MAX_WAIT_SECONDS, ORDERS } from '../../../queue-rules'
+import { MAX_WAIT_SECONDS, ORDERS } from '../../../fields/queue-rules'
+import { MAX_BATCH } from '../../../fields/rules'
 import type { NewMessage, ReceiveOptions, ReceiveOrder, ReleaseOptions } from '../../../repositories/queues/types'
-import { MAX_BATCH } from '../../../rules'
 import {
   IsBatch,
   IsBody,

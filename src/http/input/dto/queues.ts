@@ -1,5 +1,5 @@
 /** Bodies of the routes that set queues and what stands in them. */
-import { ON_DELETE } from '../../../queue-rules'
+import { ON_DELETE } from '../../../fields/queue-rules'
 import type { OnDelete, QueueSettings } from '../../../repositories/queues/types'
 import { IsFlag, IsMaxReceives, IsName, IsNoSetting, IsOneOf, IsTtl, IsVisibility, IsWhole } from './decorators'
 

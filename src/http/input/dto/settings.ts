@@ -1,7 +1,7 @@
 /** Bodies that set what groups do. */
 import type { FaultSink } from '../../../errors'
+import type { Mode } from '../../../fields/rules'
 import type { OwnSettings, Settings } from '../../../repositories/recent/types'
-import type { Mode } from '../../../rules'
 import type { JsonBody } from '../body'
 import { isObject } from '../quick-items'
 import { type Class, toDto } from '../validate'

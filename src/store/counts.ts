@@ -1,0 +1,69 @@
+/** What a store tells of itself for monitoring: counts of what it did, and totals of what is in the database. */
+import type { ConnectionUse } from '../database/connection-use'
+import type { DatabaseCounts } from '../database/database-counts'
+import type { Counted } from '../kit/sizes'
+import type { FeedTotals } from '../repositories/feeds/totals'
+import type { QueueTotals } from '../repositories/queues/counts'
+import type { WorkCounts } from './work-counts'
+
+export type { ConnectionUse } from '../database/connection-use'
+export type { Counted } from '../kit/sizes'
+
+type Work = { readonly [K in keyof WorkCounts as WorkCounts[K] extends number ? K : never]: number }
+
+/**
+ * What this process has done with the store since it was opened, and what it is at. Plain numbers, and no names of groups,
+ * queues, feeds or members. What ran inside of transactions of callers is not in it.
+ */
+export interface StoreCounts extends Work {
+  /** Items of one commit, groups of one reading statement, messages and entries of one commit. */
+  readonly batches: {
+    readonly appends: Counted
+    readonly reads: Counted
+    readonly sends: Counted
+    readonly entries: Counted
+  }
+  /** Work begun again after an error, by the server's number of it (`1213`: deadlock) or its code (`SQLITE_BUSY`). */
+  readonly retries: Readonly<Record<string, number>>
+  /** The same, of work that failed in the end. */
+  readonly failures: Readonly<Record<string, number>>
+  readonly connections: ConnectionUse
+  /** Calls that wait for messages, those that wait for changes, and who listens to groups. */
+  readonly receivesWaiting: number
+  readonly changesWaiting: number
+  readonly groupListeners: number
+  readonly workers: number
+  readonly pollers: number
+  /** Loops of consumers of feeds. */
+  readonly consumers: number
+}
+
+/** What is in the database, whoever put it there. */
+export interface StoreTotals {
+  /** What is in a queue that another one names as its dead-letter queue is dead here, and waited for by nobody. */
+  readonly queues: QueueTotals
+  readonly feeds: FeedTotals
+}
+
+/** What the store is at, beside what was counted. */
+type Now = Pick<
+  StoreCounts,
+  'connections' | 'receivesWaiting' | 'changesWaiting' | 'groupListeners' | 'workers' | 'pollers' | 'consumers'
+>
+
+/** As it is now: what is counted later does not change it. */
+export function countsOf(work: WorkCounts, database: DatabaseCounts, now: Now): StoreCounts {
+  const { appendBatches, readBatches, sendBatches, entryBatches, ...counted } = work
+  return {
+    ...counted,
+    batches: {
+      appends: appendBatches.copy(),
+      reads: readBatches.copy(),
+      sends: sendBatches.copy(),
+      entries: entryBatches.copy(),
+    },
+    retries: Object.fromEntries(database.retries),
+    failures: Object.fromEntries(database.failures),
+    ...now,
+  }
+}

@@ -1,0 +1,92 @@
+/** How a store comes to its database: one that is opened by a URL, or the user's own. */
+import 'reflect-metadata'
+import type { DataSource } from 'typeorm'
+import { connect, dataSourceOptions } from '../database/connect'
+import { Gate } from '../database/gate'
+import { migrate } from '../database/migrate'
+import { requireSchema, schemaVersion } from '../database/schema-check'
+import { attach, engineOf, recognise } from '../database/session'
+import { SkipLockedCheck } from '../database/skip-locked'
+import { tablesOf } from '../database/tables'
+import { Database } from '../database/transaction'
+import { checkAttach, checkOpenOptions, openingFault } from './options'
+import { BoundStore } from './store'
+import type { OpenOptions, Store, StoreOptions } from './types'
+
+/** What `recentn doctor` asks of a server, too. */
+export { refusedServer, serverName, skipsLocked } from '../database/skip-locked'
+
+/** The store, with the feeds that it was asked for. */
+async function begun(store: BoundStore): Promise<Store> {
+  try {
+    await store.feeds.beginBuiltIn()
+    return store
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+/**
+ * Opens a store on a database of its own connections, creating or upgrading the tables (unless `migrate` is false);
+ * of several processes that do so at once one migrates and the others wait.
+ *
+ * `openStore({ url: 'sqlite::memory:' })` is a fresh store for one test.
+ * Throws `invalid_input` for a bad URL, `database_unavailable` when nobody answers, `database_refused`
+ * when it answers but can't be used (a wrong password, no such database, no database file, tables of the user's with names
+ * that recentn needs, tables of recentn's with other columns), `schema_too_new` for a database
+ * that newer code has migrated, and with `migrate: false` also `schema_missing` and `schema_outdated`.
+ */
+export async function openStore(options: OpenOptions): Promise<Store> {
+  checkOpenOptions(options)
+  const gate = new Gate()
+  const connection = dataSourceOptions(options)
+  const engine = engineOf({ options: connection } as DataSource)
+  const { clockOffsetMs, connectionTimeoutMs } = options
+  const tables = tablesOf(options.tablePrefix)
+  const dataSource = await connect(connection, gate, { timeoutMs: connectionTimeoutMs }).catch((error: unknown) => {
+    throw openingFault(engine, connection, error)
+  })
+  try {
+    const database = new Database({
+      engine: await recognise(dataSource),
+      tables,
+      dataSource,
+      gate,
+      skipLocked: engine.family === 'sqlite' ? undefined : new SkipLockedCheck(dataSource, tables.schema),
+      connectionTimeoutMs,
+      clockOffsetMs,
+      createRunner: () => dataSource.createQueryRunner(),
+    })
+    if (options.migrate === false) requireSchema(await schemaVersion(database))
+    else await migrate(dataSource, database, engine)
+    return await begun(new BoundStore({ dataSource, database, close: () => dataSource.destroy() }, options))
+  } catch (error) {
+    await dataSource.destroy()
+    throw openingFault(engine, connection, error)
+  }
+}
+
+/**
+ * Attaches a store to the user's own, initialized DataSource of type mysql, mariadb or better-sqlite3. The tables must
+ * be there: list the exported `migrations` in the DataSource (with `tablePrefix`, those of `schemaOf`) and run them, or
+ * run `recentn migrate`.
+ *
+ * SQLite in a file is used through a connection of the store's own, so that the user's open transaction and the
+ * store's never mix; SQLite in memory through the user's one connection, where transactions must go through
+ * `store.transaction`. `close()` leaves the user's DataSource open.
+ * Throws `schema_missing`, `schema_outdated` or `schema_too_new`, and `database_refused` where the tables have other columns
+ * than recentn's, or where its connections lose texts (another character set than `utf8mb4`), have `ORACLE` or
+ * `EMPTY_STRING_IS_NULL` in their `sql_mode`, or don't commit by themselves.
+ */
+export async function attachStore(dataSource: DataSource, options: StoreOptions = {}): Promise<Store> {
+  checkAttach(dataSource, options)
+  const attached = await attach(dataSource, options)
+  try {
+    requireSchema(await schemaVersion(attached.database))
+  } catch (error) {
+    await attached.close()
+    throw error
+  }
+  return begun(new BoundStore(attached, options))
+}

@@ -1,0 +1,169 @@
+/** The shapes of `openStore`, `attachStore` and what they give. */
+import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
+import type { Feeds, Followed, FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/types'
+import type { ApiKey, Keys } from '../repositories/keys/types'
+import type { Queues } from '../repositories/queues/types'
+import type { Groups, GroupWatch, WatchOptions } from '../repositories/recent/types'
+import type { Sequences } from '../repositories/sequences'
+import type { BatchingOptions } from './appends'
+import type { ConsumeHandler, ConsumeOptions, Consuming } from './consumer/types'
+import type { StoreCounts, StoreTotals } from './counts'
+import type { Poller, PollHandler, PollOptions } from './poller/types'
+import type { Handler, Worker, WorkOptions } from './worker/types'
+
+export interface StoreOptions {
+  /**
+   * What the names of the tables begin with: 1 to 32 of a-z, 0-9 and _, a letter first; `recentn_` when left out. With
+   * another prefix a second store lives in the same database and shares nothing with the first.
+   */
+  tablePrefix?: string | undefined
+  /** Capacity of groups that no policy and no own setting covers: 1 to 10,000, else 10. */
+  defaultCapacity?: number | undefined
+  /** How appends of many callers share commits. */
+  batching?: BatchingOptions | undefined
+  /** Run the sweeper that deletes expired items in the background; true when left out. */
+  sweep?: boolean | undefined
+  /** Publish the entries of feeds in the background; true when left out. */
+  publish?: boolean | undefined
+  /** Have the feed `recent-groups`, of the groups of recent items as they change; else there is none. */
+  recentGroupsFeed?: boolean | undefined
+  feeds?:
+    | {
+        /** How long the tombstones of deleted entries are kept for consumers to see: at least 1, else 604,800 (7 days). */
+        tombstoneSeconds?: number | undefined
+      }
+    | undefined
+  /**
+   * Milliseconds that a call waits for a database connection, 1 to 600,000; 10,000 when left out. Then it is refused with
+   * `overloaded`: all connections of the pool, or SQLite's only one, are in use.
+   */
+  connectionTimeoutMs?: number | undefined
+  /** Milliseconds added to the database's clock: for tests that must not sleep. */
+  clockOffsetMs?: (() => number) | undefined
+  /**
+   * Told of what goes wrong in the background (`'publish'`, `'sweep groups'`, `'sweep queues'`, `'sweep feeds'`, `'look at
+   * groups'`), of each once until it goes well again; a process warning when left out.
+   */
+  onBackgroundError?: ((error: unknown, doing: string) => void) | undefined
+}
+
+export interface OpenOptions extends StoreOptions {
+  /** `sqlite:./data/recentn.db`, `sqlite::memory:`, `mysql://user:password@host:port/database` or `mariadb://…`. */
+  url: string
+  /** False: don't create or upgrade the tables, refuse when they don't fit. */
+  migrate?: boolean | undefined
+  /** Connections of the pool (MySQL and MariaDB), else 10. */
+  poolSize?: number | undefined
+}
+
+/** What happens inside a transaction: every operation commits or rolls back with the others. */
+export interface Transaction {
+  readonly groups: Groups
+  readonly queues: Queues
+  readonly feeds: Feeds
+  readonly sequences: Sequences
+  /** TypeORM's manager of this transaction, for the caller's own rows. */
+  readonly manager: EntityManager
+}
+
+export interface TransactionOptions {
+  /** How often the whole function may run again after a deadlock or a lost connection, 0 to 1,000; 10 when left out. */
+  retries?: number | undefined
+}
+
+/** The groups of a store, and what happens to them. */
+export interface StoreGroups extends Groups {
+  /**
+   * What happens to the group from now on, or since the item `after`, whichever process does it: told within a second
+   * of the commit, until it is left or the store closes. Begins at once; the group need not exist. While the database
+   * is away nothing is told, and nothing is missed. Throws `invalid_input`, `closed`, and `conflict` inside a
+   * transaction of the store's database.
+   */
+  watch(group: string, options?: WatchOptions): GroupWatch
+}
+
+/** The queues of a store, and workers on them. */
+export interface StoreQueues extends Queues {
+  /**
+   * Receives messages and runs the handler on each until it is stopped: at least once, and not at the same time while
+   * this process is alive and the database reachable. Throws `invalid_input` for options that are not valid.
+   */
+  work(queue: string, handler: Handler, options?: WorkOptions): Worker
+}
+
+/** The feeds of a store: what is written is published in the background, and readers may wait. */
+export interface StoreFeeds extends Feeds {
+  /**
+   * Gives numbers to what has none yet, of one feed or of all; resolves to how many. For stores that do not publish in
+   * the background, and for tests.
+   */
+  publish(feed?: string): Promise<{ published: number }>
+  /**
+   * Has a table as a feed: its rows are numbered in a column of theirs by the same publishers, and `changes` serves
+   * them. An entity of the store's DataSource, or the name of a table. Each process that publishes or reads the feed
+   * calls it. Throws `invalid_input`, among others for a table whose sync column has no index, with the CREATE INDEX
+   * that it needs.
+   */
+  follow<Row extends FollowedRow>(target: FollowTarget<Row>, options: FollowOptions<Row>): Promise<Followed>
+  /**
+   * Gives the handler what comes after the consumer's stored cursor, page by page and for as long as it is not stopped,
+   * and stores the cursor when the handler has resolved: each change at least once, in order, the latest value of each
+   * key. Any number of processes may do it for one consumer; the same changes may then be given to several at once. Throws
+   * `invalid_input` and `closed`; what goes wrong later is told to `onError`, and tried again.
+   */
+  consume(feed: string, consumer: string, handler: ConsumeHandler, options?: ConsumeOptions): Consuming
+}
+
+/** The API keys of a store, for `access: 'keys'` of `createRouter` and for an app's own checks. */
+export interface StoreKeys extends Keys {
+  /**
+   * The key whose text (`rk_…`) this is; null when it is none, or revoked: a revocation is obeyed within 5 seconds. Takes
+   * the same time whether or not the id exists. That the key was used is written in the background, at most each
+   * minute. Throws `overloaded` when too many unknown ones come at once. `patienceMs`: where the database gives no answer
+   * within so long, what this process knew of the key last is the answer, however long ago; `database_unavailable` where
+   * it knew nothing. For what works without a database, and may be late to hear of a revocation.
+   */
+  verify(key: string, options?: { patienceMs?: number | undefined }): Promise<ApiKey | null>
+  /** Whether there is a key, or ever was one, as far as it is known without waiting for the database; null else. */
+  known(): boolean | null
+}
+
+export interface Store {
+  readonly groups: StoreGroups
+  readonly queues: StoreQueues
+  readonly feeds: StoreFeeds
+  readonly sequences: Sequences
+  readonly keys: StoreKeys
+  /** The DataSource that the store works on: safe to use directly, under any concurrency. */
+  readonly dataSource: DataSource
+  /** Where the data is, without the password: for a log line. */
+  readonly location: string
+  /**
+   * One transaction; `work` may run again after a deadlock, as a whole. Inside it use the `tx` that it is given: calls of
+   * the store itself are refused with `conflict`. Throws `invalid_input`, and what `work` throws.
+   */
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
+  /** The same operations inside a transaction that the caller's own code opened. Never retried: throws `conflict`. */
+  within(transaction: EntityManager | QueryRunner): Transaction
+  /**
+   * Polls a table of the caller's, an entity of the store's DataSource or the name of a table, as a queue: claims rows,
+   * runs the handler on each, and records each result, with any number of pollers at the same time. At least once; not by
+   * two at the same time while this process is alive and the database reachable. It begins at once, unless `auto` is
+   * false. Throws `invalid_input` for options that are not valid; what the table has against them goes to `onError`.
+   */
+  poll<T extends ObjectLiteral>(target: EntityTarget<T>, handler: PollHandler<T>, options?: PollOptions<T>): Poller
+  /**
+   * What this process has done with the store, in plain numbers; asks nobody. `createMetrics` makes Prometheus metrics of
+   * them.
+   */
+  counts(): StoreCounts
+  /**
+   * What is in all queues and feeds together. Counted along indexes, which takes the longer the more there is, and kept: an
+   * answer may be 5 seconds old, or older where counting takes long.
+   */
+  totals(): Promise<StoreTotals>
+  /** Resolves when the database answers; throws `database_unavailable` else. */
+  ping(): Promise<void>
+  /** Finishes what was accepted, then lets go of the database. Repeatable. */
+  close(): Promise<void>
+}

@@ -1,0 +1,33 @@
+/** What a store has done since it was opened, in plain numbers that are added to as it goes. Nothing here has a name. */
+import { Sizes } from '../kit/sizes'
+
+export class WorkCounts {
+  /** Items that were stored, and those whose event id was there. */
+  itemsAppended = 0
+  itemsDeduplicated = 0
+  messagesSent = 0
+  messagesDeduplicated = 0
+  messagesReceived = 0
+  messagesDeleted = 0
+  messagesReleased = 0
+  messagesExtended = 0
+  entriesWritten = 0
+  entriesPublished = 0
+  /** Rounds of publishers, and feeds in them that could not be published. */
+  publisherRounds = 0
+  publisherFaults = 0
+  sweeperRounds = 0
+  sweeperFaults = 0
+  /** What the sweepers have removed: expired items, archived messages that are kept no longer, old tombstones. */
+  itemsSwept = 0
+  messagesSwept = 0
+  tombstonesSwept = 0
+  /** Calls that were refused with `overloaded`. */
+  overloaded = 0
+  /** Items, messages and entries of one commit. */
+  readonly appendBatches = new Sizes()
+  readonly sendBatches = new Sizes()
+  readonly entryBatches = new Sizes()
+  /** Groups of one statement. */
+  readonly readBatches = new Sizes()
+}
