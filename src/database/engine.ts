@@ -117,6 +117,11 @@ declare const inTransaction: unique symbol
 export interface Tx extends Statements {
   readonly [inTransaction]: true
   readonly manager: EntityManager
+  /**
+   * Runs the listener once this transaction has committed, and never after a rollback (`after-commit.ts` says which commits
+   * of a caller's own transaction are seen).
+   */
+  afterCommit(listener: () => void): void
 }
 
 export interface WriteOptions {
@@ -132,6 +137,8 @@ export interface WriteOptions {
 /** Where a repository's statements go: a database with its own transactions, or one transaction of somebody. */
 export interface Session {
   readonly tables: Tables
+  /** True for a session of one open transaction: it may see an old snapshot, and what it reads must not be remembered. */
+  readonly inTransaction: boolean
   read<T>(work: (reader: Reader) => Promise<T>): Promise<T>
   write<T>(work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>
   /**

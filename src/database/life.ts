@@ -7,6 +7,7 @@
  */
 import type { QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
+import type { AfterCommit } from './after-commit'
 import type { Engine, Parameter, Ran, Reader, Row, Statements, Tx } from './engine'
 import type { Tables } from './tables'
 
@@ -23,7 +24,7 @@ export interface Life {
 }
 
 /** Follows all statements of the runner, those too that come by TypeORM's manager. */
-export function watch(runner: QueryRunner, engine: Engine): Life {
+export function watch(runner: QueryRunner, engine: Engine, afterCommit: AfterCommit): Life {
   const life: Life = { open: true, committing: false, committed: false, fault: null, running: new Set() }
   const query = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>
   const watched = async (sql: string, ...rest: unknown[]) => {
@@ -39,6 +40,7 @@ export function watch(runner: QueryRunner, engine: Engine): Life {
     try {
       const result = await statement
       if (sql === 'COMMIT') life.committed = true
+      afterCommit.follow(sql)
       return result
     } catch (error) {
       const failure = engine.failure(error)
@@ -155,7 +157,7 @@ function ranOf(result: { affected?: number; raw?: unknown } | undefined): Ran {
 }
 
 /** A `Tx` ends with its transaction: what is still called on it then would run outside of any. */
-export function txOn(runner: QueryRunner, setting: Setting, isOpen: () => boolean): Tx {
+export function txOn(runner: QueryRunner, setting: Setting, isOpen: () => boolean, listenersOf: () => AfterCommit): Tx {
   const requireOpen = async () => {
     if (!isOpen()) throw new RecentnError('closed', 'The transaction is over')
   }
@@ -167,6 +169,7 @@ export function txOn(runner: QueryRunner, setting: Setting, isOpen: () => boolea
       return statements.now
     },
     manager: runner.manager,
+    afterCommit: (listener: () => void) => listenersOf().add(listener),
     rows: async (sql: string, parameters?: readonly Parameter[]) => {
       await requireOpen()
       return statements.rows(sql, parameters)

@@ -8,6 +8,7 @@
  */
 import type { EntityManager, QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
+import { afterCommitOf } from './after-commit'
 import { requireTexts } from './connection-charset'
 import type { Engine, Session, Tx } from './engine'
 import { type Setting, txOn } from './life'
@@ -56,6 +57,7 @@ export function sessionIn(
   const all = <T>(work: () => Promise<T>) => inTurn(runner, () => check().then(work)).catch(tell)
   const session: Session = {
     tables: tx.tables,
+    inTransaction: true,
     read: (work) => all(() => work(tx)),
     write: (work) => all(() => allOrNothing(tx, work)),
     separately: (work) => all(() => allOrNothing(tx, work)),
@@ -90,7 +92,12 @@ export function sessionWithin(transaction: EntityManager | QueryRunner, setting:
   if (!runner?.isTransactionActive) {
     throw new RecentnError('invalid_input', 'The EntityManager or QueryRunner has no open transaction')
   }
-  const tx = txOn(runner, setting, () => runner.isTransactionActive)
+  const tx = txOn(
+    runner,
+    setting,
+    () => runner.isTransactionActive,
+    () => afterCommitOf(runner),
+  )
   const { engine } = setting
   const told = (error: unknown) => translated(error, engine, () => locationOf(runner.dataSource.options))
   return sessionIn(tx, runner, told, engine.family === 'sqlite' ? undefined : () => requireTexts(runner))

@@ -6,7 +6,7 @@
  */
 import { RecentnError } from '../errors'
 import { NoConnection } from './connections'
-import { unknownOutcome } from './cut-off'
+import { OUTCOME_MS, pause, unknownOutcome } from './cut-off'
 import type { DatabaseCounts } from './database-counts'
 import { driverError, type Engine, type Statements } from './engine'
 
@@ -14,8 +14,6 @@ export const MAX_CONFLICT_RETRIES = 40
 const MAX_LOST_RETRIES = 2
 /** No retry begins later than this after the first try, however many are left, unless the write says otherwise. */
 const RETRY_MS = 30_000
-/** How long the database may stay away before a commit that was cut off is told as `outcome_unknown`. */
-export const OUTCOME_MS = 10_000
 const LONGEST_PAUSE_MS = 1000
 
 /** What statements leave behind that commit by themselves. */
@@ -117,9 +115,4 @@ function unreachable(error: unknown, location: string): string {
   const { message, code } = driverError(error)
   const reason = message || code
   return `The database ${location} cannot be reached${reason ? `: ${reason}` : ''}`
-}
-
-export function pause(maxMs: number): Promise<void> {
-  // Full jitter: those who met must not meet again at the same moment.
-  return new Promise((resolve) => setTimeout(resolve, Math.random() * maxMs))
 }

@@ -203,6 +203,8 @@ class LazySession implements Session {
     return tablesIn(this.source)
   }
 
+  readonly inTransaction = false
+
   async #database(): Promise<Database> {
     const connection = connectionOf(this.source)
     const known = LazySession.#known.get(this.source)

@@ -8,9 +8,10 @@
  */
 import type { DataSource, QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
+import { AfterCommit } from './after-commit'
 import { requireTexts } from './connection-charset'
-import { Connections, DEFAULT_CONNECTION_TIMEOUT_MS, NoConnection } from './connections'
-import { CutOff, unknownOutcome } from './cut-off'
+import { Connections, DEFAULT_CONNECTION_TIMEOUT_MS } from './connections'
+import { CutOff, learn, unknownOutcome } from './cut-off'
 import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
 import type { Gate } from './gate'
@@ -18,7 +19,7 @@ import { isInside, requireOutside, runInside } from './inside'
 import { commit, dropLost, type Life, readerOn, rollBack, type Setting, statementsOn, txOn, watch } from './life'
 import { locationOf } from './location'
 import { sessionIn, settled } from './operations'
-import { OUTCOME_MS, pause, type Retries, retried, Trail } from './retries'
+import { type Retries, retried, Trail } from './retries'
 import type { SkipLockedCheck } from './skip-locked'
 import type { Tables } from './tables'
 
@@ -38,6 +39,7 @@ export interface DatabaseOptions extends Setting {
 export class Database implements Session {
   readonly engine: Engine
   readonly tables: Tables
+  readonly inTransaction = false
   readonly counts: DatabaseCounts
   /** Where the data is, without user and password. */
   readonly location: string
@@ -130,7 +132,10 @@ export class Database implements Session {
         return await this.#once(work)
       } catch (error) {
         if (!(error instanceof CutOff)) throw error
-        if (arrived && (error.committed || (await this.#learn(arrived, error)))) return error.result as T
+        const hasArrived =
+          error.committed || (arrived !== undefined && (await learn(error, this.engine, () => this.#once(arrived))))
+        if (hasArrived) error.afterCommit.run()
+        if (arrived && hasArrived) return error.result as T
         // Not arrived: nothing has changed, and the lost connection is a reason to try again.
         throw arrived || this.engine.failure(error.cause) !== 'lost' ? error.cause : unknownOutcome(error.cause)
       }
@@ -170,6 +175,7 @@ export class Database implements Session {
   whole<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const inner: Session = {
       tables: this.tables,
+      inTransaction: false,
       read: (reading) => this.#read(reading),
       write: (writing, options) => this.#write(writing, options),
       separately: (separate, options) => this.#separately(separate, options),
@@ -198,16 +204,29 @@ export class Database implements Session {
     }
   }
 
+  /** Runs the transaction once; what listens to its commit is told when the connection is free again. */
   async #once<T>(work: (tx: Tx, session: Session) => Promise<T>): Promise<T> {
+    const afterCommit = new AfterCommit()
+    const result = await this.#transact(work, afterCommit)
+    afterCommit.run()
+    return result
+  }
+
+  async #transact<T>(work: (tx: Tx, session: Session) => Promise<T>, afterCommit: AfterCommit): Promise<T> {
     const runner = await this.#runner()
     let life: Life | null = null
     let result: T | undefined
     try {
       if (this.#options.isForeign) await requireTexts(runner)
       await runner.startTransaction(this.#options.isForeign ? 'READ COMMITTED' : undefined)
-      const alive = watch(runner, this.engine)
+      const alive = watch(runner, this.engine, afterCommit)
       life = alive
-      const tx = txOn(runner, this.#options, () => alive.open)
+      const tx = txOn(
+        runner,
+        this.#options,
+        () => alive.open,
+        () => afterCommit,
+      )
       const session = sessionIn(tx, runner, (error) => error)
       const run = () => work(tx, session)
       result = await (this.#gate ? this.inside(run) : run())
@@ -218,28 +237,13 @@ export class Database implements Session {
       await rollBack(runner, life)
       dropLost(runner, this.engine, life?.fault ? life.fault.error : error)
       // A subscriber of the user's that throws after the commit is no lost connection, and no less a commit.
-      if (life?.committing && this.engine.failure(error) !== 'conflict') throw new CutOff(error, result, life.committed)
+      if (life?.committing && this.engine.failure(error) !== 'conflict') {
+        throw new CutOff(error, result, life.committed, afterCommit)
+      }
       // Whatever the caller made of it: after a deadlock the transaction is to be run again.
       throw life?.fault ? life.fault.error : error
     } finally {
       await runner.release()
-    }
-  }
-
-  /** Whether a commit that was cut off has arrived; `outcome_unknown` when the database stays away. */
-  async #learn(arrived: (tx: Tx) => Promise<boolean>, cutOff: CutOff): Promise<boolean> {
-    if (!this.engine.losesCommits) return false
-    const deadline = Date.now() + OUTCOME_MS
-    for (let tries = 1; ; tries++) {
-      try {
-        return await this.#once(arrived)
-      } catch (error) {
-        // What it has read with a lock is true, whatever became of its own commit.
-        if (error instanceof CutOff) return error.result as boolean
-        const isPassing = error instanceof NoConnection || this.engine.failure(error) !== 'other'
-        if (!isPassing || Date.now() > deadline) throw unknownOutcome(cutOff.cause)
-        await pause(Math.min(100 * tries, 1000))
-      }
     }
   }
 }
