@@ -5,7 +5,8 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 
-const DEFINITION = /^\s*(?:export )?(?:declare )?(?:abstract )?(?:interface|type|class|enum) ([A-Z]\w*)/gm
+const DEFINITION =
+  /^\s*(?:export )?(?:declare )?(?:(?:abstract )?(?:interface|class|enum) ([A-Z]\w*)|type ([A-Z]\w*)(?:<[^=]*>)?\s*=)/gm
 const IN_BROWSERS = /^src\/(client|dashboard|reference)\//
 
 const places = new Map()
@@ -14,7 +15,8 @@ const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclu
 })
 for (const file of listed.split('\n').filter((name) => /\.tsx?$/.test(name) && existsSync(name))) {
   const side = IN_BROWSERS.test(file) ? 'client' : 'server'
-  for (const [, name] of readFileSync(file, 'utf8').matchAll(DEFINITION)) {
+  for (const [, named, alias] of readFileSync(file, 'utf8').matchAll(DEFINITION)) {
+    const name = named ?? alias
     const key = `${name} (${side})`
     places.set(key, [...(places.get(key) ?? []), file])
   }
