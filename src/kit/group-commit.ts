@@ -1,97 +1,92 @@
 /**
- * Group commit: while a transaction is in flight the calls that come in collect, and the next transaction commits them
- * all. No timer: a lone caller's call starts at once. Owns what waits; no SQL.
+ * Group commit: while a transaction is in flight, incoming calls collect, and the next transaction commits them all.
+ * There is no timer: a lone call starts at once. Owns the calls that wait; knows no SQL.
  *
  * Invariants: each lane runs one transaction at a time, and calls of one key (an append has its first group's) go through
- * one lane, so that lanes seldom wait for each other's locks. Those that need the same locks are run in their order.
+ * one lane, so that lanes seldom wait for each other's locks. Calls that need the same locks run in their order. Every call
+ * is answered exactly once, after its transaction has ended. A call that the database refuses fails alone: a batch that
+ * fails runs again with care, and then in halves.
  *
- * Calls for what somebody else holds the lock of go aside, to a lane of their own, with all of their keys; what comes
- * after them follows, until none of the key is unanswered. There those are run first whose locks are free, and only where
- * none is does the lane wait for locks: who is stuck keeps no others waiting for long, and fails without them. Of one key
- * a call that needs a lock beside its key's (an append to several groups) may be overtaken by one that does not.
+ * When somebody else holds a lock, the calls that need it are set aside, to a lane of their own, with all calls of their
+ * keys; later calls of these keys follow until none of the key is unanswered. That lane runs the calls first whose locks
+ * are free, and waits for locks only where none are: a call that is stuck delays no others for long, and fails without
+ * them. A call that needs further locks (an append to several groups) may be overtaken by one of its key that does not.
  */
+import type { Tx } from '../database/engine'
 import { RecentnError } from '../errors'
-import { Attempts, type Call, type OnConflict, type Writing } from './attempts'
-import { Pending, type Size } from './pending'
+import {
+  type Calls,
+  type Conflict,
+  fitting,
+  type GroupCommitOptions,
+  halvesByKey,
+  itemsOf,
+  type Lane,
+  newLane,
+  requestOf,
+  type WaitingCall,
+} from './commit-calls'
+import { isShared, Pending, type Size } from './pending'
 
-export interface WriteBatcherOptions<Request, Result> extends Writing<Request, Result> {
-  /** What the calls are, as an error says it. */
-  what: string
-  /** Lanes 0 to `lanes` − 1, and one more for what is aside. */
-  lanes: number
-  /** What may be unanswered at the most: beyond it calls are refused with `overloaded`. */
-  maxPendingItems: number
-  maxPendingBytes: number
-  /** Told of each call that is refused with `overloaded`. */
-  onOverload?: () => void
-}
+const MAX_BATCH_BYTES = 8 * 1024 * 1024
+/** After a deadlock a batch runs again at once. After a lock timeout, which takes seconds, others must not wait longer. */
+const RETRY_MS = 2000
+/** About what an item takes in memory beside its texts. */
+const ITEM_BYTES = 300
+const PATIENCE_MS = 30_000
 
-interface Lane<Request, Result> {
-  number: number
-  waiting: Call<Request, Result>[]
-  running: boolean
-}
-
-export class WriteBatcher<Request, Result> {
-  readonly #lanes: Lane<Request, Result>[]
+export class GroupCommit<Request, Result, Prepared = undefined> {
+  readonly #options: GroupCommitOptions<Request, Result, Prepared>
+  readonly #maxBatch: Size
+  readonly #lanes: readonly Lane<Request, Result>[]
   readonly #asideLane: Lane<Request, Result>
-  /** How many calls are aside, by their key. */
+  /** How many calls are set aside, by their key. */
   readonly #aside = new Map<number, number>()
-  /** Whether something that is aside may be locked. */
+  /** Whether a call that is set aside may be locked. */
   #isInDoubt = false
   readonly #pending: Pending
-  readonly #attempts: Attempts<Request, Result>
 
-  constructor(options: WriteBatcherOptions<Request, Result>) {
-    this.#attempts = new Attempts(options, (call) => this.#settle(call))
-    this.#pending = new Pending({
-      what: options.what,
-      maxItems: options.maxPendingItems,
-      maxBytes: options.maxPendingBytes,
-      onOverload: options.onOverload,
-    })
-    this.#lanes = Array.from({ length: options.lanes }, (_, number) => ({ number, waiting: [], running: false }))
-    this.#asideLane = { number: options.lanes, waiting: [], running: false }
+  constructor(options: GroupCommitOptions<Request, Result, Prepared>) {
+    const { lanes, maxPendingItems: maxItems = 100_000, maxPendingBytes: maxBytes = 64 * 1024 * 1024 } = options
+    this.#options = options
+    this.#maxBatch = { items: options.maxBatchItems ?? 2000, bytes: MAX_BATCH_BYTES }
+    this.#pending = new Pending({ ...options, maxItems, maxBytes })
+    this.#lanes = Array.from({ length: lanes }, (_, number) => newLane(number, options.marks))
+    this.#asideLane = newLane(lanes, options.marks)
   }
 
   /**
-   * Resolves once the request is committed. Requests of one `key` go through one lane. Rejects with `overloaded` when too
-   * much is unanswered, with `closed` after `close`, and with what `run` says of it.
+   * Resolves once the request is committed, all or nothing. Requests of one `key` go through one lane. Rejects with
+   * `overloaded` when too much is unanswered, with `closed` after `close`, and with the error of `run`.
    */
-  add(key: number, request: Request, size: Size): Promise<Result> {
+  add(key: number, request: Request, { items, bytes: texts }: Size): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const refusal = this.#pending.admit(size)
+      const bytes = texts + items * ITEM_BYTES
+      const refusal = this.#pending.admit({ items, bytes })
       if (refusal !== null) {
         reject(refusal)
         return
       }
-      const { items, bytes } = size
       const call = { key, isAside: false, since: null, request, items, bytes, resolve, reject }
-      if (this.#aside.has(key)) this.#putAside(call)
+      if (this.#aside.has(key)) this.#setAside(call)
       else this.#enqueue(this.#lanes[key % this.#lanes.length] as Lane<Request, Result>, call)
     })
   }
 
-  #enqueue(lane: Lane<Request, Result>, call: Call<Request, Result>): void {
+  /** Refuses later calls; resolves when all that were accepted are answered, and the marks are removed. */
+  async close(): Promise<void> {
+    await this.#pending.close()
+    const { session, marks } = this.#options
+    const used = [...this.#lanes, this.#asideLane].map(({ writer }) => writer).filter(({ batch }) => batch > 0n)
+    // Where the database is away they stay; the sweeper of another process removes them some day.
+    await marks.forget(session, used).catch(() => {})
+  }
+
+  #enqueue(lane: Lane<Request, Result>, call: WaitingCall<Request, Result>): void {
     lane.waiting.push(call)
-    if (!lane.running) this.#start(lane)
-  }
-
-  #putAside(call: Call<Request, Result>): void {
-    call.isAside = true
-    call.since ??= performance.now()
-    this.#aside.set(call.key, (this.#aside.get(call.key) ?? 0) + 1)
-    this.#enqueue(this.#asideLane, call)
-  }
-
-  /** Refuses what comes from now on; resolves when all that was accepted is answered. */
-  close(): Promise<void> {
-    return this.#pending.close()
-  }
-
-  /** After what else this turn of the event loop brings: callers that come together go together. */
-  #start(lane: Lane<Request, Result>): void {
+    if (lane.running) return
     lane.running = true
+    // At the end of this turn of the event loop: callers that come together go together.
     setImmediate(() => this.#runLane(lane))
   }
 
@@ -99,100 +94,171 @@ export class WriteBatcher<Request, Result> {
     while (lane.waiting.length > 0) {
       if (lane === this.#asideLane) await this.#runAside(lane)
       else {
-        const calls = this.#attempts.fitting(lane.waiting)
+        const calls = fitting(lane.waiting, this.#maxBatch)
         lane.waiting.splice(0, calls.length)
-        await this.#attempts.attempt(lane.number, calls, (some, error) => this.#sortOut(lane, some, error, false))
+        for (const conflict of await this.#commit(lane, calls)) await this.#sortOut(lane, conflict, false)
       }
-      // Whom this batch has answered may call again at once, and then belongs to the next.
+      // Callers that this batch has answered may call again at once, and then belong to the next.
       await new Promise(setImmediate)
     }
     lane.running = false
   }
 
-  /** Puts aside what waits for somebody else's lock, so that the others of the lane go on. */
-  async #sortOut(
+  /** Commits the calls as one batch of the lane, and answers them; resolves to those that met a conflict. */
+  async #commit(
     lane: Lane<Request, Result>,
-    calls: readonly Call<Request, Result>[],
-    error: unknown,
-    isAgain: boolean,
-  ): Promise<void> {
-    const patient = this.#attempts.patient(calls, error)
-    const locked = await this.#attempts.locked(patient)
-    if (locked === null) return
-    const isFree = locked.size === 0 && this.#attempts.isAskable
-    // Where none is locked any more they go on, but only once: that would stop the lane again and again.
-    const others =
-      isFree && !isAgain ? patient : this.#withoutKeys(lane, patient, locked.size > 0 ? [...locked] : patient)
-    if (others.length === 0) return
-    const sortOut: OnConflict<Request, Result> = (some, why) => this.#sortOut(lane, some, why, isAgain || isFree)
-    await this.#attempts.attempt(lane.number, others, sortOut)
+    calls: Calls<Request, Result>,
+    isCareful = false,
+  ): Promise<Conflict<Request, Result>[]> {
+    const { session, marks, batches, prepare, run } = this.#options
+    const { writer } = lane
+    const requests = calls.map(requestOf)
+    writer.batch++
+    try {
+      const prepared = (await prepare?.(requests)) as Prepared
+      const writing = { writer, isCareful, prepared }
+      const arrived = (tx: Tx) => marks.hasArrived(tx, writer)
+      const results = await session.write((tx) => run(tx, requests, writing), { arrived, retryMs: RETRY_MS })
+      batches?.add(itemsOf(calls))
+      for (const [index, call] of calls.entries()) this.#answer(call, results[index] as Result | RecentnError)
+    } catch (error) {
+      if (error instanceof RecentnError && error.code === 'conflict') return [{ calls, error }]
+      if (isShared(error) || (isCareful && calls.length === 1)) this.#fail(calls, error)
+      else if (!isCareful) return this.#commit(lane, calls, true)
+      else {
+        const middle = Math.ceil(calls.length / 2)
+        const conflicts = await this.#commit(lane, calls.slice(0, middle), true)
+        return [...conflicts, ...(await this.#commit(lane, calls.slice(middle), true))]
+      }
+    }
+    return []
   }
 
-  /** Puts aside all calls, of these and of what waits in the lane, that have a key of `locked`; gives these without them. */
+  /** Sets aside the calls that wait for somebody else's lock, so that the others of the lane go on. */
+  async #sortOut(lane: Lane<Request, Result>, conflict: Conflict<Request, Result>, isAgain: boolean): Promise<void> {
+    const calls = this.#patient(conflict)
+    const locked = await this.#locked(calls)
+    if (locked === null) return
+    const isFree = locked.size === 0 && this.#options.areLocked !== undefined
+    // Where none is locked any more all go on, but only once: another conflict would stop the lane again and again.
+    const others = isFree && !isAgain ? calls : this.#withoutKeys(lane, calls, locked.size > 0 ? [...locked] : calls)
+    if (others.length === 0) return
+    for (const next of await this.#commit(lane, others)) await this.#sortOut(lane, next, isAgain || isFree)
+  }
+
+  /** Sets aside all calls, of these and of the lane's, that have a key of `locked`; gives these calls without them. */
   #withoutKeys(
     lane: Lane<Request, Result>,
-    calls: readonly Call<Request, Result>[],
-    locked: readonly Call<Request, Result>[],
-  ): Call<Request, Result>[] {
+    calls: Calls<Request, Result>,
+    locked: Calls<Request, Result>,
+  ): WaitingCall<Request, Result>[] {
     const keys = new Set(locked.map(({ key }) => key))
-    const isLocked = ({ key }: Call<Request, Result>) => keys.has(key)
+    const isLocked = ({ key }: WaitingCall<Request, Result>) => keys.has(key)
     const aside = [...calls, ...lane.waiting].filter(isLocked)
     lane.waiting = lane.waiting.filter((call) => !isLocked(call))
-    for (const call of aside) this.#putAside(call)
+    for (const call of aside) this.#setAside(call)
     this.#isInDoubt = true
     return calls.filter((call) => !isLocked(call))
   }
 
-  /** Runs those that nobody holds any more; where there are none, waits for the locks of the others. */
+  #setAside(call: WaitingCall<Request, Result>): void {
+    call.isAside = true
+    call.since ??= performance.now()
+    this.#aside.set(call.key, (this.#aside.get(call.key) ?? 0) + 1)
+    this.#enqueue(this.#asideLane, call)
+  }
+
+  /** Runs the calls whose locks nobody else holds any more; where there are none, waits for the locks of the others. */
   async #runAside(lane: Lane<Request, Result>): Promise<void> {
     const calls = lane.waiting.splice(0)
     const isInDoubt = this.#isInDoubt
     this.#isInDoubt = false
-    const locked = isInDoubt ? await this.#attempts.locked(calls) : new Set()
+    const locked = isInDoubt ? await this.#locked(calls) : new Set()
     if (locked === null) return
     if (locked.size > 0) this.#isInDoubt = true
     const free = calls.filter((call) => !locked.has(call))
-    const chosen = this.#attempts.fitting(free.length > 0 ? free : calls)
+    const chosen = fitting(free.length > 0 ? free : calls, this.#maxBatch)
     const isChosen = new Set(chosen)
     const left = calls.filter((call) => !isChosen.has(call))
-    // While others are free these are not tried, and yet not kept for ever.
-    const conflict = new RecentnError('conflict', undefined, { retryAfterMs: 1000 })
+    // While others are free the locked ones are not tried, and yet not kept for ever.
+    const error = new RecentnError('conflict', undefined, { retryAfterMs: 1000 })
     const isLate = new Set(free.length > 0 ? left.filter((call) => locked.has(call)) : [])
-    for (const call of this.#attempts.patient([...isLate], conflict)) isLate.delete(call)
+    for (const call of this.#patient({ calls: [...isLate], error })) isLate.delete(call)
     lane.waiting = [...left.filter((call) => !isLate.has(call)), ...lane.waiting]
-    await this.#attempts.attempt(lane.number, chosen, (some, error) => {
-      return free.length > 0 ? this.#part(lane, some, error) : this.#wait(lane, some, error)
-    })
-  }
-
-  /** One of what looked free, or could not be asked about, may be what keeps the others from their locks. */
-  async #part(lane: Lane<Request, Result>, all: readonly Call<Request, Result>[], error: unknown): Promise<void> {
-    // Each part may wait for a lock as long as the whole has.
-    const calls = this.#attempts.patient(all, error)
-    if (calls.length === 0) return
-    const keys = [...new Set(calls.map(({ key }) => key))]
-    if (keys.length === 1) return this.#wait(lane, calls, error)
-    const first = new Set(keys.slice(0, keys.length / 2))
-    for (const isFirst of [true, false]) {
-      const half = calls.filter(({ key }) => first.has(key) === isFirst)
-      await this.#attempts.attempt(lane.number, half, (some, why) => this.#part(lane, some, why))
+    for (const conflict of await this.#commit(lane, chosen)) {
+      if (free.length > 0) await this.#part(lane, conflict)
+      else this.#wait(lane, this.#patient(conflict))
     }
   }
 
-  /** They stay aside, before what came after them. */
-  async #wait(lane: Lane<Request, Result>, calls: readonly Call<Request, Result>[], error: unknown): Promise<void> {
-    lane.waiting = [...this.#attempts.patient(calls, error), ...lane.waiting]
+  /** One of the calls that looked free, or could not be asked about, may be what keeps the others from their locks. */
+  async #part(lane: Lane<Request, Result>, conflict: Conflict<Request, Result>): Promise<void> {
+    // Each part may wait for a lock as long as the whole has.
+    const calls = this.#patient(conflict)
+    if (calls.length === 0) return
+    const halves = halvesByKey(calls)
+    if (halves === null) return this.#wait(lane, calls)
+    for (const half of halves) {
+      for (const next of await this.#commit(lane, half)) await this.#part(lane, next)
+    }
+  }
+
+  /** They stay aside, before the calls that came after them. */
+  #wait(lane: Lane<Request, Result>, calls: Calls<Request, Result>): void {
+    lane.waiting = [...calls, ...lane.waiting]
     this.#isInDoubt = true
   }
 
-  #settle(call: Call<Request, Result>): void {
-    if (call.isAside) this.#leaveAside(call.key)
-    this.#pending.settle(call)
+  /** The calls that somebody else's lock keeps waiting, as far as is known. Null where asking has failed them. */
+  async #locked(calls: Calls<Request, Result>): Promise<ReadonlySet<WaitingCall<Request, Result>> | null> {
+    const { session, areLocked } = this.#options
+    if (calls.length === 0 || areLocked === undefined) return new Set()
+    try {
+      const requests = calls.map(requestOf)
+      const locked = await session.write((tx) => areLocked(tx, requests))
+      return new Set(calls.filter((_, index) => locked[index]))
+    } catch (error) {
+      this.#fail(calls, error)
+      return null
+    }
   }
 
-  #leaveAside(key: number): void {
-    const count = this.#aside.get(key) ?? 1
-    if (count === 1) this.#aside.delete(key)
-    else this.#aside.set(key, count - 1)
+  /** Fails the calls that have waited long enough, and gives the others. */
+  #patient({ calls, error }: Conflict<Request, Result>): WaitingCall<Request, Result>[] {
+    const now = performance.now()
+    const { patienceMs = PATIENCE_MS } = this.#options
+    for (const call of calls) call.since ??= now
+    const isPatient = ({ since }: WaitingCall<Request, Result>) => now - (since as number) < patienceMs
+    this.#fail(
+      calls.filter((call) => !isPatient(call)),
+      error,
+    )
+    return calls.filter(isPatient)
+  }
+
+  #fail(calls: Calls<Request, Result>, error: unknown): void {
+    for (const call of calls) {
+      this.#settle(call)
+      call.reject(error)
+    }
+  }
+
+  #answer(call: WaitingCall<Request, Result>, result: Result | RecentnError): void {
+    this.#settle(call)
+    if (result instanceof RecentnError) {
+      call.reject(result)
+      return
+    }
+    this.#options.onResult?.(result)
+    call.resolve(result)
+  }
+
+  #settle(call: WaitingCall<Request, Result>): void {
+    if (call.isAside) {
+      const count = this.#aside.get(call.key) ?? 1
+      if (count === 1) this.#aside.delete(call.key)
+      else this.#aside.set(call.key, count - 1)
+    }
+    this.#pending.settle(call)
   }
 }

@@ -10,8 +10,10 @@ export interface PendingOptions {
   /** What may be unanswered at the most; one call is taken whatever its size when nothing else is. */
   maxItems: number
   maxBytes?: number
+  /** Throws when the caller must not call: what is thrown refuses the call. */
+  guard?: (() => void) | undefined
   /** Told of each call that is refused with `overloaded`. */
-  onOverload?: () => void
+  onOverload?: (() => void) | undefined
 }
 
 /** How much a call is. */
@@ -41,6 +43,7 @@ export class Pending {
 
   /** Null for a call that is taken; else why it is not: `closed`, or `overloaded`. */
   admit({ items, bytes }: Size): RecentnError | null {
+    this.#options.guard?.()
     if (this.#closed) return new RecentnError('closed')
     const { what, maxItems, maxBytes = Number.POSITIVE_INFINITY } = this.#options
     const isRoom = this.#items + items <= maxItems && this.#bytes + bytes <= maxBytes

@@ -8,23 +8,20 @@
 import { randomBytes } from 'node:crypto'
 import type { Session, Tx } from '../database/engine'
 
-/** Rows of processes that ended without removing theirs stay so long: no batch takes that. */
+/** Rows of processes that ended without removing theirs are kept for a day: no batch takes that long. */
 const KEPT_MS = 24 * 3600 * 1000
 
-/** One of the lanes in which a process commits batches one after the other. */
-export class Writer {
-  readonly name = randomBytes(16).toString('base64url')
-  #batch = 0n
+/** One of the lanes in which a process commits batches one after the other, and the number of the batch that runs. */
+export interface Writer {
+  readonly name: string
+  readonly batch: bigint
+}
 
-  /** The number of the batch that runs. */
-  get batch(): bigint {
-    return this.#batch
-  }
-
-  /** Called once a batch, however often its transaction runs. */
-  next(): void {
-    this.#batch++
-  }
+/** What group commit is given of this file. */
+export const marks = {
+  newName: () => randomBytes(16).toString('base64url'),
+  hasArrived,
+  forget: forgetWriters,
 }
 
 /** The statement that leaves the mark. The row is nobody else's, so that it never waits. */
@@ -41,7 +38,7 @@ export async function leaveMark(tx: Tx, writer: Writer): Promise<void> {
 }
 
 /** Whether the writer's last batch is there. Waits until the transaction that it ran in has ended. */
-export async function hasArrived(tx: Tx, { name, batch }: Writer): Promise<boolean> {
+async function hasArrived(tx: Tx, { name, batch }: Writer): Promise<boolean> {
   const [row] = await tx.rows(
     `SELECT ${tx.engine.bigint('batch')} AS batch FROM ${tx.tables.writers} WHERE writer = ?${tx.engine.forUpdate}`,
     [name],
@@ -50,7 +47,7 @@ export async function hasArrived(tx: Tx, { name, batch }: Writer): Promise<boole
 }
 
 /** Removes the rows of writers that are done. */
-export async function forgetWriters(session: Session, writers: readonly Writer[]): Promise<void> {
+async function forgetWriters(session: Session, writers: readonly Writer[]): Promise<void> {
   for (const { name } of writers) {
     await session.write((tx) => tx.run(`DELETE FROM ${tx.tables.writers} WHERE writer = ?`, [name]))
   }

@@ -4,23 +4,40 @@
  */
 import type { Session } from '../database/engine'
 import { RecentnError } from '../errors'
+import { GroupCommit } from '../kit/group-commit'
+import { laneOf } from '../kit/lane'
 import { ReadBatcher } from '../kit/read-batcher'
 import { Turns } from '../kit/turns'
+import { type Appended, appendBatch } from '../repositories/recent/append'
 import { checkWatch } from '../repositories/recent/check'
+import { lockedGroups } from '../repositories/recent/heads'
 import type { ReadRequest } from '../repositories/recent/page'
 import type { PolicyCache } from '../repositories/recent/policies'
 import type { NewRow } from '../repositories/recent/ring'
+import { appendedItemOf } from '../repositories/recent/rows'
 import type * as Types from '../repositories/recent/types'
-import { Appends, type BatchingOptions } from './appends'
+import { marks } from '../repositories/writers'
 import { WatchableGroups } from './streams/watchable-groups'
 import { WorkCounts } from './work-counts'
+
+/** How a store batches appends; each can be left out. */
+export interface BatchingOptions {
+  /** Transactions at once, 1 to 16; else 2. On SQLite it is always 1. */
+  lanes?: number | undefined
+  /** Unanswered items beyond which an append is refused with `overloaded`; else 100,000. */
+  maxPendingItems?: number | undefined
+  /** Unanswered bytes beyond which an append is refused with `overloaded`; else 64 MiB. */
+  maxPendingBytes?: number | undefined
+}
+
+export const MAX_LANES = 16
 
 export interface BatchedOptions {
   /** Merged reads in flight: one where there is one connection. */
   readsAtOnce: number
   /** True for code inside a transaction that has the only connection: its calls must not wait behind others. */
   isInside: () => boolean
-  appends?: BatchingOptions
+  batching?: BatchingOptions | undefined
   counts?: WorkCounts
   /** Long reads in flight, each on a connection: large pages, and those of members. They must leave some for others. */
   longReadsAtOnce: number
@@ -38,7 +55,7 @@ const MAX_LONG_READS = 1000
 
 export class BatchedGroups extends WatchableGroups {
   readonly #isInside: () => boolean
-  readonly #appends: Appends
+  readonly #appends: GroupCommit<readonly NewRow[], Appended[]>
   readonly #reads: ReadBatcher<readonly ReadRequest[], (Types.Recent | null)[]>
   readonly #longReads: Turns
 
@@ -46,8 +63,31 @@ export class BatchedGroups extends WatchableGroups {
     super(session, policies, options.onStreamError)
     const { counts = new WorkCounts() } = options
     this.#isInside = options.isInside
-    this.#appends = new Appends(this, counts, options.appends)
     const onOverload = () => counts.overloaded++
+    const { lanes = 2, ...limits } = options.batching ?? {}
+    this.#appends = new GroupCommit({
+      ...limits,
+      what: 'appends',
+      lanes,
+      session,
+      marks,
+      batches: counts.appendBatches,
+      onOverload,
+      run: (tx, requests, writing) => {
+        tx.afterCommit(() => this.#tell(requests))
+        return appendBatch(tx, policies, requests, writing)
+      },
+      areLocked: async (tx, requests) => {
+        const locked = await lockedGroups(tx, new Set(requests.flatMap((rows) => rows.map(groupOf))))
+        return requests.map((rows) => rows.some(({ group }) => locked.has(group)))
+      },
+      onResult: (appended) => {
+        for (const one of appended) {
+          if (one.appended) counts.itemsAppended++
+          else counts.itemsDeduplicated++
+        }
+      },
+    })
     this.#longReads = new Turns({ atOnce: options.longReadsAtOnce, maxPending: MAX_LONG_READS, onOverload })
     this.#reads = new ReadBatcher({
       atOnce: options.readsAtOnce,
@@ -61,8 +101,24 @@ export class BatchedGroups extends WatchableGroups {
     })
   }
 
-  protected override appendRows(rows: readonly NewRow[], options: Types.PayloadOptions): Promise<Types.AppendedItem[]> {
-    return this.#isInside() ? super.appendRows(rows, options) : this.#appends.add(rows, options)
+  /**
+   * The items are made here, for each caller by itself: a payload that does not parse must not look like a batch that
+   * failed, which would run again.
+   */
+  protected override async appendRows(
+    rows: readonly NewRow[],
+    options: Types.PayloadOptions,
+  ): Promise<Types.AppendedItem[]> {
+    if (this.#isInside()) return super.appendRows(rows, options)
+    let bytes = 0
+    for (const { payload, group } of rows) bytes += group.length + (payload?.length ?? 0)
+    const appended = await this.#appends.add(laneOf((rows[0] as NewRow).group), rows, { items: rows.length, bytes })
+    return appended.map((one) => appendedItemOf(one.row, one.appended, options.payloads))
+  }
+
+  #tell(requests: readonly (readonly NewRow[])[]): void {
+    if (this.streams.watched === 0) return
+    for (const rows of requests) this.streams.wake(rows.map(groupOf))
   }
 
   protected override read(requests: readonly ReadRequest[]): Promise<(Types.Recent | null)[]> {
@@ -86,4 +142,8 @@ export class BatchedGroups extends WatchableGroups {
     await Promise.all([this.streams.close(), this.#appends.close(), this.#reads.close()])
     await this.#longReads.close()
   }
+}
+
+function groupOf({ group }: NewRow): string {
+  return group
 }

@@ -8,7 +8,7 @@ import { type Fault, RecentnError } from '../errors'
 import { aBoolean, aFunction, anObject, aString, faultsOf, partFaults, type Rules, whole } from '../fields/option-rules'
 import { MAX_CAPACITY, MAX_TTL_SECONDS, tablePrefixFault } from '../fields/rules'
 import { refuse } from '../repositories/checking'
-import { MAX_LANES } from './appends'
+import { MAX_LANES } from './groups'
 import type { OpenOptions, StoreOptions, TransactionOptions } from './types'
 
 const MAX_CONNECTION_TIMEOUT_MS = 600_000

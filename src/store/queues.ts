@@ -3,15 +3,16 @@
  * receives may wait. The operations themselves are the repository's. What runs inside a transaction goes past this.
  */
 import type { Session } from '../database/engine'
+import { GroupCommit } from '../kit/group-commit'
 import { laneOf } from '../kit/lane'
 import * as check from '../repositories/queues/check'
 import { QueueRepository } from '../repositories/queues/repository'
 import { bodyOf, type Receipt } from '../repositories/queues/rows'
-import type { SendRequest } from '../repositories/queues/send'
+import type { SendRequest, StartsAhead } from '../repositories/queues/send'
+import { sendBatch, takeAhead } from '../repositories/queues/sending'
 import type { Release, Settled } from '../repositories/queues/settle'
 import type { Message, ReceiveOptions, Sent } from '../repositories/queues/types'
-import { forgetWriters } from '../repositories/writers'
-import { BatchedWrites } from './batched-writes'
+import { marks } from '../repositories/writers'
 import { Receiver } from './receiver'
 import { SettleBatcher } from './settle-batcher'
 import { WorkCounts } from './work-counts'
@@ -34,7 +35,7 @@ const LARGE = 100
 
 export class BatchedQueues extends QueueRepository {
   readonly #isInside: () => boolean
-  readonly #sends: BatchedWrites<SendRequest, Sent[]>
+  readonly #sends: GroupCommit<SendRequest, Sent[], StartsAhead>
   #turn = 0
   readonly #receiver: Receiver
   readonly #settles: SettleBatcher
@@ -46,13 +47,15 @@ export class BatchedQueues extends QueueRepository {
     this.#isInside = isInside
     this.#work = counts
     const onOverload = () => counts.overloaded++
-    this.#sends = new BatchedWrites({
+    this.#sends = new GroupCommit({
       what: 'messages',
       lanes: atOnce,
+      session,
+      marks,
       batches: counts.sendBatches,
       onOverload,
-      run: (requests, options) => this.sendBatch(requests, options),
-      forget: (writers) => forgetWriters(session, writers),
+      prepare: (requests) => takeAhead(session, this.memory, requests),
+      run: (tx, requests, writing) => sendBatch(tx, requests, this.readyIn(tx), writing),
     })
     this.#receiver = new Receiver({
       atOnce,

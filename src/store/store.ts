@@ -82,7 +82,7 @@ export class BoundStore implements Store {
       ...shared,
       readsAtOnce: isSqlite ? 1 : 3,
       longReadsAtOnce: Math.max(1, Math.floor((poolSizeOf(base.dataSource) ?? 2) / 2)),
-      appends: isSqlite ? { ...options.batching, lanes: 1 } : options.batching,
+      batching: isSqlite ? { ...options.batching, lanes: 1 } : options.batching,
       onStreamError: (error) => onBackgroundError(error, 'look at groups'),
     })
     this.queues = new BatchedQueues(base.database, { ...shared, atOnce: isSqlite ? 1 : 2 })

@@ -11,7 +11,6 @@ import { JsonText } from '../../json'
 import { asChanges, asEntry } from '../../results/feeds'
 import { checkedPage, PREFIX_PAGE_RULES } from '../checking'
 import type { Page } from '../types'
-import type { Writer } from '../writers'
 import { type ChangesRequest, type Reading, readChanges } from './changes'
 import * as check from './check'
 import { type Cursor, cursorOf, deleteConsumer, getConsumer, putConsumer, readCursor } from './cursors'
@@ -23,7 +22,7 @@ import { readEntry } from './rows'
 import { FeedCounts, listHeads, statusOf } from './status'
 import { sweepFeeds } from './sweep'
 import type * as Feed from './types'
-import { areLocked, deleteEntry, deleteFollowed, type PutDone, type PutRequest, putAll, putBatch } from './write'
+import { deleteEntry, deleteFollowed, type PutDone, type PutRequest, putAll } from './write'
 
 /** Consumers of all feeds of one page: a feed may have a thousand, and a page a thousand feeds. */
 const MAX_LISTED_CONSUMERS = 2500
@@ -75,19 +74,6 @@ export class FeedRepository implements Feed.Feeds {
   protected async putRows(request: PutRequest): Promise<PutDone> {
     const [done] = await this.session.write((tx) => putAll(tx, [request]))
     return done as PutDone
-  }
-
-  /** Writes the requests of many callers in one transaction. Of a writer one batch runs at a time. */
-  protected putBatch(
-    requests: readonly PutRequest[],
-    options: { writer: Writer; retryMs?: number },
-  ): Promise<PutDone[]> {
-    return putBatch(this.session, requests, options)
-  }
-
-  /** For each request whether somebody else holds one of its entries. */
-  protected areLocked(requests: readonly PutRequest[]): Promise<boolean[]> {
-    return this.session.write((tx) => areLocked(tx, requests))
   }
 
   async get(feed: string, key: string, options: Feed.ValueOptions = {}): Promise<Feed.Entry | null> {

@@ -5,7 +5,7 @@
  * Order of the locks: the feed's row (shared), then the entries by key. A writer waits for a publisher only where that
  * one is numbering the very entry.
  */
-import { compareNames, placeholders, type Session, type Tx } from '../../database/engine'
+import { compareNames, placeholders, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
 import {
   type EntryWrite,
@@ -16,7 +16,7 @@ import {
   waitingSince,
   writeEntries,
 } from '../feed-entries'
-import { hasArrived, leaveMark, type Writer } from '../writers'
+import { leaveMark, type Writer } from '../writers'
 import { holdOrBegin, requireOwnEntries } from './heads'
 import { readEntry } from './rows'
 import type { WrittenEntry } from './types'
@@ -125,21 +125,15 @@ export async function areLocked(tx: Tx, requests: readonly PutRequest[]): Promis
   return requests.map(({ feed, rows }) => rows.some(({ key }) => locked.has(JSON.stringify([feed, key]))))
 }
 
-/** The requests of many callers in one transaction, with a mark that tells whether it arrived. */
+/** The requests of many callers, with a mark that tells whether their transaction has committed. */
 export async function putBatch(
-  session: Session,
+  tx: Tx,
   requests: readonly PutRequest[],
-  { writer, retryMs }: { writer: Writer; retryMs?: number },
+  { writer }: { writer: Writer },
 ): Promise<PutDone[]> {
-  writer.next()
-  return session.write(
-    async (tx) => {
-      const done = await putAll(tx, requests)
-      await leaveMark(tx, writer)
-      return done
-    },
-    { arrived: (tx) => hasArrived(tx, writer), retryMs },
-  )
+  const done = await putAll(tx, requests)
+  await leaveMark(tx, writer)
+  return done
 }
 
 /** Makes the entry a tombstone; null where there is none, or one already. */

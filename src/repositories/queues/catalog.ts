@@ -127,12 +127,26 @@ export class QueueCatalog {
       queues.add(queueId)
       this.memory.readyAt(queueId, major, minor)
     })
+    this.#tell(queues)
+    return result
+  }
+
+  /** For the statements of one transaction: tells once it has committed where messages became ready. */
+  protected readyIn(tx: Tx): OnReady {
+    const queues = new Set<bigint>()
+    tx.afterCommit(() => this.#tell(queues))
+    return (queueId, major, minor) => {
+      queues.add(queueId)
+      this.memory.readyAt(queueId, major, minor)
+    }
+  }
+
+  #tell(queues: ReadonlySet<bigint>): void {
     for (const id of queues) {
       const queue = this.memory.nameOf(id)
       // One that nobody here has asked for has nobody here who waits.
       if (queue !== undefined) this.becameReady(queue)
     }
-    return result
   }
 
   /** Messages became ready in a queue, by this process. */

@@ -2,7 +2,7 @@
  * Work queues as a repository: checks what it is given and runs each operation in transactions of its session.
  * It owns queues, recentn_queue_messages, recentn_queue_archive and what belongs to them.
  */
-import { invalidInput, type RecentnError } from '../../errors'
+import { invalidInput } from '../../errors'
 import { asSent, asSentMany } from '../../results/queues'
 import { QueueCatalog } from './catalog'
 import * as check from './check'
@@ -13,7 +13,7 @@ import { countRedrivable, redriveQueue } from './redrive'
 import { countPurgeable, purgeQueue } from './removal'
 import { messageOf, type Receipt } from './rows'
 import type { SendRequest } from './send'
-import { type BatchOptions, sendAlone, sendBatch } from './sending'
+import { sendAlone } from './sending'
 import type { Release, Settled } from './settle'
 import {
   extendHeld,
@@ -49,14 +49,6 @@ export class QueueRepository extends QueueCatalog implements Queue.Queues {
   /** Sends checked messages, all or nothing. */
   protected sendRows(request: SendRequest): Promise<Queue.Sent[]> {
     return this.changed((onReady) => sendAlone(this.session, request, onReady))
-  }
-
-  /** Sends the requests of many callers in one transaction: an outcome for each. */
-  protected sendBatch(
-    requests: readonly SendRequest[],
-    options: BatchOptions,
-  ): Promise<(Queue.Sent[] | RecentnError)[]> {
-    return this.changed((onReady) => sendBatch(this.with(onReady), requests, options))
   }
 
   async receive(queue: string, options: Queue.ReceiveOptions = {}): Promise<Queue.Message[]> {

@@ -1,11 +1,11 @@
 /** Sending the requests of many callers in one transaction, with a mark that tells whether it arrived. */
-import type { Session, Statements } from '../../database/engine'
+import type { Session, Statements, Tx } from '../../database/engine'
 import { RecentnError } from '../../errors'
-import { hasArrived, leaveMark, type Writer } from '../writers'
-import type { OnReady, QueueContext } from './context'
+import { leaveMark, type Writer } from '../writers'
+import type { OnReady } from './context'
 import { takeStarts } from './flows'
 import type { QueueMemory } from './memory'
-import { aheadKey, type SendRequest, sendAll } from './send'
+import { aheadKey, type SendRequest, type StartsAhead, sendAll } from './send'
 import type { Sent } from './types'
 
 /** Queues and priorities of one batch: with more of them it costs less to take their starts in the transaction. */
@@ -13,27 +13,16 @@ const MAX_LEVELS = 2
 /** Messages that take so long to insert that others should not wait for it: taking starts ahead is a commit more. */
 const WORTH_A_COMMIT = 200
 
-export interface BatchOptions {
-  writer: Writer
-  retryMs?: number
-}
-
-/** An outcome for each request. Of a writer one batch runs at a time. */
+/** The requests of many callers: an outcome for each. */
 export async function sendBatch(
-  { session, memory, onReady }: QueueContext,
+  tx: Tx,
   requests: readonly SendRequest[],
-  { writer, retryMs }: BatchOptions,
+  onReady: OnReady,
+  { writer, prepared }: { writer: Writer; prepared: StartsAhead },
 ): Promise<(Sent[] | RecentnError)[]> {
-  writer.next()
-  const ahead = await takeAhead(session, memory, requests)
-  return session.write(
-    async (tx) => {
-      const outcomes = await sendAll(tx, requests, onReady, ahead)
-      await leaveMark(tx, writer)
-      return outcomes
-    },
-    { arrived: (tx) => hasArrived(tx, writer), retryMs },
-  )
+  const outcomes = await sendAll(tx, requests, onReady, prepared)
+  await leaveMark(tx, writer)
+  return outcomes
 }
 
 /** One request, by itself. */
@@ -65,11 +54,11 @@ function levelsOf(requests: readonly SendRequest[]): Level[] {
 }
 
 /** Takes the starts of messages without a group, where a statement can do that by itself. */
-async function takeAhead(
+export async function takeAhead(
   session: Session,
   memory: QueueMemory,
   requests: readonly SendRequest[],
-): Promise<Map<string, number>> {
+): Promise<StartsAhead> {
   const ahead = new Map<string, number>()
   const levels = levelsOf(requests)
   const count = levels.reduce((sum, level) => sum + level.count, 0)

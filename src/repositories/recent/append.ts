@@ -38,29 +38,23 @@ export type Outcome = Appended[] | RecentnError
  * Throws `sequence_exhausted`, and `invalid_input` for an item without member in a `distinct` group (at `/3/member`
  * for the fourth).
  */
-export async function appendItems(
-  tx: Tx,
-  policies: PolicyCache,
-  items: readonly NewRow[],
-  writer?: Writer,
-): Promise<Appended[]> {
+export async function appendItems(tx: Tx, policies: PolicyCache, items: readonly NewRow[]): Promise<Appended[]> {
   const groups = items.map(({ group }) => group)
-  const [outcome] = await appendHeld(tx, policies, await holdHeads(tx, policies, groups, writer), [items])
+  const [outcome] = await appendHeld(tx, policies, await holdHeads(tx, policies, groups), [items])
   if (outcome instanceof RecentnError) throw outcome
   return outcome as Appended[]
 }
 
 /**
- * Appends what many callers ask for, in the order given, each all or nothing. A request that is refused stores nothing
- * and takes no number. Unless `isCareful` it throws `FewIdsLeft` when a group comes near its last id, and must be rolled
- * back.
+ * Appends the rows of many requests, in the order given, each request all or nothing. A request that is refused stores
+ * nothing and takes no number. Unless `isCareful` it throws `FewIdsLeft` when a group comes near its last id, and must be
+ * rolled back.
  */
 export async function appendBatch(
   tx: Tx,
   policies: PolicyCache,
   requests: readonly (readonly NewRow[])[],
-  writer: Writer,
-  isCareful: boolean,
+  { writer, isCareful }: { writer: Writer; isCareful: boolean },
 ): Promise<Outcome[]> {
   const counts = new Map<string, number>()
   for (const items of requests) {

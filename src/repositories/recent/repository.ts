@@ -3,21 +3,19 @@
  * It owns recentn_groups, recentn_items and the policy tables; the head row of a group is the lock of all that is in it.
  */
 import type { DataSource, EntityManager } from 'typeorm'
-import type { Session, Tx } from '../../database/engine'
+import type { Session } from '../../database/engine'
 import { sessionOf } from '../../database/session'
 import { RecentnError } from '../../errors'
 import { asPolicy } from '../../results/groups'
 import { checkedPage, PREFIX_PAGE_RULES } from '../checking'
-import { forgetWriters, hasArrived, sweepWriters, type Writer } from '../writers'
-import { type Appended, appendBatch, appendItems, type Outcome } from './append'
+import { sweepWriters } from '../writers'
+import { appendItems } from './append'
 import * as check from './check'
 import { eraseMember } from './erasure'
 import { sweep } from './expiry'
 import { clearGroup, deleteGroup, getGroup, listGroups, putGroup, removeItem } from './groups'
-import { lockedGroups } from './heads'
 import { isQuick, Layouts } from './layouts'
 import { memberItems } from './members'
-import { FewIdsLeft } from './numbers'
 import type { Call, ReadRequest } from './page'
 import { deletePolicy, getPolicy, listPolicies, PolicyCache, putPolicy } from './policies'
 import { type Outcome as ReadOutcome, readQuickly } from './quick-read'
@@ -69,41 +67,6 @@ export class RecentRepository implements Recent.Groups {
   ): Promise<Recent.AppendedItem[]> {
     const results = await this.#session.write((tx) => appendItems(tx, this.#policies, rows))
     return results.map(({ row, appended }) => appendedItemOf(row, appended, payloads))
-  }
-
-  /**
-   * Appends the checked rows of many requests in one transaction, each request all or nothing: an outcome for each, or
-   * an error of one of them or of all, and then nothing is done. Of a writer one batch runs at a time. `retryMs`: how
-   * long it may take after a deadlock or lock timeout before that is an error.
-   */
-  async appendBatch(requests: readonly (readonly NewRow[])[], writer: Writer, retryMs?: number): Promise<Outcome[]> {
-    writer.next()
-    const options = { arrived: (tx: Tx) => hasArrived(tx, writer), retryMs }
-    const run = (isCareful: boolean) =>
-      this.#session.write((tx) => appendBatch(tx, this.#policies, requests, writer, isCareful), options)
-    try {
-      return await run(false)
-    } catch (error) {
-      if (!(error instanceof FewIdsLeft)) throw error
-      return run(true)
-    }
-  }
-
-  /** One of these requests, with the error that is its own. */
-  appendAlone(rows: readonly NewRow[], writer: Writer): Promise<Appended[]> {
-    writer.next()
-    const arrived = (tx: Tx) => hasArrived(tx, writer)
-    return this.#session.write((tx) => appendItems(tx, this.#policies, rows, writer), { arrived })
-  }
-
-  /** Those of the groups whose heads somebody else has locked. */
-  lockedGroups(groups: ReadonlySet<string>): Promise<Set<string>> {
-    return this.#session.write((tx) => lockedGroups(tx, groups))
-  }
-
-  /** Removes what the batches of these writers have left behind. */
-  forgetWriters(writers: readonly Writer[]): Promise<void> {
-    return forgetWriters(this.#session, writers)
   }
 
   async recent(group: string, options: Recent.RecentOptions = {}): Promise<Recent.Recent> {

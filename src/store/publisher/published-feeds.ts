@@ -3,6 +3,7 @@
  * The operations themselves are the repository's. What runs inside a transaction goes past this.
  */
 import type { Session } from '../../database/engine'
+import { GroupCommit } from '../../kit/group-commit'
 import { laneOf } from '../../kit/lane'
 import * as check from '../../repositories/feeds/check'
 import { type FollowedTable, followedTable, recentGroups } from '../../repositories/feeds/followed'
@@ -16,10 +17,9 @@ import type {
   FollowOptions,
   FollowTarget,
 } from '../../repositories/feeds/types'
-import type { PutDone, PutRequest } from '../../repositories/feeds/write'
-import { forgetWriters } from '../../repositories/writers'
+import { areLocked, type PutDone, type PutRequest, putBatch } from '../../repositories/feeds/write'
+import { marks } from '../../repositories/writers'
 import { asChanges } from '../../results/feeds'
-import { BatchedWrites } from '../batched-writes'
 import { WorkCounts } from '../work-counts'
 import { FeedWatcher } from './feed-watcher'
 import type { PublishedFeedsOptions } from './published-feeds-options'
@@ -47,7 +47,7 @@ export class PublishedFeeds extends FeedRepository {
   readonly #faulty = new Set<string>()
   /** No round publishes later than this, by `performance.now`. */
   #deadline = Number.POSITIVE_INFINITY
-  readonly #puts: BatchedWrites<PutRequest, PutDone>
+  readonly #puts: GroupCommit<PutRequest, PutDone>
   readonly #work: WorkCounts
   #closed = false
 
@@ -63,14 +63,15 @@ export class PublishedFeeds extends FeedRepository {
       },
       onOverload: () => counts.overloaded++,
     })
-    this.#puts = new BatchedWrites({
+    this.#puts = new GroupCommit({
       what: 'entries',
       lanes: options.atOnce,
+      session,
+      marks,
       batches: counts.entryBatches,
       onOverload: () => counts.overloaded++,
-      run: (requests, writing) => this.putBatch(requests, writing),
-      areLocked: (requests) => this.areLocked(requests),
-      forget: (writers) => forgetWriters(session, writers),
+      run: putBatch,
+      areLocked,
     })
     this.#own = this.#publisherOf((feeds) => this.#publishOwn(feeds))
   }

@@ -3,13 +3,10 @@
  * not note here (the transactions of others) they find by themselves, a little later.
  */
 import type { Session } from '../../database/engine'
-import type { Outcome } from '../../repositories/recent/append'
 import type { PolicyCache } from '../../repositories/recent/policies'
 import { RecentRepository } from '../../repositories/recent/repository'
-import type { NewRow } from '../../repositories/recent/ring'
 import type { Group, OwnSettings, Policy, PolicySettings, Replacing } from '../../repositories/recent/types'
 import { WatchReads } from '../../repositories/recent/watch'
-import type { Writer } from '../../repositories/writers'
 import { GroupStreams } from './group-streams'
 
 export class WatchableGroups extends RecentRepository {
@@ -19,22 +16,6 @@ export class WatchableGroups extends RecentRepository {
   constructor(session: Session, policies: PolicyCache, onError?: (error: unknown) => void) {
     super(session, policies)
     this.streams = new GroupStreams({ reads: new WatchReads(session, policies), onError })
-  }
-
-  override async appendBatch(
-    requests: readonly (readonly NewRow[])[],
-    writer: Writer,
-    retryMs?: number,
-  ): Promise<Outcome[]> {
-    const outcomes = await super.appendBatch(requests, writer, retryMs)
-    for (const rows of requests) this.#appended(rows)
-    return outcomes
-  }
-
-  override async appendAlone(rows: readonly NewRow[], writer: Writer) {
-    const appended = await super.appendAlone(rows, writer)
-    this.#appended(rows)
-    return appended
   }
 
   override clear(group: string): Promise<{ deleted: number }> {
@@ -85,10 +66,5 @@ export class WatchableGroups extends RecentRepository {
     if (group === undefined) this.streams.wakeAll()
     else this.streams.wake([group])
     return result
-  }
-
-  #appended(rows: readonly NewRow[]): void {
-    if (this.streams.watched === 0) return
-    this.streams.wake(rows.map(({ group }) => group))
   }
 }

@@ -1,13 +1,20 @@
+import type { Session, Tx } from '../../src/database/engine'
 import { RecentnError } from '../../src/errors'
-import { WriteBatcher, type WriteBatcherOptions } from '../../src/kit/group-commit'
+import type { GroupCommitOptions } from '../../src/kit/commit-calls'
+import { GroupCommit } from '../../src/kit/group-commit'
 import { moment, pause } from '../support/timing'
 
 /** Names that are written, of which each is a lock. */
 type Request = { names: string[]; text: string }
 
+type Options = GroupCommitOptions<Request, string>
+
 const LANES = 2
 const LOCK_TIMEOUT_MS = 40
 const PATIENCE_MS = 3000
+
+/** Transactions as the requests' own locks make them: `run` has no statements. */
+const session = { write: (work: (tx: Tx) => Promise<unknown>) => work(undefined as never) } as Session
 
 /** Which locks somebody else holds, and what was committed, by which lane. */
 function useLocks() {
@@ -15,41 +22,38 @@ function useLocks() {
   const committed: { lane: number; text: string }[] = []
   const isHeld = ({ names }: Request) => names.some((name) => held.has(name))
   let looks = 0
-  const write = async (lane: number, requests: readonly Request[]) => {
-    const deadline = performance.now() + LOCK_TIMEOUT_MS
-    while (requests.some(isHeld)) {
-      if (performance.now() >= deadline) throw new RecentnError('conflict')
-      await pause(2)
-    }
-    await pause(2)
-    for (const { text } of requests) committed.push({ lane, text })
-    return requests.map(({ text }) => text)
-  }
-  const options: WriteBatcherOptions<Request, string> = {
+  const options: Options = {
     what: 'writes',
     lanes: LANES,
+    session,
+    marks: { newName: () => 'w', hasArrived: async () => false, forget: async () => {} },
     maxBatchItems: 20,
-    maxBatchBytes: 1_000_000,
-    maxPendingItems: 10_000,
-    maxPendingBytes: 1_000_000,
     patienceMs: PATIENCE_MS,
-    run: write,
-    areLocked: async (requests) => {
+    run: async (_, requests, { writer: { lane } }) => {
+      const deadline = performance.now() + LOCK_TIMEOUT_MS
+      while (requests.some(isHeld)) {
+        if (performance.now() >= deadline) throw new RecentnError('conflict')
+        await pause(2)
+      }
+      await pause(2)
+      for (const { text } of requests) committed.push({ lane, text })
+      return requests.map(({ text }) => text)
+    },
+    areLocked: async (_, requests) => {
       looks++
       return requests.map(isHeld)
     },
-    runAlone: async (lane, request) => (await write(lane, [request]))[0] as string,
   }
   return { held, committed, options, looks: () => looks }
 }
 
 /** Of somebody who can see no lock. */
-const looksFree = async (requests: readonly Request[]) => requests.map(() => false)
+const looksFree: NonNullable<Options['areLocked']> = async (_, requests) => requests.map(() => false)
 
 /** Keys by the first letter of the first name: capitals and small letters share lanes, not keys. */
-function adder(batcher: WriteBatcher<Request, string>) {
+function adder(commits: GroupCommit<Request, string>) {
   return (text: string, ...names: string[]) =>
-    batcher.add((names[0] as string).charCodeAt(0), { names, text }, { items: 1, bytes: 1 })
+    commits.add((names[0] as string).charCodeAt(0), { names, text }, { items: 1, bytes: 1 })
 }
 
 const codeOf = (call: Promise<string>) =>
@@ -64,7 +68,7 @@ async function msOf(call: Promise<unknown>): Promise<number> {
 describe('writes that meet locks of somebody else', () => {
   it('a name that is locked for long lets all others through, those too that were locked when it came', async () => {
     const { held, options } = useLocks()
-    const add = adder(new WriteBatcher(options))
+    const add = adder(new GroupCommit(options))
     for (const name of ['a', 'c']) held.add(name)
     const stuck = codeOf(add('stuck', 'c'))
     const waiting = codeOf(add('waiting', 'a'))
@@ -87,7 +91,7 @@ describe('writes that meet locks of somebody else', () => {
 
   it('a request that is refused for a lock fails alone after the patience, and not before', async () => {
     const { held, options } = useLocks()
-    const add = adder(new WriteBatcher(options))
+    const add = adder(new GroupCommit(options))
     held.add('c')
     const ms = msOf(codeOf(add('c', 'c')))
     const others = Array.from({ length: 50 }, (_, n) => codeOf(add(`${n}`, n % 2 ? 'a' : 'e')))
@@ -97,7 +101,7 @@ describe('writes that meet locks of somebody else', () => {
 
   it('more of what is locked than a batch takes keeps nothing waiting that is free', async () => {
     const { held, options } = useLocks()
-    const add = adder(new WriteBatcher(options))
+    const add = adder(new GroupCommit(options))
     for (const name of ['a', 'c']) held.add(name)
     const stuck = Array.from({ length: 90 }, (_, n) => codeOf(add(`c${n}`, 'c')))
     const waiting = codeOf(add('a', 'a'))
@@ -110,11 +114,11 @@ describe('writes that meet locks of somebody else', () => {
 
   it('what nobody holds any more when it is asked goes through its own lane', async () => {
     const { held, committed, options, looks } = useLocks()
-    const areLocked: typeof options.areLocked = async (requests) => {
+    const areLocked: typeof options.areLocked = async (tx, requests) => {
       held.delete('c')
-      return (await options.areLocked?.(requests)) ?? []
+      return (await options.areLocked?.(tx, requests)) ?? []
     }
-    const add = adder(new WriteBatcher({ ...options, areLocked }))
+    const add = adder(new GroupCommit({ ...options, areLocked }))
     held.add('c')
     await Promise.all(Array.from({ length: 15 }, (_, n) => add(`${n}`, n % 3 ? 'c' : 'a')))
     expect(committed.map(({ lane }) => lane)).toEqual(Array(15).fill('c'.charCodeAt(0) % LANES))
@@ -126,7 +130,7 @@ describe('writes that meet locks of somebody else', () => {
     ['what looks free and is not', looksFree],
   ])('%s: it fails alone', async (_, areLocked) => {
     const { held, options } = useLocks()
-    const add = adder(new WriteBatcher({ ...options, areLocked }))
+    const add = adder(new GroupCommit({ ...options, areLocked }))
     held.add('e')
     const stuck = codeOf(add('stuck', 'e'))
     const others = [...'aAcCEgGiI'].map((name) => codeOf(add(name, name)))
@@ -136,11 +140,11 @@ describe('writes that meet locks of somebody else', () => {
 
   it('what is locked fails in its time, though others that are aside are never idle', async () => {
     const { held, options } = useLocks()
-    const slowly: typeof options.run = async (lane, requests) => {
+    const slowly: typeof options.run = async (tx, requests, writing) => {
       await pause(20)
-      return options.run(lane, requests)
+      return options.run(tx, requests, writing)
     }
-    const add = adder(new WriteBatcher({ ...options, run: slowly }))
+    const add = adder(new GroupCommit({ ...options, run: slowly }))
     for (const name of ['a', 'c']) held.add(name)
     const stuck = codeOf(add('stuck', 'c'))
     let isOver = false
@@ -162,11 +166,11 @@ describe('writes that meet locks of somebody else', () => {
 
   it('many that wait for one lock which nobody can see fail in their time', async () => {
     const { held, options } = useLocks()
-    const run: typeof options.run = async (lane, requests) => {
+    const run: typeof options.run = async (tx, requests, writing) => {
       await pause(held.size > 0 ? 5 * LOCK_TIMEOUT_MS : 0)
-      return options.run(lane, requests)
+      return options.run(tx, requests, writing)
     }
-    const add = adder(new WriteBatcher({ ...options, run, areLocked: looksFree }))
+    const add = adder(new GroupCommit({ ...options, run, areLocked: looksFree }))
     held.add('x')
     const begin = performance.now()
     const names = Array.from({ length: 16 }, (_, n) => String.fromCharCode(97 + n))
@@ -178,16 +182,16 @@ describe('writes that meet locks of somebody else', () => {
 
   it('a call overtakes none for the same name that came before one which went aside', async () => {
     const { held, committed, options } = useLocks()
-    const slowly: typeof options.run = async (lane, requests) => {
-      if (lane < LANES) await pause(LOCK_TIMEOUT_MS * 4)
-      return options.run(lane, requests)
+    const slowly: typeof options.run = async (tx, requests, writing) => {
+      if (writing.writer.lane < LANES) await pause(LOCK_TIMEOUT_MS * 4)
+      return options.run(tx, requests, writing)
     }
     const asked = moment()
-    const areLocked: typeof options.areLocked = async (requests) => {
+    const areLocked: typeof options.areLocked = async (tx, requests) => {
       asked.come()
-      return (await options.areLocked?.(requests)) ?? []
+      return (await options.areLocked?.(tx, requests)) ?? []
     }
-    const add = adder(new WriteBatcher({ ...options, run: slowly, areLocked }))
+    const add = adder(new GroupCommit({ ...options, run: slowly, areLocked }))
     held.add('z')
     const calls = [add('first', 'a'), add('both', 'a', 'z')]
     await asked.reached
@@ -201,7 +205,7 @@ describe('writes that meet locks of somebody else', () => {
 
   it('calls for one name are run in their order, whatever is locked meanwhile, and others with them', async () => {
     const { held, committed, options } = useLocks()
-    const add = adder(new WriteBatcher({ ...options, patienceMs: 60_000 }))
+    const add = adder(new GroupCommit({ ...options, patienceMs: 60_000 }))
     const calls: Promise<string>[] = []
     for (let n = 0; n < 400; n++) {
       const id = String(n).padStart(3, '0')

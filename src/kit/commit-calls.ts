@@ -1,0 +1,123 @@
+/** What group commit is given, and the calls as it keeps them. */
+import type { Session, Tx } from '../database/engine'
+import type { RecentnError } from '../errors'
+import type { Size } from './pending'
+import type { Sizes } from './sizes'
+
+/** A lane as the marks of its batches name it. */
+export interface LaneWriter {
+  readonly lane: number
+  /** Drawn at random: the name of no other lane, in any process. */
+  readonly name: string
+  /** The number of the batch that runs, from 1. */
+  readonly batch: bigint
+}
+
+/** The marks that `run` leaves: they tell, after a connection was lost while committing, whether the commit arrived. */
+export interface Marks {
+  newName(): string
+  hasArrived(tx: Tx, writer: LaneWriter): Promise<boolean>
+  /** Removes the marks of writers that are done. */
+  forget(session: Session, writers: readonly LaneWriter[]): Promise<void>
+}
+
+export interface Writing<Prepared> {
+  /** Whose mark the transaction is to leave. */
+  writer: LaneWriter
+  /** True when the same requests have failed: what makes an ordinary run faster and may fail is left out. */
+  isCareful: boolean
+  /** What `prepare` resolved to. */
+  prepared: Prepared
+}
+
+export interface GroupCommitOptions<Request, Result, Prepared = undefined> {
+  /** What the calls write, as an error names it. */
+  what: string
+  /** Lanes 0 to `lanes` − 1; one more is for calls that are set aside. */
+  lanes: number
+  session: Session
+  marks: Marks
+  /** Writes the requests: a result or an error for each. What it throws rolls all of them back. */
+  run(tx: Tx, requests: readonly Request[], writing: Writing<Prepared>): Promise<readonly (Result | RecentnError)[]>
+  /** Runs before the transaction. */
+  prepare?(requests: readonly Request[]): Promise<Prepared>
+  /** For each request whether somebody else holds a lock that it needs; left out where that cannot be asked. */
+  areLocked?(tx: Tx, requests: readonly Request[]): Promise<readonly boolean[]>
+  /** Throws when the caller must not call. */
+  guard?: (() => void) | undefined
+  /** Called for each call that is refused with `overloaded`. */
+  onOverload?: (() => void) | undefined
+  /** Called with each result before its caller has it. */
+  onResult?: ((result: Result) => void) | undefined
+  /** Counts the items of each commit. */
+  batches?: Sizes | undefined
+  /** Unanswered items and bytes beyond which calls are refused with `overloaded`. Defaults: 100,000 and 64 MiB. */
+  maxPendingItems?: number | undefined
+  maxPendingBytes?: number | undefined
+  /** Items of one transaction; one call is taken whatever its size. Default: 2,000. */
+  maxBatchItems?: number | undefined
+  /** No attempt begins later than this after a call's first conflict. Default: 30,000. */
+  patienceMs?: number | undefined
+}
+
+export interface WaitingCall<Request, Result> extends Size {
+  /** Calls of one key keep their order. */
+  key: number
+  isAside: boolean
+  /** When the call first met a conflict, or was set aside. */
+  since: number | null
+  request: Request
+  resolve: (result: Result) => void
+  reject: (error: unknown) => void
+}
+
+export type Calls<Request, Result> = readonly WaitingCall<Request, Result>[]
+
+export interface Lane<Request, Result> {
+  writer: { readonly lane: number; readonly name: string; batch: bigint }
+  waiting: WaitingCall<Request, Result>[]
+  running: boolean
+}
+
+/** Calls of a batch that did not run, because a lock could not be had. */
+export interface Conflict<Request, Result> {
+  calls: Calls<Request, Result>
+  error: unknown
+}
+
+export function newLane<Request, Result>(lane: number, marks: Marks): Lane<Request, Result> {
+  return { writer: { lane, name: marks.newName(), batch: 0n }, waiting: [], running: false }
+}
+
+/** The first of the calls, as many as one transaction takes; one call is taken whatever its size. */
+export function fitting<Call extends Size>(calls: readonly Call[], max: Size): Call[] {
+  let count = 0
+  let items = 0
+  let bytes = 0
+  for (const call of calls) {
+    items += call.items
+    bytes += call.bytes
+    if (count > 0 && (items > max.items || bytes > max.bytes)) break
+    count++
+  }
+  return calls.slice(0, count)
+}
+
+/** A loop: this runs once a batch, which has up to some thousand calls. */
+export function itemsOf(calls: readonly Size[]): number {
+  let items = 0
+  for (const call of calls) items += call.items
+  return items
+}
+
+/** The calls of the first half of the keys, and the others; null where all have one key. */
+export function halvesByKey<Call extends { key: number }>(calls: readonly Call[]): [Call[], Call[]] | null {
+  const keys = [...new Set(calls.map(({ key }) => key))]
+  if (keys.length === 1) return null
+  const first = new Set(keys.slice(0, keys.length / 2))
+  return [calls.filter(({ key }) => first.has(key)), calls.filter(({ key }) => !first.has(key))]
+}
+
+export function requestOf<Request, Result>({ request }: WaitingCall<Request, Result>): Request {
+  return request
+}
