@@ -14,7 +14,7 @@ const SHOWN = 10
 const PATIENCE_MS = 200
 const THIRTY_DAYS = 30 * 24 * 60 * 60
 
-/** Stands for your own table. */
+/** In place of your own table. */
 const ARTICLES = new Map([
   ['41', { title: 'Why <b> is not bold', text: 'Markup that is data is shown as it is written.' }],
   ['42', { title: 'Rings', text: 'The newest goes where the oldest was.' }],
@@ -45,7 +45,7 @@ export async function createViewersApp(
   return app
 }
 
-/** Stands for your own login. */
+/** In place of your own login. */
 function readerOf(request: Request): string | null {
   return request.get('X-User') ?? null
 }

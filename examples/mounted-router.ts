@@ -27,7 +27,7 @@ export function createShopApp(store: Store, stopping?: AbortSignal): Express {
   return app
 }
 
-/** Stands for your own login. */
+/** In place of your own login. */
 function userOf(request: Request): { isStaff: boolean } | null {
   const name = request.get('X-User')
   return name === undefined ? null : { isStaff: name === 'anna' }

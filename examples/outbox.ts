@@ -2,7 +2,7 @@
  * A transactional outbox: an order and the message that tells the warehouse of it commit together, in one transaction of
  * the shop's own TypeORM DataSource; a worker then delivers each message to an HTTP endpoint, as often as it takes.
  *
- * Nothing is told that was rolled back, and nothing that was committed is left untold, whatever is killed when. A message
+ * An order that was rolled back is never announced, and one that was committed always is, whatever is killed when. A message
  * may arrive twice, as when the worker dies before it hears the answer; so the warehouse keeps the id of each event in
  * the transaction that it causes, and the parcel is packed once.
  */
@@ -81,7 +81,7 @@ async function deliver(endpoint: string, { id, body }: Message): Promise<void> {
     body: JSON.stringify(body),
     signal: AbortSignal.timeout(10_000),
   })
-  // Whatever is thrown here is tried again later, and is told by the dead letter in the end.
+  // An error here has the message tried again later; in the end its dead letter has the error.
   if (!answer.ok) throw new Error(`${endpoint} answered ${answer.status}`)
 }
 

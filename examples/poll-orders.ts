@@ -1,6 +1,6 @@
 /**
  * The orders of a small shop, in a table that was there before recentn: `status` is `ready` until the order has its
- * invoice. Several processes may poll it at the same time; each order is invoiced by one of them, and what fails is tried
+ * invoice. Several processes may poll it at the same time; each order is invoiced by one of them, and an order that fails is tried
  * again. The invoice's id is the order's, so that an order which is done twice, as after a crash, has one invoice still.
  */
 import 'reflect-metadata'
@@ -18,7 +18,7 @@ export class Order {
   @Column({ type: 'integer' })
   cents!: number
 
-  /** `ready`, then the batch key of who works on it, then `invoiced` or `refused`. */
+  /** `ready`, then the batch key of the process that works on it, then `invoiced` or `refused`. */
   @Column({ type: 'varchar', length: 22, default: 'ready' })
   status!: string
 }

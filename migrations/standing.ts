@@ -1,5 +1,5 @@
 /**
- * What stands in the database under the names that a store needs. A table or view is recentn's when it is a table with
+ * What is in the database under the names that a store needs. A table or view is recentn's when it is a table with
  * exactly the columns that recentn makes; anything else is the user's, and is never altered or dropped.
  */
 import { RecentnError } from '../src/errors'
@@ -79,7 +79,7 @@ export function isOurs(found: Found, { columns }: TableDefinition): boolean {
   )
 }
 
-/** What stands under a name, for people. */
+/** What is there under a name, for people. */
 export function describe(name: string, { kind, owner, columns }: Found): string {
   if (kind === 'index') return `${name} (an index of ${owner})`
   return kind === 'view' ? `${name} (a view)` : `${name} (a table with the columns ${[...columns.keys()].join(', ')})`

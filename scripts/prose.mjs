@@ -7,7 +7,10 @@ import { readFileSync } from 'node:fs'
 
 /** What is looked for, and what to write in its place. */
 const HABITS = [
-  [/[,;(] ?else\b|\belse(?=[.)|]|$)/, '"otherwise", or a Default column'],
+  [
+    /[,;(] ?else\b|(?<!(?:some|no|any|every)(?:body|thing|where|one) |what |who )\belse(?=[.)|]|$)/,
+    '"otherwise", or a Default column',
+  ],
   [/\banew\b/i, '"again"'],
   [/\bobey(s|ed|ing)?\b/i, '"applies", "follows"'],
   [/\bmend(s|ed|ing)?\b/i, '"fix"'],
@@ -32,7 +35,7 @@ const HABITS = [
   [/\bcircle\b/i, '"cycle"'],
   [/\b(timeout|claim|lease|it|delay|time|pause|visibility|life) (is|are|was) over\b/i, '"has expired", "has ended"'],
   [/\bat the most\b/i, '"at most"'],
-  [/\b(what|that which) (throws|waits|fails|fits|hangs)\b/i, 'the thing by its name: a handler, a call'],
+  [/\b(what|that which) (throws|fails|hangs)\b/i, 'the thing by its name: a handler, a call'],
   [/\b(stands?|stood) (in|at|on|there|where|behind|before|for|under|as|beside|still)\b/i, '"is", "are"'],
   [/\b(teach|taught|pupil|courtesy)\b/i, '"wrapper", "wrap"'],
   [/\b(by|for|in) hand\b.*\bhanded\b/i, 'one of the two'],

@@ -19,7 +19,7 @@ interface DatabaseFlags {
 const databaseOption = () =>
   new Option(
     '--database-url <url>',
-    'sqlite:./file.db, mysql://user:password@host:port/database or mariadb://… (else DATABASE_URL, ' +
+    'sqlite:./file.db, mysql://user:password@host:port/database or mariadb://… (default: DATABASE_URL, ' +
       'else sqlite:./data/recentn.db); a password is better kept in DATABASE_URL, where other users do not see it',
   )
 
@@ -88,8 +88,8 @@ function program(): Command {
     .command('serve')
     .summary('run the HTTP server')
     .description('Run the HTTP server.')
-    .option('--port <number>', 'port; 0 takes any free one (else PORT, else 3000)')
-    .option('--host <address>', 'address to listen on (else HOST, else 127.0.0.1)')
+    .option('--port <number>', 'port; 0 takes any free one (default: PORT, or 3000)')
+    .option('--host <address>', 'address to listen on (default: HOST, or 127.0.0.1)')
     .addOption(databaseOption())
     .addHelpText('after', SERVE_DETAILS)
     .action(serve)
@@ -104,8 +104,8 @@ function program(): Command {
   addKeysCommand(root, databaseOption, databaseConfig)
   root
     .command('doctor')
-    .summary('check the database and say what to mend')
-    .description('Check whether the database is fit for recentn, and say what to mend.')
+    .summary('check the database and say what to fix')
+    .description('Check whether the database is fit for recentn, and say what to fix.')
     .addOption(databaseOption())
     .option('--json', 'print the findings as JSON')
     .addHelpText('after', DOCTOR_DETAILS)
@@ -113,7 +113,7 @@ function program(): Command {
   return root
 }
 
-/** A sentence for what was foreseen, also by the system (no such file) or the database (no access); else the stack. */
+/** A sentence for what was foreseen, also by the system (no such file) or the database (no access); otherwise the stack. */
 function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const foreseen =

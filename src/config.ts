@@ -27,7 +27,7 @@ export interface Config {
   readonly logLevel: LogLevel
   /** A line for each request. */
   readonly accessLog: boolean
-  /** So long it goes on serving, no longer ready, before it stops. */
+  /** How long it goes on serving, no longer ready, before it stops. */
   readonly drainSeconds: number
 }
 

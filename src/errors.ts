@@ -141,7 +141,7 @@ export class RecentnError extends Error {
   readonly faults: readonly Fault[]
   /** Milliseconds after which a retry makes sense; undefined where nobody can say. */
   readonly retryAfterMs: number | undefined
-  /** Of an error that the client throws: the `X-Request-Id` of the answer, which the server's log has too. */
+  /** For an error that the client throws: the `X-Request-Id` of the answer, which the server's log has too. */
   readonly requestId: string | undefined
 
   constructor(code: ErrorCode, detail?: string, facts: ErrorFacts = {}) {

@@ -38,7 +38,7 @@ export function jsonBytes(text: string | null): number {
 
 /**
  * What keeps a parsed value from being stored as JSON, or null: something JSON has no form for (a function, `undefined`
- * in an array, NaN, a bigint), a lone surrogate in a string or key, a circle, or more than `MAX_JSON_DEPTH` levels.
+ * in an array, NaN, a bigint), a lone surrogate in a string or key, a cycle, or more than `MAX_JSON_DEPTH` levels.
  * Never recurses deeper than that, whatever it is given. `overflow`: the value comes from a text that will be kept, so
  * that a number beyond the range of a double is no fault.
  */

@@ -2,7 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm'
 import { asBigint, asNumber } from './bigint'
 
 /**
- * One key of a feed and its latest value: the primary key makes it one row a key. What is not numbered yet stands at the
+ * One key of a feed and its latest value: the primary key makes it one row a key. What is not numbered yet is at the
  * front of the index, in the order in which a publisher takes it; what is, behind it by sync id.
  */
 @Entity({ name: 'recentn_feed_entries', synchronize: false })

@@ -4,7 +4,7 @@ import { asBigint, asNumber } from './bigint'
 /**
  * A feed. The unique index makes names unique, told apart byte for byte; the id is never used again, so that nothing of
  * a feed that was dropped ever belongs to a later one of its name.
- * Whoever writes entries holds a shared lock on the row: dropping the feed waits for them.
+ * A transaction that writes entries holds a shared lock on the row: dropping the feed waits for them.
  */
 @Entity({ name: 'recentn_feeds', synchronize: false })
 @Index('recentn_feeds_feed', ['feed'], { unique: true })
@@ -38,7 +38,7 @@ export class Sequence {
   @Column({ type: 'bigint', transformer: asBigint })
   value!: bigint
 
-  /** Of a feed: the greatest sync id of a tombstone that was removed. */
+  /** The greatest sync id of a tombstone that was removed. */
   @Column({ type: 'bigint', transformer: asBigint })
   horizon!: bigint
 }

@@ -40,7 +40,7 @@ export class PollClaim {
   @PrimaryColumn({ name: 'poll_id', type: 'bigint', transformer: asBigint })
   pollId!: bigint
 
-  /** The key of the row if that is one whole number; else a digest of its key, or of all of it. */
+  /** The key of the row if that is one whole number; otherwise a digest of its key, or of all of it. */
   @PrimaryColumn({ name: 'row_key', type: 'varchar', length: 64 })
   rowKey!: string
 

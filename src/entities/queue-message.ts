@@ -76,7 +76,7 @@ export class QueueMessage extends MessageColumns {
   @Column({ name: 'cycle_queue_id', type: 'bigint', transformer: asBigint })
   cycleQueueId!: bigint
 
-  /** The secret of the last claim, 128 random bits in hexadecimal, until the message is settled; else zeros. */
+  /** The secret of the last claim, 128 random bits in hexadecimal, until the message is settled; otherwise zeros. */
   @Column({ type: 'varchar', length: 32 })
   receipt!: string
 

@@ -4,7 +4,7 @@ import { asBigint, asNumber } from './bigint'
 /**
  * A queue and its attributes. The unique index makes names unique, told apart byte for byte; the id is never used
  * again, so that nothing of a queue that was dropped ever belongs to a later one of its name.
- * Whoever makes messages ready holds a shared lock on the row: changing or dropping the queue waits for them.
+ * A transaction that makes messages ready holds a shared lock on the row: changing or dropping the queue waits for them.
  */
 @Entity({ name: 'recentn_queues', synchronize: false })
 @Index('recentn_queues_queue', ['queue'], { unique: true })
@@ -40,7 +40,7 @@ export class WorkQueue {
   @Column({ type: 'integer', transformer: asNumber })
   paused!: number
 
-  /** 0: never received round and round; 1: messages that become ready stand in the cycle too; 2: all of them do. */
+  /** 0: never received round and round; 1: messages that become ready are in the cycle too; 2: all of them do. */
   @Column({ type: 'integer', transformer: asNumber })
   cycled!: number
 

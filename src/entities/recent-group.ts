@@ -3,7 +3,7 @@ import { asBigint, asNumber } from './bigint'
 
 /**
  * The head row of a group, and its sequence: whoever writes to the group locks this row first.
- * The primary key makes it one row a group; names are told apart byte for byte.
+ * The primary key makes it one row a group; names are compared byte for byte.
  * The table belongs to recentn's migrations: TypeORM's own synchronization leaves it alone.
  */
 @Entity({ name: 'recentn_groups', synchronize: false })
@@ -13,7 +13,7 @@ export class RecentGroup {
   @PrimaryColumn({ name: 'group_key', type: 'varchar', length: 191 })
   group!: string
 
-  /** Drawn anew each time a group of this name is made, so that a tag of the old one never fits the new one. */
+  /** Drawn again each time a group of this name is made, so that a tag of the old one never fits the new one. */
   @Column({ type: 'bigint', transformer: asBigint })
   incarnation!: bigint
 

@@ -33,7 +33,7 @@ export class RecentPolicyEpoch {
 
 /**
  * A changed prefix, or the name of a group that was locked when it was its turn, whose groups the sweeper still has to
- * tell of their new expiry, and how far it got.
+ * give their new expiry, and how far it got.
  */
 @Entity({ name: 'recentn_policy_rollouts', synchronize: false })
 export class RecentPolicyRollout {
@@ -43,7 +43,7 @@ export class RecentPolicyRollout {
   @Column({ type: 'bigint', transformer: asBigint })
   epoch!: bigint
 
-  /** The last group that was told; empty at the start. */
+  /** The last group that has it; empty at the start. */
   @Column({ name: 'after_key', type: 'varchar', length: 191 })
   afterKey!: string
 }

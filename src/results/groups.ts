@@ -113,7 +113,7 @@ export function renderMemberItems({ items, nextAfter }: MemberItems): string {
   return `{"items":${renderItems(items)},"nextAfter":${text(nextAfter)}}`
 }
 
-/** `within`: what the prefix of the group's policy must begin with to be told. */
+/** `within`: what the prefix of the group's policy must begin with to be shown. */
 export function renderGroup(group: Group, within: string | null): string {
   return text(groupBody(group, within))
 }

@@ -64,7 +64,7 @@ function renderMessage(message: Message): string {
   )
 }
 
-/** `within`: what a name must begin with to be told, as in `renderPeeked`. */
+/** `within`: what a name must begin with to be shown, as in `renderPeeked`. */
 export function renderMessagePage({ messages, nextAfter }: MessagePage, within: string | null): string {
   const rendered = messages.map((message) => renderPeeked(message, within))
   return `{"messages":[${rendered.join(',')}],"nextAfter":${textOrNull(nextAfter)}}`
@@ -85,7 +85,7 @@ function renderEnd({ lastError, messageGroup, priority }: Message | PeekedMessag
   return `"lastError":${textOrNull(lastError)},"messageGroup":${textOrNull(messageGroup)},"priority":${priority}`
 }
 
-/** `within`: what the name of the dead-letter queue must begin with to be told. */
+/** `within`: what the name of the dead-letter queue must begin with to be shown. */
 export function renderQueue(queue: Queue, within: string | null): string {
   return text(queueBody(queue, within))
 }
