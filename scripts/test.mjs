@@ -1,4 +1,7 @@
-/** `npm test`: everything that says whether the project is in order. Arguments go to jest. */
+/**
+ * `npm test`: everything that says whether the project is in order, on SQLite and one server; `--all-engines`, or
+ * RECENTN_TEST_ENGINES, for more. Arguments go to jest. What was left out is named at the end.
+ */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,6 +22,12 @@ const BIOME = join(ROOT, 'node_modules', '@biomejs', 'biome', 'bin', 'biome')
 const TSC = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
 const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js')
 
+const ALL = '--all-engines'
+const args = process.argv.slice(2).filter((word) => word !== ALL)
+const engines = process.argv.includes(ALL) ? 'all' : process.env.RECENTN_TEST_ENGINES || 'one'
+
+/** What was not tested, by why, and how many suites that are. */
+const leftOut = new Map()
 const count = { passed: 0, failed: 0, skipped: 0 }
 
 /** Says how a step went; a step that failed counts as one failed test. */
@@ -60,7 +69,7 @@ async function tests() {
   const folder = mkdtempSync(join(tmpdir(), 'recentn-results-'))
   try {
     const file = join(folder, 'results.json')
-    const code = await jest(['--json', `--outputFile=${file}`, ...process.argv.slice(2)])
+    const code = await jest(['--json', `--outputFile=${file}`, ...args])
     addResults(file)
     // A setup that failed, or a threshold that was missed, is in no test's result.
     if (code !== 0 && count.failed === 0) count.failed = 1
@@ -69,9 +78,10 @@ async function tests() {
   }
 }
 
-function jest(args) {
+function jest(words) {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [JEST, ...args], { cwd: ROOT, stdio: 'inherit' })
+    const env = { ...process.env, RECENTN_TEST_ENGINES: engines }
+    const child = spawn(process.execPath, [JEST, ...words], { cwd: ROOT, env, stdio: 'inherit' })
     const release = endWithUs(child)
     child.on('error', reject)
     child.on('close', (code) => {
@@ -91,12 +101,28 @@ function addResults(file) {
   count.passed += results.numPassedTests
   count.failed += results.numFailedTests + results.numRuntimeErrorTestSuites
   count.skipped += results.numPendingTests + results.numTodoTests
+  for (const { assertionResults } of results.testResults) for (const test of assertionResults) noteLeftOut(test)
+}
+
+/** A suite that is not run on an engine is one skipped test, whose title is the reason (test/support/engines.ts). */
+function noteLeftOut({ status, ancestorTitles, title }) {
+  if (status !== 'pending') return
+  const [, engine] = / on (mariadb|mysql): NOT TESTED/.exec(ancestorTitles.join(' ')) ?? []
+  const what = engine === undefined ? [...ancestorTitles, title].join(' › ') : `${engine}: ${title}`
+  leftOut.set(what, (leftOut.get(what) ?? 0) + 1)
+}
+
+function sayLeftOut() {
+  for (const [what, suites] of leftOut) say(`NOT TESTED: ${suites > 1 ? `${suites} suites on ` : ''}${what}`)
+  if (engines !== 'all') say('npm run test:all tests on SQLite, MariaDB and MySQL')
+  say('of their own: npm run test:fire, test:memory, test:browser, test:docker, test:package, bench -- --quick')
 }
 
 if (await step('packages', ensureInstalled)) {
   if (await checks()) await tests()
   else say('the suites were not run: they need what the build makes')
 }
+sayLeftOut()
 const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : ''
 process.stdout.write(`${count.passed} passed, ${count.failed} failed${skipped}\n`)
 process.exitCode = count.failed > 0 ? 1 : 0

@@ -65,7 +65,7 @@ async function start(engine: ServerEngine, settings: string[]): Promise<Server> 
   const reasons: string[] = []
   for (const name of allowedSources()) {
     try {
-      const server = await SOURCES[name](engine, settings)
+      const server = await SOURCES[name](engine, settings, { memory: true })
       await awaitVersion(server.url, 60)
       return server
     } catch (error) {

@@ -83,7 +83,7 @@ export function describeEngine(name: EngineName, title: string, body: () => void
     return
   }
   const reason = process.env[reasonVariable(name)] ?? 'the global setup did not run'
-  describe.skip(`${title} on ${name}: NOT TESTED, there is no server`, () => {
+  describe.skip(`${title} on ${name}: NOT TESTED`, () => {
     it(reason, () => {
       throw new Error(reason)
     })

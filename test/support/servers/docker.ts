@@ -12,14 +12,21 @@ const IMAGES: Record<ServerEngine, { variable: string; image: string }> = {
   mysql: { variable: 'RECENTN_TEST_MYSQL_IMAGE', image: 'mysql:9.7' },
 }
 
-/** `settings` are further options of the server, such as `--innodb-buffer-pool-size=1G`. */
-export async function dockerServer(engine: ServerEngine, settings: string[] = []): Promise<Server> {
+/**
+ * `settings` are further options of the server, such as `--innodb-buffer-pool-size=1G`. `memory` keeps its data in
+ * memory: its settings, and so its statements, are those of a durable server, but no commit waits for a disk.
+ */
+export async function dockerServer(
+  engine: ServerEngine,
+  settings: string[] = [],
+  { memory = false } = {},
+): Promise<Server> {
   const image = process.env[IMAGES[engine].variable] || IMAGES[engine].image
   await ensureImage(image)
   const name = `recentn-test-${engine}-${randomBytes(6).toString('hex')}`
   const release = guardContainer(name)
   try {
-    const container = await startContainer(engine, image, name, settings)
+    const container = await startContainer(engine, image, name, settings, memory)
     const url = new URL(container.getConnectionUri(true))
     url.pathname = '/'
     const direct = new URL(url)
@@ -38,15 +45,18 @@ export async function dockerServer(engine: ServerEngine, settings: string[] = []
   }
 }
 
-async function startContainer(engine: ServerEngine, image: string, name: string, settings: string[]) {
+async function startContainer(engine: ServerEngine, image: string, name: string, settings: string[], memory: boolean) {
   const rootPassword = randomBytes(12).toString('hex')
   const command = ['--max-connections=500', '--skip-name-resolve', ...settings]
+  const folders: Record<string, string> = memory ? { '/var/lib/mysql': 'rw' } : {}
   if (engine === 'mariadb') {
     const { MariaDbContainer } = await import('@testcontainers/mariadb')
-    return new MariaDbContainer(image).withName(name).withRootPassword(rootPassword).withCommand(command).start()
+    const container = new MariaDbContainer(image).withRootPassword(rootPassword)
+    return container.withName(name).withTmpFs(folders).withCommand(command).start()
   }
   const { MySqlContainer } = await import('@testcontainers/mysql')
-  return new MySqlContainer(image).withName(name).withRootPassword(rootPassword).withCommand(command).start()
+  const container = new MySqlContainer(image).withRootPassword(rootPassword)
+  return container.withName(name).withTmpFs(folders).withCommand(command).start()
 }
 
 /**

@@ -31,7 +31,7 @@ export async function findServer(engine: ServerEngine): Promise<Found | Missing>
   const reasons = [`${variable} is not set`]
   for (const name of allowedSources()) {
     try {
-      const server = await SOURCES[name](engine)
+      const server = await SOURCES[name](engine, [], { memory: true })
       return found(server, await versionOrStop(engine, server))
     } catch (error) {
       reasons.push(messageOf(error))

@@ -11,9 +11,13 @@ const PACKAGES: Record<ServerEngine, { main: string; others: string[] }> = {
 }
 
 /** `settings` are further options of the server, such as `--innodb-buffer-pool-size=1G`. */
-export async function packagesServer(engine: ServerEngine, settings: string[] = []): Promise<Server> {
+export async function packagesServer(
+  engine: ServerEngine,
+  settings: string[] = [],
+  { memory = false } = {},
+): Promise<Server> {
   const copy = await privateCopy({ label: engine, ...PACKAGES[engine] })
-  return startPrivately(installationIn(copy, engine), settings)
+  return startPrivately(installationIn(copy, engine), settings, memory)
 }
 
 function installationIn({ root, origin, env }: PrivateCopy, engine: ServerEngine): Installation {

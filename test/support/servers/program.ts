@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { findProgram } from './find-program'
 import { whenKilled } from './guard'
+import { memoryFolder } from './memory'
 import { awaitVersion, engineOf, messageOf, type Server, type ServerEngine } from './server'
 
 const run = promisify(execFile)
@@ -30,7 +31,11 @@ export interface Installation {
 }
 
 /** `settings` are further options of the server, such as `--innodb-buffer-pool-size=1G`. */
-export async function programServer(engine: ServerEngine, settings: string[] = []): Promise<Server> {
+export async function programServer(
+  engine: ServerEngine,
+  settings: string[] = [],
+  { memory = false } = {},
+): Promise<Server> {
   const names = engine === 'mariadb' ? ['mariadbd', 'mysqld'] : ['mysqld']
   for (const name of names) {
     const program = findProgram(name)
@@ -38,14 +43,16 @@ export async function programServer(engine: ServerEngine, settings: string[] = [
     const { stdout } = await run(program, ['--no-defaults', '--version'])
     if (engineOf(stdout) !== engine) continue
     const installer = findProgram('mariadb-install-db', 'mysql_install_db')
-    return startPrivately({ engine, program, origin: program, installer, options: [], env: process.env }, settings)
+    const installation = { engine, program, origin: program, installer, options: [], env: process.env }
+    return startPrivately(installation, settings, memory)
   }
   throw new Error(`no ${names.join(' or ')} of ${engine === 'mariadb' ? 'MariaDB' : 'MySQL'} on this machine`)
 }
 
-export async function startPrivately(installation: Installation, settings: string[] = []): Promise<Server> {
+/** With `memory` the data folder is in memory, where the machine has a file system there. */
+export async function startPrivately(installation: Installation, settings: string[], memory: boolean): Promise<Server> {
   // Short: the path of a Unix socket in it may have about a hundred characters.
-  const folder = mkdtempSync(join(tmpdir(), `recentn-${installation.engine}-`))
+  const folder = mkdtempSync(join((memory && memoryFolder()) || tmpdir(), `recentn-${installation.engine}-`))
   try {
     await makeData(installation, join(folder, 'data'))
     return await serve(installation, folder, settings)
