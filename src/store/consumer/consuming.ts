@@ -6,7 +6,7 @@
  * Invariant: a cursor is stored only when the handlers of all changes up to it have resolved, here or elsewhere; nothing
  * is given to a handler while another one runs.
  */
-import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
+import { AsyncResource } from 'node:async_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { invalidInput, RecentnError } from '../../errors'
 import { backoffFaults, boundsOf, checkedStop } from '../../fields/loop-option-rules'
@@ -14,6 +14,7 @@ import { aFunction, anObject, faultsOf, type Rules, whole } from '../../fields/o
 import { formFault, MAX_BATCH, nameFault } from '../../fields/rules'
 import { Pauses, retrySeconds } from '../../kit/backoff'
 import { Faults } from '../../kit/faults'
+import { handling, isHandling } from '../../kit/handling'
 import { within } from '../../kit/patience'
 import type { Change, Changes, Feeds, PutConsumerOptions } from '../../repositories/feeds/types'
 import type { StopOptions } from '../worker/types'
@@ -74,8 +75,6 @@ class ConsumerLoop implements Loop {
   readonly #pauses = new Pauses(LONGEST_PAUSE_MS)
   readonly #stopping = new AbortController()
   readonly #aborting = new AbortController()
-  /** In the handler: who waits there for its end would wait for ever. */
-  readonly #handling = new AsyncLocalStorage<true>()
   readonly ended: Promise<void>
   /** Where the consumer stands, as far as is known; null where that is to be read. */
   #at: bigint | null = null
@@ -96,7 +95,7 @@ class ConsumerLoop implements Loop {
   async stop(options: StopOptions = {}): Promise<void> {
     const patienceMs = checkedStop(options)
     this.#stopping.abort()
-    if (this.#handling.getStore()) return
+    if (isHandling(this)) return // it would wait for itself
     if (patienceMs === null) return this.ended
     const isOver = this.ended.then(() => true)
     if (await within(patienceMs, isOver)) return
@@ -145,7 +144,7 @@ class ConsumerLoop implements Loop {
   /** Whether it has resolved, and in time. Where it throws, waits. */
   async #tried(work: () => unknown, changes?: Change[]): Promise<boolean> {
     try {
-      await this.#handling.run(true, work)
+      await handling(this, work)
       this.#failures = 0
       this.#faults.handled()
       return !this.#aborting.signal.aborted

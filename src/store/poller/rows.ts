@@ -2,7 +2,7 @@
  * The handling of one claimed row, from the look whether its claim still holds to its recorded result. Whatever the handler
  * throws, and whatever the database says, ends here.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
+import { handling, isHandling } from '../../kit/handling'
 import type { Claim, Outcome } from '../../repositories/polls/claims'
 import type { Loaded } from '../../repositories/polls/rows'
 import type { PollerFaults } from './faults'
@@ -26,8 +26,6 @@ export interface RowsOptions<T> {
 
 export class Rows<T> {
   readonly #options: RowsOptions<T>
-  /** What runs in a handler that has not ended. */
-  readonly #handling = new AsyncLocalStorage<{ active: boolean }>()
 
   constructor(options: RowsOptions<T>) {
     this.#options = options
@@ -35,7 +33,7 @@ export class Rows<T> {
 
   /** True for code that a handler of this poller runs: what waits for the handler must not be waited for there. */
   get isInside(): boolean {
-    return this.#handling.getStore()?.active === true
+    return isHandling(this)
   }
 
   async run(lease: Lease): Promise<void> {
@@ -66,18 +64,15 @@ export class Rows<T> {
   async #handle(lease: Lease, { load, key }: Loaded): Promise<Outcome> {
     const { handler, settings, faults } = this.#options
     const { attempts } = lease.claim
-    const scope = { active: true }
     let row = key as T
     try {
       row = load() as T
-      await this.#handling.run(scope, () => handler(row, { signal: lease.signal, attempt: attempts }))
+      await handling(this, () => handler(row, { signal: lease.signal, attempt: attempts }))
       faults.handled()
       return { is: 'done' }
     } catch (error) {
       faults.handler(error, row)
       return failureOf(error, attempts, settings)
-    } finally {
-      scope.active = false
     }
   }
 }

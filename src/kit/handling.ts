@@ -1,0 +1,38 @@
+/**
+ * Which handlers the code that runs is in: what waits for the end of a handler must not be waited for inside it.
+ *
+ * One `AsyncLocalStorage` serves the whole process. Until Node 24 each one that was ever used makes every later promise of
+ * the process slower, so a poller or a consumer must not have one of its own.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+interface Scope {
+  owner: object
+  /** False once the handler has ended, for code that it left running. */
+  active: boolean
+  outer: Scope | undefined
+}
+
+const scopes = new AsyncLocalStorage<Scope>()
+
+/** Runs a handler of `owner`. */
+export async function handling<R>(owner: object, handler: () => R | Promise<R>): Promise<R> {
+  const scope = { owner, active: true, outer: innermost() }
+  try {
+    return await scopes.run(scope, handler)
+  } finally {
+    scope.active = false
+  }
+}
+
+/** Whether the code that runs is in a handler of `owner` that has not ended. */
+export function isHandling(owner: object): boolean {
+  for (let scope = innermost(); scope; scope = scope.outer) if (scope.active && scope.owner === owner) return true
+  return false
+}
+
+function innermost(): Scope | undefined {
+  let scope = scopes.getStore()
+  while (scope && !scope.active) scope = scope.outer
+  return scope
+}
