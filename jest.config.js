@@ -24,7 +24,7 @@ module.exports = {
   setupFiles: ['reflect-metadata'],
   modulePathIgnorePatterns: ['<rootDir>/.cache/'],
   testSequencer: '<rootDir>/test/support/sequencer.cjs',
-  // More than the cores that are about: half of it waits, for servers and for time to pass.
-  maxWorkers: 4,
+  // More than the cores that are about: most of it waits, for servers and for time to pass.
+  maxWorkers: 6,
   testTimeout: 60_000,
 }

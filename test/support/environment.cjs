@@ -2,6 +2,7 @@
  * Node, and a look at what a test file leaves behind: a socket, a server, a child or a timer that is still there when its
  * tests are over keeps the worker from ending, and may disturb the next file. Such a file fails.
  */
+const { AsyncLocalStorage } = require('node:async_hooks')
 const { TestEnvironment } = require('jest-environment-node')
 
 /** What closes by itself a moment later: the end of a socket, of a child. */
@@ -17,6 +18,26 @@ function active(..._opened) {
   return kinds
 }
 
+/**
+ * Until Node 24 every promise of a process pays for each AsyncLocalStorage that was ever used in it. A file loads its own
+ * copy of each module, and so has storages of its own, which would make all later files of its worker slower.
+ */
+const storages = new Set()
+const { run, enterWith } = AsyncLocalStorage.prototype
+AsyncLocalStorage.prototype.run = function (...args) {
+  storages.add(this)
+  return run.apply(this, args)
+}
+AsyncLocalStorage.prototype.enterWith = function (...args) {
+  storages.add(this)
+  return enterWith.apply(this, args)
+}
+
+function disableStorages() {
+  for (const storage of storages) storage.disable()
+  storages.clear()
+}
+
 module.exports = class LeavesNothing extends TestEnvironment {
   #before = active(process.stdout, process.stderr)
 
@@ -28,6 +49,11 @@ module.exports = class LeavesNothing extends TestEnvironment {
       await new Promise((resolve) => setImmediate(resolve))
     }
     if (left.length > 0) throw new Error(`This file's tests are over, and it leaves ${left.join(', ')}`)
+  }
+
+  async teardown() {
+    await super.teardown()
+    disableStorages()
   }
 
   #left() {

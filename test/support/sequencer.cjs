@@ -1,14 +1,32 @@
 /**
- * The contract of the servers first, for it takes longest: its files are small, and where there are no times of an earlier
- * run jest would take them for quick ones and have them last.
+ * What takes longest first, for most of it waits while the others compute: the contract of the servers, then what else has
+ * long waits. Its files are small, and where there are no times of an earlier run jest would have them last. An attack
+ * measures how soon others are answered meanwhile, so that no two of test/hostile should run at the same time.
  */
 const { default: Sequencer } = require('@jest/test-sequencer')
 
-const rankOf = ({ path }) =>
-  /\/contract\/.*\.(?:mysql|mariadb)\.test\.ts$/.test(path) ? 0 : path.includes('/contract/') ? 1 : 2
+const FIRST = [/\/contract\/.*\.(?:mysql|mariadb)\.test\.ts$/, /\/(?:contract|worker)\//, /\/(?:model|engines|cli)\//]
+
+function rankOf({ path }) {
+  const rank = FIRST.findIndex((pattern) => pattern.test(path))
+  return rank < 0 ? FIRST.length : rank
+}
+
+const isAttack = ({ path }) => path.includes('/test/hostile/')
+
+/** The attacks at equal distances between the others. */
+function spread(attacks, others) {
+  const distance = Math.max(1, Math.floor(others.length / (attacks.length + 1)))
+  return [
+    ...others.flatMap((test, at) => (at > 0 && at % distance === 0 ? [...attacks.splice(0, 1), test] : [test])),
+    ...attacks,
+  ]
+}
 
 module.exports = class LongestFirst extends Sequencer {
   sort(tests) {
-    return super.sort(tests).sort((one, other) => rankOf(one) - rankOf(other))
+    const sorted = super.sort(tests)
+    const others = sorted.filter((test) => !isAttack(test)).sort((one, other) => rankOf(one) - rankOf(other))
+    return spread(sorted.filter(isAttack), others)
   }
 }
