@@ -3,7 +3,14 @@ import { createConnection, type RowDataPacket } from 'mysql2/promise'
 import { dockerServer } from '../../test/support/servers/docker'
 import { packagesServer } from '../../test/support/servers/packages'
 import { programServer } from '../../test/support/servers/program'
-import { awaitVersion, engineOf, messageOf, type Server, type ServerEngine } from '../../test/support/servers/server'
+import {
+  awaitVersion,
+  engineOf,
+  messageOf,
+  type Server,
+  type ServerEngine,
+  shortestUrl,
+} from '../../test/support/servers/server'
 import type { ServerFacts } from '../types'
 
 /** MariaDB out of the packages first, MySQL out of Docker first: the versions that the report is about. */
@@ -20,7 +27,7 @@ export async function startSql(engine: ServerEngine, settings: string[]): Promis
     try {
       server = await source(engine, settings)
       const version = await awaitVersion(server.url, 60)
-      const url = await shortest(server)
+      const url = await shortestUrl(server)
       if (engineOf(version) !== engine) throw new Error(`that server is ${version}`)
       return { ...server, url, version: named(engine, version), durability: await durabilityOf(url) }
     } catch (error) {
@@ -29,15 +36,6 @@ export async function startSql(engine: ServerEngine, settings: string[]): Promis
     }
   }
   throw new Error(`no ${engine} server: ${reasons.join('; ')}`)
-}
-
-/** Without the forwarding of ports, where that works: it takes time of its own from every statement. */
-async function shortest({ url, directUrl }: Server): Promise<string> {
-  if (directUrl === undefined) return url
-  return awaitVersion(directUrl, 2).then(
-    () => directUrl,
-    () => url,
-  )
 }
 
 function named(engine: ServerEngine, version: string): string {

@@ -2,7 +2,7 @@
 import { dockerServer } from './docker'
 import { packagesServer } from './packages'
 import { programServer } from './program'
-import { awaitVersion, engineOf, messageOf, type Server, type ServerEngine } from './server'
+import { awaitVersion, engineOf, messageOf, type Server, type ServerEngine, shortestUrl } from './server'
 
 const SOURCES = { docker: dockerServer, program: programServer, packages: packagesServer }
 type SourceName = keyof typeof SOURCES
@@ -32,7 +32,8 @@ export async function findServer(engine: ServerEngine): Promise<Found | Missing>
   for (const name of allowedSources()) {
     try {
       const server = await SOURCES[name](engine, [], { memory: true })
-      return found(server, await versionOrStop(engine, server))
+      const version = await versionOrStop(engine, server)
+      return found({ ...server, url: await shortestUrl(server) }, version)
     } catch (error) {
       reasons.push(messageOf(error))
     }
