@@ -52,7 +52,9 @@ for (const engine of ENGINES) {
     function expectOneMoment(page: Recent, limit = 10): void {
       const ids = page.items.map(({ id }) => id)
       const count = Math.min(limit, page.capacity, Number(page.total))
-      expect(ids).toEqual(Array.from({ length: count }, (_, n) => page.total - 1n - BigInt(n)))
+      const expected = Array.from({ length: count }, (_, n) => page.total - 1n - BigInt(n))
+      // Thousands of pages: expect is for the one that is wrong.
+      if (ids.join() !== expected.join()) expect(ids).toEqual(expected)
     }
 
     test('a read has what was acknowledged before it, whoever wrote it, and head and items of one moment', async () => {

@@ -38,7 +38,8 @@ test('1,500 of 1 MiB, each without its last byte', async () => {
     await pause(5000)
   })
   expectUnharmed(harm)
-  expect([...answers.keys()]).toEqual(['429'])
+  // Where the attack takes longer than the 15 seconds that a body may take, those that were let in are answered too.
+  expect([...answers.keys()].filter((status) => status !== '408')).toEqual(['429'])
   expect(answers.get('429')).toBeGreaterThan(1000)
 })
 

@@ -5,7 +5,7 @@ import type { Message } from '../../src/repositories/queues/types'
 import type { Worker } from '../../src/store/worker/types'
 import { CuttingProxy } from '../support/cutting-proxy'
 import { type Database, describeEngine, freshDatabase } from '../support/engines'
-import { inState, isEmpty, numbers, sendNumbers, sleep, until, upTo } from './support'
+import { inState, isEmpty, numbers, sendNumbers, sleep, until, untilDone, upTo } from './support'
 
 const CUTTING_MS = 5000
 
@@ -147,11 +147,13 @@ export function describeWorkerAway(engine: 'mariadb' | 'mysql'): void {
       await direct.queues.put(queue, { visibilityTimeoutSeconds: 2 })
       const done = new Map<unknown, number>()
       const codes = new Map<string, number>()
+      let handled = 0
       worker = store.queues.work(
         queue,
         async ({ body }) => {
           await sleep(Math.random() * 20)
           done.set(body, (done.get(body) ?? 0) + 1)
+          handled++
         },
         {
           concurrency: 20,
@@ -171,12 +173,16 @@ export function describeWorkerAway(engine: 'mariadb' | 'mysql'): void {
         await sleep(CUTTING_MS / (count / 100))
       }
       const cuts = await cutting
-      await until('the queue is empty', () => isEmpty(direct, queue), 30_000)
+      await untilDone(
+        'the queue is empty',
+        () => isEmpty(direct, queue),
+        () => handled,
+      )
       expect([...done.keys()].sort((a, b) => Number(a) - Number(b))).toEqual(upTo(count))
       expect(cuts).toBeGreaterThan(10)
       for (const code of codes.keys()) expect(['database_unavailable', 'outcome_unknown']).toContain(code)
       const twice = [...done.values()].filter((times) => times > 1).length
       process.stdout.write(`${engine}: ${cuts} cuts, ${twice} of ${count} messages done again\n`)
-    })
+    }, 120_000)
   })
 }

@@ -18,6 +18,16 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
   }
 }
 
+/** As `until`, for as long as something moves on: rejects when `moved` has stayed the same for `ms`. */
+export async function untilDone(what: string, holds: () => Promise<boolean>, moved: () => unknown, ms = 20_000) {
+  for (let seen = moved(), end = performance.now() + ms; !(await holds()); await sleep(10)) {
+    if (moved() !== seen) {
+      seen = moved()
+      end = performance.now() + ms
+    } else if (performance.now() > end) throw new Error(`nothing for ${ms} ms, and not yet: ${what}`)
+  }
+}
+
 /** Something that a test opens, and that everybody waits for till then. */
 export class Barrier {
   open: () => void = () => {}
