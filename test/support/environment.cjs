@@ -4,6 +4,7 @@
  */
 const { AsyncLocalStorage } = require('node:async_hooks')
 const { TestEnvironment } = require('jest-environment-node')
+require('./compile-once.cjs')
 
 /** What closes by itself a moment later: the end of a socket, of a child. */
 const PATIENCE_MS = 5000
