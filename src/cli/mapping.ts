@@ -2,10 +2,8 @@
 import { createHash } from 'node:crypto'
 import path from 'node:path'
 import { nameFault, payloadFault } from '../fields/rules'
-import type { Store } from '../store/types'
+import type { NewGroupItem } from '../repositories/recent/types'
 import { type AccessLogEntry, hostless, pathOf } from './access-log'
-
-export type NewGroupItem = Parameters<Store['groups']['appendMany']>[0][number]
 
 export const GROUP_FIELDS = ['path', 'target', 'status', 'agent', 'referrer', 'method', 'user'] as const
 export const MEMBER_FIELDS = ['address', 'user', 'agent', 'none'] as const

@@ -4,9 +4,10 @@
  * One batch is in flight at a time: with two, the second could be committed first, and the last of a group would no
  * longer be the last of the log.
  */
+import type { NewGroupItem } from '../repositories/recent/types'
 import { parseAccessLogLine } from './access-log'
 import { type Input, type Line, readLines } from './lines'
-import { eventIdBase, eventIdOf, type Mapping, mapEntry, type NewGroupItem } from './mapping'
+import { eventIdBase, eventIdOf, type Mapping, mapEntry } from './mapping'
 import { NameSet } from './name-set'
 import type { Progress } from './progress'
 import { type GroupSettings, RefusedItems, type ReplayTarget } from './targets'

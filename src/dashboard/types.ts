@@ -1,5 +1,5 @@
 /** What the routes answer, by the types that are made from the document: as it is sent, so that ids and times are text. */
-import type * as answers from '../client/wire/answers'
+import type * as answers from '../client/wire'
 
 /** Values that somebody has stored are kept as they are. */
 type AsSent<T> = T extends bigint | Date
