@@ -100,7 +100,7 @@ const SETTINGS_AT_ONCE = 8
 
 /** A server at `url`, which has a path if recentn is mounted under one. Throws `invalid_input`. */
 export function serverTarget(url: string, options: ServerOptions): ReplayTarget {
-  const server = new Server(serverBase(url), options)
+  const server = new ReplayServer(serverBase(url), options)
   return {
     location: server.url,
     maxWeight: MAX_BODY_BYTES,
@@ -135,7 +135,7 @@ function serverBase(url: string): URL {
 }
 
 /** The client with retries of its own: a replay is patient, says why it waits, and stops waiting at a signal. */
-class Server {
+class ReplayServer {
   readonly url: string
   readonly #transport: Transport
 

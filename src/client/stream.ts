@@ -47,7 +47,7 @@ export class GroupStream {
       const response = await this.#transport.open('streamGroup', parts, limit)
       limit.stopClock()
       if (!response.body || !response.headers.get('Content-Type')?.startsWith('text/event-stream')) {
-        throw new RecentnError('unexpected_answer', 'The answer is no stream of events', { status: response.status })
+        throw new RecentnError('unexpected_answer', 'The answer is not a stream of events', { status: response.status })
       }
       yield 'connected'
       yield* this.#read(response.body.getReader(), limit)

@@ -1,4 +1,4 @@
-/** The feeds, by name: the last sync id, what waits for a publisher, and the lag of the slowest consumer. */
+/** The feeds, by name: the last sync id, the unpublished entries, and the lag of the slowest consumer. */
 import type { Feed } from '../client/wire'
 import { ask, pageQuery } from './api'
 import { type Listed, ListPage } from './list-page'

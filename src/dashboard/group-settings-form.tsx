@@ -101,7 +101,8 @@ function WhichPolicy({ prefix }: { prefix: string | null }) {
     <p class="muted small note">
       {prefix === null ? (
         <>
-          No <a href={link(['policies'])}>policy</a> has the beginning of this name: what is left to it has its default.
+          This name begins with no <a href={link(['policies'])}>policy</a>: settings that are left to it have their
+          defaults.
         </>
       ) : (
         <>

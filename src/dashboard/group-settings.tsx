@@ -5,7 +5,7 @@ import { ActionResult, useAction } from './action'
 import { ask } from './api'
 import { saving } from './conflict'
 import { SettingsForm } from './group-settings-form'
-import { AdminButton, LookOnly } from './may'
+import { AdminButton, ReadOnlyNote } from './may'
 import { Num } from './numbers'
 import { Fact } from './parts'
 import { exactDuration, Time } from './time'
@@ -52,7 +52,7 @@ export function GroupSettings({ group, total, onSaved }: SettingsProps) {
           Change settings
         </AdminButton>
       </dl>
-      <LookOnly />
+      <ReadOnlyNote />
       {base !== null && <SettingsForm group={base} isSaving={action.isRunning} onSave={(own) => save(own, base)} />}
       <ActionResult action={action} />
     </section>

@@ -38,7 +38,7 @@ interface ButtonProps {
   children: ComponentChildren
 }
 
-/** A button that changes something. Each group of such buttons has a `LookOnly`. */
+/** A button that changes something. Each group of such buttons has a `ReadOnlyNote`. */
 export function AdminButton({ isDisabled = false, isExpanded, children, ...rest }: ButtonProps) {
   const may = useMay('admin')
   return (
@@ -47,16 +47,16 @@ export function AdminButton({ isDisabled = false, isExpanded, children, ...rest 
       {...rest}
       disabled={isDisabled || may !== true}
       aria-expanded={isExpanded}
-      title={may === false ? LOOK_ONLY : undefined}
+      title={may === false ? READ_ONLY : undefined}
     >
       {children}
     </button>
   )
 }
 
-const LOOK_ONLY = 'This key may only look: changes need the scope admin.'
+const READ_ONLY = 'This key may only read: changes need the scope admin.'
 
 /** Says why the buttons are disabled, if they are. */
-export function LookOnly() {
-  return useMay('admin') === false ? <p class="muted small note">{LOOK_ONLY}</p> : null
+export function ReadOnlyNote() {
+  return useMay('admin') === false ? <p class="muted small note">{READ_ONLY}</p> : null
 }

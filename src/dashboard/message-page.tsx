@@ -5,7 +5,7 @@ import { ActionResult, useAction } from './action'
 import { ask } from './api'
 import { isDeadLetter } from './dead-letters'
 import { pretty } from './json'
-import { AdminButton, LookOnly } from './may'
+import { AdminButton, ReadOnlyNote } from './may'
 import { Num } from './numbers'
 import { Ask, Badge, Counted, Fact, Loading, Name, Problem, Stale } from './parts'
 import { link } from './place'
@@ -146,7 +146,7 @@ function RemoveQuestion({ queue, id, ...rest }: RemoveProps) {
       <Counted of={looking}>
         <p>
           This message is {state}. It is deleted for good, and not archived.
-          {state === 'in flight' && ' The receiver that has it can not settle it any more.'}
+          {state === 'in flight' && " The receiver that has it can't settle it any more."}
         </p>
       </Counted>
     </Ask>
@@ -168,7 +168,7 @@ function Remove({ queue, id }: { queue: string; id: bigint }) {
           Remove …
         </AdminButton>
       </div>
-      <LookOnly />
+      <ReadOnlyNote />
       <ActionResult action={action} />
       {isAsking && (
         <RemoveQuestion queue={queue} id={id} onYes={() => action.run(remove)} onClose={() => setAsking(false)} />

@@ -42,7 +42,7 @@ export function Stale({ error }: { error: RecentnError | null }) {
   if (error === null) return null
   return (
     <p class="problem" role="alert">
-      {sentenceOf(error)} What is shown is from before; trying again.
+      {sentenceOf(error)} The data below is older; trying again.
     </p>
   )
 }

@@ -5,7 +5,7 @@ import { RecentnError } from '../errors'
 import { ActionResult, useAction } from './action'
 import { ask, pageQuery } from './api'
 import { type Listed, ListPage } from './list-page'
-import { AdminButton, LookOnly } from './may'
+import { AdminButton, ReadOnlyNote } from './may'
 import { Num } from './numbers'
 import { Badge, Head, Name } from './parts'
 import { goTo, link } from './place'
@@ -83,12 +83,12 @@ function NewPolicy() {
   return (
     <section aria-label="New policy" class="panel ahead">
       <div class="facts">
-        <p class="muted">Of the policies that a group's name begins with, the longest one is obeyed.</p>
+        <p class="muted">A group follows the longest policy that its name begins with.</p>
         <AdminButton isExpanded={isOpen} onClick={() => setOpen(!isOpen)}>
           New policy
         </AdminButton>
       </div>
-      <LookOnly />
+      <ReadOnlyNote />
       {isOpen && <PolicyForm policy={null} isSaving={action.isRunning} onSave={save} />}
       <ActionResult action={action} />
     </section>

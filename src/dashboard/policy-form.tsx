@@ -62,8 +62,8 @@ export function PolicyForm({ policy, isSaving, onSave }: PolicyFormProps) {
           </p>
           <PolicyLossText prefix={prefix} policy={settings} />
           <p class="muted">
-            Groups follow it whose names begin with it, and with no longer prefix of another one, in what is not set for
-            themselves.
+            It applies to groups whose names begin with it and with no longer prefix, for the settings that they have
+            not set themselves.
           </p>
         </Ask>
       )}

@@ -5,7 +5,7 @@ import { ActionResult, useAction } from './action'
 import { ask } from './api'
 import { saving } from './conflict'
 import { PolicyLossText } from './loss-texts'
-import { AdminButton, LookOnly } from './may'
+import { AdminButton, ReadOnlyNote } from './may'
 import { Num } from './numbers'
 import { Ask, Fact, Loading, Name, Problem, Stale } from './parts'
 import { goTo, link } from './place'
@@ -53,7 +53,7 @@ function Settings({ policy, onSaved }: { policy: Policy; onSaved(): void }) {
         settingsOf: (now) => now,
         onNow: (now) => setBase(now),
       })
-      return 'The policy is saved. Groups obey it within 5 seconds.'
+      return 'The policy is saved. Groups follow it within 5 seconds.'
     })
     if (isSaved) setBase(null)
     onSaved()
@@ -80,7 +80,7 @@ function Settings({ policy, onSaved }: { policy: Policy; onSaved(): void }) {
           <Delete prefix={prefix} isDeleting={action.isRunning} onYes={remove} />
         </div>
       </dl>
-      <LookOnly />
+      <ReadOnlyNote />
       {base !== null && (
         <PolicyForm policy={base} isSaving={action.isRunning} onSave={(_, settings) => save(settings, base)} />
       )}

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { QueueStatus } from '../client/wire'
 import { ActionResult, useAction } from './action'
 import { ask } from './api'
-import { AdminButton, LookOnly } from './may'
+import { AdminButton, ReadOnlyNote } from './may'
 import { counted } from './numbers'
 import { PurgeQuestion, RedriveQuestion } from './queue-questions'
 
@@ -58,7 +58,7 @@ export function QueueActions({ queue, from, onDone }: ActionsProps) {
           Purge …
         </AdminButton>
       </div>
-      <LookOnly />
+      <ReadOnlyNote />
       <ActionResult action={action} />
       {asking === 'redrive' && <RedriveQuestion queue={queue} onYes={() => run(() => redrive(name))} onClose={close} />}
       {asking === 'purge' && (

@@ -72,7 +72,7 @@ export function PurgeQuestion({ queue, from, ...rest }: QuestionProps & { from: 
 function DeadLetters({ count, from }: { count: number; from: readonly string[] }) {
   return (
     <p>
-      {counted(count, 'dead letter')} {count === 1 ? 'is' : 'are'} deleted for good, and can not be redriven any more:
+      {counted(count, 'dead letter')} {count === 1 ? 'is' : 'are'} deleted for good, and can't be redriven any more:
       what is ready or delayed here died in{' '}
       {from.length === 0
         ? 'another queue'

@@ -1,4 +1,4 @@
-/** How a replay treats the answers of a server: a scripted one, since a real one can't be made to give them. */
+/** How a replay treats the answers of a server. The server is scripted, because a real one does not give these on demand. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { RefusedItems, type ReplayTarget, serverTarget } from '../../src/cli/targets'
