@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The command line: which commands there are. What they do is in `cli/` and in the parts that they call. */
 import { Command, Option } from 'commander'
-import { diagnose, findingsText, schemaVersion, withCause } from './cli/doctor'
+import { diagnose, findingsJson, findingsText, schemaVersion, withCause } from './cli/doctor'
 import { addKeysCommand } from './cli/keys-command'
 import { endWithNpx, isByNpx } from './cli/npx'
 import { addReplayCommand } from './cli/replay-command'
@@ -50,7 +50,7 @@ async function migrate(flags: DatabaseFlags): Promise<void> {
 async function doctor(flags: DatabaseFlags & { json?: boolean }): Promise<void> {
   const { databaseUrl, ...options } = databaseConfig(flags)
   const findings = await diagnose(databaseUrl, options)
-  process.stdout.write(flags.json ? `${JSON.stringify({ findings })}\n` : findingsText(findings))
+  process.stdout.write(flags.json ? `${findingsJson(findings)}\n` : findingsText(findings))
   if (findings.some((finding) => finding.state === 'wrong')) process.exitCode = 1
 }
 

@@ -1,9 +1,9 @@
 /**
- * One line of an Apache or nginx access log, common or combined format, to an entry or the reason why it is none.
+ * Parses a line of an Apache or nginx access log, in common or combined format.
  *
- * A line is taken as bytes: servers write clients' bytes as they came, or as `\xHH`, and not all of them are UTF-8.
- * What is UTF-8 is decoded; every other byte is kept as `\xHH`, so that two names that differ stay different.
- * Nothing here takes longer than linear time: much of a line is chosen by whoever sent the request.
+ * A line is bytes: servers write the bytes of clients unchanged or as `\xHH`, and not all of them are UTF-8. UTF-8 is
+ * decoded; every other byte is kept as `\xHH`, so that different names stay different. Everything here takes linear time,
+ * because the sender of a request chooses much of its line.
  */
 import { MAX_TIME_MS } from '../fields/rules'
 
@@ -13,17 +13,17 @@ export interface AccessLogEntry {
   /** The authenticated user; null for `-`. */
   user: string | null
   time: Date
-  /** Null, like `target` and `protocol`, where the request line is not one (a timeout, a TLS handshake). */
+  /** Null, like `target` and `protocol`, if there is no valid request line (a timeout, a TLS handshake). */
   method: string | null
   /** As it was logged: `/path?query`, `http://host/path`, `*`, or `host:port` of a CONNECT. */
   target: string | null
   /** `HTTP/1.1`; null for HTTP/0.9. */
   protocol: string | null
-  /** Null where none was logged. */
+  /** Null if none was logged. */
   status: number | null
   /** Bytes of the body that were sent: `-` is 0, as the format says. */
   bytes: number
-  /** Null where none was sent, or the log is in common format. */
+  /** Null if none was sent, or the log has the common format. */
   referrer: string | null
   userAgent: string | null
 }
@@ -34,7 +34,7 @@ const TIME = / \[(\d{2}\/[A-Za-z]{3}\/\d{4}:\d{2}:\d{2}:\d{2} [+-]\d{4})\] "/g
 const QUOTED = /"([^"\\]*(?:\\.[^"\\]*)*)"(?= |$)/sy
 const NUMBERS = / (\d{3}|-) (\d{1,15}|-)(?= |$)/y
 
-/** Reads one line, given without its line ending. */
+/** Parses a line without its line ending. */
 export function parseAccessLogLine(line: Buffer): ParsedLine {
   // One character a byte, so that any byte can be searched for; each field is decoded by itself.
   const text = line.toString('latin1')
@@ -72,7 +72,7 @@ export function parseAccessLogLine(line: Buffer): ParsedLine {
   }
 }
 
-/** What a combined line has more than a common one; further fields, as many configurations add them, are passed over. */
+/** The fields that only the combined format has. Further fields, which many configurations add, are ignored. */
 function parseReferrerAndAgent(text: string, from: number): Pick<AccessLogEntry, 'referrer' | 'userAgent'> | null {
   if (text[from + 1] !== '"') return { referrer: null, userAgent: null }
   QUOTED.lastIndex = from + 1
@@ -91,7 +91,7 @@ function orNull(field: string): string | null {
 const METHOD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const PROTOCOL = /^HTTP\/\d(?:\.\d)?$/
 
-/** Some servers log targets with spaces in them, so that the method ends at the first and the protocol begins at the last. */
+/** The method ends at the first space and the protocol begins after the last, because some servers log targets with spaces. */
 function parseRequest(line: string): Pick<AccessLogEntry, 'method' | 'target' | 'protocol'> {
   const none = { method: null, target: null, protocol: null }
   const first = line.indexOf(' ')
@@ -124,7 +124,7 @@ export function pathOf(target: string): string {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** The time of `17/May/2015:10:05:03 +0000`; null for one that no calendar has, or outside of 1970 to 9999. */
+/** The time of `17/May/2015:10:05:03 +0000`; null for a date that does not exist, or outside of 1970 to 9999. */
 function parseTime(text: string): Date | null {
   const day = Number(text.slice(0, 2))
   const month = MONTHS.indexOf(text.slice(3, 6))
@@ -133,7 +133,7 @@ function parseTime(text: string): Date | null {
   const [offsetHour, offsetMinute] = [Number(text.slice(22, 24)), Number(text.slice(24, 26))]
   if (month < 0 || hour > 23 || minute > 59 || second > 59 || offsetHour > 23 || offsetMinute > 59) return null
   const local = new Date(Date.UTC(year, month, day, hour, minute, second))
-  // Date.UTC makes 3 March of 31 February, and 1915 of the year 15.
+  // Date.UTC turns 31 February into 3 March, and the year 15 into 1915.
   if (local.getUTCDate() !== day || local.getUTCMonth() !== month || local.getUTCFullYear() !== year) return null
   const offset = (offsetHour * 60 + offsetMinute) * (text[21] === '-' ? -60_000 : 60_000)
   const ms = local.getTime() - offset
@@ -143,7 +143,7 @@ function parseTime(text: string): Date | null {
 const ESCAPES: Record<string, string> = { b: '\b', n: '\n', r: '\r', t: '\t', v: '\v', '"': '"', '\\': '\\' }
 const ESCAPE = /\\(?:x([0-9A-Fa-f]{2})|([bnrtv"\\]))/g
 
-/** Undoes the server's escapes (an unknown one stays as it is), then decodes. */
+/** Removes the server's escapes (an unknown one stays as it is), then decodes. */
 function decodeField(latin1: string): string {
   const bytes = latin1.includes('\\')
     ? latin1.replace(ESCAPE, (_, hex: string | undefined, short: string) =>
@@ -154,7 +154,7 @@ function decodeField(latin1: string): string {
 }
 
 const NON_ASCII = /[\x80-\xff]/
-// RFC 3629, section 4: the sequences that are UTF-8, else the single byte that is not.
+// RFC 3629, section 4: a sequence that is UTF-8, or otherwise a single byte.
 const SEQUENCE =
   /[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}|[\x80-\xff]/g
 

@@ -1,32 +1,30 @@
-/** What `recentn doctor` looks at on MySQL and MariaDB. */
+/** The checks of `recentn doctor` on MySQL and MariaDB. */
 import type { DataSource } from 'typeorm'
 import { refusedServer, serverName, skipsLocked } from '../store/open'
-import { type Check, type Finding, tableOf } from './finding'
-
-type Answer = Omit<Finding, 'check'>
-type Row = Record<string, unknown>
+import { type Check, type CheckResult, type SqlRow, tableOf } from './finding'
 
 /** MariaDB has had RANDOM_BYTES, which draws receipts, since 10.10. */
 const OLDEST = { MySQL: [8, 0], MariaDB: [10, 10] } as const
 const CLOCK_LIMIT_MS = 1000
 const LONG_LOCK_SECONDS = 5
+
 async function serverOf(database: DataSource): Promise<{ name: keyof typeof OLDEST; version: string }> {
   const [row] = await database.query('SELECT VERSION() AS version')
   const version = String(row.version)
   return { name: /mariadb/i.test(version) ? 'MariaDB' : 'MySQL', version }
 }
 
-async function version(database: DataSource): Promise<Answer> {
+async function version(database: DataSource): Promise<CheckResult> {
   const server = await serverOf(database)
   const [major = 0, minor = 0] = server.version.split('.').map((part) => Number.parseInt(part, 10))
   const [oldMajor, oldMinor] = OLDEST[server.name]
   const found = `${server.name} ${server.version}`
   if (major > oldMajor || (major === oldMajor && minor >= oldMinor)) return { state: 'ok', found }
-  return { state: 'wrong', found, mend: `upgrade to ${server.name} ${oldMajor}.${oldMinor} or later` }
+  return { state: 'wrong', found, fix: `upgrade to ${server.name} ${oldMajor}.${oldMinor} or later` }
 }
 
-/** MySQL 8 and MariaDB 11.1 renamed the variable, so that it is looked up under both names. */
-async function isolation(database: DataSource): Promise<Answer> {
+/** MySQL 8 and MariaDB 11.1 renamed the variable: both names are queried. */
+async function isolation(database: DataSource): Promise<CheckResult> {
   const find = async (scope: string): Promise<string> => {
     const rows = await database.query(
       `SHOW ${scope} VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')`,
@@ -36,15 +34,15 @@ async function isolation(database: DataSource): Promise<Answer> {
   const [server, own] = [await find('GLOBAL'), await find('SESSION')]
   const found = `the server's default is ${server}; recentn's own connections use ${own}`
   if (own !== 'READ-COMMITTED') {
-    return { state: 'wrong', found, mend: 'a proxy may be resetting sessions; connect recentn to the server itself' }
+    return { state: 'wrong', found, fix: 'a proxy may be resetting sessions; connect recentn to the server itself' }
   }
   if (server === own) return { state: 'ok', found }
   return { state: 'ok', found: `${found} (prefer that for your own transactions that you give to store.within())` }
 }
 
 /** READ COMMITTED cannot be replicated by statement: every write would fail (error 1665). */
-async function binaryLog(database: DataSource): Promise<Answer> {
-  const rows: Row[] = await database.query(
+async function binaryLog(database: DataSource): Promise<CheckResult> {
+  const rows: SqlRow[] = await database.query(
     "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('log_bin', 'binlog_format', 'sync_binlog', 'innodb_flush_log_at_trx_commit')",
   )
   const set = new Map(rows.map((row) => [row.Variable_name, String(row.Value)]))
@@ -52,52 +50,52 @@ async function binaryLog(database: DataSource): Promise<Answer> {
   const flush = set.get('innodb_flush_log_at_trx_commit')
   const found = `innodb_flush_log_at_trx_commit ${flush}, binary log ${logs ? `on (${set.get('binlog_format') ?? 'ROW'}, sync_binlog ${set.get('sync_binlog')})` : 'off'}`
   if (logs && set.get('binlog_format') === 'STATEMENT') {
-    return { state: 'wrong', found, mend: 'set binlog_format = ROW (or MIXED): READ COMMITTED needs it' }
+    return { state: 'wrong', found, fix: 'set binlog_format = ROW (or MIXED): READ COMMITTED needs it' }
   }
   if (flush === '1') return { state: 'ok', found }
-  const mend = 'set innodb_flush_log_at_trx_commit = 1, unless losing the last second of commits in a crash is fine'
-  return { state: 'warning', found, mend }
+  const fix = 'set innodb_flush_log_at_trx_commit = 1, unless losing the last second of commits in a crash is fine'
+  return { state: 'warning', found, fix }
 }
 
-/** MySQL and MariaDB have them under several names; a server that lacks one does not forbid by it. */
+/** The variables that forbid writes. Each server has some of them. */
 const READ_ONLY = ['read_only', 'super_read_only', 'innodb_read_only', 'transaction_read_only']
 const LEAST_PACKET = 1024 ** 2
 
-async function writes(database: DataSource): Promise<Answer> {
+async function writes(database: DataSource): Promise<CheckResult> {
   const names = [...READ_ONLY, 'max_allowed_packet'].map((name) => `'${name}'`).join(', ')
-  const rows: Row[] = await database.query(`SHOW GLOBAL VARIABLES WHERE Variable_name IN (${names})`)
+  const rows: SqlRow[] = await database.query(`SHOW GLOBAL VARIABLES WHERE Variable_name IN (${names})`)
   const closed = rows.filter(({ Variable_name: name, Value: value }) => name !== 'max_allowed_packet' && isSet(value))
   if (closed.length > 0) {
     const found = `the server takes no writes (${closed.map((row) => row.Variable_name).join(', ')})`
-    return { state: 'wrong', found, mend: "use the address of the server that does: of a cluster, the writer's" }
+    return { state: 'wrong', found, fix: "use the address of the server that does: of a cluster, the writer's" }
   }
   const packet = Number(rows.find((row) => row.Variable_name === 'max_allowed_packet')?.Value)
   const found = `taken; max_allowed_packet is ${packet} bytes`
   if (packet >= LEAST_PACKET) return { state: 'ok', found }
-  return { state: 'wrong', found, mend: `set max_allowed_packet to ${LEAST_PACKET} or more` }
+  return { state: 'wrong', found, fix: `set max_allowed_packet to ${LEAST_PACKET} or more` }
 }
 
 function isSet(value: unknown): boolean {
   return !['OFF', '0', 'NO_LOCK'].includes(String(value))
 }
 
-async function skipLocked(database: DataSource): Promise<Answer> {
+async function skipLocked(database: DataSource): Promise<CheckResult> {
   try {
     const name = await serverName(database)
     const skips = await skipsLocked(database, tableOf(database, 'RecentnSchema'))
     if (skips === false || (skips === null && /tidb/i.test(name))) {
-      return { state: 'wrong', found: refusedServer(name).message, mend: 'use MySQL 8.0.17 or MariaDB 10.10, or later' }
+      return { state: 'wrong', found: refusedServer(name).message, fix: 'use MySQL 8.0.17 or MariaDB 10.10, or later' }
     }
     if (skips === null) return { state: 'ok', found: 'not tried out, which takes two connections at once' }
     return { state: 'ok', found: 'rows that another transaction has locked are passed over' }
   } catch (error) {
     if ((error as { errno?: number }).errno !== 1064) throw error
-    return { state: 'wrong', found: 'not understood', mend: 'upgrade the server: MySQL 8.0 or MariaDB 10.10' }
+    return { state: 'wrong', found: 'not understood', fix: 'upgrade the server: MySQL 8.0 or MariaDB 10.10' }
   }
 }
 
-/** Of the session, and of what the server makes of new ones, which an attached DataSource has to mind. */
-async function texts(database: DataSource): Promise<Answer> {
+/** The character sets of the session, and those of new sessions, which matter for an attached DataSource. */
+async function texts(database: DataSource): Promise<CheckResult> {
   const [row] = await database.query(
     'SELECT @@SESSION.character_set_client AS client, @@SESSION.character_set_connection AS connection, ' +
       '@@SESSION.character_set_results AS results, @@GLOBAL.init_connect AS init',
@@ -105,7 +103,7 @@ async function texts(database: DataSource): Promise<Answer> {
   const own = [...new Set([row.client, row.connection, row.results].map(String))].join(', ')
   const found = `recentn's own connections use ${own}`
   if (own !== 'utf8mb4') {
-    return { state: 'wrong', found, mend: 'a proxy may be resetting sessions; connect recentn to the server itself' }
+    return { state: 'wrong', found, fix: 'a proxy may be resetting sessions; connect recentn to the server itself' }
   }
   const init = String(row.init ?? '')
   const others = init.match(SETS_CHARSET)?.filter((one) => !/utf8mb4$/i.test(one)) ?? []
@@ -113,25 +111,25 @@ async function texts(database: DataSource): Promise<Answer> {
   return {
     state: 'warning',
     found: `${found}; init_connect sets others for everybody else: ${init}`,
-    mend: 'a DataSource that is given to attachStore is refused: have init_connect set utf8mb4, or nothing',
+    fix: 'a DataSource that is given to attachStore is refused: have init_connect set utf8mb4, or nothing',
   }
 }
 
 const SETS_CHARSET =
   /(?:\bnames|\bcharacter\s+set|\bcharset|character_set_(?:client|connection|results))[\s:]*=?[\s'"]*\w+/gi
 
-async function clock(database: DataSource): Promise<Answer> {
+async function clock(database: DataSource): Promise<CheckResult> {
   const before = Date.now()
   const [row] = await database.query("SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 AS ms")
   const after = Date.now()
   const differs = Math.round(Number(row.ms) - (before + after) / 2)
   const found = `the database is ${Math.abs(differs)} ms ${differs < 0 ? 'behind' : 'ahead of'} this machine (round trip ${after - before} ms)`
   if (Math.abs(differs) - (after - before) <= CLOCK_LIMIT_MS) return { state: 'ok', found }
-  const mend = "keep both machines' clocks by NTP; the database's decides what expires when"
-  return { state: 'warning', found, mend }
+  const fix = "keep both machines' clocks by NTP; the database's decides what expires when"
+  return { state: 'warning', found, fix }
 }
 
-/** Both keep the start of a transaction in the time zone of their machine, whatever the session's is. */
+/** Both servers store the start of a transaction in the time zone of their machine, not in that of the session. */
 const HELD_SECONDS = "TIMESTAMPDIFF(SECOND, t.trx_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM'))"
 
 const mysqlLocks = (tables: readonly string[]) => `
@@ -144,7 +142,7 @@ const mysqlLocks = (tables: readonly string[]) => `
   GROUP BY t.trx_mysql_thread_id, p.USER, p.HOST, t.trx_started, l.OBJECT_NAME
   ORDER BY seconds DESC, thread LIMIT 20`
 
-/** MariaDB tells the table only of a lock that somebody waits for; of the others, how many rows of which transaction. */
+/** MariaDB names the table only if somebody waits for the lock. For others it has the number of rows of a transaction. */
 const mariadbLocks = (tables: readonly string[]) => `
   SELECT t.trx_mysql_thread_id AS thread, p.USER AS user, p.HOST AS host, ${HELD_SECONDS} AS seconds,
     MAX(l.lock_table) AS what, MAX(t.trx_rows_locked) AS locks, MAX(t.trx_state = 'LOCK WAIT') AS waiting
@@ -156,20 +154,20 @@ const mariadbLocks = (tables: readonly string[]) => `
   HAVING what IS NULL OR what IN (${tables.map((table) => `CONCAT('\`', DATABASE(), '\`.\`${table}\`')`).join(', ')})
   ORDER BY seconds DESC, thread LIMIT 20`
 
-async function locks(database: DataSource): Promise<Answer> {
+async function locks(database: DataSource): Promise<CheckResult> {
   const { name } = await serverOf(database)
   const tables = database.entityMetadatas.map(({ tableName }) => tableName)
   const locksSql = name === 'MySQL' ? mysqlLocks : mariadbLocks
-  const rows: Row[] = await database.query(locksSql(tables))
+  const rows: SqlRow[] = await database.query(locksSql(tables))
   if (rows.length === 0) return { state: 'ok', found: 'nobody holds a lock on our rows' }
   const found = rows.map(lockText).join('\n')
   const long = rows.filter((row) => Number(row.seconds) >= LONG_LOCK_SECONDS && Number(row.waiting) === 0)
   if (long.length === 0) return { state: 'ok', found }
-  const mend = `find out why it does not end, or end it with KILL ${long.map((row) => row.thread).join(', KILL ')}`
-  return { state: 'warning', found, mend }
+  const fix = `find out why it does not end, or end it with KILL ${long.map((row) => row.thread).join(', KILL ')}`
+  return { state: 'warning', found, fix }
 }
 
-function lockText({ thread, user, host, seconds, what, locks: all, waiting }: Row): string {
+function lockText({ thread, user, host, seconds, what, locks: all, waiting }: SqlRow): string {
   const who = `connection ${thread} (${user ?? 'unknown'}@${host ?? 'unknown'}), in its transaction for ${seconds} s`
   const where = what === null ? 'in which tables MariaDB does not tell' : `in ${String(what).replace(/`/g, '')}`
   const waits = Number(waiting) > 0 ? ', waits for a lock' : ''

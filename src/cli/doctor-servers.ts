@@ -1,20 +1,19 @@
-/** What `recentn doctor` looks at around a server: who else uses it, and what it is a part of. */
+/** The checks of `recentn doctor` around a server: its connections, and the cluster that it is part of. */
 import type { DataSource } from 'typeorm'
 import type { Store } from '../store/types'
-import type { Finding } from './finding'
+import type { CheckResult } from './finding'
 
-type Answer = Omit<Finding, 'check'>
-type Settings = ReadonlyMap<string, string>
+type ServerVariables = ReadonlyMap<string, string>
 
-async function settings(database: DataSource, what: string, names: readonly string[]): Promise<Settings> {
+async function settings(database: DataSource, what: string, names: readonly string[]): Promise<ServerVariables> {
   const rows: { Variable_name: string; Value: string }[] = await database.query(
     `SHOW GLOBAL ${what} WHERE Variable_name IN (${names.map((name) => `'${name}'`).join(', ')})`,
   )
   return new Map(rows.map((row) => [row.Variable_name, row.Value]))
 }
 
-/** A process takes as many connections as its pool has, and each process as many again. */
-export async function connections(store: Store): Promise<Answer> {
+/** Each process takes as many connections as its pool has. */
+export async function connections(store: Store): Promise<CheckResult> {
   const variables = await settings(store.dataSource, 'VARIABLES', ['max_connections'])
   const status = await settings(store.dataSource, 'STATUS', ['Threads_connected', 'Max_used_connections'])
   return connectionsAnswer({
@@ -25,11 +24,16 @@ export async function connections(store: Store): Promise<Answer> {
   })
 }
 
-export function connectionsAnswer({ pool, max, now, most }: Record<'pool' | 'max' | 'now' | 'most', number>): Answer {
+export function connectionsAnswer({
+  pool,
+  max,
+  now,
+  most,
+}: Record<'pool' | 'max' | 'now' | 'most', number>): CheckResult {
   const found = `${now} of ${max} (max_connections) are open, at most ${most} were; a process of recentn takes up to ${pool}`
   if (now + pool <= max && most < max) return { state: 'ok', found }
-  const mend = 'raise max_connections, or lower RECENTN_POOL_SIZE, so that every process can have its pool'
-  return { state: 'warning', found, mend }
+  const fix = 'raise max_connections, or lower RECENTN_POOL_SIZE, so that every process can have its pool'
+  return { state: 'warning', found, fix }
 }
 
 const TELLING = [
@@ -40,24 +44,24 @@ const TELLING = [
   'group_replication_single_primary_mode',
 ]
 
-export async function cluster({ dataSource }: Store): Promise<Answer> {
+export async function cluster({ dataSource }: Store): Promise<CheckResult> {
   return clusterAnswer(await settings(dataSource, 'VARIABLES', TELLING))
 }
 
-/** What the server is a part of, by its settings; those that a server does not know are not there. */
-export function clusterAnswer(settings: Settings): Answer {
+/** The cluster, by the variables of the server. A server lacks the variables that it does not know. */
+export function clusterAnswer(settings: ServerVariables): CheckResult {
   const isOn = (name: string) => /^(on|1)$/i.test(settings.get(name) ?? '')
   if (isOn('wsrep_on')) {
     const found = 'Galera: row locks are not seen by other nodes, a conflict with one comes at the commit (1213)'
-    return { state: 'warning', found, mend: 'have all processes of recentn write to the same node' }
+    return { state: 'warning', found, fix: 'have all processes of recentn write to the same node' }
   }
   const isGroup = (settings.get('group_replication_group_name') ?? '') !== ''
   if (isGroup && !isOn('group_replication_single_primary_mode')) {
     const found = 'group replication with several primaries: row locks are not seen by the others'
-    return { state: 'warning', found, mend: 'use the single-primary mode, or have all processes write to one member' }
+    return { state: 'warning', found, fix: 'use the single-primary mode, or have all processes write to one member' }
   }
   if (isGroup) return { state: 'ok', found: 'group replication with a single primary' }
   const aurora = settings.get('aurora_version')
   if (aurora !== undefined) return { state: 'ok', found: `Aurora ${aurora}` }
-  return { state: 'ok', found: 'none that it tells of' }
+  return { state: 'ok', found: 'none, as far as its variables say' }
 }

@@ -1,38 +1,35 @@
-/** What `recentn doctor` looks at in the tables, on every engine: what waits, and for whom. */
+/** The checks of `recentn doctor` in the tables, on every engine: work that nobody does. */
 import type { DataSource } from 'typeorm'
 import type { Store } from '../store/types'
-import { type Finding, tableOf } from './finding'
+import { type CheckResult, type SqlRow, tableOf } from './finding'
 
-type Answer = Omit<Finding, 'check'>
-type Row = Record<string, unknown>
-
-/** A message that waits longer has nobody who works on it, as far as can be seen from here. */
+/** If a message waits longer, probably no worker receives it. */
 const OLD_MESSAGE_SECONDS = 3600
-/** A publisher looks several times a second. */
+/** A publisher runs several times a second. */
 const OLD_ENTRY_SECONDS = 60
 /** Sync ids. */
 const FAR_BEHIND = 10_000
 const MAX_NAMED = 5
 
-export async function queues(store: Store): Promise<Answer> {
+export async function queues(store: Store): Promise<CheckResult> {
   const { counts, oldestAgeSeconds } = (await store.totals()).queues
   const age = oldestAgeSeconds === null ? '' : `, the oldest waits for ${Math.floor(oldestAgeSeconds)} s`
   const found = `${counts.ready} messages ready, ${counts.inFlight} in flight, ${counts.delayed} delayed, ${counts.dead} dead${age}`
-  const mends: string[] = []
+  const fixes: string[] = []
   if (counts.dead > 0) {
-    mends.push(
+    fixes.push(
       `dead messages are in ${await deadLetters(store.dataSource)}: look at lastError, then redrive or delete them`,
     )
   }
-  if ((oldestAgeSeconds ?? 0) >= OLD_MESSAGE_SECONDS) mends.push('see that workers run, and that no queue is paused')
-  return mends.length === 0 ? { state: 'ok', found } : { state: 'warning', found, mend: mends.join('; ') }
+  if ((oldestAgeSeconds ?? 0) >= OLD_MESSAGE_SECONDS) fixes.push('see that workers run, and that no queue is paused')
+  return fixes.length === 0 ? { state: 'ok', found } : { state: 'warning', found, fix: fixes.join('; ') }
 }
 
-/** The queues that have most of them: dead in their own place, and in dead-letter queues whatever is there. */
+/** The queues with the most dead messages. In a dead-letter queue all messages count. */
 async function deadLetters(database: DataSource): Promise<string> {
   const [queues, messages] = [tableOf(database, 'WorkQueue'), tableOf(database, 'QueueMessage')]
   const counted = `SELECT q.queue AS queue, COUNT(*) AS messages FROM ${queues} q JOIN ${messages} m ON m.queue_id = q.id`
-  const rows: Row[] = await database.query(
+  const rows: SqlRow[] = await database.query(
     `SELECT queue, SUM(messages) AS dead FROM (${counted} AND m.state = ${DEAD} GROUP BY q.queue UNION ALL ` +
       `${counted} AND m.state < ${DEAD} WHERE q.id IN (SELECT dead_letter_queue_id FROM ${queues}) GROUP BY q.queue) found ` +
       `GROUP BY queue ORDER BY dead DESC, queue LIMIT ${MAX_NAMED + 1}`,
@@ -40,27 +37,27 @@ async function deadLetters(database: DataSource): Promise<string> {
   return listed(rows.map(({ queue, dead }) => `${JSON.stringify(queue)} (${dead})`))
 }
 
-/** As `state` of a message has it; those that may still be handed out are below. */
+/** The `state` of a dead message; the states of messages that can still be received are lower. */
 const DEAD = 3
 
-export async function feeds(store: Store): Promise<Answer> {
+export async function feeds(store: Store): Promise<CheckResult> {
   const { unpublishedEntries, oldestUnpublishedSeconds, greatestLag } = (await store.totals()).feeds
   const waits = oldestUnpublishedSeconds === null ? '' : ` for up to ${Math.floor(oldestUnpublishedSeconds)} s`
   const lag = greatestLag === null ? 'no consumers' : `the consumers are up to ${greatestLag} behind`
   const found = `${unpublishedEntries} entries wait to be published${waits}, ${lag}`
-  const mends: string[] = []
+  const fixes: string[] = []
   if ((oldestUnpublishedSeconds ?? 0) >= OLD_ENTRY_SECONDS) {
-    mends.push('see that a process with a publisher runs (publish is not false), and who holds locks')
+    fixes.push('see that a process with a publisher runs (publish is not false), and who holds locks')
   }
   if ((greatestLag ?? 0) >= FAR_BEHIND) {
-    mends.push(`far behind: ${await farBehind(store.dataSource)}; see that they run, or delete those that nobody uses`)
+    fixes.push(`far behind: ${await farBehind(store.dataSource)}; see that they run, or delete those that nobody uses`)
   }
-  return mends.length === 0 ? { state: 'ok', found } : { state: 'warning', found, mend: mends.join('; ') }
+  return fixes.length === 0 ? { state: 'ok', found } : { state: 'warning', found, fix: fixes.join('; ') }
 }
 
 async function farBehind(database: DataSource): Promise<string> {
   const table = (entity: string) => tableOf(database, entity)
-  const rows: Row[] = await database.query(
+  const rows: SqlRow[] = await database.query(
     `SELECT f.feed AS feed, c.consumer AS consumer, s.value - c.cursor_id AS behind FROM ${table('FeedConsumer')} c ` +
       `JOIN ${table('Feed')} f ON f.id = c.feed_id JOIN ${table('Sequence')} s ON s.kind = 'feed' AND s.sequence_name = f.feed ` +
       `WHERE s.value - c.cursor_id >= ${FAR_BEHIND} ORDER BY behind DESC LIMIT ${MAX_NAMED + 1}`,

@@ -1,7 +1,7 @@
 /**
- * `recentn doctor`: looks whether a database is fit for recentn, and says what to mend. It changes nothing.
+ * `recentn doctor`: checks whether a database is fit for recentn, and says what to fix. It changes nothing.
  *
- * A check that the database does not allow this user says so: what could not be seen is not the same as fine.
+ * A check that the database does not allow this user to make is reported as such, and not as passed.
  */
 import { existsSync } from 'node:fs'
 import { type ErrorCode, RecentnError } from '../errors'
@@ -10,10 +10,10 @@ import type { Store } from '../store/types'
 import { MYSQL_CHECKS } from './doctor-mysql'
 import { cluster, connections } from './doctor-servers'
 import { feeds, queues } from './doctor-work'
-import { type Check, type Finding, tableOf } from './finding'
+import { type Check, type CheckResult, type Finding, tableOf } from './finding'
 import { printable } from './progress'
 
-const MENDS: Partial<Record<ErrorCode, string>> = {
+const FIXES: Partial<Record<ErrorCode, string>> = {
   schema_too_new: 'use a newer recentn',
   database_refused: 'put right what is named, or set RECENTN_TABLE_PREFIX',
 }
@@ -24,10 +24,10 @@ export async function diagnose(
   url: string,
   { poolSize, tablePrefix }: { poolSize?: number | undefined; tablePrefix?: string | undefined } = {},
 ): Promise<Finding[]> {
-  // Opening a SQLite file that is not there makes one.
+  // Opening a SQLite file creates it.
   const file = /^sqlite:(?:\/\/(?=\/))?(?!:memory:)(.+)$/.exec(url)?.[1]
   if (file !== undefined && !existsSync(file)) {
-    return [{ check: 'connection', state: 'wrong', found: `there is no file ${file}`, mend: 'run "recentn migrate"' }]
+    return [{ check: 'connection', state: 'wrong', found: `there is no file ${file}`, fix: 'run "recentn migrate"' }]
   }
   let store: Store
   try {
@@ -52,7 +52,7 @@ export async function diagnose(
   }
 }
 
-/** The version of the tables, of a store that is open. */
+/** The version of the tables of an open store. */
 export async function schemaVersion(store: Store): Promise<number> {
   const [row] = await store.dataSource.query(`SELECT version FROM ${tableOf(store.dataSource, 'RecentnSchema')}`)
   return Number(row?.version)
@@ -60,25 +60,25 @@ export async function schemaVersion(store: Store): Promise<number> {
 
 function notOpened(error: unknown): Finding[] {
   const code = error instanceof RecentnError ? error.code : null
-  // A refusal with faults is one of the tables.
+  // With faults, it is the tables that were refused.
   const isTables = code === 'database_refused' && (error as RecentnError).faults.length > 0
   if (code === null || !(isTables || SCHEMA_CODES.includes(code))) {
-    const mend = 'see that the server runs and that address, user, password and database of the URL are right'
-    return [{ check: 'connection', state: 'wrong', found: withCause(error), mend }]
+    const fix = 'see that the server runs and that address, user, password and database of the URL are right'
+    return [{ check: 'connection', state: 'wrong', found: withCause(error), fix }]
   }
-  const mend = MENDS[code] ?? 'run "recentn migrate"'
+  const fix = FIXES[code] ?? 'run "recentn migrate"'
   return [
     { check: 'connection', state: 'ok', found: 'the database answers' },
     {
       check: 'schema',
       state: 'wrong',
       found: withCause(error),
-      mend: `${mend}; then look again for what else there is`,
+      fix: `${fix}; then look again for what else there is`,
     },
   ]
 }
 
-/** The message, and what the driver said below it. */
+/** The message, with that of the driver. */
 export function withCause(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const cause = error.cause as { message?: string; code?: string } | undefined
@@ -87,20 +87,20 @@ export function withCause(error: unknown): string {
 }
 
 const MAY_LOOK = 'grant the user PROCESS (and on MySQL SELECT on performance_schema.data_locks), or ask as another'
-/** Both servers say that a user may not in one of these words. */
+/** Both servers use one of these words when a user lacks a privilege. */
 const DENIED = /denied|privilege/i
 
-async function look(check: Promise<Omit<Finding, 'check'>>): Promise<Omit<Finding, 'check'>> {
+async function look(check: Promise<CheckResult>): Promise<CheckResult> {
   try {
     return await check
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error)
     if (!DENIED.test(said)) return { state: 'unknown', found: said }
-    return { state: 'unknown', found: `this user may not look (${said})`, mend: MAY_LOOK }
+    return { state: 'unknown', found: `this user may not look (${said})`, fix: MAY_LOOK }
   }
 }
 
-type StoreCheck = [name: string, run: (store: Store) => Promise<Omit<Finding, 'check'>>]
+type StoreCheck = [name: string, run: (store: Store) => Promise<CheckResult>]
 
 const SERVER_CHECKS: StoreCheck[] = [
   ['connections', connections],
@@ -141,7 +141,7 @@ const SQLITE_CHECKS: Check[] = [
       return {
         state: 'wrong',
         found: said,
-        mend: 'restore the file from a backup, or rescue it with sqlite3 ".recover"',
+        fix: 'restore the file from a backup, or rescue it with sqlite3 ".recover"',
       }
     },
   ],
@@ -149,14 +149,19 @@ const SQLITE_CHECKS: Check[] = [
 
 const MARKS: Record<Finding['state'], string> = { ok: 'ok', warning: 'WARN', wrong: 'WRONG', unknown: '?' }
 
-/** For people: a line a finding, and what to mend below it. */
+/** For people: a line for each finding, with what to fix below it. */
 export function findingsText(findings: readonly Finding[]): string {
-  const lines = findings.flatMap(({ check, state, found, mend }) => [
+  const lines = findings.flatMap(({ check, state, found, fix }) => [
     `${MARKS[state].padEnd(6)}${check.padEnd(13)}${found
       .split('\n')
       .map(printable)
       .join(`\n${' '.repeat(19)}`)}`,
-    ...(mend ? [`${' '.repeat(19)}-> ${printable(mend)}`] : []),
+    ...(fix ? [`${' '.repeat(19)}-> ${printable(fix)}`] : []),
   ])
   return `${lines.join('\n')}\n`
+}
+
+/** For programs, which know `fix` as `mend`. */
+export function findingsJson(findings: readonly Finding[]): string {
+  return JSON.stringify({ findings: findings.map(({ fix, ...rest }) => ({ ...rest, mend: fix })) })
 }

@@ -1,18 +1,22 @@
-/** What `recentn doctor` finds, and what finds it. */
+/** The findings of `recentn doctor`, and its checks. */
 import type { DataSource } from 'typeorm'
 
 export interface Finding {
   check: string
-  /** `unknown` is what could not be looked at. */
+  /** `unknown` if the check could not be made. */
   state: 'ok' | 'warning' | 'wrong' | 'unknown'
   found: string
   /** What to do about it. */
-  mend?: string
+  fix?: string
 }
 
-/** The name of the table of an entity: the store's prefix is in it. */
+export type CheckResult = Omit<Finding, 'check'>
+/** A row that a check reads. */
+export type SqlRow = Record<string, unknown>
+
+/** The name of the table of an entity, with the store's prefix. */
 export function tableOf(database: DataSource, entity: string): string {
   return database.getMetadata(entity).tableName
 }
 
-export type Check = [name: string, run: (database: DataSource) => Promise<Omit<Finding, 'check'>>]
+export type Check = [name: string, run: (database: DataSource) => Promise<CheckResult>]

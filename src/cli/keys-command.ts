@@ -1,4 +1,4 @@
-/** `recentn keys`: making, listing and revoking API keys. A key is printed once, and to standard output alone. */
+/** `recentn keys`: makes, lists and revokes API keys. A key is printed once, to standard output only. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Config } from '../config'
 import { RecentnError } from '../errors'
@@ -7,31 +7,31 @@ import { openStore } from '../store/open'
 import type { Store, StoreKeys } from '../store/types'
 import { printable } from './progress'
 
-type ApiKey = NonNullable<Awaited<ReturnType<StoreKeys['verify']>>>
+type ListedKey = Awaited<ReturnType<StoreKeys['list']>>['keys'][number]
 
-interface Flags {
+interface KeysFlags {
   databaseUrl?: string
   json?: boolean
 }
 
-interface CreateFlags extends Flags {
+interface CreateFlags extends KeysFlags {
   label: string
   scope: Scope[]
   prefix?: string
 }
 
 const DETAILS = `
-Without any key a server lets in whoever reaches it, and so listens on a loopback address only and takes local requests
-only. From the first key on, every request needs one, also after all have been revoked; a running server obeys a new key
-within some seconds. A client sends its key as "Authorization: Bearer rk_…".
+A server without any key lets every caller in; so it listens on a loopback address only, and takes local requests only.
+From the first key on, every request needs one, even after all have been revoked. A running server knows a new key within
+some seconds. A client sends its key as "Authorization: Bearer rk_…".
 `
 
 const CREATE_DETAILS = `
-Scopes: append (append and remove items), read (look at groups, queues and what feeds there are), queue (send, receive and
-settle messages), feed (write and read feeds), admin (settings, policies, making and dropping; and all that the others may).
+Scopes: append (append and remove items), read (read groups and queues, and list feeds), queue (send, receive and settle
+messages), feed (write and read feeds), admin (settings, policies, creating and deleting, and everything else).
 
-The key is written to standard output, and is not shown again: only a hash of it is stored. With --prefix it may touch, and
-is shown, only groups, queues, feeds and policies whose names begin with the prefix.
+The key is written to standard output, and is not shown again: only a hash of it is stored. With --prefix it can use and
+see only groups, queues, feeds and policies whose names begin with the prefix.
 
 Examples:
   recentn keys create --label "shop, web" --scope append --scope read --prefix shop:
@@ -39,10 +39,10 @@ Examples:
 `
 
 const REVOKE_DETAILS = `
-Every process obeys within 5 seconds; streams and waiting requests of the key end. Exit code 1 when there is no such key.
+Every process refuses the key within 5 seconds; its streams and waiting requests end. Exit code 1 if there is no such key.
 `
 
-/** `configOf` reads what the environment and `--database-url` say of the database. */
+/** `configOf` reads the environment and `--database-url`. */
 export function addKeysCommand(
   program: Command,
   databaseOption: () => Option,
@@ -57,7 +57,7 @@ export function addKeysCommand(
     .command('create')
     .summary('make a key and print it, this once')
     .description('Make a key and print it, this once.')
-    .requiredOption('--label <text>', 'for people: who has it, what for')
+    .requiredOption('--label <text>', 'for people: who has the key, and what for')
     .addOption(
       new Option('--scope <scope>', `what it may do: ${SCOPES.join(', ')}; repeatable`)
         .argParser(oneMoreScope)
@@ -74,19 +74,19 @@ export function addKeysCommand(
     .description('List the keys, the revoked ones too.')
     .addOption(databaseOption())
     .option('--json', 'print them as JSON')
-    .action((flags: Flags) => withStore(configOf(flags), false, (store) => list(store, flags)))
+    .action((flags: KeysFlags) => withStore(configOf(flags), false, (store) => list(store, flags)))
   keys
     .command('revoke')
-    .summary('make a key good for nothing')
-    .description('Make a key good for nothing.')
+    .summary('revoke a key')
+    .description('Revoke a key.')
     .argument('<id>', 'as "recentn keys list" shows it: the part of the key between rk_ and the next _')
     .addOption(databaseOption())
     .option('--json', 'print the outcome as JSON')
     .addHelpText('after', REVOKE_DETAILS)
-    .action((id: string, flags: Flags) => withStore(configOf(flags), false, (store) => revoke(store, id, flags)))
+    .action((id: string, flags: KeysFlags) => withStore(configOf(flags), false, (store) => revoke(store, id, flags)))
 }
 
-/** `migrate`: the tables are made where they are not there. */
+/** `migrate` creates missing tables. */
 async function withStore(
   { databaseUrl: url, tablePrefix }: Config,
   migrate: boolean,
@@ -111,8 +111,8 @@ async function create(store: Store, { label, scope: scopes, prefix, json }: Crea
   )
 }
 
-async function list({ keys }: Store, { json }: Flags): Promise<void> {
-  const all: ApiKey[] = []
+async function list({ keys }: Store, { json }: KeysFlags): Promise<void> {
+  const all: ListedKey[] = []
   for (let after: string | undefined; ; ) {
     const page = await keys.list({ after, limit: 1000 })
     for (const key of page.keys) all.push(key)
@@ -125,7 +125,7 @@ async function list({ keys }: Store, { json }: Flags): Promise<void> {
 }
 
 /** A key in two lines. */
-function keyText({ id, label, scopes, prefix, createdAt, lastUsedAt, revokedAt }: ApiKey): string {
+function keyText({ id, label, scopes, prefix, createdAt, lastUsedAt, revokedAt }: ListedKey): string {
   const confined = prefix === null ? 'all names' : `names that begin with ${JSON.stringify(prefix)}`
   const used = lastUsedAt === null ? 'never used' : `last used ${lastUsedAt.toISOString()}`
   const state = revokedAt === null ? used : `REVOKED ${revokedAt.toISOString()}, ${used}`
@@ -133,7 +133,7 @@ function keyText({ id, label, scopes, prefix, createdAt, lastUsedAt, revokedAt }
   return `${id}  ${printable(label)}\n${' '.repeat(18)}${facts}\n`
 }
 
-async function revoke({ keys }: Store, id: string, { json }: Flags): Promise<void> {
+async function revoke({ keys }: Store, id: string, { json }: KeysFlags): Promise<void> {
   if (!(await keys.revoke(id))) {
     throw new RecentnError('not_found', `there is no key with the id ${printable(id)} ("recentn keys list" shows them)`)
   }

@@ -1,5 +1,5 @@
 /**
- * Bytes to lines: a file or standard input, plain or gzip, never more of it in memory than a chunk and one line.
+ * Lines of a file or of standard input, plain or gzip. At most one chunk and one line are in memory.
  */
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -9,24 +9,24 @@ import { RecentnError } from '../errors'
 
 export const MAX_LINE_BYTES = 64 * 1024
 
-export interface Line {
+export interface LogLine {
   /** Counted from 1. */
   number: number
   /** Without its line ending (LF or CR LF); null for a line of more than 64 KiB. */
   bytes: Buffer | null
 }
 
-/** Where lines come from. */
-export interface Input {
+/** A source of lines. */
+export interface LogInput {
   /** The path as it was given; `-` is standard input. */
   name: string
-  /** Bytes of the file as it is stored; null where that can't be known (a pipe). */
+  /** The bytes of the file as it is stored; null if they are not known (a pipe). */
   size: number | null
   open(): Readable
 }
 
-/** Looks at what `name` is without opening it. Throws the file system's error when nothing is there. */
-export async function inputOf(name: string): Promise<Input> {
+/** Checks what `name` is without opening it. Throws the error of the file system if nothing is there. */
+export async function inputOf(name: string): Promise<LogInput> {
   if (name === '-') return { name, size: null, open: () => process.stdin }
   const found = await stat(name)
   if (found.isDirectory()) throw new RecentnError('invalid_input', `${name} is a directory`)
@@ -34,17 +34,17 @@ export async function inputOf(name: string): Promise<Input> {
 }
 
 export interface ReadOptions {
-  /** Ends the reading, also while it waits for input. */
+  /** Stops reading, even while it waits for input. */
   signal: AbortSignal
-  /** Told how many more bytes were read, as they are stored (compressed). */
+  /** Called with the number of further bytes that were read, as they are stored (compressed). */
   onBytes?: (count: number) => void
 }
 
 /**
- * The lines of an input, one array for each chunk that was read.
- * Throws what the reading threw (a broken gzip, an aborted signal) after the whole lines before it were given.
+ * The lines of an input, one array for each chunk that was read. If reading fails (a broken gzip, an aborted signal),
+ * throws the error after the whole lines before it.
  */
-export async function* readLines(input: Input, options: ReadOptions): AsyncGenerator<Line[]> {
+export async function* readLines(input: LogInput, options: ReadOptions): AsyncGenerator<LogLine[]> {
   const splitter = new LineSplitter()
   const source = addAbortSignal(options.signal, input.open())
   for await (const chunk of await decompressed(counted(source, options.onBytes))) {
@@ -62,7 +62,7 @@ async function* counted(source: Readable, onBytes?: (count: number) => void): As
   }
 }
 
-/** Gzip is known by its first two bytes: a name says little, and standard input has none. */
+/** Recognizes gzip by its first two bytes, because standard input has no name, and the name of a file says little. */
 async function decompressed(chunks: AsyncGenerator<Buffer>): Promise<AsyncIterable<Buffer>> {
   let head: Buffer = Buffer.alloc(0)
   while (head.length < 2) {
@@ -72,7 +72,7 @@ async function decompressed(chunks: AsyncGenerator<Buffer>): Promise<AsyncIterab
   }
   const whole = withHead(head, chunks)
   if (head[0] !== 0x1f || head[1] !== 0x8b) return whole
-  // The error of either stream ends the other, and reaches whoever iterates.
+  // An error of either stream ends the other, and reaches the caller that iterates.
   return pipeline(Readable.from(whole, { objectMode: false }), createGunzip(), () => {})
 }
 
@@ -85,14 +85,14 @@ const LF = 0x0a
 const CR = 0x0d
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 
-/** Cuts chunks into lines. Of a line that is too long nothing is kept, but its number. */
+/** Cuts chunks into lines. A line that is too long keeps only its number. */
 class LineSplitter {
   #number = 0
   #parts: Buffer[] = []
   #length = 0
 
-  push(chunk: Buffer): Line[] {
-    const lines: Line[] = []
+  push(chunk: Buffer): LogLine[] {
+    const lines: LogLine[] = []
     let start = 0
     for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, start)) {
       lines.push(this.#line(chunk.subarray(start, end)))
@@ -102,8 +102,8 @@ class LineSplitter {
     return lines
   }
 
-  /** The last line, where the input did not end with a line ending. */
-  end(): Line | null {
+  /** The last line, if the input does not end with a line ending. */
+  end(): LogLine | null {
     return this.#length > 0 ? this.#line(Buffer.alloc(0)) : null
   }
 
@@ -115,7 +115,7 @@ class LineSplitter {
     else this.#parts.push(part)
   }
 
-  #line(part: Buffer): Line {
+  #line(part: Buffer): LogLine {
     this.#number++
     let bytes: Buffer | null = null
     if (this.#length === 0) bytes = part

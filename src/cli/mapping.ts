@@ -1,11 +1,9 @@
-/** What a request becomes: which field names the group, which the member, and what the payload holds. */
+/** The item of a log entry: which field names the group, which the member, and what the payload has. */
 import { createHash } from 'node:crypto'
 import path from 'node:path'
 import { nameFault, payloadFault } from '../fields/rules'
-import type { Store } from '../store/types'
+import type { NewGroupItem } from '../repositories/recent/types'
 import { type AccessLogEntry, hostless, pathOf } from './access-log'
-
-export type NewGroupItem = Parameters<Store['groups']['appendMany']>[0][number]
 
 export const GROUP_FIELDS = ['path', 'target', 'status', 'agent', 'referrer', 'method', 'user'] as const
 export const MEMBER_FIELDS = ['address', 'user', 'agent', 'none'] as const
@@ -17,9 +15,9 @@ export interface Mapping {
   group: (typeof GROUP_FIELDS)[number]
   groupPrefix: string
   member: (typeof MEMBER_FIELDS)[number]
-  /** Empty: no payload. */
+  /** If empty, items have no payload. */
   payload: readonly PayloadField[]
-  /** Refuse a line that gives no member, as mode `distinct` does. */
+  /** Refuses a line without a member, as mode `distinct` does. */
   memberRequired: boolean
 }
 
@@ -42,7 +40,7 @@ const MEMBER_OF: Record<Mapping['member'], (entry: AccessLogEntry) => string | n
   none: () => null,
 }
 
-/** The item of an entry, or why there can be none. */
+/** The item of an entry, or the reason why it has none. */
 export function mapEntry(entry: AccessLogEntry, mapping: Mapping): MappedEntry {
   const name = GROUP_OF[mapping.group](entry)
   if (!name) return { reason: `has no ${mapping.group} to name the group by` }
@@ -64,15 +62,15 @@ export function mapEntry(entry: AccessLogEntry, mapping: Mapping): MappedEntry {
   return { item }
 }
 
-/** The part of an event id that says the file: its name, or a digest of a name that is none of ours. */
+/** The part of an event id for the file: its name, or a digest of a name that recentn does not accept. */
 export function eventIdBase(fileName: string): string {
   const base = path.basename(fileName)
   return base.length <= 128 && nameFault(base) === null ? base : digest(Buffer.from(base))
 }
 
 /**
- * The event id of a line: the same each time the file is replayed. The line's own bytes are part of it, because a log
- * that is rotated has other lines under the same name and number.
+ * The event id of a line, which is the same each time the file is replayed. It depends on the bytes of the line, because
+ * a rotated log has other lines under the same name and number.
  */
 export function eventIdOf(base: string, lineNumber: number, line: Buffer): string {
   return `${base}:${lineNumber}:${digest(line)}`

@@ -1,7 +1,7 @@
 /**
- * Which names were seen: for logs with more of them than a `Set` holds (2^24) or memory should.
+ * A set of names, for logs with more names than a `Set` can hold (2^24).
  *
- * Keeps 8 bytes of a digest of each name. Two of 40 million names are taken for one with a chance of 1 to 20,000.
+ * Keeps 8 bytes of a digest of each name. Among 40 million names, the chance that two count as one is 1 in 20,000.
  */
 import { createHash } from 'node:crypto'
 
@@ -20,7 +20,7 @@ export class NameSet {
     return this.#slots[this.#slotOf(key)] === key
   }
 
-  /** True when the name was not there. */
+  /** True if the name is new. */
   add(name: string): boolean {
     const key = keyOf(name)
     const slot = this.#slotOf(key)
@@ -31,7 +31,7 @@ export class NameSet {
     return true
   }
 
-  /** Where the key is, or the empty slot where it belongs: open addressing, the length a power of two. */
+  /** The slot of the key, or the empty one where it belongs. Open addressing; the length is a power of two. */
   #slotOf(key: bigint): number {
     const mask = this.#slots.length - 1
     let slot = Number(key & 0x7fffffffn) & mask

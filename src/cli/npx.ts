@@ -1,4 +1,4 @@
-/** What `npx recentn serve` needs that a program started by itself does not. */
+/** What a process needs only if npx has started it. */
 
 const LOOK_MS = 250
 
@@ -8,8 +8,8 @@ export function isByNpx(environment: NodeJS.ProcessEnv): boolean {
 }
 
 /**
- * A signal to npx ends npx and the shell between, and does not come here: the server would go on, and keep its port.
- * So that it ends in order too, the end of that shell is one's own SIGTERM. Does nothing where npx has not started us.
+ * A signal to npx ends npx and the shell between, but does not reach this process: the server would go on, and keep its
+ * port. So the end of that shell becomes a SIGTERM for this process. Does nothing if npx has not started it.
  */
 export function endWithNpx(environment: NodeJS.ProcessEnv): void {
   if (!isByNpx(environment)) return

@@ -1,17 +1,17 @@
-/** The progress bar on standard error, and the notes that must not tear it. */
+/** The progress bar on standard error, and the notes above it. */
 import { SingleBar } from 'cli-progress'
 
 export interface Progress {
-  /** So many more bytes of the input were read. */
+  /** Reports the number of further bytes that were read. */
   advance(bytes: number): void
-  /** How many lines and appends there were so far. */
+  /** Reports the total number of lines and appends. */
   count(lines: number, appended: number): void
-  /** A line of text on standard error. */
+  /** Writes a line of text to standard error. */
   note(text: string): void
   stop(): void
 }
 
-/** A bar when `stream` is a terminal and the size is known; else only the notes. */
+/** A bar if `stream` is a terminal and the size is known; otherwise only notes. */
 export function createProgress(totalBytes: number | null, stream: NodeJS.WriteStream = process.stderr): Progress {
   return stream.isTTY && totalBytes ? new Bar(totalBytes, stream) : new NotesOnly(stream)
 }
@@ -40,7 +40,7 @@ class Bar implements Progress {
       stream,
       format: '{bar} {percentage}% | {lines} lines | {rate} appends/s | {eta_formatted} left',
       clearOnComplete: true,
-      // Ctrl-C is ours: the batch in flight is finished first.
+      // After Ctrl-C the batch in flight is finished first.
       gracefulExit: false,
       hideCursor: null,
     })
@@ -75,7 +75,7 @@ class Bar implements Progress {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g
 
-/** What comes from a log or a server must not steer the terminal. */
+/** Escapes control characters: text from a log or a server must not control the terminal. */
 export function printable(text: string): string {
   return text.replace(CONTROL, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`)
 }

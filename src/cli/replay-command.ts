@@ -9,7 +9,7 @@ import { createProgress, type Progress } from './progress'
 import { type ReplaySummary, replay } from './replay'
 import { databaseTarget, type GroupSettings, type ReplayTarget, serverTarget } from './targets'
 
-interface Flags {
+interface ReplayFlags {
   databaseUrl?: string
   server?: string
   group: Mapping['group']
@@ -26,31 +26,31 @@ interface Flags {
 }
 
 const DETAILS = `
-Reads Apache's and nginx' common and combined format; further fields after the user agent are passed over.
+Reads Apache's and nginx' common and combined format; further fields after the user agent are ignored.
 A file may be compressed with gzip, whatever its name. Without FILE, or where FILE is -, standard input is read.
 
 Each request is appended to the group that its path names, without the query string:
   GET /products/42?ref=mail  ->  group "/products/42", member = client address,
   occurredAt = time of the request, payload = {"method", "status", "userAgent"}
 
-A group that does not exist is created. With --capacity, --mode or --ttl-seconds each group is given exactly these own
-settings before the first append to it in this run, in place of those it may have had; what is left out follows the
-policies. Without any of the three no group's settings are touched.
+A group that does not exist is created. With --capacity, --mode or --ttl-seconds each group gets exactly these own
+settings before the first append to it in this run, in place of any that it had; a setting that is left out follows the
+policies. Without any of the three, no settings are changed.
 
-With --server, the API key that the server may want is read from RECENTN_KEY: scope append, and with --capacity, --mode or
+With --server, the API key is read from RECENTN_KEY. It needs the scope append, and with --capacity, --mode or
 --ttl-seconds also admin.
 
-Lines that are no request, or that give no valid name (1 to 191 characters, no control characters), are counted as bad
-and reported on standard error, the first 20 one by one.
+Lines without a request, or without a valid name (1 to 191 characters, no control characters), are counted as bad and
+reported on standard error, the first 20 one by one.
 
-A run that was cut off can be repeated as a whole, with --event-ids given to both runs: what is still there from the
-first one is not appended again, and the last N are those of one whole run (the total counts what had to be appended
-again). The ids are made of the file's name, the number of the line and a digest of the line. Groups in mode distinct
-need none, each member is there once anyway; there they would hide that a member came again, so --mode distinct
-refuses them.
+An interrupted run can be repeated as a whole, if both runs have --event-ids: items of the first run that are still there
+are not appended again, and the last N are those of one whole run (the total counts items that were appended again). The
+ids are made of the file's name, the number of the line and a digest of the line. Groups in mode distinct need none,
+because each member is there once anyway. There the ids would hide that a member came again, so --mode distinct refuses
+them.
 
-Exit code: 0, also when some lines were bad; 1 when all were, when --strict stopped it, or when the input, the database
-or the server failed; 130 after Ctrl-C, which lets the batch in flight finish. The summary is printed in each case.
+Exit code: 0, even if some lines were bad; 1 if all were, if --strict stopped the run, or if the input, the database or
+the server failed; 130 after Ctrl-C, which lets the batch in flight finish. The summary is printed in each case.
 
 Examples:
   recentn replay access.log
@@ -58,7 +58,7 @@ Examples:
   zstd -dc access.log.zst | recentn replay --server http://127.0.0.1:3000 --group-prefix web: --event-ids
 `
 
-/** `configOf` reads what the environment and `--database-url` say of the database. */
+/** `configOf` reads the environment and `--database-url`. */
 export function addReplayCommand(
   program: Command,
   databaseOption: () => Option,
@@ -70,10 +70,10 @@ export function addReplayCommand(
     .description("Append each request of a web server's access log to a group of recent items.")
     .argument('[FILE...]', 'access logs, read in this order')
     .addOption(databaseOption().conflicts('server'))
-    .option('--server <url>', 'append by way of this running server, for example http://127.0.0.1:3000')
+    .option('--server <url>', 'append through this running server, for example http://127.0.0.1:3000')
     .addOption(new Option('--group <field>', 'what names the group').choices(GROUP_FIELDS).default('path'))
     .option('--group-prefix <text>', 'put before the name of each group')
-    .addOption(new Option('--member <field>', 'who the member is').choices(MEMBER_FIELDS).default('address'))
+    .addOption(new Option('--member <field>', 'what names the member').choices(MEMBER_FIELDS).default('address'))
     .addOption(
       new Option('--payload <fields>', `what the payload holds: a list of ${PAYLOAD_FIELDS.join(',')}; or none`)
         .argParser(payloadFields)
@@ -87,12 +87,12 @@ export function addReplayCommand(
     .option('--strict', 'stop with exit code 1 at the first bad line, with nothing of its batch appended')
     .option('--json', 'print the summary as JSON')
     .addHelpText('after', DETAILS)
-    .action(async (files: string[], flags: Flags) => {
+    .action(async (files: string[], flags: ReplayFlags) => {
       process.exitCode = await run(files.length > 0 ? files : ['-'], flags, () => configOf(flags))
     })
 }
 
-async function run(files: readonly string[], flags: Flags, config: () => Config): Promise<number> {
+async function run(files: readonly string[], flags: ReplayFlags, config: () => Config): Promise<number> {
   checkTogether(flags)
   const inputs = []
   for (const file of files) inputs.push(await inputOf(file))
@@ -122,17 +122,17 @@ async function run(files: readonly string[], flags: Flags, config: () => Config)
   }
 }
 
-function checkTogether({ mode, member, eventIds }: Flags): void {
+function checkTogether({ mode, member, eventIds }: ReplayFlags): void {
   if (mode !== 'distinct') return
   if (member === 'none') throw refused('--mode distinct needs a member, and --member none gives none')
-  // Line 1 appended again goes to the front, line 3 found by its id stays behind it: the order would be wrong.
+  // Line 1 is appended again and goes to the front; line 3, found by its id, stays behind it: the order would be wrong.
   if (eventIds) throw refused('--mode distinct needs no --event-ids: a run can be repeated without them')
 }
 
 const refused = (detail: string) => new RecentnError('invalid_input', detail)
 
 async function openTarget(
-  flags: Flags,
+  flags: ReplayFlags,
   config: () => Config,
   signal: AbortSignal,
   progress: Progress,
@@ -143,12 +143,12 @@ async function openTarget(
   return serverTarget(flags.server, { signal, repeatable, key, onRetry: (text) => progress.note(text) })
 }
 
-function mappingOf(flags: Flags): Mapping {
+function mappingOf(flags: ReplayFlags): Mapping {
   const { group, groupPrefix = '', member, payload } = flags
   return { group, groupPrefix, member, payload, memberRequired: flags.mode === 'distinct' }
 }
 
-function settingsOf({ capacity, mode, ttlSeconds }: Flags): GroupSettings | null {
+function settingsOf({ capacity, mode, ttlSeconds }: ReplayFlags): GroupSettings | null {
   const settings: GroupSettings = {}
   if (capacity !== undefined) settings.capacity = capacity
   if (mode !== undefined) settings.mode = mode
@@ -156,7 +156,7 @@ function settingsOf({ capacity, mode, ttlSeconds }: Flags): GroupSettings | null
   return Object.keys(settings).length > 0 ? settings : null
 }
 
-/** Aborted by the first SIGINT or SIGTERM; the second one ends the process at once. */
+/** The first SIGINT or SIGTERM aborts the signal; the second one ends the process at once. */
 function stopSignal(): { signal: AbortSignal; dispose(): void } {
   const controller = new AbortController()
   const onSignal = (name: NodeJS.Signals) => {

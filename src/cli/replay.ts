@@ -1,21 +1,22 @@
 /**
- * `recentn replay`: access logs into groups, in the order of the lines.
+ * `recentn replay`: appends the lines of access logs to groups, in order.
  *
- * One batch is in flight at a time: with two, the second could be committed first, and the last of a group would no
- * longer be the last of the log.
+ * One batch is in flight at a time. With two, the second could be committed first, and the last items of a group would
+ * not be those of the last lines.
  */
+import type { NewGroupItem } from '../repositories/recent/types'
 import { parseAccessLogLine } from './access-log'
-import { type Input, type Line, readLines } from './lines'
-import { eventIdBase, eventIdOf, type Mapping, mapEntry, type NewGroupItem } from './mapping'
+import { type LogInput, type LogLine, readLines } from './lines'
+import { eventIdBase, eventIdOf, type Mapping, mapEntry } from './mapping'
 import { NameSet } from './name-set'
 import type { Progress } from './progress'
 import { type GroupSettings, RefusedItems, type ReplayTarget } from './targets'
 
 export interface ReplayOptions {
   mapping: Mapping
-  /** Items of one commit, 1 to 1,000. */
+  /** The items of one commit, 1 to 1,000. */
   batch: number
-  /** Own settings that each group is given before its first append; null leaves the groups as they are. */
+  /** The own settings that each group gets before its first append; null leaves the groups unchanged. */
   settings: GroupSettings | null
   /** Stop at the first bad line, with nothing of its batch appended. */
   strict: boolean
@@ -27,29 +28,29 @@ export interface ReplayOptions {
 
 export interface ReplaySummary {
   lines: number
-  /** Appended in this run; with event ids to a server also what was there already, which its answer does not tell. */
+  /** Appended in this run. With event ids to a server this includes items that were there already: its answer does not say. */
   appended: number
-  /** Found by their event id in the window of their group, and so not appended again. */
+  /** Not appended again, because their event id is in the window of their group. */
   alreadyThere: number
-  /** Different groups that something was appended to, or was already there. */
+  /** The number of groups that got an item, or had it already. */
   groups: number
   badLines: number
-  /** Lines with nothing on them; they are no requests, and not bad. */
+  /** Empty lines, which are not bad. */
   blankLines: number
   seconds: number
   appendsPerSecond: number
-  /** True when it was told to stop before the end. */
+  /** True if a signal stopped it before the end. */
   interrupted: boolean
-  /** Why it ended before the end of its input; null when it did not. */
+  /** Why it failed before the end of its input; null if it did not. */
   error: string | null
 }
 
-/** The most bad lines that are reported one by one. */
+/** The maximum number of bad lines that are reported one by one. */
 export const MAX_REPORTED = 20
 
-/** Replays the inputs one after the other. Never throws: what ended it is in the summary. */
+/** Replays the inputs one after the other. Never throws: the summary has the error. */
 export async function replay(
-  inputs: readonly Input[],
+  inputs: readonly LogInput[],
   target: ReplayTarget,
   options: ReplayOptions,
 ): Promise<ReplaySummary> {
@@ -75,9 +76,9 @@ function messageOf(error: unknown): string {
   return (error as Error | null)?.message ?? String(error)
 }
 
-/** Where an item came from, for when it is refused. */
+/** The line of an item, to report it if the item is refused. */
 interface Origin {
-  input: Input
+  input: LogInput
   number: number
 }
 
@@ -105,7 +106,7 @@ class Replay {
     private readonly options: ReplayOptions,
   ) {}
 
-  async read(input: Input): Promise<void> {
+  async read(input: LogInput): Promise<void> {
     const { signal, progress } = this.options
     const base = eventIdBase(input.name)
     const lines = readLines(input, { signal, onBytes: (count) => progress.advance(count) })
@@ -117,13 +118,13 @@ class Replay {
     } catch (error) {
       if (error instanceof StrictStop || error instanceof TargetFailure || error instanceof Interrupted) throw error
       if (signal.aborted) throw new Interrupted()
-      // What was read whole is good, whatever is wrong with the rest of the file.
+      // The lines that were read are good, whatever is wrong with the rest of the file.
       await this.flush()
       throw new Error(`${nameOf(input)} can't be read: ${messageOf(error)}`)
     }
   }
 
-  async #line(input: Input, base: string, line: Line): Promise<void> {
+  async #line(input: LogInput, base: string, line: LogLine): Promise<void> {
     this.summary.lines++
     const origin = { input, number: line.number }
     if (line.bytes === null) return this.#bad(origin, 'is longer than 64 KiB')
@@ -148,7 +149,7 @@ class Replay {
     if (this.#items.length >= this.options.batch) await this.flush()
   }
 
-  /** Appends what has been collected. */
+  /** Appends the collected items. */
   async flush(): Promise<void> {
     if (this.options.signal.aborted) throw new Interrupted()
     let [items, origins] = [this.#items, this.#origins]
@@ -165,7 +166,7 @@ class Replay {
     }
   }
 
-  /** Null when all were appended; which were refused when none was. */
+  /** Null if all items were appended; otherwise none was, and the refused ones are returned. */
   async #append(items: readonly NewGroupItem[]): Promise<RefusedItems | null> {
     try {
       await this.#settle(items)
@@ -174,7 +175,7 @@ class Replay {
       this.summary.appended += items.length - alreadyThere
     } catch (error) {
       if (error instanceof RefusedItems) return error
-      // A wait between two tries was cut short; the last of them had stored nothing.
+      // A wait between two attempts was interrupted; the attempt before it stored nothing.
       if ((error as Error).name === 'AbortError') throw new Interrupted()
       throw new TargetFailure(messageOf(error), { cause: error })
     }
@@ -202,7 +203,7 @@ class Replay {
 
 class StrictStop extends Error {}
 
-/** The signal said to stop. */
+/** A signal stopped the run. */
 class Interrupted extends Error {}
 
 /** The database or the server failed, not the input. */
@@ -212,6 +213,6 @@ const groupsOf = (items: readonly NewGroupItem[]): Set<string> => new Set(items.
 
 const isBlank = (byte: number): boolean => byte === 0x20 || byte === 0x09
 
-function nameOf(input: Input): string {
+function nameOf(input: LogInput): string {
   return input.name === '-' ? 'standard input' : input.name
 }

@@ -1,7 +1,7 @@
 /**
- * `npx recentn serve` in an empty folder: npx installs recentn and its dependencies, and no SQLite driver, which is an
- * optional peer. Whoever types npx has asked for packages to be fetched and run; so here, and nowhere else, the driver is
- * fetched too, with npm, into a cache folder of recentn's own.
+ * The SQLite driver for `npx recentn serve` in an empty folder. npx installs recentn and its dependencies, but not the
+ * driver, which is an optional peer. A user of npx expects that packages are fetched and run. So here, and nowhere else,
+ * the driver is installed too, with npm, into a cache folder of recentn.
  */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,8 +12,8 @@ import { RecentnError } from '../errors'
 const PACKAGE = 'better-sqlite3'
 
 /**
- * The folder of a driver of this range that fits this Node; installs it where there is none, and says so with `say`.
- * Throws `database_refused` with what npm said where it can't be installed.
+ * The folder of a driver of this range that fits this Node. Installs it if there is none, and says so with `say`. Throws
+ * `database_refused` with the output of npm if the installation fails.
  */
 export async function cachedDriver(
   range: string,
@@ -26,7 +26,7 @@ export async function cachedDriver(
   const driver = path.join(folder, 'node_modules', PACKAGE)
   if (existsSync(driver)) return driver
   say(`installing ${PACKAGE}@${range}, once, into ${folder} (where it must be compiled, for a minute) …`)
-  // Another process may do the same: only a whole folder gets the name.
+  // Another process may do the same: only a complete folder gets the name.
   mkdirSync(path.dirname(folder), { recursive: true })
   const fresh = mkdtempSync(`${folder}.`)
   try {
@@ -55,13 +55,13 @@ function cacheFolder(environment: NodeJS.ProcessEnv): string {
   return path.join(homedir(), '.cache')
 }
 
-/** What npx tells the npm below it of itself: of the package that it runs, and where. */
+/** The variables that npx sets for the package that it runs, which npm must not see. */
 const OF_NPX =
   /^(npm_(package|lifecycle|command)|npm_config_(local_prefix|prefix|global|package|call|yes|workspace|omit)|INIT_CWD)/i
 
 function npmInstall(folder: string, what: string, environment: NodeJS.ProcessEnv): Promise<void> {
   const args = ['install', what, '--no-audit', '--no-fund', '--loglevel=error']
-  // The npm that npx is of; on Windows it is no program of its own.
+  // The npm that belongs to npx. On Windows it is a script.
   const script = environment.npm_execpath
   const [program, before] = script?.endsWith('npm-cli.js') ? [process.execPath, [script]] : ['npm', []]
   const env = Object.fromEntries(Object.entries(environment).filter(([name]) => !OF_NPX.test(name)))

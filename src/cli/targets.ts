@@ -1,15 +1,18 @@
 /** Where a replay goes: a database, through the library, or a running server, through its REST routes. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type OperationId, type PartsOf, requestOf, type WireRequest } from '../client/format'
+import { Transport } from '../client/transport'
+import type Wire from '../client/wire'
 import type { Config } from '../config'
 import { type Fault, RecentnError } from '../errors'
+import type { NewGroupItem } from '../repositories/recent/types'
 import { openStore } from '../store/open'
 import type { Store } from '../store/types'
-import type { NewGroupItem } from './mapping'
 
 export type GroupSettings = NonNullable<Parameters<Store['groups']['put']>[1]>
 
 export interface ReplayTarget {
-  /** For people: where the data goes. */
+  /** Where the data goes, for people. */
   readonly location: string
   /** The most that one batch may weigh. */
   readonly maxWeight: number
@@ -17,14 +20,14 @@ export interface ReplayTarget {
   /** Gives each group these own settings. */
   applySettings(groups: readonly string[], settings: GroupSettings): Promise<void>
   /**
-   * Appends all or nothing, in the order given. Resolves to how many of them were there already, by their event id;
-   * null where the answer doesn't say. Throws `RefusedItems` when some of them can't be appended.
+   * Appends all or none, in the order given. Resolves to how many were there already, by their event id; null if the
+   * answer does not say. Throws `RefusedItems` if some of them can't be appended.
    */
   append(items: readonly NewGroupItem[]): Promise<number | null>
   close(): Promise<void>
 }
 
-/** The reason of each refused item, by its place in the batch; nothing of the batch was stored. */
+/** Nothing of the batch was stored. The reason of each refused item, by its index in the batch. */
 export class RefusedItems extends Error {
   constructor(readonly reasons: ReadonlyMap<number, string>) {
     super('Some items were refused')
@@ -33,7 +36,7 @@ export class RefusedItems extends Error {
 
 const ITEM_POINTER = /^(?:\/items)?\/(\d+)(?:\/(.*))?$/
 
-/** Null when a fault is not about one item. */
+/** Null if a fault is not about one item. */
 function refusedItems(faults: readonly Fault[], count: number): RefusedItems | null {
   const reasons = new Map<number, string>()
   for (const { pointer, detail } of faults) {
@@ -50,9 +53,9 @@ export type DatabaseConfig = Pick<Config, 'databaseUrl' | 'defaultCapacity'> & {
   readonly tablePrefix?: string | undefined
 }
 
-/** Opens the database, migrating it first. */
+/** Opens the database, after migrating it. */
 export async function databaseTarget(config: DatabaseConfig): Promise<ReplayTarget> {
-  // Without the server's default, a group that follows it would be cut down to ours.
+  // Without the server's default capacity, a group that follows the default would be cut down to the library's.
   const { databaseUrl: url, tablePrefix, defaultCapacity } = config
   const store = await openStore({ url, tablePrefix, defaultCapacity, sweep: false })
   return {
@@ -77,46 +80,45 @@ export async function databaseTarget(config: DatabaseConfig): Promise<ReplayTarg
 }
 
 export interface ServerOptions {
-  /** Ends the waiting between two tries. */
+  /** Ends the wait between two attempts. */
   signal: AbortSignal
-  /** A batch whose outcome is unknown may be sent again: the items carry event ids, or each member is there once. */
+  /** Whether a batch may be sent twice: its items have event ids, or each member is in its group once. */
   repeatable: boolean
   /** The API key to send. */
   key?: string
-  /** Told when and why a request will be repeated. */
+  /** Called when a request will be repeated, with the reason. */
   onRetry?: (text: string) => void
 }
 
-/** With the pauses between them about 23 s, where the server does not say itself when to come again. */
-const MAX_TRIES = 8
+/** The pauses between them add up to about 23 s, unless the server says itself how long to wait. */
+const MAX_ATTEMPTS = 8
 const MAX_PAUSE_SECONDS = 10
 const MAX_WAIT_SECONDS = 60
-/** The server's own limit is 1 MiB, unless configured. */
+/** The limit of the server is 1 MiB, unless configured. */
 const MAX_BODY_BYTES = 1024 * 1024 - 64
 const SETTINGS_AT_ONCE = 8
 
-/** A server at `url`, which may have a path when recentn is mounted under one. Throws `invalid_input`. */
+/** A server at `url`, which has a path if recentn is mounted under one. Throws `invalid_input`. */
 export function serverTarget(url: string, options: ServerOptions): ReplayTarget {
-  const base = serverBase(url)
-  const put = (group: string, settings: GroupSettings) =>
-    send('PUT', new URL(`v1/groups/${encodeURIComponent(group)}`, base), settings, { ...options, repeatable: true })
+  const server = new ReplayServer(serverBase(url), options)
   return {
-    location: base.href,
+    location: server.url,
     maxWeight: MAX_BODY_BYTES,
     weigh: (item) => Buffer.byteLength(JSON.stringify(item)) + 1,
     applySettings: async (groups, settings) => {
       const queue = [...groups]
       const worker = async () => {
-        for (let group = queue.pop(); group !== undefined; group = queue.pop()) await put(group, settings)
+        for (let group = queue.pop(); group !== undefined; group = queue.pop()) {
+          await server.send('putGroup', { path: { group }, body: settings }, true)
+        }
       }
       await Promise.all(Array.from({ length: SETTINGS_AT_ONCE }, worker))
     },
     append: async (items) => {
-      const answer = await send('POST', new URL('v1/items', base), { items }, options, items.length)
-      const stored = (answer as { items?: unknown } | null)?.items
-      if (!Array.isArray(stored) || stored.length !== items.length) {
-        throw new RecentnError('internal', `${base.href} does not answer as a recentn server does`)
-      }
+      const answer = await server.send('appendItems', { body: { items } }, options.repeatable).catch((error) => {
+        throw (error.cause?.status === 400 && refusedItems(error.cause.faults, items.length)) || error
+      })
+      if (answer?.items?.length !== items.length) throw notRecentn(server.url)
       return null
     },
     close: async () => {},
@@ -132,110 +134,76 @@ function serverBase(url: string): URL {
   return base
 }
 
-interface Problem {
-  code?: string
-  title?: string
-  detail?: string
-  errors?: Fault[]
-}
+/** The client with retries of its own: a replay is patient, says why it waits, and stops waiting at a signal. */
+class ReplayServer {
+  readonly url: string
+  readonly #transport: Transport
 
-/** Sends until there is an answer that trying again would not change; resolves to the body of a 2xx answer. */
-async function send(method: string, url: URL, body: unknown, options: ServerOptions, items = 0): Promise<unknown> {
-  const text = JSON.stringify(body)
-  for (let tries = 1; ; tries++) {
-    const { failure, again, waitSeconds, value } = await attempt(method, url, text, options, items)
-    if (!failure) return value
-    if (!again || tries >= MAX_TRIES) throw failure
-    const seconds = Math.min(waitSeconds ?? Math.min(0.1 * 2 ** tries, MAX_PAUSE_SECONDS), MAX_WAIT_SECONDS)
-    options.onRetry?.(`${failure.message}: trying again in ${seconds} s`)
-    await sleep(seconds * 1000, undefined, { signal: options.signal })
-  }
-}
-
-interface Outcome {
-  value?: unknown
-  failure?: Error
-  again?: boolean
-  waitSeconds?: number
-}
-
-async function attempt(
-  method: string,
-  url: URL,
-  body: string,
-  { repeatable, key }: ServerOptions,
-  items: number,
-): Promise<Outcome> {
-  let response: Response
-  let text: string
-  try {
-    // A redirected POST would arrive as a GET.
-    response = await fetch(url, {
-      method,
-      body,
-      headers: { 'content-type': 'application/json', ...(key !== undefined && { authorization: `Bearer ${key}` }) },
-      redirect: 'manual',
+  constructor(
+    private readonly base: URL,
+    private readonly options: ServerOptions,
+  ) {
+    this.url = base.href
+    this.#transport = new Transport({
+      baseUrl: base.href,
+      key: options.key,
+      timeoutMs: Number.POSITIVE_INFINITY,
+      // A redirected POST would arrive as a GET.
+      fetch: (target, init) => fetch(target, { ...init, redirect: 'manual' }),
     })
-    text = await response.text()
-  } catch (error) {
-    return unreachable(error, url, repeatable)
   }
-  const answer = parseJson(text)
-  if (response.ok) return { value: answer }
-  const problem = (typeof answer === 'object' && answer !== null ? answer : {}) as Problem
-  const refused = response.status === 400 && items > 0 && refusedItems(problem.errors ?? [], items)
-  if (refused) return { failure: refused }
-  const failure = new RecentnError('internal', problemText(method, url, response, problem, text))
-  const unknown = problem.code === 'outcome_unknown' && !repeatable
-  return {
-    failure: unknown ? outcomeUnknown(failure.message) : failure,
-    again: (response.status === 429 || response.status === 503) && !unknown,
-    waitSeconds: retryAfter(response.headers.get('retry-after')),
+
+  /** Throws a `RecentnError` whose message is for people, and whose cause is the error of the client. */
+  async send<Id extends OperationId>(id: Id, parts: PartsOf<Id>, repeatable: boolean): Promise<Wire[Id]['answer']> {
+    const textOf = (error: RecentnError) => this.#textOf(error, requestOf(id, parts))
+    const mayRetry = async (error: RecentnError, attempt: number) => {
+      if (attempt + 1 >= MAX_ATTEMPTS || !mayPass(error, repeatable)) return false
+      const pause = error.retryAfterMs ?? Math.min(200 * 2 ** attempt, MAX_PAUSE_SECONDS * 1000)
+      const seconds = Math.min(pause / 1000, MAX_WAIT_SECONDS)
+      this.options.onRetry?.(`${textOf(error)}: trying again in ${seconds} s`)
+      await sleep(seconds * 1000, undefined, { signal: this.options.signal })
+      return true
+    }
+    try {
+      return await this.#transport.value(id, parts, { mayRetry })
+    } catch (error) {
+      if (!(error instanceof RecentnError)) throw error
+      const unknown = !repeatable && isUnknown(error) ? OUTCOME_UNKNOWN : ''
+      throw new RecentnError(error.code, textOf(error) + unknown, { cause: error })
+    }
   }
-}
 
-/** Where the connection was never made nothing arrived; where it broke, the batch may have. */
-function unreachable(error: unknown, url: URL, repeatable: boolean): Outcome {
-  const cause = (error as { cause?: { code?: string; message?: string } }).cause
-  const why = cause?.message || cause?.code || (error as Error).message
-  const said = `${url.origin} can't be reached (${why})`
-  if (cause?.code === 'ECONNREFUSED') return { failure: new RecentnError('database_unavailable', said), again: true }
-  if (repeatable) return { failure: new RecentnError('outcome_unknown', said), again: true }
-  return { failure: outcomeUnknown(said) }
-}
-
-function outcomeUnknown(said: string): RecentnError {
-  return new RecentnError(
-    'outcome_unknown',
-    `${said}. Whether the last batch arrived is not known; with --event-ids it would have been sent again`,
-  )
-}
-
-function problemText(method: string, url: URL, response: Response, problem: Problem, text: string): string {
-  const said = problem.detail ?? problem.title ?? text.trim().slice(0, 200)
-  const faults = (problem.errors ?? [])
-    .slice(0, 3)
-    .map((fault) => `${fault.pointer ?? fault.parameter}: ${fault.detail}`)
-  const code = problem.code ? ` (${problem.code})` : ''
-  const mend = response.status === 401 ? ['set RECENTN_KEY to a key of that server'] : []
-  const parts = [`${method} ${url.href} was answered ${response.status}${code}`, said, ...faults, ...mend].filter(
-    Boolean,
-  )
-  return parts.join(': ')
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
+  #textOf({ code, status, message, faults, cause }: RecentnError, { init, target }: WireRequest): string {
+    if (code === 'unreachable') {
+      const { code: word, message: said } = causeOf(cause)
+      return `${this.base.origin} can't be reached (${said || word || (cause as Error).message})`
+    }
+    if (code === 'unexpected_answer' && status < 300) return notRecentn(this.url).message
+    const request = `${init.method} ${this.url}${target.slice(1)}`
+    const answered = code === 'unexpected_answer' ? '' : ` was answered ${status} (${code})`
+    const said = faults.slice(0, 3).map((fault) => `${fault.pointer ?? fault.parameter}: ${fault.detail}`)
+    const parts = [request + answered, message, ...said, status === 401 && 'set RECENTN_KEY to a key of that server']
+    return parts.filter(Boolean).join(': ')
   }
 }
 
-/** Seconds of a Retry-After header, which is a number or a date; undefined when there is none. */
-function retryAfter(header: string | null): number | undefined {
-  if (header === null) return undefined
-  if (/^\d+$/.test(header)) return Number(header)
-  const date = Date.parse(header)
-  return Number.isNaN(date) ? undefined : Math.max(0, (date - Date.now()) / 1000)
+const OUTCOME_UNKNOWN = '. Whether the last batch arrived is not known; with --event-ids it would have been sent again'
+
+function mayPass(error: RecentnError, repeatable: boolean): boolean {
+  if (isUnknown(error)) return repeatable
+  return error.code === 'unreachable' || error.status === 429 || error.status === 503
+}
+
+/** Whether the request may have been carried out. If the connection was refused, nothing arrived. */
+function isUnknown({ code, cause }: RecentnError): boolean {
+  return code === 'outcome_unknown' || (code === 'unreachable' && causeOf(cause).code !== 'ECONNREFUSED')
+}
+
+/** What Node says of a fetch that failed. */
+function causeOf(error: unknown): { code?: string; message?: string } {
+  return (error as { cause?: object }).cause ?? {}
+}
+
+function notRecentn(url: string): RecentnError {
+  return new RecentnError('unexpected_answer', `${url} does not answer as a recentn server does`)
 }

@@ -1,14 +1,12 @@
-/** Feeds, as `store.feeds` of the library has them. */
-import { everyOf, orNull, parted, wasThere } from './results'
-import type { CallOptions, Transport } from './transport'
-import type { Changes, Consumer, Entry, Feed, FeedPage, PutEntries } from './wire/answers'
-import type { Operations } from './wire/operations'
-import type { NewCursor, NewEntry, Republish } from './wire/requests'
+/** Feeds: the methods of the library's `store.feeds`. */
+import { type CallOptions, everyOf, parted, type Transport } from './transport'
+import type Wire from './wire'
+import type { Changes, Consumer, Entry, Feed, FeedPage, NewCursor, NewEntry, PutEntries, Republish } from './wire'
 
-export type ChangesOptions = Operations['getChanges']['query'] & CallOptions
+export type ChangesOptions = Wire['getChanges']['query'] & CallOptions
 export type ConsumerOptions = Omit<NewCursor, 'cursor'> & CallOptions
-export type FeedListOptions = Operations['listFeeds']['query'] & CallOptions
-/** An entry of the feed's own, as a write leaves it. */
+export type FeedListOptions = Wire['listFeeds']['query'] & CallOptions
+/** An entry that this call wrote. Unlike the entries of a feed that follows a table, it has a version and a time. */
 export type WrittenEntry = Entry & { version: number; updatedAt: Date }
 
 export class FeedsClient {
@@ -18,89 +16,84 @@ export class FeedsClient {
     this.#transport = transport
   }
 
-  /** Writes a value; a publisher gives it a sync id a moment later. Made again it is the same value, of a higher version. */
+  /**
+   * Writes a value; a publisher gives it a sync id a moment later. A repeated call writes the same value under a higher
+   * version.
+   */
   async put(feed: string, key: string, value: unknown, options?: CallOptions): Promise<WrittenEntry> {
-    const input = { path: { feed, key }, body: { value } }
-    return (await this.#transport.call('putEntry', input, options)).value as WrittenEntry
+    const parts = { path: { feed, key }, body: { value } }
+    return (await this.#transport.value('putEntry', parts, options)) as WrittenEntry
   }
 
-  /** Writes 1 to 1,000 entries, all or nothing; of a key given twice the last value stays. */
-  async putMany(feed: string, entries: readonly NewEntry[], options?: CallOptions): Promise<PutEntries> {
-    const input = { path: { feed }, body: { entries } }
-    return (await this.#transport.call('putEntries', input, { repeat: 'safe', ...options })).value
+  /** Writes 1 to 1,000 entries, all or none; if a key is given twice, its last value counts. */
+  putMany(feed: string, entries: readonly NewEntry[], options?: CallOptions): Promise<PutEntries> {
+    const parts = { path: { feed }, body: { entries } }
+    return this.#transport.value('putEntries', parts, { repeat: 'safe', ...options })
   }
 
-  /** The entry; null when there is none, or a tombstone. */
-  async get(feed: string, key: string, options?: CallOptions): Promise<Entry | null> {
-    const answer = await orNull(this.#transport.call('getEntry', { path: { feed, key } }, options), 'entry_not_found')
-    return answer?.value ?? null
+  /** The entry; null if there is none, or a tombstone. */
+  get(feed: string, key: string, options?: CallOptions): Promise<Entry | null> {
+    return this.#transport.valueOrNull('getEntry', { path: { feed, key } }, 'entry_not_found', options)
   }
 
-  /** Leaves a tombstone, which consumers see; null when there was no entry. */
+  /** Leaves a tombstone, which consumers see; null if there was no entry. */
   async delete(feed: string, key: string, options?: CallOptions): Promise<WrittenEntry | null> {
-    const answer = await orNull(
-      this.#transport.call('deleteEntry', { path: { feed, key } }, options),
-      'entry_not_found',
-    )
-    return (answer?.value ?? null) as WrittenEntry | null
+    const parts = { path: { feed, key } }
+    return (await this.#transport.valueOrNull('deleteEntry', parts, 'entry_not_found', options)) as WrittenEntry | null
   }
 
-  /** Has entries published again, unchanged: those of the `keys`, or all whose keys begin with `prefix`. */
-  async republish(feed: string, selection: Republish, options?: CallOptions): Promise<{ republished: number }> {
-    const input = { path: { feed }, body: selection }
-    return (await this.#transport.call('republishEntries', input, { repeat: 'safe', ...options })).value
+  /** Publishes entries again, unchanged: those of the `keys`, or all whose keys begin with `prefix`. */
+  republish(feed: string, selection: Republish, options?: CallOptions): Promise<{ republished: number }> {
+    const parts = { path: { feed }, body: selection }
+    return this.#transport.value('republishEntries', parts, { repeat: 'safe', ...options })
   }
 
   /**
-   * What was published after a cursor (`after`), or after the stored one of a `consumer`, which is not moved. With
-   * `waitSeconds` it may take so much longer. Throws `cursor_expired` when a tombstone after the cursor has been removed.
+   * What was published after a cursor (`after`), or after the stored cursor of a `consumer`, which does not move. With
+   * `waitSeconds` the call may take that much longer. Throws `cursor_expired` if a tombstone after the cursor has been
+   * removed.
    */
-  async changes(feed: string, options: ChangesOptions = {}): Promise<Changes> {
+  changes(feed: string, options: ChangesOptions = {}): Promise<Changes> {
     const [query, call] = parted(options)
     const conduct = { waitSeconds: options.waitSeconds, ...call }
-    return (await this.#transport.call('getChanges', { path: { feed }, query }, conduct)).value
+    return this.#transport.value('getChanges', { path: { feed }, query }, conduct)
   }
 
-  /** The stored cursor; 0 for a consumer that is not known. */
-  async getConsumer(feed: string, consumer: string, options?: CallOptions): Promise<Consumer> {
-    return (await this.#transport.call('getConsumer', { path: { feed, consumer } }, options)).value
+  /** The stored cursor; 0 for an unknown consumer. */
+  getConsumer(feed: string, consumer: string, options?: CallOptions): Promise<Consumer> {
+    return this.#transport.value('getConsumer', { path: { feed, consumer } }, options)
   }
 
-  /** Moves the cursor forward; backwards it stays as it is, unless `force` is true. */
-  async putConsumer(feed: string, consumer: string, cursor: bigint, options: ConsumerOptions = {}): Promise<Consumer> {
+  /** Moves the cursor forward. It moves backward only if `force` is true. */
+  putConsumer(feed: string, consumer: string, cursor: bigint, options: ConsumerOptions = {}): Promise<Consumer> {
     const [more, call] = parted(options)
-    const input = { path: { feed, consumer }, body: { cursor, ...more } }
-    return (await this.#transport.call('putConsumer', input, call)).value
+    return this.#transport.value('putConsumer', { path: { feed, consumer }, body: { cursor, ...more } }, call)
   }
 
-  /** Forgets the cursor; false when there was none. */
+  /** Removes the cursor; false if there was none. */
   deleteConsumer(feed: string, consumer: string, options?: CallOptions): Promise<boolean> {
-    return wasThere(this.#transport.call('deleteConsumer', { path: { feed, consumer } }, options), 'consumer_not_found')
+    const parts = { path: { feed, consumer } }
+    return this.#transport.wasThere('deleteConsumer', parts, 'consumer_not_found', options)
   }
 
-  /** Null for a feed that has not begun. */
-  async getFeed(feed: string, options?: CallOptions): Promise<Feed | null> {
-    const answer = await orNull(this.#transport.call('getFeed', { path: { feed } }, options), 'feed_not_found')
-    return answer?.value ?? null
+  /** Null for a feed that does not exist. */
+  getFeed(feed: string, options?: CallOptions): Promise<Feed | null> {
+    return this.#transport.valueOrNull('getFeed', { path: { feed } }, 'feed_not_found', options)
   }
 
-  /** Drops the feed, its entries and consumers; false when there was none. */
+  /** Deletes the feed with its entries and consumers; false if there was none. */
   deleteFeed(feed: string, options?: CallOptions): Promise<boolean> {
-    return wasThere(this.#transport.call('deleteFeed', { path: { feed } }, options), 'feed_not_found')
+    return this.#transport.wasThere('deleteFeed', { path: { feed } }, 'feed_not_found', options)
   }
 
-  /** Feeds by name: a page. */
-  async list(options: FeedListOptions = {}): Promise<FeedPage> {
+  /** A page of feeds, by name. */
+  list(options: FeedListOptions = {}): Promise<FeedPage> {
     const [query, call] = parted(options)
-    return (await this.#transport.call('listFeeds', { query }, call)).value
+    return this.#transport.value('listFeeds', { query }, call)
   }
 
-  /** All feeds by name, page by page of `limit`. */
+  /** All feeds by name, in pages of `limit`. */
   all(options: FeedListOptions = {}): AsyncGenerator<Feed, void, undefined> {
-    const page = async (after: string | undefined) => {
-      const { feeds, nextAfter } = await this.list({ ...options, after })
-      return { all: feeds, nextAfter }
-    }
-    return everyOf(page, options.after)
+    return everyOf((page) => this.list(page), 'feeds', options)
   }
 }

@@ -1,32 +1,39 @@
-/** Groups of recent items, as `store.groups` of the library has them; policies and members too. */
-import { everyOf, orNull, parted, wasThere } from './results'
-import type { CallOptions, Transport } from './transport'
+/** Groups of recent items, policies and members: the methods of the library's `store.groups`. */
+import { type CallOptions, everyOf, parted, type Transport } from './transport'
 import { type GroupWatch, type WatchOptions, watchGroup } from './watch'
+import type Wire from './wire'
 import type {
   Appended,
   Group,
   GroupPage,
   Item,
   MemberItems,
+  NewGroupItem,
+  NewItem,
+  NewPolicy,
+  NewSettings,
+  OwnSettings,
   Policy,
   PolicyPage,
+  PolicySettings,
   Recent,
   RecentMany,
-} from './wire/answers'
-import type { Operations } from './wire/operations'
-import type { NewGroupItem, NewItem, NewPolicy, NewSettings, OwnSettings, PolicySettings } from './wire/requests'
+} from './wire'
 
-type Query<Id extends keyof Operations> = Operations[Id]['query'] & CallOptions
+type QueryOptions<Id extends keyof Wire> = Wire[Id]['query'] & CallOptions
 
-export type RecentOptions = Query<'recentItems'>
-export type RecentManyOptions = Omit<Query<'recentItemsOfMany'>, 'group'>
-export type MemberOptions = Query<'memberItems'>
-export type ErasureOptions = Query<'eraseMember'>
-export type GroupListOptions = Query<'listGroups'>
-export type PolicyListOptions = Query<'listPolicies'>
+export type RecentOptions = QueryOptions<'recentItems'>
+export type RecentManyOptions = Omit<QueryOptions<'recentItemsOfMany'>, 'group'>
+export type MemberOptions = QueryOptions<'memberItems'>
+export type ErasureOptions = QueryOptions<'eraseMember'>
+export type GroupListOptions = QueryOptions<'listGroups'>
+export type PolicyListOptions = QueryOptions<'listPolicies'>
 
-/** Where something else than `replaces` is set by now, nothing changes, and it throws `settings_changed`; null: nothing. */
-type Replacing<Body extends { replaces?: unknown }> = Pick<Body, 'replaces'> & CallOptions
+/**
+ * `replaces` are the settings that the caller expects to replace; null expects none. If there are others by now, nothing
+ * changes and the call throws `settings_changed`.
+ */
+type ReplaceOptions<Body extends { replaces?: unknown }> = Pick<Body, 'replaces'> & CallOptions
 
 export class GroupsClient {
   readonly #transport: Transport
@@ -36,36 +43,33 @@ export class GroupsClient {
   }
 
   /**
-   * Appends one item; creates the group where there is none. `appended` is false when an item with its `eventId` was
-   * there: it is that item. Only with an `eventId` it is sent again where no answer came.
+   * Appends one item, and creates the group if there is none. `appended` is false if the group had an item with this
+   * `eventId` already, which is returned then. A call without an `eventId` is not repeated if no answer came.
    */
   async append(group: string, item: NewItem = {}, options?: CallOptions): Promise<Item & { appended: boolean }> {
     const repeat = item.eventId ? 'safe' : 'once'
-    const { status, value } = await this.#transport.call(
-      'appendItem',
-      { path: { group }, body: item },
-      { repeat, ...options },
-    )
+    const parts = { path: { group }, body: item }
+    const { status, value } = await this.#transport.call('appendItem', parts, { repeat, ...options })
     return Object.assign(value, { appended: status === 201 })
   }
 
   /**
-   * Appends 1 to 1,000 items to any groups: one commit, all or nothing; where each is, in the order given. It is sent
-   * again where no answer came when all have an `eventId`.
+   * Appends 1 to 1,000 items to any groups in one commit, all or none. Returns where each one is, in the order given. The
+   * call is repeated if no answer came only if all items have an `eventId`.
    */
   async appendMany(items: readonly NewGroupItem[], options?: CallOptions): Promise<Appended['items']> {
     const repeat = items.every(({ eventId }) => eventId) ? 'safe' : 'once'
-    return (await this.#transport.call('appendItems', { body: { items } }, { repeat, ...options })).value.items
+    return (await this.#transport.value('appendItems', { body: { items } }, { repeat, ...options })).items
   }
 
-  /** The newest items of one group, newest first; of a group that does not exist none. */
+  /** The newest items of one group, newest first; none for a group that does not exist. */
   async recent(group: string, options: RecentOptions = {}): Promise<Recent & { tag: string }> {
     const [query, call] = parted(options)
     const { value, tag } = await this.#transport.call('recentItems', { path: { group }, query }, call)
     return Object.assign(value, { tag })
   }
 
-  /** The same for who has a page of this group, read with the same options: null while it is still the answer, by its `tag`. */
+  /** The same as `recent`; null if the answer is still the page that has this `tag`, read with the same options. */
   async recentIfChanged(
     group: string,
     tag: string,
@@ -77,10 +81,9 @@ export class GroupsClient {
     return answer.status === 304 ? null : Object.assign(answer.value, { tag: answer.tag })
   }
 
-  /** All items of a group, newest first, page by page of `limit`. */
+  /** All items of a group, newest first, in pages of `limit`. */
   async *allItems(group: string, options: RecentOptions = {}): AsyncGenerator<Item, void, undefined> {
-    let { before } = options
-    for (;;) {
+    for (let { before } = options; ; ) {
       const { items, nextBefore } = await this.recent(group, { limit: 100, ...options, before })
       yield* items
       if (nextBefore === null) return
@@ -88,132 +91,114 @@ export class GroupsClient {
     }
   }
 
-  /** The newest items of 1 to 100 groups, in the order asked. */
+  /** The newest items of each of 1 to 100 groups, in the order given. */
   async recentMany(groups: readonly string[], options: RecentManyOptions = {}): Promise<RecentMany['groups']> {
     const [query, call] = parted(options)
-    const answer = await this.#transport.call('recentItemsOfMany', { query: { ...query, group: groups } }, call)
-    return answer.value.groups
+    return (await this.#transport.value('recentItemsOfMany', { query: { ...query, group: groups } }, call)).groups
   }
 
-  /** Removes all items; ids go on from where they were. */
-  async clear(group: string, options?: CallOptions): Promise<{ deleted: number }> {
-    return (await this.#transport.call('clearGroup', { path: { group } }, options)).value
+  /** Removes all items. The next item gets the next id, as if they were still there. */
+  clear(group: string, options?: CallOptions): Promise<{ deleted: number }> {
+    return this.#transport.value('clearGroup', { path: { group } }, options)
   }
 
-  /** Removes one item; false when the window has none of this id. */
+  /** Removes one item; false if the window has no item with this id. */
   remove(group: string, id: bigint, options?: CallOptions): Promise<boolean> {
-    return wasThere(this.#transport.call('removeItem', { path: { group, id } }, options), 'item_not_found')
+    return this.#transport.wasThere('removeItem', { path: { group, id } }, 'item_not_found', options)
   }
 
-  /** The group's settings in force; null for a group that does not exist. */
-  async get(group: string, options?: CallOptions): Promise<Group | null> {
-    const answer = await orNull(this.#transport.call('getGroup', { path: { group } }, options), 'group_not_found')
-    return answer?.value ?? null
+  /** The group with the settings in force; null if it does not exist. */
+  get(group: string, options?: CallOptions): Promise<Group | null> {
+    return this.#transport.valueOrNull('getGroup', { path: { group } }, 'group_not_found', options)
   }
 
-  /** Creates the group or replaces its own settings; one left out follows the policy. */
+  /** Creates the group or replaces its own settings. A setting that is left out follows the policy. */
   async put(
     group: string,
     settings: OwnSettings = {},
-    options: Replacing<NewSettings> = {},
+    options: ReplaceOptions<NewSettings> = {},
   ): Promise<Group & { created: boolean }> {
     const [more, call] = parted(options)
-    const { status, value } = await this.#transport.call(
-      'putGroup',
-      { path: { group }, body: { ...settings, ...more } },
-      call,
-    )
+    const parts = { path: { group }, body: { ...settings, ...more } }
+    const { status, value } = await this.#transport.call('putGroup', parts, call)
     return Object.assign(value, { created: status === 201 })
   }
 
-  /** Forgets the group and its items; false when there was none. */
+  /** Deletes the group and its items; false if there was none. */
   delete(group: string, options?: CallOptions): Promise<boolean> {
-    return wasThere(this.#transport.call('deleteGroup', { path: { group } }, options), 'group_not_found')
+    return this.#transport.wasThere('deleteGroup', { path: { group } }, 'group_not_found', options)
   }
 
-  /** Groups by name: a page. */
-  async list(options: GroupListOptions = {}): Promise<GroupPage> {
+  /** A page of groups, by name. */
+  list(options: GroupListOptions = {}): Promise<GroupPage> {
     const [query, call] = parted(options)
-    return (await this.#transport.call('listGroups', { query }, call)).value
+    return this.#transport.value('listGroups', { query }, call)
   }
 
-  /** All groups by name, page by page of `limit`. */
+  /** All groups by name, in pages of `limit`. */
   all(options: GroupListOptions = {}): AsyncGenerator<Group, void, undefined> {
-    const page = async (after: string | undefined) => {
-      const { groups, nextAfter } = await this.list({ ...options, after })
-      return { all: groups, nextAfter }
-    }
-    return everyOf(page, options.after)
+    return everyOf((page) => this.list(page), 'groups', options)
   }
 
   /**
-   * What happens to the group from now on, or since the item `after`, until it is left (`break`, `return()`, the signal).
-   * It connects again by itself and goes on where it was. Throws what will not pass: `unauthorized`, `forbidden`,
-   * `invalid_input`, an answer that is not recentn's.
+   * The events of the group from now on, or since the item `after`, until the watch is ended (`break`, `return()`, the
+   * signal). A watch whose connection breaks connects again and goes on where it was. Throws errors that will not pass:
+   * `unauthorized`, `forbidden`, `invalid_input`, an answer that is not recentn's.
    */
   watch(group: string, options: WatchOptions = {}): GroupWatch {
     return watchGroup(this.#transport, group, options)
   }
 
-  /** What one member did in all groups, newest first: a page. */
-  async memberItems(member: string, options: MemberOptions = {}): Promise<MemberItems> {
+  /** A page of the items of one member in all groups, newest first. */
+  memberItems(member: string, options: MemberOptions = {}): Promise<MemberItems> {
     const [query, call] = parted(options)
-    return (await this.#transport.call('memberItems', { path: { member }, query }, call)).value
+    return this.#transport.value('memberItems', { path: { member }, query }, call)
   }
 
-  /** All of that, page by page of `limit`. */
+  /** All items of one member, newest first, in pages of `limit`. */
   allMemberItems(member: string, options: MemberOptions = {}): AsyncGenerator<Item, void, undefined> {
-    const page = async (after: string | undefined) => {
-      const { items, nextAfter } = await this.memberItems(member, { ...options, after })
-      return { all: items, nextAfter }
-    }
-    return everyOf(page, options.after)
+    return everyOf((page) => this.memberItems(member, page), 'items', options)
   }
 
-  /** Erases that, as it is when the call arrives, or what is in groups whose names begin with `prefix`; repeatable. */
-  async eraseMember(member: string, options: ErasureOptions = {}): Promise<{ deleted: number }> {
+  /**
+   * Erases the items that the member has when the call arrives, in all groups or in those whose names begin with `prefix`.
+   * Repeatable.
+   */
+  eraseMember(member: string, options: ErasureOptions = {}): Promise<{ deleted: number }> {
     const [query, call] = parted(options)
-    return (await this.#transport.call('eraseMember', { path: { member }, query }, call)).value
+    return this.#transport.value('eraseMember', { path: { member }, query }, call)
   }
 
-  /** Null where there is none. */
-  async getPolicy(prefix: string, options?: CallOptions): Promise<Policy | null> {
-    const answer = await orNull(this.#transport.call('getPolicy', { path: { prefix } }, options), 'policy_not_found')
-    return answer?.value ?? null
+  /** The policy with exactly this prefix; null if there is none. */
+  getPolicy(prefix: string, options?: CallOptions): Promise<Policy | null> {
+    return this.#transport.valueOrNull('getPolicy', { path: { prefix } }, 'policy_not_found', options)
   }
 
   /** Creates or replaces the policy of the groups whose names begin with `prefix`. */
   async putPolicy(
     prefix: string,
     policy: PolicySettings,
-    options: Replacing<NewPolicy> = {},
+    options: ReplaceOptions<NewPolicy> = {},
   ): Promise<Policy & { created: boolean }> {
     const [more, call] = parted(options)
-    const { status, value } = await this.#transport.call(
-      'putPolicy',
-      { path: { prefix }, body: { ...policy, ...more } },
-      call,
-    )
+    const parts = { path: { prefix }, body: { ...policy, ...more } }
+    const { status, value } = await this.#transport.call('putPolicy', parts, call)
     return Object.assign(value, { created: status === 201 })
   }
 
-  /** False when there was none. */
+  /** Deletes a policy; false if there was none. */
   deletePolicy(prefix: string, options?: CallOptions): Promise<boolean> {
-    return wasThere(this.#transport.call('deletePolicy', { path: { prefix } }, options), 'policy_not_found')
+    return this.#transport.wasThere('deletePolicy', { path: { prefix } }, 'policy_not_found', options)
   }
 
-  /** Policies by prefix: a page. */
-  async listPolicies(options: PolicyListOptions = {}): Promise<PolicyPage> {
+  /** A page of policies, by prefix. */
+  listPolicies(options: PolicyListOptions = {}): Promise<PolicyPage> {
     const [query, call] = parted(options)
-    return (await this.#transport.call('listPolicies', { query }, call)).value
+    return this.#transport.value('listPolicies', { query }, call)
   }
 
-  /** All policies by prefix, page by page of `limit`. */
+  /** All policies by prefix, in pages of `limit`. */
   allPolicies(options: PolicyListOptions = {}): AsyncGenerator<Policy, void, undefined> {
-    const page = async (after: string | undefined) => {
-      const { policies, nextAfter } = await this.listPolicies({ ...options, after })
-      return { all: policies, nextAfter }
-    }
-    return everyOf(page, options.after)
+    return everyOf((page) => this.listPolicies(page), 'policies', options)
   }
 }

@@ -1,14 +1,13 @@
 /**
- * The client of a recentn server, for browsers, Node and whatever else has `fetch`. It has the methods of the library, with
- * the same names, ids as bigint and times as Date. What it takes and gives is made from the OpenAPI document (`wire/`).
+ * The client of a recentn server, for browsers, Node and other runtimes that have `fetch`. It has the methods of the library
+ * under the same names, with ids as bigint and times as Date. What it takes and gives is generated from the OpenAPI document.
  */
 import { FeedsClient } from './feeds'
 import { GroupsClient } from './groups'
-import type { ClientOptions } from './options'
-import { ProcessClient } from './process'
+import { type ClientOptions, checkOptions } from './options'
 import { QueuesClient } from './queues'
 import { type CallOptions, Transport } from './transport'
-import type { Access } from './wire/answers'
+import type { Access, Health } from './wire'
 
 export interface Client {
   /** Groups of recent items, policies, and members. */
@@ -21,15 +20,40 @@ export interface Client {
   access(options?: CallOptions): Promise<Access>
 }
 
-/** Asks nothing before it is used, and needs no closing. Throws `invalid_input` for options that are not valid. */
+/** A router that is mounted in another app serves none of this. */
+class ProcessClient {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Resolves if the process answers. */
+  livez(options?: CallOptions): Promise<Health> {
+    return this.#transport.value('livez', {}, options)
+  }
+
+  /** Resolves if the database answers too; throws `database_unavailable`, and `draining` if the server is stopping. */
+  readyz(options?: CallOptions): Promise<Health> {
+    return this.#transport.value('readyz', {}, options)
+  }
+
+  /** The metrics of the process, in the format of Prometheus. */
+  metrics(options?: CallOptions): Promise<string> {
+    return this.#transport.value('metrics', {}, options)
+  }
+}
+
+/** Makes a client. It sends nothing before it is used, and needs no closing. Throws `invalid_input` for invalid options. */
 export function createClient(options: ClientOptions): Client {
+  checkOptions(options)
   const transport = new Transport(options)
   return {
     groups: new GroupsClient(transport),
     queues: new QueuesClient(transport),
     feeds: new FeedsClient(transport),
     process: new ProcessClient(transport),
-    access: async (options) => (await transport.call('getAccess', {}, options)).value,
+    access: (options) => transport.value('getAccess', {}, options),
   }
 }
 
@@ -37,9 +61,9 @@ export { type ClientErrorCode, type ErrorCode, type ErrorFacts, type Fault, Rece
 export type * from './feeds'
 export type * from './groups'
 export type { ClientOptions } from './options'
-export type * from './process'
 export type * from './queues'
+export type { GroupEvent } from './stream'
 export type { CallOptions } from './transport'
-export type { GroupEvent, GroupWatch, WatchOptions } from './watch'
-export type * from './wire/answers'
-export type * from './wire/requests'
+export type { GroupWatch, WatchOptions } from './watch'
+export type * from './wire'
+export type { ProcessClient }

@@ -1,25 +1,25 @@
-/** What a client is made with. */
+/** The options of a client, and their check. */
 import { type Fault, invalidInput } from '../errors'
 
 export interface ClientOptions {
   /**
-   * Where the server is, or where its router is mounted: `https://recentn.example.org`, or in a page a path of the same
-   * server, such as `/activity`, or nothing.
+   * Where the server is, or where its router is mounted: `https://recentn.example.org`. In a page also a path on the
+   * server of the page, such as `/activity`; an empty string is its root.
    */
   baseUrl: string
-  /** An API key (`rk_…`), or what gives it, asked for each request. */
+  /** An API key (`rk_…`), or a function that returns it, called for each request. */
   key?: string | (() => string | Promise<string>) | undefined
-  /** In place of the global one. */
+  /** In place of the global `fetch`. */
   fetch?: typeof fetch | undefined
-  /** How often a call is made again where that is safe; 3 when left out. */
+  /** How many times a call is attempted again where that is safe; 3 when left out. */
   retries?: number | undefined
-  /** How long an attempt may take, beside the time that it is asked to wait; 30,000 when left out. */
+  /** How long an attempt may take, in addition to its `waitSeconds`; 30,000 when left out. */
   timeoutMs?: number | undefined
   /** Sent with each request. */
   headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** What is wrong with each option that is there; an unknown one is a mistake. */
+/** The fault of each known option; any other option is a mistake. */
 const RULES: Record<keyof ClientOptions, (value: unknown) => string | null> = {
   baseUrl: baseFault,
   key: (value) => (isOneOf(value, 'string', 'function') ? null : 'must be a string or a function'),

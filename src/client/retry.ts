@@ -1,16 +1,17 @@
 /**
- * When a call is made again, and after how long. What may be repeated without harm is repeated whatever went wrong in
- * between. What may not is repeated only after an answer that proves that nothing was done.
+ * Time: how long an attempt of a call may take, whether the call is attempted again, and after how long. A call that
+ * does no harm twice is attempted again whatever went wrong. Any other call is attempted again only after an answer
+ * that proves that nothing was done.
  */
 import type { ErrorCode, RecentnError } from '../errors'
 
 /**
- * `safe`: doing it twice is as doing it once. `once`: only when nothing was stored. `parts`: done in several transactions
- * or statements, so that a refusal by the database does not prove that nothing was done.
+ * `safe`: doing it twice has the effect of doing it once. `once`: repeated only if nothing was stored. `parts`: the server
+ * does it in several transactions or statements, so that a refusal by the database does not prove that nothing was done.
  */
 export type Repeat = 'safe' | 'once' | 'parts'
 
-/** With these a 503 of the server's says that nothing was stored; with `outcome_unknown` it does not. */
+/** A 503 with one of these codes says that nothing was stored. One with `outcome_unknown` does not. */
 const NOTHING_STORED: readonly ErrorCode[] = [
   'database_unavailable',
   'conflict',
@@ -18,32 +19,83 @@ const NOTHING_STORED: readonly ErrorCode[] = [
   'draining',
   'schema_outdated',
 ]
-const PASSING: readonly number[] = [429, 502, 503, 504]
+const PASSING_STATUSES: readonly number[] = [429, 502, 503, 504]
 
-const FIRST_MS = 100
-const LONGEST_MS = 5000
-/** Who is told to come back later than this is told so by the error. */
-const MOST_PATIENT_MS = 30_000
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 5000
+/** If the server asks for a longer wait, the caller gets the error. */
+const LONGEST_RETRY_AFTER_MS = 30_000
 
-/** Milliseconds to wait before the next attempt; null where there is to be none. */
+/** Milliseconds to wait before the next attempt; null if the call is not to be attempted again. */
 export function retryDelay(error: RecentnError, repeat: Repeat, attempt: number): number | null {
-  if (!mayRepeat(error, repeat)) return null
   const { retryAfterMs = 0 } = error
-  return retryAfterMs > MOST_PATIENT_MS ? null : retryAfterMs + backoff(attempt, FIRST_MS, LONGEST_MS)
+  if (!mayRepeat(error, repeat) || retryAfterMs > LONGEST_RETRY_AFTER_MS) return null
+  return retryAfterMs + backoff(attempt, FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
 }
 
 function mayRepeat({ code, status }: RecentnError, repeat: Repeat): boolean {
   if (status === 429) return true
-  if (repeat === 'safe') return code === 'unreachable' || PASSING.includes(status)
+  if (repeat === 'safe') return code === 'unreachable' || PASSING_STATUSES.includes(status)
   return repeat === 'once' && status === 503 && NOTHING_STORED.includes(code)
 }
 
-/** Whether it may work later: of a stream, which is begun anew as often as it takes. */
+/** Whether a stream that ended with this error may work later. */
 export function mayPass({ code, status }: RecentnError): boolean {
-  return code === 'unreachable' || status === 500 || PASSING.includes(status)
+  return code === 'unreachable' || status === 500 || PASSING_STATUSES.includes(status)
 }
 
-/** Grows by the attempt, and differs from client to client, so that not all come back at once. */
+/** Grows with the attempts, and differs between clients, so that they do not all come back at once. */
 export function backoff(attempt: number, firstMs: number, longestMs: number): number {
   return Math.min(longestMs, firstMs * 2 ** attempt) * (0.5 + Math.random() / 2)
+}
+
+/** The caller's signal and a time limit as one signal. */
+export interface TimeLimit {
+  readonly signal: AbortSignal
+  /** Set once the time is up. */
+  readonly timeout: Error | undefined
+  /** No longer limits the time; the caller's signal still counts. */
+  stopClock(): void
+  /** Stops the clock and forgets the caller's signal, which may live long. */
+  release(): void
+  abort(): void
+}
+
+export function timeLimit(signal: AbortSignal | undefined, ms: number): TimeLimit {
+  const ending = new AbortController()
+  let timeout: Error | undefined
+  const abort = () => ending.abort()
+  const expire = () => {
+    timeout = Object.assign(new Error('no answer in time'), { name: 'TimeoutError' })
+    abort()
+  }
+  if (signal?.aborted) abort()
+  signal?.addEventListener('abort', abort)
+  const timer = Number.isFinite(ms) ? setTimeout(expire, ms) : undefined
+  return {
+    signal: ending.signal,
+    get timeout() {
+      return timeout
+    },
+    stopClock: () => clearTimeout(timer),
+    release() {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+    },
+    abort,
+  }
+}
+
+/** Resolves after `ms`, or as soon as the signal is aborted. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve()
+    const done = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    signal?.addEventListener('abort', done)
+  })
 }

@@ -1,106 +1,118 @@
-/** Requests and answers: how a call of an operation becomes a fetch, is limited in time, and is made again. */
-import { RecentnError } from '../errors'
-import { bodyText, decoded, encoded } from './convert'
-import { errorOf } from './errors'
-import { type ClientOptions, checkOptions } from './options'
-import { type Repeat, retryDelay } from './retry'
-import { type Limit, limitOf, pause, throwIfAborted } from './signals'
-import { targetOf } from './target'
-import { OPERATIONS, type Operations } from './wire/operations'
-import { SHAPES, type Shape, type ShapeName } from './wire/shapes'
+/** Calls of operations: each attempt is a fetch within a time limit, and a call is attempted again where that is safe. */
+import { type ErrorCode, RecentnError } from '../errors'
+import {
+  answerOf,
+  errorOf,
+  type OperationId,
+  type PartsOf,
+  requestOf,
+  type WireAnswer,
+  type WireRequest,
+} from './format'
+import type { ClientOptions } from './options'
+import { pause, type Repeat, retryDelay, type TimeLimit, timeLimit } from './retry'
+import type Wire from './wire'
 
 export interface CallOptions {
-  /** Ends the call, which then throws the signal's reason. A write may be done or not. */
+  /** Ends the call, which then throws the signal's reason. A write may or may not have been done. */
   signal?: AbortSignal | undefined
   /** In place of the client's. */
   timeoutMs?: number | undefined
 }
 
-export type OperationId = keyof Operations
-
-/** What is sent; what an operation does not take may be left out. */
-export interface Input {
-  path?: Readonly<Record<string, unknown>> | undefined
-  query?: object | undefined
-  body?: unknown
-  headers?: Readonly<Record<string, string>> | undefined
-}
-
-/** An `Input` of an operation. */
-export type InputOf<Id extends OperationId> = Pick<Input, 'headers'> &
-  (keyof Operations[Id]['path'] extends never ? unknown : { path: Operations[Id]['path'] }) &
-  (keyof Operations[Id]['query'] extends never ? unknown : { query: Operations[Id]['query'] }) &
-  (Operations[Id]['body'] extends undefined ? unknown : { body: Operations[Id]['body'] })
-
-export interface Answer<T> {
-  status: number
-  value: T
-  /** The `ETag`, without its quotes. */
-  tag: string
-}
-
 export interface Conduct extends CallOptions {
-  /** Whether it may be made again; by the method when left out, where a POST is `once`. */
+  /** `once` for a POST and `safe` for other methods, when left out. */
   repeat?: Repeat | undefined
-  /** Added to the time that it may take. */
+  /** Added to the time that an attempt may take. */
   waitSeconds?: number | null | undefined
+  /** In place of the client's rule: waits, and resolves to whether the call is attempted again. Attempts count from 0. */
+  mayRetry?: ((error: RecentnError, attempt: number) => Promise<boolean>) | undefined
 }
 
-interface Prepared {
-  url: string
-  init: RequestInit & { headers: Headers }
-  answer: Shape | undefined
+/** The options of a client, and what the dashboard needs beyond them. */
+export interface TransportOptions extends Omit<ClientOptions, 'key'> {
+  key?: string | (() => string | undefined | Promise<string | undefined>) | undefined
+  /** Parses bodies and events. `JSON.parse`, the default, rounds numbers to doubles. */
+  parse?: ((text: string) => unknown) | undefined
 }
 
 export class Transport {
-  readonly #options: ClientOptions
+  readonly timeoutMs: number
+  readonly parse: (text: string) => unknown
+  readonly #options: TransportOptions
   readonly #base: string
 
-  constructor(options: ClientOptions) {
-    checkOptions(options)
+  constructor(options: TransportOptions) {
     this.#options = options
     this.#base = options.baseUrl.replace(/\/+$/, '')
+    this.timeoutMs = options.timeoutMs ?? 30_000
+    this.parse = options.parse ?? JSON.parse
   }
 
   /** The answer of an operation. Throws `RecentnError`, and the reason of the caller's signal. */
   async call<Id extends OperationId>(
     id: Id,
-    input: InputOf<Id>,
+    parts: PartsOf<Id>,
     conduct: Conduct = {},
-  ): Promise<Answer<Operations[Id]['answer']>> {
-    const request = prepared(id, input)
+  ): Promise<WireAnswer<Wire[Id]['answer']>> {
+    const request = requestOf(id, parts)
     const { repeat = request.init.method === 'POST' ? 'once' : 'safe', signal } = conduct
+    const { mayRetry = (error, attempt) => this.#mayRetry(error, repeat, attempt, signal) } = conduct
     for (let attempt = 0; ; attempt++) {
       const answer = await this.#attempt(request, conduct)
-      if (!(answer instanceof RecentnError)) return answer as Answer<Operations[Id]['answer']>
-      const waitMs = attempt < (this.#options.retries ?? 3) ? retryDelay(answer, repeat, attempt) : null
-      if (waitMs === null) throw answer
-      await pause(waitMs, signal)
+      if (!(answer instanceof RecentnError)) return answer as WireAnswer<Wire[Id]['answer']>
+      if (!(await mayRetry(answer, attempt))) throw answer
     }
   }
 
-  /** The answer whose body goes on, when it begins. `limit` ends it, and is to be released by who reads it. */
-  async open<Id extends OperationId>(id: Id, input: InputOf<Id>, limit: Limit): Promise<Response> {
-    const response = await this.#fetch(prepared(id, input), limit)
+  /** What the operation answers. */
+  async value<Id extends OperationId>(id: Id, parts: PartsOf<Id>, conduct?: Conduct): Promise<Wire[Id]['answer']> {
+    return (await this.call(id, parts, conduct)).value
+  }
+
+  /** Null in place of the error `absent`, which says that there is no such thing. */
+  async valueOrNull<Id extends OperationId>(
+    id: Id,
+    parts: PartsOf<Id>,
+    absent: ErrorCode,
+    conduct?: Conduct,
+  ): Promise<Wire[Id]['answer'] | null> {
+    try {
+      return await this.value(id, parts, conduct)
+    } catch (error) {
+      if (error instanceof RecentnError && error.code === absent) return null
+      throw error
+    }
+  }
+
+  /** True if it is done, false in place of the error `absent`. */
+  async wasThere<Id extends OperationId>(
+    id: Id,
+    parts: PartsOf<Id>,
+    absent: ErrorCode,
+    conduct?: Conduct,
+  ): Promise<boolean> {
+    return (await this.valueOrNull(id, parts, absent, conduct)) !== null
+  }
+
+  /** The answer as soon as its body begins. The caller reads the body, and releases `limit`. */
+  async open<Id extends OperationId>(id: Id, parts: PartsOf<Id>, limit: TimeLimit): Promise<Response> {
+    const response = await this.#fetch(requestOf(id, parts), limit)
     if (response.ok) return response
     throw errorOf(response.status, response.headers, await response.text())
   }
 
-  get timeoutMs(): number {
-    return this.#options.timeoutMs ?? 30_000
-  }
-
-  /** One attempt; what went wrong is given back, and what the caller ended thrown. */
-  async #attempt(request: Prepared, conduct: Conduct): Promise<Answer<unknown> | RecentnError> {
+  /** Returns the error that an attempt met; throws the reason of the caller's signal. */
+  async #attempt(request: WireRequest, conduct: Conduct): Promise<WireAnswer<unknown> | RecentnError> {
     const { signal, timeoutMs = this.timeoutMs, waitSeconds } = conduct
     throwIfAborted(signal)
-    const limit = limitOf(signal, timeoutMs + (waitSeconds ?? 0) * 1000)
+    const limit = timeLimit(signal, timeoutMs + (waitSeconds ?? 0) * 1000)
     try {
       const response = await this.#fetch(request, limit)
       const text = await response.text().catch((error) => {
         throw unreachable(error, limit)
       })
-      return answerOf(response, text, request.answer)
+      return answerOf(response, text, request, this.parse)
     } catch (error) {
       throwIfAborted(signal)
       if (error instanceof RecentnError) return error
@@ -110,51 +122,55 @@ export class Transport {
     }
   }
 
-  async #fetch({ url, init }: Prepared, limit: Limit): Promise<Response> {
+  async #mayRetry(
+    error: RecentnError,
+    repeat: Repeat,
+    attempt: number,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    const { retries = 3 } = this.#options
+    const delayMs = attempt < retries ? retryDelay(error, repeat, attempt) : null
+    if (delayMs === null) return false
+    await pause(delayMs, signal)
+    return true
+  }
+
+  async #fetch({ target, init }: WireRequest, limit: TimeLimit): Promise<Response> {
     const { key, headers = {}, fetch: chosen = fetch } = this.#options
     const sent = new Headers({ ...headers, ...Object.fromEntries(init.headers) })
     const secret = typeof key === 'function' ? await key() : key
     if (secret !== undefined) sent.set('Authorization', `Bearer ${secret}`)
-    return await chosen(this.#base + url, { ...init, headers: sent, signal: limit.signal }).catch((error) => {
+    return await chosen(this.#base + target, { ...init, headers: sent, signal: limit.signal }).catch((error) => {
       throw unreachable(error, limit)
     })
   }
 }
 
-function prepared(id: OperationId, { path = {}, query = {}, body, headers = {} }: Input): Prepared {
-  const operation: { method: string; path: string; body?: string; answer?: string } = OPERATIONS[id]
-  const url = targetOf(operation.path, path, query as Readonly<Record<string, unknown>>)
-  const sent = new Headers(headers)
-  const init = { method: operation.method, headers: sent }
-  const answer = shapeOf(operation.answer)
-  if (body === undefined) return { url, init, answer }
-  sent.set('Content-Type', 'application/json')
-  const shape = shapeOf(operation.body)
-  return { url, answer, init: { ...init, body: bodyText(shape === undefined ? body : encoded(body, shape)) } }
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw signal.reason
 }
 
-function shapeOf(name: string | undefined): Shape | undefined {
-  return name === undefined ? undefined : SHAPES[name as ShapeName]
+export function unreachable(error: unknown, limit: TimeLimit): RecentnError {
+  const cause = limit.timeout ?? error
+  return new RecentnError('unreachable', `The server can't be reached: ${(cause as Error)?.message}`, { cause })
 }
 
-export function unreachable(error: unknown, limit: Limit): RecentnError {
-  const why = limit.isOver ? 'no answer in time' : (error as Error)?.message
-  return new RecentnError('unreachable', `The server can't be reached: ${why}`, { cause: error })
+/** Separates what is sent from the options of the call. */
+export function parted<Options extends CallOptions>(options: Options): [Omit<Options, keyof CallOptions>, CallOptions] {
+  const { signal, timeoutMs, ...sent } = options
+  return [sent, { signal, timeoutMs }]
 }
 
-const TAG = /^(?:W\/)?"(.*)"$/
-
-function answerOf({ status, headers, ok }: Response, text: string, shape: Shape | undefined): Answer<unknown> {
-  if (!ok && status !== 304) throw errorOf(status, headers, text)
-  const tag = TAG.exec(headers.get('ETag') ?? '')?.[1] ?? ''
-  if (text === '') return { status, value: undefined, tag }
-  const type = headers.get('Content-Type') ?? ''
-  if (type.startsWith('text/plain')) return { status, value: text, tag }
-  if (!type.startsWith('application/json')) throw errorOf(status, headers, text)
-  try {
-    const value = JSON.parse(text)
-    return { status, value: shape === undefined ? value : decoded(value, shape), tag }
-  } catch {
-    throw errorOf(status, headers, text)
+/** All entries of a list, whose pages are requested as they are needed. */
+export async function* everyOf<Options extends { after?: string | undefined }, Field extends string, T>(
+  list: (options: Options) => Promise<Record<Field, T[]> & { nextAfter: string | null }>,
+  field: Field,
+  options: Options,
+): AsyncGenerator<T, void, undefined> {
+  for (let { after } = options; ; ) {
+    const page = await list({ ...options, after })
+    yield* page[field]
+    if (page.nextAfter === null) return
+    after = page.nextAfter
   }
 }

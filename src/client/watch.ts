@@ -1,45 +1,29 @@
 /**
- * What happens to a group, over as many connections as it takes. Invariant: what is given and what is asked for next fit
- * together: an item is given once, and none after the last one given is left out without a `reset`.
+ * The watch of a group, which connects again as often as needed. Invariant: an item is given once, and no item after the
+ * last one given is left out without a `reset`.
  */
-import type { EventSourceMessage } from 'eventsource-parser'
 import { invalidInput, RecentnError } from '../errors'
-import { Connection } from './connection'
-import { decoded } from './convert'
-import { backoff, mayPass } from './retry'
-import { pause } from './signals'
+import { backoff, mayPass, pause } from './retry'
+import { type GroupEvent, GroupStream } from './stream'
 import type { Transport } from './transport'
-import type { GroupReset, Item } from './wire/answers'
 
 export interface WatchOptions {
-  /** Begin after this item: what came since, too; −1 for all there is. From now on when left out. */
+  /** Start after the item with this id; -1 for all items in the window. Starts with the next item when left out. */
   after?: bigint | undefined
-  /** Ends the watching. */
+  /** Ends the watch. */
   signal?: AbortSignal | undefined
-  /** A connection on which nothing comes for so long is dead; 45,000 when left out. The server sends every 15 seconds. */
+  /**
+   * A connection on which nothing comes for this time is given up; 45,000 when left out. The server sends something every
+   * 15 seconds.
+   */
   idleMs?: number | undefined
-  /** Told why a connection ended, or could not be had, before the next one is tried. */
+  /** Called with the reason why a connection ended or failed, before the next attempt. */
   onDisconnect?: ((error: RecentnError) => void) | undefined
 }
 
-/**
- * A change of a group's window. Whoever keeps the newest `capacity` items of those told, in a `history` group only those
- * whose id is above the newest less `capacity`, without those removed, has the window. An `item` may be told that a page
- * read meanwhile has already.
- */
-export type GroupEvent =
-  | { type: 'item'; item: Item }
-  /** No longer in the window, for another reason than newer items in a full one. The listener may not have it. */
-  | { type: 'removed'; id: bigint }
-  /**
-   * What was told before is not to be gone by any more: read the group anew, without items that have an id of `total` or
-   * more. These, and what changes from then on, follow.
-   */
-  | ({ type: 'reset' } & GroupReset)
-
-/** What happens to a group, until it is left (`break`, `return()`, the signal). */
+/** The events of a group, until the watch is ended (`break`, `return()`, the signal). */
 export interface GroupWatch extends AsyncIterableIterator<GroupEvent, undefined, undefined> {
-  /** Resolves when the first connection stands; rejects, as the first event does, where that can't be. */
+  /** Resolves once the first connection is open; rejects, as the first event does, if that is refused. */
   readonly ready: Promise<void>
   return(): Promise<IteratorResult<GroupEvent, undefined>>
 }
@@ -57,13 +41,13 @@ class Watch implements GroupWatch {
   readonly #group: string
   readonly #options: WatchOptions
   readonly #ending = new AbortController()
-  readonly #connection: Connection
+  readonly #stream: GroupStream
   readonly #events: AsyncGenerator<GroupEvent, undefined, undefined>
-  /** The first event is waited for from the beginning: nobody has to ask for it before it connects. */
+  /** The first event is requested at once, so that the watch connects before anybody asks for it. */
   #first: Promise<IteratorResult<GroupEvent, undefined>> | null
-  /** Where the next connection begins; undefined until that was found out. */
+  /** The id after which the next connection starts; undefined until it is known. */
   #after: bigint | undefined
-  /** Up to here the items were given. */
+  /** The greatest id that was given. */
   #given: bigint | undefined
 
   constructor(transport: Transport, group: string, options: WatchOptions) {
@@ -75,20 +59,20 @@ class Watch implements GroupWatch {
     this.#group = group
     this.#options = options
     this.#after = after
-    this.#connection = new Connection(transport, group, idleMs, this.#ending.signal)
+    this.#stream = new GroupStream(transport, group, idleMs, this.#ending.signal)
     const end = () => this.#ending.abort()
     if (signal?.aborted) end()
     signal?.addEventListener('abort', end)
     this.#ending.signal.addEventListener('abort', () => signal?.removeEventListener('abort', end))
-    let stands = () => {}
-    const standing = new Promise<void>((resolve) => {
-      stands = resolve
+    let connected = () => {}
+    const connecting = new Promise<void>((resolve) => {
+      connected = resolve
     })
-    this.#events = this.#run(stands)
+    this.#events = this.#run(connected)
     const first = this.#events.next()
     this.#first = first
-    // A watch that is left before it stands is not waited for any more.
-    this.ready = Promise.race([standing, first.then(() => {})])
+    // A watch that ends before it is connected is ready too: nobody waits for it any more.
+    this.ready = Promise.race([connecting, first.then(() => {})])
     this.ready.catch(() => {})
   }
 
@@ -108,19 +92,18 @@ class Watch implements GroupWatch {
     return { done: true, value: undefined }
   }
 
-  async *#run(stands: () => void): AsyncGenerator<GroupEvent, undefined, undefined> {
+  async *#run(connected: () => void): AsyncGenerator<GroupEvent, undefined, undefined> {
     const { signal } = this.#ending
     let failures = 0
-    for (let isFirst = true; !signal.aborted; ) {
+    while (!signal.aborted) {
       let error = new RecentnError('unreachable', 'The server has ended the stream')
       try {
         this.#after ??= await this.#newest()
-        for await (const message of this.#connection.events(this.#after)) {
-          if (isFirst) stands()
-          isFirst = false
-          if (message === null) continue
+        for await (const event of this.#stream.events(this.#after)) {
+          connected()
+          if (event === 'connected') continue
           failures = 0
-          yield* this.#told(message)
+          if (this.#isNew(event)) yield event
         }
       } catch (thrown) {
         if (signal.aborted) break
@@ -129,35 +112,29 @@ class Watch implements GroupWatch {
       }
       if (signal.aborted) break
       this.#options.onDisconnect?.(error)
-      const waitMs = backoff(failures++, this.#connection.retryMs, LONGEST_PAUSE_MS)
+      const waitMs = backoff(failures++, this.#stream.retryMs, LONGEST_PAUSE_MS)
       await pause(Math.max(waitMs, error.retryAfterMs ?? 0), signal)
     }
     return undefined
   }
 
-  /** Before the first connection: a place to come back to, should it be cut before anything was told. */
+  /** Where to start again if the first connection breaks before its first event. */
   async #newest(): Promise<bigint> {
-    const input = { path: { group: this.#group }, query: { limit: 1 } }
-    const { value } = await this.#transport.call('recentItems', input, { signal: this.#ending.signal })
-    return value.total - 1n
+    const parts = { path: { group: this.#group }, query: { limit: 1 } }
+    return (await this.#transport.value('recentItems', parts, { signal: this.#ending.signal })).total - 1n
   }
 
-  /** The event of a message; none of one that was given before, and of one of a kind that is not known. */
-  *#told({ event, data }: EventSourceMessage): Generator<GroupEvent, void, undefined> {
-    const value = JSON.parse(data)
-    if (event === 'item') {
-      const item = decoded(value, 'Item') as Item
-      this.#after = item.id
-      if (this.#given !== undefined && item.id <= this.#given) return
-      this.#given = item.id
-      yield { type: 'item', item }
-    } else if (event === 'removed') {
-      yield { type: 'removed', id: BigInt(value.id) }
-    } else if (event === 'reset') {
-      const reset = decoded(value, 'GroupReset') as GroupReset
-      this.#after = reset.total - 1n
+  /** Notes how far the watch is. False for an item that was given before. */
+  #isNew(event: GroupEvent): boolean {
+    if (event.type === 'item') {
+      const { id } = event.item
+      this.#after = id
+      if (this.#given !== undefined && id <= this.#given) return false
+      this.#given = id
+    } else if (event.type === 'reset') {
+      this.#after = event.total - 1n
       this.#given = undefined
-      yield { type: 'reset', ...reset }
     }
+    return true
   }
 }

@@ -1,14 +1,15 @@
-/** Something that is done at the press of a button, and how it went. */
+/** An action that a button starts, and its outcome. */
 import { useState } from 'preact/hooks'
-import { type ApiError, toApiError } from './api'
+import type { RecentnError } from '../errors'
+import { toError } from './api'
 import { Problem } from './parts'
 
 export interface Action {
   isRunning: boolean
   /** What was done, as a sentence. */
   done: string | null
-  error: ApiError | null
-  /** Resolves to whether it was done. */
+  error: RecentnError | null
+  /** Resolves to whether the work succeeded. */
   run(work: () => Promise<string>): Promise<boolean>
 }
 
@@ -20,14 +21,14 @@ export function useAction(): Action {
       setState({ isRunning: false, done: await work(), error: null })
       return true
     } catch (thrown) {
-      setState({ isRunning: false, done: null, error: toApiError(thrown) })
+      setState({ isRunning: false, done: null, error: toError(thrown) })
       return false
     }
   }
   return { ...state, run }
 }
 
-export function Outcome({ action }: { action: Action }) {
+export function ActionResult({ action }: { action: Action }) {
   return (
     <>
       <p class="done" role="status">

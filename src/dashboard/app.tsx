@@ -1,4 +1,4 @@
-/** The frame of every page: the way to the others, the key, and the focus that follows where one goes. */
+/** The frame of every page: navigation, the key, and the focus, which moves to the heading of the page that is opened. */
 import { useEffect, useReducer, useRef } from 'preact/hooks'
 import { FeedPage } from './feed-page'
 import { FeedsPage } from './feeds-page'
@@ -8,23 +8,23 @@ import { KeyPage } from './key-page'
 import { WithAccess } from './may'
 import { MemberPage } from './member-page'
 import { MessagePage } from './message-page'
-import { link, type Place, usePlace } from './place'
+import { link, type PageAddress, usePageAddress } from './place'
 import { PoliciesPage } from './policies-page'
 import { PolicyPage } from './policy-page'
 import { QueuePage } from './queue-page'
 import { QueuesPage } from './queues-page'
 import { keyName, session } from './session'
 
-const PLACES = [
+const MENU = [
   ['groups', 'Groups'],
   ['queues', 'Queues'],
   ['feeds', 'Feeds'],
 ] as const
 
-/** Pages that are found from that of the groups. */
+/** The pages that are reached from the page of the groups. */
 const OF_GROUPS = ['members', 'policies']
 
-function Page({ place: { parts, query } }: { place: Place }) {
+function Page({ address: { parts, query } }: { address: PageAddress }) {
   const [first = 'groups', name, second, id] = parts
   const prefix = query.get('prefix') ?? ''
   const after = query.get('after')
@@ -38,7 +38,9 @@ function Page({ place: { parts, query } }: { place: Place }) {
   if (first === 'members' && name !== undefined) return <MemberPage key={name} member={name} after={after} />
   if (first === 'queues') {
     if (name === undefined) return <QueuesPage prefix={prefix} after={after} />
-    if (second === 'messages' && id !== undefined) return <MessagePage key={`${name}/${id}`} queue={name} id={id} />
+    if (second === 'messages' && id !== undefined && /^\d+$/.test(id)) {
+      return <MessagePage key={`${name}/${id}`} queue={name} id={BigInt(id)} />
+    }
     return <QueuePage key={name} queue={name} state={query.get('state')} after={after} />
   }
   if (first === 'feeds') {
@@ -55,12 +57,12 @@ function Page({ place: { parts, query } }: { place: Place }) {
 }
 
 export function App() {
-  const place = usePlace()
+  const address = usePageAddress()
   const main = useRef<HTMLElement>(null)
-  useFocusThatFollows(main, place.parts.join('/'))
-  const [first = 'groups'] = place.parts
+  useHeadingFocus(main, address.parts.join('/'))
+  const [first = 'groups'] = address.parts
   const current = OF_GROUPS.includes(first) ? 'groups' : first
-  // No link: the hash is the place, and #main would leave it.
+  // Not a link: the hash is the address of the page, and #main would leave it.
   const skip = () => main.current?.querySelector('h1')?.focus()
   return (
     <>
@@ -73,7 +75,7 @@ export function App() {
           recentn
         </a>
         <nav aria-label="Main">
-          {PLACES.map(([part, title]) => (
+          {MENU.map(([part, title]) => (
             <a key={part} href={link([part])} aria-current={part === current ? 'page' : undefined}>
               {title}
             </a>
@@ -83,7 +85,7 @@ export function App() {
       </header>
       <main ref={main} id="main">
         <WithAccess>
-          <Page place={place} />
+          <Page address={address} />
         </WithAccess>
       </main>
       <footer>
@@ -94,8 +96,8 @@ export function App() {
   )
 }
 
-/** Whoever can't see it is told that the page is another one; the title says which. Not so where one begins. */
-function useFocusThatFollows(main: { current: HTMLElement | null }, path: string): void {
+/** Screen readers learn from the focus and the title that the page has changed; not for the first page. */
+function useHeadingFocus(main: { current: HTMLElement | null }, path: string): void {
   const isFirst = useRef(true)
   useEffect(() => {
     const heading = main.current?.querySelector('h1')

@@ -1,5 +1,5 @@
 /** Styles are bundled beside the script; nothing is imported from them. */
 declare module '*.css'
 
-/** Of the package, put in by the bundler. */
+/** The version of the package, which the bundler inserts. */
 declare const RECENTN_VERSION: string

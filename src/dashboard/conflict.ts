@@ -1,11 +1,11 @@
-/** Settings that somebody else has changed since they were read: who saves is told, and nothing is overwritten. */
-import { ApiError } from './api'
+/** Settings that somebody else has changed since they were read: the save fails and says so. Nothing is overwritten. */
+import type { Group } from '../client/wire'
+import { RecentnError } from '../errors'
 import { differences } from './settings-fields'
-import type { Group } from './types'
 
 /**
- * Runs `save`. Where the settings were no longer `was`, what they are now goes to `onNow`, and the error says what has
- * changed.
+ * Runs `save`. If the settings were no longer `was`, passes the current ones to `onNow` and throws an error that says what
+ * has changed.
  */
 export async function saving<T>(
   save: () => Promise<unknown>,
@@ -15,9 +15,9 @@ export async function saving<T>(
   try {
     await save()
   } catch (thrown) {
-    if (!(thrown instanceof ApiError) || thrown.code !== 'settings_changed') throw thrown
+    if (!(thrown instanceof RecentnError) || thrown.code !== 'settings_changed') throw thrown
     const now = await look().catch((error) => {
-      if (error instanceof ApiError && error.status === 404) throw changed('It has been deleted meanwhile.')
+      if (error instanceof RecentnError && error.status === 404) throw changed('It has been deleted meanwhile.')
       throw error
     })
     onNow(now)
@@ -25,4 +25,4 @@ export async function saving<T>(
   }
 }
 
-const changed = (what: string) => new ApiError(409, 'settings_changed', `${what} Nothing was saved.`)
+const changed = (what: string) => new RecentnError('settings_changed', `${what} Nothing was saved.`)

@@ -1,16 +1,16 @@
-/** One feed: how far it is, and each consumer's cursor and lag. */
-import { api } from './api'
+/** One feed: its last sync id, and the cursor and the lag of each consumer. */
+import type { Consumer, Feed } from '../client/wire'
+import { ask } from './api'
 import { Num } from './numbers'
 import { Fact, Head, Loading, Name, Problem, Stale } from './parts'
 import { link } from './place'
 import { usePolled } from './polled'
 import { duration } from './time'
-import type { Consumer, Feed } from './types'
 
 const EVERY_MS = 3000
 
 export function FeedPage({ feed: name }: { feed: string }) {
-  const { data: feed, error } = usePolled((signal) => api.feed(name, signal), name, EVERY_MS)
+  const { data: feed, error } = usePolled((signal) => ask('getFeed', { path: { feed: name } }, signal), name, EVERY_MS)
   return (
     <>
       <p class="over">

@@ -1,14 +1,14 @@
-/** The feeds, by name: how far they are, what waits for a publisher, and how far the slowest consumer is behind. */
-import { api } from './api'
+/** The feeds, by name: the last sync id, the unpublished entries, and the lag of the slowest consumer. */
+import type { Feed } from '../client/wire'
+import { ask, pageQuery } from './api'
 import { type Listed, ListPage } from './list-page'
 import { counted, Num } from './numbers'
 import { Head, Name } from './parts'
 import { link } from './place'
 import { duration } from './time'
-import type { Feed } from './types'
 
-async function load(options: Listed & { signal: AbortSignal }) {
-  const { feeds, nextAfter } = await api.feeds(options)
+async function load({ prefix, after, signal }: Listed & { signal: AbortSignal }) {
+  const { feeds, nextAfter } = await ask('listFeeds', { query: pageQuery(after, prefix) }, signal)
   return { rows: feeds, nextAfter }
 }
 

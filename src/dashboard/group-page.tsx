@@ -1,6 +1,6 @@
-/** One group: its settings, and its last items as they come. */
+/** One group: its settings, and its last items as they are appended. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { api } from './api'
+import { ask, isAccessError } from './api'
 import { GroupSettings } from './group-settings'
 import { Items } from './items'
 import { LiveGroup, type LiveView } from './live'
@@ -32,11 +32,11 @@ function useLive(group: string) {
 
 export function GroupPage({ group }: { group: string }) {
   const { view, live } = useLive(group)
-  const settings = usePolled((signal) => api.group(group, signal), group, SETTINGS_MS)
+  const settings = usePolled((signal) => ask('getGroup', { path: { group } }, signal), group, SETTINGS_MS)
   const { recent } = view
   const wasThere = useRef(false)
   if (settings.data !== null) wasThere.current = true
-  const refusal = [view.error, settings.error].find((error) => error?.isAccess)
+  const refusal = [view.error, settings.error].find((error) => error !== null && isAccessError(error))
   return (
     <>
       <p class="over">
@@ -118,7 +118,7 @@ function LastItems({ view: { recent, arrived }, live }: LiveProps) {
   )
 }
 
-/** How many came, said at most every few seconds. */
+/** Tells screen readers how many items were appended, at most every few seconds. */
 function Spoken({ view: { arrivals } }: { view: LiveView }) {
   const [said, setSaid] = useState({ arrivals: 0, text: '' })
   useEffect(() => {

@@ -1,16 +1,15 @@
 /**
- * The form that changes a group's settings. What is the group's own is known from `own`: the rest stays left to the
- * policy unless the user decides otherwise, because a PUT takes what it is given for the group's own.
+ * The form that changes a group's settings. `own` says which settings are the group's own. The others stay left to the
+ * policy unless the user changes them, because a PUT makes every setting that it has the group's own.
  */
 import { useState } from 'preact/hooks'
+import type { Group } from '../client/wire'
 import { GroupLossText } from './loss-texts'
 import { Ask, Name } from './parts'
 import { link } from './place'
 import { CapacityField, described, ExpiryField, ModeField, ttlOf, typedTtl, useRebase } from './settings-fields'
-import type { Group, Mode } from './types'
 
-export type OwnSettings = Group['own']
-type FormProps = { group: Group; isSaving: boolean; onSave(own: OwnSettings): void }
+type FormProps = { group: Group; isSaving: boolean; onSave(own: Group['own']): void }
 
 const FOLLOW = 'policy'
 
@@ -19,16 +18,16 @@ export function SettingsForm({ group, isSaving, onSave }: FormProps) {
   const [follows, setFollows] = useState(() => followedIn(group.own))
   const [isAsking, setAsking] = useState(false)
   useRebase(group, (was, now) => {
-    const isTouched = (name: keyof Typed) =>
+    const isTouched = (name: keyof TypedSettings) =>
       typed[name] !== typedOf(was)[name] || follows[name] !== followedIn(was.own)[name]
     const names = (['capacity', 'mode', 'ttlSeconds'] as const).filter((name) => !isTouched(name))
     const taken = <T extends object>(from: T) => Object.fromEntries(names.map((name) => [name, from[name as keyof T]]))
-    setTyped({ ...typed, ...taken(typedOf(now)) } as Typed)
+    setTyped({ ...typed, ...taken(typedOf(now)) } as TypedSettings)
     setFollows({ ...follows, ...taken(followedIn(now.own)) })
   })
   const own = ownOf(typed, follows)
   const field = (name: 'capacity' | 'ttlSeconds') => ({
-    // What the policy says is known only where it is in force.
+    // The value of the policy is known only if it is in force.
     value: !follows[name] ? typed[name] : name in group.own ? '' : typedOf(group)[name],
     onInput: (value: string) => setTyped({ ...typed, [name]: value }),
     isLeft: follows[name],
@@ -36,7 +35,7 @@ export function SettingsForm({ group, isSaving, onSave }: FormProps) {
   })
   const setMode = (mode: string) => {
     setFollows({ ...follows, mode: mode === FOLLOW })
-    if (mode !== FOLLOW) setTyped({ ...typed, mode: mode as Mode })
+    if (mode !== FOLLOW) setTyped({ ...typed, mode: mode as Group['mode'] })
   }
   const submit = (event: Event) => {
     event.preventDefault()
@@ -72,15 +71,15 @@ const typedOf = ({ capacity, mode, ttlSeconds }: Group) => ({
   mode,
   ttlSeconds: typedTtl(ttlSeconds),
 })
-type Typed = ReturnType<typeof typedOf>
+type TypedSettings = ReturnType<typeof typedOf>
 
-const followedIn = (own: OwnSettings) => ({
+const followedIn = (own: Group['own']) => ({
   capacity: own.capacity === undefined,
   mode: own.mode === undefined,
   ttlSeconds: own.ttlSeconds === undefined,
 })
 
-function ownOf(typed: Typed, follows: ReturnType<typeof followedIn>): OwnSettings {
+function ownOf(typed: TypedSettings, follows: ReturnType<typeof followedIn>): Group['own'] {
   return {
     ...(!follows.capacity && { capacity: Number(typed.capacity) }),
     ...(!follows.mode && { mode: typed.mode }),
@@ -102,7 +101,8 @@ function WhichPolicy({ prefix }: { prefix: string | null }) {
     <p class="muted small note">
       {prefix === null ? (
         <>
-          No <a href={link(['policies'])}>policy</a> has the beginning of this name: what is left to it has its default.
+          This name begins with no <a href={link(['policies'])}>policy</a>: settings that are left to it have their
+          defaults.
         </>
       ) : (
         <>

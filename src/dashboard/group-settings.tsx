@@ -1,30 +1,31 @@
-/** The settings of a group, and changing them. */
+/** The settings of a group, with the form that changes them. */
 import { useState } from 'preact/hooks'
-import { Outcome, useAction } from './action'
-import { api } from './api'
+import type { Group } from '../client/wire'
+import { ActionResult, useAction } from './action'
+import { ask } from './api'
 import { saving } from './conflict'
-import { type OwnSettings, SettingsForm } from './group-settings-form'
-import { AdminButton, LookOnly } from './may'
+import { SettingsForm } from './group-settings-form'
+import { AdminButton, ReadOnlyNote } from './may'
 import { Num } from './numbers'
 import { Fact } from './parts'
 import { exactDuration, Time } from './time'
-import type { Group } from './types'
 
 interface SettingsProps {
   group: Group
-  /** The one that is up to date. */
-  total: string
+  /** More recent than the group's. */
+  total: bigint
   onSaved(): void
 }
 
 export function GroupSettings({ group, total, onSaved }: SettingsProps) {
-  /** The group as it was when the form was opened, or refused; null: there is no form. */
+  /** The group when the form was opened, or its save refused; null while there is no form. */
   const [base, setBase] = useState<Group | null>(null)
   const action = useAction()
-  const save = async (own: OwnSettings, { own: was }: Group) => {
+  const path = { group: group.group }
+  const save = async (own: Group['own'], { own: was }: Group) => {
     const isSaved = await action.run(async () => {
-      await saving(() => api.putGroup(group.group, own, was), was, {
-        look: () => api.group(group.group),
+      await saving(() => ask('putGroup', { path, body: { ...own, replaces: was } }), was, {
+        look: () => ask('getGroup', { path }),
         settingsOf: (now) => now.own,
         onNow: (now) => setBase(now),
       })
@@ -51,9 +52,9 @@ export function GroupSettings({ group, total, onSaved }: SettingsProps) {
           Change settings
         </AdminButton>
       </dl>
-      <LookOnly />
+      <ReadOnlyNote />
       {base !== null && <SettingsForm group={base} isSaving={action.isRunning} onSave={(own) => save(own, base)} />}
-      <Outcome action={action} />
+      <ActionResult action={action} />
     </section>
   )
 }

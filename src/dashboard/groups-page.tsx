@@ -1,22 +1,22 @@
 /** The groups, by name, each with its newest item. */
-import { api } from './api'
+import type { Group, Item } from '../client/wire'
+import { ask, pageQuery } from './api'
 import { type Listed, ListPage } from './list-page'
 import { MemberForm } from './member-form'
 import { Num } from './numbers'
 import { Badge, Head, Name } from './parts'
 import { link } from './place'
 import { exactDuration, Time } from './time'
-import type { Group, Item } from './types'
 
-interface Row extends Group {
+interface GroupWithNewest extends Group {
   newest: Item | null
 }
 
 async function load({ prefix, after, signal }: Listed & { signal: AbortSignal }) {
-  const { groups, nextAfter } = await api.groups({ prefix, after, signal })
-  const names = groups.map(({ group }) => group)
-  const pages = names.length === 0 ? [] : (await api.newest(names, signal)).groups
-  const rows: Row[] = groups.map((group, i) => ({ ...group, newest: pages[i]?.items[0] ?? null }))
+  const { groups, nextAfter } = await ask('listGroups', { query: pageQuery(after, prefix) }, signal)
+  const query = { group: groups.map(({ group }) => group), limit: 1, payloads: 'none' } as const
+  const pages = groups.length === 0 ? [] : (await ask('recentItemsOfMany', { query }, signal)).groups
+  const rows: GroupWithNewest[] = groups.map((group, i) => ({ ...group, newest: pages[i]?.items[0] ?? null }))
   return { rows, nextAfter }
 }
 
@@ -48,7 +48,7 @@ const COLUMNS = (
   </>
 )
 
-function GroupRow({ row }: { row: Row }) {
+function GroupRow({ row }: { row: GroupWithNewest }) {
   return (
     <tr>
       <th scope="row">

@@ -1,16 +1,16 @@
-/** Items as a list: of a group, or of a member. */
+/** A table of items of one group, or of one member. */
+import type { Item } from '../client/wire'
 import { Num } from './numbers'
 import { Head, Name } from './parts'
 import { link } from './place'
 import { Time } from './time'
-import type { Item } from './types'
 import { Value } from './value'
 
 interface ItemsProps {
   items: readonly Item[]
-  /** What the list is of already. */
+  /** What all of the items have in common, and the table leaves out. */
   of: 'group' | 'member'
-  arrived?: ReadonlySet<string>
+  arrived?: ReadonlySet<bigint>
 }
 
 export function Items({ items, of, arrived }: ItemsProps) {
@@ -27,12 +27,7 @@ export function Items({ items, of, arrived }: ItemsProps) {
         </thead>
         <tbody>
           {items.map((item) => (
-            <Row
-              key={of === 'group' ? item.id : `${item.group}/${item.id}`}
-              item={item}
-              of={of}
-              isFresh={arrived?.has(item.id) ?? false}
-            />
+            <Row key={`${item.group}/${item.id}`} item={item} of={of} isFresh={arrived?.has(item.id) ?? false} />
           ))}
         </tbody>
       </table>
@@ -43,7 +38,7 @@ export function Items({ items, of, arrived }: ItemsProps) {
 function Row({ item, of, isFresh }: { item: Item; of: 'group' | 'member'; isFresh: boolean }) {
   const { member, group } = item
   return (
-    <tr class={isFresh ? 'fresh' : undefined} data-id={item.id}>
+    <tr class={isFresh ? 'fresh' : undefined} data-id={String(item.id)}>
       <td class="number muted wide">
         <Num value={item.id} />
       </td>

@@ -1,6 +1,6 @@
 /**
- * JSON as it was stored: numbers that a double can't hold stay as they were written, where the browser can tell their
- * text (Chrome 114, Firefox 135, Safari 18.4; older ones show them rounded).
+ * JSON as it was stored: numbers that a double can't hold keep their text. Browsers before Chrome 114, Firefox 135 and
+ * Safari 18.4 can't tell the text of a number, and show it rounded.
  */
 
 type RawJson = { rawJSON?: (text: string) => unknown }
@@ -17,7 +17,7 @@ const keepNumber: Reviver = (_key, value, context) => {
 }
 
 export function parseExactly(text: string): unknown {
-  // As plain parsing is several times faster, only where there may be such a number.
+  // Plain parsing is several times faster, and is used unless there may be such a number.
   return /\d{16}|\d[.eE]\d*/.test(text)
     ? JSON.parse(text, keepNumber as Parameters<typeof JSON.parse>[1])
     : JSON.parse(text)
@@ -29,9 +29,9 @@ export function pretty(value: unknown): string {
 
 const PREVIEW_LENGTH = 160
 
-/** One line, with spaces where it may be broken; cut where it gets long. */
+/** One line, with spaces where it may wrap; cut to a length. */
 export function preview(value: unknown): string {
-  // What breaks a line inside of a string is escaped.
+  // Line breaks inside strings are escaped: these are between fields.
   const text = JSON.stringify(value, null, 1).replaceAll(/\n */g, ' ')
   return text.length > PREVIEW_LENGTH ? `${text.slice(0, PREVIEW_LENGTH)}…` : text
 }

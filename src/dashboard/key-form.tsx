@@ -1,4 +1,4 @@
-/** The form for an API key, and the page that has it. */
+/** The form for an API key. */
 import { useId, useState } from 'preact/hooks'
 import { session } from './session'
 

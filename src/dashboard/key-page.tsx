@@ -1,4 +1,4 @@
-/** Which key is used, another one, or none. */
+/** The page of the API key: which one is used, what it may do, and the form for another one. */
 import { useState } from 'preact/hooks'
 import { KeyForm } from './key-form'
 import { useAccess } from './may'

@@ -1,4 +1,4 @@
-/** What the lists of groups, queues and feeds have in common: a search by the beginning of a name, and pages. */
+/** The common part of the lists of groups, policies, queues and feeds: a search by the beginning of a name, and pages. */
 import type { ComponentChildren } from 'preact'
 import { Loading, Pager, Problem, Search, Stale } from './parts'
 import { usePolled } from './polled'
@@ -10,24 +10,24 @@ export interface Listed {
   after: string | null
 }
 
-interface Page<T> {
+interface ListRows<T> {
   rows: readonly T[]
   nextAfter: string | null
 }
 
 interface ListPageProps<T> extends Listed {
   title: string
-  /** The place of this page. */
+  /** The first part of the address of this page. */
   part: string
-  load: (options: Listed & { signal: AbortSignal }) => Promise<Page<T>>
-  /** What is said where there are none at all, and where none begins with what was typed. */
+  load: (options: Listed & { signal: AbortSignal }) => Promise<ListRows<T>>
+  /** The text if there are none at all, and if none begins with what was typed. */
   empty: string
   unmatched?: string
   /** Above the heading. */
   over?: ComponentChildren
-  /** Beside it. */
+  /** Beside the heading. */
   beside?: ComponentChildren
-  /** Below it, whether or not there is a list. */
+  /** Below the heading, even before the list is loaded. */
   more?: ComponentChildren
   /** Above the list. */
   above?: ComponentChildren

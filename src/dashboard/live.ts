@@ -1,30 +1,30 @@
 /**
- * A group as it is at this moment: its newest items, read once, and kept up by its stream, which begins after what was read:
- * nothing falls between. When it ends the items are read again, and the next one opened, after a pause that grows. A
- * hidden tab has no stream: browsers give a server six connections in all.
+ * The current items of a group: read once, and then kept up to date by a stream that starts after the last one read, so
+ * that no item is missed. When a stream ends, the items are read again and another stream is opened, after a pause that
+ * grows. A hidden tab has no stream, because browsers allow six connections to a server in all.
  */
-import { createParser, type EventSourceMessage } from 'eventsource-parser'
-import { type ApiError, api, toApiError } from './api'
-import { parseExactly } from './json'
-import type { GroupReset, Item, Recent } from './types'
+import { type GroupEvent, GroupStream } from '../client/stream'
+import type { Item, Recent } from '../client/wire'
+import type { RecentnError } from '../errors'
+import { ask, isAccessError, toError, transport } from './api'
 
 export type LiveState = 'connecting' | 'live' | 'paused' | 'reconnecting'
 
 export interface LiveView {
   state: LiveState
-  error: ApiError | null
-  /** Null until they were read. */
+  error: RecentnError | null
+  /** Null until the items are read. */
   recent: Recent | null
-  /** Ids that came while one was looking. */
-  arrived: ReadonlySet<string>
-  /** How many came, ever. */
+  /** The ids of the items that were appended while the page was shown. */
+  arrived: ReadonlySet<bigint>
+  /** How many items were appended while the page was shown. */
   arrivals: number
 }
 
 const FIRST = 50
 const MORE = 100
 const MAX_SHOWN = 10_000
-/** Events are shown together, so that a busy group costs no more than this often. */
+/** Events within this time are shown together, so that a busy group is not drawn all the time. */
 const GATHER_MS = 80
 /** The server sends a comment every 15 seconds. */
 const SILENCE_MS = 40_000
@@ -34,10 +34,10 @@ export class LiveGroup {
   readonly #group: string
   readonly #show: (view: LiveView) => void
   #recent: Recent | null = null
-  #arrived = new Set<string>()
+  #arrived = new Set<bigint>()
   #arrivals = 0
   #state: LiveState = 'connecting'
-  #error: ApiError | null = null
+  #error: RecentnError | null = null
   #shown = FIRST
   #paused = false
   #ended = false
@@ -49,8 +49,8 @@ export class LiveGroup {
   constructor(group: string, show: (view: LiveView) => void) {
     this.#group = group
     this.#show = show
-    document.addEventListener('visibilitychange', this.#look)
-    this.#look()
+    document.addEventListener('visibilitychange', this.#onVisibility)
+    this.#onVisibility()
   }
 
   pause(): void {
@@ -61,11 +61,10 @@ export class LiveGroup {
 
   resume(): void {
     this.#paused = false
-    this.again()
+    this.#reconnect()
   }
 
-  /** Connects now, with the key that there is now. */
-  again(): void {
+  #reconnect(): void {
     if (this.#paused || this.#ended || document.hidden) return
     this.#disconnect()
     this.#failures = 0
@@ -73,37 +72,37 @@ export class LiveGroup {
     this.#connect()
   }
 
-  /** Forgets what was read with another key. */
+  /** Discards what was read with another key, and connects with the current one. */
   forget(): void {
     this.#recent = null
     this.#error = null
-    this.again()
+    this.#reconnect()
   }
 
   async older(): Promise<void> {
-    const before = this.#recent?.nextBefore
-    if (!before) return
+    const before = this.#recent?.nextBefore ?? null
+    if (before === null) return
     this.#shown = Math.min(this.#shown + MORE, MAX_SHOWN)
     try {
-      const page = await api.recent(this.#group, MORE, before)
+      const page = await ask('recentItems', { path: { group: this.#group }, query: { limit: MORE, before } })
       for (const item of page.items) this.#insert(item)
       if (this.#recent !== null) this.#recent.nextBefore = page.nextBefore
       this.#changed()
     } catch (thrown) {
-      this.#set(this.#state, toApiError(thrown))
+      this.#set(this.#state, toError(thrown))
     }
   }
 
   end(): void {
     this.#ended = true
-    document.removeEventListener('visibilitychange', this.#look)
+    document.removeEventListener('visibilitychange', this.#onVisibility)
     this.#disconnect()
     clearTimeout(this.#showing)
   }
 
-  readonly #look = (): void => {
+  readonly #onVisibility = (): void => {
     if (document.hidden) this.#disconnect()
-    else this.again()
+    else this.#reconnect()
   }
 
   #disconnect(): void {
@@ -118,24 +117,29 @@ export class LiveGroup {
     const { signal } = connection
     try {
       const { total } = await this.#read(signal)
-      const stream = await api.stream(this.#group, String(BigInt(total) - 1n), signal)
-      this.#failures = 0
-      this.#set('live')
-      if (stream.body !== null) await this.#follow(stream.body, connection)
+      const stream = new GroupStream(transport, this.#group, SILENCE_MS, signal)
+      for await (const event of stream.events(total - 1n)) {
+        if (event !== 'connected') await this.#take(event, signal)
+        else {
+          this.#failures = 0
+          this.#set('live')
+        }
+      }
     } catch (thrown) {
       if (signal.aborted) return
       this.#failures++
-      this.#error = toApiError(thrown)
+      this.#error = toError(thrown)
     }
     if (signal.aborted) return
     this.#set('reconnecting', this.#error)
-    if (this.#error?.isAccess) return
+    if (this.#error !== null && isAccessError(this.#error)) return
     const pause = Math.min(500 * 2 ** this.#failures, MAX_PAUSE_MS)
     this.#retry = setTimeout(() => this.#connect(), pause / 2 + (Math.random() * pause) / 2)
   }
 
   async #read(signal: AbortSignal): Promise<Recent> {
-    const read = await api.recent(this.#group, this.#shown, null, signal)
+    const parts = { path: { group: this.#group }, query: { limit: this.#shown } }
+    const read = await ask('recentItems', parts, signal)
     const known = new Set(this.#recent?.items.map(({ id }) => id))
     const isFirst = this.#recent === null
     this.#recent = read
@@ -144,65 +148,43 @@ export class LiveGroup {
     return read
   }
 
-  async #follow(body: ReadableStream<Uint8Array>, connection: AbortController): Promise<void> {
-    const came: EventSourceMessage[] = []
-    const parser = createParser({ onEvent: (event) => came.push(event) })
-    const reader = body.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader()
-    try {
-      for (;;) {
-        const silence = setTimeout(() => reader.cancel(), SILENCE_MS)
-        const { done, value } = await reader.read().finally(() => clearTimeout(silence))
-        if (done || connection.signal.aborted) return
-        parser.feed(value)
-        for (const event of came.splice(0)) await this.#take(event, connection.signal)
-      }
-    } finally {
-      // Also when the group could not be read anew: a browser has few connections.
-      reader.cancel().catch(() => {})
-    }
-  }
-
-  async #take({ event, data }: EventSourceMessage, signal: AbortSignal): Promise<void> {
+  async #take(event: GroupEvent, signal: AbortSignal): Promise<void> {
     if (this.#recent === null) return
-    if (event === 'item') {
-      const item = parseExactly(data) as Item
-      if (this.#insert(item)) this.#arrive(item.id)
-    } else if (event === 'removed') {
-      const { id } = JSON.parse(data) as { id: string }
-      this.#recent.items = this.#recent.items.filter((item) => item.id !== id)
-    } else if (event === 'reset') {
-      const { total } = JSON.parse(data) as GroupReset
+    if (event.type === 'item') {
+      if (this.#insert(event.item)) this.#arrive(event.item.id)
+    } else if (event.type === 'removed') {
+      this.#recent.items = this.#recent.items.filter(({ id }) => id !== event.id)
+    } else {
       const read = await this.#read(signal)
-      // What is newer is told yet, or was removed again already.
-      read.items = read.items.filter(({ id }) => BigInt(id) < BigInt(total))
+      // Newer items follow as events, unless they have been removed.
+      read.items = read.items.filter(({ id }) => id < event.total)
     }
     this.#changed()
   }
 
-  /** Puts an item in its place, and takes out what it pushes out. False when it was there. */
+  /** Inserts an item by its id, and removes the items that it pushes out. False if it was there already. */
   #insert(item: Item): boolean {
     const recent = this.#recent
     if (recent === null || recent.items.some(({ id }) => id === item.id)) return false
-    const id = BigInt(item.id)
-    if (id >= BigInt(recent.total)) recent.total = String(id + 1n)
-    const at = recent.items.findIndex((each) => BigInt(each.id) < id)
+    if (item.id >= recent.total) recent.total = item.id + 1n
+    const at = recent.items.findIndex(({ id }) => id < item.id)
     const items = at === -1 ? [...recent.items, item] : recent.items.toSpliced(at, 0, item)
-    const first = BigInt(recent.total) - BigInt(recent.capacity)
-    const window = recent.mode === 'history' ? items.filter((each) => BigInt(each.id) >= first) : items
+    const first = recent.total - BigInt(recent.capacity)
+    const window = recent.mode === 'history' ? items.filter(({ id }) => id >= first) : items
     recent.items = window.slice(0, Math.min(recent.capacity, this.#shown))
     const last = recent.items.at(-1)
     if (window.length > this.#shown && last !== undefined) recent.nextBefore = last.id
     return true
   }
 
-  #arrive(id: string): void {
+  #arrive(id: bigint): void {
     this.#arrived.add(id)
     this.#arrivals++
     const gone = this.#arrived.size > MAX_SHOWN ? this.#arrived.values().next().value : undefined
     if (gone !== undefined) this.#arrived.delete(gone)
   }
 
-  #set(state: LiveState, error: ApiError | null = null): void {
+  #set(state: LiveState, error: RecentnError | null = null): void {
     this.#state = state
     this.#error = error
     this.#changed()
@@ -212,13 +194,8 @@ export class LiveGroup {
     this.#showing ??= setTimeout(() => {
       this.#showing = undefined
       const recent = this.#recent === null ? null : { ...this.#recent }
-      this.#show({
-        state: this.#state,
-        error: this.#error,
-        recent,
-        arrived: this.#arrived,
-        arrivals: this.#arrivals,
-      })
+      const [state, error, arrived, arrivals] = [this.#state, this.#error, this.#arrived, this.#arrivals]
+      this.#show({ state, error, recent, arrived, arrivals })
     }, GATHER_MS)
   }
 }

@@ -1,9 +1,10 @@
-/** What a change of settings would remove, in the question that comes before it. */
+/** What a change of settings would remove: the text in the dialog that asks for confirmation. */
+import type { Group } from '../client/wire'
 import { lossOf, policyLoss } from './losses'
 import { counted } from './numbers'
 import { Counted } from './parts'
 import { usePolled } from './polled'
-import type { Group, PolicySettings } from './types'
+import type { WholeSettings } from './settings-fields'
 
 export function GroupLossText({ group, own }: { group: string; own: Group['own'] }) {
   const counting = usePolled((signal) => lossOf(group, own, signal), '', null)
@@ -23,8 +24,8 @@ export function GroupLossText({ group, own }: { group: string; own: Group['own']
   )
 }
 
-/** `policy` null: it is deleted. */
-export function PolicyLossText({ prefix, policy }: { prefix: string; policy: PolicySettings | null }) {
+/** `policy` is null if the policy is to be deleted. */
+export function PolicyLossText({ prefix, policy }: { prefix: string; policy: WholeSettings | null }) {
   const counting = usePolled((signal) => policyLoss(prefix, policy, signal), '', null)
   const { groups, losing, items, isMore } = counting.data ?? { groups: 0, losing: 0, items: 0, isMore: false }
   const among = isMore ? 'Among the first 1000 groups that begin with it, ' : ''

@@ -1,58 +1,60 @@
-/** What a change of settings would remove: from one group exactly, by a policy from many at most. */
-import { api } from './api'
-import type { Group, Item, PolicySettings } from './types'
+/** What a change of settings would remove: an exact count for one group, an upper bound for the groups of a policy. */
+import type { Group, Item, Policy, Recent } from '../client/wire'
+import { ask } from './api'
+import type { WholeSettings } from './settings-fields'
 
-/** The settings in force; a capacity that is nowhere said is the server's default, which nobody tells. */
-type InForce = Omit<PolicySettings, 'capacity'> & { capacity: number | undefined }
+/** The settings in force. A capacity that no policy sets is the server's default, which the dashboard does not know. */
+type InForce = Omit<WholeSettings, 'capacity'> & { capacity: number | undefined }
 const DEFAULTS: InForce = { capacity: undefined, mode: 'history', ttlSeconds: null }
 
 const ALL = 10_000
 
 export interface GroupLoss {
   items: number
-  /** Null where the server's default decides it. */
+  /** Null if it depends on the server's default. */
   lost: number | null
 }
 
-/** What goes from a group when these are its own settings, counted now. */
+/** What a group loses if these become its own settings, counted now. */
 export async function lossOf(name: string, own: Group['own'], signal: AbortSignal): Promise<GroupLoss> {
-  const group = await api.group(name, signal)
+  const group = await ask('getGroup', { path: { group: name } }, signal)
   const items = await itemsOf(name, signal)
   const followed = await followedIn(group, own, signal)
   const { capacity, mode, ttlSeconds } = { ...followed, ...own }
   if (capacity === undefined) return { items: items.length, lost: null }
-  const kept = keptOf(items, { capacity, mode, ttlSeconds }, BigInt(group.total))
+  const kept = keptOf(items, { capacity, mode, ttlSeconds }, group.total)
   return { items: items.length, lost: items.length - kept.length }
 }
 
-/** What the policy says of the settings that are left to it: told by the group where it is in force already. */
+/** The settings that the policy gives. The group has those that it left to the policy already. */
 async function followedIn(group: Group, own: Group['own'], signal: AbortSignal): Promise<InForce> {
   const unknown = (['capacity', 'mode', 'ttlSeconds'] as const).filter((field) => !(field in own) && field in group.own)
   if (unknown.length === 0) return group
-  const policy = group.policy === null ? DEFAULTS : await api.policy(group.policy, signal)
+  const policy = group.policy === null ? DEFAULTS : await ask('getPolicy', { path: { prefix: group.policy } }, signal)
   return { ...group, ...Object.fromEntries(unknown.map((field) => [field, policy[field]])) } as InForce
 }
 
 async function itemsOf(name: string, signal: AbortSignal): Promise<Item[]> {
   const items: Item[] = []
-  for (let before: string | null = null; ; ) {
-    const page = await api.bare(name, ALL, before, signal)
+  for (let before: bigint | undefined; ; ) {
+    const query = { limit: ALL, before, payloads: 'none' } as const
+    const page: Recent = await ask('recentItems', { path: { group: name }, query }, signal)
     items.push(...page.items)
+    if (page.nextBefore === null) return items
     before = page.nextBefore
-    if (before === null) return items
   }
 }
 
-/** As the server keeps them: the last ids, or the newest of each member, unless they have expired. */
-function keptOf(newestFirst: readonly Item[], settings: PolicySettings, total: bigint): Item[] {
+/** The items that the server would keep: the last ids, or the newest of each member, unless they have expired. */
+function keptOf(newestFirst: readonly Item[], settings: WholeSettings, total: bigint): Item[] {
   const { capacity, mode, ttlSeconds } = settings
   const since = ttlSeconds === null ? Number.NEGATIVE_INFINITY : Date.now() - ttlSeconds * 1000
   const members = new Set<string>()
   return newestFirst.filter(({ id, member, createdAt }) => {
-    if (mode === 'history') return BigInt(id) >= total - BigInt(capacity) && Date.parse(createdAt) > since
+    if (mode === 'history') return id >= total - BigInt(capacity) && createdAt.getTime() > since
     if (member === null || members.has(member) || members.size === capacity) return false
     members.add(member)
-    return Date.parse(createdAt) > since
+    return createdAt.getTime() > since
   })
 }
 
@@ -62,19 +64,23 @@ export interface PolicyLoss {
   /** How many of them may lose items, and how many items at most. */
   losing: number
   items: number
-  /** There are more groups than were looked at. */
+  /** There are more groups than were counted. */
   isMore: boolean
 }
 
-const LOOKED_AT = 1000
+const MAX_LISTED = 1000
 
-/** What goes when the policy of the prefix is this; null: when it is deleted. */
+/** What the groups lose if the prefix gets this policy; null if its policy is deleted. */
 export async function policyLoss(
   prefix: string,
-  policy: PolicySettings | null,
+  policy: WholeSettings | null,
   signal: AbortSignal,
 ): Promise<PolicyLoss> {
-  const { groups, nextAfter } = await api.groups({ prefix, limit: LOOKED_AT, signal })
+  const { groups, nextAfter } = await ask(
+    'listGroups',
+    { query: { prefix: prefix || undefined, limit: MAX_LISTED } },
+    signal,
+  )
   const followers = groups.filter((group) => follows(group, prefix))
   const shorter = policy === null ? await policiesBut(prefix, signal) : []
   const losses = followers.map((group) => atMost(group, policy ?? settingsFrom(shorter, group.group)))
@@ -86,24 +92,24 @@ export async function policyLoss(
   }
 }
 
-/** A longer prefix goes before this one, and who has set everything follows nothing. */
+/** Not a group of a longer prefix, and not one whose settings are all its own. */
 function follows({ policy, own }: Group, prefix: string): boolean {
   return (policy === null || policy.length <= prefix.length) && Object.keys(own).length < 3
 }
 
-async function policiesBut(prefix: string, signal: AbortSignal) {
-  const { policies } = await api.policies({ limit: LOOKED_AT, signal })
+async function policiesBut(prefix: string, signal: AbortSignal): Promise<Policy[]> {
+  const { policies } = await ask('listPolicies', { query: { limit: MAX_LISTED } }, signal)
   return policies.filter((each) => each.prefix !== prefix).sort((a, b) => b.prefix.length - a.prefix.length)
 }
 
-function settingsFrom(policies: Awaited<ReturnType<typeof policiesBut>>, group: string): InForce {
+function settingsFrom(policies: readonly Policy[], group: string): InForce {
   return policies.find(({ prefix }) => group.startsWith(prefix)) ?? DEFAULTS
 }
 
-/** By its settings and its total alone: some may have been removed already, or stay. */
+/** An upper bound by the settings and the total alone: some items may have been removed already. */
 function atMost(group: Group, policy: InForce): number {
   const { capacity, mode, ttlSeconds } = { ...policy, ...group.own }
-  const held = BigInt(group.total) < BigInt(group.capacity) ? Number(group.total) : group.capacity
+  const held = group.total < group.capacity ? Number(group.total) : group.capacity
   const isShorter = ttlSeconds !== null && (group.ttlSeconds === null || ttlSeconds < group.ttlSeconds)
   if (capacity === undefined || isShorter || (mode === 'distinct' && group.mode !== 'distinct')) return held
   return Math.max(0, held - capacity)

@@ -1,4 +1,4 @@
-/** The dashboard: which page is shown, and what all pages have around them. */
+/** The entry of the dashboard. */
 import { render } from 'preact'
 import { App } from './app'
 import './styles/all.css'

@@ -1,21 +1,21 @@
-/** What the key may do, asked once for each key: what it may not is not offered. */
+/** What the key may do, requested once for each key. Buttons for anything else are disabled. */
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import { api } from './api'
+import type { Access } from '../client/wire'
+import { ask, isAccessError } from './api'
 import { usePolled } from './polled'
-import type { Access, Scope } from './types'
 
-interface Known {
+interface KnownAccess {
   access: Access | null
-  /** The server does not tell: whatever is pressed, it decides. */
-  isUntold: boolean
+  /** The request failed: every button is enabled, and the server decides. */
+  isUnknown: boolean
 }
 
-const Allowed = createContext<Known>({ access: null, isUntold: false })
+const Allowed = createContext<KnownAccess>({ access: null, isUnknown: false })
 
 export function WithAccess({ children }: { children: ComponentChildren }) {
-  const { data, error } = usePolled((signal) => api.access(signal), 'access', null)
-  const known = { access: data, isUntold: error !== null && !error.isAccess }
+  const { data, error } = usePolled((signal) => ask('getAccess', {}, signal), 'access', null)
+  const known = { access: data, isUnknown: error !== null && !isAccessError(error) }
   return <Allowed.Provider value={known}>{children}</Allowed.Provider>
 }
 
@@ -24,9 +24,9 @@ export function useAccess(): Access | null {
   return useContext(Allowed).access
 }
 
-function useMay(scope: Scope): boolean | null {
-  const { access, isUntold } = useContext(Allowed)
-  if (isUntold) return true
+function useMay(scope: Access['scopes'][number]): boolean | null {
+  const { access, isUnknown } = useContext(Allowed)
+  if (isUnknown) return true
   return access === null ? null : access.scopes.includes(scope)
 }
 
@@ -38,7 +38,7 @@ interface ButtonProps {
   children: ComponentChildren
 }
 
-/** For what changes something. Beside such buttons stands a `LookOnly`. */
+/** A button that changes something. Each group of such buttons has a `ReadOnlyNote`. */
 export function AdminButton({ isDisabled = false, isExpanded, children, ...rest }: ButtonProps) {
   const may = useMay('admin')
   return (
@@ -47,16 +47,16 @@ export function AdminButton({ isDisabled = false, isExpanded, children, ...rest 
       {...rest}
       disabled={isDisabled || may !== true}
       aria-expanded={isExpanded}
-      title={may === false ? LOOK_ONLY : undefined}
+      title={may === false ? READ_ONLY : undefined}
     >
       {children}
     </button>
   )
 }
 
-const LOOK_ONLY = 'This key may only look: changes need the scope admin.'
+const READ_ONLY = 'This key may only read: changes need the scope admin.'
 
-/** Why the buttons do nothing, where they do nothing. */
-export function LookOnly() {
-  return useMay('admin') === false ? <p class="muted small note">{LOOK_ONLY}</p> : null
+/** Says why the buttons are disabled, if they are. */
+export function ReadOnlyNote() {
+  return useMay('admin') === false ? <p class="muted small note">{READ_ONLY}</p> : null
 }

@@ -1,4 +1,4 @@
-/** Opens what one member did: members are found by their whole name only. */
+/** The form that opens the page of a member. Members are found by their whole name only. */
 import { useState } from 'preact/hooks'
 import { goTo } from './place'
 

@@ -1,40 +1,46 @@
-/** What one member did in all groups. */
+/** The items of one member in all groups. */
 import { useRef } from 'preact/hooks'
-import { api } from './api'
+import type { MemberItems } from '../client/wire'
+import { ask, pageQuery } from './api'
 import { Items } from './items'
 import { Loading, Name, Pager, Problem, Stale } from './parts'
 import { usePolled } from './polled'
-import type { MemberItems } from './types'
 
 const EVERY_MS = 5000
 
-interface Last {
+interface LoadedPage {
   after: string | null
   page: MemberItems
 }
 
-/** Items do not change: payloads are fetched again only when the page has other items than before. */
-async function itemsAfter(member: string, after: string | null, last: Last | null, signal: AbortSignal): Promise<Last> {
+/** Items do not change: payloads are fetched again only if the page has other items than before. */
+async function load(
+  member: string,
+  after: string | null,
+  last: LoadedPage | null,
+  signal: AbortSignal,
+): Promise<LoadedPage> {
+  const [path, query] = [{ member }, pageQuery(after)]
   if (last !== null && last.after === after) {
     const limit = Math.max(1, last.page.items.length)
-    const bare = await api.memberItems(member, { after, limit, payloads: 'none', signal })
+    const bare = await ask('memberItems', { path, query: { ...query, limit, payloads: 'none' } }, signal)
     if (keysOf(bare) === keysOf(last.page)) return last
   }
-  return { after, page: await api.memberItems(member, { after, signal }) }
+  return { after, page: await ask('memberItems', { path, query }, signal) }
 }
 
-/** A group that was made anew has other items under the same ids. */
+/** With the time, because a group that was deleted and appended to again has other items under the same ids. */
 function keysOf({ items, nextAfter }: MemberItems): string {
-  return JSON.stringify([nextAfter === null, items.map(({ group, id, createdAt }) => [group, id, createdAt])])
+  return JSON.stringify([nextAfter === null, items.map(({ group, id, createdAt }) => [group, String(id), createdAt])])
 }
 
 export function MemberPage({ member, after }: { member: string; after: string | null }) {
-  const last = useRef<Last | null>(null)
-  const load = async (signal: AbortSignal) => {
-    last.current = await itemsAfter(member, after, last.current, signal)
+  const last = useRef<LoadedPage | null>(null)
+  const loadAgain = async (signal: AbortSignal) => {
+    last.current = await load(member, after, last.current, signal)
     return last.current.page
   }
-  const { data, error } = usePolled(load, String(after), EVERY_MS)
+  const { data, error } = usePolled(loadAgain, String(after), EVERY_MS)
   return (
     <>
       <p class="over">Member</p>

@@ -1,31 +1,35 @@
-/** One message: its body, what went wrong with it last, and its times. */
+/** One message: its body, its last error, and its times. */
 import { useState } from 'preact/hooks'
-import { Outcome, useAction } from './action'
-import { api } from './api'
+import type { PeekedMessage } from '../client/wire'
+import { ActionResult, useAction } from './action'
+import { ask } from './api'
+import { isDeadLetter } from './dead-letters'
 import { pretty } from './json'
-import { isLetter } from './letters'
-import { AdminButton, LookOnly } from './may'
+import { AdminButton, ReadOnlyNote } from './may'
 import { Num } from './numbers'
 import { Ask, Badge, Counted, Fact, Loading, Name, Problem, Stale } from './parts'
 import { link } from './place'
 import { usePolled } from './polled'
 import { Time } from './time'
-import type { Message } from './types'
 
 const EVERY_MS = 3000
 
-interface Shown {
-  message: Message
+interface ShownMessage {
+  message: PeekedMessage
   isDead: boolean
   isLetter: boolean
 }
 
-async function load(queue: string, id: string, signal: AbortSignal): Promise<Shown> {
-  const [message, at] = await Promise.all([api.message(queue, id, signal), api.queue(queue, signal)])
-  return { message, isDead: message.state === 'dead' || isLetter(message, at), isLetter: isLetter(message, at) }
+async function load(queue: string, id: bigint, signal: AbortSignal): Promise<ShownMessage> {
+  const [message, status] = await Promise.all([
+    ask('getMessage', { path: { queue, id } }, signal),
+    ask('getQueue', { path: { queue } }, signal),
+  ])
+  const isLetter = isDeadLetter(message, status)
+  return { message, isDead: message.state === 'dead' || isLetter, isLetter }
 }
 
-export function MessagePage({ queue, id }: { queue: string; id: string }) {
+export function MessagePage({ queue, id }: { queue: string; id: bigint }) {
   const { data: shown, error } = usePolled((signal) => load(queue, id, signal), '', EVERY_MS)
   return (
     <>
@@ -36,7 +40,7 @@ export function MessagePage({ queue, id }: { queue: string; id: string }) {
         </a>
       </p>
       <div class="head">
-        <h1 tabIndex={-1}>Message {id}</h1>
+        <h1 tabIndex={-1}>Message {String(id)}</h1>
         {shown !== null && <State {...shown} />}
         {shown !== null && <Remove queue={queue} id={id} />}
       </div>
@@ -47,8 +51,8 @@ export function MessagePage({ queue, id }: { queue: string; id: string }) {
   )
 }
 
-/** That a dead letter is ready, to be received where it is, says nothing to who looks for what went wrong. */
-function State({ message: { state, deadLetterFrom }, isLetter }: Shown) {
+/** The state of a dead letter that is ready is left out: it says nothing about what went wrong. */
+function State({ message: { state, deadLetterFrom }, isLetter }: ShownMessage) {
   return (
     <span>
       {isLetter && <Badge kind="bad">dead letter</Badge>}
@@ -65,7 +69,7 @@ function State({ message: { state, deadLetterFrom }, isLetter }: Shown) {
   )
 }
 
-function Details({ message, isDead, isLetter }: Shown) {
+function Details({ message, isDead, isLetter }: ShownMessage) {
   const { lastError } = message
   return (
     <>
@@ -85,13 +89,13 @@ function Details({ message, isDead, isLetter }: Shown) {
   )
 }
 
-function Facts({ message, isLetter }: { message: Message; isLetter: boolean }) {
+function Facts({ message, isLetter }: { message: PeekedMessage; isLetter: boolean }) {
   const { receiveCount, maxReceives, deadLetterFrom } = message
-  // Nobody has received it since.
+  // It has not been received since it died.
   const isUntouched = deadLetterFrom !== null && receiveCount === 0
-  const times: [string, string | null][] = [
+  const times: [string, Date | null][] = [
     ['Sent', message.sentAt],
-    [isUntouched ? 'Died' : Date.parse(message.visibleAt) > Date.now() ? 'Ready' : 'Ready since', message.visibleAt],
+    [isUntouched ? 'Died' : message.visibleAt.getTime() > Date.now() ? 'Ready' : 'Ready since', message.visibleAt],
     ['Last received', message.lastReceivedAt],
     ['Archived', message.archivedAt],
   ]
@@ -126,34 +130,34 @@ function Facts({ message, isLetter }: { message: Message; isLetter: boolean }) {
   )
 }
 
-interface QuestionProps {
+interface RemoveProps {
   queue: string
-  id: string
+  id: bigint
   onYes(): void
   onClose(): void
 }
 
-/** What it is at this moment decides who misses it. */
-function RemoveQuestion({ queue, id, ...rest }: QuestionProps) {
-  const looking = usePolled((signal) => api.message(queue, id, signal), '', EVERY_MS)
+/** Shows the current state, which decides what the removal affects. */
+function RemoveQuestion({ queue, id, ...rest }: RemoveProps) {
+  const looking = usePolled((signal) => ask('getMessage', { path: { queue, id } }, signal), '', EVERY_MS)
   const state = looking.data?.state.replace('-', ' ')
   return (
     <Ask title={`Remove message ${id}?`} action="Remove" isDanger isReady={looking.data !== null} {...rest}>
       <Counted of={looking}>
         <p>
           This message is {state}. It is deleted for good, and not archived.
-          {state === 'in flight' && ' The receiver that has it can not settle it any more.'}
+          {state === 'in flight' && " The receiver that has it can't settle it any more."}
         </p>
       </Counted>
     </Ask>
   )
 }
 
-function Remove({ queue, id }: { queue: string; id: string }) {
+function Remove({ queue, id }: { queue: string; id: bigint }) {
   const [isAsking, setAsking] = useState(false)
   const action = useAction()
   const remove = async () => {
-    await api.deleteMessage(queue, id)
+    await ask('deleteMessage', { path: { queue, id } })
     location.hash = link(['queues', queue])
     return 'Removed.'
   }
@@ -164,8 +168,8 @@ function Remove({ queue, id }: { queue: string; id: string }) {
           Remove …
         </AdminButton>
       </div>
-      <LookOnly />
-      <Outcome action={action} />
+      <ReadOnlyNote />
+      <ActionResult action={action} />
       {isAsking && (
         <RemoveQuestion queue={queue} id={id} onYes={() => action.run(remove)} onClose={() => setAsking(false)} />
       )}

@@ -1,7 +1,7 @@
 /** Numbers: digits and nothing else, so that what is copied is what a request takes. */
 
-/** Apart by threes, by style alone; ids and totals too, which may be longer than a double holds. */
-export function Num({ value }: { value: number | string }) {
+/** Digits in groups of three, which are set apart by style alone. */
+export function Num({ value }: { value: number | bigint }) {
   const text = String(value)
   if (text.length < 4) return text
   const [first, ...rest] = text.split(/(?=(?:\d{3})+$)/)

@@ -1,13 +1,13 @@
-/** What several pages have: names, badges, problems, pages of lists, the search, and questions before something is done. */
+/** Parts of several pages: names, badges, problems, pages of lists, the search, and confirmation dialogs. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ApiError } from './api'
+import type { RecentnError } from '../errors'
+import { isAccessError, sentenceOf } from './api'
 import { KeyForm } from './key-form'
 import { link, replaceQuery } from './place'
 import type { Polled } from './polled'
-import { keyName, session } from './session'
 
-/** A name that others chose: its direction and its spaces are its own. */
+/** A name that users chose: it keeps its own direction and spaces. */
 export function Name({ children }: { children: string }) {
   return <bdi class="name">{children}</bdi>
 }
@@ -16,7 +16,7 @@ export function Badge({ kind, children }: { kind?: 'warn' | 'bad' | 'good'; chil
   return <span class={`badge ${kind ?? ''}`}>{children}</span>
 }
 
-/** A term and what it is, in a list of facts. */
+/** A term and its value, in a list of facts. */
 export function Fact({ term, children }: { term: string; children: ComponentChildren }) {
   return (
     <div>
@@ -26,29 +26,23 @@ export function Fact({ term, children }: { term: string; children: ComponentChil
   )
 }
 
-function sentenceOf(error: ApiError): string {
-  if (error.status === 401 && session.key === null) return 'This server wants an API key.'
-  if (error.status === 401) return `The server does not take ${keyName(session.key ?? '')}: ${error.message}.`
-  if (error.status === 403) return `Not allowed. ${error.message}.`
-  return error.message
-}
-
-/** What went wrong, as a sentence; with a form where a key would help. */
-export function Problem({ error }: { error: ApiError }) {
+/** What went wrong, with the form for a key if a key would help. */
+export function Problem({ error }: { error: RecentnError }) {
+  const isAccess = isAccessError(error)
   return (
-    <div class={`problem ${error.isAccess ? 'panel' : ''}`} role="alert">
+    <div class={`problem ${isAccess ? 'panel' : ''}`} role="alert">
       <p>{sentenceOf(error)}</p>
-      {error.isAccess && <KeyForm />}
+      {isAccess && <KeyForm />}
     </div>
   )
 }
 
-/** Shown above what was there before, which stays. */
-export function Stale({ error }: { error: ApiError | null }) {
+/** Shown above older data, which stays on the page. */
+export function Stale({ error }: { error: RecentnError | null }) {
   if (error === null) return null
   return (
     <p class="problem" role="alert">
-      {sentenceOf(error)} What is shown is from before; trying again.
+      {sentenceOf(error)} The data below is older; trying again.
     </p>
   )
 }
@@ -63,7 +57,7 @@ interface PagerProps {
   nextAfter: string | null
 }
 
-/** Back is the browser's own: each page of a list has its address. */
+/** There is no link back, because each page of a list has its own address in the browser's history. */
 export function Pager({ parts, query, nextAfter }: PagerProps) {
   if (nextAfter === null && !query.after) return null
   return (
@@ -80,7 +74,7 @@ export function Pager({ parts, query, nextAfter }: PagerProps) {
 
 const TYPING_MS = 200
 
-/** By the beginning of names, as the server finds them by their index. */
+/** Searches by the beginning of names, because the server has an index for that. */
 export function Search({ parts, value, label }: { parts: readonly string[]; value: string; label: string }) {
   const [text, setText] = useState(value)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
@@ -110,18 +104,18 @@ export function Search({ parts, value, label }: { parts: readonly string[]; valu
 interface AskProps {
   title: string
   children: ComponentChildren
-  /** On the button that does it. */
+  /** The text of the button that confirms. */
   action: string
   isDanger?: boolean
-  /** False: there is nothing to do, or it is not known yet. */
+  /** False while there is nothing to do, or it is not known yet. */
   isReady?: boolean
-  /** Has to be typed first. */
+  /** The user must type this first. */
   typed?: string
   onYes(): void
   onClose(): void
 }
 
-/** A question before something is done. Escape and Cancel do nothing. */
+/** A confirmation dialog. Escape and Cancel close it. */
 export function Ask({ title, children, action, isDanger, isReady = true, typed, onYes, onClose }: AskProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const [text, setText] = useState('')
@@ -164,13 +158,13 @@ export function Ask({ title, children, action, isDanger, isReady = true, typed, 
   )
 }
 
-/** What was counted, once it was. */
+/** Its children, once the data is there. */
 export function Counted({ of: { data, error }, children }: { of: Polled<unknown>; children: ComponentChildren }) {
   if (data !== null) return <>{children}</>
   return error === null ? <Loading /> : <Problem error={error} />
 }
 
-/** The head of a column; `wide` ones are not there on a phone. */
+/** The head of a column. Columns of the kind `wide` are hidden on a phone. */
 export function Head({ children, kind }: { children: ComponentChildren; kind?: string }) {
   return (
     <th scope="col" class={kind}>

@@ -1,13 +1,13 @@
-/** Where in the dashboard one is: the hash of the address, such as `#/groups/article%3A42`. Names are percent-encoded. */
+/** The address of a page: the hash of the URL, such as `#/groups/article%3A42`. Names are percent-encoded. */
 import { useEffect, useState } from 'preact/hooks'
 
-export interface Place {
+export interface PageAddress {
   /** The parts of the path, decoded. */
   parts: readonly string[]
   query: URLSearchParams
 }
 
-/** The link to a place. `query` values that are null or empty are left out. */
+/** The link to a page. `query` values that are null or empty are left out. */
 export function link(parts: readonly string[], query: Record<string, string | null> = {}): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value) search.set(name, value)
@@ -15,7 +15,7 @@ export function link(parts: readonly string[], query: Record<string, string | nu
   return `#/${parts.map(encodeURIComponent).join('/')}${text === '' ? '' : `?${text}`}`
 }
 
-export function placeOf(hash: string): Place {
+function addressOf(hash: string): PageAddress {
   const cut = hash.indexOf('?')
   const path = cut === -1 ? hash : hash.slice(0, cut)
   const parts = path.replace(/^#?\/?/, '').split('/')
@@ -25,7 +25,7 @@ export function placeOf(hash: string): Place {
   }
 }
 
-/** Someone's hand may have written it. */
+/** A hash that somebody has typed may not be decodable. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
@@ -34,22 +34,22 @@ function decoded(part: string): string {
   }
 }
 
-export function usePlace(): Place {
-  const [place, setPlace] = useState(() => placeOf(location.hash))
+export function usePageAddress(): PageAddress {
+  const [address, setAddress] = useState(() => addressOf(location.hash))
   useEffect(() => {
-    const move = () => setPlace(placeOf(location.hash))
+    const move = () => setAddress(addressOf(location.hash))
     addEventListener('hashchange', move)
     return () => removeEventListener('hashchange', move)
   }, [])
-  return place
+  return address
 }
 
-/** As a link to there would. */
+/** Opens a page, as a link to it would. */
 export function goTo(parts: readonly string[]): void {
   location.hash = link(parts)
 }
 
-/** Another query of the same place, as of a search that is being typed: no step of the browser's history. */
+/** Changes the query without a step in the browser's history, for a search that is being typed. */
 export function replaceQuery(parts: readonly string[], query: Record<string, string | null>): void {
   history.replaceState(null, '', link(parts, query))
   dispatchEvent(new HashChangeEvent('hashchange'))

@@ -1,19 +1,20 @@
-/** The policies, by prefix, and making one. */
+/** The policies, by prefix, and the form for a new one. */
 import { useState } from 'preact/hooks'
-import { Outcome, useAction } from './action'
-import { ApiError, api } from './api'
+import type { Policy } from '../client/wire'
+import { RecentnError } from '../errors'
+import { ActionResult, useAction } from './action'
+import { ask, pageQuery } from './api'
 import { type Listed, ListPage } from './list-page'
-import { AdminButton, LookOnly } from './may'
+import { AdminButton, ReadOnlyNote } from './may'
 import { Num } from './numbers'
 import { Badge, Head, Name } from './parts'
 import { goTo, link } from './place'
 import { PolicyForm } from './policy-form'
-import { described } from './settings-fields'
+import { described, type WholeSettings } from './settings-fields'
 import { exactDuration } from './time'
-import type { Policy, PolicySettings } from './types'
 
 async function load({ after, signal }: Listed & { signal: AbortSignal }) {
-  const { policies, nextAfter } = await api.policies({ after, signal })
+  const { policies, nextAfter } = await ask('listPolicies', { query: pageQuery(after) }, signal)
   return { rows: policies, nextAfter }
 }
 
@@ -61,19 +62,20 @@ function PolicyRow({ policy: { prefix, capacity, mode, ttlSeconds } }: { policy:
   )
 }
 
-/** Says what the policy is that is not replaced. */
-async function thereAlready(prefix: string, error: unknown): Promise<never> {
-  if (!(error instanceof ApiError) || error.code !== 'settings_changed') throw error
-  const there = described(await api.policy(prefix))
-  throw new ApiError(error.status, error.code, `There is a policy for ${prefix} already: ${there}. Nothing was saved.`)
+/** Throws an error that says which policy the prefix has already. */
+async function refuseReplacing(prefix: string, error: unknown): Promise<never> {
+  if (!(error instanceof RecentnError) || error.code !== 'settings_changed') throw error
+  const there = described(await ask('getPolicy', { path: { prefix } }))
+  throw new RecentnError(error.code, `There is a policy for ${prefix} already: ${there}. Nothing was saved.`)
 }
 
 function NewPolicy() {
   const [isOpen, setOpen] = useState(false)
   const action = useAction()
-  const save = async (prefix: string, settings: PolicySettings) => {
+  const save = async (prefix: string, settings: WholeSettings) => {
     const isSaved = await action.run(async () => {
-      await api.putPolicy(prefix, settings, null).catch((error) => thereAlready(prefix, error))
+      const parts = { path: { prefix }, body: { ...settings, replaces: null } }
+      await ask('putPolicy', parts).catch((error) => refuseReplacing(prefix, error))
       return 'The policy is saved.'
     })
     if (isSaved) goTo(['policies', prefix])
@@ -81,14 +83,14 @@ function NewPolicy() {
   return (
     <section aria-label="New policy" class="panel ahead">
       <div class="facts">
-        <p class="muted">Of the policies that a group's name begins with, the longest one is obeyed.</p>
+        <p class="muted">A group follows the longest policy that its name begins with.</p>
         <AdminButton isExpanded={isOpen} onClick={() => setOpen(!isOpen)}>
           New policy
         </AdminButton>
       </div>
-      <LookOnly />
+      <ReadOnlyNote />
       {isOpen && <PolicyForm policy={null} isSaving={action.isRunning} onSave={save} />}
-      <Outcome action={action} />
+      <ActionResult action={action} />
     </section>
   )
 }

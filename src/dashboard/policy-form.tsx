@@ -1,16 +1,25 @@
 /** The form that makes or changes a policy. */
 import { useState } from 'preact/hooks'
+import type { Policy } from '../client/wire'
 import { PolicyLossText } from './loss-texts'
 import { useAccess } from './may'
 import { Ask, Name } from './parts'
-import { CapacityField, described, ExpiryField, ModeField, ttlOf, typedTtl, useRebase } from './settings-fields'
-import type { Mode, Policy, PolicySettings } from './types'
+import {
+  CapacityField,
+  described,
+  ExpiryField,
+  ModeField,
+  ttlOf,
+  typedTtl,
+  useRebase,
+  type WholeSettings,
+} from './settings-fields'
 
 interface PolicyFormProps {
-  /** The one that is changed; null makes one. */
+  /** The policy to change; null to make one. */
   policy: Policy | null
   isSaving: boolean
-  onSave(prefix: string, settings: PolicySettings): void
+  onSave(prefix: string, settings: WholeSettings): void
 }
 
 export function PolicyForm({ policy, isSaving, onSave }: PolicyFormProps) {
@@ -21,7 +30,7 @@ export function PolicyForm({ policy, isSaving, onSave }: PolicyFormProps) {
   useRebase(policy, (was, now) => {
     const before = typedOf(was)
     const fresh = Object.entries(typedOf(now)).filter(
-      ([name]) => typed[name as keyof Typed] === before[name as keyof Typed],
+      ([name]) => typed[name as keyof TypedPolicy] === before[name as keyof TypedPolicy],
     )
     setTyped({ ...typed, ...Object.fromEntries(fresh) })
   })
@@ -34,7 +43,7 @@ export function PolicyForm({ policy, isSaving, onSave }: PolicyFormProps) {
     <form class="settings" onSubmit={submit}>
       {policy === null && <PrefixField value={prefix} onInput={setPrefix} />}
       <CapacityField value={typed.capacity} onInput={(capacity) => setTyped({ ...typed, capacity })} />
-      <ModeField value={typed.mode} onInput={(mode) => setTyped({ ...typed, mode: mode as Mode })} />
+      <ModeField value={typed.mode} onInput={(mode) => setTyped({ ...typed, mode: mode as Policy['mode'] })} />
       <ExpiryField value={typed.expiry} onInput={(expiry) => setTyped({ ...typed, expiry })} />
       <div class="buttons">
         <button type="submit" class="primary" disabled={isSaving}>
@@ -53,8 +62,8 @@ export function PolicyForm({ policy, isSaving, onSave }: PolicyFormProps) {
           </p>
           <PolicyLossText prefix={prefix} policy={settings} />
           <p class="muted">
-            Groups follow it whose names begin with it, and with no longer prefix of another one, in what is not set for
-            themselves.
+            It applies to groups whose names begin with it and with no longer prefix, for the settings that they have
+            not set themselves.
           </p>
         </Ask>
       )}
@@ -64,10 +73,10 @@ export function PolicyForm({ policy, isSaving, onSave }: PolicyFormProps) {
 
 const typedOf = (policy: Policy | null) => ({
   capacity: policy === null ? '' : String(policy.capacity),
-  mode: policy?.mode ?? ('history' as Mode),
+  mode: policy?.mode ?? ('history' as Policy['mode']),
   expiry: typedTtl(policy?.ttlSeconds ?? null),
 })
-type Typed = ReturnType<typeof typedOf>
+type TypedPolicy = ReturnType<typeof typedOf>
 
 function PrefixField({ value, onInput }: { value: string; onInput(value: string): void }) {
   return (

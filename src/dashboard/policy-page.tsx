@@ -1,22 +1,27 @@
-/** One policy: what it says, changing it, deleting it. */
+/** One policy: its settings, the form that changes them, and the button that deletes it. */
 import { useState } from 'preact/hooks'
-import { Outcome, useAction } from './action'
-import { api } from './api'
+import type { Policy } from '../client/wire'
+import { ActionResult, useAction } from './action'
+import { ask } from './api'
 import { saving } from './conflict'
 import { PolicyLossText } from './loss-texts'
-import { AdminButton, LookOnly } from './may'
+import { AdminButton, ReadOnlyNote } from './may'
 import { Num } from './numbers'
 import { Ask, Fact, Loading, Name, Problem, Stale } from './parts'
 import { goTo, link } from './place'
 import { PolicyForm } from './policy-form'
 import { usePolled } from './polled'
+import type { WholeSettings } from './settings-fields'
 import { exactDuration } from './time'
-import type { Policy, PolicySettings } from './types'
 
 const EVERY_MS = 5000
 
 export function PolicyPage({ prefix }: { prefix: string }) {
-  const { data, error, refresh } = usePolled((signal) => api.policy(prefix, signal), prefix, EVERY_MS)
+  const { data, error, refresh } = usePolled(
+    (signal) => ask('getPolicy', { path: { prefix } }, signal),
+    prefix,
+    EVERY_MS,
+  )
   return (
     <>
       <p class="over">
@@ -37,24 +42,25 @@ export function PolicyPage({ prefix }: { prefix: string }) {
 
 function Settings({ policy, onSaved }: { policy: Policy; onSaved(): void }) {
   const { prefix, capacity, mode, ttlSeconds } = policy
-  /** The policy as it was when the form was opened, or refused; null: there is no form. */
+  /** The policy when the form was opened, or its save refused; null while there is no form. */
   const [base, setBase] = useState<Policy | null>(null)
   const action = useAction()
-  const save = async (settings: PolicySettings, { prefix: _, ...was }: Policy) => {
+  const path = { prefix }
+  const save = async (settings: WholeSettings, { prefix: _, ...was }: Policy) => {
     const isSaved = await action.run(async () => {
-      await saving(() => api.putPolicy(prefix, settings, was), was, {
-        look: () => api.policy(prefix),
+      await saving(() => ask('putPolicy', { path, body: { ...settings, replaces: was } }), was, {
+        look: () => ask('getPolicy', { path }),
         settingsOf: (now) => now,
         onNow: (now) => setBase(now),
       })
-      return 'The policy is saved. Groups obey it within 5 seconds.'
+      return 'The policy is saved. Groups follow it within 5 seconds.'
     })
     if (isSaved) setBase(null)
     onSaved()
   }
   const remove = async () => {
     const isGone = await action.run(async () => {
-      await api.deletePolicy(prefix)
+      await ask('deletePolicy', { path })
       return 'The policy is deleted.'
     })
     if (isGone) goTo(['policies'])
@@ -74,11 +80,11 @@ function Settings({ policy, onSaved }: { policy: Policy; onSaved(): void }) {
           <Delete prefix={prefix} isDeleting={action.isRunning} onYes={remove} />
         </div>
       </dl>
-      <LookOnly />
+      <ReadOnlyNote />
       {base !== null && (
         <PolicyForm policy={base} isSaving={action.isRunning} onSave={(_, settings) => save(settings, base)} />
       )}
-      <Outcome action={action} />
+      <ActionResult action={action} />
     </section>
   )
 }

@@ -1,9 +1,10 @@
 /**
- * What is asked for again and again while the page is looked at. Nothing is asked for in a hidden tab; what was there
- * stays to be seen while the next answer is on its way, and when it does not come.
+ * Data that is requested again and again while the page is visible. A hidden tab requests nothing. The last data stays
+ * visible while the next answer is awaited, and if it does not come.
  */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { type ApiError, toApiError } from './api'
+import type { RecentnError } from '../errors'
+import { isAccessError, toError } from './api'
 import { session } from './session'
 
 const MAX_PAUSE_MS = 30_000
@@ -11,14 +12,14 @@ const MAX_PAUSE_MS = 30_000
 export interface Polled<T> {
   /** The last good answer. */
   data: T | null
-  /** Why the last request failed; null when it did not. */
-  error: ApiError | null
-  /** Asks at once. */
+  /** Why the last request failed; null if it did not. */
+  error: RecentnError | null
+  /** Requests the data at once. */
   refresh(): void
 }
 
 /**
- * `load` is called whenever `key` changes or the API key does, and `ms` after each answer; null: once. After failures
+ * Calls `load` when `key` or the API key changes, and `ms` after each answer, or only once if `ms` is null. After failures
  * the pauses grow up to half a minute.
  */
 export function usePolled<T>(load: (signal: AbortSignal) => Promise<T>, key: string, ms: number | null): Polled<T> {
@@ -27,9 +28,9 @@ export function usePolled<T>(load: (signal: AbortSignal) => Promise<T>, key: str
   current.current = load
   const wake = useRef(() => {})
   useEffect(() => {
-    const loop = new Loop(
+    const loop = new PollLoop(
       async (signal) => setState({ data: await current.current(signal), error: null }),
-      (error) => setState(({ data }) => ({ data: error.isAccess || error.status === 404 ? null : data, error })),
+      (error) => setState(({ data }) => ({ data: isAccessError(error) || error.status === 404 ? null : data, error })),
       ms,
     )
     wake.current = () => loop.now()
@@ -41,24 +42,24 @@ export function usePolled<T>(load: (signal: AbortSignal) => Promise<T>, key: str
       off()
       loop.end()
     }
-    // The key stands for what `load` closes over.
+    // The key represents what `load` closes over.
   }, [key, ms])
   return { ...state, refresh: useCallback(() => wake.current(), []) }
 }
 
-class Loop {
+class PollLoop {
   readonly #work: (signal: AbortSignal) => Promise<void>
-  readonly #failed: (error: ApiError) => void
+  readonly #failed: (error: RecentnError) => void
   readonly #ms: number | null
   #timer: ReturnType<typeof setTimeout> | undefined
   #running: AbortController | null = null
   #failures = 0
 
-  constructor(work: (signal: AbortSignal) => Promise<void>, failed: (error: ApiError) => void, ms: number | null) {
+  constructor(work: (signal: AbortSignal) => Promise<void>, failed: (error: RecentnError) => void, ms: number | null) {
     this.#work = work
     this.#failed = failed
     this.#ms = ms
-    document.addEventListener('visibilitychange', this.#look)
+    document.addEventListener('visibilitychange', this.#onVisibility)
     if (!document.hidden) this.now()
   }
 
@@ -69,12 +70,12 @@ class Loop {
   }
 
   end(): void {
-    document.removeEventListener('visibilitychange', this.#look)
+    document.removeEventListener('visibilitychange', this.#onVisibility)
     clearTimeout(this.#timer)
     this.#running?.abort()
   }
 
-  readonly #look = (): void => {
+  readonly #onVisibility = (): void => {
     if (document.hidden) clearTimeout(this.#timer)
     else if (this.#ms !== null || this.#running === null) this.now()
   }
@@ -88,7 +89,7 @@ class Loop {
     } catch (thrown) {
       if (running.signal.aborted) return
       this.#failures++
-      this.#failed(toApiError(thrown))
+      this.#failed(toError(thrown))
     }
     if (running.signal.aborted || document.hidden) return
     const pause = this.#failures > 0 ? Math.min(1000 * 2 ** this.#failures, MAX_PAUSE_MS) : this.#ms

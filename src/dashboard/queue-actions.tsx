@@ -1,34 +1,34 @@
-/** Pause, redrive and purge: each asks first where it can't be taken back. */
+/** The buttons for pause, redrive and purge. What can't be undone asks for confirmation. */
 import { useState } from 'preact/hooks'
-import { Outcome, useAction } from './action'
-import { api } from './api'
-import { AdminButton, LookOnly } from './may'
+import type { QueueStatus } from '../client/wire'
+import { ActionResult, useAction } from './action'
+import { ask } from './api'
+import { AdminButton, ReadOnlyNote } from './may'
 import { counted } from './numbers'
 import { PurgeQuestion, RedriveQuestion } from './queue-questions'
-import type { Queue } from './types'
 
-async function pause(name: string): Promise<string> {
-  await api.pauseQueue(name)
+async function pause(queue: string): Promise<string> {
+  await ask('pauseQueue', { path: { queue }, body: {} })
   return 'Paused: receives get nothing.'
 }
 
-async function resume(name: string): Promise<string> {
-  await api.resumeQueue(name)
+async function resume(queue: string): Promise<string> {
+  await ask('resumeQueue', { path: { queue }, body: {} })
   return 'Resumed.'
 }
 
-async function redrive(name: string): Promise<string> {
-  const { moved } = await api.redrive(name)
+async function redrive(queue: string): Promise<string> {
+  const { moved } = await ask('redriveQueue', { path: { queue }, body: {} })
   return `${counted(moved, 'message')} went back.`
 }
 
-async function purge(name: string): Promise<string> {
-  const { deleted } = await api.purge(name)
+async function purge(queue: string): Promise<string> {
+  const { deleted } = await ask('purgeQueue', { path: { queue }, body: {} })
   return `${counted(deleted, 'message')} deleted.`
 }
 
 interface ActionsProps {
-  queue: Queue
+  queue: QueueStatus
   /** The queues whose dead letters come here. */
   from: readonly string[]
   onDone(): void
@@ -58,8 +58,8 @@ export function QueueActions({ queue, from, onDone }: ActionsProps) {
           Purge …
         </AdminButton>
       </div>
-      <LookOnly />
-      <Outcome action={action} />
+      <ReadOnlyNote />
+      <ActionResult action={action} />
       {asking === 'redrive' && <RedriveQuestion queue={queue} onYes={() => run(() => redrive(name))} onClose={close} />}
       {asking === 'purge' && (
         <PurgeQuestion queue={queue} from={from} onYes={() => run(() => purge(name))} onClose={close} />

@@ -1,8 +1,8 @@
-/** Ready, in flight and dead over the last minutes. What draws it is loaded with the first chart that is looked at. */
+/** The chart of ready, in-flight and dead messages over the last minutes. Its library is loaded with the first chart. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type uPlot from 'uplot'
 import { Num } from './numbers'
-import { drawable, type Sample } from './samples'
+import { type CountSample, drawable } from './samples'
 import { duration } from './time'
 
 const SPAN_SECONDS = 600
@@ -17,7 +17,7 @@ const SERIES = [
 
 type Columns = [number[], (number | null)[], (number | null)[], (number | null)[]]
 
-function columnsOf(samples: readonly Sample[]): Columns {
+function columnsOf(samples: readonly CountSample[]): Columns {
   const rows = drawable(samples)
   return [
     rows.map(([time]) => time / 1000),
@@ -27,7 +27,7 @@ function columnsOf(samples: readonly Sample[]): Columns {
   ]
 }
 
-/** Such as `14:05`; with seconds where the ticks are closer than a minute. */
+/** A time such as `14:05`; with seconds if the ticks are less than a minute apart. */
 function clock(seconds: number, apart: number): string {
   const date = new Date(seconds * 1000)
   const parts = [date.getHours(), date.getMinutes(), ...(apart < 60 ? [date.getSeconds()] : [])]
@@ -35,7 +35,7 @@ function clock(seconds: number, apart: number): string {
 }
 
 const X_STEPS = [15, 30, 60, 120, 300]
-/** Whole numbers: half a message there is none. */
+/** Whole numbers only, because these are counts. */
 const Y_STEPS = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((step) => step * 10 ** power))
 
 function optionsOf(element: HTMLElement, columns: () => Columns, onCursor: (at: number | null) => void): uPlot.Options {
@@ -88,7 +88,7 @@ function optionsOf(element: HTMLElement, columns: () => Columns, onCursor: (at: 
   }
 }
 
-export function QueueChart({ samples }: { samples: readonly Sample[] }) {
+export function QueueChart({ samples }: { samples: readonly CountSample[] }) {
   const holder = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | null>(null)
   const columns = useRef(columnsOf(samples))
@@ -149,7 +149,7 @@ function Legend({ columns, at }: { columns: Columns; at: number | null }) {
   )
 }
 
-function spoken(samples: readonly Sample[]): string {
+function spoken(samples: readonly CountSample[]): string {
   const last = samples.at(-1)
   if (last === undefined) return 'Chart: nothing yet'
   const ready = samples.map(([, count]) => count)

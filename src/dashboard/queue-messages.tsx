@@ -1,15 +1,17 @@
-/** The messages of a queue in one state, looked at without claiming them. */
-import { api } from './api'
+/** The messages of a queue in one state, read without claiming them. */
+import type { PeekedMessage, QueueStatus } from '../client/wire'
+import { ask, pageQuery } from './api'
 import { Num } from './numbers'
 import { Badge, Head, Loading, Name, Pager, Problem, Stale } from './parts'
 import { link } from './place'
 import { usePolled } from './polled'
 import { Time } from './time'
-import type { Counts, Message, State } from './types'
 
 const EVERY_MS = 3000
 
-const NONE: Readonly<Record<State, string>> = {
+export type MessageState = PeekedMessage['state']
+
+const NONE: Readonly<Record<MessageState, string>> = {
   ready: 'Nothing is ready.',
   'in-flight': 'Nothing is in flight.',
   delayed: 'Nothing is delayed.',
@@ -19,17 +21,18 @@ const NONE: Readonly<Record<State, string>> = {
 
 interface MessagesProps {
   queue: string
-  state: State
+  state: MessageState
   after: string | null
-  counts: Counts
+  counts: QueueStatus['counts']
   deadLetterQueue: string | null
   isDeadLetterQueue: boolean
 }
 
 export function QueueMessages({ queue, state, after, counts, deadLetterQueue, isDeadLetterQueue }: MessagesProps) {
-  // The counts may tell of a change before the next look would.
+  // Other counts mean other messages, which are fetched at once.
   const key = JSON.stringify([after, counts])
-  const { data, error } = usePolled((signal) => api.messages(queue, state, { after, signal }), key, EVERY_MS)
+  const parts = { path: { queue }, query: { ...pageQuery(after), state, bodies: 'preview' } } as const
+  const { data, error } = usePolled((signal) => ask('peekMessages', parts, signal), key, EVERY_MS)
   if (data === null) return error === null ? <Loading /> : <Problem error={error} />
   return (
     <>
@@ -55,7 +58,7 @@ export function QueueMessages({ queue, state, after, counts, deadLetterQueue, is
   )
 }
 
-function Table({ queue, state, messages }: { queue: string; state: State; messages: readonly Message[] }) {
+function Table({ queue, state, messages }: { queue: string; state: MessageState; messages: readonly PeekedMessage[] }) {
   const hasNext = state === 'in-flight' || state === 'delayed'
   return (
     <div class="panel">
@@ -70,10 +73,10 @@ function Table({ queue, state, messages }: { queue: string; state: State; messag
         </thead>
         <tbody>
           {messages.map((message) => (
-            <tr key={message.id}>
+            <tr key={String(message.id)}>
               <th scope="row" class="number id">
-                <a href={link(['queues', queue, 'messages', message.id])} aria-label={`Message ${message.id}`}>
-                  {message.id}
+                <a href={link(['queues', queue, 'messages', String(message.id)])} aria-label={`Message ${message.id}`}>
+                  {String(message.id)}
                 </a>
               </th>
               <td class="what">
@@ -101,7 +104,7 @@ function Table({ queue, state, messages }: { queue: string; state: State; messag
   )
 }
 
-function Marks({ message: { messageGroup, priority, deadLetterFrom } }: { message: Message }) {
+function Marks({ message: { messageGroup, priority, deadLetterFrom } }: { message: PeekedMessage }) {
   if (messageGroup === null && priority === 0 && deadLetterFrom === null) return null
   return (
     <div class="small">

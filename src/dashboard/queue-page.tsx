@@ -1,24 +1,24 @@
-/** One queue: its counts over time, its attributes, its messages by state, and what can be done to all of them. */
-import { api } from './api'
+/** One queue: its counts over time, its settings, its messages by state, and the actions on all of them. */
+import type { QueueStatus } from '../client/wire'
+import { ask } from './api'
 import { Num } from './numbers'
 import { Badge, Fact, Loading, Name, Problem, Stale } from './parts'
 import { link } from './place'
 import { usePolled } from './polled'
 import { QueueActions } from './queue-actions'
 import { QueueChart } from './queue-chart'
-import { QueueMessages } from './queue-messages'
+import { type MessageState, QueueMessages } from './queue-messages'
 import { record, samplesOf } from './samples'
 import { duration, exactDuration } from './time'
-import { type Counts, type Queue, STATES, type State } from './types'
 
 const EVERY_MS = 3000
-/** Who sends its dead letters here is looked for among so many. */
+/** The queues whose dead letters come here are searched among this many. */
 const MAX_LISTED = 1000
 
-/** What is ready in a dead-letter queue is what died elsewhere. */
-const LETTERS: Partial<Record<State, string>> = { ready: 'Dead letters', dead: 'Dead here' }
+/** In a dead-letter queue the ready messages are those that died elsewhere. */
+const DEAD_LETTER_TABS: Partial<Record<MessageState, string>> = { ready: 'Dead letters', dead: 'Dead here' }
 
-const TABS: Readonly<Record<State, readonly [string, keyof Counts]>> = {
+const TABS: Readonly<Record<MessageState, readonly [string, keyof QueueStatus['counts']]>> = {
   ready: ['Ready', 'ready'],
   'in-flight': ['In flight', 'inFlight'],
   delayed: ['Delayed', 'delayed'],
@@ -26,25 +26,27 @@ const TABS: Readonly<Record<State, readonly [string, keyof Counts]>> = {
   archived: ['Archived', 'archived'],
 }
 
-async function load(name: string, signal: AbortSignal) {
-  const queue = await api.queue(name, signal)
+const STATES = Object.keys(TABS) as MessageState[]
+
+async function load(name: string, signal: AbortSignal): Promise<QueueStatus> {
+  const queue = await ask('getQueue', { path: { queue: name } }, signal)
   record([queue])
   return queue
 }
 
 /** The queues whose dead letters come here. */
 async function sources(name: string, signal: AbortSignal): Promise<string[]> {
-  const { queues } = await api.queues({ limit: MAX_LISTED, signal })
+  const { queues } = await ask('listQueues', { query: { limit: MAX_LISTED } }, signal)
   return queues.filter(({ deadLetterQueue }) => deadLetterQueue === name).map(({ queue }) => queue)
 }
 
-interface PageProps {
+interface QueuePageProps {
   queue: string
   state: string | null
   after: string | null
 }
 
-export function QueuePage({ queue: name, state, after }: PageProps) {
+export function QueuePage({ queue: name, state, after }: QueuePageProps) {
   const { data: queue, error, refresh } = usePolled((signal) => load(name, signal), name, EVERY_MS)
   const from = usePolled((signal) => sources(name, signal), name, null).data ?? []
   const shown = STATES.find((each) => each === state) ?? 'ready'
@@ -85,8 +87,14 @@ export function QueuePage({ queue: name, state, after }: PageProps) {
   )
 }
 
-function Tabs({ queue: { queue: name, counts, isDeadLetterQueue }, shown }: { queue: Queue; shown: State }) {
-  const isBad = (state: State) => state === 'dead' || (isDeadLetterQueue && state !== 'archived')
+function Tabs({
+  queue: { queue: name, counts, isDeadLetterQueue },
+  shown,
+}: {
+  queue: QueueStatus
+  shown: MessageState
+}) {
+  const isBad = (state: MessageState) => state === 'dead' || (isDeadLetterQueue && state !== 'archived')
   return (
     <nav class="tabs" aria-label="Messages by state">
       {STATES.map((each) => (
@@ -96,7 +104,7 @@ function Tabs({ queue: { queue: name, counts, isDeadLetterQueue }, shown }: { qu
           aria-current={each === shown ? 'page' : undefined}
           class={isBad(each) && counts[TABS[each][1]] > 0 ? 'bad' : undefined}
         >
-          {(isDeadLetterQueue && LETTERS[each]) || TABS[each][0]}{' '}
+          {(isDeadLetterQueue && DEAD_LETTER_TABS[each]) || TABS[each][0]}{' '}
           <b>
             <Num value={counts[TABS[each][1]]} />
           </b>
@@ -106,7 +114,7 @@ function Tabs({ queue: { queue: name, counts, isDeadLetterQueue }, shown }: { qu
   )
 }
 
-function Attributes({ queue, from }: { queue: Queue; from: readonly string[] }) {
+function Attributes({ queue, from }: { queue: QueueStatus; from: readonly string[] }) {
   const { deadLetterQueue, retentionSeconds, maxReceives } = queue
   const retention = retentionSeconds === null ? 'for ever' : `for ${exactDuration(retentionSeconds)}`
   return (

@@ -1,22 +1,23 @@
-/** What is asked before all the messages of a queue are moved or deleted: how many that are now, as the server counts them. */
-import { api } from './api'
+/** The confirmation of a redrive and of a purge, with the number of messages as the server counts them now. */
+import type { QueueStatus } from '../client/wire'
+import { ask } from './api'
 import { counted } from './numbers'
 import { Ask, Counted, Name } from './parts'
 import { usePolled } from './polled'
-import type { Queue } from './types'
 
-/** Counted again while one reads. */
+/** How often the messages are counted while the dialog is open. */
 const EVERY_MS = 3000
 
 interface QuestionProps {
-  queue: Queue
+  queue: QueueStatus
   onYes(): void
   onClose(): void
 }
 
 export function RedriveQuestion({ queue: { queue: name }, ...rest }: QuestionProps) {
-  const counting = usePolled(async (signal) => (await api.redrive(name, true, signal)).moved, name, EVERY_MS)
-  const count = counting.data ?? 0
+  const parts = { path: { queue: name }, body: { dryRun: true } }
+  const counting = usePolled((signal) => ask('redriveQueue', parts, signal), name, EVERY_MS)
+  const count = counting.data?.moved ?? 0
   return (
     <Ask title="Redrive the dead?" action={labelled('Redrive', count, 'message')} isReady={count > 0} {...rest}>
       <Counted of={counting}>
@@ -35,11 +36,12 @@ export function RedriveQuestion({ queue: { queue: name }, ...rest }: QuestionPro
   )
 }
 
-/** `from`: the queues whose dead letters are in this one. */
+/** `from` are the queues whose dead letters are in this one. */
 export function PurgeQuestion({ queue, from, ...rest }: QuestionProps & { from: readonly string[] }) {
   const { queue: name, isDeadLetterQueue } = queue
-  const counting = usePolled(async (signal) => (await api.purge(name, true, signal)).deleted, name, EVERY_MS)
-  const count = counting.data ?? 0
+  const parts = { path: { queue: name }, body: { dryRun: true } }
+  const counting = usePolled((signal) => ask('purgeQueue', parts, signal), name, EVERY_MS)
+  const count = counting.data?.deleted ?? 0
   const what = isDeadLetterQueue ? 'dead letter' : 'message'
   return (
     <Ask
@@ -52,7 +54,7 @@ export function PurgeQuestion({ queue, from, ...rest }: QuestionProps & { from: 
     >
       <Counted of={counting}>
         {count === 0 && <p>Nothing is ready or delayed: there is nothing to delete.</p>}
-        {count > 0 && (isDeadLetterQueue ? <Letters count={count} from={from} /> : <Waiting count={count} />)}
+        {count > 0 && (isDeadLetterQueue ? <DeadLetters count={count} from={from} /> : <Waiting count={count} />)}
       </Counted>
       <p class="muted">
         {isDeadLetterQueue ? (
@@ -67,10 +69,10 @@ export function PurgeQuestion({ queue, from, ...rest }: QuestionProps & { from: 
   )
 }
 
-function Letters({ count, from }: { count: number; from: readonly string[] }) {
+function DeadLetters({ count, from }: { count: number; from: readonly string[] }) {
   return (
     <p>
-      {counted(count, 'dead letter')} {count === 1 ? 'is' : 'are'} deleted for good, and can not be redriven any more:
+      {counted(count, 'dead letter')} {count === 1 ? 'is' : 'are'} deleted for good, and can't be redriven any more:
       what is ready or delayed here died in{' '}
       {from.length === 0
         ? 'another queue'
@@ -94,5 +96,5 @@ function Waiting({ count }: { count: number }) {
   )
 }
 
-/** On the button that does it. */
+/** The text of the button that confirms. */
 const labelled = (verb: string, count: number, what: string) => (count === 0 ? verb : `${verb} ${counted(count, what)}`)

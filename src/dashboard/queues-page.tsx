@@ -1,6 +1,7 @@
-/** The queues, by name: what they hold, how old it is, and how it went while one was looking. */
-import { api } from './api'
-import { asCounted } from './letters'
+/** The queues, by name: their counts, the age of the oldest message, and how many were ready in the last minutes. */
+import type { QueueStatus } from '../client/wire'
+import { ask, pageQuery } from './api'
+import { countsOf } from './dead-letters'
 import { type Listed, ListPage } from './list-page'
 import { Num } from './numbers'
 import { Badge, Head, Name } from './parts'
@@ -8,10 +9,9 @@ import { link } from './place'
 import { record, samplesOf } from './samples'
 import { Spark } from './spark'
 import { duration } from './time'
-import type { Queue } from './types'
 
-async function load(options: Listed & { signal: AbortSignal }) {
-  const { queues, nextAfter } = await api.queues(options)
+async function load({ prefix, after, signal }: Listed & { signal: AbortSignal }) {
+  const { queues, nextAfter } = await ask('listQueues', { query: pageQuery(after, prefix) }, signal)
   record(queues)
   return { rows: queues, nextAfter }
 }
@@ -43,15 +43,16 @@ const COLUMNS = (
   </>
 )
 
-function Row({ queue: { queue, paused, deadLetterQueue, oldestAgeSeconds, ...rest } }: { queue: Queue }) {
-  const counts = asCounted(rest)
+function Row({ queue: status }: { queue: QueueStatus }) {
+  const { queue, paused, deadLetterQueue, isDeadLetterQueue, oldestAgeSeconds } = status
+  const counts = countsOf(status)
   return (
     <tr>
       <th scope="row">
         <a href={link(['queues', queue])}>
           <Name>{queue}</Name>
         </a>{' '}
-        {rest.isDeadLetterQueue && <Badge>dead-letter queue</Badge>}
+        {isDeadLetterQueue && <Badge>dead-letter queue</Badge>}
         {paused && <Badge kind="warn">paused</Badge>}
         {deadLetterQueue !== null && (
           <div class="muted small">

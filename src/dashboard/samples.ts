@@ -1,19 +1,19 @@
-/** How full queues were, while the dashboard looked: kept in this tab, over reloads, for a quarter of an hour. */
-import { asCounted } from './letters'
+/** The counts of queues while the dashboard was open: kept in this tab, over reloads, for a quarter of an hour. */
+import type { QueueStatus } from '../client/wire'
+import { countsOf } from './dead-letters'
 import { session } from './session'
-import type { Queue } from './types'
 
-/** Time in milliseconds, ready, in flight, dead; dead letters are dead. */
-export type Sample = readonly [number, number, number, number]
+/** The time in milliseconds, and the ready, in-flight and dead messages. Dead letters count as dead. */
+export type CountSample = readonly [number, number, number, number]
 
 const KEEP_MS = 15 * 60_000
 const MAX_QUEUES = 200
 const LEAST_MS = 1000
 const STORED = 'recentn.samples'
 
-const samples = new Map<string, Sample[]>(load())
+const samples = new Map<string, CountSample[]>(load())
 
-function load(): [string, Sample[]][] {
+function load(): [string, CountSample[]][] {
   try {
     return JSON.parse(sessionStorage.getItem(STORED) ?? '[]')
   } catch {
@@ -25,43 +25,44 @@ function save(): void {
   try {
     sessionStorage.setItem(STORED, JSON.stringify([...samples]))
   } catch {
-    // Full: what was saved before is better than nothing.
+    // The storage is full: what was saved before stays.
   }
 }
 
 addEventListener('pagehide', save)
 document.addEventListener('visibilitychange', () => document.hidden && save())
-// Another key may not see what this one saw.
+// Another key may not see the same queues.
 session.onChange(() => {
   samples.clear()
   save()
 })
 
-export function record(queues: readonly Queue[]): void {
+export function record(queues: readonly QueueStatus[]): void {
   const now = Date.now()
-  for (const { queue, ...counted } of queues) {
-    const counts = asCounted(counted)
+  for (const status of queues) {
+    const { queue } = status
+    const counts = countsOf(status)
     const kept = (samples.get(queue) ?? []).filter(([time]) => time > now - KEEP_MS)
     const last = kept.at(-1)
     if (last === undefined || now - last[0] >= LEAST_MS) kept.push([now, counts.ready, counts.inFlight, counts.dead])
-    // At the end: the first ones are those that were looked at the longest ago.
+    // At the end, so that the first ones are those that were recorded the longest ago.
     samples.delete(queue)
     samples.set(queue, kept)
   }
   for (const name of [...samples.keys()].slice(0, Math.max(0, samples.size - MAX_QUEUES))) samples.delete(name)
 }
 
-export function samplesOf(queue: string): readonly Sample[] {
+export function samplesOf(queue: string): readonly CountSample[] {
   return samples.get(queue) ?? []
 }
 
-type Drawable = readonly [number, number | null, number | null, number | null]
+type DrawnSample = readonly [number, number | null, number | null, number | null]
 
-/** Nobody looked for so long: the line is not drawn through. */
+/** After a gap of this length the line is interrupted. */
 const GAP_MS = 20_000
 
-export function drawable(kept: readonly Sample[]): Drawable[] {
-  return kept.flatMap((sample, i): Drawable[] => {
+export function drawable(kept: readonly CountSample[]): DrawnSample[] {
+  return kept.flatMap((sample, i): DrawnSample[] => {
     const before = kept[i - 1]
     const isGap = before !== undefined && sample[0] - before[0] > GAP_MS
     return isGap ? [[before[0] + 1, null, null, null], sample] : [sample]

@@ -1,4 +1,4 @@
-/** The API key that the user typed in: it stays in this tab, and is forgotten with it. */
+/** The API key that the user typed: it is kept in this tab, and is gone when the tab is closed. */
 
 const STORED = 'recentn.key'
 
@@ -10,7 +10,7 @@ export const session = {
     return key
   },
 
-  /** Null forgets it. */
+  /** Sets the key; null removes it. */
   use(text: string | null): void {
     key = text
     if (text === null) sessionStorage.removeItem(STORED)
@@ -24,7 +24,7 @@ export const session = {
   },
 }
 
-/** What may be shown of a key: `rk_<id>`. */
+/** The part of a key that may be shown: `rk_<id>`. */
 export function keyName(text: string): string {
   const [, id] = /^rk_([^_]+)_/.exec(text) ?? []
   return id === undefined ? 'a key' : `rk_${id}`

@@ -1,10 +1,13 @@
-/** The fields of what groups do: of a group's own settings, and of a policy's. */
+/** The form fields of settings: those of a group, and those of a policy. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import type { Group, Policy } from '../client/wire'
 import { exactDuration } from './time'
-import type { Group, Mode } from './types'
 
-/** What the server takes. */
+/** The settings of a policy, all of them. */
+export type WholeSettings = Omit<Policy, 'prefix'>
+
+/** The limits of the server. */
 const MAX_CAPACITY = 10_000
 const MAX_TTL_SECONDS = 315_360_000_000
 
@@ -13,7 +16,7 @@ export const ttlOf = (typed: string) => (typed === '' ? null : Number(typed))
 
 const expiryText = (ttlSeconds: number | null) => (ttlSeconds === null ? 'never' : exactDuration(ttlSeconds))
 
-/** What differs, such as `capacity is 20 now (it was 10)`. */
+/** The differences, such as `capacity is 20 now (it was 10)`. */
 export function differences(was: Group['own'], now: Group['own']): string {
   const wordsOf = ({ capacity, mode, ttlSeconds }: Group['own']) =>
     [
@@ -33,13 +36,13 @@ export function differences(was: Group['own'], now: Group['own']): string {
     .join(', ')
 }
 
-/** What is about to be saved. */
+/** The settings that are about to be saved, as text. */
 export function described({ capacity, mode, ttlSeconds }: Group['own']): string {
   const expiry = ttlSeconds === undefined ? 'by the policy' : expiryText(ttlSeconds)
   return `capacity ${capacity ?? 'by the policy'}, mode ${mode ?? 'by the policy'}, expiry ${expiry}`
 }
 
-/** Called when what a form began with is another one: what was not typed in it follows. */
+/** Calls `onOther` when the base of a form changes, so that the fields that were not touched follow. */
 export function useRebase<T>(base: T, onOther: (was: T, now: T) => void): void {
   const last = useRef(base)
   useEffect(() => {
@@ -52,7 +55,7 @@ export function useRebase<T>(base: T, onOther: (was: T, now: T) => void): void {
 export interface FieldProps {
   value: string
   onInput(value: string): void
-  /** Nothing is typed: it is somebody else's to say. */
+  /** The field is disabled, because the policy gives the value. */
   isLeft?: boolean
   /** Below the field. */
   children?: ComponentChildren
@@ -81,7 +84,7 @@ export function ModeField({ value, onInput, children }: FieldProps) {
       <label>
         <span>Mode</span>
         <select value={value} onInput={(event) => onInput(event.currentTarget.value)}>
-          {(['history', 'distinct'] satisfies Mode[]).map((mode) => (
+          {(['history', 'distinct'] satisfies Group['mode'][]).map((mode) => (
             <option key={mode} value={mode}>
               {mode}
             </option>

@@ -1,11 +1,11 @@
-/** A line as high as a row of a table: how many messages were ready. The numbers beside it say the rest. */
-import { drawable, type Sample } from './samples'
+/** A line chart of the ready messages, as high as a row of a table. */
+import { type CountSample, drawable } from './samples'
 
 const WIDTH = 120
 const HEIGHT = 24
 const MINUTES = 10
 
-export function Spark({ samples }: { samples: readonly Sample[] }) {
+export function Spark({ samples }: { samples: readonly CountSample[] }) {
   const now = Date.now()
   const recent = samples.filter(([time]) => time > now - MINUTES * 60_000)
   if (recent.length < 2) return <span class="muted">–</span>

@@ -1,4 +1,4 @@
-/** Times and durations for people: how long ago, with the exact time beside it. */
+/** Times and durations for people, such as `3 min ago`, with the exact time. */
 import { useEffect, useState } from 'preact/hooks'
 import { serverNow } from './api'
 
@@ -9,7 +9,7 @@ const UNITS: readonly (readonly [string, number])[] = [
   ['s', 1],
 ]
 
-/** About so long, such as `3 min`, or `2 h 5 min`. */
+/** A rounded duration, such as `3 min`, or `2 h 5 min`. */
 export function duration(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds))
   const at = UNITS.findIndex(([, length]) => whole >= length)
@@ -20,7 +20,7 @@ export function duration(seconds: number): string {
   return rest === 0 || next === undefined || unit === 'min' ? first : `${first} ${rest} ${next[0]}`
 }
 
-/** With nothing left out, such as `16 min 40 s`: for what somebody sets. */
+/** An exact duration, such as `16 min 40 s`, for settings. */
 export function exactDuration(seconds: number): string {
   let left = seconds
   const parts: string[] = []
@@ -32,14 +32,13 @@ export function exactDuration(seconds: number): string {
 }
 
 /** Such as `3 min ago`, `in 20 s`, `now`. */
-export function relative(iso: string): string {
-  const seconds = (serverNow() - Date.parse(iso)) / 1000
+function relative(at: Date): string {
+  const seconds = (serverNow() - at.getTime()) / 1000
   if (Math.abs(seconds) < 1) return 'now'
   return seconds > 0 ? `${duration(seconds)} ago` : `in ${duration(-seconds)}`
 }
 
-export function exact(iso: string): string {
-  const date = new Date(iso)
+function exact(date: Date): string {
   const pad = (value: number, length = 2) => String(value).padStart(length, '0')
   const day = `${pad(date.getFullYear(), 4)}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`
   return `${day} ${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`
@@ -50,17 +49,18 @@ setInterval(() => {
   if (!document.hidden) for (const tick of tickers) tick()
 }, 1000)
 
-/** Follows the time; drawn anew only when what it says has changed. `both`: the exact time is shown too. */
-export function Time({ at, both = false }: { at: string; both?: boolean }) {
+/** Keeps up with the clock, and is drawn again only when its text changes. `both` shows the exact time too. */
+export function Time({ at, both = false }: { at: Date; both?: boolean }) {
   const [label, setLabel] = useState(() => relative(at))
   useEffect(() => {
     const tick = () => setLabel(relative(at))
     tick()
     tickers.add(tick)
     return () => void tickers.delete(tick)
-  }, [at])
+  }, [at.getTime()])
+  const iso = at.toISOString()
   return (
-    <time dateTime={at} title={`${exact(at)} (${at})`}>
+    <time dateTime={iso} title={`${exact(at)} (${iso})`}>
       {both && <span class="exact">{exact(at)}</span>}
       <span class={both ? 'muted' : undefined}>{label}</span>
     </time>

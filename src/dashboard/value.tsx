@@ -1,4 +1,4 @@
-/** A payload or a body: in one line, and as a whole when it is opened. */
+/** A payload or a body: one line, and the whole value when it is opened. */
 import { useState } from 'preact/hooks'
 import { pretty, preview } from './json'
 

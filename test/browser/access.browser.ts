@@ -101,7 +101,7 @@ async function changingButtons(page: Page): Promise<[string | null, boolean][]> 
   )
 }
 
-test('a key may press what its scopes allow, and is told why not the rest', async () => {
+test('a key may press what its scopes allow, and the page says why not the rest', async () => {
   await server.call('PUT', 'policies/shop%3Aall', { capacity: 10, mode: 'history' })
   await server.call('PUT', 'queues/shop%3Adead', {})
   await server.call('PUT', 'queues/shop%3Asms', { deadLetterQueue: 'shop:dead' })
@@ -130,7 +130,7 @@ test('a key may press what its scopes allow, and is told why not the rest', asyn
   }
   for (const place of Object.keys(buttons)) {
     await look(place, false)
-    await page.getByText('This key may only look: changes need the scope admin.').waitFor()
+    await page.getByText('This key may only read: changes need the scope admin.').waitFor()
     await picture(page, `look-only-${place.split('/')[0]}`)
   }
   await page.goto(`${server.url}/#/key`)
@@ -138,7 +138,7 @@ test('a key may press what its scopes allow, and is told why not the rest', asyn
   await useKey(page, admin)
   await page.getByText('Everything is allowed.').waitFor()
   for (const place of Object.keys(buttons)) await look(place, true)
-  expect(await page.getByText('This key may only look').count()).toBe(0)
+  expect(await page.getByText('This key may only read').count()).toBe(0)
 })
 
 test('a key with a prefix sees the policies that begin with it', async () => {

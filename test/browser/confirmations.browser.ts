@@ -48,7 +48,7 @@ describe('a purge', () => {
     await picture(page, 'purge-question')
     const said = (await dialog.textContent()) ?? ''
     expect(said).toContain('died in a-mail, a-sms')
-    expect(said).toContain('can not be redriven any more')
+    expect(said).toContain("can't be redriven any more")
     expect(said).toMatch(/in flight, died in a-dead itself or are archived stay/)
     await dialog.getByLabel('Type a-dead to go on').fill('a-dead')
     await dialog.getByRole('button', { name: 'Delete 7 dead letters' }).click()
@@ -104,7 +104,7 @@ test('the removal of a message says what it is at that moment', async () => {
   await server.call('POST', 'queues/d-1/receive', {})
   await page.getByRole('button', { name: 'Remove …' }).click()
   await dialogOf(page).getByText('This message is in flight').waitFor()
-  await dialogOf(page).getByText('The receiver that has it can not settle it any more.').waitFor()
+  await dialogOf(page).getByText("The receiver that has it can't settle it any more.").waitFor()
 })
 
 describe('a change of what a group keeps', () => {

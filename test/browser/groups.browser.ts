@@ -49,7 +49,7 @@ describe('one group', () => {
     await expectRows(page, ['d', 'c', 'a'])
   })
 
-  test('stands still while it is paused, and has everything afterwards', async () => {
+  test('does not change while it is paused, and has everything afterwards', async () => {
     // The group is not there yet: it is waited for.
     const page = await liveGroup('live:4', [404])
     await page.getByRole('button', { name: 'Pause' }).click()

@@ -56,7 +56,7 @@ describe.each(hosts)('a page at %s', (host) => {
 
   test('changes nothing by fetch, which needs no preflight', async () => {
     await page.goto(addressOf(host, 'urlencoded'))
-    // The page is told nothing of the answer, not even that it was a refusal.
+    // The page can see nothing of the answer, not even that it was a refusal.
     const told = (url: string) =>
       fetch(url, { method: 'POST', mode: 'no-cors' }).then(
         () => 'answered',

@@ -59,12 +59,12 @@ test('the list has counts, the age of the oldest, and says what is paused', asyn
 test('a chart is drawn of what was seen, and outlives a reload', async () => {
   await server.call('PUT', 'queues/c-1', {})
   await send('c-1', 1)
-  // It is this test that reads the canvas so often.
+  // This test reads the canvas, not the page.
   const page = await openPage(`${server.url}/#/queues/c-1`, { said: /willReadFrequently/ })
   const label = () => page.getByRole('img').getAttribute('aria-label')
-  await eventually('the chart tells of 1', async () => /Now 1 ready/.test((await label()) ?? ''))
+  await eventually('the chart shows 1', async () => /Now 1 ready/.test((await label()) ?? ''))
   for (let i = 0; i < 20; i++) await send('c-1', i)
-  await eventually('the chart tells of 1 to 21', async () => /between 1 and 21\. Now 21/.test((await label()) ?? ''))
+  await eventually('the chart shows 1 to 21', async () => /between 1 and 21\. Now 21/.test((await label()) ?? ''))
   await eventually('the line is drawn', async () => (await colouredPixels(page)) > 300)
   await page.reload()
   await eventually('the chart knows it still', async () => /between 1 and 21/.test((await label()) ?? ''))
@@ -74,7 +74,7 @@ test('a chart is drawn of what was seen, and outlives a reload', async () => {
 })
 
 describe('dead letters', () => {
-  test('stand where they are held, with their error, and are sent back', async () => {
+  test('are shown in their queue, with their error, and are sent back', async () => {
     await server.call('PUT', 'queues/d-dead', {})
     await server.call('PUT', 'queues/d-mail', { maxReceives: 1, deadLetterQueue: 'd-dead' })
     await send('d-mail', { to: 'goran@example.org' })
@@ -112,7 +112,7 @@ describe('dead letters', () => {
     await page.getByText('dead-letter queue', { exact: true }).waitFor()
     await page.getByRole('link', { name: 'Dead letters 2' }).waitFor()
     await page.getByRole('row', { name: /visibility timeout ran out after 1 receive\. from e-mail/ }).waitFor()
-    await eventually('the chart tells of them', async () => {
+    await eventually('the chart shows them', async () => {
       const label = await page.getByRole('img').getAttribute('aria-label')
       return /Now 0 ready, 0 in flight, 2 dead/.test(label ?? '')
     })

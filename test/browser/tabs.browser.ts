@@ -1,4 +1,4 @@
-/** Two who change the same settings at the same time: the second one is told, and nothing is lost. */
+/** Two tabs change the same settings at the same time: the second save fails and says so, and nothing is lost. */
 import type { Page } from 'playwright-core'
 import { openPage, picture } from './support/browser'
 import { type Server, startWithFile } from './support/server'

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createConnection } from 'mysql2/promise'
 import { DataSource } from 'typeorm'
+import { findingsJson } from '../../src/cli/doctor'
 import { clusterAnswer, connectionsAnswer } from '../../src/cli/doctor-servers'
 import { dataSourceOptions } from '../../src/database/connect'
 import { openStore } from '../../src/store/open'
@@ -17,7 +18,7 @@ const freshUrl = () => `sqlite:${join(folder.path, `${++count}.db`)}`
 const served = (['mariadb', 'mysql'] as const).filter((engine) => engineUrl(engine) !== null)
 
 describe('recentn migrate and doctor on sqlite', () => {
-  it('say what is missing, mend it and find it good', async () => {
+  it('say what is missing, fix it and find it good', async () => {
     const url = freshUrl()
     const before = await run(['doctor', '--database-url', url])
     expect(before).toMatchObject({
@@ -159,8 +160,8 @@ describe.each(['sqlite' as const, ...served])('recentn doctor on %s', (engine) =
 })
 
 test.each([
-  [{}, 'ok', 'none that it tells of'],
-  [{ wsrep_on: 'OFF' }, 'ok', 'none that it tells of'],
+  [{}, 'ok', 'none, as far as its variables say'],
+  [{ wsrep_on: 'OFF' }, 'ok', 'none, as far as its variables say'],
   [{ aurora_version: '3.08.0' }, 'ok', 'Aurora 3.08.0'],
   [{ wsrep_on: 'ON' }, 'warning', 'Galera'],
   [
@@ -169,11 +170,15 @@ test.each([
     'several primaries',
   ],
   [{ group_replication_group_name: 'a-b', group_replication_single_primary_mode: 'ON' }, 'ok', 'single primary'],
-  [{ group_replication_group_name: '', group_replication_single_primary_mode: 'OFF' }, 'ok', 'none that it tells of'],
+  [
+    { group_replication_group_name: '', group_replication_single_primary_mode: 'OFF' },
+    'ok',
+    'none, as far as its variables say',
+  ],
 ])('a server with %j is %s: %s', (settings, state, found) => {
   const answer = clusterAnswer(new Map(Object.entries(settings)))
   expect(answer).toMatchObject({ state, found: expect.stringContaining(found) })
-  expect(answer.mend === undefined).toBe(state === 'ok')
+  expect(answer.fix === undefined).toBe(state === 'ok')
 })
 
 test.each([
@@ -183,6 +188,12 @@ test.each([
   [{ pool: 200, max: 151, now: 5, most: 20 }, 'warning'],
 ])('connections %j are %s', (counts, state) => {
   expect(connectionsAnswer(counts).state).toBe(state)
+})
+
+test('findings as JSON have what to fix under its published name', () => {
+  const finding = { check: 'schema', state: 'wrong', found: 'none' } as const
+  const json = findingsJson([{ ...finding, fix: 'run "recentn migrate"' }])
+  expect(JSON.parse(json)).toEqual({ findings: [{ ...finding, mend: 'run "recentn migrate"' }] })
 })
 
 for (const engine of ['mariadb', 'mysql'] as const) {

@@ -4,20 +4,20 @@ import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { type Input, inputOf, type Line, MAX_LINE_BYTES, readLines } from '../../src/cli/lines'
+import { inputOf, type LogInput, type LogLine, MAX_LINE_BYTES, readLines } from '../../src/cli/lines'
 
 const never = new AbortController().signal
 
-function inputFrom(chunks: Iterable<Buffer>): Input {
+function inputFrom(chunks: Iterable<Buffer>): LogInput {
   return { name: 'test', size: null, open: () => Readable.from(chunks, { objectMode: false }) }
 }
 
-async function collect(input: Input, into: Line[] = [], onBytes?: (count: number) => void): Promise<Line[]> {
+async function collect(input: LogInput, into: LogLine[] = [], onBytes?: (count: number) => void): Promise<LogLine[]> {
   for await (const lines of readLines(input, { signal: never, onBytes })) into.push(...lines)
   return into
 }
 
-const texts = (lines: Line[]) => lines.map((line) => line.bytes?.toString() ?? null)
+const texts = (lines: LogLine[]) => lines.map((line) => line.bytes?.toString() ?? null)
 
 /** Cuts bytes into chunks of the given sizes, over and over. */
 function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {
@@ -96,7 +96,7 @@ describe('lines', () => {
 
   it('of a gzip file that is cut off are given up to there', async () => {
     const whole = gzipSync(Array.from({ length: 20_000 }, (_, n) => `line ${n} ${Math.sin(n)}\n`).join(''))
-    const lines: Line[] = []
+    const lines: LogLine[] = []
     await expect(collect(inputFrom(cut(whole.subarray(0, whole.length / 2), [4096])), lines)).rejects.toThrow(
       'unexpected end of file',
     )
@@ -108,7 +108,7 @@ describe('lines', () => {
     const stop = new AbortController()
     const source = new PassThrough()
     source.write('a\n')
-    const lines: Line[] = []
+    const lines: LogLine[] = []
     const reading = (async () => {
       for await (const some of readLines({ name: 'x', size: null, open: () => source }, { signal: stop.signal })) {
         lines.push(...some)

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import type { Input } from '../../src/cli/lines'
+import type { LogInput } from '../../src/cli/lines'
 import type { Mapping } from '../../src/cli/mapping'
 import type { Progress } from '../../src/cli/progress'
 import { type ReplayOptions, type ReplaySummary, replay } from '../../src/cli/replay'
@@ -33,7 +33,7 @@ afterEach(async () => {
   await database.drop()
 })
 
-function inputOf(content: string | Buffer, name = 'test.log'): Input {
+function inputOf(content: string | Buffer, name = 'test.log'): LogInput {
   const bytes = Buffer.from(content as string)
   const chunks = Array.from({ length: Math.ceil(bytes.length / 1000) }, (_, n) =>
     bytes.subarray(n * 1000, n * 1000 + 1000),
@@ -42,7 +42,7 @@ function inputOf(content: string | Buffer, name = 'test.log'): Input {
 }
 
 async function replayed(
-  content: string | Buffer | Input[],
+  content: string | Buffer | LogInput[],
   options: Partial<ReplayOptions> = {},
   defaultCapacity?: number,
 ): Promise<ReplaySummary> {

@@ -1,8 +1,8 @@
-/** How a replay treats the answers of a server: a scripted one, since a real one can't be made to give them. */
+/** How a replay treats the answers of a server. The server is scripted, because a real one does not give these on demand. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { NewGroupItem } from '../../src/cli/mapping'
 import { RefusedItems, type ReplayTarget, serverTarget } from '../../src/cli/targets'
+import type { NewGroupItem } from '../../src/repositories/recent/types'
 
 type Answer = [status: number, body?: unknown, headers?: Record<string, string>] | 'hang up'
 
@@ -39,7 +39,8 @@ async function reply(request: IncomingMessage, response: ServerResponse): Promis
   const answer = answers.shift() ?? stored(body)
   if (answer === 'hang up') return void request.socket.destroy()
   const [status, content = '', headers = {}] = answer
-  response.writeHead(status, { 'content-type': 'application/json', ...headers })
+  const isProblem = status >= 400 && typeof content === 'object'
+  response.writeHead(status, { 'content-type': `application/${isProblem ? 'problem+json' : 'json'}`, ...headers })
   response.end(typeof content === 'string' ? content : JSON.stringify(content))
 }
 
@@ -99,8 +100,11 @@ describe('a replay to a server', () => {
   })
 
   it('gives up in the end', async () => {
-    answers = Array.from({ length: 8 }, () => [503, { detail: 'no database' }, { 'retry-after': '0' }] as Answer)
-    await expect(target().append(ITEMS)).rejects.toThrow('was answered 503: no database')
+    answers = Array.from(
+      { length: 8 },
+      () => [503, { code: 'draining', detail: 'it stops' }, { 'retry-after': '0' }] as Answer,
+    )
+    await expect(target().append(ITEMS)).rejects.toThrow('was answered 503 (draining): it stops')
     expect(asked).toHaveLength(8)
   })
 
@@ -137,7 +141,7 @@ describe('a replay to a server', () => {
       { pointer: '/items/1/member', detail: 'is required' },
       { pointer: '/items/1/payload', detail: 'is too big' },
     ]
-    answers = [[400, { code: 'invalid_input', errors }]]
+    answers = [[400, { code: 'invalid_input', detail: 'bad', errors }]]
     const refused = await target()
       .append(ITEMS)
       .catch((error: unknown) => error)
@@ -152,8 +156,16 @@ describe('a replay to a server', () => {
       /400 \(invalid_input\): bad: : no/,
     ],
     ['a limit', [413, { code: 'body_too_large', detail: 'over 1 kB' }], /answered 413 \(body_too_large\): over 1 kB/],
-    ['another kind of server', [404, '<html>not here</html>'], /answered 404: <html>not here/],
-    ['a redirect', [301, '', { location: 'http://elsewhere.example/' }], /answered 301/],
+    [
+      'another kind of server',
+      [404, '<html>not here</html>'],
+      /v1\/items: The answer \(404\) is not recentn's: <html>not here/,
+    ],
+    [
+      'a redirect',
+      [301, '', { location: 'http://elsewhere.example/' }],
+      /v1\/items: The answer \(301\) is not recentn's/,
+    ],
     ['an answer that is not ours', [200, { ok: true }], /does not answer as a recentn server does/],
     ['an answer that is not JSON', [200, 'ok'], /does not answer as a recentn server does/],
   ])('says clearly what was answered: %s', async (_, answer, said) => {

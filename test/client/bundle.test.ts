@@ -1,4 +1,4 @@
-/** The built client in a bundle for browsers: nothing of Node, nothing of the server. */
+/** A bundle of the built client for browsers has nothing of Node and nothing of the server. */
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'

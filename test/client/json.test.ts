@@ -1,4 +1,4 @@
-/** What the client gives is safe to send on: its JSON is what the server answered. */
+/** The JSON of a result is the JSON that the server answered. */
 import { type Client, createClient } from '../../src/client'
 import { startApp } from '../http/support/client'
 

@@ -1,4 +1,4 @@
-/** Every method against the process's app: what it gives, and that together they use every route of the document. */
+/** What every method returns, against the app of the process. Together the methods use every route of the document. */
 import { type Client, createClient, RecentnError } from '../../src/client'
 import { createApp } from '../../src/http/process/app'
 import { messagesOf } from '../../src/http/process/messages'
@@ -11,7 +11,7 @@ let url: string
 let client: Client
 const used = new Set<string>()
 
-/** The operation of the document that a request is of. */
+/** The operation of the document that a request calls. */
 function operationOf(method: string, target: string): string {
   const segments = target.split('?')[0]?.split('/') ?? []
   for (const [template, operations] of Object.entries(document.paths as object)) {
@@ -277,7 +277,7 @@ test('what the caller may do', async () => {
 })
 
 describe('the process', () => {
-  test('tells of itself', async () => {
+  test('has its health and metrics', async () => {
     expect(await client.process.livez()).toEqual({ status: 'ok' })
     expect(await client.process.readyz()).toEqual({ status: 'ok' })
     expect(await client.process.metrics()).toContain('recentn_')

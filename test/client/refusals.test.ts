@@ -1,4 +1,4 @@
-/** What a caller of the client is told when a call is refused. */
+/** The errors that the client throws for refused calls. */
 import { type Client, createClient, RecentnError } from '../../src/client'
 import { createApp } from '../../src/http/process/app'
 import { memoryStore, serving, startApp } from '../http/support/client'

@@ -1,4 +1,4 @@
-/** What is made again and what is not, over connections that are cut and answers that come late or from elsewhere. */
+/** Which calls are attempted again, over connections that are cut and answers that come late or from a proxy. */
 import { type Client, createClient } from '../../src/client'
 import { createApp } from '../../src/http/process/app'
 import type { Store } from '../../src/store/types'
@@ -8,7 +8,7 @@ import { type Deed, type Flaky, flakyBefore } from './support/flaky'
 let store: Store
 let flaky: Flaky
 let client: Client
-/** Each test has its own, for claims of others run out meanwhile. */
+/** Each test has its own queue, because claims of other tests expire meanwhile. */
 let queue: string
 
 beforeAll(async () => {
@@ -29,7 +29,7 @@ const unknown: Deed = { status: 503, code: 'outcome_unknown', retryAfter: '0' }
 const gateway: Deed = { status: 502 }
 const overloaded: Deed = { status: 429, code: 'overloaded', retryAfter: '0' }
 
-/** Where no answer came, or one that proves nothing. */
+/** No answer came, or one that proves nothing. */
 const unclear: [string, Deed, string][] = [
   ['cut before', 'before', 'unreachable'],
   ['cut after', 'after', 'unreachable'],

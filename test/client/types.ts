@@ -1,6 +1,6 @@
 /**
- * Checked by the compiler: the client has every operation of the library under the same name, and what it gives is what
- * the library gives, as far as it is on the wire. Nothing here runs.
+ * Checked by the compiler: the client has every operation of the library under the same name, and returns what the library
+ * returns, as far as the server sends it. Nothing here runs.
  */
 
 import type * as client from '../../src/client'
@@ -17,12 +17,12 @@ type Same<Library, OfClient> =
       : never
     : never
 
-/** Whatever the library takes is taken, but for what `Less` names. */
+/** The client takes everything that the library takes, except `Less`. */
 type Takes<OfClient, Library, Less extends keyof Library = never> = Omit<Library, Less> extends OfClient ? true : never
 
 type Has<OfClient, Methods extends PropertyKey> = Exclude<Methods, keyof OfClient> extends never ? true : never
 
-/** That the values are left as text is for programs that pass it on. */
+/** Options that leave values as text are for programs that pass the text on. */
 type Texts = 'payloads' | 'maxBytes' | 'bodies' | 'values' | 'signal'
 
 export const methods: [

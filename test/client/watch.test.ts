@@ -87,7 +87,7 @@ test('goes on over a server that is restarted, without missing or repeating an i
   expect(watch.errors.map(({ code }) => code)).toContain('unreachable')
 })
 
-test('misses nothing of a group that was there, when it was cut before anything was told', async () => {
+test('misses nothing of a group that existed, if it was cut before its first event', async () => {
   const group = fresh()
   await store.groups.append(group)
   const watch = watching(group)
@@ -124,7 +124,7 @@ test('begins after an item that is given, and tells what was removed', async () 
   await until(watch, '+1', '+2', '-1', 'reset 0', '+0')
 })
 
-test('tries again while nobody is there, and where it is told to wait', async () => {
+test('tries again while no server answers, and waits as the server asks', async () => {
   const group = fresh()
   await store.groups.append(group)
   flaky.will('pass', { status: 429, code: 'overloaded', retryAfter: '1' }, 'before', { status: 502 })
@@ -145,7 +145,7 @@ test('notices that nothing comes any more', async () => {
   expect(watch.errors).toEqual([])
   flaky.will('pass')
   const silent = watching(group, { idleMs: 40 })
-  await eventually('it is told', () => silent.errors.length > 0)
+  await eventually('it is reported', () => silent.errors.length > 0)
   expect(silent.errors[0]?.message).toContain('not even a heartbeat')
 })
 
@@ -177,7 +177,7 @@ test('ends quietly with the signal, and when it is left, whatever it waits for; 
   await start()
 })
 
-test('goes on over a process that begins anew on its file', async () => {
+test('goes on over a process that starts again on its file', async () => {
   const { mkdtempSync, rmSync } = await import('node:fs')
   const { join } = await import('node:path')
   const folder = mkdtempSync(join((await import('node:os')).tmpdir(), 'recentn-watch-'))

@@ -99,7 +99,7 @@ interface Received {
   messages: { id: string; receiptHandle: string; body: { to?: string } }[]
 }
 
-/** Takes up to so many mails, and delivers those to whom mail can be delivered. */
+/** Receives mails, and delivers those whose address accepts mail. */
 export async function deliver({ call }: Server, max: number, random: () => number): Promise<void> {
   const { messages } = (await call('POST', 'queues/mail/receive', { max })) as Received
   const isBad = ({ body }: Received['messages'][number]) => body.to === 'goran@example.org'

@@ -1,11 +1,11 @@
 /**
- * A server in front of a real one that does, request by request, what it is told: passes it on, cuts the connection before
- * or after the real one has done it, or answers by itself. Real sockets.
+ * A server in front of a real one. It passes each request on, cuts the connection before or after the real one has done
+ * it, or answers itself, as the test has asked. The sockets are real.
  */
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** `before`: the request never gets there. `after`: it is done, and the answer is lost. `silent`: there is never one. */
+/** `before`: the request does not arrive. `after`: it is done, and the answer is lost. `silent`: no answer comes. */
 export type Deed = 'pass' | 'before' | 'after' | 'half' | 'silent' | Answer
 
 export interface Answer {
@@ -22,9 +22,9 @@ afterAll(() => {
 
 export interface Flaky {
   url: string
-  /** What came, as `METHOD target`. */
+  /** The requests that came, as `METHOD target`. */
   came: string[]
-  /** What is done with the requests to come; those after the last are passed on. */
+  /** What to do with the next requests; further ones are passed on. */
   will(...deeds: Deed[]): void
 }
 

@@ -1,0 +1,198 @@
+/**
+ * The form of requests and answers. In JSON ids are strings and times ISO strings; the client has bigint and Date. The
+ * generated shapes say which fields these are. All others, payloads above all, pass through unchanged.
+ */
+import { invalidInput, RecentnError } from '../errors'
+import Wire, { type Problem } from './wire'
+
+export type OperationId = keyof Wire
+type ShapeName = keyof typeof Wire.shapes
+type Shape = 'bigint' | 'time' | ShapeName | FieldShapes
+type FieldShapes = { readonly [field: string]: Shape }
+type Fields = Record<string, unknown>
+
+/** What a request is made of. */
+export interface RequestParts {
+  path?: Readonly<Fields> | undefined
+  query?: object | undefined
+  body?: unknown
+  headers?: Readonly<Record<string, string>> | undefined
+}
+
+/** The parts that an operation takes. */
+export type PartsOf<Id extends OperationId> = Pick<RequestParts, 'headers'> &
+  (keyof Wire[Id]['path'] extends never ? unknown : { path: Wire[Id]['path'] }) &
+  (keyof Wire[Id]['query'] extends never ? unknown : { query: Wire[Id]['query'] }) &
+  (Wire[Id]['body'] extends undefined ? unknown : { body: Wire[Id]['body'] })
+
+/** A request as `fetch` takes it, and how its answer is read. */
+export interface WireRequest {
+  /** Below the base. */
+  target: string
+  init: RequestInit & { method: string; headers: Headers }
+  answer: ShapeName | undefined
+}
+
+/** Throws `invalid_input` for a name that a path can't hold, and for a body that JSON can't hold. */
+export function requestOf(id: OperationId, { path = {}, query = {}, body, headers = {} }: RequestParts): WireRequest {
+  const operation: { method: string; path: string; body?: string; answer?: string } = Wire.operations[id]
+  const init = { method: operation.method, headers: new Headers(headers) }
+  const target = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(name, path[name]))
+  const request = { target: target + queryText(query), init, answer: shapeNamed(operation.answer) }
+  if (body === undefined) return request
+  init.headers.set('Content-Type', 'application/json')
+  const shape = shapeNamed(operation.body)
+  return { ...request, init: { ...init, body: bodyText(shape === undefined ? body : encoded(body, shape)) } }
+}
+
+function shapeNamed(name: string | undefined): ShapeName | undefined {
+  return name !== undefined && Object.hasOwn(Wire.shapes, name) ? (name as ShapeName) : undefined
+}
+
+function segment(name: string, value: unknown): string {
+  const text = name === 'id' ? idText(value, { parameter: name }) : value
+  if (typeof text !== 'string' || text === '') throw invalidInput([{ parameter: name, detail: 'must be a name' }])
+  // A URL loses such a segment, even if it is percent-encoded.
+  if (text === '.' || text === '..') throw invalidInput([{ parameter: name, detail: 'must be neither "." nor ".."' }])
+  return percentEncoded(name, text)
+}
+
+function queryText(query: object): string {
+  const parts: string[] = []
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === null) continue
+    for (const each of Array.isArray(value) ? value : [value]) {
+      parts.push(`${name}=${percentEncoded(name, String(each))}`)
+    }
+  }
+  return parts.length === 0 ? '' : `?${parts.join('&')}`
+}
+
+function percentEncoded(name: string, text: string): string {
+  try {
+    return encodeURIComponent(text)
+  } catch {
+    throw invalidInput([{ parameter: name, detail: 'must be well-formed Unicode (it has a lone surrogate)' }])
+  }
+}
+
+function bodyText(body: unknown): string {
+  try {
+    return JSON.stringify(body)
+  } catch (error) {
+    throw invalidInput([{ pointer: '', detail: `can't be written as JSON: ${(error as Error).message}` }])
+  }
+}
+
+/** A copy of a body, as far as it changes. Throws `invalid_input` for an id or a time of another type. */
+function encoded(value: unknown, shape: Shape, pointer = ''): unknown {
+  if (value === null || value === undefined) return value
+  if (Array.isArray(value)) return value.map((each, i) => encoded(each, shape, `${pointer}/${i}`))
+  if (shape === 'bigint') return idText(value, { pointer })
+  if (shape === 'time') return timeText(value, pointer)
+  if (typeof value !== 'object') return value
+  const fields: Fields = { ...value }
+  for (const [name, of] of Object.entries(fieldsOf(shape))) {
+    if (Object.hasOwn(fields, name)) fields[name] = encoded(fields[name], of, `${pointer}/${name}`)
+  }
+  return fields
+}
+
+function fieldsOf(shape: ShapeName | FieldShapes): FieldShapes {
+  return typeof shape === 'string' ? Wire.shapes[shape] : shape
+}
+
+function idText(value: unknown, place: { pointer?: string; parameter?: string }): string {
+  if (typeof value === 'bigint' && value >= 0n) return String(value)
+  throw invalidInput([{ ...place, detail: 'must be a bigint of at least 0' }])
+}
+
+function timeText(value: unknown, pointer: string): string {
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString()
+  throw invalidInput([{ pointer, detail: 'must be a valid Date' }])
+}
+
+/** Changes parsed JSON in place. `JSON.stringify` turns the result back into the JSON of the server. */
+export function decoded(value: unknown, shape: Shape): unknown {
+  if (value === null || value === undefined) return value
+  if (Array.isArray(value)) return value.map((each) => decoded(each, shape))
+  if (shape === 'bigint') return BigInt(value as string)
+  if (shape === 'time') return new Date(value as string)
+  const fields = value as Fields
+  for (const [name, of] of Object.entries(fieldsOf(shape))) {
+    if (Object.hasOwn(fields, name)) fields[name] = decoded(fields[name], of)
+  }
+  return Object.setPrototypeOf(fields, prototypeOf(shape))
+}
+
+const prototypes = new Map<ShapeName | FieldShapes, object>()
+
+/** Results look and compare like plain objects: what they inherit is not enumerable, and not a constructor. */
+function prototypeOf(shape: ShapeName | FieldShapes): object {
+  const known = prototypes.get(shape)
+  if (known !== undefined) return known
+  const toJSON = function (this: Fields): unknown {
+    // The methods add these four from the status and the headers.
+    const { appended, created, sent, tag, ...body } = this
+    return encoded(body, shape)
+  }
+  const made = Object.defineProperty(Object.create(Object.prototype), 'toJSON', { value: toJSON })
+  prototypes.set(shape, made)
+  return made
+}
+
+const TAG = /^(?:W\/)?"(.*)"$/
+
+/** The result of an operation. `tag` is the `ETag` without its quotes. */
+export interface WireAnswer<T> {
+  status: number
+  value: T
+  tag: string
+}
+
+/** Throws the error that the server answered, and `unexpected_answer` for an answer that is not recentn's. */
+export function answerOf(
+  { status, headers, ok }: Response,
+  text: string,
+  { answer }: WireRequest,
+  parse: (text: string) => unknown,
+): WireAnswer<unknown> {
+  if (!ok && status !== 304) throw errorOf(status, headers, text)
+  const tag = TAG.exec(headers.get('ETag') ?? '')?.[1] ?? ''
+  if (text === '') return { status, value: undefined, tag }
+  const type = headers.get('Content-Type') ?? ''
+  if (type.startsWith('text/plain')) return { status, value: text, tag }
+  if (!type.startsWith('application/json')) throw errorOf(status, headers, text)
+  try {
+    const value = parse(text)
+    return { status, value: answer === undefined ? value : decoded(value, answer), tag }
+  } catch {
+    throw errorOf(status, headers, text)
+  }
+}
+
+export function errorOf(status: number, headers: Headers, text: string): RecentnError {
+  const problem = problemOf(headers, text)
+  const facts = { status, requestId: headers.get('X-Request-Id') ?? undefined, retryAfterMs: retryAfterOf(headers) }
+  if (problem !== null) return new RecentnError(problem.code, problem.detail, { ...facts, faults: problem.errors })
+  const detail = `The answer (${status}) is not recentn's: ${text.slice(0, 200)}`
+  return new RecentnError('unexpected_answer', detail, facts)
+}
+
+function problemOf(headers: Headers, text: string): Problem | null {
+  if (!headers.get('Content-Type')?.startsWith('application/problem+json')) return null
+  try {
+    const problem = JSON.parse(text)
+    return typeof problem?.code === 'string' && typeof problem.detail === 'string' ? problem : null
+  } catch {
+    return null
+  }
+}
+
+/** `Retry-After` is a number of seconds or a date. */
+function retryAfterOf(headers: Headers): number | undefined {
+  const text = headers.get('Retry-After')
+  if (text === null) return undefined
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now()
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms)
+}

@@ -1,0 +1,108 @@
+/** One connection to the stream of a group: its events until it ends, and the notice that it is dead. */
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import { RecentnError } from '../errors'
+import { decoded } from './format'
+import { type TimeLimit, timeLimit } from './retry'
+import { type Transport, unreachable } from './transport'
+import type { GroupRemoved, GroupReset, Item } from './wire'
+
+/**
+ * A change of a group's window. To have the window, keep the newest `capacity` items of these events without the removed
+ * ones; in a `history` group drop also those whose id is `capacity` or more below the newest. An `item` event may be of an
+ * item that a page read meanwhile has already.
+ */
+export type GroupEvent =
+  | { type: 'item'; item: Item }
+  /** The item left the window, but not because newer items filled it. The listener may not have the item. */
+  | ({ type: 'removed' } & GroupRemoved)
+  /**
+   * Discard your local state and read the group again. Leave out items with an id of `total` or more: they follow as
+   * events, and so do later changes.
+   */
+  | ({ type: 'reset' } & GroupReset)
+
+export class GroupStream {
+  readonly #transport: Transport
+  readonly #group: string
+  readonly #idleMs: number
+  readonly #ending: AbortSignal
+  /** How long the server wants clients to wait before they connect again. */
+  retryMs = 1000
+
+  constructor(transport: Transport, group: string, idleMs: number, ending: AbortSignal) {
+    this.#transport = transport
+    this.#group = group
+    this.#idleMs = idleMs
+    this.#ending = ending
+  }
+
+  /**
+   * Connects, and gives the events of the items after `after` and what follows them. Ends when the server ends the
+   * connection. Throws if the connection fails, breaks, or stays silent too long: the server sends heartbeats.
+   */
+  async *events(after: bigint): AsyncGenerator<'connected' | GroupEvent, void, undefined> {
+    const limit = timeLimit(this.#ending, this.#transport.timeoutMs)
+    const parts = { path: { group: this.#group }, query: { after }, headers: { Accept: 'text/event-stream' } }
+    try {
+      const response = await this.#transport.open('streamGroup', parts, limit)
+      limit.stopClock()
+      if (!response.body || !response.headers.get('Content-Type')?.startsWith('text/event-stream')) {
+        throw new RecentnError('unexpected_answer', 'The answer is not a stream of events', { status: response.status })
+      }
+      yield 'connected'
+      yield* this.#read(response.body.getReader(), limit)
+    } catch (error) {
+      throw error instanceof RecentnError ? error : unreachable(error, limit)
+    } finally {
+      limit.release()
+      limit.abort()
+    }
+  }
+
+  async *#read(
+    reader: ReadableStreamDefaultReader<Uint8Array>,
+    limit: TimeLimit,
+  ): AsyncGenerator<GroupEvent, void, undefined> {
+    const messages: EventSourceMessage[] = []
+    const parser = createParser({
+      onEvent: (message) => messages.push(message),
+      onRetry: (ms) => {
+        this.retryMs = ms
+      },
+    })
+    const decoder = new TextDecoder()
+    for (;;) {
+      const { done, value } = await this.#inTime(reader.read(), limit)
+      if (done) return
+      parser.feed(decoder.decode(value, { stream: true }))
+      for (const message of messages.splice(0)) {
+        const event = this.#eventOf(message)
+        if (event !== null) yield event
+      }
+    }
+  }
+
+  async #inTime<T>(work: Promise<T>, limit: TimeLimit): Promise<T> {
+    let isSilent = false
+    const timer = setTimeout(() => {
+      isSilent = true
+      limit.abort()
+    }, this.#idleMs)
+    try {
+      return await work
+    } catch (error) {
+      if (!isSilent) throw error
+      throw new RecentnError('unreachable', `Nothing has come for ${this.#idleMs} ms, not even a heartbeat`)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Null for a kind of message that this version does not know. */
+  #eventOf({ event, data }: EventSourceMessage): GroupEvent | null {
+    const value = this.#transport.parse(data)
+    if (event === 'item') return { type: 'item', item: decoded(value, 'Item') as Item }
+    if (event === 'removed') return { type: 'removed', id: (decoded(value, 'GroupRemoved') as GroupRemoved).id }
+    return event === 'reset' ? { type: 'reset', ...(decoded(value, 'GroupReset') as GroupReset) } : null
+  }
+}

@@ -1,0 +1,1145 @@
+// Generated from the OpenAPI document by scripts/client-wire.cjs. Do not edit.
+
+export interface Health {
+  status: 'ok'
+}
+
+export interface Deleted {
+  deleted: number
+}
+
+export interface Access {
+  scopes: ('append' | 'read' | 'queue' | 'feed' | 'admin')[]
+  prefix: string | null
+}
+
+export interface NewItem {
+  member?: string | null | undefined
+  /** Any JSON value of at most 64 KiB and 64 levels; stored and given back unchanged. */
+  payload?: unknown
+  occurredAt?: Date | null | undefined
+  eventId?: string | null | undefined
+}
+
+export interface NewGroupItem {
+  group: string
+  member?: string | null | undefined
+  /** Any JSON value of at most 64 KiB and 64 levels; stored and given back unchanged. */
+  payload?: unknown
+  occurredAt?: Date | null | undefined
+  eventId?: string | null | undefined
+}
+
+export interface Batch {
+  items: readonly NewGroupItem[]
+}
+
+export interface Item {
+  group: string
+  id: bigint
+  /** Its place in the ring: from 0 to capacity - 1. */
+  slot: number
+  member: string | null
+  /** Any JSON value. */
+  payload: unknown
+  occurredAt: Date | null
+  eventId: string | null
+  createdAt: Date
+}
+
+export interface Appended {
+  items: { group: string; id: bigint; slot: number }[]
+}
+
+export interface Recent {
+  group: string
+  /** 1 to 10000. */
+  capacity: number
+  mode: 'history' | 'distinct'
+  total: bigint
+  items: Item[]
+  nextBefore: bigint | null
+}
+
+export interface RecentMany {
+  groups: { group: string; capacity: number; mode: 'history' | 'distinct'; total: bigint; items: Item[]; nextBefore?: bigint | undefined }[]
+}
+
+export interface GroupRemoved {
+  id: bigint
+}
+
+export interface GroupReset {
+  group: string
+  /** 1 to 10000. */
+  capacity: number
+  mode: 'history' | 'distinct'
+  total: bigint
+}
+
+export interface MemberItems {
+  items: Item[]
+  nextAfter: string | null
+}
+
+export interface OwnSettings {
+  /** 1 to 10000. */
+  capacity?: number | null | undefined
+  mode?: 'history' | 'distinct' | null | undefined
+  /** 1 to 315360000000. */
+  ttlSeconds?: number | null | undefined
+}
+
+export interface NewSettings {
+  /** 1 to 10000. */
+  capacity?: number | null | undefined
+  mode?: 'history' | 'distinct' | null | undefined
+  /** 1 to 315360000000. */
+  ttlSeconds?: number | null | undefined
+  /** The group's own settings as the caller knows them; null: there is no such group. Where they are others by now, nothing is changed, and the answer is 409 `settings_changed`. Without it they are replaced whatever they are. */
+  replaces?: OwnSettings | null | undefined
+}
+
+export interface PolicySettings {
+  /** 1 to 10000. */
+  capacity: number
+  mode: 'history' | 'distinct'
+  /** 1 to 315360000000. */
+  ttlSeconds?: number | null | undefined
+}
+
+export interface NewPolicy {
+  /** 1 to 10000. */
+  capacity: number
+  mode: 'history' | 'distinct'
+  /** 1 to 315360000000. */
+  ttlSeconds?: number | null | undefined
+  /** The policy as the caller knows it; null: there is none. Where it is another one by now, nothing is changed, and the answer is 409 `settings_changed`. Without it the policy is replaced whatever it is. */
+  replaces?: PolicySettings | null | undefined
+}
+
+export interface Group {
+  group: string
+  /** 1 to 10000. */
+  capacity: number
+  mode: 'history' | 'distinct'
+  /** 1 to 315360000000. */
+  ttlSeconds: number | null
+  /** The settings that are its own, and only those: as PUT takes them. */
+  own: { capacity?: number | undefined; mode?: 'history' | 'distinct' | undefined; ttlSeconds?: number | null | undefined }
+  /** The prefix of the policy that the settings that are not its own are of; null: none, they are the defaults. */
+  policy: string | null
+  total: bigint
+  createdAt: Date
+}
+
+export interface GroupPage {
+  groups: Group[]
+  nextAfter: string | null
+}
+
+export interface Policy {
+  prefix: string
+  /** 1 to 10000. */
+  capacity: number
+  mode: 'history' | 'distinct'
+  /** 1 to 315360000000. */
+  ttlSeconds: number | null
+}
+
+export interface PolicyPage {
+  policies: Policy[]
+  nextAfter: string | null
+}
+
+export interface QueueSettings {
+  /** How long a receiver has a message for itself; 30 when left out. 0 to 43200. */
+  visibilityTimeoutSeconds?: number | null | undefined
+  /** A message whose claim ends without a delete after this many receives is dead. Null is no limit; 5 when left out. 1 to 1000000. */
+  maxReceives?: number | null | undefined
+  /** Where dead messages go: a queue that exists. Null, and left out: they stay, with the state `dead`. */
+  deadLetterQueue?: string | null | undefined
+  /** What happens to a message that its receiver deletes; `remove` when left out. */
+  onDelete?: 'remove' | 'archive' | null | undefined
+  /** How long archived messages are kept; null, and left out: for ever. 1 to 315360000000. */
+  retentionSeconds?: number | null | undefined
+}
+
+export interface QueueChanges {
+  /** How long a receiver has a message for itself. 0 to 43200. */
+  visibilityTimeoutSeconds?: number | undefined
+  /** A message whose claim ends without a delete after this many receives is dead. Null is no limit. 1 to 1000000. */
+  maxReceives?: number | null | undefined
+  /** Where dead messages go: a queue that exists. Null: they stay, with the state `dead`. */
+  deadLetterQueue?: string | null | undefined
+  /** What happens to a message that its receiver deletes. */
+  onDelete?: 'remove' | 'archive' | undefined
+  /** How long archived messages are kept. Null: for ever. 1 to 315360000000. */
+  retentionSeconds?: number | null | undefined
+}
+
+export interface Queue {
+  queue: string
+  /** How long a receiver has a message for itself; 30 when left out. 0 to 43200. */
+  visibilityTimeoutSeconds: number
+  /** A message whose claim ends without a delete after this many receives is dead. Null is no limit; 5 when left out. 1 to 1000000. */
+  maxReceives: number | null
+  /** Where dead messages go: a queue that exists. Null, and left out: they stay, with the state `dead`. */
+  deadLetterQueue: string | null
+  /** What happens to a message that its receiver deletes; `remove` when left out. */
+  onDelete: 'remove' | 'archive'
+  /** How long archived messages are kept; null, and left out: for ever. 1 to 315360000000. */
+  retentionSeconds: number | null
+  /** Whether the queue is paused, by `pauseQueue`: sends are taken, receives get nothing. */
+  paused: boolean
+  createdAt: Date
+}
+
+export interface QueueStatus {
+  queue: string
+  /** How long a receiver has a message for itself; 30 when left out. 0 to 43200. */
+  visibilityTimeoutSeconds: number
+  /** A message whose claim ends without a delete after this many receives is dead. Null is no limit; 5 when left out. 1 to 1000000. */
+  maxReceives: number | null
+  /** Where dead messages go: a queue that exists. Null, and left out: they stay, with the state `dead`. */
+  deadLetterQueue: string | null
+  /** What happens to a message that its receiver deletes; `remove` when left out. */
+  onDelete: 'remove' | 'archive'
+  /** How long archived messages are kept; null, and left out: for ever. 1 to 315360000000. */
+  retentionSeconds: number | null
+  /** Whether the queue is paused, by `pauseQueue`: sends are taken, receives get nothing. */
+  paused: boolean
+  createdAt: Date
+  /** Whether another queue names it as its dead-letter queue. What dies there is ready here. */
+  isDeadLetterQueue: boolean
+  /** At most 5 seconds old; exact once the queue has been still that long. */
+  counts: { ready: number; inFlight: number; delayed: number; dead: number; archived: number }
+  /** Since when the oldest message that is ready or in flight was sent; null when there is none. */
+  oldestAgeSeconds: number | null
+}
+
+export interface QueuePage {
+  queues: QueueStatus[]
+  nextAfter: string | null
+}
+
+export interface Redrive {
+  /** At most so many; all when left out. */
+  max?: number | null | undefined
+  /** True: nothing is changed, and the answer is how many messages it would have been, counted now. */
+  dryRun?: boolean | null | undefined
+}
+
+export interface Purge {
+  /** True: nothing is changed, and the answer is how many messages it would have been, counted now. */
+  dryRun?: boolean | null | undefined
+}
+
+export interface Moved {
+  moved: number
+}
+
+export interface NewMessage {
+  /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
+  body: unknown
+  /** Not handed out before. 0 to 315360000; `0` when left out. */
+  delaySeconds?: number | null | undefined
+  /** In place of the queue's, where a receive asks for none. 0 to 43200. */
+  visibilityTimeoutSeconds?: number | null | undefined
+  /** In place of the queue's. Null is no limit; the queue's when left out. 1 to 1000000. */
+  maxReceives?: number | null | undefined
+  /** While a message was sent to this queue with it in the last 5 minutes, that one stands for this one. */
+  dedupId?: string | null | undefined
+  /** Higher first. -1000 to 1000; `0` when left out. */
+  priority?: number | null | undefined
+  /** Messages of one group take turns with those of other groups. Those without one share one. */
+  messageGroup?: string | null | undefined
+}
+
+export interface Messages {
+  messages: readonly NewMessage[]
+}
+
+export type Sending = NewMessage | Messages
+
+export interface Sent {
+  id: bigint
+}
+
+export interface SentMany {
+  ids: bigint[]
+}
+
+export type SentOneOrMany = Sent | SentMany
+
+export interface Receive {
+  /** At most so many messages. 1 to 1000; `1` when left out. */
+  max?: number | null | undefined
+  /** In place of the messages' own and the queue's. 0 to 43200. */
+  visibilityTimeoutSeconds?: number | null | undefined
+  /** How long to wait for a message when there is none. 0 to 20; `0` when left out. */
+  waitSeconds?: number | null | undefined
+  /** `ready`: by priority and fairness. `cycle`: round and round by id, from where the cursor is. `ready` when left out. */
+  order?: 'ready' | 'cycle' | null | undefined
+  /** `cycle`: which cursor goes on; `default` when left out. */
+  cursor?: string | null | undefined
+}
+
+export interface Message {
+  id: bigint
+  /** Any JSON value. */
+  body: unknown
+  /** This claim included. */
+  receiveCount: number
+  /** Names this message and this claim; opaque. */
+  receiptHandle: string
+  sentAt: Date
+  /** When the claim runs out. */
+  visibleAt: Date
+  /** What the last release with an error said; of a message that died without one, that its visibility timeout ran out. */
+  lastError: string | null
+  messageGroup: string | null
+  /** -1000 to 1000. */
+  priority: number
+}
+
+export interface Received {
+  messages: Message[]
+}
+
+export interface Receipts {
+  receiptHandles: readonly string[]
+}
+
+export interface Release {
+  receiptHandles: readonly string[]
+  /** Handed out again after so long. 0 to 315360000; `0` when left out. */
+  delaySeconds?: number | null | undefined
+  /** Kept as `lastError`, cut to 1,000 characters. */
+  error?: string | null | undefined
+  /** Never again: to the dead letters, whatever the receive count. `false` when left out. */
+  dead?: boolean | null | undefined
+}
+
+export interface Extend {
+  receiptHandles: readonly string[]
+  /** Counted from now. 0 to 43200. */
+  visibilityTimeoutSeconds: number
+}
+
+export interface DeletedReceipts {
+  deleted: string[]
+  /** `stale_receipt`: the message was claimed again, or settled. `invalid_receipt`: malformed, or there never was one. */
+  failed: { receiptHandle: string; code: 'stale_receipt' | 'invalid_receipt' }[]
+}
+
+export interface ReleasedReceipts {
+  released: string[]
+  /** `stale_receipt`: the message was claimed again, or settled. `invalid_receipt`: malformed, or there never was one. */
+  failed: { receiptHandle: string; code: 'stale_receipt' | 'invalid_receipt' }[]
+}
+
+export interface ExtendedReceipts {
+  extended: string[]
+  /** `stale_receipt`: the message was claimed again, or settled. `invalid_receipt`: malformed, or there never was one. */
+  failed: { receiptHandle: string; code: 'stale_receipt' | 'invalid_receipt' }[]
+}
+
+export interface PeekedMessage {
+  id: bigint
+  state: 'ready' | 'in-flight' | 'delayed' | 'dead' | 'archived'
+  /** Any JSON value. */
+  body: unknown
+  receiveCount: number
+  /** In force: its own, or the queue's where it has none. Null is no limit. 1 to 1000000. */
+  maxReceives: number | null
+  sentAt: Date
+  /** When it is, or was, to be handed out again. */
+  visibleAt: Date
+  lastReceivedAt: Date | null
+  archivedAt: Date | null
+  /** Of a dead letter, the queue that it died in; null when that one is gone, when the key may not see it, and once the message is archived. */
+  deadLetterFrom: string | null
+  /** What the last release with an error said; of a message that died without one, that its visibility timeout ran out. */
+  lastError: string | null
+  messageGroup: string | null
+  /** -1000 to 1000. */
+  priority: number
+}
+
+export interface MessagePage {
+  messages: PeekedMessage[]
+  nextAfter: string | null
+}
+
+export interface NewValue {
+  /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
+  value: unknown
+}
+
+export interface NewEntry {
+  key: string
+  /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
+  value: unknown
+}
+
+export interface NewEntries {
+  entries: readonly NewEntry[]
+}
+
+export interface PutEntries {
+  entries: { key: string; version: number }[]
+}
+
+export interface Entry {
+  key: string
+  /** Any JSON value; null for a tombstone. */
+  value: unknown
+  /** Null in a feed that follows a table. */
+  version: number | null
+  /** The number that a publisher gave it; null until one has. */
+  syncId: bigint | null
+  /** It is a tombstone. */
+  deleted: boolean
+  /** Null in a feed that follows a table. */
+  updatedAt: Date | null
+}
+
+/** Exactly one of the two. */
+export interface Republish {
+  keys?: readonly string[] | null | undefined
+  /** What the keys begin with; "" is all of them. */
+  prefix?: string | null | undefined
+}
+
+export interface Republished {
+  republished: number
+}
+
+export interface Changes {
+  changes: { syncId: bigint; key: string; value: unknown; version: number | null; deleted: boolean }[]
+  /** Where to go on from. */
+  cursor: bigint
+  /** There is more after the cursor already. */
+  hasMore: boolean
+}
+
+export interface NewCursor {
+  cursor: bigint
+  /** Backwards too. `false` when left out. */
+  force?: boolean | null | undefined
+}
+
+export interface Consumer {
+  consumer: string
+  cursor: bigint
+  /** Sync ids from the cursor to the last one. */
+  lag: number
+}
+
+export interface Feed {
+  feed: string
+  /** "0" before anything is published. */
+  lastSyncId: bigint
+  /** Without tombstones; at most 5 seconds old. */
+  entries: number
+  /** Entries and tombstones that no publisher has numbered yet; at most 5 seconds old. */
+  unpublished: number
+  /** Since when the oldest of them waits; null when there is none. At most 5 seconds old. */
+  oldestUnpublishedSeconds: number | null
+  /** By name, at most the first 1,000. */
+  consumers: { consumer: string; cursor: bigint; lag: number }[]
+}
+
+export interface FeedPage {
+  feeds: Feed[]
+  nextAfter: string | null
+}
+
+/** Problem details, RFC 9457. */
+export interface Problem {
+  /** The address of what the reference says of the code, relative to the request. */
+  type: string
+  title: string
+  /** 400 to 599. */
+  status: number
+  detail: string
+  /** A stable word for programs. */
+  code: 'invalid_input' | 'malformed_json' | 'not_found' | 'group_not_found' | 'item_not_found' | 'policy_not_found' | 'queue_not_found' | 'message_not_found' | 'settings_changed' | 'queue_in_use' | 'dead_letter_cycle' | 'feed_not_found' | 'entry_not_found' | 'consumer_not_found' | 'cursor_expired' | 'method_not_allowed' | 'unsupported_media_type' | 'request_timeout' | 'target_too_long' | 'expectation_failed' | 'headers_too_large' | 'body_too_large' | 'unauthorized' | 'forbidden' | 'overloaded' | 'sequence_exhausted' | 'conflict' | 'database_unavailable' | 'database_refused' | 'outcome_unknown' | 'schema_missing' | 'schema_outdated' | 'schema_too_new' | 'closed' | 'draining' | 'internal'
+  /** Every fault of a refused input. */
+  errors?: { pointer?: string | undefined; parameter?: string | undefined; detail: string }[] | undefined
+}
+
+type Nothing = Record<never, never>
+
+/** What each operation takes and answers. */
+interface Wire {
+  /** Append an item: `POST /v1/groups/{group}/items` */
+  appendItem: {
+    path: {
+      /** The group. */
+      group: string
+    }
+    query: Nothing
+    body: NewItem
+    answer: Item
+  }
+  /** The newest items of a group, newest first: `GET /v1/groups/{group}/items` */
+  recentItems: {
+    path: {
+      /** The group. */
+      group: string
+    }
+    query: {
+      /** At most so many. 1 to 10000; `10` when left out. */
+      limit?: number | undefined
+      /** Only items with a smaller id: the `nextBefore` of the page before. */
+      before?: bigint | undefined
+      /** Members whose items are left out. */
+      exclude?: readonly string[] | undefined
+      /** `none`: null in place of each payload. `value` when left out. */
+      payloads?: 'value' | 'none' | undefined
+    }
+    body: undefined
+    answer: Recent
+  }
+  /** Remove all items of a group: `DELETE /v1/groups/{group}/items` */
+  clearGroup: {
+    path: {
+      /** The group. */
+      group: string
+    }
+    query: Nothing
+    body: undefined
+    answer: Deleted
+  }
+  /** Remove one item: `DELETE /v1/groups/{group}/items/{id}` */
+  removeItem: {
+    path: {
+      /** The group. */
+      group: string
+      /** The id of the item. */
+      id: bigint
+    }
+    query: Nothing
+    body: undefined
+    answer: undefined
+  }
+  /** Append up to 1000 items to any groups: `POST /v1/items` */
+  appendItems: {
+    path: Nothing
+    query: Nothing
+    body: Batch
+    answer: Appended
+  }
+  /** The newest items of up to 100 groups, in the order asked: `GET /v1/items` */
+  recentItemsOfMany: {
+    path: Nothing
+    query: {
+      /** The groups, each once. */
+      group: readonly string[]
+      /** At most so many. 1 to 10000; `10` when left out. */
+      limit?: number | undefined
+      /** Members whose items are left out. */
+      exclude?: readonly string[] | undefined
+      /** `none`: null in place of each payload. `value` when left out. */
+      payloads?: 'value' | 'none' | undefined
+    }
+    body: undefined
+    answer: RecentMany
+  }
+  /** The groups, by name: `GET /v1/groups` */
+  listGroups: {
+    path: Nothing
+    query: {
+      /** Only groups whose name begins with this. */
+      prefix?: string | undefined
+      /** At most so many. 1 to 1000; `100` when left out. */
+      limit?: number | undefined
+      /** The `nextAfter` of the page before. */
+      after?: string | undefined
+    }
+    body: undefined
+    answer: GroupPage
+  }
+  /** The settings of a group, in force and its own, and its total: `GET /v1/groups/{group}` */
+  getGroup: {
+    path: {
+      /** The group. */
+      group: string
+    }
+    query: Nothing
+    body: undefined
+    answer: Group
+  }
+  /** Create a group, or replace a group's own settings: `PUT /v1/groups/{group}` */
+  putGroup: {
+    path: {
+      /** The group. */
+      group: string
+    }
+    query: Nothing
+    body: NewSettings
+    answer: Group
+  }
+  /** Forget a group with its items: `DELETE /v1/groups/{group}` */
+  deleteGroup: {
+    path: {
+      /** The group. */
+      group: string
+    }
+    query: Nothing
+    body: undefined
+    answer: undefined
+  }
+  /** What happens to a group, as server-sent events: `GET /v1/groups/{group}/stream` */
+  streamGroup: {
+    path: {
+      /** The group. */
+      group: string
+    }
+    query: {
+      /** Begin after this item, where there is no `Last-Event-ID`. */
+      after?: bigint | undefined
+    }
+    body: undefined
+    answer: string
+  }
+  /** What one member did in all groups, newest first: `GET /v1/members/{member}/items` */
+  memberItems: {
+    path: {
+      /** The member. */
+      member: string
+    }
+    query: {
+      /** Only in groups whose name begins with this. */
+      prefix?: string | undefined
+      /** `none`: null in place of each payload. `value` when left out. */
+      payloads?: 'value' | 'none' | undefined
+      /** At most so many. 1 to 1000; `100` when left out. */
+      limit?: number | undefined
+      /** The `nextAfter` of the page before: opaque. */
+      after?: string | undefined
+    }
+    body: undefined
+    answer: MemberItems
+  }
+  /** Erase what a member has in all groups when the request arrives: `DELETE /v1/members/{member}/items` */
+  eraseMember: {
+    path: {
+      /** The member. */
+      member: string
+    }
+    query: {
+      /** Only in groups whose name begins with this. */
+      prefix?: string | undefined
+    }
+    body: undefined
+    answer: Deleted
+  }
+  /** The policies, by prefix: `GET /v1/policies` */
+  listPolicies: {
+    path: Nothing
+    query: {
+      /** Only policies whose own prefix begins with this. */
+      prefix?: string | undefined
+      /** At most so many. 1 to 1000; `100` when left out. */
+      limit?: number | undefined
+      /** The `nextAfter` of the page before. */
+      after?: string | undefined
+    }
+    body: undefined
+    answer: PolicyPage
+  }
+  /** One policy: `GET /v1/policies/{prefix}` */
+  getPolicy: {
+    path: {
+      /** What the names of the groups begin with. */
+      prefix: string
+    }
+    query: Nothing
+    body: undefined
+    answer: Policy
+  }
+  /** Create or replace a policy: `PUT /v1/policies/{prefix}` */
+  putPolicy: {
+    path: {
+      /** What the names of the groups begin with. */
+      prefix: string
+    }
+    query: Nothing
+    body: NewPolicy
+    answer: Policy
+  }
+  /** Delete a policy: `DELETE /v1/policies/{prefix}` */
+  deletePolicy: {
+    path: {
+      /** What the names of the groups begin with. */
+      prefix: string
+    }
+    query: Nothing
+    body: undefined
+    answer: undefined
+  }
+  /** The queues, by name: `GET /v1/queues` */
+  listQueues: {
+    path: Nothing
+    query: {
+      /** Only queues whose name begins with this. */
+      prefix?: string | undefined
+      /** At most so many. 1 to 1000; `100` when left out. */
+      limit?: number | undefined
+      /** The `nextAfter` of the page before. */
+      after?: string | undefined
+    }
+    body: undefined
+    answer: QueuePage
+  }
+  /** The attributes of a queue, how many messages it has in each state, and how old the oldest is: `GET /v1/queues/{queue}` */
+  getQueue: {
+    path: {
+      /** The queue. */
+      queue: string
+    }
+    query: Nothing
+    body: undefined
+    answer: QueueStatus
+  }
+  /** Create a queue, or replace all of its settings: `PUT /v1/queues/{queue}` */
+  putQueue: {
+    path: {
+      /** The queue. */
+      queue: string
+    }
+    query: Nothing
+    body: QueueSettings
+    answer: Queue
+  }
+  /** Drop a queue with its messages: `DELETE /v1/queues/{queue}` */
+  deleteQueue: {
+    path: {
+      /** The queue. */
+      queue: string
+    }
+    query: Nothing
+    body: undefined
+    answer: undefined
+  }
+  /** Change some settings of a queue: `PATCH /v1/queues/{queue}` */
+  updateQueue: {
+    path: {
+      /** The queue. */
+      queue: string
+    }
+    query: Nothing
+    body: QueueChanges
+    answer: Queue
+  }
+  /** Send dead messages back to where they came from: `POST /v1/queues/{queue}/redrive` */
+  redriveQueue: {
+    path: {
+      /** The queue. */
+      queue: string
+    }
+    query: Nothing
+    body: Redrive
+    answer: Moved
+  }
+  /** Drop what is ready and delayed: `POST /v1/queues/{queue}/purge` */
+  purgeQueue: {
+    path: {
+      /** The queue. */
+      queue: string
+    }
+    query: Nothing
+    body: Purge
+    answer: Deleted
+  }
+  /** Create a queue where there is none: `POST /v1/queues/{queue}/ensure` */
+  ensureQueue: {
+    path: {
+      /** The queue. */
+      queue: string
+    }
+    query: Nothing
+    body: QueueSettings
+    answer: Queue
+  }
+  /** Pause a queue: `POST /v1/queues/{queue}/pause` */
+  pauseQueue: {
+    path: {
+      /** The queue. */
+      queue: string
+    }
+    query: Nothing
+    body: Record<string, never>
+    answer: Queue
+  }
+  /** Resume a paused queue: `POST /v1/queues/{queue}/resume` */
+  resumeQueue: {
+    path: {
+      /** The queue. */
+      queue: string
+    }
+    query: Nothing
+    body: Record<string, never>
+    answer: Queue
+  }
+  /** Send a message, or up to 1000 of them: `POST /v1/queues/{queue}/messages` */
+  sendMessages: {
+    path: {
+      /** The queue. */
+      queue: string
+    }
+    query: Nothing
+    body: Sending
+    answer: SentOneOrMany
+  }
+  /** Look at the messages in one state without claiming them: `GET /v1/queues/{queue}/messages` */
+  peekMessages: {
+    path: {
+      /** The queue. */
+      queue: string
+    }
+    query: {
+      /** Only messages in this state. `ready` when left out. */
+      state?: 'ready' | 'in-flight' | 'delayed' | 'dead' | 'archived' | undefined
+      /** `preview`: in place of each body the first 200 characters of its JSON, as a string; `…` follows where more is there. `value` when left out. */
+      bodies?: 'value' | 'preview' | undefined
+      /** At most so many. 1 to 1000; `100` when left out. */
+      limit?: number | undefined
+      /** The `nextAfter` of the page before: opaque. */
+      after?: string | undefined
+    }
+    body: undefined
+    answer: MessagePage
+  }
+  /** Look at one message, in whatever state: `GET /v1/queues/{queue}/messages/{id}` */
+  getMessage: {
+    path: {
+      /** The queue. */
+      queue: string
+      /** The id of the message. */
+      id: bigint
+    }
+    query: Nothing
+    body: undefined
+    answer: PeekedMessage
+  }
+  /** Remove one message, in whatever state: `DELETE /v1/queues/{queue}/messages/{id}` */
+  deleteMessage: {
+    path: {
+      /** The queue. */
+      queue: string
+      /** The id of the message. */
+      id: bigint
+    }
+    query: Nothing
+    body: undefined
+    answer: undefined
+  }
+  /** Claim messages: `POST /v1/queues/{queue}/receive` */
+  receiveMessages: {
+    path: {
+      /** The queue. */
+      queue: string
+    }
+    query: Nothing
+    body: Receive
+    answer: Received
+  }
+  /** Done: remove, or archive, received messages: `POST /v1/queues/{queue}/delete` */
+  deleteReceived: {
+    path: {
+      /** The queue. */
+      queue: string
+    }
+    query: Nothing
+    body: Receipts
+    answer: DeletedReceipts
+  }
+  /** Failed: hand received messages out again after a delay, or never: `POST /v1/queues/{queue}/release` */
+  releaseReceived: {
+    path: {
+      /** The queue. */
+      queue: string
+    }
+    query: Nothing
+    body: Release
+    answer: ReleasedReceipts
+  }
+  /** Hold received messages for so long, counted from now: `POST /v1/queues/{queue}/extend` */
+  extendReceived: {
+    path: {
+      /** The queue. */
+      queue: string
+    }
+    query: Nothing
+    body: Extend
+    answer: ExtendedReceipts
+  }
+  /** The feeds, by name: `GET /v1/feeds` */
+  listFeeds: {
+    path: Nothing
+    query: {
+      /** Only feeds whose name begins with this. */
+      prefix?: string | undefined
+      /** At most so many. 1 to 1000; `100` when left out. */
+      limit?: number | undefined
+      /** The `nextAfter` of the page before. */
+      after?: string | undefined
+    }
+    body: undefined
+    answer: FeedPage
+  }
+  /** The last sync id of a feed, what it holds, what waits for a publisher, and how far its consumers are: `GET /v1/feeds/{feed}` */
+  getFeed: {
+    path: {
+      /** The feed. */
+      feed: string
+    }
+    query: Nothing
+    body: undefined
+    answer: Feed
+  }
+  /** Drop a feed with its entries and consumers: `DELETE /v1/feeds/{feed}` */
+  deleteFeed: {
+    path: {
+      /** The feed. */
+      feed: string
+    }
+    query: Nothing
+    body: undefined
+    answer: undefined
+  }
+  /** Have entries published again, unchanged: `POST /v1/feeds/{feed}/republish` */
+  republishEntries: {
+    path: {
+      /** The feed. */
+      feed: string
+    }
+    query: Nothing
+    body: Republish
+    answer: Republished
+  }
+  /** One entry: `GET /v1/feeds/{feed}/entries/{key}` */
+  getEntry: {
+    path: {
+      /** The feed. */
+      feed: string
+      /** The key of the entry. */
+      key: string
+    }
+    query: Nothing
+    body: undefined
+    answer: Entry
+  }
+  /** Write an entry: `PUT /v1/feeds/{feed}/entries/{key}` */
+  putEntry: {
+    path: {
+      /** The feed. */
+      feed: string
+      /** The key of the entry. */
+      key: string
+    }
+    query: Nothing
+    body: NewValue
+    answer: Entry
+  }
+  /** Delete an entry, leaving a tombstone that consumers see: `DELETE /v1/feeds/{feed}/entries/{key}` */
+  deleteEntry: {
+    path: {
+      /** The feed. */
+      feed: string
+      /** The key of the entry. */
+      key: string
+    }
+    query: Nothing
+    body: undefined
+    answer: Entry
+  }
+  /** Write up to 1000 entries: `POST /v1/feeds/{feed}/entries` */
+  putEntries: {
+    path: {
+      /** The feed. */
+      feed: string
+    }
+    query: Nothing
+    body: NewEntries
+    answer: PutEntries
+  }
+  /** What was published after a cursor, in the order of the sync ids: `GET /v1/feeds/{feed}/changes` */
+  getChanges: {
+    path: {
+      /** The feed. */
+      feed: string
+    }
+    query: {
+      /** A `cursor`: only what was published after it; from the beginning when left out. */
+      after?: bigint | undefined
+      /** Start at the stored cursor of this consumer, in place of `after`. */
+      consumer?: string | undefined
+      /** At most so many. 1 to 1000; `100` when left out. */
+      limit?: number | undefined
+      /** How long to wait for a change when there is none. 0 to 20; `0` when left out. */
+      waitSeconds?: number | undefined
+    }
+    body: undefined
+    answer: Changes
+  }
+  /** The stored cursor of a consumer, and how far behind it is: `GET /v1/feeds/{feed}/consumers/{consumer}` */
+  getConsumer: {
+    path: {
+      /** The feed. */
+      feed: string
+      /** The consumer. */
+      consumer: string
+    }
+    query: Nothing
+    body: undefined
+    answer: Consumer
+  }
+  /** Move the stored cursor of a consumer: `PUT /v1/feeds/{feed}/consumers/{consumer}` */
+  putConsumer: {
+    path: {
+      /** The feed. */
+      feed: string
+      /** The consumer. */
+      consumer: string
+    }
+    query: Nothing
+    body: NewCursor
+    answer: Consumer
+  }
+  /** Forget a consumer: `DELETE /v1/feeds/{feed}/consumers/{consumer}` */
+  deleteConsumer: {
+    path: {
+      /** The feed. */
+      feed: string
+      /** The consumer. */
+      consumer: string
+    }
+    query: Nothing
+    body: undefined
+    answer: undefined
+  }
+  /** What the caller may do: `GET /v1/access` */
+  getAccess: {
+    path: Nothing
+    query: Nothing
+    body: undefined
+    answer: Access
+  }
+  /** Whether the process answers: `GET /livez` */
+  livez: {
+    path: Nothing
+    query: Nothing
+    body: undefined
+    answer: Health
+  }
+  /** Whether the database answers too: `GET /readyz` */
+  readyz: {
+    path: Nothing
+    query: Nothing
+    body: undefined
+    answer: Health
+  }
+  /** What the process did and is at, for Prometheus: `GET /metrics` */
+  metrics: {
+    path: Nothing
+    query: Nothing
+    body: undefined
+    answer: string
+  }
+}
+
+const Wire = {
+  /** The route of each operation, and the names of its bodies. */
+  operations: {
+    appendItem: { method: 'POST', path: '/v1/groups/{group}/items', body: 'NewItem', answer: 'Item' },
+    recentItems: { method: 'GET', path: '/v1/groups/{group}/items', answer: 'Recent' },
+    clearGroup: { method: 'DELETE', path: '/v1/groups/{group}/items', answer: 'Deleted' },
+    removeItem: { method: 'DELETE', path: '/v1/groups/{group}/items/{id}' },
+    appendItems: { method: 'POST', path: '/v1/items', body: 'Batch', answer: 'Appended' },
+    recentItemsOfMany: { method: 'GET', path: '/v1/items', answer: 'RecentMany' },
+    listGroups: { method: 'GET', path: '/v1/groups', answer: 'GroupPage' },
+    getGroup: { method: 'GET', path: '/v1/groups/{group}', answer: 'Group' },
+    putGroup: { method: 'PUT', path: '/v1/groups/{group}', body: 'NewSettings', answer: 'Group' },
+    deleteGroup: { method: 'DELETE', path: '/v1/groups/{group}' },
+    streamGroup: { method: 'GET', path: '/v1/groups/{group}/stream' },
+    memberItems: { method: 'GET', path: '/v1/members/{member}/items', answer: 'MemberItems' },
+    eraseMember: { method: 'DELETE', path: '/v1/members/{member}/items', answer: 'Deleted' },
+    listPolicies: { method: 'GET', path: '/v1/policies', answer: 'PolicyPage' },
+    getPolicy: { method: 'GET', path: '/v1/policies/{prefix}', answer: 'Policy' },
+    putPolicy: { method: 'PUT', path: '/v1/policies/{prefix}', body: 'NewPolicy', answer: 'Policy' },
+    deletePolicy: { method: 'DELETE', path: '/v1/policies/{prefix}' },
+    listQueues: { method: 'GET', path: '/v1/queues', answer: 'QueuePage' },
+    getQueue: { method: 'GET', path: '/v1/queues/{queue}', answer: 'QueueStatus' },
+    putQueue: { method: 'PUT', path: '/v1/queues/{queue}', body: 'QueueSettings', answer: 'Queue' },
+    deleteQueue: { method: 'DELETE', path: '/v1/queues/{queue}' },
+    updateQueue: { method: 'PATCH', path: '/v1/queues/{queue}', body: 'QueueChanges', answer: 'Queue' },
+    redriveQueue: { method: 'POST', path: '/v1/queues/{queue}/redrive', body: 'Redrive', answer: 'Moved' },
+    purgeQueue: { method: 'POST', path: '/v1/queues/{queue}/purge', body: 'Purge', answer: 'Deleted' },
+    ensureQueue: { method: 'POST', path: '/v1/queues/{queue}/ensure', body: 'QueueSettings', answer: 'Queue' },
+    pauseQueue: { method: 'POST', path: '/v1/queues/{queue}/pause', answer: 'Queue' },
+    resumeQueue: { method: 'POST', path: '/v1/queues/{queue}/resume', answer: 'Queue' },
+    sendMessages: { method: 'POST', path: '/v1/queues/{queue}/messages', body: 'Sending', answer: 'SentOneOrMany' },
+    peekMessages: { method: 'GET', path: '/v1/queues/{queue}/messages', answer: 'MessagePage' },
+    getMessage: { method: 'GET', path: '/v1/queues/{queue}/messages/{id}', answer: 'PeekedMessage' },
+    deleteMessage: { method: 'DELETE', path: '/v1/queues/{queue}/messages/{id}' },
+    receiveMessages: { method: 'POST', path: '/v1/queues/{queue}/receive', body: 'Receive', answer: 'Received' },
+    deleteReceived: { method: 'POST', path: '/v1/queues/{queue}/delete', body: 'Receipts', answer: 'DeletedReceipts' },
+    releaseReceived: { method: 'POST', path: '/v1/queues/{queue}/release', body: 'Release', answer: 'ReleasedReceipts' },
+    extendReceived: { method: 'POST', path: '/v1/queues/{queue}/extend', body: 'Extend', answer: 'ExtendedReceipts' },
+    listFeeds: { method: 'GET', path: '/v1/feeds', answer: 'FeedPage' },
+    getFeed: { method: 'GET', path: '/v1/feeds/{feed}', answer: 'Feed' },
+    deleteFeed: { method: 'DELETE', path: '/v1/feeds/{feed}' },
+    republishEntries: { method: 'POST', path: '/v1/feeds/{feed}/republish', body: 'Republish', answer: 'Republished' },
+    getEntry: { method: 'GET', path: '/v1/feeds/{feed}/entries/{key}', answer: 'Entry' },
+    putEntry: { method: 'PUT', path: '/v1/feeds/{feed}/entries/{key}', body: 'NewValue', answer: 'Entry' },
+    deleteEntry: { method: 'DELETE', path: '/v1/feeds/{feed}/entries/{key}', answer: 'Entry' },
+    putEntries: { method: 'POST', path: '/v1/feeds/{feed}/entries', body: 'NewEntries', answer: 'PutEntries' },
+    getChanges: { method: 'GET', path: '/v1/feeds/{feed}/changes', answer: 'Changes' },
+    getConsumer: { method: 'GET', path: '/v1/feeds/{feed}/consumers/{consumer}', answer: 'Consumer' },
+    putConsumer: { method: 'PUT', path: '/v1/feeds/{feed}/consumers/{consumer}', body: 'NewCursor', answer: 'Consumer' },
+    deleteConsumer: { method: 'DELETE', path: '/v1/feeds/{feed}/consumers/{consumer}' },
+    getAccess: { method: 'GET', path: '/v1/access', answer: 'Access' },
+    livez: { method: 'GET', path: '/livez', answer: 'Health' },
+    readyz: { method: 'GET', path: '/readyz', answer: 'Health' },
+    metrics: { method: 'GET', path: '/metrics' },
+  },
+  /** The fields of bodies that are ids or times, or have such fields in them. */
+  shapes: {
+    NewItem: { occurredAt: 'time' },
+    NewGroupItem: { occurredAt: 'time' },
+    Batch: { items: 'NewGroupItem' },
+    Item: { id: 'bigint', occurredAt: 'time', createdAt: 'time' },
+    Appended: { items: { id: 'bigint' } },
+    Recent: { total: 'bigint', items: 'Item', nextBefore: 'bigint' },
+    RecentMany: { groups: { total: 'bigint', items: 'Item', nextBefore: 'bigint' } },
+    GroupRemoved: { id: 'bigint' },
+    GroupReset: { total: 'bigint' },
+    MemberItems: { items: 'Item' },
+    Group: { total: 'bigint', createdAt: 'time' },
+    GroupPage: { groups: 'Group' },
+    Queue: { createdAt: 'time' },
+    QueueStatus: { createdAt: 'time' },
+    QueuePage: { queues: 'QueueStatus' },
+    Sent: { id: 'bigint' },
+    SentMany: { ids: 'bigint' },
+    SentOneOrMany: { id: 'bigint', ids: 'bigint' },
+    Message: { id: 'bigint', sentAt: 'time', visibleAt: 'time' },
+    Received: { messages: 'Message' },
+    PeekedMessage: { id: 'bigint', sentAt: 'time', visibleAt: 'time', lastReceivedAt: 'time', archivedAt: 'time' },
+    MessagePage: { messages: 'PeekedMessage' },
+    Entry: { syncId: 'bigint', updatedAt: 'time' },
+    Changes: { changes: { syncId: 'bigint' }, cursor: 'bigint' },
+    NewCursor: { cursor: 'bigint' },
+    Consumer: { cursor: 'bigint' },
+    Feed: { lastSyncId: 'bigint', consumers: { cursor: 'bigint' } },
+    FeedPage: { feeds: 'Feed' },
+  },
+} as const
+
+// The default, because the package exports what is exported by name.
+export default Wire
