@@ -6,7 +6,7 @@
  */
 import type { Parameter, Reader, Session, Tx } from '../../database/engine'
 import { lockHeads, saveHeads } from './heads'
-import { groupsIn, type Place, placeCondition, placeParameters } from './members'
+import { groupsIn, type IndexPlace, placeCondition, placeParameters } from './members'
 import type { PolicyCache } from './policies'
 import { deleteSlots, obeyPolicies } from './reslot'
 import { type Head, occupantColumns, occupantOf } from './rows'
@@ -52,8 +52,8 @@ async function eraseOnce(
 ): Promise<number> {
   const groups = groupsIn(prefix)
   let deleted = 0
-  for (let at: Place | null = null; ; ) {
-    const from: Place | null = at
+  for (let at: IndexPlace | null = null; ; ) {
+    const from: IndexPlace | null = at
     const places = await session.read(async (reader) => {
       const after = from ? placeParameters(from) : []
       const sql = selectErasableSql(reader, from !== null, groups.where)

@@ -16,6 +16,10 @@ const MAX_AGE_MS = 2500
 
 const selectEpoch = ({ tables }: Reader) => `SELECT epoch FROM ${tables.policyEpoch} WHERE id = 1`
 const selectAll = ({ tables }: Reader) => `SELECT prefix, capacity, mode, ttl_seconds FROM ${tables.policies}`
+/** The epoch; beside it all policies, unless it is the given one. */
+const selectNewer = ({ engine, tables }: Reader) =>
+  `SELECT ${engine.bigint('e.epoch')} AS epoch, p.prefix, p.capacity, p.mode, p.ttl_seconds FROM ${tables.policyEpoch} e ` +
+  `LEFT JOIN ${tables.policies} p ON e.epoch <> ? WHERE e.id = 1`
 const raiseEpoch = ({ tables }: Reader) => `UPDATE ${tables.policyEpoch} SET epoch = epoch + 1 WHERE id = 1`
 
 /** All policies at one epoch. */
@@ -133,15 +137,11 @@ export class PolicyCache {
   async #read(reader: Reader, lock: string): Promise<PolicySet> {
     const readAt = performance.now()
     const forgets = this.#forgets
-    const [row] = await reader.rows(
-      `SELECT ${reader.engine.bigint('epoch')} AS epoch FROM ${reader.tables.policyEpoch} WHERE id = 1${lock}`,
-    )
-    const epoch = BigInt(row?.epoch as string)
     const known = this.#set ?? (this.#parent === null ? null : this.#parent.#set)
-    const set =
-      known?.epoch === epoch
-        ? known
-        : new PolicySet(epoch, (await reader.rows(selectAll(reader) + lock)).map(policyOf), this.defaultCapacity)
+    const rows = await reader.rows(selectNewer(reader) + lock, [known?.epoch ?? -1n])
+    const epoch = BigInt(rows[0]?.epoch as string)
+    const policies = rows.filter(({ prefix }) => prefix !== null).map(policyOf)
+    const set = known?.epoch === epoch ? known : new PolicySet(epoch, policies, this.defaultCapacity)
     // What was forgotten meanwhile may be from before the change that it was forgotten for.
     if (forgets === this.#forgets) {
       this.#set = set

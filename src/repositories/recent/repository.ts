@@ -16,9 +16,9 @@ import { sweep } from './expiry'
 import { clearGroup, deleteGroup, getGroup, listGroups, putGroup, removeItem } from './groups'
 import { isQuick, Layouts } from './layouts'
 import { memberItems } from './members'
-import type { Call, ReadRequest } from './page'
+import type { ReadCall, ReadRequest } from './page'
 import { deletePolicy, getPolicy, listPolicies, PolicyCache, putPolicy } from './policies'
-import { type Outcome as ReadOutcome, readQuickly } from './quick-read'
+import { type QuickOutcome, readQuickly } from './quick-read'
 import { readRecent } from './read'
 import type { NewRow } from './ring'
 import { appendedItemOf } from './rows'
@@ -94,12 +94,12 @@ export class RecentRepository implements Recent.Groups {
   }
 
   /** Whether `readTogether` may answer the call, as far as is known. */
-  isQuick(call: Call): boolean {
+  isQuick(call: ReadCall): boolean {
     return isQuick(this.#layouts, call)
   }
 
   /** The pages of many callers' requests in one statement, or what to do to get them: an outcome for each call. */
-  readTogether(calls: readonly Call[]): Promise<ReadOutcome[]> {
+  readTogether(calls: readonly ReadCall[]): Promise<QuickOutcome[]> {
     return this.#session.read((reader) => readQuickly(reader, this.#policies, this.#layouts, calls))
   }
 
