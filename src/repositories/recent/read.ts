@@ -53,7 +53,10 @@ async function readThoroughly(
       layouts.learn(head, settings)
       if (!isSame(readBy.get(head.group) ?? head, settings)) others.set(head.group, settings)
     }
-    if (others.size === 0) return requests.map((request) => pageOf(request, snapshot, set))
+    if (others.size === 0) {
+      const pages = new Map(distinct.map((request) => [request.group, pageOf(request, snapshot, set)]))
+      return requests.map(({ group }) => pages.get(group) ?? null)
+    }
     for (const [group, settings] of others) readBy.set(group, settings)
   }
 }
@@ -63,47 +66,45 @@ function pageOf(request: ReadRequest, { heads, items, found }: Snapshot, set: Po
   const head = heads.get(group)
   if (!head) return emptyPage(set, request)
   const lines = items.get(group) ?? []
-  const shown = lines.sort(newestFirst).map((line) => itemOfLine(line, payloads))
-  const isMore = lines.length < (found.get(group) ?? 0)
-  const isCut = isMore && lines.length < limit
+  const page = lines.sort(newestFirst).slice(0, limit)
+  const shown = page.map((line) => itemOfLine(line, payloads))
+  const isMore = page.length < (found.get(group) ?? lines.length)
+  const isCut = isMore && page.length < limit
   return pageFrom(head, set.settingsOf(group, head.own), shown, { isMore, isCut, unlessTag })
 }
 
 type Sql = Pick<Reader, 'engine' | 'tables' | 'now'>
 
 /**
- * Heads, and the items of the pages. Innermost it sorts each window for its newest `limit` + 1 items, which shows whether
- * there are older ones; only the slots of these are kept. Of the pages' items together no more are selected than
- * `maxBytes` has room for, but one of each page.
+ * Heads, and the items of the pages. Only the keys of items are sorted; their texts are selected for those that are left.
+ * Each page gets one item more than it shows, if there is one. Pages that may be too large are cut by the statement: it
+ * selects no more items than `maxBytes` has room for, but one of each page, and says how many it has `found`.
  */
 export function thoroughSelect(sql: Sql, requests: readonly ReadRequest[], readBy: SettingsToReadBy): Statement {
   const { engine, tables, now } = sql
   const [{ limit, payloads, maxBytes }] = requests as [ReadRequest]
   const heads = engine.values([requests.map(({ group }) => group)])
-  const windows = requests.map((request, n) => newestSlots(sql, request, readBy.get(request.group) ?? null, n))
+  const newest = requests.map((request, n) => newestKeys(sql, request, readBy.get(request.group) ?? null, n))
+  const keys = engine.unionAll(newest.map((one) => one.sql))
   const isBounded = mayBeTooLarge(requests)
-  const payload = payloads === 'none' ? '' : ' + COALESCE(OCTET_LENGTH(s.payload), 4)'
-  const names = ['s.group_key', 's.member', 's.event_id']
-    .map((name) => `COALESCE(OCTET_LENGTH(${name}), 4)`)
-    .join(' + ')
-  const bytes = `, SUM(${FRAME_BYTES} + ${names}${payload}) OVER (ORDER BY w.page, w.id DESC) AS bytes`
-  const counted =
-    'SELECT w.group_key, w.slot, ROW_NUMBER() OVER (PARTITION BY w.page ORDER BY w.id DESC) AS place, ' +
-    `COUNT(*) OVER (PARTITION BY w.page) AS found${isBounded ? bytes : ''} ` +
-    `FROM (${engine.unionAll(windows.map((window) => window.sql))}) w` +
-    (isBounded ? ` JOIN ${tables.items} s ON s.group_key = w.group_key AND s.slot = w.slot` : '')
+  const texts = ['k.group_key', 's.member', 's.event_id', ...(payloads === 'none' ? [] : ['s.payload'])]
+  const bytes = [FRAME_BYTES, ...texts.map((text) => `COALESCE(OCTET_LENGTH(${text}), 4)`)].join(' + ')
+  const cut =
+    'SELECT k.group_key, k.slot, ROW_NUMBER() OVER (PARTITION BY k.page ORDER BY k.id DESC) AS place, ' +
+    `COUNT(*) OVER (PARTITION BY k.page) AS found, SUM(${bytes}) OVER (ORDER BY k.page, k.id DESC) AS bytes ` +
+    `FROM (${keys}) k JOIN ${tables.items} s ON s.group_key = k.group_key AND s.slot = k.slot`
   return {
     sql:
       `SELECT ${headText('g.', now)} AS line, NULL AS found FROM ${tables.groups} g WHERE g.group_key IN ${heads.sql}\nUNION ALL\n` +
-      `SELECT ${payloads === 'none' ? BARE_ITEM_LINE : ITEM_LINE}, p.found AS found FROM (${counted}) p ` +
-      `JOIN ${tables.items} i ON i.group_key = p.group_key AND i.slot = p.slot ` +
-      `WHERE p.place <= ${limit}${isBounded ? ` AND (p.place = 1 OR p.bytes <= ${maxBytes})` : ''}`,
-    parameters: [...heads.parameters, ...windows.flatMap(({ parameters }) => parameters)],
+      `SELECT ${payloads === 'none' ? BARE_ITEM_LINE : ITEM_LINE}, ${isBounded ? 'p.found' : 'NULL'} AS found ` +
+      `FROM (${isBounded ? cut : keys}) p JOIN ${tables.items} i ON i.group_key = p.group_key AND i.slot = p.slot` +
+      (isBounded ? ` WHERE p.place <= ${limit} AND (p.place = 1 OR p.bytes <= ${maxBytes})` : ''),
+    parameters: [...heads.parameters, ...newest.flatMap(({ parameters }) => parameters)],
   }
 }
 
-/** The slots of the newest items that a page may show, and one more. */
-function newestSlots(sql: Sql, request: ReadRequest, settings: Settings | null, page: number): Statement {
+/** The keys of the newest items that a page may show, and one more. */
+function newestKeys(sql: Sql, request: ReadRequest, settings: Settings | null, page: number): Statement {
   const { engine, tables, now } = sql
   const { group, limit, before, exclude = [] } = request
   const key = engine.values([[group]])
