@@ -10,7 +10,7 @@ import { type Fault, invalidInput, RecentnError } from '../../errors'
 import type { Writer } from '../writers'
 import { type BatchHeads, layOut, lockAndTake, lockBatch, modesInForce, saveBatch } from './batch-heads'
 import type { PolicyCache } from './policies'
-import type { NewRow, Ring } from './ring'
+import type { NewItemRow, Ring } from './ring'
 import { ringsFor } from './rings'
 import { type ItemRow, itemColumns, itemRowOf } from './rows'
 import type { Mode } from './types'
@@ -35,7 +35,7 @@ export interface Appended {
  * Throws `sequence_exhausted`, and `invalid_input` for an item without member in a `distinct` group (at `/3/member`
  * for the fourth).
  */
-export async function appendItems(tx: Tx, policies: PolicyCache, items: readonly NewRow[]): Promise<Appended[]> {
+export async function appendItems(tx: Tx, policies: PolicyCache, items: readonly NewItemRow[]): Promise<Appended[]> {
   const groups = items.map(({ group }) => group)
   const [outcome] = await appendTo(tx, policies, await lockBatch(tx, policies, groups), [items])
   if (outcome instanceof RecentnError) throw outcome
@@ -50,7 +50,7 @@ export async function appendItems(tx: Tx, policies: PolicyCache, items: readonly
 export async function appendBatch(
   tx: Tx,
   policies: PolicyCache,
-  requests: readonly (readonly NewRow[])[],
+  requests: readonly (readonly NewItemRow[])[],
   { writer, isCareful }: { writer: Writer; isCareful: boolean },
 ): Promise<(Appended[] | RecentnError)[]> {
   const counts = new Map<string, number>()
@@ -71,7 +71,7 @@ async function appendTo(
   tx: Tx,
   policies: PolicyCache,
   batch: BatchHeads,
-  requests: readonly (readonly NewRow[])[],
+  requests: readonly (readonly NewItemRow[])[],
 ): Promise<(Appended[] | RecentnError)[]> {
   const modeOf = await modesInForce(tx, policies, batch)
   const refused = requests.map((items) => memberFault(items, modeOf))
@@ -91,7 +91,7 @@ async function appendTo(
 }
 
 /** `bare` gets the items that were there already and were read without their payload. */
-function appendOne(ring: Ring, item: NewRow, bare: Appended[]): Appended {
+function appendOne(ring: Ring, item: NewItemRow, bare: Appended[]): Appended {
   const occupant = item.eventId === null ? null : ring.withEvent(item.eventId)
   if (occupant === null) return { row: ring.append(item), appended: true }
   if ('payload' in occupant) return { row: occupant as ItemRow, appended: false }
@@ -100,10 +100,10 @@ function appendOne(ring: Ring, item: NewRow, bare: Appended[]): Appended {
   return appended
 }
 
-function memberFault(items: readonly NewRow[], modeOf: (group: string) => Mode | undefined): RecentnError | null {
+function memberFault(items: readonly NewItemRow[], modeOf: (group: string) => Mode | undefined): RecentnError | null {
   let faults: Fault[] | null = null
   for (let index = 0; index < items.length; index++) {
-    const { group, member } = items[index] as NewRow
+    const { group, member } = items[index] as NewItemRow
     if (member !== null || modeOf(group) !== 'distinct') continue
     faults ??= []
     faults.push({ pointer: `/${index}/member`, detail: 'is required, because the group keeps distinct members' })

@@ -23,7 +23,7 @@ import {
   settleNew,
 } from './heads'
 import type { PolicyCache } from './policies'
-import { obeyPolicies } from './reslot'
+import { applyPolicies } from './reslot'
 import type { Ring } from './ring'
 import { type Head, headOf, headText } from './rows'
 import type { Mode } from './types'
@@ -146,7 +146,7 @@ export async function modesInForce(
 /** Lays out those of these groups that are laid out by other policies. The other groups stay as they are. */
 export async function layOut(tx: Tx, policies: PolicyCache, batch: BatchHeads, groups: Set<string>): Promise<void> {
   const heads = new Map([...batch.heads].filter(([group]) => batch.stale.has(group) && groups.has(group)))
-  if (heads.size > 0) await obeyPolicies(tx, policies, { ...batch, heads })
+  if (heads.size > 0) await applyPolicies(tx, policies, { ...batch, heads })
 }
 
 /** Writes those heads back that are not yet as they must be, and drops groups that were created but got no item. */

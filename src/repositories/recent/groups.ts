@@ -10,7 +10,7 @@ import { leaveTombstones } from '../feed-entries'
 import { nameRange } from '../name-range'
 import { type LockedHead, lockHead, lockOrCreateHeads, saveHeads } from './heads'
 import { checkReplaced, type PolicyCache, type PolicySet } from './policies'
-import { applySettings, deleteSlots, obeyPolicies, occupantsOf } from './reslot'
+import { applyPolicies, applySettings, deleteSlots, occupantsOf } from './reslot'
 import { type Head, headOf, headText, type Occupant } from './rows'
 import type { Group, GroupPage, OwnSettings } from './types'
 import { visible } from './window'
@@ -95,7 +95,7 @@ export async function removeItem(tx: Tx, policies: PolicyCache, group: string, i
   const isThere = (await shownIn(tx, policies, locked)).some((item) => item.id === id)
   if (!isThere) return false
   const { head } = locked
-  await obeyPolicies(tx, policies, { ...locked, heads: new Map([[group, head]]) })
+  await applyPolicies(tx, policies, { ...locked, heads: new Map([[group, head]]) })
   const slots = (await occupantsOf(tx, group)).filter((item) => item.id === id).map(({ slot }) => slot)
   await deleteSlots(tx, group, slots)
   head.version += 1n

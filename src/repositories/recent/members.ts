@@ -17,6 +17,7 @@ import {
   itemRowOf,
   occupantColumns,
   occupantOf,
+  type ReadFacts,
   type SeenHead,
 } from './rows'
 import type { MemberItems, MemberOptions } from './types'
@@ -52,7 +53,7 @@ export function placeParameters({ createdAtMs, group, id }: IndexPlace): Paramet
 }
 
 export const selectMemberSql = (
-  { engine, tables, now }: Pick<Reader, 'engine' | 'tables' | 'now'>,
+  { engine, tables, now }: ReadFacts,
   after: boolean,
   { groups = '', hasPayloads = true } = {},
 ) =>

@@ -20,7 +20,7 @@ import {
 } from './lines'
 import { emptyPage, isHeadFirst, isUnchanged, pageFrom, type ReadCall, type ReadRequest } from './page'
 import type { PolicyCache, PolicySet } from './policies'
-import { headText, type SeenHead } from './rows'
+import { headText, type ReadFacts, type SeenHead } from './rows'
 import type { Recent, Settings } from './types'
 import { expired } from './window'
 
@@ -56,10 +56,7 @@ export function planOf(layouts: Layouts, calls: readonly ReadCall[]): QuickPlan 
 }
 
 /** Finds heads by their primary key, items by the whole of theirs or its prefix. Only the numbers of slots are a temporary table. */
-export function quickSelect(
-  { engine, tables, now }: Pick<Reader, 'engine' | 'tables' | 'now'>,
-  { slots, newest, payloads }: QuickPlan,
-): Statement {
+export function quickSelect({ engine, tables, now }: ReadFacts, { slots, newest, payloads }: QuickPlan): Statement {
   const itemLine = payloads ? ITEM_LINE : BARE_ITEM_LINE
   const all: Statement = { sql: '', parameters: [] }
   const add = (select: string, groups: readonly string[], rest = '') => {

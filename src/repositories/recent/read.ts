@@ -11,7 +11,7 @@ import { BARE_ITEM_LINE, epochsOf, ITEM_LINE, itemOfLine, newestFirst, type Snap
 import { emptyPage, pageFrom, type ReadRequest } from './page'
 import type { PolicyCache, PolicySet } from './policies'
 import { readQuickly } from './quick-read'
-import { FRAME_BYTES, headText } from './rows'
+import { FRAME_BYTES, headText, type ReadFacts } from './rows'
 import type { Recent, Settings } from './types'
 
 /** The newest items of each request, in the order asked; null where a page still has the tag that the caller has. */
@@ -73,18 +73,20 @@ function pageOf(request: ReadRequest, { heads, items, found }: Snapshot, set: Po
   return pageFrom(head, set.settingsOf(group, head.own), shown, { isMore, isCut, unlessTag })
 }
 
-type Sql = Pick<Reader, 'engine' | 'tables' | 'now'>
-
 /**
  * Heads, and the items of the pages. Only the keys of items are sorted; their texts are selected for those that are left.
  * Each page gets one item more than it shows, if there is one. Pages that may be too large are cut by the statement: it
  * selects no more items than `maxBytes` has room for, but one of each page, and says how many it has `found`.
  */
-export function thoroughSelect(sql: Sql, requests: readonly ReadRequest[], readBy: SettingsToReadBy): Statement {
-  const { engine, tables, now } = sql
+export function thoroughSelect(
+  facts: ReadFacts,
+  requests: readonly ReadRequest[],
+  readBy: SettingsToReadBy,
+): Statement {
+  const { engine, tables, now } = facts
   const [{ limit, payloads, maxBytes }] = requests as [ReadRequest]
   const heads = engine.values([requests.map(({ group }) => group)])
-  const newest = requests.map((request, n) => newestKeys(sql, request, readBy.get(request.group) ?? null, n))
+  const newest = requests.map((request, n) => newestKeys(facts, request, readBy.get(request.group) ?? null, n))
   const keys = engine.unionAll(newest.map((one) => one.sql))
   const isBounded = mayBeTooLarge(requests)
   const texts = ['k.group_key', 's.member', 's.event_id', ...(payloads === 'none' ? [] : ['s.payload'])]
@@ -104,8 +106,8 @@ export function thoroughSelect(sql: Sql, requests: readonly ReadRequest[], readB
 }
 
 /** The keys of the newest items that a page may show, and one more. */
-function newestKeys(sql: Sql, request: ReadRequest, settings: Settings | null, page: number): Statement {
-  const { engine, tables, now } = sql
+function newestKeys(facts: ReadFacts, request: ReadRequest, settings: Settings | null, page: number): Statement {
+  const { engine, tables, now } = facts
   const { group, limit, before, exclude = [] } = request
   const key = engine.values([[group]])
   const parameters = [...key.parameters]

@@ -20,7 +20,7 @@ import type { ReadCall, ReadRequest } from './page'
 import { deletePolicy, getPolicy, listPolicies, PolicyCache, putPolicy } from './policies'
 import { type QuickOutcome, readQuickly } from './quick-read'
 import { readRecent } from './read'
-import type { NewRow } from './ring'
+import type { NewItemRow } from './ring'
 import { appendedItemOf } from './rows'
 import type * as Recent from './types'
 
@@ -62,7 +62,7 @@ export class RecentRepository implements Recent.Groups {
 
   /** Appends checked rows, all or nothing. */
   protected async appendRows(
-    rows: readonly NewRow[],
+    rows: readonly NewItemRow[],
     { payloads }: Recent.PayloadOptions,
   ): Promise<Recent.AppendedItem[]> {
     const results = await this.#session.write((tx) => appendItems(tx, this.#policies, rows))

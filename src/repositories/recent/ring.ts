@@ -9,7 +9,7 @@ import type { Head, ItemRow, Occupant } from './rows'
 import { expired, slotOf } from './window'
 
 /** A checked item that is to be appended. */
-export interface NewRow {
+export interface NewItemRow {
   group: string
   member: string | null
   payload: string | null
@@ -61,7 +61,7 @@ export class Ring {
   }
 
   /** Gives the item the next id and its slot. Throws `sequence_exhausted` after the last BIGINT. */
-  append({ group, member, payload, occurredAtMs, eventId }: NewRow): ItemRow {
+  append({ group, member, payload, occurredAtMs, eventId }: NewItemRow): ItemRow {
     const { head, nowMs } = this
     if (head.lastId >= MAX_ID) {
       throw new RecentnError(

@@ -6,7 +6,7 @@ import { placeholders, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
 import type { BatchHeads } from './batch-heads'
 import { selectOccupantsSql } from './reslot'
-import { type NewRow, Ring } from './ring'
+import { type NewItemRow, Ring } from './ring'
 import { type Occupant, occupantColumns, occupantOf } from './rows'
 
 /** Keys in one list: a longer one may turn into a scan. */
@@ -16,7 +16,7 @@ export async function ringsFor(
   tx: Tx,
   { heads, nowMs }: BatchHeads,
   touched: ReadonlySet<string>,
-  requests: readonly (readonly NewRow[])[],
+  requests: readonly (readonly NewItemRow[])[],
 ): Promise<Map<string, Ring>> {
   const occupants = new Map<string, Occupant[]>()
   const load = async (sql: string, parameters: string[]) => {

@@ -6,10 +6,13 @@
  * column many times faster than thirteen, and a text is exact whatever the driver's options make of a BIGINT. The
  * separator is a control character, which no name may contain. An empty field is NULL: no name is empty.
  */
-import type { Engine, Parameter, Row } from '../../database/engine'
+import type { Engine, Parameter, Reader, Row } from '../../database/engine'
 import { JsonText, jsonBytes } from '../../json'
 import { ItemResult } from '../../results/groups'
 import type { AppendedItem, Item, Mode, OwnSettings, PayloadForm, Settings } from './types'
+
+/** What a text of a read is made of. */
+export type ReadFacts = Pick<Reader, 'engine' | 'tables' | 'now'>
 
 /** The head row of a group: its sequence, its layout, its own settings. */
 export interface Head extends Settings {

@@ -8,7 +8,7 @@ import type { Reader, Session, Statement } from '../../database/engine'
 import { chunksOf } from '../chunks'
 import { createdAtOf, epochsOf, type ItemLine, memberOf, PLACE_LINE, type Snapshot, snapshotOf } from './lines'
 import type { PolicyCache } from './policies'
-import { headText, type ItemRow, itemColumns, itemRowOf } from './rows'
+import { headText, type ItemRow, itemColumns, itemRowOf, type ReadFacts } from './rows'
 import type { Settings } from './types'
 import { visible } from './window'
 
@@ -26,7 +26,7 @@ export interface WatchedHead {
 }
 
 /** Where an item of a window is. */
-export interface Place {
+export interface ItemPlace {
   id: bigint
   slot: number
   createdAtMs: number
@@ -34,21 +34,19 @@ export interface Place {
 
 export interface WatchedWindow extends WatchedHead {
   /** The items that readers see, oldest first. */
-  places: Place[]
+  places: ItemPlace[]
 }
 
 /** Names in one list: a longer one may turn into a scan. */
 const CHUNK = 250
 
-type Sql = Pick<Reader, 'engine' | 'tables' | 'now'>
-
-export function watchedHeadsSql({ engine, tables, now }: Sql, groups: readonly string[]): Statement {
+export function watchedHeadsSql({ engine, tables, now }: ReadFacts, groups: readonly string[]): Statement {
   const { sql, parameters } = engine.values([groups])
   const heads = `SELECT ${headText('g.', now)} AS line FROM ${tables.groups} g${engine.useIndex('PRIMARY')} `
   return { sql: `${heads}WHERE g.group_key IN ${sql}`, parameters }
 }
 
-export function watchedWindowsSql(reader: Sql, groups: readonly string[]): Statement {
+export function watchedWindowsSql(reader: ReadFacts, groups: readonly string[]): Statement {
   const { engine, tables } = reader
   const heads = watchedHeadsSql(reader, groups)
   const { sql, parameters } = engine.values([groups])
@@ -116,7 +114,7 @@ async function watchedHeads(
   })
 }
 
-function placesIn({ settings, lastId, nowMs }: WatchedHead, lines: readonly ItemLine[]): Place[] {
+function placesIn({ settings, lastId, nowMs }: WatchedHead, lines: readonly ItemLine[]): ItemPlace[] {
   const occupants = lines.map((line) => ({
     id: BigInt(line.id),
     slot: line.slot,
