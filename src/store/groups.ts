@@ -13,7 +13,7 @@ import { checkWatch } from '../repositories/recent/check'
 import { lockedGroups } from '../repositories/recent/heads'
 import type { ReadRequest } from '../repositories/recent/page'
 import type { PolicyCache } from '../repositories/recent/policies'
-import type { NewRow } from '../repositories/recent/ring'
+import type { NewItemRow } from '../repositories/recent/ring'
 import { appendedItemOf } from '../repositories/recent/rows'
 import type * as Types from '../repositories/recent/types'
 import { marks } from '../repositories/writers'
@@ -55,7 +55,7 @@ const MAX_LONG_READS = 1000
 
 export class BatchedGroups extends WatchableGroups {
   readonly #isInside: () => boolean
-  readonly #appends: GroupCommit<readonly NewRow[], Appended[]>
+  readonly #appends: GroupCommit<readonly NewItemRow[], Appended[]>
   readonly #reads: ReadBatcher<readonly ReadRequest[], (Types.Recent | null)[]>
   readonly #longReads: Turns
 
@@ -106,17 +106,17 @@ export class BatchedGroups extends WatchableGroups {
    * failed, which would run again.
    */
   protected override async appendRows(
-    rows: readonly NewRow[],
+    rows: readonly NewItemRow[],
     options: Types.PayloadOptions,
   ): Promise<Types.AppendedItem[]> {
     if (this.#isInside()) return super.appendRows(rows, options)
     let bytes = 0
     for (const { payload, group } of rows) bytes += group.length + (payload?.length ?? 0)
-    const appended = await this.#appends.add(laneOf((rows[0] as NewRow).group), rows, { items: rows.length, bytes })
+    const appended = await this.#appends.add(laneOf((rows[0] as NewItemRow).group), rows, { items: rows.length, bytes })
     return appended.map((one) => appendedItemOf(one.row, one.appended, options.payloads))
   }
 
-  #tell(requests: readonly (readonly NewRow[])[]): void {
+  #tell(requests: readonly (readonly NewItemRow[])[]): void {
     if (this.streams.watched === 0) return
     for (const rows of requests) this.streams.wake(rows.map(groupOf))
   }
@@ -144,6 +144,6 @@ export class BatchedGroups extends WatchableGroups {
   }
 }
 
-function groupOf({ group }: NewRow): string {
+function groupOf({ group }: NewItemRow): string {
   return group
 }

@@ -1,6 +1,6 @@
 /** A group of recent items as a plain array, and somebody who follows it by what a listener is told. */
 import type { ItemRow } from '../../src/repositories/recent/rows'
-import type { Place, WatchedWindow } from '../../src/repositories/recent/watch'
+import type { ItemPlace, WatchedWindow } from '../../src/repositories/recent/watch'
 import { GroupListener } from '../../src/store/streams/group-listener'
 import type { WatchedGroup } from '../../src/store/streams/watched-group'
 
@@ -8,7 +8,7 @@ import type { WatchedGroup } from '../../src/store/streams/watched-group'
 const PAYLOAD = JSON.stringify('x'.repeat(400_000))
 
 export class Ring {
-  #places: Place[] = []
+  #places: ItemPlace[] = []
   #lastId = -1n
   #version = 0
 
@@ -24,7 +24,7 @@ export class Ring {
     const slot = this.mode === 'history' ? Number(this.#lastId % BigInt(this.capacity)) : free
     const pushedOut = slot === undefined ? this.#places[0] : this.#places.find((place) => place.slot === slot)
     if (pushedOut !== undefined) this.#drop(pushedOut)
-    this.#places.push({ id: this.#lastId, slot: slot ?? (pushedOut as Place).slot, createdAtMs: 0 })
+    this.#places.push({ id: this.#lastId, slot: slot ?? (pushedOut as ItemPlace).slot, createdAtMs: 0 })
     this.#version++
   }
 
@@ -52,14 +52,14 @@ export class Ring {
     return { group: 'g', incarnation: '1', version: String(this.#version), lastId, settings, nowMs: 0, places }
   }
 
-  rows(places: readonly Place[]): Map<number, ItemRow> {
+  rows(places: readonly ItemPlace[]): Map<number, ItemRow> {
     const wanted = new Set(places.map(({ slot }) => slot))
     const there = this.#places.filter(({ slot }) => wanted.has(slot))
     const rest = { group: 'g', member: null, eventId: null, occurredAtMs: null, payload: PAYLOAD }
     return new Map(there.map((place) => [place.slot, { ...rest, ...place }]))
   }
 
-  #drop(place: Place): void {
+  #drop(place: ItemPlace): void {
     this.#places = this.#places.filter((one) => one !== place)
   }
 }

@@ -1,16 +1,16 @@
 /**
- * Appending: lock the heads, take the numbers, REPLACE the slots.
+ * Appending: lock the heads, take the ids, REPLACE the slots. Writes recent_items under the heads' locks (`heads.ts`).
  *
  * The technique is the id-modulo ring of Sheeri K. Cabral, "MySQL Queues, part II: groups of queues" (2007), after
  * Baron Schwartz, "How to implement a queue in SQL". Theirs takes MAX(id) + 1 inside the REPLACE, which loses appends
  * or deadlocks under concurrency (docs/decisions/0001); here the number comes from the head row, locked first.
  */
-import type { Parameter, Tx } from '../../database/engine'
+import type { Parameter, Row, Tx } from '../../database/engine'
 import { type Fault, invalidInput, RecentnError } from '../../errors'
 import type { Writer } from '../writers'
-import { type Held, holdHeads, layOut, modesInForce, saveHeld, takeHeads } from './numbers'
+import { type BatchHeads, layOut, lockAndTake, lockBatch, modesInForce, saveBatch } from './batch-heads'
 import type { PolicyCache } from './policies'
-import type { NewRow, Ring } from './ring'
+import type { NewItemRow, Ring } from './ring'
 import { ringsFor } from './rings'
 import { type ItemRow, itemColumns, itemRowOf } from './rows'
 import type { Mode } from './types'
@@ -30,108 +30,80 @@ export interface Appended {
   appended: boolean
 }
 
-/** What became of one request of a batch: all of it, or nothing. */
-export type Outcome = Appended[] | RecentnError
-
 /**
- * Appends in the order given, creating groups where there are none; all or nothing with the transaction.
+ * Appends in the order given, creating groups that do not exist; all or nothing with the transaction.
  * Throws `sequence_exhausted`, and `invalid_input` for an item without member in a `distinct` group (at `/3/member`
  * for the fourth).
  */
-export async function appendItems(tx: Tx, policies: PolicyCache, items: readonly NewRow[]): Promise<Appended[]> {
+export async function appendItems(tx: Tx, policies: PolicyCache, items: readonly NewItemRow[]): Promise<Appended[]> {
   const groups = items.map(({ group }) => group)
-  const [outcome] = await appendHeld(tx, policies, await holdHeads(tx, policies, groups), [items])
+  const [outcome] = await appendTo(tx, policies, await lockBatch(tx, policies, groups), [items])
   if (outcome instanceof RecentnError) throw outcome
   return outcome as Appended[]
 }
 
 /**
- * Appends the rows of many requests, in the order given, each request all or nothing. A request that is refused stores
- * nothing and takes no number. Unless `isCareful` it throws `FewIdsLeft` when a group comes near its last id, and must be
- * rolled back.
+ * Appends the requests of many callers in the order given. A request that is refused stores nothing and takes no id.
+ * Unless `isCareful` it throws `FewIdsLeft` when a group comes near its last id; otherwise `sequence_exhausted` when one
+ * request goes beyond it. Then the transaction must be rolled back, and the requests run carefully, in smaller batches.
  */
 export async function appendBatch(
   tx: Tx,
   policies: PolicyCache,
-  requests: readonly (readonly NewRow[])[],
+  requests: readonly (readonly NewItemRow[])[],
   { writer, isCareful }: { writer: Writer; isCareful: boolean },
-): Promise<Outcome[]> {
+): Promise<(Appended[] | RecentnError)[]> {
   const counts = new Map<string, number>()
   for (const items of requests) {
     for (const { group } of items) counts.set(group, (counts.get(group) ?? 0) + 1)
   }
-  const held = isCareful
-    ? await holdHeads(tx, policies, counts.keys(), writer)
-    : await takeHeads(tx, policies, counts, writer)
-  return appendHeld(tx, policies, held, requests)
+  const batch = isCareful
+    ? await lockBatch(tx, policies, counts.keys(), writer)
+    : await lockAndTake(tx, policies, counts, writer)
+  return appendTo(tx, policies, batch, requests)
 }
 
 /**
- * A group of which all is refused for want of a member stays as it is: not even laid out by a changed policy, which may
- * be taken back.
+ * If every item for a group is refused, because it has no member, the group is left untouched: it is not even laid out by
+ * a changed policy, because that change may be taken back.
  */
-async function appendHeld(
+async function appendTo(
   tx: Tx,
   policies: PolicyCache,
-  held: Held,
-  requests: readonly (readonly NewRow[])[],
-): Promise<Outcome[]> {
-  const modeOf = await modesInForce(tx, policies, held)
+  batch: BatchHeads,
+  requests: readonly (readonly NewItemRow[])[],
+): Promise<(Appended[] | RecentnError)[]> {
+  const modeOf = await modesInForce(tx, policies, batch)
   const refused = requests.map((items) => memberFault(items, modeOf))
   const accepted = requests.filter((_, index) => refused[index] === null)
   const touched = new Set<string>()
   for (const items of accepted) for (const { group } of items) touched.add(group)
-  await layOut(tx, policies, held, touched)
-  const rings = await ringsFor(tx, held, touched, accepted)
-  const found: Found = []
-  const outcomes = requests.map((items, index): Outcome => {
-    return refused[index] ?? appendAll(rings, items, found)
+  await layOut(tx, policies, batch, touched)
+  const rings = await ringsFor(tx, batch, touched, accepted)
+  const bare: Appended[] = []
+  const outcomes = requests.map((items, index) => {
+    return refused[index] ?? items.map((item) => appendOne(rings.get(item.group) as Ring, item, bare))
   })
-  for (const { appended, group } of found) appended.row = await itemAt(tx, group, appended.row.slot)
+  for (const appended of bare) appended.row = await itemAt(tx, appended.row)
   await write(tx, [...rings.values()])
-  await saveHeld(tx, held, rings)
+  await saveBatch(tx, batch, rings)
   return outcomes
 }
 
-/** What is there already and was read without its payload. */
-type Found = { appended: Appended; group: string }[]
-
-/** Appends one request, or nothing of it. */
-function appendAll(rings: ReadonlyMap<string, Ring>, items: readonly NewRow[], found: Found): Outcome {
-  const foundBefore = found.length
-  // An item by itself is refused before anything is changed.
-  const undo = items.length === 1 ? [] : checkpoints(rings, items)
-  try {
-    return items.map((item) => appendOne(rings.get(item.group) as Ring, item, found))
-  } catch (error) {
-    if (!(error instanceof RecentnError)) throw error
-    for (const takeBack of undo) takeBack()
-    found.length = foundBefore
-    return error
-  }
-}
-
-/** What takes the request back, from all of its groups; none where each has ids enough. */
-function checkpoints(rings: ReadonlyMap<string, Ring>, items: readonly NewRow[]): (() => void)[] {
-  const mine = new Set(items.map(({ group }) => rings.get(group) as Ring))
-  for (const ring of mine) {
-    if (!ring.hasRoomFor(items.length)) return [...mine].map((each) => each.checkpoint())
-  }
-  return []
-}
-
-function appendOne(ring: Ring, item: NewRow, found: Found): Appended {
+/** `bare` gets the items that were there already and were read without their payload. */
+function appendOne(ring: Ring, item: NewItemRow, bare: Appended[]): Appended {
   const occupant = item.eventId === null ? null : ring.withEvent(item.eventId)
   if (occupant === null) return { row: ring.append(item), appended: true }
-  const appended = { row: occupant as ItemRow, appended: false }
-  if (!('payload' in occupant)) found.push({ appended, group: item.group })
+  if ('payload' in occupant) return { row: occupant as ItemRow, appended: false }
+  const appended = { row: { ...occupant, group: item.group, payload: null, occurredAtMs: null }, appended: false }
+  bare.push(appended)
   return appended
 }
 
-function memberFault(items: readonly NewRow[], modeOf: (group: string) => Mode | undefined): RecentnError | null {
+function memberFault(items: readonly NewItemRow[], modeOf: (group: string) => Mode | undefined): RecentnError | null {
   let faults: Fault[] | null = null
   for (let index = 0; index < items.length; index++) {
-    const { group, member } = items[index] as NewRow
+    const { group, member } = items[index] as NewItemRow
     if (member !== null || modeOf(group) !== 'distinct') continue
     faults ??= []
     faults.push({ pointer: `/${index}/member`, detail: 'is required, because the group keeps distinct members' })
@@ -139,10 +111,10 @@ function memberFault(items: readonly NewRow[], modeOf: (group: string) => Mode |
   return faults && invalidInput(faults)
 }
 
-async function itemAt(tx: Tx, group: string, slot: number): Promise<ItemRow> {
+async function itemAt(tx: Tx, { group, slot }: ItemRow): Promise<ItemRow> {
   const sql = `SELECT ${itemColumns(tx.engine)} FROM ${tx.tables.items} i WHERE i.group_key = ? AND i.slot = ?${tx.engine.forUpdate}`
   const [row] = await tx.rows(sql, [group, slot])
-  return itemRowOf(group, row as Record<string, unknown>)
+  return itemRowOf(group, row as Row)
 }
 
 async function write(tx: Tx, rings: readonly Ring[]): Promise<void> {
@@ -166,8 +138,8 @@ async function write(tx: Tx, rings: readonly Ring[]): Promise<void> {
 }
 
 /**
- * The write that pushes the oldest out: the only unique key is the primary key (group_key, slot). Columns that are
- * null in all rows are left out, which is a tenth of the work for a bare item.
+ * The write that replaces the oldest items: the only unique key is the primary key (group_key, slot). Columns that are
+ * null in all rows are left out, which saves a tenth of the work for an item without a payload.
  */
 async function replaceItems(tx: Tx, rows: readonly ItemRow[]): Promise<void> {
   let width = REQUIRED_COLUMNS

@@ -30,7 +30,7 @@ import {
   rulesOf,
 } from '../checking'
 import type { ReadRequest } from './page'
-import type { NewRow } from './ring'
+import type { NewItemRow } from './ring'
 import type {
   NewGroupItem,
   NewItem,
@@ -104,7 +104,7 @@ export function checkId(id: unknown): void {
 }
 
 /** One item on its way in. */
-export function checkedItem(group: unknown, item: NewItem): NewRow {
+export function checkedItem(group: unknown, item: NewItem): NewItemRow {
   const row = sureRow(group, item, ITEM_RULES)
   if (row !== null) return row
   const faults = named('group', group)
@@ -123,7 +123,7 @@ export function checkedPayloads(options: PayloadOptions = PAYLOAD_DEFAULTS): Pay
 }
 
 /** 1 to 1,000 of them; faults at `/3/payload` and so on. */
-export function checkedItems(items: readonly NewGroupItem[]): NewRow[] {
+export function checkedItems(items: readonly NewGroupItem[]): NewItemRow[] {
   if (!Array.isArray(items) || items.length < 1 || items.length > MAX_BATCH) {
     throw invalidInput([{ pointer: '', detail: `must be a list of 1 to ${MAX_BATCH} items` }])
   }
@@ -140,7 +140,7 @@ export function checkedItems(items: readonly NewGroupItem[]): NewRow[] {
  * The row of an item that is surely valid, with one look at each field; null where it isn't sure, so that the rules
  * decide. A payload that says by itself how it wants to be written is not sure.
  */
-function sureRow(group: unknown, item: NewItem, rules: Rules): NewRow | null {
+function sureRow(group: unknown, item: NewItem, rules: Rules): NewItemRow | null {
   if (typeof item !== 'object' || item === null || nameFault(group) !== null) return null
   for (const key in item) if (!rules.has(key)) return null
   const { member = null, payload = null, occurredAt = null, eventId = null } = item
@@ -159,7 +159,7 @@ function sureRow(group: unknown, item: NewItem, rules: Rules): NewRow | null {
 /** A UTF-16 unit takes at most three bytes. */
 const SURELY_FITS = MAX_PAYLOAD_BYTES / 3
 
-function rowOf(group: string, item: NewItem): NewRow {
+function rowOf(group: string, item: NewItem): NewItemRow {
   return {
     group,
     member: item.member ?? null,

@@ -1,17 +1,17 @@
 /**
- * Erasing what one member has, a few groups a transaction, along the same index as `members.ts`.
+ * Erasing the items of one member, a few groups in each transaction, along the same index as `members.ts`.
  *
- * Invariant: what is to be erased is read without a lock, and looked for again once the heads are locked: until then
- * somebody else may have moved it to another slot. Its place in the index is the same wherever it is moved.
+ * Invariant: an erasure reads the items without a lock, and again once their heads are locked, because another transaction
+ * may have moved them to other slots meanwhile. That does not change their places in the index.
  */
 import type { Parameter, Reader, Session, Tx } from '../../database/engine'
 import { lockHeads, saveHeads } from './heads'
-import { groupsIn, type Place, placeCondition, placeParameters } from './members'
+import { groupsIn, type IndexPlace, placeCondition, placeParameters } from './members'
 import type { PolicyCache } from './policies'
-import { deleteSlots, obeyPolicies } from './reslot'
+import { applyPolicies, deleteSlots } from './reslot'
 import { type Head, occupantColumns, occupantOf } from './rows'
 
-/** Items of one transaction of an erasure: few enough that nobody waits long, and no list turns into a scan. */
+/** Items of one transaction: few enough that nobody waits long for the locks, and that no list turns into a scan. */
 const ERASED_AT_ONCE = 200
 
 export const selectErasableSql = (reader: Pick<Reader, 'engine' | 'tables'>, after: boolean, groups = '') =>
@@ -20,9 +20,8 @@ export const selectErasableSql = (reader: Pick<Reader, 'engine' | 'tables'>, aft
   'ORDER BY i.created_at_ms, i.group_key, i.id LIMIT ?'
 
 /**
- * Erases what the member has when the call arrives, in groups whose names begin with `prefix`; resolves to the number of
- * items. Going through the index once meets all of them; it is done again until nothing was left to erase, for what was
- * committed on the way.
+ * Erases the items that the member has when the call arrives, in groups whose names begin with `prefix`; resolves to their
+ * number. It goes through the index until it finds none left: other transactions may commit some on the way.
  */
 export async function eraseMember(
   session: Session,
@@ -52,8 +51,8 @@ async function eraseOnce(
 ): Promise<number> {
   const groups = groupsIn(prefix)
   let deleted = 0
-  for (let at: Place | null = null; ; ) {
-    const from: Place | null = at
+  for (let at: IndexPlace | null = null; ; ) {
+    const from: IndexPlace | null = at
     const places = await session.read(async (reader) => {
       const after = from ? placeParameters(from) : []
       const sql = selectErasableSql(reader, from !== null, groups.where)
@@ -66,7 +65,7 @@ async function eraseOnce(
   }
 }
 
-/** Erases these items. Where they are, and whether, may have changed before the heads were locked, so it looks again. */
+/** Erases these items, wherever they are once the heads are locked. */
 async function eraseIn(
   tx: Tx,
   policies: PolicyCache,
@@ -77,19 +76,19 @@ async function eraseIn(
   const names = items.map(({ group }) => group)
   const { heads, ...moment } = await lockHeads(tx, names)
   const there = (await itemsAmong(tx, items, member, untilMs)).filter(({ group }) => heads.has(group))
-  // Of these groups all is looked through: the slots that were read are no longer theirs.
-  const anew = await groupsAnew(tx, items, there, member, untilMs)
+  // Groups to search as a whole: their items are no longer in the slots that were read.
+  const searched = await groupsToSearch(tx, items, there, member, untilMs)
   const touched = new Map<string, Head>()
-  for (const group of [...there.map((item) => item.group), ...anew]) {
+  for (const group of [...there.map((item) => item.group), ...searched]) {
     const head = heads.get(group)
     if (head === undefined) continue
     touched.set(group, head)
-    if (head.policyEpoch !== moment.epoch) anew.add(group)
+    if (head.policyEpoch !== moment.epoch) searched.add(group)
   }
-  await obeyPolicies(tx, policies, { heads: touched, ...moment })
+  await applyPolicies(tx, policies, { heads: touched, ...moment })
   let deleted = 0
-  for (const group of anew) deleted += await deleteSlots(tx, group, await slotsOf(tx, group, member, untilMs))
-  const others = there.filter(({ group }) => !anew.has(group))
+  for (const group of searched) deleted += await deleteSlots(tx, group, await slotsOf(tx, group, member, untilMs))
+  const others = there.filter(({ group }) => !searched.has(group))
   if (others.length > 0)
     deleted += await tx.run(`DELETE FROM ${tx.tables.items} WHERE ${oneOf(others)}`, valuesOf(others))
   for (const head of touched.values()) head.version += 1n
@@ -106,7 +105,7 @@ interface Placed extends Slot {
   id: bigint
 }
 
-/** Old items of the member that are in the slots of these. */
+/** The items of the member that are in these slots. */
 async function itemsAmong(tx: Tx, items: readonly Slot[], member: string, untilMs: number): Promise<Placed[]> {
   const sql =
     `SELECT group_key, slot, ${tx.engine.bigint('id')} AS id FROM ${tx.tables.items} WHERE (${oneOf(items)}) ` +
@@ -119,8 +118,8 @@ async function itemsAmong(tx: Tx, items: readonly Slot[], member: string, untilM
   }))
 }
 
-/** The groups in which some of the items are not where they were, and that have old items of the member. */
-async function groupsAnew(
+/** The groups in which some of the items are not where they were, and that have items of the member to erase. */
+async function groupsToSearch(
   tx: Tx,
   items: readonly Placed[],
   there: readonly Placed[],
@@ -136,7 +135,7 @@ async function groupsAnew(
   return changed
 }
 
-/** By the whole primary key of each: a list of pairs is a range only to some optimizers. */
+/** SQL condition by the whole primary key of each: only some optimizers make ranges of a list of pairs. */
 function oneOf(places: readonly Slot[]): string {
   return Array(places.length).fill('(group_key = ? AND slot = ?)').join(' OR ')
 }

@@ -1,6 +1,8 @@
 /**
- * Deleting what has expired. Reads leave it out at once; this gives the room back, a group a transaction. Any number of
- * processes may sweep at once: a head that another transaction has locked is passed over until the next time.
+ * Deleting expired items, one group in each transaction, under its head's lock. Reads leave them out at once; this frees
+ * their room. Several processes may sweep at once: a sweep skips heads that another transaction has locked.
+ *
+ * Invariant: `sweep_at_ms` of a head is not later than the first expiry of its items.
  */
 import type { Reader, Session, Tx } from '../../database/engine'
 import { lockHead, saveHeads, saveUnpublished } from './heads'
@@ -14,20 +16,20 @@ const GROUPS_A_SWEEP = 100
 export const selectDueSql = ({ engine, tables, now }: Pick<Reader, 'engine' | 'tables' | 'now'>) =>
   `SELECT group_key FROM ${tables.groups}${engine.useIndex(tables.index.groupsSweep)} WHERE sweep_at_ms <= ${now} ORDER BY sweep_at_ms LIMIT ?`
 
-/** One round: resolves to how many items it deleted and whether there was more than it took. */
+/** One round: resolves to how many items it deleted, and whether another round at once would find more. */
 export async function sweep(session: Session, policies: PolicyCache): Promise<{ deleted: number; more: boolean }> {
   const due = await session.read((reader) => reader.rows(selectDueSql(reader), [GROUPS_A_SWEEP]))
   let deleted = 0
-  let passedOver = 0
+  let skipped = 0
   for (const row of due) {
     const swept = await session.write((tx) => sweepGroup(tx, policies, row.group_key as string))
-    if (swept === null) passedOver++
+    if (swept === null) skipped++
     else deleted += swept
   }
-  // Last: whatever becomes of it, what is due has been deleted.
+  // Last, so that it fails after what is due has been deleted.
   const rolling = await rollOut(session, policies)
-  // Where all are locked by others, another round at once would find the same.
-  const isMoving = passedOver < due.length
+  // If others have locked all of them, another round at once would find the same.
+  const isMoving = skipped < due.length
   return { deleted, more: rolling || (due.length === GROUPS_A_SWEEP && isMoving) }
 }
 

@@ -1,4 +1,8 @@
-/** Groups as such: their settings, their list, and what removes from them. Every change under the head's lock. */
+/**
+ * Groups: their settings, their list, and removals from them.
+ *
+ * Invariant: the head of a group says how its items are laid out, so both change in one transaction, under the head's lock.
+ */
 import type { Reader, Tx } from '../../database/engine'
 import { RECENT_GROUPS } from '../../fields/feed-rules'
 import { asGroup } from '../../results/groups'
@@ -6,8 +10,8 @@ import { leaveTombstones } from '../feed-entries'
 import { nameRange } from '../name-range'
 import { type LockedHead, lockHead, lockOrCreateHeads, saveHeads } from './heads'
 import { checkReplaced, type PolicyCache, type PolicySet } from './policies'
-import { applySettings, deleteSlots, obeyPolicies, occupantsOf } from './reslot'
-import { type Head, headColumns, headOf, type Occupant } from './rows'
+import { applyPolicies, applySettings, deleteSlots, occupantsOf } from './reslot'
+import { type Head, headOf, headText, type Occupant } from './rows'
 import type { Group, GroupPage, OwnSettings } from './types'
 import { visible } from './window'
 
@@ -33,17 +37,15 @@ function given({ capacity, mode, ttlSeconds }: OwnSettings): OwnSettings {
 }
 
 export async function getGroup(reader: Reader, policies: PolicyCache, group: string): Promise<Group | null> {
-  const [row] = await reader.rows(
-    `SELECT ${headColumns(reader.engine)} FROM ${reader.tables.groups} g WHERE g.group_key = ?`,
-    [group],
-  )
+  const sql = `SELECT ${headText()} AS line FROM ${reader.tables.groups} g WHERE g.group_key = ?`
+  const [row] = await reader.rows(sql, [group])
   if (!row) return null
-  const head = headOf(row)
+  const head = headOf(row.line as string)
   const set = await policies.current(reader, [head.policyEpoch])
   return groupOf(head, set)
 }
 
-/** Makes the group or replaces its own settings, and lays it out by what is then in force. */
+/** Creates the group or replaces its own settings, and lays it out by the settings that are then in force. */
 export async function putGroup(
   tx: Tx,
   policies: PolicyCache,
@@ -65,7 +67,7 @@ export async function putGroup(
   return Object.assign(groupOf(head, set), { created: created.has(group) })
 }
 
-/** Forgets the group and its items. */
+/** Deletes the group and its items; false if there is none. */
 export async function deleteGroup(tx: Tx, group: string): Promise<boolean> {
   if (!(await lockHead(tx, group))) return false
   await tx.run(`DELETE FROM ${tx.tables.items} WHERE group_key = ?`, [group])
@@ -86,14 +88,14 @@ export async function clearGroup(tx: Tx, policies: PolicyCache, group: string): 
   return shown.length
 }
 
-/** Removes one item of the window; where there is none of this id, nothing changes, not even the layout. */
+/** Removes one item of the window; if the window has no item with this id, nothing changes, not even the layout. */
 export async function removeItem(tx: Tx, policies: PolicyCache, group: string, id: bigint): Promise<boolean> {
   const locked = await lockHead(tx, group)
   if (!locked) return false
   const isThere = (await shownIn(tx, policies, locked)).some((item) => item.id === id)
   if (!isThere) return false
   const { head } = locked
-  await obeyPolicies(tx, policies, { ...locked, heads: new Map([[group, head]]) })
+  await applyPolicies(tx, policies, { ...locked, heads: new Map([[group, head]]) })
   const slots = (await occupantsOf(tx, group)).filter((item) => item.id === id).map(({ slot }) => slot)
   await deleteSlots(tx, group, slots)
   head.version += 1n
@@ -101,7 +103,7 @@ export async function removeItem(tx: Tx, policies: PolicyCache, group: string, i
   return true
 }
 
-/** What readers see of a group that is locked. */
+/** The items that readers see of a locked group. */
 async function shownIn(tx: Tx, policies: PolicyCache, { head, nowMs, epoch }: LockedHead): Promise<Occupant[]> {
   const set = await policies.current(tx, [epoch, head.policyEpoch])
   return visible(await occupantsOf(tx, head.group), set.settingsOf(head.group, head.own), head.lastId, nowMs)
@@ -113,8 +115,8 @@ export async function listGroups(
   { prefix = '', after = '', limit }: { prefix?: string; after?: string; limit: number },
 ): Promise<GroupPage> {
   const { where, parameters } = nameRange('g.group_key', after, prefix)
-  const sql = `SELECT ${headColumns(reader.engine)} FROM ${reader.tables.groups} g WHERE ${where} ORDER BY g.group_key LIMIT ?`
-  const rows = (await reader.rows(sql, [...parameters, limit + 1])).map(headOf)
+  const sql = `SELECT ${headText()} AS line FROM ${reader.tables.groups} g WHERE ${where} ORDER BY g.group_key LIMIT ?`
+  const rows = (await reader.rows(sql, [...parameters, limit + 1])).map(({ line }) => headOf(line as string))
   const heads = rows.slice(0, limit)
   const set = await policies.current(
     reader,

@@ -1,48 +1,49 @@
 /**
  * Head rows: the lock of a group, and its sequence.
  *
- * Invariant: whoever changes anything of a group has locked its head first, and several heads are locked in the order
- * of their names, so that two transactions never wait for each other. A head is locked before anything else of the
- * group is read (MariaDB's innodb_snapshot_isolation refuses a lock on a row that changed after the first read).
+ * Invariant: a transaction that changes anything of a group has locked its head first, and locks several heads in the order
+ * of their names, so that two transactions never wait for each other. It locks a head before it reads anything else of the
+ * group (MariaDB's innodb_snapshot_isolation refuses a lock on a row that changed after the first read).
  */
 import { randomInt } from 'node:crypto'
 import { compareNames, placeholders, type Row, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
+import { leaveMark, markSql, type Writer } from '../writers'
 import type { PolicyCache } from './policies'
-import { type Head, headColumns, headOf, headValues, WRITTEN_COLUMNS } from './rows'
+import { type Head, headOf, headText, headValues, WRITTEN_COLUMNS } from './rows'
 
-/** What is true once the lock is there: the database's time, and how often the policies have changed. */
+/** What holds while the locks are held: the database's time, and the epoch of the policies. */
 export interface Moment {
   nowMs: number
   epoch: bigint
 }
 
-/** One head, at the moment when it was asked for. */
+/** One head, at the moment after it was locked. */
 export interface LockedHead extends Moment {
   head: Head
 }
 
-/** Heads by name, at the moment when they were asked for. */
+/** Heads by name, at the moment after they were locked. */
 export interface LockedHeads extends Moment {
   heads: Map<string, Head>
 }
 
-/** The epoch of a head that nobody has seen yet: it gets its settings once it is locked. */
+/** The epoch of a new head: it gets its settings once it is locked. */
 export const NOT_YET_SETTLED = 0n
 
-/** Keys of one statement at the most: a list that is too long turns into a scan. */
+/** Names in one list: a longer one may turn into a scan. */
 const CHUNK = 250
 
 const MUTABLE = WRITTEN_COLUMNS.filter((column) => !['group_key', 'incarnation'].includes(column))
 const UNPUBLISHED = MUTABLE.filter((column) => column !== 'sync_id')
 
 export const lockHeadsSql = (tx: Pick<Tx, 'engine' | 'tables'>, count: number, lock = tx.engine.forUpdate) =>
-  `SELECT ${headColumns(tx.engine)} FROM ${tx.tables.groups} g${tx.engine.useIndex('PRIMARY')} ` +
+  `SELECT ${headText()} AS line FROM ${tx.tables.groups} g${tx.engine.useIndex('PRIMARY')} ` +
   `WHERE g.group_key IN (${placeholders(count)}) ORDER BY g.group_key${lock}`
 
 /**
- * Asked once the lock is there: so that times never run backwards in a group, and no write goes by older policies.
- * (As a subquery of the locking SELECT it would be a read before the lock.)
+ * The moment, asked for once the heads are locked, so that times never run backwards in a group and no write goes by older
+ * policies. (As a subquery of the locking SELECT it would be read before the lock.) `known`: a row that has its columns.
  */
 export async function momentOf(tx: Tx, known?: Row): Promise<Moment> {
   const [row] = known
@@ -56,13 +57,28 @@ export function momentColumns({ engine, now }: Pick<Tx, 'engine' | 'now'>, epoch
   return `${now} AS now_ms, ${engine.bigint(epoch)} AS epoch`
 }
 
+/**
+ * Leaves the mark of the writer's batch, once the heads are locked. Resolves to the moment where the same statement can
+ * answer with it, otherwise to null.
+ */
+export async function markBatch(tx: Tx, writer: Writer): Promise<Moment | null> {
+  const { engine } = tx
+  if (!engine.losesCommits || !engine.returning) {
+    await leaveMark(tx, writer)
+    return null
+  }
+  const epoch = `(SELECT epoch FROM ${tx.tables.policyEpoch} WHERE id = 1)`
+  const [row] = await tx.rows(`${markSql(tx, writer)} RETURNING ${momentColumns(tx, epoch)}`)
+  return momentOf(tx, row)
+}
+
 /** Locks the heads that exist, of any of the given groups. */
 export async function lockHeads(tx: Tx, groups: Iterable<string>, lock = tx.engine.forUpdate): Promise<LockedHeads> {
   const heads = await selectHeads(tx, groups, lock)
   return { heads, ...(await momentOf(tx)) }
 }
 
-/** The heads alone: for who has locked them before, or asks for the moment later. */
+/** The heads alone, for a caller that does not need the moment. */
 export async function selectHeads(
   tx: Tx,
   groups: Iterable<string>,
@@ -72,7 +88,7 @@ export async function selectHeads(
   const heads = new Map<string, Head>()
   for (const chunk of chunksOf(names, CHUNK)) {
     for (const row of await tx.rows(lockHeadsSql(tx, chunk.length, lock), chunk)) {
-      const head = headOf(row)
+      const head = headOf(row.line as string)
       heads.set(head.group, head)
     }
   }
@@ -93,7 +109,7 @@ export async function lockHead(tx: Tx, group: string, lock?: string): Promise<Lo
   return head ? { head, ...moment } : null
 }
 
-/** Locks the heads of all given groups and makes those that are missing, by the policies of the moment. */
+/** Locks the heads of all given groups and creates those that are missing, by the policies of the moment. */
 export async function lockOrCreateHeads(
   tx: Tx,
   policies: PolicyCache,
@@ -104,15 +120,15 @@ export async function lockOrCreateHeads(
   const missing = names.filter((name) => !locked.heads.has(name)).sort(compareNames)
   const created = new Set<string>()
   if (missing.length === 0) return { ...locked, created }
-  // Whoever made one of them meanwhile keeps it: the update changes nothing, and takes the lock.
+  // If another transaction has created one meanwhile, the update changes nothing, and takes the lock.
   await writeHeads(
     tx,
     missing.map((group) => newHead(group, locked.nowMs)),
     ['group_key'],
   )
   const { heads, ...moment } = await lockHeads(tx, missing)
-  const made = await settleNew(tx, policies, heads.values(), moment)
-  return { ...made, heads: new Map([...locked.heads, ...heads]), nowMs: moment.nowMs }
+  const settled = await settleNew(tx, policies, heads.values(), moment)
+  return { ...settled, heads: new Map([...locked.heads, ...heads]), nowMs: moment.nowMs }
 }
 
 /** Gives those of these locked heads that are new the settings of the policies; the caller saves them. */
@@ -124,7 +140,7 @@ export async function settleNew(
 ): Promise<{ created: Set<string>; epoch: bigint }> {
   const fresh = [...heads].filter(({ policyEpoch }) => policyEpoch === NOT_YET_SETTLED)
   if (fresh.length === 0) return { created: new Set(), epoch }
-  // Locked last: who waited for a head while holding the policies would wait for whom a change of them makes wait.
+  // Lock order: heads, then the epoch row. The reverse deadlocks with a policy change.
   const set = await policies.locked(tx)
   for (const head of fresh) {
     Object.assign(head, set.settingsOf(head.group, {}), { policyEpoch: set.epoch, createdAtMs: nowMs })
@@ -152,19 +168,19 @@ function newHead(group: string, nowMs: number): Head {
   }
 }
 
-/** Deletes heads that this transaction has made. */
+/** Deletes heads that this transaction has created. */
 export async function deleteHeads(tx: Tx, groups: readonly string[]): Promise<void> {
   for (const chunk of chunksOf(groups, CHUNK)) {
     await tx.run(`DELETE FROM ${tx.tables.groups} WHERE group_key IN (${placeholders(chunk.length)})`, chunk)
   }
 }
 
-/** Writes heads that this transaction has locked, to be published as changed. */
+/** Writes heads that this transaction has locked; the feed of the groups will publish them. */
 export async function saveHeads(tx: Tx, heads: readonly Head[]): Promise<void> {
   await writeHeads(tx, heads, MUTABLE)
 }
 
-/** The same where nothing has changed that the feed of the groups tells: they are not published again. */
+/** The same when nothing has changed that the feed of the groups shows: it does not publish them again. */
 export async function saveUnpublished(tx: Tx, heads: readonly Head[]): Promise<void> {
   await writeHeads(tx, heads, UNPUBLISHED)
 }

@@ -1,46 +1,56 @@
 /**
- * What is known of the groups' layouts, and how much of a group to read by it. Small groups are read whole; large ones
- * are learnt from their heads. What is believed here decides only what a statement reads, never what a page shows: who
- * finds that too little came reads again. No SQL.
+ * What a process knows of groups' layouts, and how much of a group to read by it. Small groups are read whole; the sizes
+ * of large ones are learned from their heads. No statements, no locks.
+ *
+ * Invariant: this decides only what a statement reads, never what a page shows. A reader that finds that its statement
+ * read too little, or by settings that are not in force, reads again.
  */
 import { MAX_PAYLOAD_BYTES } from '../../fields/rules'
-import { type Call, isHeadFirst, type ReadRequest } from './page'
-import type { Mode } from './types'
+import { isHeadFirst, type ReadCall, type ReadRequest } from './page'
+import type { Mode, Settings } from './types'
 
 interface Layout {
   capacity: number
   mode: Mode
+  /** The settings to read by, if the group is laid out by others; null if it is laid out by those in force. */
+  settings: Settings | null
 }
 
-/** How much of a group is read: its head alone, its newest slots, else so many slots from the first, in rising order. */
+/** How much of a group is read: its head alone, its newest slots, or all slots below a number, in rising order. */
 export const HEAD_ALONE = 0
 export const NEWEST = 1
 export const SMALL = 16
 export const MEDIUM = 64
 
-/** How many times the bound of one page a request for many groups may read at the very worst. */
+/** How many times the `maxBytes` of one page a request for many groups may read in the worst case. */
 const MANY_FACTOR = 16
 
-/** Groups of more than `SMALL` slots; the longest unread are forgotten. */
+/** Groups of more than `SMALL` slots, and those whose policy has changed; the least recently read are forgotten. */
 export class Layouts {
-  readonly #large = new Map<string, Layout>()
+  readonly #known = new Map<string, Layout>()
 
   constructor(readonly maxGroups = 20_000) {}
 
   of(group: string): Layout | undefined {
-    return this.#large.get(group)
+    return this.#known.get(group)
   }
 
-  learn(group: string, { capacity, mode }: Layout): void {
-    this.#large.delete(group)
-    if (capacity <= SMALL) return
-    this.#large.set(group, { capacity, mode })
-    if (this.#large.size > this.maxGroups) this.#large.delete(this.#large.keys().next().value as string)
+  learn(head: Settings & { group: string }, inForce: Settings): void {
+    const { group, capacity, mode } = head
+    const settings = isSame(head, inForce) ? null : inForce
+    this.#known.delete(group)
+    if (capacity <= SMALL && settings === null) return
+    this.#known.set(group, { capacity, mode, settings })
+    if (this.#known.size > this.maxGroups) this.#known.delete(this.#known.keys().next().value as string)
   }
 }
 
+export function isSame(a: Settings, b: Settings): boolean {
+  return a.capacity === b.capacity && a.mode === b.mode && a.ttlSeconds === b.ttlSeconds
+}
+
 /** Whether a quick read may answer this call, as far as is known. */
-export function isQuick(layouts: Layouts, call: Call): boolean {
+export function isQuick(layouts: Layouts, call: ReadCall): boolean {
   return isHeadFirst(call) || hasQuickPages(layouts, call.requests)
 }
 
@@ -54,7 +64,9 @@ export function slotsFor(layouts: Layouts, { group, limit, before, exclude = [] 
   if (limit > MEDIUM) return null
   const layout = layouts.of(group)
   const slots = limit <= SMALL ? SMALL : MEDIUM
-  if (layout === undefined || layout.capacity <= slots) return slots
+  if (layout === undefined) return slots
+  if (layout.settings !== null) return null
+  if (layout.capacity <= slots) return slots
   if (layout.mode === 'history' && before === undefined && exclude.length === 0) return NEWEST
   return layout.capacity <= MEDIUM ? MEDIUM : null
 }
@@ -62,7 +74,7 @@ export function slotsFor(layouts: Layouts, { group, limit, before, exclude = [] 
 /** An item without its payload: three names of 191 characters and some numbers. */
 const BARE_ITEM_BYTES = 2048
 
-/** A single page is kept below its bound; of many, the worst case must stay within what a process has to spare. */
+/** Whether the pages of one caller may exceed `maxBytes`; of many pages, whether they may take more than a process can spare. */
 export function mayBeTooLarge(requests: readonly ReadRequest[]): boolean {
   const [{ limit, maxBytes = Number.POSITIVE_INFINITY, payloads }] = requests as [ReadRequest]
   const page = limit * (payloads === 'none' ? BARE_ITEM_BYTES : MAX_PAYLOAD_BYTES)

@@ -1,120 +1,69 @@
 /**
- * Rows as lines: a head, or an item, as one text of fields. A driver decodes one column many times faster than twenty,
- * and a text is exact whatever the driver's options make of a BIGINT. The separator is a control character, which no
- * name may have; the payload, which may have anything, comes last. A field that is empty is NULL: no name and no JSON
- * text is empty. No statements here, only their columns, and what reads them.
+ * What a read shows: heads and items in one result, each row as one text (see `rows.ts`, which says why). Owns the text
+ * of an item and its decoder. The payload, which may contain the separator, is the last field. No statements, no locks.
  */
 import type { Row } from '../../database/engine'
 import { JsonText } from '../../json'
 import { ItemResult } from '../../results/groups'
-import type { Item, Mode, OwnSettings, PayloadForm, Settings } from './types'
+import { HEAD_MARK, headOf, orEmpty, SEPARATOR, type SeenHead } from './rows'
+import type { Item, PayloadForm } from './types'
 
-/** A head as reads need it. */
-export interface HeadLine extends Settings {
-  group: string
-  /** Decimal digits: they only ever go into a tag. */
-  incarnation: string
-  version: string
-  lastId: bigint
-  own: OwnSettings
-  policyEpoch: bigint
-  /** The database's time, where the group's items expire. */
-  nowMs: number
-}
-
-/** An item of which only the beginning is read yet: of a window more is read than shown. */
+/** An item of which only the beginning is decoded yet: a read fetches more of a window than it shows. */
 export interface ItemLine {
   group: string
   slot: number
   /** Decimal digits. */
   id: string
   text: string
-  /** Where the rest begins. */
+  /** The offset of the fields that are not decoded. */
   rest: number
 }
 
-/** What both servers and SQLite take for a line break, whatever the session makes of backslashes. */
-export const SEPARATOR = "'\n'"
-const HEAD = 'head'
-export const orEmpty = (column: string) => `COALESCE(${column}, '')`
-
-/** SQL: the head in table `g`. */
-export function headLine(now: string): string {
-  const fields = [
-    `'${HEAD}'`,
-    'g.incarnation',
-    'g.version',
-    'g.last_id',
-    'g.capacity',
-    'g.mode',
-    orEmpty('g.ttl_seconds'),
-    orEmpty('g.own_capacity'),
-    orEmpty('g.own_mode'),
-    orEmpty('g.own_ttl_seconds'),
-    'g.policy_epoch',
-    `CASE WHEN g.ttl_seconds IS NULL THEN '' ELSE ${now} END`,
-    'g.group_key',
-  ]
-  return `CONCAT_WS(${SEPARATOR}, ${fields.join(', ')}) AS line`
-}
-
-const itemLine = (payload: string) =>
+const itemLine = (occurredAt: string, eventId: string, payload: string) =>
   `CONCAT_WS(${SEPARATOR}, i.slot, i.id, i.group_key, i.created_at_ms, ` +
-  `${['i.occurred_at_ms', 'i.member', 'i.event_id'].map(orEmpty).join(', ')}, ${payload}) AS line`
+  `${occurredAt}, ${orEmpty('i.member')}, ${eventId}, ${payload}) AS line`
+const [OCCURRED_AT, EVENT_ID, PAYLOAD] = [orEmpty('i.occurred_at_ms'), orEmpty('i.event_id'), orEmpty('i.payload')]
 
 /** SQL: the item in table `i`. */
-export const ITEM_LINE = itemLine(orEmpty('i.payload'))
-/** SQL: the same item as if it had no payload. */
-export const BARE_ITEM_LINE = itemLine("''")
+export const ITEM_LINE = itemLine(OCCURRED_AT, EVENT_ID, PAYLOAD)
+/** SQL: the same as if the item had no payload. */
+export const BARE_ITEM_LINE = itemLine(OCCURRED_AT, EVENT_ID, "''")
+/** SQL: the same as if it had nothing but its place and its member. */
+export const PLACE_LINE = itemLine("''", "''", "''")
 
-/** What one statement of such rows showed. */
-export interface Sight {
-  heads: Map<string, HeadLine>
+/** The rows of one statement, decoded. */
+export interface Snapshot {
+  heads: Map<string, SeenHead>
   /** By group, in no order. */
   items: Map<string, ItemLine[]>
+  /** By group, how many items the statement found, where it says so: it may give fewer. */
+  found: Map<string, number>
 }
 
-export function sightOf(rows: readonly Row[]): Sight {
-  const sight: Sight = { heads: new Map(), items: new Map() }
+export function snapshotOf(rows: readonly Row[]): Snapshot {
+  const snapshot: Snapshot = { heads: new Map(), items: new Map(), found: new Map() }
   let last: ItemLine[] = []
   for (const row of rows) {
     const text = row.line as string
-    if (text.startsWith(HEAD)) {
+    if (text.startsWith(HEAD_MARK)) {
       const head = headOf(text)
-      sight.heads.set(head.group, head)
+      snapshot.heads.set(head.group, head)
       continue
     }
     const item = itemLineOf(text)
     if (last[0]?.group !== item.group) {
-      last = sight.items.get(item.group) ?? []
-      if (last.length === 0) sight.items.set(item.group, last)
+      last = snapshot.items.get(item.group) ?? []
+      if (last.length === 0) snapshot.items.set(item.group, last)
     }
     last.push(item)
+    if (row.found) snapshot.found.set(item.group, Number(row.found))
   }
-  return sight
+  return snapshot
 }
 
-function headOf(text: string): HeadLine {
-  const fields = text.split('\n') as string[]
-  const [, incarnation, version, lastId, capacity, mode, ttl, ownCapacity, ownMode, ownTtl, epoch, now, group] =
-    fields as [string, string, string, string, string, string, string, string, string, string, string, string, string]
-  return {
-    group,
-    incarnation,
-    version,
-    lastId: BigInt(lastId),
-    capacity: Number(capacity),
-    mode: mode as Mode,
-    ttlSeconds: ttl === '' ? null : Number(ttl),
-    own: {
-      capacity: ownCapacity === '' ? undefined : Number(ownCapacity),
-      mode: ownMode === '' ? undefined : (ownMode as Mode),
-      // The column keeps "never" as 0, because null follows the policy.
-      ttlSeconds: ownTtl === '' ? undefined : ownTtl === '0' ? null : Number(ownTtl),
-    },
-    policyEpoch: BigInt(epoch),
-    nowMs: Number(now),
-  }
+/** The policy epochs that a snapshot's heads were laid out by. */
+export function epochsOf({ heads }: Snapshot): bigint[] {
+  return Array.from(heads.values(), ({ policyEpoch }) => policyEpoch)
 }
 
 function itemLineOf(text: string): ItemLine {
@@ -130,7 +79,7 @@ function itemLineOf(text: string): ItemLine {
   }
 }
 
-/** Newest first. Decimal digits without leading zeros: the longer is the greater. */
+/** Sorts the newest first. The ids are digits without leading zeros: the longer one is the greater one. */
 export function newestFirst(a: ItemLine, b: ItemLine): number {
   return b.id.length - a.id.length || (a.id < b.id ? 1 : -1)
 }

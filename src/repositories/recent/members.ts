@@ -1,16 +1,15 @@
 /**
  * What one member did in all groups, along the index recentn_items_member (member, created_at_ms, group_key, id), so that
- * nobody else's items are looked at. Takes no lock.
+ * no other member's items are read. Takes no lock.
  */
-import type { Parameter, Reader } from '../../database/engine'
+import type { Parameter, Reader, Row } from '../../database/engine'
 import { RecentnError } from '../../errors'
 import { idTextFault, MAX_TIME_MS, nameFault } from '../../fields/rules'
 import { nameRange } from '../name-range'
 import type { PolicyCache, PolicySet } from './policies'
 import {
-  type Head,
-  headColumns,
   headOf,
+  headText,
   type ItemRow,
   itemBytes,
   itemColumns,
@@ -18,15 +17,17 @@ import {
   itemRowOf,
   occupantColumns,
   occupantOf,
+  type ReadFacts,
+  type SeenHead,
 } from './rows'
 import type { MemberItems, MemberOptions } from './types'
 import { expired, firstIdOf, keepers } from './window'
 
-/** Rows of one statement: what bounds the memory of a page of large payloads. */
+/** Rows of one statement, which bounds the memory of a page of large payloads. */
 const CHUNK = 64
 
 /** A place in the index. */
-export interface Place {
+export interface IndexPlace {
   createdAtMs: number
   group: string
   id: bigint
@@ -39,16 +40,7 @@ export function groupsIn(prefix: string): { where: string; parameters: Parameter
   return { where: ` AND ${where}`, parameters }
 }
 
-export const selectMemberSql = (
-  reader: Pick<Reader, 'engine' | 'tables' | 'now'>,
-  after: boolean,
-  { groups = '', hasPayloads = true } = {},
-) =>
-  `SELECT ${headColumns(reader.engine)}, ${itemColumns(reader.engine, hasPayloads)}, ${reader.now} AS now_ms ` +
-  `FROM ${reader.tables.items} i${reader.engine.useIndex(reader.tables.index.itemsMember)} JOIN ${reader.tables.groups} g ON g.group_key = i.group_key WHERE i.member = ?` +
-  `${groups}${after ? ` AND ${placeCondition('<')}` : ''} ORDER BY i.created_at_ms DESC, i.group_key DESC, i.id DESC LIMIT ?`
-
-/** Row constructors are no range to MySQL, so the comparison is spelled out; the first part is what the index uses. */
+/** MySQL makes no range of row constructors, so the comparison is spelled out; its first part is what the index uses. */
 export function placeCondition(sign: '<' | '>'): string {
   return (
     `i.created_at_ms ${sign}= ? AND (i.created_at_ms ${sign} ? OR (i.created_at_ms = ? AND ` +
@@ -56,55 +48,57 @@ export function placeCondition(sign: '<' | '>'): string {
   )
 }
 
-export function placeParameters({ createdAtMs, group, id }: Place): Parameter[] {
+export function placeParameters({ createdAtMs, group, id }: IndexPlace): Parameter[] {
   return [createdAtMs, createdAtMs, createdAtMs, group, group, id]
 }
+
+export const selectMemberSql = (
+  { engine, tables, now }: ReadFacts,
+  after: boolean,
+  { groups = '', hasPayloads = true } = {},
+) =>
+  `SELECT ${headText('g.', now)} AS line, i.group_key AS group_key, ${itemColumns(engine, hasPayloads)} ` +
+  `FROM ${tables.items} i${engine.useIndex(tables.index.itemsMember)} JOIN ${tables.groups} g ON g.group_key = i.group_key ` +
+  `WHERE i.member = ?${groups}${after ? ` AND ${placeCondition('<')}` : ''} ` +
+  'ORDER BY i.created_at_ms DESC, i.group_key DESC, i.id DESC LIMIT ?'
 
 /** The member's items that are in their windows, newest first. */
 export async function memberItems(
   reader: Reader,
   policies: PolicyCache,
   member: string,
-  page: MemberOptions & { limit: number },
+  { limit, prefix = '', after, payloads, maxBytes = Number.POSITIVE_INFINITY }: MemberOptions & { limit: number },
 ): Promise<MemberItems> {
   const items: ItemRow[] = []
-  const groups = groupsIn(page.prefix ?? '')
-  const wanted = { groups: groups.where, hasPayloads: page.payloads !== 'none' }
-  let place = page.after === undefined ? null : placeOf(page.after)
+  const groups = groupsIn(prefix)
+  let place = after === undefined ? null : placeOf(after)
   const windows = new MemberWindows(reader, member)
   for (let bytes = 0; ; ) {
-    const rows = await reader.rows(selectMemberSql(reader, place !== null, wanted), [
-      member,
-      ...groups.parameters,
-      ...(place ? placeParameters(place) : []),
-      CHUNK,
-    ])
-    const set = await policies.current(
-      reader,
-      rows.map((row) => headOf(row).policyEpoch),
-    )
-    for (const row of rows) {
-      const head = headOf(row)
-      const item = itemRowOf(head.group, row)
-      if (await windows.shows(set, head, item, Number(row.now_ms))) {
-        bytes += itemBytes(item, Buffer.byteLength(item.payload ?? 'null', 'utf8'))
-        const full =
-          items.length === page.limit || (items.length > 0 && bytes > (page.maxBytes ?? Number.POSITIVE_INFINITY))
-        if (full)
-          return { items: items.map((shown) => itemOf(shown, page.payloads)), nextAfter: place && cursorOf(place) }
+    const sql = selectMemberSql(reader, place !== null, { groups: groups.where, hasPayloads: payloads !== 'none' })
+    const from = place === null ? [] : placeParameters(place)
+    const rows = await reader.rows(sql, [member, ...groups.parameters, ...from, CHUNK])
+    const heads = rows.map(({ line }) => headOf(line as string))
+    const epochs = heads.map(({ policyEpoch }) => policyEpoch)
+    const set = await policies.current(reader, epochs)
+    for (const [n, head] of heads.entries()) {
+      const item = itemRowOf(head.group, rows[n] as Row)
+      if (await windows.shows(set, head, item)) {
+        bytes += itemBytes(item)
+        const isFull = items.length === limit || (items.length > 0 && bytes > maxBytes)
+        if (isFull) return { items: items.map((shown) => itemOf(shown, payloads)), nextAfter: place && cursorOf(place) }
         items.push(item)
       }
       place = item
     }
-    if (rows.length < CHUNK) return { items: items.map((shown) => itemOf(shown, page.payloads)), nextAfter: null }
+    if (rows.length < CHUNK) return { items: items.map((shown) => itemOf(shown, payloads)), nextAfter: null }
   }
 }
 
-/** Which items of one member are in the windows of their groups. A group is looked at once, however many it has. */
+/** Which items of one member are in the windows of their groups. It reads a window once, however many items it has. */
 class MemberWindows {
   readonly #reader: Reader
   readonly #member: string
-  /** Of groups that are laid out by an older policy than they follow: the one item that a `distinct` window shows. */
+  /** The one item that a `distinct` window shows, of groups that are laid out by another policy than they follow. */
   readonly #shown = new Map<string, { version: bigint; id: bigint | null }>()
 
   constructor(reader: Reader, member: string) {
@@ -112,9 +106,9 @@ class MemberWindows {
     this.#member = member
   }
 
-  async shows(set: PolicySet, head: Head, item: ItemRow, nowMs: number): Promise<boolean> {
+  async shows(set: PolicySet, head: SeenHead, item: ItemRow): Promise<boolean> {
     const settings = set.settingsOf(head.group, head.own)
-    if (expired(item, settings, nowMs)) return false
+    if (expired(item, settings, head.nowMs)) return false
     if (settings.capacity === head.capacity && settings.mode === head.mode) return true
     if (settings.mode === 'history') return item.id >= firstIdOf(settings, head.lastId)
     // Whether a member is among those seen last depends on the others.
@@ -128,11 +122,11 @@ class MemberWindows {
   }
 }
 
-function cursorOf({ createdAtMs, group, id }: Place): string {
+function cursorOf({ createdAtMs, group, id }: IndexPlace): string {
   return Buffer.from(JSON.stringify([createdAtMs, group, String(id)]), 'utf8').toString('base64url')
 }
 
-function placeOf(cursor: string): Place {
+function placeOf(cursor: string): IndexPlace {
   try {
     const place = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as unknown
     if (Array.isArray(place) && place.length === 3) {
@@ -143,7 +137,7 @@ function placeOf(cursor: string): Place {
       }
     }
   } catch {
-    // Not JSON: told below.
+    // Not JSON: reported below.
   }
   const detail = 'must be the nextAfter of an answer to the same request'
   throw new RecentnError('invalid_input', `after: ${detail}`, { faults: [{ parameter: 'after', detail }] })

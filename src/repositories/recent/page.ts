@@ -1,56 +1,54 @@
-/** A page of a group's newest items, and the tag that stands for it. No SQL. */
+/** A page of a group's newest items, and its tag. No statements, no locks. */
 import { createHash } from 'node:crypto'
 import { asRecent } from '../../results/groups'
 import type { PolicySet } from './policies'
+import type { SeenHead } from './rows'
 import type { Item, Recent, RecentOptions, Settings } from './types'
 
 /** What is read of one group: checked, with the limit set. */
 export interface ReadRequest extends RecentOptions {
   group: string
   limit: number
-  /** Nothing is to be shown while the page still has this tag. */
+  /** The caller has the page with this tag: if that is still the page, the answer is null. */
   unlessTag?: string | undefined
 }
 
-/** The requests of one caller, all to be answered as of one moment. */
-export interface Call {
+/** The requests of one caller, all answered as of one moment. */
+export interface ReadCall {
+  /** They differ in their groups, and in nothing else that bounds a page. */
   requests: readonly ReadRequest[]
-  /** It was told to come again: now it gets items, whatever tags the caller has. */
+  /** True for a second quick read: this one reads items, whatever tags the caller has. */
   again: boolean
 }
 
-/** What of a head a page shows, and its tag goes by. */
-export interface PageHead {
-  group: string
-  incarnation: bigint | string
-  version: bigint | string
-  lastId: bigint
-}
-
+/** The page of these items, null where it has the caller's tag. `isCut`: it has fewer than `limit` because of `maxBytes`. */
 export function pageFrom(
-  head: PageHead,
+  head: SeenHead,
   settings: Settings,
   items: Item[],
-  nextBefore: bigint | null,
-  isCut = false,
-): Recent {
+  { isMore, isCut = false, unlessTag }: { isMore: boolean; isCut?: boolean; unlessTag: string | undefined },
+): Recent | null {
+  const nextBefore = isMore ? (items.at(-1)?.id ?? null) : null
   const base = baseTag(head, settings)
-  return asRecent({
-    group: head.group,
-    capacity: settings.capacity,
-    mode: settings.mode,
-    total: head.lastId + 1n,
-    items,
-    nextBefore,
-    tag: isCut || settings.ttlSeconds !== null ? `${base}.${hashOf(items, nextBefore)}` : base,
-  })
+  const tag = isCut || settings.ttlSeconds !== null ? `${base}.${hashOf(items, nextBefore)}` : base
+  if (tag === unlessTag) return null
+  const { capacity, mode } = settings
+  return asRecent({ group: head.group, capacity, mode, total: head.lastId + 1n, items, nextBefore, tag })
+}
+
+/** The page of a group that does not exist. */
+export function emptyPage(set: PolicySet, { group, unlessTag }: ReadRequest): Recent | null {
+  const settings = set.settingsOf(group, {})
+  const { capacity, mode } = settings
+  const tag = `none.${settingsTag(settings)}`
+  return tag === unlessTag ? null : asRecent({ group, capacity, mode, total: 0n, items: [], nextBefore: null, tag })
 }
 
 /**
- * Everything that can change a page: the group made anew, any change of it, the settings in force. Where items expire,
- * which does not touch the head, and where a page was cut by its size, the ids of the page follow.
+ * Everything that can change a page: the group being created again, any change of it, the settings in force. Where items
+ * expire, which does not touch the head, and where `maxBytes` cut the page, a hash of the page's ids follows.
  */
-function baseTag({ incarnation, version }: PageHead, settings: Settings): string {
+function baseTag({ incarnation, version }: SeenHead, settings: Settings): string {
   return `${incarnation}.${version}.${settingsTag(settings)}`
 }
 
@@ -64,25 +62,18 @@ function settingsTag({ capacity, mode, ttlSeconds }: Settings): string {
 }
 
 /**
- * True when the head alone shows that a page with this tag would be answered unchanged. Where a page was cut by its
- * size the cut may fall elsewhere now, but the page that was given is still one of the group as it is.
+ * True when the head alone shows that a page with this tag would be answered unchanged. A page that `maxBytes` cut might be
+ * cut elsewhere now, but the caller's page is still a page of the group as it is.
  */
-export function isUnchanged(tag: string, head: PageHead, settings: Settings): boolean {
+export function isUnchanged(tag: string, head: SeenHead, settings: Settings): boolean {
   if (settings.ttlSeconds !== null) return false
   const base = baseTag(head, settings)
   return tag === base || (tag.length > base.length && tag.startsWith(`${base}.`))
 }
 
-/** Whether to look at the head alone first: not where, by its tag, the caller's page has items that expire. */
-export function isHeadFirst({ requests, again }: Call): boolean {
+/** Whether to look at the head alone first. Not if the caller's page, by its tag, has items that expire. */
+export function isHeadFirst({ requests, again }: ReadCall): boolean {
   return !again && requests.every(({ unlessTag }) => unlessTag !== undefined && !EXPIRING.test(unlessTag))
 }
 
 const EXPIRING = /^\d+\.\d+\.\d+[a-z]\d+\./
-
-export function emptyPage(set: PolicySet, group: string): Recent {
-  const settings = set.settingsOf(group, {})
-  const { capacity, mode } = settings
-  const tag = `none.${settingsTag(settings)}`
-  return asRecent({ group, capacity, mode, total: 0n, items: [], nextBefore: null, tag })
-}

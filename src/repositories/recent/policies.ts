@@ -1,21 +1,25 @@
 /**
- * Policies by prefix, and what this process knows of them.
+ * Policies by prefix, and the cache of them in this process.
  *
- * Invariants: `recentn_policy_epoch` has one row, which every change of a policy locks and raises. Reads may go by what
- * the process knew up to `MAX_AGE_MS` ago; a write asks for the epoch once it has its lock and reads anew when that is
- * another. A new group is made by the policies of the moment (the epoch row is locked for share, so that a change
- * either comes wholly before or finds the group). A layout never goes back to an older policy.
+ * Invariants: `recentn_policy_epoch` has one row, which every change of a policy locks and raises. Reads may use policies
+ * that are up to `MAX_AGE_MS` old; a write asks for the epoch once it has its lock, and reads the policies again if that has
+ * changed. A new group gets the policies of the moment (the epoch row is locked for share, so that a change comes either
+ * wholly before, or finds the group). A layout never goes back to an older policy.
  */
 import type { Reader, Tx } from '../../database/engine'
 import { RecentnError } from '../../errors'
 import { nameRange } from '../name-range'
 import type { Mode, OwnSettings, Page, Policy, PolicyPage, PolicySettings, Settings } from './types'
 
-/** Half of the five seconds within which every process obeys a changed policy. */
+/** Half of the five seconds within which every process applies a changed policy. */
 const MAX_AGE_MS = 2500
 
 const selectEpoch = ({ tables }: Reader) => `SELECT epoch FROM ${tables.policyEpoch} WHERE id = 1`
 const selectAll = ({ tables }: Reader) => `SELECT prefix, capacity, mode, ttl_seconds FROM ${tables.policies}`
+/** The epoch; beside it all policies, unless it is the given one. */
+const selectNewer = ({ engine, tables }: Reader) =>
+  `SELECT ${engine.bigint('e.epoch')} AS epoch, p.prefix, p.capacity, p.mode, p.ttl_seconds FROM ${tables.policyEpoch} e ` +
+  `LEFT JOIN ${tables.policies} p ON e.epoch <> ? WHERE e.id = 1`
 const raiseEpoch = ({ tables }: Reader) => `UPDATE ${tables.policyEpoch} SET epoch = epoch + 1 WHERE id = 1`
 
 /** All policies at one epoch. */
@@ -33,7 +37,7 @@ export class PolicySet {
     this.#lengths = [...new Set(policies.map(({ prefix }) => prefix.length))].sort((a, b) => b - a)
   }
 
-  /** The settings in force of a group: its own, else those of the longest matching prefix, else the defaults. */
+  /** The settings in force of a group: its own, then those of the longest matching prefix, then the defaults. */
   settingsOf(group: string, own: OwnSettings): Settings {
     const policy = this.#match(group)
     return {
@@ -63,12 +67,12 @@ export class PolicyCache {
   #set: PolicySet | null = null
   #readAt = Number.NEGATIVE_INFINITY
   #parent: PolicyCache | null
-  /** What somebody is reading just now: who needs the policies meanwhile waits for it. */
+  /** The read that is in flight: callers that need the policies meanwhile share it. */
   #reading: Promise<PolicySet> | null = null
   #forgets = 0
   readonly #inTransaction: boolean
-  /** True once a transaction has changed policies: the caches outside must then read anew. */
-  changed = false
+  /** True once this cache's transaction has changed policies: it must not go by what the process knows. */
+  #changed = false
 
   constructor(
     readonly defaultCapacity: number,
@@ -78,7 +82,7 @@ export class PolicyCache {
     this.#inTransaction = parent !== null
   }
 
-  /** A cache for one transaction: it begins with what this one knows and keeps what it reads to itself. */
+  /** A cache for one transaction: it begins with the policies of this one, and does not share what it reads. */
   forTransaction(): PolicyCache {
     return new PolicyCache(this.defaultCapacity, this)
   }
@@ -96,7 +100,7 @@ export class PolicyCache {
     return isRecent(read) ? read : this.#read(reader, reader.engine.forShare)
   }
 
-  /** Readers that meet policies grown old read them once. What was begun before an epoch was seen may not have it. */
+  /** Readers that find the policies too old read them once. A read that began before an epoch was seen may not show it. */
   async #shared(reader: Reader, isRecent: (set: PolicySet) => boolean): Promise<PolicySet> {
     const shared = await this.#reading?.catch(() => null)
     if (shared && isRecent(shared)) return shared
@@ -114,9 +118,9 @@ export class PolicyCache {
     return this.#read(tx, tx.engine.forShare)
   }
 
-  /** Reads anew at the next need, whatever the caches outside know. */
+  /** Reads the policies again when they are needed next, whatever the process knows. */
   forget(): void {
-    this.changed = true
+    this.#changed = true
     this.#forgets++
     this.#reading = null
     this.#parent = null
@@ -124,8 +128,8 @@ export class PolicyCache {
   }
 
   #known(): PolicySet | null {
-    // A transaction that changed policies may have taken it back, to a savepoint.
-    if (this.#inTransaction && this.changed) return null
+    // A transaction that changed policies may have taken that back, to a savepoint.
+    if (this.#inTransaction && this.#changed) return null
     if (this.#set && performance.now() - this.#readAt <= MAX_AGE_MS) return this.#set
     return this.#parent === null ? null : this.#parent.#known()
   }
@@ -133,16 +137,12 @@ export class PolicyCache {
   async #read(reader: Reader, lock: string): Promise<PolicySet> {
     const readAt = performance.now()
     const forgets = this.#forgets
-    const [row] = await reader.rows(
-      `SELECT ${reader.engine.bigint('epoch')} AS epoch FROM ${reader.tables.policyEpoch} WHERE id = 1${lock}`,
-    )
-    const epoch = BigInt(row?.epoch as string)
     const known = this.#set ?? (this.#parent === null ? null : this.#parent.#set)
-    const set =
-      known?.epoch === epoch
-        ? known
-        : new PolicySet(epoch, (await reader.rows(selectAll(reader) + lock)).map(policyOf), this.defaultCapacity)
-    // What was forgotten meanwhile may be from before the change that it was forgotten for.
+    const rows = await reader.rows(selectNewer(reader) + lock, [known?.epoch ?? -1n])
+    const epoch = BigInt(rows[0]?.epoch as string)
+    const policies = rows.filter(({ prefix }) => prefix !== null).map(policyOf)
+    const set = known?.epoch === epoch ? known : new PolicySet(epoch, policies, this.defaultCapacity)
+    // A read that began before `forget` may show the policies from before the change.
     if (forgets === this.#forgets) {
       this.#set = set
       this.#readAt = readAt
@@ -165,7 +165,7 @@ export async function getPolicy(reader: Reader, prefix: string): Promise<Policy 
   return row ? policyOf(row) : null
 }
 
-/** Throws `settings_changed` unless what is to be replaced is what there is; null is nothing. */
+/** Throws `settings_changed` if the settings that the caller expects to replace are not those that are set; null is none. */
 export function checkReplaced(replaces: OwnSettings | null | undefined, own: OwnSettings | null): void {
   if (replaces === undefined) return
   const isSame =
@@ -199,7 +199,7 @@ export async function deletePolicy(tx: Tx, prefix: string): Promise<boolean> {
   return deleted > 0
 }
 
-/** The sweeper will tell the groups of this prefix of their expiry, those too that nobody writes to any more. */
+/** The sweeper will update the expiry of this prefix's groups, also of those that nobody writes to any more. */
 async function beginRollout(tx: Tx, prefix: string): Promise<void> {
   const [row] = await tx.rows(`${selectEpoch(tx)}${tx.engine.forUpdate}`)
   const columns = ['prefix', 'epoch', 'after_key']

@@ -1,15 +1,18 @@
 /**
- * Reading the newest items of groups: by a quick read where that has them, else by one statement that sorts each
- * group's window, so that a page and its total always fit together. Takes no lock.
+ * Reading pages of a caller: by a quick read if that has them, otherwise by the thorough read: one statement that sorts
+ * each group's window and cuts the pages by the settings in force, by `limit` and by `maxBytes`.
+ *
+ * Invariant: a page is what one statement showed. The settings go into the thorough statement, which shows the heads too:
+ * if they show other settings in force, it runs again by those. Takes no lock.
  */
 import type { Reader, Statement } from '../../database/engine'
-import { readCarefully } from './careful-read'
-import { isQuick, type Layouts, mayBeTooLarge } from './layouts'
-import { BARE_ITEM_LINE, headLine, ITEM_LINE, sightOf } from './lines'
-import { type Call, emptyPage, type ReadRequest } from './page'
-import type { PolicyCache } from './policies'
-import { cutPage, isLaidOut, readQuickly, unlessSame } from './quick-read'
-import type { Recent } from './types'
+import { isQuick, isSame, type Layouts, mayBeTooLarge } from './layouts'
+import { BARE_ITEM_LINE, epochsOf, ITEM_LINE, itemOfLine, newestFirst, type Snapshot, snapshotOf } from './lines'
+import { emptyPage, pageFrom, type ReadRequest } from './page'
+import type { PolicyCache, PolicySet } from './policies'
+import { readQuickly } from './quick-read'
+import { FRAME_BYTES, headText, type ReadFacts } from './rows'
+import type { Recent, Settings } from './types'
 
 /** The newest items of each request, in the order asked; null where a page still has the tag that the caller has. */
 export async function readRecent(
@@ -18,96 +21,114 @@ export async function readRecent(
   layouts: Layouts,
   requests: readonly ReadRequest[],
 ): Promise<(Recent | null)[]> {
-  for (let call: Call = { requests, again: false }; isQuick(layouts, call); call = { requests, again: true }) {
-    const [outcome] = await readQuickly(reader, policies, layouts, [call])
+  for (const again of [false, true]) {
+    if (!isQuick(layouts, { requests, again })) break
+    const [outcome] = await readQuickly(reader, policies, layouts, [{ requests, again }])
     if (typeof outcome === 'object') return outcome
     if (outcome === 'alone') break
   }
-  return readThoroughly(reader, policies, requests)
+  return readThoroughly(reader, policies, layouts, requests)
 }
 
-/**
- * Whatever the groups' sizes: all heads, and of each group the page sorted by the database. Asks for one item more than
- * a page has, to know whether anything older is there.
- */
-export function thoroughSelect(
-  reader: Pick<Reader, 'engine' | 'tables' | 'now'>,
-  requests: readonly ReadRequest[],
-): Statement {
-  const { engine, tables, now } = reader
-  const heads = engine.values([requests.map(({ group }) => group)])
-  const statement = {
-    selects: [`SELECT ${headLine(now)} FROM ${tables.groups} g WHERE g.group_key IN ${heads.sql}`],
-    parameters: heads.parameters,
-  }
-  for (const request of requests) {
-    const page = selectPage(reader, request)
-    statement.selects.push(page.sql)
-    for (const parameter of page.parameters) statement.parameters.push(parameter)
-  }
-  return { sql: engine.unionAll(statement.selects), parameters: statement.parameters }
-}
-
-function selectPage(
-  { engine, tables, now }: Pick<Reader, 'engine' | 'tables' | 'now'>,
-  { group, limit, before, exclude = [], payloads }: ReadRequest,
-): Statement {
-  const key = engine.values([[group]])
-  const statement: Statement = {
-    sql:
-      `SELECT ${payloads === 'none' ? BARE_ITEM_LINE : ITEM_LINE} FROM ${tables.groups} g JOIN ${tables.items} i ON i.group_key = g.group_key ` +
-      `AND (g.ttl_seconds IS NULL OR i.created_at_ms > ${now} - g.ttl_seconds * 1000) WHERE g.group_key = ${key.sql}`,
-    parameters: key.parameters,
-  }
-  if (before !== undefined) statement.sql += ` AND i.id < ${before}`
-  if (exclude.length > 0) {
-    const members = engine.values([exclude])
-    statement.sql += ` AND (i.member IS NULL OR i.member NOT IN ${members.sql})`
-    for (const parameter of members.parameters) statement.parameters.push(parameter)
-  }
-  statement.sql += ` ORDER BY i.id DESC LIMIT ${limit + 1}`
-  return statement
-}
+/** By group, the settings to read it by; null for those that it is laid out by. */
+export type SettingsToReadBy = ReadonlyMap<string, Settings | null>
 
 async function readThoroughly(
   reader: Reader,
   policies: PolicyCache,
+  layouts: Layouts,
   requests: readonly ReadRequest[],
 ): Promise<(Recent | null)[]> {
-  if (mayBeTooLarge(requests)) return readInTurn(reader, policies, requests)
   const distinct = [...new Map(requests.map((request) => [request.group, request])).values()]
-  const { sql, parameters } = thoroughSelect(reader, distinct)
-  const { heads, items } = sightOf(await reader.rows(sql, parameters))
-  const epochs = [...heads.values()].map(({ policyEpoch }) => policyEpoch)
-  const set = await policies.current(reader, epochs)
-  const pages: (Recent | null)[] = []
-  for (const request of requests) {
-    const head = heads.get(request.group)
-    const settings = set.settingsOf(request.group, head?.own ?? {})
-    if (!head) pages.push(unlessSame(emptyPage(set, request.group), request.unlessTag))
-    else if (isLaidOut(head, settings)) {
-      pages.push(unlessSame(cutPage(request, head, settings, items.get(request.group) ?? []), request.unlessTag))
-    } else pages.push(await carefulPage(reader, policies, request))
+  const readBy = new Map(distinct.map(({ group }) => [group, layouts.of(group)?.settings ?? null]))
+  // Ends when nobody has changed the settings since the statement before.
+  for (;;) {
+    const { sql, parameters } = thoroughSelect(reader, distinct, readBy)
+    const rows = await reader.rows(sql, parameters)
+    const snapshot = snapshotOf(rows)
+    const set = await policies.current(reader, epochsOf(snapshot))
+    const others = new Map<string, Settings>()
+    for (const head of snapshot.heads.values()) {
+      const settings = set.settingsOf(head.group, head.own)
+      layouts.learn(head, settings)
+      if (!isSame(readBy.get(head.group) ?? head, settings)) others.set(head.group, settings)
+    }
+    if (others.size === 0) {
+      const pages = new Map(distinct.map((request) => [request.group, pageOf(request, snapshot, set)]))
+      return requests.map(({ group }) => pages.get(group) ?? null)
+    }
+    for (const [group, settings] of others) readBy.set(group, settings)
   }
-  return pages
 }
 
-async function carefulPage(reader: Reader, policies: PolicyCache, request: ReadRequest): Promise<Recent | null> {
-  return unlessSame((await readCarefully(reader, policies, request)).page, request.unlessTag)
+function pageOf(request: ReadRequest, { heads, items, found }: Snapshot, set: PolicySet): Recent | null {
+  const { group, limit, payloads, unlessTag } = request
+  const head = heads.get(group)
+  if (!head) return emptyPage(set, request)
+  const lines = items.get(group) ?? []
+  const page = lines.sort(newestFirst).slice(0, limit)
+  const shown = page.map((line) => itemOfLine(line, payloads))
+  const isMore = page.length < (found.get(group) ?? lines.length)
+  const isCut = isMore && page.length < limit
+  return pageFrom(head, set.settingsOf(group, head.own), shown, { isMore, isCut, unlessTag })
 }
 
-/** One group after the other, all within `maxBytes`, but at least one item of each. */
-async function readInTurn(
-  reader: Reader,
-  policies: PolicyCache,
+/**
+ * Heads, and the items of the pages. Only the keys of items are sorted; their texts are selected for those that are left.
+ * Each page gets one item more than it shows, if there is one. Pages that may be too large are cut by the statement: it
+ * selects no more items than `maxBytes` has room for, but one of each page, and says how many it has `found`.
+ */
+export function thoroughSelect(
+  facts: ReadFacts,
   requests: readonly ReadRequest[],
-): Promise<(Recent | null)[]> {
-  const pages: (Recent | null)[] = []
-  let left = requests[0]?.maxBytes ?? Number.POSITIVE_INFINITY
-  for (const request of requests) {
-    const { page, bytes } = await readCarefully(reader, policies, { ...request, maxBytes: Math.max(left, 1) })
-    pages.push(unlessSame(page, request.unlessTag))
-    left -= bytes
+  readBy: SettingsToReadBy,
+): Statement {
+  const { engine, tables, now } = facts
+  const [{ limit, payloads, maxBytes }] = requests as [ReadRequest]
+  const heads = engine.values([requests.map(({ group }) => group)])
+  const newest = requests.map((request, n) => newestKeys(facts, request, readBy.get(request.group) ?? null, n))
+  const keys = engine.unionAll(newest.map((one) => one.sql))
+  const isBounded = mayBeTooLarge(requests)
+  const texts = ['k.group_key', 's.member', 's.event_id', ...(payloads === 'none' ? [] : ['s.payload'])]
+  const bytes = [FRAME_BYTES, ...texts.map((text) => `COALESCE(OCTET_LENGTH(${text}), 4)`)].join(' + ')
+  const cut =
+    'SELECT k.group_key, k.slot, ROW_NUMBER() OVER (PARTITION BY k.page ORDER BY k.id DESC) AS place, ' +
+    `COUNT(*) OVER (PARTITION BY k.page) AS found, SUM(${bytes}) OVER (ORDER BY k.page, k.id DESC) AS bytes ` +
+    `FROM (${keys}) k JOIN ${tables.items} s ON s.group_key = k.group_key AND s.slot = k.slot`
+  return {
+    sql:
+      `SELECT ${headText('g.', now)} AS line, NULL AS found FROM ${tables.groups} g WHERE g.group_key IN ${heads.sql}\nUNION ALL\n` +
+      `SELECT ${payloads === 'none' ? BARE_ITEM_LINE : ITEM_LINE}, ${isBounded ? 'p.found' : 'NULL'} AS found ` +
+      `FROM (${isBounded ? cut : keys}) p JOIN ${tables.items} i ON i.group_key = p.group_key AND i.slot = p.slot` +
+      (isBounded ? ` WHERE p.place <= ${limit} AND (p.place = 1 OR p.bytes <= ${maxBytes})` : ''),
+    parameters: [...heads.parameters, ...newest.flatMap(({ parameters }) => parameters)],
   }
-  return pages
+}
+
+/** The keys of the newest items that a page may show, and one more. */
+function newestKeys(facts: ReadFacts, request: ReadRequest, settings: Settings | null, page: number): Statement {
+  const { engine, tables, now } = facts
+  const { group, limit, before, exclude = [] } = request
+  const key = engine.values([[group]])
+  const parameters = [...key.parameters]
+  let window = `SELECT ${page} AS page, i.group_key, i.slot, i.id FROM ${tables.groups} g JOIN `
+  if (settings?.mode === 'distinct') {
+    const newest = `ROW_NUMBER() OVER (PARTITION BY o.member ORDER BY o.id DESC) AS nth`
+    const columns = 'o.group_key, o.slot, o.id, o.member, o.created_at_ms'
+    window +=
+      `(SELECT * FROM (SELECT ${columns}, ${newest} FROM ${tables.items} o WHERE o.group_key = ${key.sql} AND ` +
+      `o.member IS NOT NULL) m WHERE m.nth = 1 ORDER BY m.id DESC LIMIT ${settings.capacity}) i`
+    parameters.push(...key.parameters)
+  } else window += `${tables.items} i`
+  window += ` ON i.group_key = g.group_key WHERE g.group_key = ${key.sql}`
+  if (settings?.mode === 'history') window += ` AND i.id > g.last_id - ${settings.capacity}`
+  if (settings === null) window += ` AND (g.ttl_seconds IS NULL OR i.created_at_ms > ${now} - g.ttl_seconds * 1000)`
+  else if (settings.ttlSeconds !== null) window += ` AND i.created_at_ms > ${now} - ${settings.ttlSeconds * 1000}`
+  if (before !== undefined) window += ` AND i.id < ${before}`
+  if (exclude.length > 0) {
+    const members = engine.values([exclude])
+    window += ` AND (i.member IS NULL OR i.member NOT IN ${members.sql})`
+    parameters.push(...members.parameters)
+  }
+  return { sql: `${window} ORDER BY i.id DESC LIMIT ${limit + 1}`, parameters }
 }

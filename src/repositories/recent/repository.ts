@@ -16,11 +16,11 @@ import { sweep } from './expiry'
 import { clearGroup, deleteGroup, getGroup, listGroups, putGroup, removeItem } from './groups'
 import { isQuick, Layouts } from './layouts'
 import { memberItems } from './members'
-import type { Call, ReadRequest } from './page'
+import type { ReadCall, ReadRequest } from './page'
 import { deletePolicy, getPolicy, listPolicies, PolicyCache, putPolicy } from './policies'
-import { type Outcome as ReadOutcome, readQuickly } from './quick-read'
+import { type QuickOutcome, readQuickly } from './quick-read'
 import { readRecent } from './read'
-import type { NewRow } from './ring'
+import type { NewItemRow } from './ring'
 import { appendedItemOf } from './rows'
 import type * as Recent from './types'
 
@@ -62,7 +62,7 @@ export class RecentRepository implements Recent.Groups {
 
   /** Appends checked rows, all or nothing. */
   protected async appendRows(
-    rows: readonly NewRow[],
+    rows: readonly NewItemRow[],
     { payloads }: Recent.PayloadOptions,
   ): Promise<Recent.AppendedItem[]> {
     const results = await this.#session.write((tx) => appendItems(tx, this.#policies, rows))
@@ -94,12 +94,12 @@ export class RecentRepository implements Recent.Groups {
   }
 
   /** Whether `readTogether` may answer the call, as far as is known. */
-  isQuick(call: Call): boolean {
+  isQuick(call: ReadCall): boolean {
     return isQuick(this.#layouts, call)
   }
 
   /** The pages of many callers' requests in one statement, or what to do to get them: an outcome for each call. */
-  readTogether(calls: readonly Call[]): Promise<ReadOutcome[]> {
+  readTogether(calls: readonly ReadCall[]): Promise<QuickOutcome[]> {
     return this.#session.read((reader) => readQuickly(reader, this.#policies, this.#layouts, calls))
   }
 

@@ -1,6 +1,7 @@
 /**
- * Laying a group out anew, for another capacity or mode, without moving a payload through the process.
- * Under the head's lock, which the caller holds.
+ * Moving the items of a group to other slots, for another capacity or mode, without sending a payload to the process.
+ *
+ * Invariant: the head's capacity and mode say how the slots are laid out. The caller holds the head's lock, and saves it.
  */
 import { placeholders, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
@@ -16,16 +17,17 @@ export const selectOccupantsSql = (tx: Pick<Tx, 'engine' | 'tables'>, groups: nu
   `SELECT i.group_key AS group_key, ${occupantColumns(tx.engine)} FROM ${tx.tables.items} i${tx.engine.useIndex('PRIMARY')} ` +
   `WHERE i.group_key IN (${placeholders(groups)})${tx.engine.forUpdate}`
 
-/** Who is in the slots of a group. Reads with a lock: at REPEATABLE READ a plain read would show an older state. */
+/** The items of a group. It reads with a lock: at REPEATABLE READ a plain read would show an older state. */
 export async function occupantsOf(tx: Tx, group: string): Promise<Occupant[]> {
   return (await tx.rows(selectOccupantsSql(tx, 1), [group])).map(occupantOf)
 }
 
-/**
- * Lays the groups out by the settings in force at the moment of the lock, where a policy has changed since; the caller
- * saves the heads. Appends and removals begin with it.
- */
-export async function obeyPolicies(tx: Tx, policies: PolicyCache, { heads, nowMs, epoch }: LockedHeads): Promise<void> {
+/** Lays the groups out by the settings that are in force once they are locked. Appends and removals begin with it. */
+export async function applyPolicies(
+  tx: Tx,
+  policies: PolicyCache,
+  { heads, nowMs, epoch }: LockedHeads,
+): Promise<void> {
   const all = [...heads.values()]
   const set = await policies.current(tx, [epoch, ...all.map(({ policyEpoch }) => policyEpoch)])
   for (const head of all) {
@@ -36,8 +38,8 @@ export async function obeyPolicies(tx: Tx, policies: PolicyCache, { heads, nowMs
 }
 
 /**
- * Brings the group to `settings`: deletes what they don't keep, moves what must move, sets the head's fields (the
- * caller saves the head). What has expired under `was`, by which readers went until now, is deleted too.
+ * Lays the group out by `settings`: deletes the items that they do not keep, moves the others, sets the head's fields. It
+ * also deletes what has expired under `was`, the settings that readers have gone by until now.
  */
 export async function applySettings(
   tx: Tx,
@@ -108,7 +110,7 @@ export function firstExpiry(occupants: readonly { createdAtMs: number }[], setti
   return first + settings.ttlSeconds * 1000
 }
 
-/** Expiry is told to the head at once; capacity and mode wait for the next write, so that little is lost by a slip. */
+/** Sets when items expire at once. Capacity and mode wait for the next write, so that a slip of a policy loses little. */
 export async function setExpiry(tx: Tx, head: Head, ttlSeconds: number | null): Promise<void> {
   head.ttlSeconds = ttlSeconds
   head.sweepAtMs = firstExpiry(await occupantsOf(tx, head.group), head)

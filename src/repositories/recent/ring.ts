@@ -1,15 +1,15 @@
 /**
- * The ring of one group during a transaction: takes the next ids, finds the slot of each, and remembers the last
- * write of every slot, so that a batch which wraps round the ring writes only the rows that stay. No SQL; under the
- * head's lock, which the caller holds.
+ * The ring of one group during a transaction: gives out the next ids, finds the slot of each, and keeps the last write of
+ * every slot, so that a batch that wraps around the ring writes only the rows that remain. No statements; the caller holds
+ * the head's lock.
  */
 import { RecentnError } from '../../errors'
 import { MAX_ID } from '../../fields/rules'
-import type { ItemRow, Occupant, RingHead } from './rows'
+import type { Head, ItemRow, Occupant } from './rows'
 import { expired, slotOf } from './window'
 
-/** A checked item on its way in. */
-export interface NewRow {
+/** A checked item that is to be appended. */
+export interface NewItemRow {
   group: string
   member: string | null
   payload: string | null
@@ -18,17 +18,18 @@ export interface NewRow {
 }
 
 export class Ring {
-  #writes = new Map<number, ItemRow>()
-  #events = new Map<string, Occupant>()
-  /** `distinct` only: who is where, oldest first. */
-  #members = new Map<string, Occupant>()
-  #free: number[] = []
+  /** The last write of each slot. */
+  readonly writes = new Map<number, ItemRow>()
+  readonly #events = new Map<string, Occupant>()
+  /** `distinct` only: the members' items, oldest first. */
+  readonly #members = new Map<string, Occupant>()
+  readonly #free: number[] = []
   /** `history` only: the slot of the next id. */
   #nextSlot: number
 
   /** `occupants`: in `distinct` mode all of them, in `history` mode those with an event id that may come again. */
   constructor(
-    readonly head: RingHead,
+    readonly head: Head,
     occupants: readonly Occupant[],
     readonly nowMs: number,
   ) {
@@ -38,31 +39,6 @@ export class Ring {
     const taken = new Set(occupants.map(({ slot }) => slot))
     for (let slot = head.capacity - 1; slot >= 0 && this.#members.size < head.capacity; slot--) {
       if (!taken.has(slot)) this.#free.push(slot)
-    }
-  }
-
-  /** What the slots get, the last write of each. */
-  get writes(): ReadonlyMap<number, ItemRow> {
-    return this.#writes
-  }
-
-  /** Whether so many ids are left. */
-  hasRoomFor(count: number): boolean {
-    return this.head.lastId <= MAX_ID - BigInt(count)
-  }
-
-  /** A function that takes back all that is appended from here on. */
-  checkpoint(): () => void {
-    const { lastId } = this.head
-    const [writes, events, members] = [new Map(this.#writes), new Map(this.#events), new Map(this.#members)]
-    const [free, nextSlot] = [[...this.#free], this.#nextSlot]
-    return () => {
-      this.head.lastId = lastId
-      this.#writes = writes
-      this.#events = events
-      this.#members = members
-      this.#free = free
-      this.#nextSlot = nextSlot
     }
   }
 
@@ -85,7 +61,7 @@ export class Ring {
   }
 
   /** Gives the item the next id and its slot. Throws `sequence_exhausted` after the last BIGINT. */
-  append({ group, member, payload, occurredAtMs, eventId }: NewRow): ItemRow {
+  append({ group, member, payload, occurredAtMs, eventId }: NewItemRow): ItemRow {
     const { head, nowMs } = this
     if (head.lastId >= MAX_ID) {
       throw new RecentnError(
@@ -98,13 +74,13 @@ export class Ring {
     const slot = head.mode === 'history' ? this.#nextSlot : this.#slotFor(member as string)
     this.#nextSlot = this.#nextSlot + 1 === head.capacity ? 0 : this.#nextSlot + 1
     const row: ItemRow = { group, slot, id, member, eventId, createdAtMs: nowMs, payload, occurredAtMs }
-    this.#writes.set(slot, row)
+    this.writes.set(slot, row)
     if (head.mode === 'distinct') this.#members.set(member as string, row)
     if (eventId !== null) this.#events.set(eventId, row)
     return row
   }
 
-  /** `distinct`: the slot the member has, else a free one, else that of the member seen longest ago. */
+  /** `distinct`: the slot that the member has; if it has none, a free one, or that of the member seen longest ago. */
   #slotFor(member: string): number {
     const own = this.#members.get(member)
     if (own) {

@@ -1,23 +1,22 @@
 /**
- * The rings of a batch: for each group what its appends must know of the items that are there. In `distinct` mode that
- * is the whole window, in `history` mode the items with the event ids that are asked for. Reads under the heads' locks,
- * which the caller holds.
+ * The rings of a batch: they know of each group the items that its appends need: in `distinct` mode the whole window, in
+ * `history` mode the items with the event ids of the batch. The caller holds the heads' locks.
  */
 import { placeholders, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
-import type { Held } from './numbers'
+import type { BatchHeads } from './batch-heads'
 import { selectOccupantsSql } from './reslot'
-import { type NewRow, Ring } from './ring'
+import { type NewItemRow, Ring } from './ring'
 import { type Occupant, occupantColumns, occupantOf } from './rows'
 
-/** Keys of one list: a longer one may turn into a scan. */
+/** Keys in one list: a longer one may turn into a scan. */
 const MAX_KEYS = 250
 
 export async function ringsFor(
   tx: Tx,
-  { heads, nowMs }: Held,
+  { heads, nowMs }: BatchHeads,
   touched: ReadonlySet<string>,
-  requests: readonly (readonly NewRow[])[],
+  requests: readonly (readonly NewItemRow[])[],
 ): Promise<Map<string, Ring>> {
   const occupants = new Map<string, Occupant[]>()
   const load = async (sql: string, parameters: string[]) => {
@@ -49,7 +48,7 @@ export async function ringsFor(
   return rings
 }
 
-/** Groups and the event ids that are looked for in them, in lists that a statement has room for. */
+/** Groups and the event ids to look for in them, in lists of at most `MAX_KEYS` event ids. */
 function* eventLists(events: ReadonlyMap<string, ReadonlySet<string>>) {
   let groups: string[] = []
   let ids: string[] = []

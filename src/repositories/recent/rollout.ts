@@ -1,10 +1,11 @@
 /**
- * Telling the groups of a changed policy when their items expire, some hundred at a time, so that the sweeper finds them.
+ * Writing to the heads of a changed policy's groups when their items expire, some hundred at a time, so that the sweeper
+ * finds them. Owns recentn_policy_rollouts.
  *
- * Invariant: a rollout stays until each group whose name begins with its prefix was told, by its policies or newer ones,
- * or has a rollout of its own, whose prefix is the whole name. That is what a group gets that another transaction has
- * locked: nobody is waited for, and the others of the prefix are told meanwhile. Heads are locked first, the rollout's
- * row last, in the same transaction. Any number of processes may do it at once: who is told twice is told the same.
+ * Invariant: a rollout remains until each group whose name begins with its prefix has been updated, by its policies or
+ * newer ones, or has a rollout of its own, whose prefix is the whole name. A group that another transaction has locked gets
+ * one of its own, so that a rollout waits for nobody. A transaction locks heads first, the rollout's row last. Several
+ * processes may do it at once: updating a head twice changes nothing.
  */
 import type { Session, Tx } from '../../database/engine'
 import { nameRange } from '../name-range'
@@ -31,7 +32,7 @@ export async function rollOut(session: Session, policies: PolicyCache): Promise<
       `SELECT prefix, ${reader.engine.bigint('epoch')} AS epoch, after_key FROM ${reader.tables.policyRollouts} LIMIT ${MAX_ROLLOUTS}`,
     ),
   )
-  // From any place on: what stands still for a lock, or fails, must not keep the others waiting for ever.
+  // From a random place: a rollout that waits for a lock, or fails, must not keep the others waiting for ever.
   const from = Math.floor(Math.random() * rows.length)
   const turn = [...rows.slice(from), ...rows.slice(0, from)].slice(0, ROLLOUTS_A_ROUND)
   let isMoving = false
@@ -46,7 +47,7 @@ export async function rollOut(session: Session, policies: PolicyCache): Promise<
   return isMoving
 }
 
-/** Tells the next groups of a rollout; false when it stands where it was. */
+/** Updates the next groups of a rollout; false if it gets no further. */
 async function step(session: Session, policies: PolicyCache, rollout: Rollout): Promise<boolean> {
   const { where, parameters } = nameRange('group_key', rollout.after, rollout.prefix)
   const rows = await session.read((reader) =>
@@ -57,8 +58,8 @@ async function step(session: Session, policies: PolicyCache, rollout: Rollout): 
   )
   const groups = rows.map(({ group_key }) => group_key as string)
   return session.write(async (tx) => {
-    const locked = await tell(tx, policies, groups, rollout.epoch)
-    // The group that is named as the prefix can have no rollout beside this one.
+    const locked = await updateExpiry(tx, policies, groups, rollout.epoch)
+    // The group whose name is the prefix cannot have another rollout beside this one.
     const isOwn = (group: string) => group === rollout.prefix
     await beginAgain(
       tx,
@@ -66,13 +67,18 @@ async function step(session: Session, policies: PolicyCache, rollout: Rollout): 
       rollout.epoch,
     )
     if (locked.some(isOwn)) return false
-    await goOn(tx, rollout, groups.length < GROUPS_AT_ONCE ? null : (groups.at(-1) as string))
+    await advance(tx, rollout, groups.length < GROUPS_AT_ONCE ? null : (groups.at(-1) as string))
     return true
   })
 }
 
-/** Resolves to those of the groups that another transaction has locked: they were not told. */
-async function tell(tx: Tx, policies: PolicyCache, groups: readonly string[], epoch: bigint): Promise<string[]> {
+/** Resolves to those of the groups that it did not update, because another transaction has locked them. */
+async function updateExpiry(
+  tx: Tx,
+  policies: PolicyCache,
+  groups: readonly string[],
+  epoch: bigint,
+): Promise<string[]> {
   const heads = await selectHeads(tx, groups, tx.engine.forUpdateSkipLocked)
   const set = await policies.current(tx, [epoch, ...[...heads.values()].map(({ policyEpoch }) => policyEpoch)])
   const changed: Head[] = []
@@ -88,7 +94,7 @@ async function tell(tx: Tx, policies: PolicyCache, groups: readonly string[], ep
   return missing.length === 0 ? [] : [...(await selectHeads(tx, missing, '')).keys()]
 }
 
-/** Begins a rollout for each name, or begins it again; one of newer policies stays one of these. */
+/** Begins a rollout for each name, or begins it again; one of newer policies keeps its epoch. */
 async function beginAgain(tx: Tx, names: readonly string[], epoch: bigint): Promise<void> {
   if (names.length === 0) return
   const { sql, parameters } = tx.engine.values(names.map((name) => [name, epoch, '']))
@@ -100,8 +106,8 @@ async function beginAgain(tx: Tx, names: readonly string[], epoch: bigint): Prom
   )
 }
 
-/** Unless the policy was changed again meanwhile, and the rollout begun again. */
-async function goOn(tx: Tx, { prefix, epoch }: Rollout, after: string | null): Promise<void> {
+/** Does nothing if the policy has changed again meanwhile, because then the rollout has begun again. */
+async function advance(tx: Tx, { prefix, epoch }: Rollout, after: string | null): Promise<void> {
   const which = 'WHERE prefix = ? AND epoch = ?'
   if (after === null) await tx.run(`DELETE FROM ${tx.tables.policyRollouts} ${which}`, [prefix, epoch])
   else await tx.run(`UPDATE ${tx.tables.policyRollouts} SET after_key = ? ${which}`, [after, prefix, epoch])

@@ -1,13 +1,13 @@
 /**
- * Which items of a group are in its window: the one rule that reads, re-slotting and erasure share. No SQL.
+ * Which items of a group are in its window: the rule for writes, streams and member pages. `read.ts` says the same in SQL.
+ * No statements, no locks.
  */
 import type { Occupant } from './rows'
 import type { Settings } from './types'
 
 /**
- * The occupants that `settings` show, newest first. `history`: those among the last `capacity` ids. `distinct`: the
- * newest of each member, of the `capacity` members seen last; items without a member are not shown. Of these, what has
- * expired at `nowMs` is left out.
+ * The occupants that `settings` show, newest first. `history`: those with the last `capacity` ids. `distinct`: the newest
+ * of each member, of the `capacity` members seen last; items without a member are not shown. Then expired ones are left out.
  */
 export function visible<T extends Occupant>(
   occupants: readonly T[],
@@ -18,7 +18,7 @@ export function visible<T extends Occupant>(
   return keepers(occupants, settings, lastId).filter((occupant) => !expired(occupant, settings, nowMs))
 }
 
-/** The same whether expired or not: what a change of capacity or mode keeps. */
+/** The same, whether expired or not: the items that a change of capacity or mode keeps. */
 export function keepers<T extends Occupant>(occupants: readonly T[], settings: Settings, lastId: bigint): T[] {
   const newestFirst = [...occupants].sort((a, b) => (a.id < b.id ? 1 : -1))
   if (settings.mode === 'history') {

@@ -11,7 +11,7 @@ import { isShared } from '../../kit/pending'
 import { chunksBySize } from '../../repositories/chunks'
 import type { ItemRow } from '../../repositories/recent/rows'
 import type { GroupWatch, WatchOptions } from '../../repositories/recent/types'
-import type { Place, WatchReads } from '../../repositories/recent/watch'
+import type { ItemPlace, WatchReads } from '../../repositories/recent/watch'
 import { GroupListener } from './group-listener'
 import { type Leg, WatchedGroup } from './watched-group'
 
@@ -212,6 +212,6 @@ export class GroupStreams {
   }
 }
 
-function slotsOf(group: string, places: readonly Place[]) {
+function slotsOf(group: string, places: readonly ItemPlace[]) {
   return places.map(({ slot }) => ({ group, slot }))
 }

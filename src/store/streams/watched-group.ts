@@ -7,7 +7,7 @@
  * leaves the window is, before the items that came.
  */
 import type { ItemRow } from '../../repositories/recent/rows'
-import type { Place, WatchedHead, WatchedWindow } from '../../repositories/recent/watch'
+import type { ItemPlace, WatchedHead, WatchedWindow } from '../../repositories/recent/watch'
 import type { GroupListener } from './group-listener'
 
 /** More ids that are not there any more than this are not told one by one. */
@@ -15,7 +15,7 @@ const MAX_MISSING = 100
 
 /** Items that some listeners are to be told, oldest first, as far as they are there when they are read. */
 export interface Leg {
-  places: readonly Place[]
+  places: readonly ItemPlace[]
   /** How many of them are read. */
   at: number
   bytes: number
@@ -155,12 +155,13 @@ function goneBetween(seen: WatchedWindow, window: WatchedWindow): bigint[] | 're
   let at = 0
   for (const { id } of window.places) {
     if (id > seen.lastId) break
-    while (at < seen.places.length && (seen.places[at] as Place).id < id) gone.push((seen.places[at++] as Place).id)
+    while (at < seen.places.length && (seen.places[at] as ItemPlace).id < id)
+      gone.push((seen.places[at++] as ItemPlace).id)
     // It is back, by a longer expiry: too old to be told as an item.
     if (seen.places[at]?.id !== id) return 'reset'
     at++
   }
-  for (; at < seen.places.length; at++) gone.push((seen.places[at] as Place).id)
+  for (; at < seen.places.length; at++) gone.push((seen.places[at] as ItemPlace).id)
   return gone
 }
 
@@ -170,7 +171,7 @@ function tellRemoved(listener: GroupListener, ids: Iterable<bigint>, window: Wat
 
 /** Whether who keeps the newest `capacity` items has dropped this one, which is not in the window. */
 function isPushedOut(id: bigint, { places, settings }: WatchedWindow): boolean {
-  return places.length === settings.capacity && id < (places[0] as Place).id
+  return places.length === settings.capacity && id < (places[0] as ItemPlace).id
 }
 
 function tellMissing(listener: GroupListener, missing: bigint[] | null, window: WatchedWindow): void {

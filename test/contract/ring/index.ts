@@ -8,7 +8,6 @@ import { describeBatchedModel } from './batched-model'
 import { describeBatchedRules } from './batched-rules'
 import { describeBatchedTexts } from './batched-texts'
 import { describeBigint } from './bigint'
-import { describeCarefulReads } from './careful-reads'
 import { describeDistinct } from './distinct'
 import { describeErasureRaces } from './erasure-races'
 import { describeEventIds } from './event-ids'
@@ -30,6 +29,7 @@ import { describeReplacing } from './replacing'
 import { describeRollouts } from './rollouts'
 import { describeSettings } from './settings'
 import { describeTags } from './tags'
+import { describeThoroughReads } from './thorough-reads'
 
 /** A room of the contract: groups, their items, settings and members. Each engine's test file calls it and adds nothing. */
 export function describeRing(engine: EngineName): void {
@@ -43,7 +43,7 @@ export function describeRing(engine: EngineName): void {
   describeBatchedModel(context)
   describeEventIds(context)
   describeRead(context)
-  describeCarefulReads(context)
+  describeThoroughReads(context)
   describeMergedReads(context)
   describeTags(context)
   describeIfChanged(context)

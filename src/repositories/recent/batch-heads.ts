@@ -1,0 +1,169 @@
+/**
+ * The locked heads of a batch of appends, and the ids that it takes from them.
+ *
+ * One statement locks each head, creates it if it is not there and takes the ids; it answers with the heads (MySQL, whose
+ * writes do not answer with rows, is asked for them afterwards). That is half the work of locking, reading and writing
+ * heads back. Only heads for which that turns out not to be enough (new groups, changed policies, items that were there
+ * already) are written back. Invariant and lock order are those of `heads.ts`.
+ */
+import { compareNames, placeholders, type Row, type Statement, type Tx } from '../../database/engine'
+import { MAX_ID } from '../../fields/rules'
+import { chunksOf } from '../chunks'
+import type { Writer } from '../writers'
+import {
+  deleteHeads,
+  type LockedHeads,
+  lockOrCreateHeads,
+  markBatch,
+  momentColumns,
+  momentOf,
+  NOT_YET_SETTLED,
+  newIncarnation,
+  saveHeads,
+  settleNew,
+} from './heads'
+import type { PolicyCache } from './policies'
+import { applyPolicies } from './reslot'
+import type { Ring } from './ring'
+import { type Head, headOf, headText } from './rows'
+import type { Mode } from './types'
+
+/** Rows of one statement. */
+const CHUNK = 500
+/** Names in one list: a longer one may turn into a scan. */
+const MAX_KEYS = 250
+
+/** The locked heads of a batch, each with the last id and the layout from before the batch. */
+export interface BatchHeads extends LockedHeads {
+  /** The last id of each head in the database, where the batch has taken its ids already. */
+  taken: ReadonlyMap<string, bigint>
+  /** Groups that the batch has created. */
+  created: ReadonlySet<string>
+  /** Groups that are new, or laid out by other policies than those of the moment. */
+  stale: ReadonlySet<string>
+}
+
+/** Locks the heads with a statement for each step, and takes nothing yet. */
+export async function lockBatch(
+  tx: Tx,
+  policies: PolicyCache,
+  groups: Iterable<string>,
+  writer?: Writer,
+): Promise<BatchHeads> {
+  const locked = await lockOrCreateHeads(tx, policies, groups)
+  if (writer) await markBatch(tx, writer)
+  return { ...locked, taken: new Map(), stale: staleOf(locked) }
+}
+
+/** A group may have fewer ids left than the batch asks for: the batch must lock its heads before it takes ids. */
+export class FewIdsLeft extends Error {}
+
+/** Locks the heads and takes `counts` ids of each, before anything is known of them. Throws `FewIdsLeft`. */
+export async function lockAndTake(
+  tx: Tx,
+  policies: PolicyCache,
+  counts: ReadonlyMap<string, number>,
+  writer: Writer,
+): Promise<BatchHeads> {
+  const names = [...counts.keys()].sort(compareNames)
+  const rows: Row[] = []
+  for (const chunk of chunksOf(names, CHUNK)) {
+    const { sql, parameters } = takeIds(tx, chunk, counts)
+    if (tx.engine.returning) for (const row of await tx.rows(sql, parameters)) rows.push(row)
+    else await tx.run(sql, parameters)
+  }
+  const marked = await markBatch(tx, writer)
+  for (const chunk of tx.engine.returning ? [] : chunksOf(names, MAX_KEYS)) {
+    for (const row of await tx.rows(selectTakenSql(tx, chunk.length), chunk)) rows.push(row)
+  }
+  const moment = marked ?? (await momentOf(tx, tx.engine.returning ? undefined : rows[0]))
+  const heads = new Map<string, Head>()
+  const taken = new Map<string, bigint>()
+  for (const row of rows) {
+    const head = headOf(row.line as string)
+    const count = BigInt(counts.get(head.group) as number)
+    // So near the end the statement may have taken none.
+    if (head.lastId >= MAX_ID - count) throw new FewIdsLeft()
+    taken.set(head.group, head.lastId)
+    head.lastId -= count
+    head.version -= 1n
+    heads.set(head.group, head)
+  }
+  const locked = { heads, ...moment }
+  const stale = staleOf(locked)
+  return { ...locked, taken, stale, ...(await settleNew(tx, policies, heads.values(), moment)) }
+}
+
+function staleOf({ heads, epoch }: LockedHeads): Set<string> {
+  const stale = new Set<string>()
+  for (const head of heads.values()) if (head.policyEpoch !== epoch) stale.add(head.group)
+  return stale
+}
+
+/**
+ * The statement that takes ids; it counts them from −1 for a new head. A head with too few left keeps what it has: a sum
+ * beyond the last BIGINT is an error of the statement on the servers, and a float on SQLite.
+ */
+function takeIds(
+  { engine, tables }: Pick<Tx, 'engine' | 'tables'>,
+  names: readonly string[],
+  counts: ReadonlyMap<string, number>,
+): Statement {
+  const constants = ['history', Number(NOT_YET_SETTLED), 0]
+  const incarnation = newIncarnation()
+  // BigInt: better-sqlite3 binds numbers as floats, and the sum would be one.
+  const rows = names.map((name) => [name, incarnation, 1, BigInt(counts.get(name) as number) - 1n, 1, ...constants])
+  const { sql, parameters } = engine.values(rows)
+  const count = `${engine.proposed('last_id')} + 1`
+  const insert =
+    `INSERT INTO ${tables.groups} (group_key, incarnation, version, last_id, capacity, mode, policy_epoch, created_at_ms) ` +
+    `VALUES ${sql} ${engine.onDuplicate('group_key')} version = version + 1, ` +
+    `last_id = CASE WHEN last_id < ${MAX_ID} - (${count}) THEN last_id + ${count} ELSE last_id END, sync_id = NULL`
+  return { sql: engine.returning ? `${insert} RETURNING ${TAKEN_LINE}` : insert, parameters }
+}
+
+/** Where a write has no RETURNING: the heads, which this transaction has locked, and the moment, in one statement. */
+export const selectTakenSql = (tx: Pick<Tx, 'engine' | 'tables' | 'now'>, count: number) =>
+  `SELECT ${TAKEN_LINE}, ${momentColumns(tx, 'e.epoch')} FROM ${tx.tables.policyEpoch} e, ${tx.tables.groups}${tx.engine.useIndex('PRIMARY')} ` +
+  `WHERE e.id = 1 AND group_key IN (${placeholders(count)})`
+
+const TAKEN_LINE = `${headText('')} AS line`
+
+/** The mode that each group has by the policies in force, laid out by them or not. */
+export async function modesInForce(
+  tx: Tx,
+  policies: PolicyCache,
+  { heads, stale, epoch }: BatchHeads,
+): Promise<(group: string) => Mode | undefined> {
+  if (stale.size === 0) return (group) => heads.get(group)?.mode
+  const set = await policies.current(tx, [epoch, ...[...heads.values()].map(({ policyEpoch }) => policyEpoch)])
+  return (group) => {
+    const head = heads.get(group)
+    return head && stale.has(group) ? set.settingsOf(group, head.own).mode : head?.mode
+  }
+}
+
+/** Lays out those of these groups that are laid out by other policies. The other groups stay as they are. */
+export async function layOut(tx: Tx, policies: PolicyCache, batch: BatchHeads, groups: Set<string>): Promise<void> {
+  const heads = new Map([...batch.heads].filter(([group]) => batch.stale.has(group) && groups.has(group)))
+  if (heads.size > 0) await applyPolicies(tx, policies, { ...batch, heads })
+}
+
+/** Writes those heads back that are not yet as they must be, and drops groups that were created but got no item. */
+export async function saveBatch(tx: Tx, batch: BatchHeads, rings: ReadonlyMap<string, Ring>): Promise<void> {
+  const saved: Head[] = []
+  const orphans: string[] = []
+  for (const [group, head] of batch.heads) {
+    const isChanged = (rings.get(group)?.writes.size ?? 0) > 0
+    const isExpiryKnown = head.ttlSeconds === null || head.sweepAtMs !== null
+    if (!isChanged && batch.created.has(group)) orphans.push(group)
+    else if (batch.stale.has(group) || batch.taken.get(group) !== head.lastId || !isExpiryKnown) {
+      if (isChanged) head.version += 1n
+      // The first expiry only moves away as items leave; the sweeper finds out.
+      if (isChanged && !isExpiryKnown) head.sweepAtMs = batch.nowMs + (head.ttlSeconds as number) * 1000
+      saved.push(head)
+    }
+  }
+  await saveHeads(tx, saved)
+  await deleteHeads(tx, orphans)
+}
