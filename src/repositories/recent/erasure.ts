@@ -7,7 +7,7 @@
 import type { Parameter, Reader, Session, Tx } from '../../database/engine'
 import { lockHeads, saveHeads } from './heads'
 import { groupsIn, type Place, placeCondition, placeParameters } from './members'
-import type { PolicyCache } from './policies'
+import type { GroupMemory } from './memory'
 import { deleteSlots, obeyPolicies } from './reslot'
 import { type Head, occupantColumns, occupantOf } from './rows'
 
@@ -24,16 +24,15 @@ export const selectErasableSql = (reader: Pick<Reader, 'engine' | 'tables'>, aft
  * items. Going through the index once meets all of them; it is done again until nothing was left to erase, for what was
  * committed on the way.
  */
-export async function eraseMember(
-  session: Session,
-  policies: PolicyCache,
-  member: string,
-  prefix = '',
-): Promise<number> {
+export function eraseMember(session: Session, memory: GroupMemory, member: string, prefix?: string): Promise<number> {
+  return session.whole((whole) => eraseAll(whole, memory, member, prefix))
+}
+
+async function eraseAll(session: Session, memory: GroupMemory, member: string, prefix = ''): Promise<number> {
   const [row] = await session.read((reader) => reader.rows(`SELECT ${reader.now} AS now_ms`))
   const untilMs = Number(row?.now_ms)
   for (let deleted = 0; ; ) {
-    const erased = await eraseOnce(session, policies, { member, untilMs, prefix })
+    const erased = await eraseOnce(session, memory, { member, untilMs, prefix })
     if (erased === 0) return deleted
     deleted += erased
   }
@@ -45,11 +44,7 @@ interface Erasure {
   prefix: string
 }
 
-async function eraseOnce(
-  session: Session,
-  policies: PolicyCache,
-  { member, untilMs, prefix }: Erasure,
-): Promise<number> {
+async function eraseOnce(session: Session, memory: GroupMemory, { member, untilMs, prefix }: Erasure): Promise<number> {
   const groups = groupsIn(prefix)
   let deleted = 0
   for (let at: Place | null = null; ; ) {
@@ -60,7 +55,7 @@ async function eraseOnce(
       const rows = await reader.rows(sql, [member, untilMs, ...groups.parameters, ...after, ERASED_AT_ONCE])
       return rows.map((found) => ({ ...occupantOf(found), group: found.group_key as string }))
     })
-    if (places.length > 0) deleted += await session.write((tx) => eraseIn(tx, policies, member, untilMs, places))
+    if (places.length > 0) deleted += await session.write((tx) => eraseIn(tx, memory, member, untilMs, places))
     if (places.length < ERASED_AT_ONCE) return deleted
     at = places.at(-1) ?? null
   }
@@ -69,7 +64,7 @@ async function eraseOnce(
 /** Erases these items. Where they are, and whether, may have changed before the heads were locked, so it looks again. */
 async function eraseIn(
   tx: Tx,
-  policies: PolicyCache,
+  memory: GroupMemory,
   member: string,
   untilMs: number,
   items: readonly Placed[],
@@ -86,7 +81,7 @@ async function eraseIn(
     touched.set(group, head)
     if (head.policyEpoch !== moment.epoch) anew.add(group)
   }
-  await obeyPolicies(tx, policies, { heads: touched, ...moment })
+  await obeyPolicies(tx, memory.policies, { heads: touched, ...moment })
   let deleted = 0
   for (const group of anew) deleted += await deleteSlots(tx, group, await slotsOf(tx, group, member, untilMs))
   const others = there.filter(({ group }) => !anew.has(group))
@@ -94,6 +89,7 @@ async function eraseIn(
     deleted += await tx.run(`DELETE FROM ${tx.tables.items} WHERE ${oneOf(others)}`, valuesOf(others))
   for (const head of touched.values()) head.version += 1n
   await saveHeads(tx, [...touched.values()])
+  memory.changes(tx, touched.keys())
   return deleted
 }
 

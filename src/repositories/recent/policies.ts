@@ -67,8 +67,8 @@ export class PolicyCache {
   #reading: Promise<PolicySet> | null = null
   #forgets = 0
   readonly #inTransaction: boolean
-  /** True once a transaction has changed policies: the caches outside must then read anew. */
-  changed = false
+  /** True once this transaction has changed policies. */
+  #isChanged = false
 
   constructor(
     readonly defaultCapacity: number,
@@ -116,7 +116,7 @@ export class PolicyCache {
 
   /** Reads anew at the next need, whatever the caches outside know. */
   forget(): void {
-    this.changed = true
+    this.#isChanged = true
     this.#forgets++
     this.#reading = null
     this.#parent = null
@@ -125,7 +125,7 @@ export class PolicyCache {
 
   #known(): PolicySet | null {
     // A transaction that changed policies may have taken it back, to a savepoint.
-    if (this.#inTransaction && this.changed) return null
+    if (this.#inTransaction && this.#isChanged) return null
     if (this.#set && performance.now() - this.#readAt <= MAX_AGE_MS) return this.#set
     return this.#parent === null ? null : this.#parent.#known()
   }
