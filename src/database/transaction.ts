@@ -73,7 +73,12 @@ export class Database implements Session {
     return this.#gate ?? this.#options.dataSource
   }
 
-  /** True for code that a transaction on this database runs, as far as that can be seen. */
+  /** Throws `conflict` for code that a transaction on this database runs, as far as that can be seen. */
+  requireOutside(): void {
+    requireOutside(this.#held)
+  }
+
+  /** True for such code. */
   get isInside(): boolean {
     return isInside(this.#held)
   }

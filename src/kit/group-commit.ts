@@ -26,6 +26,7 @@ import {
   requestOf,
   type WaitingCall,
 } from './commit-calls'
+import { laneOf } from './lane'
 import { isShared, Pending, type Size } from './pending'
 
 const MAX_BATCH_BYTES = 8 * 1024 * 1024
@@ -56,11 +57,12 @@ export class GroupCommit<Request, Result, Prepared = undefined> {
   }
 
   /**
-   * Resolves once the request is committed, all or nothing. Requests of one `key` go through one lane. Rejects with
-   * `overloaded` when too much is unanswered, with `closed` after `close`, and with the error of `run`.
+   * Resolves once the request is committed, all or nothing. Requests of one key, a name or a number, go through one lane.
+   * Rejects with `overloaded` when too much is unanswered, with `closed` after `close`, and with the error of `run`.
    */
-  add(key: number, request: Request, { items, bytes: texts }: Size): Promise<Result> {
+  add(of: string | number, request: Request, { items, bytes: texts }: Size): Promise<Result> {
     return new Promise((resolve, reject) => {
+      const key = typeof of === 'string' ? laneOf(of) : of
       const bytes = texts + items * ITEM_BYTES
       const refusal = this.#pending.admit({ items, bytes })
       if (refusal !== null) {

@@ -1,15 +1,19 @@
 /**
- * Work that may take long, a few at a time: the rest waits for its turn, in the order in which it came, and takes no
- * connection meanwhile. So others find connections, however much of such work is asked for.
+ * Work that may take long, a few at a time. The rest waits for its turn, first come, first served, and takes no connection
+ * meanwhile: others find connections, however much of such work is asked for. Owns the calls that wait; no SQL.
  */
 import { Pending } from './pending'
 
 export interface TurnsOptions {
-  /** How much of it runs at the same time. */
+  /** What the calls are, as an error names it. */
+  what: string
+  /** How many run at the same time. */
   atOnce: number
-  /** How much may be unanswered before the next is refused with `overloaded`. */
+  /** How many may be unanswered before the next is refused with `overloaded`. */
   maxPending: number
-  onOverload?: () => void
+  /** Throws when the caller must not call. */
+  guard?: (() => void) | undefined
+  onOverload?: (() => void) | undefined
 }
 
 export class Turns {
@@ -18,9 +22,9 @@ export class Turns {
   readonly #waiting: (() => void)[] = []
   #running = 0
 
-  constructor({ atOnce, maxPending, onOverload }: TurnsOptions) {
-    this.#atOnce = atOnce
-    this.#pending = new Pending({ what: 'long reads', maxItems: maxPending, onOverload })
+  constructor(options: TurnsOptions) {
+    this.#atOnce = options.atOnce
+    this.#pending = new Pending({ ...options, maxItems: options.maxPending })
   }
 
   /** Runs the work when it is its turn. Rejects with `overloaded`, and with `closed` after `close`. */
@@ -32,7 +36,7 @@ export class Turns {
     try {
       return await work()
     } finally {
-      // The place goes to the next one, so that nobody who comes meanwhile takes it.
+      // The place goes to the next in line, so that no later call takes it.
       const next = this.#waiting.shift()
       if (next) next()
       else this.#running--

@@ -16,19 +16,19 @@ import { KeyRepository } from '../repositories/keys/repository'
 import { PollRepository } from '../repositories/polls/repository'
 import { countAllMessages } from '../repositories/queues/counts'
 import { QueueRepository } from '../repositories/queues/repository'
-import { PolicyCache } from '../repositories/recent/policies'
+import { GroupMemory } from '../repositories/recent/memory'
 import { RecentRepository } from '../repositories/recent/repository'
 import { SequenceRepository } from '../repositories/sequences'
 import { countsOf, type StoreCounts, type StoreTotals } from './counts'
 import { ConsumedFeeds } from './feeds'
-import { BatchedGroups } from './groups'
+import { type OpenGroups, openGroups } from './groups'
 import { KnownKeys } from './keys'
 import { checkedTransaction, warn } from './options'
 import { PolledTables } from './poller/polled-tables'
 import type { Poller, PollHandler, PollOptions } from './poller/types'
 import { BatchedQueues } from './queues'
 import { startSweepers } from './sweeping/sweepers'
-import type { Store, StoreOptions, Transaction, TransactionOptions } from './types'
+import type { Store, StoreGroups, StoreOptions, Transaction, TransactionOptions } from './types'
 import { WorkCounts } from './work-counts'
 
 /** What a store works on, and how to let go of it. */
@@ -39,9 +39,9 @@ interface Base {
 }
 
 /** The operations of all repositories in one transaction. */
-function within(session: Session, policies: PolicyCache, feeds: FeedOptions) {
+function within(session: Session, groups: GroupMemory, feeds: FeedOptions) {
   return {
-    groups: new RecentRepository(session, policies),
+    groups: new RecentRepository(session, groups),
     queues: new QueueRepository(session, true),
     feeds: new FeedRepository(session, { ...feeds, isInside: true }),
     sequences: new SequenceRepository(session),
@@ -49,7 +49,7 @@ function within(session: Session, policies: PolicyCache, feeds: FeedOptions) {
 }
 
 export class BoundStore implements Store {
-  readonly groups: BatchedGroups
+  readonly groups: StoreGroups
   readonly queues: BatchedQueues
   readonly feeds: ConsumedFeeds
   readonly sequences: SequenceRepository
@@ -61,7 +61,9 @@ export class BoundStore implements Store {
   readonly #totals: Kept<StoreTotals>
   readonly #engine: Engine
   readonly #options: StoreOptions
-  readonly #policies: PolicyCache
+  /** What runs for the groups; users of the library do not see it. */
+  readonly opened: { groups: OpenGroups }
+  readonly #groupMemory: GroupMemory
   readonly #sweepers: readonly Loop[]
   readonly #polled: PolledTables<EntityTarget<ObjectLiteral>>
   #closing: Promise<void> | null = null
@@ -70,7 +72,7 @@ export class BoundStore implements Store {
     this.#base = base
     this.#options = options
     this.#engine = engineOf(base.dataSource)
-    this.#policies = new PolicyCache(options.defaultCapacity ?? 10)
+    this.#groupMemory = new GroupMemory(options.defaultCapacity)
     this.dataSource = base.dataSource
     this.location = base.database.location
     // SQLite has one connection, for which everybody waits in one line.
@@ -78,13 +80,9 @@ export class BoundStore implements Store {
     const isInside = () => base.database.isInside
     const shared = { counts: this.#work, isInside }
     const { onBackgroundError = warn } = options
-    this.groups = new BatchedGroups(base.database, this.#policies, {
-      ...shared,
-      readsAtOnce: isSqlite ? 1 : 3,
-      longReadsAtOnce: Math.max(1, Math.floor((poolSizeOf(base.dataSource) ?? 2) / 2)),
-      batching: isSqlite ? { ...options.batching, lanes: 1 } : options.batching,
-      onStreamError: (error) => onBackgroundError(error, 'look at groups'),
-    })
+    const groups = this.#openGroups(isSqlite)
+    this.groups = groups.groups
+    this.opened = { groups }
     this.queues = new BatchedQueues(base.database, { ...shared, atOnce: isSqlite ? 1 : 2 })
     this.feeds = new ConsumedFeeds(base.database, {
       ...shared,
@@ -100,7 +98,10 @@ export class BoundStore implements Store {
     this.#polled = new PolledTables((target, shape) => {
       return new PollRepository(base.dataSource, base.database, target, shape)
     }, isInside)
-    this.#sweepers = options.sweep === false ? [] : startSweepers(this, this.#work, onBackgroundError)
+    this.#sweepers =
+      options.sweep === false
+        ? []
+        : startSweepers({ groups, queues: this.queues, feeds: this.feeds }, this.#work, onBackgroundError)
     this.#totals = new Kept(() =>
       base.database.read(async (reader) => ({
         queues: await countAllMessages(reader),
@@ -109,23 +110,31 @@ export class BoundStore implements Store {
     )
   }
 
+  #openGroups(isSqlite: boolean): OpenGroups {
+    const { database, dataSource } = this.#base
+    const { batching, onBackgroundError = warn } = this.#options
+    return openGroups(database, this.#groupMemory, {
+      counts: this.#work,
+      guard: () => database.requireOutside(),
+      readsAtOnce: isSqlite ? 1 : 3,
+      longReadsAtOnce: Math.max(1, Math.floor((poolSizeOf(dataSource) ?? 2) / 2)),
+      batching: isSqlite ? { ...batching, lanes: 1 } : batching,
+      onStreamError: (error) => onBackgroundError(error, 'look at groups'),
+    })
+  }
+
   async transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     const { retries = 10 } = checkedTransaction(work, options)
     const { database } = this.#base
-    const caches: PolicyCache[] = []
     const written = new Set<string>()
     const onWrite = (feed: string) => written.add(feed)
     const feeds = { followed: this.feeds.followed, onWrite }
     const result = await database.write(
       (tx, session) => {
-        const policies = this.#policies.forTransaction()
-        caches.push(policies)
-        return database.inside(async () => work({ ...within(session, policies, feeds), manager: tx.manager }))
+        return database.inside(async () => work({ ...within(session, this.#groupMemory, feeds), manager: tx.manager }))
       },
       { retries },
     )
-    if (caches.at(-1)?.changed) this.#policies.forget()
-    this.groups.streams.wakeAll()
     this.feeds.wrote(written)
     return result
   }
@@ -142,14 +151,14 @@ export class BoundStore implements Store {
     })
     const manager = 'startTransaction' in transaction ? transaction.manager : transaction
     const { followed } = this.feeds
-    return { ...within(session, this.#policies.forTransaction(), { followed }), manager }
+    return { ...within(session, this.#groupMemory, { followed }), manager }
   }
 
   counts(): StoreCounts {
     return countsOf(this.#work, this.#base.database.counts, {
       connections: connectionUse(this.dataSource, this.#base.database.gate),
       changesWaiting: this.feeds.waiting,
-      groupListeners: this.groups.streams.listeners,
+      groupListeners: this.opened.groups.streams.listeners,
       pollers: this.#polled.size,
       consumers: this.feeds.consuming,
       ...this.queues.activity,
@@ -183,7 +192,7 @@ export class BoundStore implements Store {
     }
     await Promise.all([
       this.#polled.close(),
-      this.groups.close(),
+      this.opened.groups.close(),
       this.queues.close(),
       this.feeds.close(),
       this.keys.close(),

@@ -1,4 +1,5 @@
 /** The router in the app of a user whose server stops: nothing that the router began keeps it from closing. */
+
 import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,6 +7,7 @@ import express from 'express'
 import { createClient } from '../../src/client'
 import { createRouter } from '../../src/http/router'
 import type { Store } from '../../src/store/types'
+import { openedOf } from '../support/opened'
 import { pause, SOON_MS, timed } from '../support/timing'
 import { memoryStore } from './support/client'
 import { eventually } from './support/streams'
@@ -56,7 +58,7 @@ test('closes soon, while clients watch, wait and ask', async () => {
     }
   })
   const agent = new http.Agent({ keepAlive: true })
-  await eventually('all watch', () => (store.groups as unknown as { streams: { watched: number } }).streams.watched > 0)
+  await eventually('all watch', () => openedOf(store).groups.streams.watched > 0)
   while (begun < 5) {
     await store.groups.append('g', {})
     await pause(50)

@@ -7,7 +7,7 @@
 import type { Parameter, Reader, Session, Tx } from '../../database/engine'
 import { lockHeads, saveHeads } from './heads'
 import { groupsIn, type IndexPlace, placeCondition, placeParameters } from './members'
-import type { PolicyCache } from './policies'
+import type { GroupMemory } from './memory'
 import { applyPolicies, deleteSlots } from './reslot'
 import { type Head, occupantColumns, occupantOf } from './rows'
 
@@ -23,16 +23,15 @@ export const selectErasableSql = (reader: Pick<Reader, 'engine' | 'tables'>, aft
  * Erases the items that the member has when the call arrives, in groups whose names begin with `prefix`; resolves to their
  * number. It goes through the index until it finds none left: other transactions may commit some on the way.
  */
-export async function eraseMember(
-  session: Session,
-  policies: PolicyCache,
-  member: string,
-  prefix = '',
-): Promise<number> {
+export function eraseMember(session: Session, memory: GroupMemory, member: string, prefix?: string): Promise<number> {
+  return session.whole((whole) => eraseAll(whole, memory, member, prefix))
+}
+
+async function eraseAll(session: Session, memory: GroupMemory, member: string, prefix = ''): Promise<number> {
   const [row] = await session.read((reader) => reader.rows(`SELECT ${reader.now} AS now_ms`))
   const untilMs = Number(row?.now_ms)
   for (let deleted = 0; ; ) {
-    const erased = await eraseOnce(session, policies, { member, untilMs, prefix })
+    const erased = await eraseOnce(session, memory, { member, untilMs, prefix })
     if (erased === 0) return deleted
     deleted += erased
   }
@@ -44,11 +43,7 @@ interface Erasure {
   prefix: string
 }
 
-async function eraseOnce(
-  session: Session,
-  policies: PolicyCache,
-  { member, untilMs, prefix }: Erasure,
-): Promise<number> {
+async function eraseOnce(session: Session, memory: GroupMemory, { member, untilMs, prefix }: Erasure): Promise<number> {
   const groups = groupsIn(prefix)
   let deleted = 0
   for (let at: IndexPlace | null = null; ; ) {
@@ -59,7 +54,7 @@ async function eraseOnce(
       const rows = await reader.rows(sql, [member, untilMs, ...groups.parameters, ...after, ERASED_AT_ONCE])
       return rows.map((found) => ({ ...occupantOf(found), group: found.group_key as string }))
     })
-    if (places.length > 0) deleted += await session.write((tx) => eraseIn(tx, policies, member, untilMs, places))
+    if (places.length > 0) deleted += await session.write((tx) => eraseIn(tx, memory, member, untilMs, places))
     if (places.length < ERASED_AT_ONCE) return deleted
     at = places.at(-1) ?? null
   }
@@ -68,7 +63,7 @@ async function eraseOnce(
 /** Erases these items, wherever they are once the heads are locked. */
 async function eraseIn(
   tx: Tx,
-  policies: PolicyCache,
+  memory: GroupMemory,
   member: string,
   untilMs: number,
   items: readonly Placed[],
@@ -85,7 +80,7 @@ async function eraseIn(
     touched.set(group, head)
     if (head.policyEpoch !== moment.epoch) searched.add(group)
   }
-  await applyPolicies(tx, policies, { heads: touched, ...moment })
+  await applyPolicies(tx, memory.policies, { heads: touched, ...moment })
   let deleted = 0
   for (const group of searched) deleted += await deleteSlots(tx, group, await slotsOf(tx, group, member, untilMs))
   const others = there.filter(({ group }) => !searched.has(group))
@@ -93,6 +88,7 @@ async function eraseIn(
     deleted += await tx.run(`DELETE FROM ${tx.tables.items} WHERE ${oneOf(others)}`, valuesOf(others))
   for (const head of touched.values()) head.version += 1n
   await saveHeads(tx, [...touched.values()])
+  memory.changes(tx, touched.keys())
   return deleted
 }
 

@@ -6,7 +6,7 @@
  */
 import type { Reader, Session, Tx } from '../../database/engine'
 import { lockHead, saveHeads, saveUnpublished } from './heads'
-import type { PolicyCache } from './policies'
+import type { GroupMemory } from './memory'
 import { setExpiry } from './reslot'
 import { rollOut } from './rollout'
 
@@ -16,36 +16,43 @@ const GROUPS_A_SWEEP = 100
 export const selectDueSql = ({ engine, tables, now }: Pick<Reader, 'engine' | 'tables' | 'now'>) =>
   `SELECT group_key FROM ${tables.groups}${engine.useIndex(tables.index.groupsSweep)} WHERE sweep_at_ms <= ${now} ORDER BY sweep_at_ms LIMIT ?`
 
-/** One round: resolves to how many items it deleted, and whether another round at once would find more. */
-export async function sweep(session: Session, policies: PolicyCache): Promise<{ deleted: number; more: boolean }> {
+/** One round: resolves to how many items it deleted and whether there was more than it took. */
+export function sweepGroups(session: Session, memory: GroupMemory): Promise<{ deleted: number; more: boolean }> {
+  return session.whole((whole) => sweepDue(whole, memory))
+}
+
+async function sweepDue(session: Session, memory: GroupMemory): Promise<{ deleted: number; more: boolean }> {
   const due = await session.read((reader) => reader.rows(selectDueSql(reader), [GROUPS_A_SWEEP]))
   let deleted = 0
   let skipped = 0
   for (const row of due) {
-    const swept = await session.write((tx) => sweepGroup(tx, policies, row.group_key as string))
+    const swept = await session.write((tx) => sweepGroup(tx, memory, row.group_key as string))
     if (swept === null) skipped++
     else deleted += swept
   }
-  // Last, so that it fails after what is due has been deleted.
-  const rolling = await rollOut(session, policies)
-  // If others have locked all of them, another round at once would find the same.
+  // Last: whatever becomes of it, what is due has been deleted.
+  const rolling = await rollOut(session, memory.policies)
+  // Where all are locked by others, another round at once would find the same.
   const isMoving = skipped < due.length
   return { deleted, more: rolling || (due.length === GROUPS_A_SWEEP && isMoving) }
 }
 
 /** Resolves to how many items it deleted; null when the group is locked, or gone. */
-async function sweepGroup(tx: Tx, policies: PolicyCache, group: string): Promise<number | null> {
+async function sweepGroup(tx: Tx, memory: GroupMemory, group: string): Promise<number | null> {
   const locked = await lockHead(tx, group, tx.engine.forUpdateSkipLocked)
   if (!locked) return null
   const { head, nowMs, epoch } = locked
-  const { ttlSeconds } = (await policies.current(tx, [epoch, head.policyEpoch])).settingsOf(group, head.own)
+  const { ttlSeconds } = (await memory.policies.current(tx, [epoch, head.policyEpoch])).settingsOf(group, head.own)
   let deleted = 0
   if (ttlSeconds !== null) {
     const until = nowMs - ttlSeconds * 1000
     deleted = await tx.run(`DELETE FROM ${tx.tables.items} WHERE group_key = ? AND created_at_ms <= ?`, [group, until])
   }
   await setExpiry(tx, head, ttlSeconds)
-  if (deleted > 0) head.version += 1n
+  if (deleted > 0) {
+    head.version += 1n
+    memory.changes(tx, [group])
+  }
   await (deleted > 0 ? saveHeads : saveUnpublished)(tx, [head])
   return deleted
 }

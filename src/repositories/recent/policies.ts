@@ -71,8 +71,8 @@ export class PolicyCache {
   #reading: Promise<PolicySet> | null = null
   #forgets = 0
   readonly #inTransaction: boolean
-  /** True once this cache's transaction has changed policies: it must not go by what the process knows. */
-  #changed = false
+  /** True once this transaction has changed policies. */
+  #isChanged = false
 
   constructor(
     readonly defaultCapacity: number,
@@ -120,7 +120,7 @@ export class PolicyCache {
 
   /** Reads the policies again when they are needed next, whatever the process knows. */
   forget(): void {
-    this.#changed = true
+    this.#isChanged = true
     this.#forgets++
     this.#reading = null
     this.#parent = null
@@ -128,8 +128,8 @@ export class PolicyCache {
   }
 
   #known(): PolicySet | null {
-    // A transaction that changed policies may have taken that back, to a savepoint.
-    if (this.#inTransaction && this.#changed) return null
+    // A transaction that changed policies may have taken it back, to a savepoint.
+    if (this.#inTransaction && this.#isChanged) return null
     if (this.#set && performance.now() - this.#readAt <= MAX_AGE_MS) return this.#set
     return this.#parent === null ? null : this.#parent.#known()
   }

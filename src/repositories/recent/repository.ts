@@ -3,39 +3,56 @@
  * It owns recentn_groups, recentn_items and the policy tables; the head row of a group is the lock of all that is in it.
  */
 import type { DataSource, EntityManager } from 'typeorm'
-import type { Session } from '../../database/engine'
+import type { Session, Tx } from '../../database/engine'
 import { sessionOf } from '../../database/session'
 import { RecentnError } from '../../errors'
 import { asPolicy } from '../../results/groups'
 import { checkedPage, PREFIX_PAGE_RULES } from '../checking'
-import { sweepWriters } from '../writers'
-import { appendItems } from './append'
+import type { Writer } from '../writers'
+import { type Appended, appendBatch, appendItems } from './append'
 import * as check from './check'
 import { eraseMember } from './erasure'
-import { sweep } from './expiry'
 import { clearGroup, deleteGroup, getGroup, listGroups, putGroup, removeItem } from './groups'
-import { isQuick, Layouts } from './layouts'
+import { lockedGroups } from './heads'
+import { isQuick } from './layouts'
 import { memberItems } from './members'
+import { GroupMemory } from './memory'
 import type { ReadCall, ReadRequest } from './page'
-import { deletePolicy, getPolicy, listPolicies, PolicyCache, putPolicy } from './policies'
+import { deletePolicy, getPolicy, listPolicies, putPolicy } from './policies'
 import { type QuickOutcome, readQuickly } from './quick-read'
 import { readRecent } from './read'
 import type { NewItemRow } from './ring'
 import { appendedItemOf } from './rows'
 import type * as Recent from './types'
 
-const WRITERS_SWEEP_MS = 3600 * 1000
+/** Runs what many callers ask for at the same time together. A store's kit has such mechanisms. */
+export interface GroupRunners {
+  appends: {
+    /** Commits the rows of one request, all or nothing; requests for groups of one name keep their order. */
+    add(group: string, rows: readonly NewItemRow[], size: { items: number; bytes: number }): Promise<Appended[]>
+  }
+  reads: { add(kind: string, call: ReadCall, size: number): Promise<QuickOutcome> }
+  /** Runs work that may take long when it is its turn. */
+  longReads: { run<T>(work: () => Promise<T>): Promise<T> }
+}
 
 export class RecentRepository implements Recent.Groups {
   readonly #session: Session
-  readonly #policies: PolicyCache
-  readonly #layouts = new Layouts()
-  #writersSweptAt = Number.NEGATIVE_INFINITY
+  readonly #memory: GroupMemory
+  readonly #runners: GroupRunners | null
 
-  /** On a DataSource each call is a transaction of its own; on an EntityManager it is part of that manager's. */
-  constructor(source: DataSource | EntityManager | Session, policies = new PolicyCache(10)) {
+  /**
+   * On a DataSource each call is a transaction of its own; on an EntityManager it is part of that manager's. Without
+   * `runners` each operation runs by itself.
+   */
+  constructor(
+    source: DataSource | EntityManager | Session,
+    memory = new GroupMemory(),
+    runners: GroupRunners | null = null,
+  ) {
     this.#session = sessionOf(source)
-    this.#policies = policies
+    this.#memory = this.#session.inTransaction ? memory.forTransaction() : memory
+    this.#runners = runners
   }
 
   async append(
@@ -46,7 +63,7 @@ export class RecentRepository implements Recent.Groups {
     const row = check.checkedItem(group, item)
     const given = check.checkedPayloads(options)
     try {
-      const [appended] = await this.appendRows([row], given)
+      const [appended] = await this.#append([row], given)
       return appended as Recent.AppendedItem
     } catch (error) {
       throw atTheItem(error)
@@ -57,27 +74,40 @@ export class RecentRepository implements Recent.Groups {
     items: readonly Recent.NewGroupItem[],
     options?: Recent.PayloadOptions,
   ): Promise<Recent.AppendedItem[]> {
-    return this.appendRows(check.checkedItems(items), check.checkedPayloads(options))
+    return this.#append(check.checkedItems(items), check.checkedPayloads(options))
   }
 
-  /** Appends checked rows, all or nothing. */
-  protected async appendRows(
-    rows: readonly NewItemRow[],
-    { payloads }: Recent.PayloadOptions,
-  ): Promise<Recent.AppendedItem[]> {
-    const results = await this.#session.write((tx) => appendItems(tx, this.#policies, rows))
-    return results.map(({ row, appended }) => appendedItemOf(row, appended, payloads))
+  /**
+   * Appends checked rows, all or nothing. The items are made of what was committed, for each caller by itself: a payload
+   * that does not parse fails no other.
+   */
+  async #append(rows: readonly NewItemRow[], { payloads }: Recent.PayloadOptions): Promise<Recent.AppendedItem[]> {
+    const appended = this.#runners
+      ? await this.#runners.appends.add((rows[0] as NewItemRow).group, rows, {
+          items: rows.length,
+          bytes: textsOf(rows),
+        })
+      : await this.#write(rows.map(groupOf), (tx) => appendItems(tx, this.#memory.policies, rows))
+    return appended.map((one) => appendedItemOf(one.row, one.appended, payloads))
+  }
+
+  /** One transaction that changes these groups. */
+  #write<T>(groups: readonly string[], work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#session.write((tx) => {
+      this.#memory.changes(tx, groups)
+      return work(tx)
+    })
   }
 
   async recent(group: string, options: Recent.RecentOptions = {}): Promise<Recent.Recent> {
-    const [page] = await this.read(check.checkedReads([group], options))
+    const [page] = await this.#read(check.checkedReads([group], options))
     return page as Recent.Recent
   }
 
   async recentIfChanged(group: string, tag: string, options: Recent.RecentOptions = {}): Promise<Recent.Recent | null> {
     const unlessTag = check.checkedTag(tag)
     const requests = check.checkedReads([group], options).map((request) => ({ ...request, unlessTag }))
-    const [page] = await this.read(requests)
+    const [page] = await this.#read(requests)
     return page as Recent.Recent | null
   }
 
@@ -85,38 +115,33 @@ export class RecentRepository implements Recent.Groups {
     groups: readonly string[],
     options: Omit<Recent.RecentOptions, 'before'> = {},
   ): Promise<Recent.Recent[]> {
-    return (await this.read(check.checkedReads(groups, options))) as Recent.Recent[]
+    return (await this.#read(check.checkedReads(groups, options))) as Recent.Recent[]
   }
 
   /** The pages of checked requests, all at one moment; null where a page still has the tag that the caller has. */
-  protected read(requests: readonly ReadRequest[]): Promise<(Recent.Recent | null)[]> {
-    return this.#session.read((reader) => readRecent(reader, this.#policies, this.#layouts, requests))
-  }
-
-  /** Whether `readTogether` may answer the call, as far as is known. */
-  isQuick(call: ReadCall): boolean {
-    return isQuick(this.#layouts, call)
-  }
-
-  /** The pages of many callers' requests in one statement, or what to do to get them: an outcome for each call. */
-  readTogether(calls: readonly ReadCall[]): Promise<QuickOutcome[]> {
-    return this.#session.read((reader) => readQuickly(reader, this.#policies, this.#layouts, calls))
+  async #read(requests: readonly ReadRequest[]): Promise<(Recent.Recent | null)[]> {
+    const { layouts } = this.#memory
+    const read = () => this.#session.read((reader) => readRecent(reader, this.#memory.policies, layouts, requests))
+    if (this.#runners === null) return read()
+    const call = { requests, again: false }
+    const outcome = isQuick(layouts, call) ? await this.#runners.reads.add('', call, requests.length) : 'alone'
+    return typeof outcome === 'object' ? outcome : this.#runners.longReads.run(read)
   }
 
   async clear(group: string): Promise<{ deleted: number }> {
     check.checkName('group', group)
-    return { deleted: await this.#session.write((tx) => clearGroup(tx, this.#policies, group)) }
+    return { deleted: await this.#write([group], (tx) => clearGroup(tx, this.#memory.policies, group)) }
   }
 
   async remove(group: string, id: bigint): Promise<boolean> {
     check.checkName('group', group)
     check.checkId(id)
-    return this.#session.write((tx) => removeItem(tx, this.#policies, group, id))
+    return this.#write([group], (tx) => removeItem(tx, this.#memory.policies, group, id))
   }
 
   async get(group: string): Promise<Recent.Group | null> {
     check.checkName('group', group)
-    return this.#session.read((reader) => getGroup(reader, this.#policies, group))
+    return this.#session.read((reader) => getGroup(reader, this.#memory.policies, group))
   }
 
   async put(
@@ -125,29 +150,29 @@ export class RecentRepository implements Recent.Groups {
     options: Recent.Replacing<Recent.OwnSettings> = {},
   ): Promise<Recent.Group & { created: boolean }> {
     check.checkSettings(group, settings, options)
-    return this.#session.write((tx) => putGroup(tx, this.#policies, group, settings, options.replaces))
+    return this.#write([group], (tx) => putGroup(tx, this.#memory.policies, group, settings, options.replaces))
   }
 
   async delete(group: string): Promise<boolean> {
     check.checkName('group', group)
-    return this.#session.write((tx) => deleteGroup(tx, group))
+    return this.#write([group], (tx) => deleteGroup(tx, group))
   }
 
   async list(options: Recent.Page & { prefix?: string | undefined } = {}): Promise<Recent.GroupPage> {
     const page = checkedPage(options, PREFIX_PAGE_RULES)
-    return this.#session.read((reader) => listGroups(reader, this.#policies, page))
+    return this.#session.read((reader) => listGroups(reader, this.#memory.policies, page))
   }
 
   async memberItems(member: string, options: Recent.MemberOptions = {}): Promise<Recent.MemberItems> {
     check.checkName('member', member)
     const page = checkedPage(options, check.MEMBER_PAGE_RULES)
-    return this.#session.read((reader) => memberItems(reader, this.#policies, member, page))
+    const read = () => this.#session.read((reader) => memberItems(reader, this.#memory.policies, member, page))
+    return this.#runners ? this.#runners.longReads.run(read) : read()
   }
 
   async eraseMember(member: string, options: { prefix?: string | undefined } = {}): Promise<{ deleted: number }> {
     const prefix = check.checkedErasure(member, options)
-    const deleted = await this.#session.whole((session) => eraseMember(session, this.#policies, member, prefix))
-    return { deleted }
+    return { deleted: await eraseMember(this.#session, this.#memory, member, prefix) }
   }
 
   async getPolicy(prefix: string): Promise<Recent.Policy | null> {
@@ -161,32 +186,63 @@ export class RecentRepository implements Recent.Groups {
     options: Recent.Replacing<Recent.PolicySettings> = {},
   ): Promise<Recent.Policy & { created: boolean }> {
     const policy = check.checkedPolicy(prefix, settings, options)
-    const created = await this.#session.write((tx) => putPolicy(tx, policy, options.replaces))
-    this.#policies.forget()
+    const created = await this.#writePolicies((tx) => putPolicy(tx, policy, options.replaces))
     const { capacity, mode, ttlSeconds } = policy
     return asPolicy({ prefix, capacity, mode, ttlSeconds, created })
   }
 
   async deletePolicy(prefix: string): Promise<boolean> {
     check.checkName('prefix', prefix)
-    const deleted = await this.#session.write((tx) => deletePolicy(tx, prefix))
-    this.#policies.forget()
-    return deleted
+    return this.#writePolicies((tx) => deletePolicy(tx, prefix))
+  }
+
+  #writePolicies<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#session.write((tx) => {
+      this.#memory.changesPolicies(tx)
+      return work(tx)
+    })
   }
 
   async listPolicies(options: Recent.Page & { prefix?: string | undefined } = {}): Promise<Recent.PolicyPage> {
     const page = checkedPage(options, PREFIX_PAGE_RULES)
     return this.#session.read((reader) => listPolicies(reader, page))
   }
+}
 
-  /** Deletes some of what has expired: what the sweeper calls again and again. */
-  async sweep(): Promise<{ deleted: number; more: boolean }> {
-    if (performance.now() - this.#writersSweptAt > WRITERS_SWEEP_MS) {
-      await sweepWriters(this.#session)
-      this.#writersSweptAt = performance.now()
-    }
-    return this.#session.whole((session) => sweep(session, this.#policies))
+/** The appends of a store as group commit runs them. */
+export function appendsOf(memory: GroupMemory) {
+  return {
+    run(tx: Tx, requests: readonly (readonly NewItemRow[])[], writing: { writer: Writer; isCareful: boolean }) {
+      memory.changes(tx, groupsIn(requests))
+      return appendBatch(tx, memory.policies, requests, writing)
+    },
+    async areLocked(tx: Tx, requests: readonly (readonly NewItemRow[])[]): Promise<boolean[]> {
+      const locked = await lockedGroups(tx, new Set(groupsIn(requests)))
+      return requests.map((rows) => rows.some(({ group }) => locked.has(group)))
+    },
   }
+}
+
+/** The quick reads of a store: an outcome for each call, of one statement. */
+export function readsOf(session: Session, { policies, layouts }: GroupMemory) {
+  return {
+    run: (calls: readonly ReadCall[]) => session.read((reader) => readQuickly(reader, policies, layouts, calls)),
+    again: (call: ReadCall, outcome: QuickOutcome) => (outcome === 'again' ? { ...call, again: true } : undefined),
+  }
+}
+
+function* groupsIn(requests: readonly (readonly NewItemRow[])[]): Generator<string> {
+  for (const rows of requests) for (const { group } of rows) yield group
+}
+
+function groupOf({ group }: NewItemRow): string {
+  return group
+}
+
+function textsOf(rows: readonly NewItemRow[]): number {
+  let units = 0
+  for (const { payload, group } of rows) units += group.length + (payload?.length ?? 0)
+  return units
 }
 
 /** A fault at `/0/member` of a list of one is at `/member` of the one. */

@@ -3,7 +3,7 @@
  * is more to delete. Any number of processes may sweep. No SQL.
  */
 import { Loop } from '../../kit/loop'
-import type { BatchedGroups } from '../groups'
+import type { OpenGroups } from '../groups'
 import type { PublishedFeeds } from '../publisher/published-feeds'
 import type { BatchedQueues } from '../queues'
 import type { WorkCounts } from '../work-counts'
@@ -17,7 +17,7 @@ const FEEDS_SWEEP_MS = 5000
 const LONGEST_PAUSE_MS = 30_000
 
 interface SweptParts {
-  groups: BatchedGroups
+  groups: Pick<OpenGroups, 'sweep'>
   queues: BatchedQueues
   feeds: PublishedFeeds
 }

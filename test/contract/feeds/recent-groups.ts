@@ -1,5 +1,6 @@
-import { type Groups, openStore, type RecentRepository, type Store } from '../../../src/index'
+import { openStore, type Store } from '../../../src/index'
 import { type Database, freshDatabase } from '../../support/engines'
+import { sweepGroups } from '../../support/opened'
 import { type Context, refusal, sleep } from '../context'
 import { range } from '../queues/tools'
 import { expectGrowing, keysOf, knowledgeOf, syncIdsOf } from './tools'
@@ -39,7 +40,7 @@ export function describeRecentGroupsFeed(context: Context): void {
   }
 
   async function swept(of: Store): Promise<void> {
-    while ((await (of.groups as Groups as RecentRepository).sweep()).more);
+    await sweepGroups(of)
   }
 
   describe('feeds: recent-groups', () => {

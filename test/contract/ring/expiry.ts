@@ -1,4 +1,4 @@
-import type { Groups, RecentRepository } from '../../../src/index'
+import { sweepGroups } from '../../support/opened'
 import { type Context, eventually, idsOf, membersOf, rowsOf } from '../context'
 
 export function describeExpiry(context: Context): void {
@@ -98,8 +98,7 @@ export function describeExpiry(context: Context): void {
     it('a longer ttl of the policy loses nothing to the sweeper, which reaches most groups later', async () => {
       const prefix = context.unique('p')
       const member = context.unique('m')
-      const repository = groups() as Groups as RecentRepository
-      while ((await repository.sweep()).more); // what other tests have left
+      await sweepGroups(context.store) // what other tests have left
       await groups().putPolicy(prefix, { capacity: 5, mode: 'history', ttlSeconds: 10 })
       context.afterwards(() => groups().deletePolicy(prefix))
       const names = Array.from({ length: 220 }, (_, n) => `${prefix}${String(n).padStart(3, '0')}`)
@@ -107,10 +106,10 @@ export function describeExpiry(context: Context): void {
       pass(9.5)
       await groups().putPolicy(prefix, { capacity: 5, mode: 'history', ttlSeconds: 100 })
       pass(1)
-      while ((await repository.sweep()).more);
+      await sweepGroups(context.store)
       expect((await groups().memberItems(member, { limit: 1000 })).items).toHaveLength(220)
       pass(100)
-      while ((await repository.sweep()).more);
+      await sweepGroups(context.store)
       expect(await rowsOf(context.store, names[0] as string)).toEqual([])
       expect(await rowsOf(context.store, names[219] as string)).toEqual([])
     }, 20_000)

@@ -1,4 +1,5 @@
 import type { GroupWatch } from '../../../src/index'
+import { openedOf } from '../../support/opened'
 import { SOON_MS } from '../../support/timing'
 import { type Context, eventually, idsOf, refusal, sleep } from '../context'
 import { following, told } from './watch-tools'
@@ -74,7 +75,7 @@ export function describeGroupsWatchMuch(context: Context): void {
     it('when it is left, or its signal aborts, and leaves nothing behind', async () => {
       const store = await context.open()
       const group = context.unique()
-      const { streams } = store.groups as unknown as { streams: { watched: number } }
+      const { streams } = openedOf(store).groups
       const ending = new AbortController()
       const aborted = following(context, store.groups.watch(group, { signal: ending.signal }))
       await aborted.ready

@@ -30,6 +30,7 @@ import { describeRollouts } from './rollouts'
 import { describeSettings } from './settings'
 import { describeTags } from './tags'
 import { describeThoroughReads } from './thorough-reads'
+import { describeWoken } from './woken'
 
 /** A room of the contract: groups, their items, settings and members. Each engine's test file calls it and adds nothing. */
 export function describeRing(engine: EngineName): void {
@@ -49,6 +50,7 @@ export function describeRing(engine: EngineName): void {
   describeIfChanged(context)
   describeGroupsWatch(context)
   describeGroupsWatchMuch(context)
+  describeWoken(context)
   describeRemoval(context)
   describeSettings(context)
   describeReplacing(context)

@@ -1,7 +1,7 @@
 import { sessionOf } from '../../../src/database/session'
 import type { Item, Recent, RecentOptions } from '../../../src/index'
-import { PolicyCache } from '../../../src/repositories/recent/policies'
-import { BatchedGroups } from '../../../src/store/groups'
+import { GroupMemory } from '../../../src/repositories/recent/memory'
+import { openGroups } from '../../../src/store/groups'
 import { type Context, idsOf, refusal } from '../context'
 import { statementsOf } from '../statements'
 
@@ -155,10 +155,9 @@ export function describeMergedReads(context: Context): void {
 
     it('are refused as overloaded beyond the bound, and taken again after', async () => {
       const group = await filled(3)
-      const batched = new BatchedGroups(sessionOf(context.store.dataSource), new PolicyCache(10), {
+      const { groups: batched } = openGroups(sessionOf(context.store.dataSource), new GroupMemory(), {
         readsAtOnce: 1,
         longReadsAtOnce: 1,
-        isInside: () => false,
         maxPendingReads: 1000,
       })
       const call = () => batched.recent(group)
@@ -171,10 +170,9 @@ export function describeMergedReads(context: Context): void {
 
     it('count each group that they wait for', async () => {
       const group = await filled(3)
-      const batched = new BatchedGroups(sessionOf(context.store.dataSource), new PolicyCache(10), {
+      const { groups: batched } = openGroups(sessionOf(context.store.dataSource), new GroupMemory(), {
         readsAtOnce: 1,
         longReadsAtOnce: 1,
-        isInside: () => false,
         maxPendingReads: 7,
       })
       const many = batched.recentMany([group, group, group, group])

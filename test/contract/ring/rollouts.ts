@@ -1,4 +1,4 @@
-import type { Groups, RecentRepository, Store } from '../../../src/index'
+import { openedOf, sweepGroups } from '../../support/opened'
 import { moment } from '../../support/timing'
 import { type Context, rowsOf } from '../context'
 
@@ -11,11 +11,7 @@ export function describeRollouts(context: Context): void {
     context.clock.offsetMs += seconds * 1000
   }
 
-  const sweeperOf = (store: Store) => store.groups as Groups as RecentRepository
-
-  async function swept(store = context.store): Promise<void> {
-    while ((await sweeperOf(store).sweep()).more);
-  }
+  const swept = (store = context.store) => sweepGroups(store)
 
   /** A transaction of the user's own that holds these groups until `end`. */
   async function held(names: readonly string[]): Promise<{ end: () => Promise<void> }> {
@@ -161,7 +157,7 @@ export function describeRollouts(context: Context): void {
           ? "CREATE TRIGGER no_end BEFORE DELETE ON recentn_policy_rollouts BEGIN SELECT RAISE(ABORT, 'no end'); END"
           : "CREATE TRIGGER no_end BEFORE DELETE ON recentn_policy_rollouts FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no end'",
       )
-      await expect(sweeperOf(store).sweep()).rejects.toThrow(/no end/)
+      await expect(openedOf(store).groups.sweep()).rejects.toThrow(/no end/)
       expect(await rowsOf(store, 'own')).toEqual([])
       await store.dataSource.query('DROP TRIGGER no_end')
       await swept(store)

@@ -1,7 +1,9 @@
 /** A server of streams with tight limits, for a test file: nothing may be left of it, and nothing reported. */
+
 import { createApp } from '../../../src/http/process/app'
 import { messagesOf } from '../../../src/http/process/messages'
 import type { Store } from '../../../src/store/types'
+import { openedOf } from '../../support/opened'
 import { type Client, clientOf, memoryStore, serving } from './client'
 import { closeStreams, eventually } from './streams'
 
@@ -15,7 +17,7 @@ export interface StreamServer {
 }
 
 /** How many groups of the store have listeners. */
-export const watchedOf = (of: Store) => (of.groups as unknown as { streams: { watched: number } }).streams.watched
+export const watchedOf = (of: Store) => openedOf(of).groups.streams.watched
 
 export function useStreamServer(): StreamServer {
   const warnings: Error[] = []

@@ -1,0 +1,178 @@
+/**
+ * Merged calls: while a statement is in flight, incoming calls collect, and the next statement answers them all. There is
+ * no timer: a lone call starts at once. Further statements of a kind run beside the first only when as much waits as is
+ * in flight; otherwise a few callers would keep them all busy with one call each. Owns the calls that wait; no SQL.
+ *
+ * Invariants: a call joins only a statement that has not been sent yet, so that it sees whatever was acknowledged before.
+ * An id of a request is in one statement at a time. Every call is answered exactly once. When a statement fails, each of
+ * its calls runs by itself, so that only the call that caused it fails.
+ */
+import { RecentnError } from '../errors'
+import { isShared, Pending } from './pending'
+import type { Sizes } from './sizes'
+
+export interface MergedCallsOptions<Request, Result> {
+  /** What the calls are, as an error names it. */
+  what: string
+  /** Statements in flight, of each kind. */
+  atOnce: number
+  /** The size of one statement; one call is taken whatever its size. */
+  maxBatchSize: number
+  /** Unanswered size beyond which calls are refused with `overloaded`. */
+  maxPendingSize: number
+  /** Answers requests of one kind with one statement: a result or an error for each. */
+  run(requests: readonly Request[], kind: string): Promise<readonly (Result | RecentnError)[]>
+  /** What to ask in the place of a request whose result is not its answer; undefined where it is. */
+  again?(request: Request, result: Result): Request | undefined
+  /** What two statements in flight must not have in common. */
+  idsOf?(request: Request): readonly string[]
+  /** Throws when the caller must not call. */
+  guard?: (() => void) | undefined
+  /** Called for each call that is refused with `overloaded`. */
+  onOverload?: (() => void) | undefined
+  /** Counts the size of each statement. */
+  batches?: Sizes | undefined
+}
+
+interface MergedCall<Request, Result> {
+  request: Request
+  ids: readonly string[]
+  size: number
+  resolve(result: Result): void
+  reject(error: unknown): void
+}
+
+/** The calls of one kind. */
+interface Line<Request, Result> {
+  kind: string
+  waiting: MergedCall<Request, Result>[]
+  waitingSize: number
+  inFlight: number
+  inFlightSize: number
+  ids: Set<string>
+}
+
+const NO_IDS: readonly string[] = []
+
+export class MergedCalls<Request, Result> {
+  readonly #options: MergedCallsOptions<Request, Result>
+  readonly #lines = new Map<string, Line<Request, Result>>()
+  readonly #pending: Pending
+
+  constructor(options: MergedCallsOptions<Request, Result>) {
+    this.#options = options
+    this.#pending = new Pending({ ...options, maxItems: options.maxPendingSize })
+  }
+
+  /**
+   * Resolves to the answer of one statement, sent after this call; calls of one `kind` may go together. Rejects with
+   * `overloaded` when too much is unanswered, with `closed` after `close`, and with the request's own error.
+   */
+  add(kind: string, request: Request, size: number): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const refusal = this.#pending.admit({ items: size, bytes: 0 })
+      if (refusal === null) this.#begin(kind, { request, ids: this.#idsOf(request), size, resolve, reject })
+      else reject(refusal)
+    })
+  }
+
+  /** Refuses later calls; resolves when all that were accepted are answered. */
+  close(): Promise<void> {
+    return this.#pending.close()
+  }
+
+  #idsOf(request: Request): readonly string[] {
+    return this.#options.idsOf?.(request) ?? NO_IDS
+  }
+
+  #begin(kind: string, call: MergedCall<Request, Result>): void {
+    let line = this.#lines.get(kind)
+    if (line === undefined) {
+      line = { kind, waiting: [], waitingSize: 0, inFlight: 0, inFlightSize: 0, ids: new Set() }
+      this.#lines.set(kind, line)
+    }
+    line.waiting.push(call)
+    line.waitingSize += call.size
+    this.#next(line)
+  }
+
+  #next(line: Line<Request, Result>): void {
+    while (this.#isDue(line)) {
+      const { calls, size } = this.#take(line)
+      if (calls.length === 0) break
+      this.#options.batches?.add(size)
+      line.inFlight++
+      line.inFlightSize += size
+      this.#run(line, calls).finally(() => {
+        line.inFlight--
+        line.inFlightSize -= size
+        this.#next(line)
+      })
+    }
+    if (line.inFlight === 0 && line.waiting.length === 0) this.#lines.delete(line.kind)
+  }
+
+  #isDue({ waiting, waitingSize, inFlight, inFlightSize }: Line<Request, Result>): boolean {
+    if (waiting.length === 0 || inFlight === this.#options.atOnce) return false
+    return waitingSize >= Math.min(inFlightSize, this.#options.maxBatchSize)
+  }
+
+  /** The first calls that one statement takes, without those that have an id in common with a call before them. */
+  #take(line: Line<Request, Result>): { calls: MergedCall<Request, Result>[]; size: number } {
+    const calls: MergedCall<Request, Result>[] = []
+    const passed: MergedCall<Request, Result>[] = []
+    let size = 0
+    for (const call of line.waiting) {
+      if (calls.length > 0 && size + call.size > this.#options.maxBatchSize) break
+      if (call.ids.some((id) => line.ids.has(id))) {
+        passed.push(call)
+        continue
+      }
+      for (const id of call.ids) line.ids.add(id)
+      calls.push(call)
+      size += call.size
+    }
+    line.waiting.splice(0, calls.length + passed.length, ...passed)
+    line.waitingSize -= size
+    return { calls, size }
+  }
+
+  async #run(line: Line<Request, Result>, calls: readonly MergedCall<Request, Result>[]): Promise<void> {
+    try {
+      const results = await this.#options.run(calls.map(requestOf), line.kind)
+      for (const [index, call] of calls.entries()) this.#answer(line, call, results[index] as Result | RecentnError)
+    } catch (error) {
+      if (calls.length > 1 && !isShared(error)) for (const call of calls) await this.#run(line, [call])
+      else for (const call of calls) this.#fail(line, call, error)
+    }
+  }
+
+  #answer(line: Line<Request, Result>, call: MergedCall<Request, Result>, result: Result | RecentnError): void {
+    if (result instanceof RecentnError) {
+      this.#fail(line, call, result)
+      return
+    }
+    const request = this.#options.again?.(call.request, result)
+    this.#leave(line, call)
+    if (request !== undefined) {
+      this.#begin(line.kind, { ...call, request, ids: this.#idsOf(request) })
+      return
+    }
+    call.resolve(result)
+    this.#pending.settle({ items: call.size, bytes: 0 })
+  }
+
+  #fail(line: Line<Request, Result>, call: MergedCall<Request, Result>, error: unknown): void {
+    this.#leave(line, call)
+    call.reject(error)
+    this.#pending.settle({ items: call.size, bytes: 0 })
+  }
+
+  #leave({ ids }: Line<Request, Result>, call: MergedCall<Request, Result>): void {
+    for (const id of call.ids) ids.delete(id)
+  }
+}
+
+function requestOf<Request, Result>({ request }: MergedCall<Request, Result>): Request {
+  return request
+}

@@ -1,0 +1,46 @@
+/**
+ * What one store remembers of groups, and whom it tells of what it commits. All repositories of the store share it: its
+ * own, and those inside transactions. Nothing that is decided depends on it alone.
+ */
+import type { Tx } from '../../database/engine'
+import { Layouts } from './layouts'
+import { PolicyCache } from './policies'
+
+/** Who is told that groups have changed, once the change is committed. */
+export interface GroupListeners {
+  wake(groups: Iterable<string>): void
+  /** Groups have changed, and nobody knows which. */
+  wakeAll(): void
+}
+
+export class GroupMemory {
+  readonly policies: PolicyCache
+  readonly layouts: Layouts
+  listeners: GroupListeners | null = null
+  readonly #store: GroupMemory
+
+  constructor(defaultCapacity = 10, store: GroupMemory | null = null) {
+    this.policies = store ? store.policies.forTransaction() : new PolicyCache(defaultCapacity)
+    this.layouts = store ? store.layouts : new Layouts()
+    this.#store = store ?? this
+  }
+
+  /** The memory of one transaction, which may see older policies than the store, and its own. */
+  forTransaction(): GroupMemory {
+    return new GroupMemory(this.policies.defaultCapacity, this)
+  }
+
+  /** The transaction changes these groups: one call for each operation. */
+  changes(tx: Tx, groups: Iterable<string>): void {
+    tx.afterCommit(() => this.#store.listeners?.wake(groups))
+  }
+
+  /** The transaction changes policies, and so any group. */
+  changesPolicies(tx: Tx): void {
+    this.policies.forget()
+    tx.afterCommit(() => {
+      this.#store.policies.forget()
+      this.#store.listeners?.wakeAll()
+    })
+  }
+}

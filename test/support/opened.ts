@@ -1,0 +1,12 @@
+/** What runs for a store's products, which users of the library do not see. */
+import type { Store } from '../../src'
+import type { BoundStore } from '../../src/store/store'
+
+export function openedOf(store: Store): BoundStore['opened'] {
+  return (store as unknown as BoundStore).opened
+}
+
+/** Deletes all that has expired in groups. */
+export async function sweepGroups(store: Store): Promise<void> {
+  while ((await openedOf(store).groups.sweep()).more);
+}
