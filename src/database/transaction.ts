@@ -78,6 +78,9 @@ export class Database implements Session {
     return isInside(this.#held)
   }
 
+  /** Throws `conflict` in code that a transaction on this database runs: a call that waits there may wait for itself. */
+  readonly requireOutside = (): void => requireOutside(this.#held)
+
   /** Runs `work` so that what it asks of this database, outside of the transaction that runs it, is refused. */
   inside<T>(work: () => Promise<T>): Promise<T> {
     return runInside(this.#held, work)

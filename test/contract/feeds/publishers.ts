@@ -2,7 +2,7 @@
 import { Publisher } from '../../../src/store/publisher/publisher'
 import { type Context, eventually, sleep } from '../context'
 import { range } from '../queues/tools'
-import { whileOpen } from './tools'
+import { sweepFeeds, whileOpen } from './tools'
 
 export function describeFeedsPublishers(context: Context): void {
   const isSqlite = context.engine === 'sqlite'
@@ -77,7 +77,7 @@ export function describeFeedsPublishers(context: Context): void {
       await eventually(15_000, 'the clearing has begun', async () => (await left()) < 9000)
       await sweeping.close()
       const rest = await left()
-      await (store.feeds as unknown as { sweep(): Promise<unknown> }).sweep()
+      await sweepFeeds(store)
       expect(rest).toBeGreaterThan(0)
     }, 60_000)
 

@@ -1,6 +1,7 @@
 /** What the suites of feeds share: feeds of their own, reading one to its end, and what is read off its changes. */
 import { openStore, type Store, type Transaction } from '../../../src/index'
 import type { Change, Changes } from '../../../src/repositories/feeds/types'
+import type { BoundStore } from '../../../src/store/store'
 import { moment } from '../../support/timing'
 import type { Context } from '../context'
 
@@ -87,10 +88,14 @@ export function expectGrowing(ids: readonly bigint[], after = 0n): void {
   expect(wrong).toEqual([])
 }
 
+/** One round of removing old tombstones and dropped feeds. */
+export function sweepFeeds(store: Store): Promise<{ removed: number; more: boolean }> {
+  return (store as BoundStore).feedService.sweep()
+}
+
 /** One round after the other, until nothing is left to remove. */
 export async function sweptFeeds(store: Store): Promise<void> {
-  const feeds = store.feeds as unknown as { sweep(): Promise<{ more: boolean }> }
-  while ((await feeds.sweep()).more);
+  while ((await sweepFeeds(store)).more);
 }
 
 /** Gives the tests of a `describe` a store that keeps tombstones for so many seconds. */
