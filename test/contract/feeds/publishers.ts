@@ -1,8 +1,9 @@
 /** What must not stop publishers, writers, readers and the closing of a store. */
 import { Publisher } from '../../../src/store/publisher/publisher'
+import { sweepFeeds } from '../../support/sweeps'
 import { type Context, eventually, sleep } from '../context'
 import { range } from '../queues/tools'
-import { sweepFeeds, whileOpen } from './tools'
+import { whileOpen } from './tools'
 
 export function describeFeedsPublishers(context: Context): void {
   const isSqlite = context.engine === 'sqlite'

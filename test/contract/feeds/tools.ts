@@ -1,7 +1,7 @@
 /** What the suites of feeds share: feeds of their own, reading one to its end, and what is read off its changes. */
 import { openStore, type Store, type Transaction } from '../../../src/index'
 import type { Change, Changes } from '../../../src/repositories/feeds/types'
-import type { BoundStore } from '../../../src/store/store'
+import { sweepFeeds } from '../../support/sweeps'
 import { moment } from '../../support/timing'
 import type { Context } from '../context'
 
@@ -86,11 +86,6 @@ export function expectGrowing(ids: readonly bigint[], after = 0n): void {
     return !isGreater
   })
   expect(wrong).toEqual([])
-}
-
-/** One round of removing old tombstones and dropped feeds. */
-export function sweepFeeds(store: Store): Promise<{ removed: number; more: boolean }> {
-  return (store as BoundStore).feedService.sweep()
 }
 
 /** One round after the other, until nothing is left to remove. */
