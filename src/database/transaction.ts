@@ -73,15 +73,13 @@ export class Database implements Session {
     return this.#gate ?? this.#options.dataSource
   }
 
-  /** Throws `conflict` for code that a transaction on this database runs, as far as that can be seen. */
-  requireOutside(): void {
-    requireOutside(this.#held)
-  }
-
-  /** True for such code. */
+  /** True for code that a transaction on this database runs, as far as that can be seen. */
   get isInside(): boolean {
     return isInside(this.#held)
   }
+
+  /** Throws `conflict` in code that a transaction on this database runs: a call that waits there may wait for itself. */
+  readonly requireOutside = (): void => requireOutside(this.#held)
 
   /** Runs `work` so that what it asks of this database, outside of the transaction that runs it, is refused. */
   inside<T>(work: () => Promise<T>): Promise<T> {

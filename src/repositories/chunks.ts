@@ -1,11 +1,13 @@
-/** The list in parts of at most `size`: what one statement, or one transaction, takes. */
+/** Lists in parts: what one statement or one transaction takes, and what belongs together. */
+
+/** Parts of at most `size` elements. */
 export function chunksOf<T>(list: readonly T[], size: number): T[][] {
   const chunks: T[][] = []
   for (let start = 0; start < list.length; start += size) chunks.push(list.slice(start, start + size))
   return chunks
 }
 
-/** The list in parts of at most `maxLength` elements and `maxSum` of their sizes, but always one element at least. */
+/** Parts of at most `maxLength` elements whose sizes add up to at most `maxSum`; a larger element is a part by itself. */
 export function chunksBySize<T>(
   list: readonly T[],
   sizeOf: (element: T) => number,
@@ -26,4 +28,16 @@ export function chunksBySize<T>(
     }
   }
   return chunks
+}
+
+/** The elements by their keys, both in the order of the list. */
+export function groupedBy<T, K>(list: Iterable<T>, keyOf: (element: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>()
+  for (const element of list) {
+    const key = keyOf(element)
+    const group = groups.get(key)
+    if (group) group.push(element)
+    else groups.set(key, [element])
+  }
+  return groups
 }

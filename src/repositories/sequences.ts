@@ -1,22 +1,24 @@
 /**
- * Sequences of the application's own: numbers by name, each given out once. The row is locked from the taking of the
- * numbers to the end of the transaction: alone that is a moment, and inside of a caller's transaction it means that
- * numbers that were rolled back are given out again, and that there are no gaps.
+ * Sequences: rows of `recentn_sequences`, each with the last number given out under a name. Those of kind `feed` number the
+ * changes of feeds, and outlive them; those of kind `user` are the application's.
+ *
+ * Invariant: whoever takes numbers locks the row and holds it until its transaction ends. Numbers of a transaction that
+ * is rolled back are given out again, so a sequence that is used in transactions has no gaps.
  */
 import type { DataSource, EntityManager } from 'typeorm'
-import type { Session, Tx } from '../database/engine'
+import type { Reader, Session, Tx } from '../database/engine'
 import { sessionOf } from '../database/session'
 import { RecentnError } from '../errors'
 import { integerFault, MAX_ID } from '../fields/rules'
 import { named, refuse } from './checking'
-import { makeSequence, readSequence, setSequence } from './sequence-rows'
 
 const MAX_NUMBERS = 1_000_000
 
 export interface Sequences {
   /**
-   * Takes `count` numbers that follow each other (1 to 1,000,000; 1 when left out) and resolves to the first; the first
-   * of all is 1. In a transaction others wait for its end, and none is lost. Throws `sequence_exhausted` after 2^63 − 1.
+   * Takes `count` consecutive numbers (1 to 1,000,000, by default 1) and resolves to the first of them. A new sequence
+   * starts at 1. In a transaction, other callers wait until it ends, and a rollback gives the numbers back. Throws
+   * `sequence_exhausted` after 2^63 − 1.
    */
   next(name: string, count?: number): Promise<bigint>
 }
@@ -31,11 +33,11 @@ export class SequenceRepository implements Sequences {
   async next(name: string, count = 1): Promise<bigint> {
     const detail = integerFault(count, 1, MAX_NUMBERS)
     refuse([...named('name', name), ...(detail === null ? [] : [{ parameter: 'count', detail }])])
-    return this.#session.write((tx) => take(tx, name, BigInt(count)))
+    return this.#session.write((tx) => takeNumbers(tx, name, BigInt(count)))
   }
 }
 
-async function take(tx: Tx, name: string, count: bigint): Promise<bigint> {
+async function takeNumbers(tx: Tx, name: string, count: bigint): Promise<bigint> {
   const { forUpdate } = tx.engine
   let row = await readSequence(tx, 'user', name, forUpdate)
   if (row === null) {
@@ -51,4 +53,53 @@ async function take(tx: Tx, name: string, count: bigint): Promise<bigint> {
   }
   await setSequence(tx, 'user', name, { value: last + count })
   return last + 1n
+}
+
+export type SequenceKind = 'feed' | 'user'
+
+export interface SequenceRow {
+  /** The last number given out. */
+  value: bigint
+  /** Of a feed: the greatest number of a tombstone that was removed. */
+  horizon: bigint
+}
+
+/** Makes the row unless it exists. Two transactions that make it at the same time wait for each other. */
+export async function makeSequence(tx: Tx, kind: SequenceKind, name: string): Promise<void> {
+  const { sql, parameters } = tx.engine.values([[kind, name, 0n, 0n]])
+  await tx.run(
+    `INSERT INTO ${tx.tables.sequences} (kind, sequence_name, value, horizon) VALUES ${sql} ` +
+      `${tx.engine.onDuplicate('kind, sequence_name')} horizon = horizon`,
+    parameters,
+  )
+}
+
+/** The row, read with this lock; null when it does not exist. */
+export async function readSequence(
+  reader: Reader,
+  kind: SequenceKind,
+  name: string,
+  lock = '',
+): Promise<SequenceRow | null> {
+  const { bigint } = reader.engine
+  const [row] = await reader.rows(
+    `SELECT ${bigint('value')} AS value, ${bigint('horizon')} AS horizon FROM ${reader.tables.sequences} WHERE kind = ? AND sequence_name = ?${lock}`,
+    [kind, name],
+  )
+  return row ? { value: BigInt(row.value as string), horizon: BigInt(row.horizon as string) } : null
+}
+
+/** Sets the columns that are given; the caller holds the row. */
+export async function setSequence(
+  tx: Tx,
+  kind: SequenceKind,
+  name: string,
+  row: Pick<SequenceRow, 'value'> & Partial<SequenceRow>,
+): Promise<void> {
+  const sets = Object.keys(row).map((column) => `${column} = ?`)
+  await tx.run(`UPDATE ${tx.tables.sequences} SET ${sets.join(', ')} WHERE kind = ? AND sequence_name = ?`, [
+    ...Object.values(row),
+    kind,
+    name,
+  ])
 }

@@ -2,7 +2,7 @@
 import type { ConnectionUse } from '../database/connection-use'
 import type { DatabaseCounts } from '../database/database-counts'
 import type { Counted } from '../kit/sizes'
-import type { FeedTotals } from '../repositories/feeds/totals'
+import type { FeedTotals } from '../repositories/feeds/status'
 import type { QueueTotals } from '../repositories/queues/counts'
 import type { WorkCounts } from './work-counts'
 

@@ -10,8 +10,9 @@ import type { Database } from '../database/transaction'
 import { DEFAULT_TOMBSTONE_SECONDS } from '../fields/feed-rules'
 import { Kept } from '../kit/cache'
 import type { Loop } from '../kit/loop'
-import { type FeedOptions, FeedRepository } from '../repositories/feeds/repository'
-import { feedTotals } from '../repositories/feeds/totals'
+import type { FeedMemory } from '../repositories/feeds/memory'
+import { FeedRepository } from '../repositories/feeds/repository'
+import { feedTotals } from '../repositories/feeds/status'
 import { KeyRepository } from '../repositories/keys/repository'
 import { PollRepository } from '../repositories/polls/repository'
 import { countAllMessages } from '../repositories/queues/counts'
@@ -20,7 +21,7 @@ import { GroupMemory } from '../repositories/recent/memory'
 import { RecentRepository } from '../repositories/recent/repository'
 import { SequenceRepository } from '../repositories/sequences'
 import { countsOf, type StoreCounts, type StoreTotals } from './counts'
-import { ConsumedFeeds } from './feeds'
+import { FeedService } from './feeds'
 import { type OpenGroups, openGroups } from './groups'
 import { KnownKeys } from './keys'
 import { checkedTransaction, warn } from './options'
@@ -28,7 +29,7 @@ import { PolledTables } from './poller/polled-tables'
 import type { Poller, PollHandler, PollOptions } from './poller/types'
 import { BatchedQueues } from './queues'
 import { startSweepers } from './sweeping/sweepers'
-import type { Store, StoreGroups, StoreOptions, Transaction, TransactionOptions } from './types'
+import type { Store, StoreFeeds, StoreGroups, StoreOptions, Transaction, TransactionOptions } from './types'
 import { WorkCounts } from './work-counts'
 
 /** What a store works on, and how to let go of it. */
@@ -39,11 +40,11 @@ interface Base {
 }
 
 /** The operations of all repositories in one transaction. */
-function within(session: Session, groups: GroupMemory, feeds: FeedOptions) {
+function within(session: Session, groups: GroupMemory, feeds: FeedMemory) {
   return {
     groups: new RecentRepository(session, groups),
     queues: new QueueRepository(session, true),
-    feeds: new FeedRepository(session, { ...feeds, isInside: true }),
+    feeds: new FeedRepository(session, feeds),
     sequences: new SequenceRepository(session),
   }
 }
@@ -51,7 +52,8 @@ function within(session: Session, groups: GroupMemory, feeds: FeedOptions) {
 export class BoundStore implements Store {
   readonly groups: StoreGroups
   readonly queues: BatchedQueues
-  readonly feeds: ConsumedFeeds
+  readonly feeds: StoreFeeds
+  readonly feedService: FeedService
   readonly sequences: SequenceRepository
   readonly keys: KnownKeys
   readonly dataSource: DataSource
@@ -84,8 +86,9 @@ export class BoundStore implements Store {
     this.groups = groups.groups
     this.opened = { groups }
     this.queues = new BatchedQueues(base.database, { ...shared, atOnce: isSqlite ? 1 : 2 })
-    this.feeds = new ConsumedFeeds(base.database, {
-      ...shared,
+    this.feedService = new FeedService(base.database, {
+      counts: this.#work,
+      guard: base.database.requireOutside,
       describe: (target) => describeTable(base.dataSource, base.database, target),
       atOnce: isSqlite ? 1 : 2,
       publish: options.publish !== false,
@@ -93,6 +96,7 @@ export class BoundStore implements Store {
       tombstoneSeconds: options.feeds?.tombstoneSeconds ?? DEFAULT_TOMBSTONE_SECONDS,
       onError: (error) => onBackgroundError(error, 'publish'),
     })
+    this.feeds = this.feedService.feeds
     this.sequences = new SequenceRepository(base.database)
     this.keys = new KnownKeys(new KeyRepository(base.database))
     this.#polled = new PolledTables((target, shape) => {
@@ -101,11 +105,11 @@ export class BoundStore implements Store {
     this.#sweepers =
       options.sweep === false
         ? []
-        : startSweepers({ groups, queues: this.queues, feeds: this.feeds }, this.#work, onBackgroundError)
+        : startSweepers({ groups, queues: this.queues, feeds: this.feedService }, this.#work, onBackgroundError)
     this.#totals = new Kept(() =>
       base.database.read(async (reader) => ({
         queues: await countAllMessages(reader),
-        feeds: await feedTotals(reader, this.feeds.followed.values()),
+        feeds: await feedTotals(reader, this.feedService.memory.followed.values()),
       })),
     )
   }
@@ -126,16 +130,13 @@ export class BoundStore implements Store {
   async transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     const { retries = 10 } = checkedTransaction(work, options)
     const { database } = this.#base
-    const written = new Set<string>()
-    const onWrite = (feed: string) => written.add(feed)
-    const feeds = { followed: this.feeds.followed, onWrite }
     const result = await database.write(
       (tx, session) => {
-        return database.inside(async () => work({ ...within(session, this.#groupMemory, feeds), manager: tx.manager }))
+        const { memory } = this.feedService
+        return database.inside(async () => work({ ...within(session, this.#groupMemory, memory), manager: tx.manager }))
       },
       { retries },
     )
-    this.feeds.wrote(written)
     return result
   }
 
@@ -150,17 +151,15 @@ export class BoundStore implements Store {
       clockOffsetMs: this.#options.clockOffsetMs,
     })
     const manager = 'startTransaction' in transaction ? transaction.manager : transaction
-    const { followed } = this.feeds
-    return { ...within(session, this.#groupMemory, { followed }), manager }
+    return { ...within(session, this.#groupMemory, this.feedService.memory), manager }
   }
 
   counts(): StoreCounts {
     return countsOf(this.#work, this.#base.database.counts, {
       connections: connectionUse(this.dataSource, this.#base.database.gate),
-      changesWaiting: this.feeds.waiting,
       groupListeners: this.opened.groups.streams.listeners,
       pollers: this.#polled.size,
-      consumers: this.feeds.consuming,
+      ...this.feedService.activity,
       ...this.queues.activity,
     })
   }
@@ -187,14 +186,14 @@ export class BoundStore implements Store {
 
   async #closeOperations(): Promise<void> {
     // Handlers that end in time find all of the store open until they have.
-    if (this.#polled.size + this.queues.activity.workers + this.feeds.consuming > 0) {
-      await Promise.all([this.#polled.close(), this.queues.stopWorkers(), this.feeds.stopConsuming()])
+    if (this.#polled.size + this.queues.activity.workers + this.feedService.activity.consumers > 0) {
+      await Promise.all([this.#polled.close(), this.queues.stopWorkers(), this.feedService.stopConsuming()])
     }
     await Promise.all([
       this.#polled.close(),
       this.opened.groups.close(),
       this.queues.close(),
-      this.feeds.close(),
+      this.feedService.close(),
       this.keys.close(),
     ])
   }

@@ -8,6 +8,7 @@ import { main as ownTransaction } from '../../examples/own-transaction'
 import { main as pollOrders } from '../../examples/poll-orders'
 import * as searching from '../../examples/search-index'
 import { attachStore, type Message, openStore, type Store } from '../../src/index'
+import { sweepFeeds } from '../support/sweeps'
 import { serve, until } from './support'
 
 /** Here, beside this file, and what jest finds by itself (someone-elses.test.ts). */
@@ -127,7 +128,7 @@ describe('examples', () => {
       await searching.removeUser(shop, 'fred')
       await shop.feeds.publish()
       offsetMs = 11_000
-      await (shop.feeds as unknown as { sweep(): Promise<unknown> }).sweep()
+      await sweepFeeds(shop)
       searching.keepUp(shop, index)
       await until('who is gone is found no more', () => known() === 'anna,jim')
     } finally {

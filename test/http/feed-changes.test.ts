@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { createApp } from '../../src/http/process/app'
+import { sweepFeeds } from '../support/sweeps'
 import { pause, SOON_MS, timed } from '../support/timing'
 import { clientOf, fresh, memoryStore, serving } from './support/client'
 import { expectAnsweredAtClose, expectAnsweredAtStop, useWaitedOn } from './support/waiting'
@@ -106,7 +107,7 @@ describe('GET …/changes', () => {
     await expiring.feeds.publish('f')
     expect((await client.get('/v1/feeds/f/changes?after=1')).json).toMatchObject({ changes: [{}, {}, { key: 'a' }] })
     offset.ms = 10_000
-    await (expiring.feeds as unknown as { sweep(): Promise<void> }).sweep()
+    await sweepFeeds(expiring)
     for (const query of ['after=1', 'consumer=behind', 'after=1&waitSeconds=20']) {
       const answer = await client.get(`/v1/feeds/f/changes?${query}`)
       expect([query, answer.status, answer.json.code]).toEqual([query, 410, 'cursor_expired'])

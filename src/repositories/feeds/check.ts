@@ -7,7 +7,7 @@ import { jsonTextOf } from '../../json'
 import { addFaults, faultsOf, limitRule, named, optional, refuse, rulesOf } from '../checking'
 import type { ChangesRequest } from './changes'
 import type { ChangesOptions, NewEntry, PutConsumerOptions, RepublishSelection, ValueOptions } from './types'
-import type { NewRow } from './write'
+import type { EntryText } from './write'
 
 const ENTRY_RULES = rulesOf({ key: nameFault, value: bodyFault })
 
@@ -37,7 +37,7 @@ export function checkKey(feed: unknown, key: unknown, options: ValueOptions = {}
   refuse([...named('feed', feed), ...named('key', key), ...faultsOf(options, VALUE_RULES)])
 }
 
-export function checkedEntry(feed: unknown, key: unknown, value: unknown): NewRow {
+export function checkedEntry(feed: unknown, key: unknown, value: unknown): EntryText {
   const faults = [...named('feed', feed), ...named('key', key)]
   const detail = bodyFault(value)
   if (detail !== null) faults.push({ pointer: '/value', detail })
@@ -46,7 +46,7 @@ export function checkedEntry(feed: unknown, key: unknown, value: unknown): NewRo
 }
 
 /** 1 to 1,000 of them; faults at `/3/value` and so on. */
-export function checkedEntries(feed: unknown, entries: readonly NewEntry[]): NewRow[] {
+export function checkedEntries(feed: unknown, entries: readonly NewEntry[]): EntryText[] {
   const faults: Fault[] = named('feed', feed)
   if (!Array.isArray(entries) || entries.length < 1 || entries.length > MAX_BATCH) {
     throw invalidInput([...faults, { pointer: '', detail: `must be a list of 1 to ${MAX_BATCH} entries` }])

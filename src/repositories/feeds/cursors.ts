@@ -1,22 +1,22 @@
 /**
- * Cursors, and the consumers that have one stored.
+ * Cursors, and the consumers that have one stored in `recentn_feed_consumers`.
  *
- * A cursor is the last sync id that was read. When tombstones have been removed, whoever stands before the greatest of
- * them (the horizon) may have missed a deletion, unless it started over after the removal: then its cursor says so, by
- * the horizon of that moment, until it has read past it. Such a cursor is (horizon << 63) + sync id.
+ * A cursor is the last sync id that was read. Once tombstones have been removed, a reader before the greatest of them (the
+ * horizon) may have missed a deletion, unless it started over after the removal: then its cursor also has the horizon of
+ * that moment, until the reader is past it. Such a cursor is (horizon << 63) + sync id.
  *
- * Invariant: a stored cursor moves forward only, unless forced; its row is locked from the reading to the writing.
+ * Invariant: a stored cursor moves only forward, unless forced; its row is locked from the read to the write.
  */
 import type { Reader, Row, Tx } from '../../database/engine'
 import { invalidInput, RecentnError } from '../../errors'
 import { SYNC_ID_BITS } from '../../fields/feed-rules'
 import { asConsumer } from '../../results/feeds'
-import { type FeedHead, holdOrBegin, readHead } from './heads'
+import { type FeedHead, holdFeed, holdOrBegin, readHead } from './heads'
 import type { Consumer } from './types'
 
 export interface Cursor {
   syncId: bigint
-  /** Removed tombstones up to here are nothing that it would miss. */
+  /** The horizon when the reader started over: it misses no tombstone that was removed up to here. */
   knows: bigint
 }
 
@@ -29,7 +29,7 @@ export function cursorOf(cursor: bigint): Cursor {
   return { syncId: cursor & MASK, knows: cursor >> SHIFT }
 }
 
-/** The cursor as its holder sees it: the sync id alone, unless that would not say what it knows and must know. */
+/** The cursor as its holder sees it: the sync id alone, unless the reader has to prove what it knows. */
 export function numberOf({ syncId, knows }: Cursor, { horizon }: Pick<FeedHead, 'horizon'>): bigint {
   return syncId === 0n || horizon <= syncId || knows <= syncId ? syncId : (knows << SHIFT) | syncId
 }
@@ -38,9 +38,9 @@ function isExpired({ syncId, knows }: Cursor, { horizon }: Pick<FeedHead, 'horiz
   return syncId > 0n && horizon > syncId && horizon > knows
 }
 
-/** Throws `cursor_expired` when a deletion after the cursor can't be told any more. */
+/** Throws `cursor_expired` when a tombstone after the cursor has been removed. */
 export function requireFresh({ syncId, knows }: Cursor, { value, horizon }: FeedHead): void {
-  if (knows > value) throw invalidInput([{ pointer: '/after', detail: 'is no cursor that this feed has given' }])
+  if (knows > value) throw invalidInput([{ pointer: '/after', detail: 'was not issued by this feed' }])
   if (!isExpired({ syncId, knows }, { horizon })) return
   throw new RecentnError(
     'cursor_expired',
@@ -61,7 +61,7 @@ function storedOf(row: Row): StoredConsumer {
   return { consumer: row.consumer as string, cursor }
 }
 
-/** Where the consumer stands; at the start when it is not known. */
+/** The consumer's cursor; the start for an unknown consumer. */
 export async function readCursor(reader: Reader, feed: string, consumer: string): Promise<Cursor> {
   const [row] = await reader.rows(
     `SELECT ${columns(reader.engine)} FROM ${reader.tables.feeds} f JOIN ${reader.tables.feedConsumers} c ON c.feed_id = f.id WHERE f.feed = ? AND c.consumer = ?`,
@@ -92,7 +92,7 @@ export async function listConsumers(reader: Reader, head: FeedHead, limit: numbe
 export interface PutCursor {
   cursor: Cursor
   isForced: boolean
-  /** Where the reading of what is done began: nothing is stored where the consumer was put back behind it since. */
+  /** Where the finished page began: nothing is stored if the consumer was put back before it meanwhile. */
   from?: Cursor
 }
 
@@ -105,7 +105,7 @@ export async function putConsumer(
 ): Promise<Consumer> {
   const { engine, now } = tx
   const { id } = await holdOrBegin(tx, feed)
-  // Made first, so that there is a row to lock; whoever makes it at the same time is waited for.
+  // Made first, so that there is a row to lock; another transaction that makes it is waited for.
   await tx.run(
     `INSERT INTO ${tx.tables.feedConsumers} (feed_id, consumer, cursor_id, knows_horizon, updated_at_ms) VALUES (?, ?, 0, 0, ${now}) ` +
       `${engine.onDuplicate('feed_id, consumer')} cursor_id = cursor_id`,
@@ -121,11 +121,11 @@ export async function putConsumer(
     const detail = `is beyond the last sync id, ${head.value}`
     throw invalidInput([{ pointer: '/cursor', detail }])
   }
-  // One that is expired is of no use; what comes from who has started over is. At 0 nobody would be told to do so.
+  // An expired cursor is replaced by one from a reader that started over. One at 0 would never be reported as expired.
   const isRescued = asked.syncId > 0n && isExpired(before, head) && !isExpired(asked, head)
   const isForward = asked.syncId > before.syncId || before.syncId === 0n || isRescued
   const isMoved = isForced || (isForward && before.syncId >= from.syncId)
-  // As it was given: what its holder has read may be from before removals that others know of.
+  // As it was given: its holder may have read before removals that other readers know of.
   const cursor = isMoved ? asked : before
   await tx.run(
     `UPDATE ${tx.tables.feedConsumers} SET cursor_id = ?, knows_horizon = ?, updated_at_ms = ${now} WHERE feed_id = ? AND consumer = ?`,
@@ -135,12 +135,8 @@ export async function putConsumer(
 }
 
 export async function deleteConsumer(tx: Tx, feed: string, consumer: string): Promise<boolean> {
-  const [row] = await tx.rows(`SELECT ${tx.engine.bigint('id')} AS id FROM ${tx.tables.feeds} WHERE feed = ?`, [feed])
-  if (!row) return false
-  return (
-    (await tx.run(`DELETE FROM ${tx.tables.feedConsumers} WHERE feed_id = ? AND consumer = ?`, [
-      row.id as string,
-      consumer,
-    ])) > 0
-  )
+  const held = await holdFeed(tx, feed, '')
+  if (held === null) return false
+  const sql = `DELETE FROM ${tx.tables.feedConsumers} WHERE feed_id = ? AND consumer = ?`
+  return (await tx.run(sql, [held.id, consumer])) > 0
 }

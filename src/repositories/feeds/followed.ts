@@ -1,10 +1,10 @@
 /**
- * Followed tables: rows of another table as the entries of a feed, numbered in a column of theirs. Built in is the table
- * of the groups of recent items; others are the user's.
+ * Followed tables: the rows of another table are the entries of a feed, and are numbered in one of its columns. The table of
+ * the groups of recent items is built in; others are the user's.
  *
- * Invariant: whoever changes a row sets its sync column to null in the same statement or transaction. A row that is
- * deleted leaves no number: its tombstone, if one was written, stands among the feed's own entries, and counts as long as
- * there is no row with its key.
+ * Invariant: code that changes a row sets its sync column to null in the same statement or transaction. A deleted row
+ * leaves no number: its tombstone, if one was written, is one of the feed's own entries, and counts while there is no row
+ * with its key.
  */
 import { type Engine, placeholders, type Reader, type Row } from '../../database/engine'
 import type { Table } from '../../database/table'
@@ -17,18 +17,19 @@ import { JsonText, jsonFault } from '../../json'
 import { asEntry } from '../../results/feeds'
 import { faultsOf, rulesOf } from '../checking'
 import { chunksOf } from '../chunks'
-import type { Source } from './publish'
+import { MAX_KEYS } from './heads'
+import type { FeedRows } from './publish'
 import { type RawChange, readEntry } from './rows'
 import type { Entry, FollowOptions, ValueOptions } from './types'
 
 export interface FollowedTable {
   feed: string
-  source: Source
+  source: FeedRows
   /** SQL: the column of the key. */
   key: string
   /** SQL that reads it in a form no driver rounds. */
   keyText(engine: Engine): string
-  /** Those of the keys that may be compared with the column: a text that is no number would count as 0. */
+  /** Those of the keys that can be compared with the column: a text that is not a number would count as 0. */
   comparable(keys: readonly string[]): string[]
   /** SQL: the columns that are read. */
   columns: string
@@ -37,10 +38,7 @@ export interface FollowedTable {
   versionOf(row: Row): number | null
 }
 
-/** Keys of one list: a longer one may turn into a scan. */
-const MAX_KEYS = 250
-
-/** The rows that were numbered after `after`, in the order of their numbers. */
+/** The rows with numbers greater than `after`, in the order of their numbers. */
 export async function rowsAfter(
   reader: Reader,
   { source, keyText, columns, textOf, versionOf }: FollowedTable,
@@ -59,21 +57,21 @@ export async function rowsAfter(
     try {
       return { syncId, key: String(recentn_key), version: versionOf(row), deleted: false, text: textOf(row) }
     } catch (cause) {
-      // Whoever reads may go past it.
-      const detail = `The value of ${JSON.stringify(String(recentn_key))}, sync id ${syncId}, can't be made: ${String(cause)}`
+      // With the sync id, so that a reader can go past it.
+      const detail = `The value of ${JSON.stringify(String(recentn_key))}, sync id ${syncId}, cannot be made: ${String(cause)}`
       throw new RecentnError('internal', detail, { cause })
     }
   })
 }
 
-/** The greatest number that a row has; 0 where none has one. */
+/** The greatest number of a row; 0 where no row has one. */
 export async function greatestSyncId(reader: Reader, { source }: FollowedTable): Promise<bigint> {
   const { table, sync } = source
   const [row] = await reader.rows(`SELECT ${reader.engine.bigint(`MAX(${sync})`)} AS greatest FROM ${table}`)
   return BigInt((row?.greatest as string | null) ?? 0)
 }
 
-/** The entry that the row with this key is; its tombstone, or null, when there is none. */
+/** The row with this key as an entry; where there is no row its tombstone, or null. */
 export async function followedEntry(
   reader: Reader,
   { feed, source, key, keyText, comparable, columns, textOf, versionOf }: FollowedTable,
@@ -89,7 +87,7 @@ export async function followedEntry(
             `${keyText(reader.engine)} AS recentn_key FROM ${table} WHERE ${table}.${key} = ?`,
           [text],
         )
-  // The column may take another text for the same.
+  // The column's collation may take another text for the same.
   if (!row || String(row.recentn_key) !== text) return readEntry(reader, feed, text, options)
   const { recentn_sync_id, recentn_key: _, ...raw } = row
   const value = new JsonText(textOf(raw))
@@ -103,7 +101,7 @@ export async function followedEntry(
   })
 }
 
-/** Those of the keys that have a row: what a tombstone of theirs says does not count. */
+/** Those of the keys that have a row, so that their tombstones do not count. */
 export async function keysWithRow(
   reader: Reader,
   { source, key, keyText, comparable }: FollowedTable,
@@ -144,15 +142,15 @@ export const recentGroups = (tables: Tables): FollowedTable => ({
   versionOf: () => null,
 })
 
-const judgedWithTheTable = () => null
+const checkedWithTheTable = () => null
 const FOLLOW_RULES = rulesOf({
-  feed: judgedWithTheTable,
-  syncColumn: judgedWithTheTable,
-  key: judgedWithTheTable,
-  value: judgedWithTheTable,
+  feed: checkedWithTheTable,
+  syncColumn: checkedWithTheTable,
+  key: checkedWithTheTable,
+  value: checkedWithTheTable,
 })
 
-/** A table of the user's as a feed. Throws `invalid_input` that names every fault. */
+/** A table of the user's as a feed. Throws `invalid_input` with every fault. */
 export function followedTable(table: Table, options: FollowOptions): FollowedTable {
   const faults = faultsOf(options, FOLLOW_RULES)
   const { feed = table.name, syncColumn, key, value }: Partial<FollowOptions> = options ?? {}
@@ -190,8 +188,8 @@ function built(table: Table, sync: TableColumn, key: TableColumn, feed: string) 
     const statement = `CREATE INDEX ${table.escape(`${table.name}_${sync.name}`)} ON ${table.path} (${table.escape(sync.name)})`
     throw invalidInput([{ pointer: '/syncColumn', detail: `has no index: ${statement}` }])
   }
-  const behind = [...index.walked.slice(1), ...table.primaryKey.filter((column) => !index.walked.includes(column))]
-  const source: Source = {
+  const order = [...index.walked.slice(1), ...table.primaryKey.filter((column) => !index.walked.includes(column))]
+  const source: FeedRows = {
     feed,
     table: table.path,
     keys: table.primaryKey.map(table.escape),
@@ -201,7 +199,7 @@ function built(table: Table, sync: TableColumn, key: TableColumn, feed: string) 
     where: '',
     parameters: [],
     index: table.escape(index.name),
-    order: behind.map(table.escape),
+    order: order.map(table.escape),
   }
   const isNumber = /int|decimal|numeric/.test(key.type)
   const comparable = (keys: readonly string[]) => keys.filter((text) => !isNumber || /^-?\d{1,65}(\.\d+)?$/.test(text))
@@ -212,7 +210,7 @@ function built(table: Table, sync: TableColumn, key: TableColumn, feed: string) 
 
 function valuesOf(table: Table, sync: TableColumn, value: FollowOptions['value']) {
   const named = new Set(Array.isArray(value) ? value : [value])
-  // What an entity does not load, such as the hash of a password, is published only where it is asked for.
+  // A column that an entity does not load, such as a password's hash, is published only where it is named.
   const chosen = table.columns.filter(({ property, isSelected }) => isSelected || named.has(property))
   const columns = chosen.map(({ name }) => `${table.path}.${table.escape(name)}`).join(', ')
   const all = chosen.map(({ property }) => property).filter((property) => property !== sync.property)
@@ -220,7 +218,7 @@ function valuesOf(table: Table, sync: TableColumn, value: FollowOptions['value']
     const row = table.rowOf(raw)
     const made = valueFrom(row, value ?? all)
     if (made instanceof Promise) throw new RecentnError('invalid_input', `${table.name}: the value is a promise`)
-    // A bigint of an entity goes as its decimal digits, as everywhere on the wire.
+    // A bigint becomes its decimal digits, as everywhere in recentn's JSON.
     const text = JSON.stringify(made, (_, part) => (typeof part === 'bigint' ? part.toString() : part)) ?? 'null'
     const detail = jsonFault(JSON.parse(text))
     if (detail !== null) throw new RecentnError('invalid_input', `A row of ${table.name}: the value ${detail}`)
@@ -236,7 +234,7 @@ function valueFrom(row: Record<string, unknown>, value: FollowOptions['value']):
   return Object.fromEntries(properties.map((property) => [property, propertyOf(row, property)]))
 }
 
-/** Of an embedded entity too: `name.first`. */
+/** Also that of an embedded entity: `name.first`. */
 function propertyOf(row: Record<string, unknown>, path: string): unknown {
   if (path in row) return row[path]
   return path.split('.').reduce<unknown>((part, name) => (part as Record<string, unknown> | null)?.[name], row)

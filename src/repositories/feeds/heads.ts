@@ -1,15 +1,91 @@
 /**
- * Feeds themselves: the row that a feed begins with, and its sequence.
+ * The row of each feed in `recentn_feeds`, and its sequence: how a feed begins, is held, listed and dropped.
  *
- * Invariant: whoever writes entries holds a shared lock on the feed's row, and whoever drops the feed an exclusive one,
- * so that no entry is written to a feed that is gone. The sequence's row is taken by publishers and by who removes
+ * Invariant: a writer of entries holds a shared lock on the feed's row, and a transaction that drops the feed an exclusive
+ * one, so no entry is written to a feed that is gone. The sequence's row is locked by publishers and by the sweeper of
  * tombstones, never by writers.
  */
 import { placeholders, type Reader, type Row, type Tx } from '../../database/engine'
 import { invalidInput, RecentnError } from '../../errors'
 import { chunksOf } from '../chunks'
-import { type HeldFeed, holdFeed } from '../feed-entries'
-import { makeSequence, readSequence, type SequenceRow, setSequence } from '../sequence-rows'
+import { nameRange } from '../name-range'
+import { makeSequence, readSequence, type SequenceRow, setSequence } from '../sequences'
+
+/** The kind of a feed's sequence. */
+export const FEED = 'feed'
+
+/** Keys or names of one list in a statement: a longer one may turn into a scan. */
+export const MAX_KEYS = 250
+
+/** A feed whose row the transaction holds, and the time after it got the lock. */
+export interface HeldFeed {
+  id: bigint
+  followedTable: string | null
+  nowMs: number
+}
+
+/** Null when the feed does not exist. */
+export async function holdFeed(tx: Tx, feed: string, lock = tx.engine.forShare): Promise<HeldFeed | null> {
+  const [row] = await tx.rows(
+    `SELECT ${tx.engine.bigint('id')} AS id, followed_table, ${tx.now} AS now_ms FROM ${tx.tables.feeds} WHERE feed = ?${lock}`,
+    [feed],
+  )
+  if (!row) return null
+  const followedTable = row.followed_table as string | null
+  return { id: BigInt(row.id as string), followedTable, nowMs: Number(row.now_ms) }
+}
+
+/** Holds the feed; begins it unless it exists. */
+export async function holdOrBegin(tx: Tx, feed: string): Promise<HeldFeed> {
+  const held = await holdFeed(tx, feed)
+  if (held !== null) return held
+  await tx.run(
+    `INSERT INTO ${tx.tables.feeds} (feed, created_at_ms) VALUES (?, ${tx.now}) ${tx.engine.onDuplicate('feed')} created_at_ms = created_at_ms`,
+    [feed],
+  )
+  await makeSequence(tx, FEED, feed)
+  return (await holdFeed(tx, feed)) as HeldFeed
+}
+
+/** Holds a feed that must exist. Throws `feed_not_found`. */
+export async function holdKnown(tx: Tx, feed: string): Promise<HeldFeed> {
+  const held = await holdFeed(tx, feed)
+  if (held === null) throw new RecentnError('feed_not_found', `There is no feed ${JSON.stringify(feed)}`)
+  return held
+}
+
+/** Throws `invalid_input` where the entries are the rows of a table that this process does not follow. */
+export function requireOwnEntries({ followedTable }: Pick<HeldFeed, 'followedTable'>): void {
+  if (followedTable === null) return
+  const detail = `has the rows of the table ${followedTable} as its entries`
+  throw invalidInput([{ parameter: 'feed', detail }])
+}
+
+/** Begins a feed whose entries are the rows of a table. The numbers that the rows have already count as given out. */
+export async function beginFollowed(tx: Tx, feed: string, table: string, greatest: bigint): Promise<void> {
+  const { id } = await holdOrBegin(tx, feed)
+  await tx.run(`UPDATE ${tx.tables.feeds} SET followed_table = ? WHERE id = ?`, [table, id])
+  const row = (await readSequence(tx, FEED, feed, tx.engine.forUpdate)) as SequenceRow
+  if (row.value < greatest) await setSequence(tx, FEED, feed, { value: greatest })
+}
+
+/**
+ * Drops the feed: the sweeper removes its entries later, and its sequence goes on. A cursor that was read before has missed
+ * the deletion of every entry, so it expires. Resolves to whether the feed existed. With `skip`, resolves to `in_use` while
+ * another transaction holds the feed.
+ */
+export async function dropFeed(tx: Tx, feed: string, skip: boolean): Promise<boolean | 'in_use'> {
+  const held = await holdFeed(tx, feed, skip ? tx.engine.forUpdateSkipLocked : tx.engine.forUpdate)
+  if (held === null && skip && (await holdFeed(tx, feed, '')) !== null) return 'in_use'
+  if (held === null) return false
+  await tx.run(`INSERT INTO ${tx.tables.feedDrops} (feed_id) VALUES (?)`, [held.id])
+  await tx.run(`DELETE FROM ${tx.tables.feedConsumers} WHERE feed_id = ?`, [held.id])
+  await tx.run(`DELETE FROM ${tx.tables.feeds} WHERE id = ?`, [held.id])
+  const { value } = (await readSequence(tx, FEED, feed, tx.engine.forUpdate)) as SequenceRow
+  // One number is left out, so that a cursor at the last one is before the horizon too.
+  if (value > 0n) await setSequence(tx, FEED, feed, { value: value + 1n, horizon: value + 1n })
+  return true
+}
 
 export interface FeedHead {
   id: bigint
@@ -21,8 +97,6 @@ export interface FeedHead {
   /** The table whose rows are the entries; null where the feed has its own. */
   followedTable: string | null
 }
-
-export const FEED = 'feed'
 
 /** SQL: a feed in table `f` and its sequence in table `s`. */
 export const headTables = ({ tables }: Pick<Reader, 'tables'>) =>
@@ -48,12 +122,22 @@ export async function readHead(reader: Reader, feed: string): Promise<FeedHead |
   return row ? headOf(row) : null
 }
 
-/** Names of one list: a longer one may turn into a scan. */
-const MAX_NAMES = 250
+export async function listHeads(
+  reader: Reader,
+  { limit, after = '', prefix = '' }: { limit: number; after?: string; prefix?: string },
+): Promise<FeedHead[]> {
+  const { where, parameters } = nameRange('f.feed', after, prefix)
+  const rows = await reader.rows(
+    `SELECT ${headColumns(reader)} FROM ${headTables(reader)} WHERE ${where} ORDER BY f.feed LIMIT ${limit}`,
+    parameters,
+  )
+  return rows.map(headOf)
+}
 
-export async function lastSyncIds(reader: Reader, feeds: readonly string[]): Promise<Map<string, bigint>> {
+/** The last sync ids of these feeds; a feed that has not begun is left out. */
+export async function lastSyncIds(reader: Reader, feeds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
   const values = new Map<string, bigint>()
-  for (const names of chunksOf(feeds, MAX_NAMES)) {
+  for (const names of chunksOf(feeds, MAX_KEYS)) {
     const rows = await reader.rows(
       `SELECT sequence_name, ${reader.engine.bigint('value')} AS value FROM ${reader.tables.sequences} WHERE kind = '${FEED}' ` +
         `AND sequence_name IN (${placeholders(names.length)})`,
@@ -62,54 +146,4 @@ export async function lastSyncIds(reader: Reader, feeds: readonly string[]): Pro
     for (const row of rows) values.set(row.sequence_name as string, BigInt(row.value as string))
   }
   return values
-}
-
-export function notFound(feed: string): RecentnError {
-  return new RecentnError('feed_not_found', `There is no feed ${JSON.stringify(feed)}`)
-}
-
-/** Begins the feed unless it has begun. */
-export async function holdOrBegin(tx: Tx, feed: string): Promise<HeldFeed> {
-  const held = await holdFeed(tx, feed)
-  if (held !== null) return held
-  await tx.run(
-    `INSERT INTO ${tx.tables.feeds} (feed, created_at_ms) VALUES (?, ${tx.now}) ${tx.engine.onDuplicate('feed')} created_at_ms = created_at_ms`,
-    [feed],
-  )
-  await makeSequence(tx, FEED, feed)
-  return (await holdFeed(tx, feed)) as HeldFeed
-}
-
-/**
- * Begins a feed that has the rows of a table as its entries. Numbers that the rows have from before count as given out.
- */
-export async function beginFollowed(tx: Tx, feed: string, table: string, greatest: bigint): Promise<void> {
-  const { id } = await holdOrBegin(tx, feed)
-  await tx.run(`UPDATE ${tx.tables.feeds} SET followed_table = ? WHERE id = ?`, [table, id])
-  const row = (await readSequence(tx, FEED, feed, tx.engine.forUpdate)) as SequenceRow
-  if (row.value < greatest) await setSequence(tx, FEED, feed, { value: greatest })
-}
-
-/** Throws `invalid_input` where the entries are the rows of a table, which this process does not know. */
-export function requireOwnEntries({ followedTable }: Pick<FeedHead, 'followedTable'>): void {
-  if (followedTable === null) return
-  const detail = `has the rows of the table ${followedTable} as its entries`
-  throw invalidInput([{ parameter: 'feed', detail }])
-}
-
-/**
- * Drops the feed: its entries are of nobody's from here on, and its sequence goes on. Whoever read it has a cursor from
- * which deletions are missing now. `skip`: resolves to null when somebody has written to the feed and not committed yet.
- */
-export async function dropFeed(tx: Tx, feed: string, skip = false): Promise<boolean | null> {
-  const held = await holdFeed(tx, feed, skip ? tx.engine.forUpdateSkipLocked : tx.engine.forUpdate)
-  if (held === null && skip && (await holdFeed(tx, feed, '')) !== null) return null
-  if (held === null) return false
-  await tx.run(`INSERT INTO ${tx.tables.feedDrops} (feed_id) VALUES (?)`, [held.id])
-  await tx.run(`DELETE FROM ${tx.tables.feedConsumers} WHERE feed_id = ?`, [held.id])
-  await tx.run(`DELETE FROM ${tx.tables.feeds} WHERE id = ?`, [held.id])
-  const { value } = (await readSequence(tx, FEED, feed, tx.engine.forUpdate)) as SequenceRow
-  // One number is left out, so that a cursor at the last one is behind the horizon too.
-  if (value > 0n) await setSequence(tx, FEED, feed, { value: value + 1n, horizon: value + 1n })
-  return true
 }

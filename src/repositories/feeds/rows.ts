@@ -1,10 +1,10 @@
-/** Rows of recentn_feed_entries as values, and the column lists that read them. */
+/** Rows of `recentn_feed_entries` as entries and changes, and the column lists that read them. */
 import type { Engine, Reader, Row } from '../../database/engine'
 import { JsonText } from '../../json'
 import { asEntry, ChangeResult } from '../../results/feeds'
 import type { Change, ValueOptions, WrittenEntry } from './types'
 
-/** The column has 0 for "no number": were it null, the row would grow when it gets one. */
+/** The column has 0 for "no number": with null, the row would grow when it gets one. */
 export function syncIdOf(row: Row): bigint | null {
   const syncId = BigInt(row.sync_id as string)
   return syncId === 0n ? null : syncId
@@ -47,9 +47,9 @@ export function changeColumns({ bigint }: Engine): string {
   return `${bigint('e.sync_id')} AS sync_id, e.entry_key AS entry_key, e.version AS version, e.deleted AS deleted, e.value AS value`
 }
 
-/** A change whose value is text still. */
+/** A change whose value is still text. */
 export interface RawChange extends Omit<Change, 'value'> {
-  /** Null when it was deleted. */
+  /** Null for a tombstone. */
   text: string | null
 }
 

@@ -1,106 +1,92 @@
 /**
- * What a feed holds. Counting goes along an index and takes the longer the more there is: it is done when somebody asks,
- * at most every few seconds a feed and process, and for large feeds less often.
+ * What feeds hold: the counts and consumers of one, and the totals of all. Counting goes along an index and takes longer
+ * the more there is.
  */
-import type { Reader, Row } from '../../database/engine'
+import type { Reader } from '../../database/engine'
 import { asFeed } from '../../results/feeds'
-import { nameRange } from '../name-range'
 import { listConsumers } from './cursors'
 import type { FollowedTable } from './followed'
-import { type FeedHead, headColumns, headOf, headTables } from './heads'
+import { FEED, type FeedHead } from './heads'
 import type { FeedStatus } from './types'
 
-/** An answer may be 5 s old; a part of that is for the counting itself. */
-const FRESH_MS = 4000
-/** At most such a part of the time is spent counting. */
-const SHARE = 20
 const MAX_CONSUMERS = 1000
-/** Feeds whose counts are kept. */
-const MAX_KEPT = 10_000
 
-interface Counted {
-  entries: number
-  unpublished: number
-  oldestUnpublishedSeconds: number | null
+export type EntryCounts = Pick<FeedStatus, 'entries' | 'unpublished' | 'oldestUnpublishedSeconds'>
+
+export function countEntries(reader: Reader, { id }: FeedHead, followed: FollowedTable | null): Promise<EntryCounts> {
+  return followed ? countRows(reader, id, followed) : countOwnEntries(reader, id)
 }
 
-interface Kept {
-  until: number
-  counted: Promise<Counted>
-}
-
-export class FeedCounts {
-  readonly #kept = new Map<string, Kept>()
-
-  /** `isAnew`: inside a transaction, which must see what it did itself. */
-  of(reader: Reader, head: FeedHead, followed: FollowedTable | null, isAnew: boolean): Promise<Counted> {
-    const count = () => (followed ? countRows(reader, head.id, followed) : countEntries(reader, head.id))
-    if (isAnew) return count()
-    const key = `${head.id}`
-    const known = this.#kept.get(key)
-    if (known && performance.now() < known.until) return known.counted
-    const since = performance.now()
-    const kept: Kept = { until: Number.POSITIVE_INFINITY, counted: count() }
-    if (this.#kept.size >= MAX_KEPT) this.#kept.clear()
-    this.#kept.set(key, kept)
-    kept.counted.then(
-      () => {
-        const tookMs = performance.now() - since
-        kept.until = since + Math.max(FRESH_MS, tookMs * SHARE)
-      },
-      () => this.#kept.delete(key),
-    )
-    return kept.counted
-  }
-}
-
-async function countEntries(reader: Reader, feedId: bigint): Promise<Counted> {
-  // The oldest by the same statement: it must not be of another moment than the counts.
+async function countOwnEntries(reader: Reader, feedId: bigint): Promise<EntryCounts> {
+  // The oldest by the same statement, so that it is of the same moment as the counts.
   const rows = await reader.rows(
     'SELECT CASE WHEN sync_id = 0 THEN 1 ELSE 0 END AS waits, deleted, COUNT(*) AS entries, ' +
       `MIN(unpublished_since_ms) AS since_ms, ${reader.now} AS now_ms ` +
       `FROM ${reader.tables.feedEntries}${reader.engine.useIndex(reader.tables.index.entriesSync)} WHERE feed_id = ? GROUP BY 1, 2`,
     [feedId],
   )
-  const sum = (those: readonly Row[]) => those.reduce((total, row) => total + Number(row.entries), 0)
-  const waiting = rows.filter(({ waits }) => Number(waits) === 1)
-  const agesMs = waiting.map(({ now_ms, since_ms }) => Number(now_ms) - Number(since_ms))
-  return {
-    entries: sum(rows.filter(({ deleted }) => Number(deleted) === 0)),
-    unpublished: sum(waiting),
-    oldestUnpublishedSeconds:
-      waiting.length === 0 ? null : Math.floor(agesMs.reduce((most, ms) => Math.max(most, ms), 0) / 1000),
+  const counts = { entries: 0, unpublished: 0 }
+  let oldestMs: number | null = null
+  for (const { waits, deleted, entries, now_ms, since_ms } of rows) {
+    if (Number(deleted) === 0) counts.entries += Number(entries)
+    if (Number(waits) === 0) continue
+    counts.unpublished += Number(entries)
+    oldestMs = Math.max(oldestMs ?? 0, Number(now_ms) - Number(since_ms))
   }
+  return { ...counts, oldestUnpublishedSeconds: oldestMs === null ? null : Math.floor(oldestMs / 1000) }
 }
 
-/** A followed table says nothing of when its rows were changed. */
-async function countRows(reader: Reader, feedId: bigint, { source }: FollowedTable): Promise<Counted> {
-  const { table, sync, index } = source
-  const from = `FROM ${table}${reader.engine.useIndex(index)}`
-  const [all] = await reader.rows(`SELECT COUNT(*) AS entries ${from}`)
-  const [waiting] = await reader.rows(`SELECT COUNT(*) AS entries ${from} WHERE ${sync} IS NULL`)
-  // What the feed has of its own is tombstones.
-  const tombstones = await countEntries(reader, feedId)
-  return {
-    entries: Number(all?.entries),
-    unpublished: Number(waiting?.entries) + tombstones.unpublished,
-    oldestUnpublishedSeconds: tombstones.oldestUnpublishedSeconds,
-  }
+/** The rows of a followed table do not tell since when they wait. */
+async function countRows(reader: Reader, feedId: bigint, followed: FollowedTable): Promise<EntryCounts> {
+  const { table, index } = followed.source
+  const [all] = await reader.rows(`SELECT COUNT(*) AS entries FROM ${table}${reader.engine.useIndex(index)}`)
+  const waiting = await countUnnumbered(reader, followed)
+  // The feed's own entries are tombstones.
+  const tombstones = await countOwnEntries(reader, feedId)
+  return { ...tombstones, entries: Number(all?.entries), unpublished: waiting + tombstones.unpublished }
 }
 
-export async function statusOf(reader: Reader, head: FeedHead, counted: Counted): Promise<FeedStatus> {
-  const consumers = await listConsumers(reader, head, MAX_CONSUMERS)
-  return asFeed({ feed: head.feed, lastSyncId: head.value, ...counted, consumers })
-}
-
-export async function listHeads(
-  reader: Reader,
-  { limit, after = '', prefix = '' }: { limit: number; after?: string; prefix?: string },
-): Promise<FeedHead[]> {
-  const { where, parameters } = nameRange('f.feed', after, prefix)
-  const rows = await reader.rows(
-    `SELECT ${headColumns(reader)} FROM ${headTables(reader)} WHERE ${where} ` + `ORDER BY f.feed LIMIT ${limit}`,
-    parameters,
+async function countUnnumbered(reader: Reader, { source }: FollowedTable): Promise<number> {
+  const { table, sync, none, index } = source
+  const [row] = await reader.rows(
+    `SELECT COUNT(*) AS entries FROM ${table}${reader.engine.useIndex(index)} WHERE ${sync} ${none}`,
   )
-  return rows.map(headOf)
+  return Number(row?.entries ?? 0)
+}
+
+export async function statusOf(reader: Reader, head: FeedHead, counts: EntryCounts): Promise<FeedStatus> {
+  const consumers = await listConsumers(reader, head, MAX_CONSUMERS)
+  return asFeed({ feed: head.feed, lastSyncId: head.value, ...counts, consumers })
+}
+
+/** What waits to be published, and how far the consumers are behind, in all feeds together. */
+export interface FeedTotals {
+  unpublishedEntries: number
+  /** Age of the entry that has waited the longest; null when none waits. Rows of followed tables are not considered. */
+  oldestUnpublishedSeconds: number | null
+  /** Number of sync ids that the slowest consumer has still to read; null when there is no consumer. */
+  greatestLag: number | null
+}
+
+/** `followed`: the tables that this process follows; no other process can count their rows. */
+export async function feedTotals(reader: Reader, followed: Iterable<FollowedTable>): Promise<FeedTotals> {
+  const { engine, now, tables } = reader
+  // Asks the index for each feed, and then reads only what waits: a join might go through all entries.
+  const ofFeed = `FROM ${tables.feedEntries} e${engine.useIndex(tables.index.entriesSync)} WHERE e.feed_id = f.id AND e.sync_id = 0`
+  const [waiting] = await reader.rows(
+    `SELECT SUM(w.entries) AS entries, MIN(w.since_ms) AS since_ms, ${now} AS now_ms FROM (` +
+      `SELECT (SELECT COUNT(*) ${ofFeed}) AS entries, (SELECT MIN(e.unpublished_since_ms) ${ofFeed}) AS since_ms FROM ${tables.feeds} f) w`,
+  )
+  let unpublishedEntries = Number(waiting?.entries ?? 0)
+  for (const table of followed) unpublishedEntries += await countUnnumbered(reader, table)
+  const [row] = await reader.rows(
+    `SELECT MAX(CASE WHEN s.value > c.cursor_id THEN s.value - c.cursor_id ELSE 0 END) AS behind FROM ${tables.feedConsumers} c ` +
+      `JOIN ${tables.feeds} f ON f.id = c.feed_id JOIN ${tables.sequences} s ON s.kind = '${FEED}' AND s.sequence_name = f.feed`,
+  )
+  const since = waiting?.since_ms ?? null
+  return {
+    unpublishedEntries,
+    oldestUnpublishedSeconds: since === null ? null : Math.max(0, (Number(waiting?.now_ms) - Number(since)) / 1000),
+    greatestLag: (row?.behind ?? null) === null ? null : Number(row?.behind),
+  }
 }

@@ -1,37 +1,38 @@
 /**
- * What time does to feeds: tombstones that have been kept long enough go, and so do the entries of dropped feeds. Any
+ * What is removed from feeds as time passes: tombstones that were kept long enough, and the entries of dropped feeds. Any
  * number of processes may sweep at once.
  *
- * Before a tombstone goes, its number is noted in the feed's sequence (the horizon), in the same transaction: a consumer
- * that has not read so far is told. The sequence's row is locked first, as publishers do, so that no tombstone is being
+ * Invariant: the transaction that removes a tombstone notes its number in the feed's sequence (the horizon), so that a
+ * consumer that has not read so far is told. It locks the sequence's row first, as publishers do, so no tombstone is being
  * numbered meanwhile.
  */
 import { compareNames, placeholders, type Session, type Tx } from '../../database/engine'
-import { noteTombstones } from '../feed-entries'
-import { readSequence, setSequence } from '../sequence-rows'
+import { groupedBy } from '../chunks'
+import { readSequence, setSequence } from '../sequences'
 import { FEED } from './heads'
 import { syncIdOf } from './rows'
+import { noteTombstones } from './write'
 
 const BATCH = 250
 
 /** Batches of one round. */
 const ROUND = 20
 
-/** One round: how many tombstones it removed, and whether there is more of it. */
+/** One round: the number of tombstones removed, and whether there is more to do at once. */
 export async function sweepFeeds(session: Session, tombstoneMs: number): Promise<{ removed: number; more: boolean }> {
   const isDropping = await clearDropped(session)
   const { removed, more } = await sweepTombstones(session, tombstoneMs)
   return { removed, more: more || isDropping }
 }
 
-/** Removes some of what a dropped feed has left behind; resolves to whether there is more. One process at a time does. */
+/** Removes entries of dropped feeds; resolves to whether more are left. Only one process at a time does this. */
 async function clearDropped(session: Session): Promise<boolean> {
   let after: string | null = null
   for (let left = ROUND; left > 0; left--) {
     const last: string | null = after
     const end: string | null = await session.write((tx) => clearBatch(tx, last))
     if (end === null) return false
-    // What was removed stays in the index until it is purged: on from there.
+    // Removed rows stay in the index until they are purged: the next batch begins behind them.
     after = end === DONE ? null : end
   }
   return true
@@ -40,15 +41,16 @@ async function clearDropped(session: Session): Promise<boolean> {
 /** A feed has been cleared; no key is empty. */
 const DONE = ''
 
-/** Resolves to the last key; null where there is nothing to clear. */
+/** Resolves to the last key that was removed; null where there is nothing to clear. */
 async function clearBatch(tx: Tx, after: string | null): Promise<string | null> {
+  const { feedDrops, feedEntries } = tx.tables
   const [drop] = await tx.rows(
-    `SELECT ${tx.engine.bigint('feed_id')} AS id FROM ${tx.tables.feedDrops} ORDER BY ${tx.tables.feedDrops}.feed_id LIMIT 1${tx.engine.forUpdateSkipLocked}`,
+    `SELECT ${tx.engine.bigint('feed_id')} AS id FROM ${feedDrops} ORDER BY ${feedDrops}.feed_id LIMIT 1${tx.engine.forUpdateSkipLocked}`,
   )
   if (!drop) return null
   const feedId = BigInt(drop.id as string)
   const rows = await tx.rows(
-    `SELECT entry_key FROM ${tx.tables.feedEntries}${tx.engine.useIndex('PRIMARY')} WHERE feed_id = ?${after === null ? '' : ' AND entry_key > ?'} ` +
+    `SELECT entry_key FROM ${feedEntries}${tx.engine.useIndex('PRIMARY')} WHERE feed_id = ?${after === null ? '' : ' AND entry_key > ?'} ` +
       `ORDER BY entry_key LIMIT ${BATCH}`,
     after === null ? [feedId] : [feedId, after],
   )
@@ -56,7 +58,7 @@ async function clearBatch(tx: Tx, after: string | null): Promise<string | null> 
   await removeEntries(tx, feedId, keys)
   if (keys.length === BATCH) return keys.at(-1) as string
   if (after !== null) return DONE
-  await tx.run(`DELETE FROM ${tx.tables.feedDrops} WHERE feed_id = ?`, [feedId])
+  await tx.run(`DELETE FROM ${feedDrops} WHERE feed_id = ?`, [feedId])
   return DONE
 }
 
@@ -68,7 +70,17 @@ async function removeEntries(tx: Tx, feedId: bigint, keys: readonly string[]): P
   )
 }
 
-/** Resolves to how many were removed, and whether more that is due can be seen to at once. */
+/** A row of recentn_feed_tombstones: when a tombstone was written. */
+interface TombstoneNote {
+  feedId: bigint
+  /** Null when it was dropped. */
+  feed: string | null
+  key: string
+  deletedAtMs: number
+  cutoffMs: number
+}
+
+/** Resolves to the number of tombstones removed, and whether more are due that can be removed at once. */
 async function sweepTombstones(session: Session, tombstoneMs: number): Promise<{ removed: number; more: boolean }> {
   const rows = await session.read((reader) =>
     reader.rows(
@@ -77,88 +89,76 @@ async function sweepTombstones(session: Session, tombstoneMs: number): Promise<{
         `WHERE t.deleted_at_ms <= ${reader.now} - ${tombstoneMs} ORDER BY t.deleted_at_ms LIMIT ${BATCH}`,
     ),
   )
-  const feeds = new Map<string, Due>()
-  for (const row of rows) {
-    const id = String(row.feed_id)
-    const due = feeds.get(id) ?? {
-      feedId: BigInt(id),
+  const due = rows.map(
+    (row): TombstoneNote => ({
+      feedId: BigInt(row.feed_id as string),
       feed: row.feed as string | null,
+      key: row.entry_key as string,
+      deletedAtMs: Number(row.deleted_at_ms),
       cutoffMs: Number(row.now_ms) - tombstoneMs,
-      notes: [],
-    }
-    feeds.set(id, due)
-    due.notes.push({ key: row.entry_key as string, deletedAtMs: Number(row.deleted_at_ms) })
-  }
+    }),
+  )
   let settled = 0
   let removed = 0
-  for (const due of feeds.values()) {
-    const done = await session.write((tx) => removeDue(tx, due))
+  for (const notes of groupedBy(due, ({ feedId }) => feedId).values()) {
+    const done = await session.write((tx) => removeDue(tx, notes))
     settled += done.settled
     removed += done.removed
   }
   return { removed, more: rows.length === BATCH && settled > 0 }
 }
 
-interface Note {
-  key: string
-  deletedAtMs: number
-}
-
-/** Notes of one feed; the feed is null when it was dropped. */
-interface Due {
-  feedId: bigint
-  feed: string | null
-  cutoffMs: number
-  notes: Note[]
-}
-
 /**
- * Resolves to how many notes were seen to, and tombstones removed. What a writer holds, or no publisher has numbered, is
- * left for later.
+ * Removes the due tombstones of one feed; resolves to how many notes were settled, and how many tombstones removed. What a
+ * writer holds, or no publisher has numbered, is left for later.
  */
-async function removeDue(
-  tx: Tx,
-  { feedId, feed, cutoffMs, notes }: Due,
-): Promise<{ settled: number; removed: number }> {
+async function removeDue(tx: Tx, notes: readonly TombstoneNote[]): Promise<{ settled: number; removed: number }> {
+  const { feedId, feed, cutoffMs } = notes[0] as TombstoneNote
   const sequence = feed === null ? null : await readSequence(tx, FEED, feed, tx.engine.forUpdate)
   const keys = [...new Set(notes.map(({ key }) => key))].sort(compareNames)
   const all = await entriesOf(tx, feedId, keys, '')
   const held = await entriesOf(tx, feedId, keys, tx.engine.forUpdateSkipLocked)
-  const seen = (key: string) => !all.has(key) || held.get(key)?.deleted === 0 || held.get(key)?.syncId != null
-  const over = [...held.values()].filter(({ deleted, syncId, keptMs }) => deleted && syncId && keptMs <= cutoffMs)
+  const isSettled = (key: string) => !all.has(key) || held.get(key)?.deleted === 0 || held.get(key)?.syncId != null
+  const numbered = [...held.values()].filter(({ deleted, syncId }) => deleted && syncId)
+  const expired = numbered.filter(({ keptSinceMs }) => keptSinceMs <= cutoffMs)
   await removeEntries(
     tx,
     feedId,
-    over.map(({ key }) => key),
+    expired.map(({ key }) => key),
   )
-  const [greatest] = over.map(({ syncId }) => syncId as bigint).sort((a, b) => (a < b ? 1 : -1))
-  if (sequence && feed !== null && greatest !== undefined && greatest > sequence.horizon) {
+  const greatest = expired.reduce((most, { syncId }) => ((syncId ?? 0n) > most ? (syncId ?? 0n) : most), 0n)
+  if (sequence && feed !== null && greatest > sequence.horizon) {
     await setSequence(tx, FEED, feed, { value: sequence.value, horizon: greatest })
   }
-  const done = notes.filter(({ key }) => seen(key))
-  for (const { key, deletedAtMs } of done) {
+  const settled = notes.filter(({ key }) => isSettled(key))
+  for (const { key, deletedAtMs } of settled) {
     await tx.run(`DELETE FROM ${tx.tables.feedTombstones} WHERE deleted_at_ms = ? AND feed_id = ? AND entry_key = ?`, [
       deletedAtMs,
       feedId,
       key,
     ])
   }
-  // One that was republished since has its time before it again.
-  for (const { key, deleted, syncId, keptMs } of held.values()) {
-    if (deleted && syncId && keptMs > cutoffMs) await noteTombstones(tx, feedId, [key], keptMs)
+  // One that was republished since is kept as long again.
+  for (const { key, keptSinceMs } of numbered) {
+    if (keptSinceMs > cutoffMs) await noteTombstones(tx, feedId, [key], keptSinceMs)
   }
-  return { settled: done.length, removed: over.length }
+  return { settled: settled.length, removed: expired.length }
 }
 
-interface Found {
+interface NotedEntry {
   key: string
   deleted: number
   syncId: bigint | null
-  /** When it was deleted, or republished after that: it may have waited to be published since before. */
-  keptMs: number
+  /** When it was deleted or, if that was later, republished: it may have waited to be published since before. */
+  keptSinceMs: number
 }
 
-async function entriesOf(tx: Tx, feedId: bigint, keys: readonly string[], lock: string): Promise<Map<string, Found>> {
+async function entriesOf(
+  tx: Tx,
+  feedId: bigint,
+  keys: readonly string[],
+  lock: string,
+): Promise<Map<string, NotedEntry>> {
   const rows = await tx.rows(
     `SELECT entry_key, deleted, updated_at_ms, unpublished_since_ms, ${tx.engine.bigint('sync_id')} AS sync_id FROM ${tx.tables.feedEntries} ` +
       `WHERE feed_id = ? AND entry_key IN (${placeholders(keys.length)}) ORDER BY entry_key${lock}`,
@@ -171,7 +171,7 @@ async function entriesOf(tx: Tx, feedId: bigint, keys: readonly string[], lock: 
         key: row.entry_key as string,
         deleted: Number(row.deleted),
         syncId: syncIdOf(row),
-        keptMs: Math.max(Number(row.updated_at_ms), Number(row.unpublished_since_ms)),
+        keptSinceMs: Math.max(Number(row.updated_at_ms), Number(row.unpublished_since_ms)),
       },
     ]),
   )

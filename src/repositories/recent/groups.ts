@@ -6,7 +6,7 @@
 import type { Reader, Tx } from '../../database/engine'
 import { RECENT_GROUPS } from '../../fields/feed-rules'
 import { asGroup } from '../../results/groups'
-import { leaveTombstones } from '../feed-entries'
+import { leaveTombstones } from '../feeds/write'
 import { nameRange } from '../name-range'
 import { type LockedHead, lockHead, lockOrCreateHeads, saveHeads } from './heads'
 import { checkReplaced, type PolicyCache, type PolicySet } from './policies'

@@ -1,85 +1,94 @@
 /**
- * Numbers the entries of feeds as they come: at once when this process has committed some, and by looking now and then
- * for what others have. Any number of processes may publish at once; that they take turns is the repository's business.
- * After a fault (the database is away) it waits longer each time, and comes back by itself. No SQL, no lock.
+ * The loop that numbers the entries of feeds: at once after this process has committed some, and by polling for those of
+ * others. Any number of processes may publish at once; the repository makes them take turns. After a fault (the database
+ * is away) each pause is longer, and the loop recovers by itself. No SQL.
  *
- * Invariant: one round runs at a time; what is written while it runs has a round of its own after it.
+ * Invariant: one round runs at a time; what is written during a round is published by a round after it.
  */
+import { Loop } from '../../kit/loop'
 import type { WorkCounts } from '../work-counts'
 
-/** What is left of a round. */
-export interface Round {
-  /** How long it took to find out what there is. */
+/** What a round has left to do. */
+export interface PublishingRound {
+  /** How long it took to find the feeds with something to publish. */
   lookMs: number
-  /** Feeds of which there is more. */
+  /** Feeds with more to publish. */
   again: Iterable<string>
-  /** Somebody else was at one of them: it is to be looked soon whether something is left. */
+  /** Another process was publishing one of the feeds: look again soon. */
   isBusy: boolean
 }
 
 export interface PublisherOptions {
-  /** Numbers some of what there is, in these feeds or in all. */
-  publish: (feeds: ReadonlySet<string> | null) => Promise<Round>
-  /** Whether somebody in this process waits for changes. */
+  /** Publishes part of what there is, in these feeds or in all. */
+  publish: (feeds: ReadonlySet<string> | null) => Promise<PublishingRound>
+  /** Whether a reader in this process waits for changes. */
   isAwaited: () => boolean
   onError: (error: unknown) => void
   counts?: Pick<WorkCounts, 'publisherRounds' | 'publisherFaults'>
 }
 
-/** How often it is looked for what others have written. */
+/** Time between two looks at all feeds. */
 const POLL_MS = 500
-/** The same while somebody waits here. */
+/** The same while a reader waits in this process. */
 const AWAITED_POLL_MS = 150
-/** At most such a part of the time is spent looking: with very many feeds it is looked less often, but this often. */
+/** Looking takes at most this fraction of the time (1 / 20), so that very many feeds are looked at less often … */
 const LOOK_SHARE = 20
+/** … but at least once in this time. */
 const MAX_POLL_MS = 1000
-/** What somebody else is at is looked for again so soon. */
+/** Pause before looking again at feeds that another process was publishing. */
 const BUSY_MS = 50
-/** A round ends this long before the next one begins at the least: what is written meanwhile shares it. */
+/** Pause before a round, and between two: what is written meanwhile is published together. */
 const GAP_MS = 5
-const MAX_PAUSE_MS = 30_000
+const FAULT_PAUSES = { firstMs: 2 * POLL_MS, longestMs: 30_000 }
 
 export class Publisher {
   readonly #options: PublisherOptions
-  #timer: NodeJS.Timeout | null = null
-  #running: Promise<void> | null = null
+  readonly #loop: Loop
   /** Feeds that this process has written to since they were published last. */
   #woken = new Set<string>()
-  /** When it is to be looked at all feeds, by `performance.now`. */
+  /** When to look at all feeds, by `performance.now`. */
   #lookAt: number
   #lookMs = 0
-  #stopped = false
-  #faults = 0
+  #isFaulty = false
 
   constructor(options: PublisherOptions) {
     this.#options = options
+    const { onError, counts } = options
+    this.#loop = new Loop({
+      round: () => this.#round(),
+      restMs: () => GAP_MS,
+      faultPauses: FAULT_PAUSES,
+      onFault: (error, isFirst) => {
+        if (counts) counts.publisherFaults++
+        if (isFirst) onError(error)
+      },
+      keepsAlive: false,
+    })
     this.#lookAt = performance.now() + this.#pollMs
-    this.#schedule()
+    this.#loop.wake(this.#untilLookMs)
   }
 
-  /** There is something to publish in the feed. */
+  /** The feed has something to publish. */
   wake(feed: string): void {
-    if (this.#stopped) return
+    if (this.#loop.isStopped) return
     this.#woken.add(feed)
-    // Who has committed has a database.
-    if (this.#faults > 0) this.#restart()
-    else if (this.#woken.size === 1) this.#schedule()
+    // A commit shows that the database is back.
+    this.#loop.recovered()
+    this.#loop.wake(GAP_MS)
   }
 
-  /** Somebody began to wait: it is to be looked more often. */
+  /** A reader began to wait: look more often. */
   hurry(): void {
     this.#lookAt = Math.min(this.#lookAt, performance.now() + this.#pollMs)
-    this.#schedule()
+    this.#loop.wake(this.#untilLookMs)
   }
 
-  /** Publishes what this process has written; then no more rounds. */
+  /** Publishes what this process has written, and ends the loop. */
   async stop(): Promise<void> {
-    if (this.#stopped) return
-    this.#stopped = true
-    if (this.#timer) clearTimeout(this.#timer)
-    await this.#running
-    // What cannot be published now is, by whoever runs next.
-    if (this.#woken.size > 0 && this.#faults === 0) await this.#options.publish(this.#woken).catch(() => {})
+    if (this.#loop.isStopped) return
+    await this.#loop.stop()
+    // What cannot be published now is published by the next process that looks.
+    if (this.#woken.size > 0 && !this.#isFaulty) await this.#options.publish(this.#woken).catch(() => {})
   }
 
   get #pollMs(): number {
@@ -88,50 +97,31 @@ export class Publisher {
     return Math.max(pollMs * (0.75 + Math.random() / 2), leastMs)
   }
 
-  get #pauseMs(): number {
-    if (this.#faults > 0) return Math.min(POLL_MS * 2 ** this.#faults, MAX_PAUSE_MS)
-    return this.#woken.size > 0 ? GAP_MS : Math.max(0, this.#lookAt - performance.now())
+  get #untilLookMs(): number {
+    return Math.max(0, this.#lookAt - performance.now())
   }
 
-  #restart(): void {
-    this.#faults = 0
-    this.#schedule()
-  }
-
-  #schedule(): void {
-    if (this.#running || this.#stopped) return
-    // After a fault the pause that was begun stays.
-    if (this.#timer && this.#faults > 0) return
-    if (this.#timer) clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => {
-      this.#timer = null
-      this.#running = this.#round().finally(() => {
-        this.#running = null
-        this.#schedule()
-      })
-    }, this.#pauseMs)
-    this.#timer.unref() // publishing alone keeps no process alive
-  }
-
-  async #round(): Promise<void> {
-    const since = performance.now()
-    const isLook = since >= this.#lookAt
+  async #round(): Promise<number> {
+    const isLook = this.#untilLookMs === 0
     const woken = this.#woken
     this.#woken = new Set()
+    const { publish, counts } = this.#options
     try {
-      const { lookMs, again, isBusy } = await this.#options.publish(isLook ? null : woken)
-      this.#faults = 0
-      if (this.#options.counts) this.#options.counts.publisherRounds++
+      const { lookMs, again, isBusy } = await publish(isLook ? null : woken)
+      this.#isFaulty = false
+      if (counts) counts.publisherRounds++
       for (const feed of again) this.#woken.add(feed)
-      if (isLook) this.#lookMs = lookMs
-      if (isLook) this.#lookAt = performance.now() + this.#pollMs
+      if (isLook) {
+        this.#lookMs = lookMs
+        this.#lookAt = performance.now() + this.#pollMs
+      }
       if (isBusy) this.#lookAt = Math.min(this.#lookAt, performance.now() + Math.max(BUSY_MS, this.#lookMs))
+      return this.#woken.size > 0 ? GAP_MS : this.#untilLookMs
     } catch (error) {
-      // What it was woken for is still to be done.
+      // The feeds that it was woken for are still to be published.
       for (const feed of woken) this.#woken.add(feed)
-      this.#faults++
-      if (this.#options.counts) this.#options.counts.publisherFaults++
-      if (this.#faults === 1 && !this.#stopped) this.#options.onError(error)
+      this.#isFaulty = true
+      throw error
     }
   }
 }

@@ -3,8 +3,8 @@
  * is more to delete. Any number of processes may sweep. No SQL.
  */
 import { Loop } from '../../kit/loop'
+import type { FeedService } from '../feeds'
 import type { OpenGroups } from '../groups'
-import type { PublishedFeeds } from '../publisher/published-feeds'
 import type { BatchedQueues } from '../queues'
 import type { WorkCounts } from '../work-counts'
 
@@ -19,7 +19,7 @@ const LONGEST_PAUSE_MS = 30_000
 interface SweptParts {
   groups: Pick<OpenGroups, 'sweep'>
   queues: BatchedQueues
-  feeds: PublishedFeeds
+  feeds: Pick<FeedService, 'sweep'>
 }
 
 /** Sweepers that run until they are stopped. They keep no process alive. */

@@ -18,6 +18,7 @@ import { describeSequences } from './sequences'
 import { describeFeedStatus } from './status'
 import { describeFeedTombstones } from './tombstones'
 import { describeFeedTransactions } from './transactions'
+import { describeFeedWaking } from './waking'
 
 /** A room of the contract: feeds and sequences. Each engine's test file calls it and adds nothing. */
 export function describeFeeds(engine: EngineName): void {
@@ -34,6 +35,7 @@ export function describeFeeds(engine: EngineName): void {
   describeRecentGroupsFeed(context)
   describeFeedFollowing(context)
   describeFeedTransactions(context)
+  describeFeedWaking(context)
   describeFeedsNothingMissed(context)
   describeFeedsFollowedColumns(context)
   describeFeedsFollowedTombstones(context)

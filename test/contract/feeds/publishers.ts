@@ -1,5 +1,6 @@
 /** What must not stop publishers, writers, readers and the closing of a store. */
 import { Publisher } from '../../../src/store/publisher/publisher'
+import { sweepFeeds } from '../../support/sweeps'
 import { type Context, eventually, sleep } from '../context'
 import { range } from '../queues/tools'
 import { whileOpen } from './tools'
@@ -77,7 +78,7 @@ export function describeFeedsPublishers(context: Context): void {
       await eventually(15_000, 'the clearing has begun', async () => (await left()) < 9000)
       await sweeping.close()
       const rest = await left()
-      await (store.feeds as unknown as { sweep(): Promise<unknown> }).sweep()
+      await sweepFeeds(store)
       expect(rest).toBeGreaterThan(0)
     }, 60_000)
 

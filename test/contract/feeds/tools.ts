@@ -1,6 +1,7 @@
 /** What the suites of feeds share: feeds of their own, reading one to its end, and what is read off its changes. */
 import { openStore, type Store, type Transaction } from '../../../src/index'
 import type { Change, Changes } from '../../../src/repositories/feeds/types'
+import { sweepFeeds } from '../../support/sweeps'
 import { moment } from '../../support/timing'
 import type { Context } from '../context'
 
@@ -89,8 +90,7 @@ export function expectGrowing(ids: readonly bigint[], after = 0n): void {
 
 /** One round after the other, until nothing is left to remove. */
 export async function sweptFeeds(store: Store): Promise<void> {
-  const feeds = store.feeds as unknown as { sweep(): Promise<{ more: boolean }> }
-  while ((await feeds.sweep()).more);
+  while ((await sweepFeeds(store)).more);
 }
 
 /** Gives the tests of a `describe` a store that keeps tombstones for so many seconds. */

@@ -1,0 +1,59 @@
+/**
+ * What all repositories of one store share about its feeds: the tables that are followed, counts that were taken a moment
+ * ago, and who is told of committed writes. Nothing in here is needed for correctness: a process that knows nothing of
+ * another's writes finds them by polling.
+ */
+import type { Session, Tx } from '../../database/engine'
+import { RECENT_GROUPS } from '../../fields/feed-rules'
+import { type FollowedTable, recentGroups } from './followed'
+import type { EntryCounts } from './status'
+
+/** An answer may be 5 s old; a part of that is for the counting itself. */
+const FRESH_MS = 4000
+/** Counting takes at most this fraction of the time: 1 / 20. */
+const SHARE = 20
+/** Feeds whose counts are remembered. */
+const MAX_COUNTS = 10_000
+
+interface RememberedCounts {
+  until: number
+  counts: Promise<EntryCounts>
+}
+
+export class FeedMemory {
+  /** The tables whose rows are the entries of feeds, by feed. */
+  readonly followed = new Map<string, FollowedTable>()
+  /** Called with the feeds that a committed transaction has written to. */
+  onWritten: ((feeds: Iterable<string>) => void) | null = null
+  readonly #counts = new Map<bigint, RememberedCounts>()
+
+  /** The table whose rows are the feed's entries; null for a feed with entries of its own. Every process knows the groups'. */
+  tableOf(feed: string, session: Session): FollowedTable | null {
+    return this.followed.get(feed) ?? (feed === RECENT_GROUPS ? recentGroups(session.tables) : null)
+  }
+
+  /** The transaction has written entries that are to be published. Called once for each operation. */
+  wrote(tx: Tx, feeds: Iterable<string>): void {
+    const { onWritten } = this
+    if (onWritten === null) return
+    const written = [...feeds]
+    tx.afterCommit(() => onWritten(written))
+  }
+
+  /** The counts of a feed: those taken a moment ago, or new ones. Expensive ones are kept longer. */
+  countsOf(feedId: bigint, count: () => Promise<EntryCounts>): Promise<EntryCounts> {
+    const known = this.#counts.get(feedId)
+    const since = performance.now()
+    if (known && since < known.until) return known.counts
+    const remembered: RememberedCounts = { until: Number.POSITIVE_INFINITY, counts: count() }
+    if (this.#counts.size >= MAX_COUNTS) this.#counts.clear()
+    this.#counts.set(feedId, remembered)
+    remembered.counts.then(
+      () => {
+        remembered.until = since + Math.max(FRESH_MS, (performance.now() - since) * SHARE)
+      },
+      () => this.#counts.delete(feedId),
+    )
+    return remembered.counts
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * What publishes the feeds of a store: one publisher for all feeds with entries of their own, and one for each followed
+ * table, so that a lock on such a table delays no other feed. Owns where the publishing of each backlog goes on, and of
+ * which feeds a fault was reported. No SQL.
+ */
+import type { Session } from '../../database/engine'
+import { type FollowedTable, greatestSyncId } from '../../repositories/feeds/followed'
+import { beginFollowed } from '../../repositories/feeds/heads'
+import type { FeedMemory } from '../../repositories/feeds/memory'
+import {
+  type FeedRows,
+  hasPending,
+  type Published,
+  pendingRows,
+  publishRows,
+  rowsKey,
+} from '../../repositories/feeds/publish'
+import type { Followed } from '../../repositories/feeds/types'
+import type { WorkCounts } from '../work-counts'
+import { Publisher, type PublisherOptions, type PublishingRound } from './publisher'
+
+export interface PublishingOptions {
+  session: Session
+  memory: FeedMemory
+  /** False: only `publish` publishes. */
+  inBackground: boolean
+  /** Whether a reader in this process waits for changes. */
+  isAwaited: () => boolean
+  /** Called after a commit that has numbered entries of the feed. */
+  onPublished: (feed: string) => void
+  onError: (error: unknown) => void
+  counts: Pick<WorkCounts, 'entriesPublished' | 'publisherRounds' | 'publisherFaults'>
+}
+
+/** Batches of one feed in a round, before the next feed has its turn. */
+const BATCHES = 5
+/** How long a store that closes goes on publishing. */
+const CLOSING_MS = 2000
+
+export class Publishing {
+  readonly #options: PublishingOptions
+  /** Of the feeds that have entries of their own. */
+  readonly #own: Publisher | null
+  /** Of each followed table, by feed. */
+  readonly #publishers = new Map<string, Publisher>()
+  /** Where the publishing of a backlog goes on. */
+  readonly #places = new Map<string, Published['place']>()
+  /** Feeds that could not be published, and whose fault was reported. */
+  readonly #faulty = new Set<string>()
+  /** No round publishes later than this, by `performance.now`. */
+  #deadline = Number.POSITIVE_INFINITY
+  #closed = false
+
+  constructor(options: PublishingOptions) {
+    this.#options = options
+    this.#own = this.#publisherOf((feeds) => this.#publishOwn(feeds))
+  }
+
+  /** These feeds have something to publish. */
+  wake(feeds: Iterable<string>): void {
+    for (const feed of feeds) {
+      this.#own?.wake(feed)
+      this.#publishers.get(feed)?.wake(feed)
+    }
+  }
+
+  /** A reader began to wait. */
+  hurry(): void {
+    for (const publisher of this.#all()) publisher.hurry()
+  }
+
+  /** Publishes everything there is, of one feed or of all. */
+  async publish(feed?: string): Promise<{ published: number }> {
+    const { session, memory } = this.#options
+    const pending = await session.read((reader) => pendingRows(reader, feed === undefined ? null : new Set([feed])))
+    for (const { source } of memory.followed.values()) {
+      if (feed === undefined || source.feed === feed) pending.push(source)
+    }
+    let published = 0
+    for (const rows of pending) {
+      const { count } = await session.whole((whole) => publishRows(whole, rows, { batches: Number.POSITIVE_INFINITY }))
+      this.#published(rows, count)
+      published += count
+    }
+    return { published }
+  }
+
+  /** Makes the rows of a table a feed, and publishes them. */
+  async follow(table: FollowedTable): Promise<Followed> {
+    const { session, memory } = this.#options
+    const { feed, source } = table
+    await session.write(async (tx) => beginFollowed(tx, feed, source.table, await greatestSyncId(tx, table)))
+    memory.followed.set(feed, table)
+    await this.#publishers.get(feed)?.stop()
+    const publisher = this.#publisherOf(() => this.#publishFollowed(source))
+    if (publisher) this.#publishers.set(feed, publisher)
+    publisher?.wake(feed)
+    const stop = () => {
+      if (memory.followed.get(feed) !== table) return
+      memory.followed.delete(feed)
+      this.#publishers.get(feed)?.stop()
+      this.#publishers.delete(feed)
+    }
+    return { feed, stop }
+  }
+
+  /** Publishes what this process has written, also until `written` resolves, and ends within a time. */
+  async close(written: Promise<unknown>): Promise<void> {
+    this.#closed = true
+    this.#deadline = performance.now() + CLOSING_MS
+    await written
+    await Promise.all(this.#all().map((publisher) => publisher.stop()))
+  }
+
+  #all(): Publisher[] {
+    return [...(this.#own ? [this.#own] : []), ...this.#publishers.values()]
+  }
+
+  #publisherOf(publish: PublisherOptions['publish']): Publisher | null {
+    const { inBackground, isAwaited, onError, counts } = this.#options
+    return inBackground && !this.#closed ? new Publisher({ publish, isAwaited, onError, counts }) : null
+  }
+
+  /** One round: some batches of each feed in turn, and none after the deadline. */
+  async #publishOwn(feeds: ReadonlySet<string> | null): Promise<PublishingRound> {
+    const { session, onError, counts } = this.#options
+    const since = performance.now()
+    const pending = await session.read((reader) => pendingRows(reader, feeds))
+    const round = { lookMs: performance.now() - since, again: [] as string[], isBusy: false }
+    for (const rows of pending) {
+      if (performance.now() > this.#deadline) break
+      try {
+        await this.#publishSome(rows, round)
+        this.#faulty.delete(rows.feed)
+      } catch (error) {
+        // A fault of one feed must not delay the others. The next look finds the feed again.
+        counts.publisherFaults++
+        if (!this.#faulty.has(rows.feed)) onError(error)
+        this.#faulty.add(rows.feed)
+      }
+    }
+    return round
+  }
+
+  async #publishFollowed(rows: FeedRows): Promise<PublishingRound> {
+    const since = performance.now()
+    const isPending = await this.#options.session.read((reader) => hasPending(reader, rows))
+    const round = { lookMs: performance.now() - since, again: [], isBusy: false }
+    if (isPending) await this.#publishSome(rows, round)
+    return round
+  }
+
+  async #publishSome(rows: FeedRows, round: { again: string[]; isBusy: boolean }): Promise<void> {
+    const key = rowsKey(rows)
+    const options = { batches: BATCHES, place: this.#places.get(key), skip: true }
+    const { count, more, place } = await this.#options.session.whole((whole) => publishRows(whole, rows, options))
+    this.#published(rows, count)
+    if (place === null) this.#places.delete(key)
+    else this.#places.set(key, place)
+    if (more && count > 0) round.again.push(rows.feed)
+    else if (more) round.isBusy = true
+  }
+
+  #published({ feed }: FeedRows, count: number): void {
+    if (count === 0) return
+    this.#options.counts.entriesPublished += count
+    this.#options.onPublished(feed)
+  }
+}
