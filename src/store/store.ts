@@ -15,6 +15,7 @@ import { feedTotals } from '../repositories/feeds/totals'
 import { KeyRepository } from '../repositories/keys/repository'
 import { PollRepository } from '../repositories/polls/repository'
 import { countAllMessages } from '../repositories/queues/counts'
+import { QueueMemory } from '../repositories/queues/memory'
 import { QueueRepository } from '../repositories/queues/repository'
 import { GroupMemory } from '../repositories/recent/memory'
 import { RecentRepository } from '../repositories/recent/repository'
@@ -26,9 +27,9 @@ import { KnownKeys } from './keys'
 import { checkedTransaction, warn } from './options'
 import { PolledTables } from './poller/polled-tables'
 import type { Poller, PollHandler, PollOptions } from './poller/types'
-import { BatchedQueues } from './queues'
+import { type OpenQueues, openQueues } from './queues'
 import { startSweepers } from './sweeping/sweepers'
-import type { Store, StoreGroups, StoreOptions, Transaction, TransactionOptions } from './types'
+import type { Store, StoreGroups, StoreOptions, StoreQueues, Transaction, TransactionOptions } from './types'
 import { WorkCounts } from './work-counts'
 
 /** What a store works on, and how to let go of it. */
@@ -39,10 +40,10 @@ interface Base {
 }
 
 /** The operations of all repositories in one transaction. */
-function within(session: Session, groups: GroupMemory, feeds: FeedOptions) {
+function within(session: Session, groups: GroupMemory, queues: QueueMemory, feeds: FeedOptions) {
   return {
     groups: new RecentRepository(session, groups),
-    queues: new QueueRepository(session, true),
+    queues: new QueueRepository(session, queues),
     feeds: new FeedRepository(session, { ...feeds, isInside: true }),
     sequences: new SequenceRepository(session),
   }
@@ -50,7 +51,7 @@ function within(session: Session, groups: GroupMemory, feeds: FeedOptions) {
 
 export class BoundStore implements Store {
   readonly groups: StoreGroups
-  readonly queues: BatchedQueues
+  readonly queues: StoreQueues
   readonly feeds: ConsumedFeeds
   readonly sequences: SequenceRepository
   readonly keys: KnownKeys
@@ -61,9 +62,10 @@ export class BoundStore implements Store {
   readonly #totals: Kept<StoreTotals>
   readonly #engine: Engine
   readonly #options: StoreOptions
-  /** What runs for the groups; users of the library do not see it. */
-  readonly opened: { groups: OpenGroups }
+  /** What runs for groups and queues; users of the library do not see it. */
+  readonly opened: { groups: OpenGroups; queues: OpenQueues }
   readonly #groupMemory: GroupMemory
+  readonly #queueMemory = new QueueMemory()
   readonly #sweepers: readonly Loop[]
   readonly #polled: PolledTables<EntityTarget<ObjectLiteral>>
   #closing: Promise<void> | null = null
@@ -82,8 +84,13 @@ export class BoundStore implements Store {
     const { onBackgroundError = warn } = options
     const groups = this.#openGroups(isSqlite)
     this.groups = groups.groups
-    this.opened = { groups }
-    this.queues = new BatchedQueues(base.database, { ...shared, atOnce: isSqlite ? 1 : 2 })
+    const queues = openQueues(base.database, this.#queueMemory, {
+      counts: this.#work,
+      guard: () => base.database.requireOutside(),
+      atOnce: isSqlite ? 1 : 2,
+    })
+    this.queues = queues.queues
+    this.opened = { groups, queues }
     this.feeds = new ConsumedFeeds(base.database, {
       ...shared,
       describe: (target) => describeTable(base.dataSource, base.database, target),
@@ -99,9 +106,7 @@ export class BoundStore implements Store {
       return new PollRepository(base.dataSource, base.database, target, shape)
     }, isInside)
     this.#sweepers =
-      options.sweep === false
-        ? []
-        : startSweepers({ groups, queues: this.queues, feeds: this.feeds }, this.#work, onBackgroundError)
+      options.sweep === false ? [] : startSweepers({ groups, queues, feeds: this.feeds }, this.#work, onBackgroundError)
     this.#totals = new Kept(() =>
       base.database.read(async (reader) => ({
         queues: await countAllMessages(reader),
@@ -131,7 +136,9 @@ export class BoundStore implements Store {
     const feeds = { followed: this.feeds.followed, onWrite }
     const result = await database.write(
       (tx, session) => {
-        return database.inside(async () => work({ ...within(session, this.#groupMemory, feeds), manager: tx.manager }))
+        return database.inside(async () =>
+          work({ ...within(session, this.#groupMemory, this.#queueMemory, feeds), manager: tx.manager }),
+        )
       },
       { retries },
     )
@@ -151,7 +158,7 @@ export class BoundStore implements Store {
     })
     const manager = 'startTransaction' in transaction ? transaction.manager : transaction
     const { followed } = this.feeds
-    return { ...within(session, this.#groupMemory, { followed }), manager }
+    return { ...within(session, this.#groupMemory, this.#queueMemory, { followed }), manager }
   }
 
   counts(): StoreCounts {
@@ -161,7 +168,7 @@ export class BoundStore implements Store {
       groupListeners: this.opened.groups.streams.listeners,
       pollers: this.#polled.size,
       consumers: this.feeds.consuming,
-      ...this.queues.activity,
+      ...this.opened.queues.activity(),
     })
   }
 
@@ -187,13 +194,13 @@ export class BoundStore implements Store {
 
   async #closeOperations(): Promise<void> {
     // Handlers that end in time find all of the store open until they have.
-    if (this.#polled.size + this.queues.activity.workers + this.feeds.consuming > 0) {
-      await Promise.all([this.#polled.close(), this.queues.stopWorkers(), this.feeds.stopConsuming()])
+    if (this.#polled.size + this.opened.queues.activity().workers + this.feeds.consuming > 0) {
+      await Promise.all([this.#polled.close(), this.opened.queues.stopWorkers(), this.feeds.stopConsuming()])
     }
     await Promise.all([
       this.#polled.close(),
       this.opened.groups.close(),
-      this.queues.close(),
+      this.opened.queues.close(),
       this.feeds.close(),
       this.keys.close(),
     ])
