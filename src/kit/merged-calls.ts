@@ -1,6 +1,6 @@
 /**
  * Merged calls: while a statement is in flight, incoming calls collect, and the next statement answers them all. There is
- * no timer: a lone call starts at once. Further statements of a kind run beside the first only when as much waits as is
+ * no timer: a lone call starts at once, in the same turn of the event loop. Further statements of a kind run beside the first only when as much waits as is
  * in flight; otherwise a few callers would keep them all busy with one call each. Owns the calls that wait; no SQL.
  *
  * Invariants: a call joins only a statement that has not been sent yet, so that it sees whatever was acknowledged before.
@@ -30,6 +30,8 @@ export interface MergedCallsOptions<Request, Result> {
   guard?: (() => void) | undefined
   /** Called for each call that is refused with `overloaded`. */
   onOverload?: (() => void) | undefined
+  /** Called with each result before its caller has it. */
+  onResult?: ((result: Result) => void) | undefined
   /** Counts the size of each statement. */
   batches?: Sizes | undefined
 }
@@ -50,6 +52,7 @@ interface Line<Request, Result> {
   inFlight: number
   inFlightSize: number
   ids: Set<string>
+  isPlanned: boolean
 }
 
 const NO_IDS: readonly string[] = []
@@ -88,12 +91,22 @@ export class MergedCalls<Request, Result> {
   #begin(kind: string, call: MergedCall<Request, Result>): void {
     let line = this.#lines.get(kind)
     if (line === undefined) {
-      line = { kind, waiting: [], waitingSize: 0, inFlight: 0, inFlightSize: 0, ids: new Set() }
+      line = { kind, waiting: [], waitingSize: 0, inFlight: 0, inFlightSize: 0, ids: new Set(), isPlanned: false }
       this.#lines.set(kind, line)
     }
     line.waiting.push(call)
     line.waitingSize += call.size
-    this.#next(line)
+    this.#plan(line)
+  }
+
+  /** At the end of this turn of the event loop: calls that come together go together. */
+  #plan(line: Line<Request, Result>): void {
+    if (line.isPlanned) return
+    line.isPlanned = true
+    process.nextTick(() => {
+      line.isPlanned = false
+      this.#next(line)
+    })
   }
 
   #next(line: Line<Request, Result>): void {
@@ -158,6 +171,7 @@ export class MergedCalls<Request, Result> {
       this.#begin(line.kind, { ...call, request, ids: this.#idsOf(request) })
       return
     }
+    this.#options.onResult?.(result)
     call.resolve(result)
     this.#pending.settle({ items: call.size, bytes: 0 })
   }

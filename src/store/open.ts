@@ -19,7 +19,7 @@ export { refusedServer, serverName, skipsLocked } from '../database/skip-locked'
 /** The store, with the feeds that it was asked for. */
 async function begun(store: BoundStore): Promise<Store> {
   try {
-    await store.feedService.begin()
+    await store.opened.feeds.begin()
     return store
   } catch (error) {
     await store.close()

@@ -1,168 +1,165 @@
 /**
- * The queues of a store as its callers get them: what many ask at the same time shares statements and commits, and
- * receives may wait. The operations themselves are the repository's. What runs inside a transaction goes past this.
+ * The queues of a store: the repository, with the mechanisms that let many callers share statements and commits and let
+ * receives wait, and the workers. What runs inside a transaction is a repository without them.
  */
 import type { Session } from '../database/engine'
 import { GroupCommit } from '../kit/group-commit'
-import { laneOf } from '../kit/lane'
-import * as check from '../repositories/queues/check'
+import { LongPoll } from '../kit/long-poll'
+import { MergedCalls, type MergedCallsOptions } from '../kit/merged-calls'
+import { checkedHandles } from '../repositories/queues/check'
+import { type ReceiveRequest, receiveTogether } from '../repositories/queues/claim'
+import { deleteTogether, MAX_REMOVED } from '../repositories/queues/delete'
+import type { QueueMemory } from '../repositories/queues/memory'
 import { QueueRepository } from '../repositories/queues/repository'
-import { bodyOf, type Receipt } from '../repositories/queues/rows'
-import type { SendRequest, StartsAhead } from '../repositories/queues/send'
-import { sendBatch, takeAhead } from '../repositories/queues/sending'
-import type { Release, Settled } from '../repositories/queues/settle'
-import type { Message, ReceiveOptions, Sent } from '../repositories/queues/types'
+import type { Claimed } from '../repositories/queues/rows'
+import { sendBatch, takeStartsAhead } from '../repositories/queues/send'
+import * as settle from '../repositories/queues/settle'
+import { type QueueSweep, sweepQueues } from '../repositories/queues/sweep'
 import { marks } from '../repositories/writers'
-import { Receiver } from './receiver'
-import { SettleBatcher } from './settle-batcher'
+import type { StoreQueues } from './types'
 import { WorkCounts } from './work-counts'
-import type { Handler, Worker, WorkOptions } from './worker/types'
+import type { Worker } from './worker/types'
 import { startWorker } from './worker/worker'
 
-export interface BatchedQueuesOptions {
-  /** Transactions at once: one where there is one connection. */
+export interface QueuesOptions {
+  /** Transactions, and statements of one kind, at the same time: one where there is one connection. */
   atOnce: number
-  /** True for code inside a transaction that has the only connection: its calls must not wait behind others. */
-  isInside: () => boolean
+  /** Throws inside a transaction of the store's database. */
+  guard?: () => void
   counts?: WorkCounts
+}
+
+/** The queues, and what the store needs to know of them. */
+export interface OpenQueues {
+  queues: StoreQueues
+  /** One round of the sweeper, which calls it again and again. */
+  sweep(): Promise<QueueSweep>
+  activity(): { receivesWaiting: number; workers: number }
+  /** Resolves when what the handlers had begun is done or, after 10 seconds, requeued. */
+  stopWorkers(): Promise<void>
+  /** Stops the workers, answers the receives that wait, and refuses later calls; resolves when all others are answered. */
+  close(): Promise<void>
 }
 
 /** How long handlers have to finish when the store closes. */
 const STOP_SECONDS = 10
 const MAX_PENDING_RECEIPTS = 100_000
-/** Messages of a request that is worth a lane. */
-const LARGE = 100
+/** Messages of one claim. */
+const MAX_CLAIM = 1000
+/** How often a waiting receive looks for messages that other processes have made ready. */
+const LOOK_MS = 250
 
-export class BatchedQueues extends QueueRepository {
-  readonly #isInside: () => boolean
-  readonly #sends: GroupCommit<SendRequest, Sent[], StartsAhead>
-  #turn = 0
-  readonly #receiver: Receiver
-  readonly #settles: SettleBatcher
-  readonly #workers = new Set<Worker>()
-  readonly #work: WorkCounts
-
-  constructor(session: Session, { atOnce, isInside, counts = new WorkCounts() }: BatchedQueuesOptions) {
-    super(session)
-    this.#isInside = isInside
-    this.#work = counts
-    const onOverload = () => counts.overloaded++
-    this.#sends = new GroupCommit({
-      what: 'messages',
-      lanes: atOnce,
-      session,
-      marks,
-      batches: counts.sendBatches,
-      onOverload,
-      prepare: (requests) => takeAhead(session, this.memory, requests),
-      run: (tx, requests, writing) => sendBatch(tx, requests, this.readyIn(tx), writing),
-    })
-    this.#receiver = new Receiver({
-      atOnce,
-      onOverload,
-      take: async ({ queue, ...request }, max) => {
-        const messages = await super.take(queue, { ...request, max, bodies: 'text' })
-        counts.messagesReceived += messages.length
-        return messages
-      },
-      giveBack: (queue, handles) => this.giveBack(queue, handles),
-    })
-    this.#settles = new SettleBatcher({ atOnce, maxPending: MAX_PENDING_RECEIPTS, onOverload })
-  }
-
-  protected override async sendRows(request: SendRequest): Promise<Sent[]> {
-    if (this.#isInside()) return super.sendRows(request)
-    const items = request.rows.length
-    const bytes = request.rows.reduce((sum, { body }) => sum + body.length, 0)
-    // Large requests of one queue go through all lanes: while the server inserts one, the next is written.
-    const turn = items < LARGE ? 0 : this.#turn++
-    const sent = await this.#sends.add(laneOf(request.queue) + turn, request, { items, bytes })
-    for (const one of sent) {
-      if (one.sent) this.#work.messagesSent++
-      else this.#work.messagesDeduplicated++
-    }
-    return sent
-  }
-
-  override async receive(queue: string, options: ReceiveOptions = {}): Promise<Message[]> {
-    if (this.#isInside()) return super.receive(queue, options)
-    check.checkReceive(queue, options)
-    const { max = 1, visibilityTimeoutSeconds, waitSeconds = 0, order = 'ready', cursor = 'default' } = options
-    const request = { queue, visibilityTimeoutSeconds, order, cursor: order === 'cycle' ? cursor : '' }
-    const messages = await this.#receiver.receive(request, max, waitSeconds * 1000, options.signal)
-    if (options.bodies === 'text') return messages
-    for (const message of messages) message.body = parsed(message)
-    return messages
-  }
-
-  protected override removeHeld(queue: string, receipts: readonly Receipt[]): Promise<Settled> {
-    const settle = async (all: readonly Receipt[]) => {
-      const settled = await super.removeHeld(queue, all)
-      this.#work.messagesDeleted += settled.size
-      return settled
-    }
-    return this.#settled(`delete ${queue}`, receipts, settle)
-  }
-
-  protected override releaseHeld(queue: string, receipts: readonly Receipt[], release: Release): Promise<Settled> {
-    const settle = async (all: readonly Receipt[]) => {
-      const settled = await super.releaseHeld(queue, all, release)
-      this.#work.messagesReleased += settled.size
-      return settled
-    }
-    return this.#settled(`release ${JSON.stringify(release)} ${queue}`, receipts, settle)
-  }
-
-  protected override extendHeld(queue: string, receipts: readonly Receipt[], visibilityMs: number): Promise<Settled> {
-    const settle = async (all: readonly Receipt[]) => {
-      const settled = await super.extendHeld(queue, all, visibilityMs)
-      this.#work.messagesExtended += settled.size
-      return settled
-    }
-    return this.#settled(`extend ${visibilityMs} ${queue}`, receipts, settle)
-  }
-
-  #settled(
-    kind: string,
-    receipts: readonly Receipt[],
-    settle: (receipts: readonly Receipt[]) => Promise<Settled>,
-  ): Promise<Settled> {
-    return this.#isInside() ? settle(receipts) : this.#settles.add(kind, receipts, settle)
-  }
-
-  /** Receives messages and runs the handler on each until it is stopped, or the store closes. */
-  work(queue: string, handler: Handler, options: WorkOptions = {}): Worker {
-    const worker = startWorker(this, queue, handler, options)
-    this.#workers.add(worker)
-    return {
-      stop: async (how) => {
-        await worker.stop(how)
-        this.#workers.delete(worker)
-      },
-    }
-  }
-
-  protected override becameReady(queue: string): void {
-    this.#receiver.wake(queue)
-  }
-
-  /** Receives that wait, and workers. */
-  get activity(): { receivesWaiting: number; workers: number } {
-    return { receivesWaiting: this.#receiver.waiting, workers: this.#workers.size }
-  }
-
-  /** Resolves when what their handlers had begun is done or, after 10 seconds, given back. */
-  async stopWorkers(): Promise<void> {
-    await Promise.all([...this.#workers].map((worker) => worker.stop({ timeoutSeconds: STOP_SECONDS })))
-  }
-
-  /** Stops the workers, answers who waits, refuses what comes from now on; resolves when all that was accepted is done. */
-  async close(): Promise<void> {
-    await this.stopWorkers()
-    await Promise.all([this.#receiver.close(), this.#sends.close(), this.#settles.close()])
+export function openQueues(session: Session, memory: QueueMemory, options: QueuesOptions): OpenQueues {
+  const shared = sharedBy(session, memory, options)
+  const repository = new QueueRepository(session, memory, shared)
+  const { work, workers, stopWorkers } = workersOn(repository, async (queue, handles) => {
+    const named = await settle.readHandles(session, memory, queue, checkedHandles(queue, handles))
+    await settle.requeue(session, memory, queue, settle.validOf(named))
+  })
+  return {
+    queues: Object.assign(repository, { work }),
+    sweep: () => sweepQueues(session, memory),
+    activity: () => ({ receivesWaiting: shared.waits.size, workers: workers.size }),
+    stopWorkers,
+    close: async () => {
+      await stopWorkers()
+      await Promise.all(Object.values(shared).map((mechanism) => mechanism.close()))
+    },
   }
 }
 
-function parsed({ body }: Message): unknown {
-  return bodyOf((body as { text: string }).text, 'value')
+/** What the callers of the queues share. */
+function sharedBy(session: Session, memory: QueueMemory, options: QueuesOptions) {
+  const { atOnce, guard, counts = new WorkCounts() } = options
+  const shared = { atOnce, guard, onOverload: () => counts.overloaded++ }
+  const waits = new LongPoll({ ...shared, what: 'receives', lookMs: LOOK_MS })
+  memory.listen((queue) => waits.wake(queue))
+  const sends = new GroupCommit({
+    ...shared,
+    what: 'messages',
+    lanes: atOnce,
+    session,
+    marks,
+    batches: counts.sendBatches,
+    prepare: (requests) => takeStartsAhead(session, memory, requests),
+    run: sendBatch(memory),
+    onResult: (sent) => {
+      for (const one of sent) {
+        if (one.sent) counts.messagesSent++
+        else counts.messagesDeduplicated++
+      }
+    },
+  })
+  const receives = new MergedCalls<ReceiveRequest, Claimed | null>({
+    ...shared,
+    what: 'receives',
+    maxBatchSize: MAX_CLAIM,
+    maxPendingSize: Number.POSITIVE_INFINITY,
+    run: (requests) => receiveTogether(session, memory, requests),
+    onResult: (claimed) => {
+      counts.messagesReceived += claimed?.rows.length ?? 0
+    },
+  })
+  return { waits, sends, receives, ...settlesOf(session, memory, shared, counts) }
+}
+
+function settlesOf(
+  session: Session,
+  memory: QueueMemory,
+  shared: Pick<MergedCallsOptions<never, never>, 'atOnce' | 'guard' | 'onOverload'>,
+  counts: WorkCounts,
+) {
+  const settles = <Request extends settle.SettleRequest>(
+    count: 'messagesDeleted' | 'messagesReleased' | 'messagesExtended',
+    run: (requests: readonly Request[]) => Promise<settle.SettledReceipts[]>,
+  ) =>
+    new MergedCalls<Request, settle.SettledReceipts>({
+      ...shared,
+      what: 'receipts',
+      // Never more than one DELETE takes: a failure is reported only to the calls that it has met.
+      maxBatchSize: MAX_REMOVED,
+      maxPendingSize: MAX_PENDING_RECEIPTS,
+      idsOf: settle.receiptsIn,
+      run,
+      onResult: ({ size }) => {
+        counts[count] += size
+      },
+    })
+  const deletes = settles('messagesDeleted', (requests) => deleteTogether(session, memory, requests))
+  const releases = settles<settle.ReleaseRequest>('messagesReleased', (requests) =>
+    settle.releaseTogether(session, memory, requests),
+  )
+  const extensions = settles<settle.ExtendRequest>('messagesExtended', (requests) =>
+    settle.extendTogether(session, memory, requests),
+  )
+  return { deletes, releases, extensions }
+}
+
+/** Workers that run until they are stopped. */
+function workersOn(
+  repository: QueueRepository,
+  giveBack: (queue: string, handles: readonly string[]) => Promise<unknown>,
+) {
+  const workers = new Set<Worker>()
+  const source = {
+    receive: repository.receive.bind(repository),
+    delete: repository.delete.bind(repository),
+    release: repository.release.bind(repository),
+    extend: repository.extend.bind(repository),
+    giveBack,
+  }
+  const work: StoreQueues['work'] = (queue, handler, options = {}) => {
+    const worker = startWorker(source, queue, handler, options)
+    workers.add(worker)
+    return {
+      stop: async (how) => {
+        await worker.stop(how)
+        workers.delete(worker)
+      },
+    }
+  }
+  const stopWorkers = async () => {
+    await Promise.all([...workers].map((worker) => worker.stop({ timeoutSeconds: STOP_SECONDS })))
+  }
+  return { work, workers, stopWorkers }
 }

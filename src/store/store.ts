@@ -10,12 +10,12 @@ import type { Database } from '../database/transaction'
 import { DEFAULT_TOMBSTONE_SECONDS } from '../fields/feed-rules'
 import { Kept } from '../kit/cache'
 import type { Loop } from '../kit/loop'
-import type { FeedMemory } from '../repositories/feeds/memory'
 import { FeedRepository } from '../repositories/feeds/repository'
 import { feedTotals } from '../repositories/feeds/status'
 import { KeyRepository } from '../repositories/keys/repository'
 import { PollRepository } from '../repositories/polls/repository'
 import { countAllMessages } from '../repositories/queues/counts'
+import { QueueMemory } from '../repositories/queues/memory'
 import { QueueRepository } from '../repositories/queues/repository'
 import { GroupMemory } from '../repositories/recent/memory'
 import { RecentRepository } from '../repositories/recent/repository'
@@ -27,9 +27,17 @@ import { KnownKeys } from './keys'
 import { checkedTransaction, warn } from './options'
 import { PolledTables } from './poller/polled-tables'
 import type { Poller, PollHandler, PollOptions } from './poller/types'
-import { BatchedQueues } from './queues'
+import { type OpenQueues, openQueues } from './queues'
 import { startSweepers } from './sweeping/sweepers'
-import type { Store, StoreFeeds, StoreGroups, StoreOptions, Transaction, TransactionOptions } from './types'
+import type {
+  Store,
+  StoreFeeds,
+  StoreGroups,
+  StoreOptions,
+  StoreQueues,
+  Transaction,
+  TransactionOptions,
+} from './types'
 import { WorkCounts } from './work-counts'
 
 /** What a store works on, and how to let go of it. */
@@ -39,105 +47,100 @@ interface Base {
   close(): Promise<void>
 }
 
-/** The operations of all repositories in one transaction. */
-function within(session: Session, groups: GroupMemory, feeds: FeedMemory) {
-  return {
-    groups: new RecentRepository(session, groups),
-    queues: new QueueRepository(session, true),
-    feeds: new FeedRepository(session, feeds),
-    sequences: new SequenceRepository(session),
-  }
-}
-
 export class BoundStore implements Store {
   readonly groups: StoreGroups
-  readonly queues: BatchedQueues
+  readonly queues: StoreQueues
   readonly feeds: StoreFeeds
-  readonly feedService: FeedService
   readonly sequences: SequenceRepository
   readonly keys: KnownKeys
   readonly dataSource: DataSource
   readonly location: string
+  /** What runs for the products; users of the library do not see it. */
+  readonly opened: { groups: OpenGroups; queues: OpenQueues; feeds: FeedService }
   readonly #base: Base
-  readonly #work = new WorkCounts()
-  readonly #totals: Kept<StoreTotals>
-  readonly #engine: Engine
   readonly #options: StoreOptions
-  /** What runs for the groups; users of the library do not see it. */
-  readonly opened: { groups: OpenGroups }
+  readonly #engine: Engine
+  readonly #work = new WorkCounts()
   readonly #groupMemory: GroupMemory
+  readonly #queueMemory = new QueueMemory()
+  readonly #totals: Kept<StoreTotals>
   readonly #sweepers: readonly Loop[]
   readonly #polled: PolledTables<EntityTarget<ObjectLiteral>>
   #closing: Promise<void> | null = null
 
   constructor(base: Base, options: StoreOptions) {
+    const { database, dataSource } = base
     this.#base = base
     this.#options = options
-    this.#engine = engineOf(base.dataSource)
+    this.#engine = engineOf(dataSource)
     this.#groupMemory = new GroupMemory(options.defaultCapacity)
-    this.dataSource = base.dataSource
-    this.location = base.database.location
-    // SQLite has one connection, for which everybody waits in one line.
-    const isSqlite = this.#engine.family === 'sqlite'
-    const isInside = () => base.database.isInside
-    const shared = { counts: this.#work, isInside }
-    const { onBackgroundError = warn } = options
-    const groups = this.#openGroups(isSqlite)
+    this.dataSource = dataSource
+    this.location = database.location
+    const { groups, queues, feeds } = this.#open()
+    this.opened = { groups, queues, feeds }
     this.groups = groups.groups
-    this.opened = { groups }
-    this.queues = new BatchedQueues(base.database, { ...shared, atOnce: isSqlite ? 1 : 2 })
-    this.feedService = new FeedService(base.database, {
-      counts: this.#work,
-      guard: base.database.requireOutside,
-      describe: (target) => describeTable(base.dataSource, base.database, target),
-      atOnce: isSqlite ? 1 : 2,
-      publish: options.publish !== false,
-      recentGroups: options.recentGroupsFeed === true,
-      tombstoneSeconds: options.feeds?.tombstoneSeconds ?? DEFAULT_TOMBSTONE_SECONDS,
-      onError: (error) => onBackgroundError(error, 'publish'),
-    })
-    this.feeds = this.feedService.feeds
-    this.sequences = new SequenceRepository(base.database)
-    this.keys = new KnownKeys(new KeyRepository(base.database))
-    this.#polled = new PolledTables((target, shape) => {
-      return new PollRepository(base.dataSource, base.database, target, shape)
-    }, isInside)
-    this.#sweepers =
-      options.sweep === false
-        ? []
-        : startSweepers({ groups, queues: this.queues, feeds: this.feedService }, this.#work, onBackgroundError)
+    this.queues = queues.queues
+    this.feeds = feeds.feeds
+    this.sequences = new SequenceRepository(database)
+    this.keys = new KnownKeys(new KeyRepository(database))
+    this.#polled = new PolledTables(
+      (target, shape) => new PollRepository(dataSource, database, target, shape),
+      () => database.isInside,
+    )
+    const { onBackgroundError = warn } = options
+    this.#sweepers = options.sweep === false ? [] : startSweepers(this.opened, this.#work, onBackgroundError)
     this.#totals = new Kept(() =>
-      base.database.read(async (reader) => ({
+      database.read(async (reader) => ({
         queues: await countAllMessages(reader),
-        feeds: await feedTotals(reader, this.feedService.memory.followed.values()),
+        feeds: await feedTotals(reader, feeds.memory.followed.values()),
       })),
     )
   }
 
-  #openGroups(isSqlite: boolean): OpenGroups {
+  #open(): BoundStore['opened'] {
     const { database, dataSource } = this.#base
-    const { batching, onBackgroundError = warn } = this.#options
-    return openGroups(database, this.#groupMemory, {
-      counts: this.#work,
-      guard: () => database.requireOutside(),
-      readsAtOnce: isSqlite ? 1 : 3,
-      longReadsAtOnce: Math.max(1, Math.floor((poolSizeOf(dataSource) ?? 2) / 2)),
-      batching: isSqlite ? { ...batching, lanes: 1 } : batching,
-      onStreamError: (error) => onBackgroundError(error, 'look at groups'),
-    })
+    const { batching, onBackgroundError = warn, feeds = {}, publish, recentGroupsFeed } = this.#options
+    // SQLite has one connection, for which all calls wait in one line.
+    const isSqlite = this.#engine.family === 'sqlite'
+    const shared = { counts: this.#work, guard: database.requireOutside }
+    return {
+      groups: openGroups(database, this.#groupMemory, {
+        ...shared,
+        readsAtOnce: isSqlite ? 1 : 3,
+        longReadsAtOnce: Math.max(1, Math.floor((poolSizeOf(dataSource) ?? 2) / 2)),
+        batching: isSqlite ? { ...batching, lanes: 1 } : batching,
+        onStreamError: (error) => onBackgroundError(error, 'look at groups'),
+      }),
+      queues: openQueues(database, this.#queueMemory, { ...shared, atOnce: isSqlite ? 1 : 2 }),
+      feeds: new FeedService(database, {
+        ...shared,
+        describe: (target) => describeTable(dataSource, database, target),
+        atOnce: isSqlite ? 1 : 2,
+        publish: publish !== false,
+        recentGroups: recentGroupsFeed === true,
+        tombstoneSeconds: feeds.tombstoneSeconds ?? DEFAULT_TOMBSTONE_SECONDS,
+        onError: (error) => onBackgroundError(error, 'publish'),
+      }),
+    }
+  }
+
+  /** The operations of all products in one transaction: the repositories without what shares calls. */
+  #within(session: Session): Omit<Transaction, 'manager'> {
+    return {
+      groups: new RecentRepository(session, this.#groupMemory),
+      queues: new QueueRepository(session, this.#queueMemory),
+      feeds: new FeedRepository(session, this.opened.feeds.memory),
+      sequences: new SequenceRepository(session),
+    }
   }
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     const { retries = 10 } = checkedTransaction(work, options)
     const { database } = this.#base
-    const result = await database.write(
-      (tx, session) => {
-        const { memory } = this.feedService
-        return database.inside(async () => work({ ...within(session, this.#groupMemory, memory), manager: tx.manager }))
-      },
+    return database.write(
+      ({ manager }, session) => database.inside(async () => work({ ...this.#within(session), manager })),
       { retries },
     )
-    return result
   }
 
   poll<T extends ObjectLiteral>(target: EntityTarget<T>, handler: PollHandler<T>, options?: PollOptions<T>): Poller {
@@ -151,7 +154,7 @@ export class BoundStore implements Store {
       clockOffsetMs: this.#options.clockOffsetMs,
     })
     const manager = 'startTransaction' in transaction ? transaction.manager : transaction
-    return { ...within(session, this.#groupMemory, this.feedService.memory), manager }
+    return { ...this.#within(session), manager }
   }
 
   counts(): StoreCounts {
@@ -159,8 +162,8 @@ export class BoundStore implements Store {
       connections: connectionUse(this.dataSource, this.#base.database.gate),
       groupListeners: this.opened.groups.streams.listeners,
       pollers: this.#polled.size,
-      ...this.feedService.activity,
-      ...this.queues.activity,
+      ...this.opened.feeds.activity,
+      ...this.opened.queues.activity(),
     })
   }
 
@@ -186,14 +189,15 @@ export class BoundStore implements Store {
 
   async #closeOperations(): Promise<void> {
     // Handlers that end in time find all of the store open until they have.
-    if (this.#polled.size + this.queues.activity.workers + this.feedService.activity.consumers > 0) {
-      await Promise.all([this.#polled.close(), this.queues.stopWorkers(), this.feedService.stopConsuming()])
+    const { queues, feeds } = this.opened
+    if (this.#polled.size + queues.activity().workers + feeds.activity.consumers > 0) {
+      await Promise.all([this.#polled.close(), queues.stopWorkers(), feeds.stopConsuming()])
     }
     await Promise.all([
       this.#polled.close(),
       this.opened.groups.close(),
-      this.queues.close(),
-      this.feedService.close(),
+      queues.close(),
+      feeds.close(),
       this.keys.close(),
     ])
   }

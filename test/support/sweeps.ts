@@ -4,5 +4,5 @@ import type { BoundStore } from '../../src/store/store'
 
 /** One round of removing old tombstones and the entries of dropped feeds. */
 export function sweepFeeds(store: Store): Promise<{ removed: number; more: boolean }> {
-  return (store as BoundStore).feedService.sweep()
+  return (store as BoundStore).opened.feeds.sweep()
 }

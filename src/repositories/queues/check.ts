@@ -17,7 +17,7 @@ import { formFault, idFault, integerFault, MAX_BATCH, MAX_TTL_SECONDS, nameFault
 import { jsonTextOf } from '../../json'
 import { addFaults, faultsOf, named, nullable, optional, pageRules, prefixRule, refuse, rulesOf } from '../checking'
 import { storedLimit } from './heads'
-import type { NewRow, SendRequest } from './send'
+import type { MessageToSend, SendRequest } from './send'
 import type { Release } from './settle'
 import type {
   BodyForm,
@@ -109,7 +109,7 @@ export function checkedMessages(queue: unknown, messages: readonly NewMessage[])
   return { queue: queue as string, rows: messages.map(rowOf) }
 }
 
-function rowOf(message: NewMessage): NewRow {
+function rowOf(message: NewMessage): MessageToSend {
   return {
     body: jsonTextOf(message.body),
     delayMs: (message.delaySeconds ?? 0) * 1000,

@@ -1,30 +1,182 @@
 /**
- * Claiming by priority and fairness, by batch key: one statement marks the next messages with the number of the claim,
- * another reads what it got. Each commits by itself, so that a receiver that stops in between keeps no lock, and what
- * it has claimed comes back when the visibility timeout is over.
+ * Receiving by priority, fairness and age: due messages are promoted, then a claim marks the next messages with its number,
+ * and another statement reads what it got. Each statement commits by itself, so that a receiver that stops in between keeps
+ * no lock; what it has claimed comes back when the visibility timeout is over.
  *
- * Invariant: a message has one receipt, drawn by the database for each message and claim; SKIP LOCKED gives concurrent
- * claims disjoint messages without waiting. The index recentn_queue_messages_claim is WHERE and ORDER BY at once: a claim never
- * passes over what is delayed, in flight or dead.
+ * Invariant: the database draws one receipt for each message and claim; SKIP LOCKED gives concurrent claims disjoint
+ * messages without waiting. The index recentn_queue_messages_claim serves WHERE and ORDER BY alike: a claim never passes over
+ * messages that are delayed, in flight or dead.
  */
-import { randomInt } from 'node:crypto'
-import type { Engine, Reader, Statements } from '../../database/engine'
+import type { Reader, Session, Statements } from '../../database/engine'
+import { claimNext } from './cycle'
 import type { QueueHead } from './heads'
-import type { Place } from './memory'
-import { type ClaimedRow, claimedOf, inLine, messageColumns, NO_RECEIPT, STATE } from './rows'
+import { type ClaimPlace, MAX_CLAIM_BYTES, type QueueMemory } from './memory'
+import { promoteDue } from './promote'
+import { NO_RECEIPT } from './receipts'
+import { type Claimed, type ClaimedRow, claimedOf, claimOrder, messageColumns, STATE, urgencyOf } from './rows'
+import { requeue } from './settle'
+import { claimSets, lookSeconds, newClaimNumber } from './transitions'
+import type { ReceiveOrder } from './types'
+
+/** A further receive within this time does not look for due messages again. */
+const LOOK_MS = 100
+
+export interface ReceiveRequest {
+  queue: string
+  max: number
+  visibilityTimeoutSeconds: number | undefined
+  order: ReceiveOrder
+  /** Of a cycle; otherwise empty. */
+  cursor: string
+  signal: AbortSignal | undefined
+}
+
+/**
+ * Receives for callers that ask alike but for `max`: first come, first served. Messages whose caller has left meanwhile are
+ * requeued. Null for callers that have left.
+ */
+export async function receiveTogether(
+  session: Session,
+  memory: QueueMemory,
+  requests: readonly ReceiveRequest[],
+): Promise<(Claimed | null)[]> {
+  const first = requests[0] as ReceiveRequest
+  const max = requests.reduce((sum, request) => sum + maxOf(request), 0)
+  if (max === 0) return requests.map(() => null)
+  const claim = first.order === 'cycle' ? claimNext : claimReady
+  const { head, rows } = await claim(session, memory, { ...first, max })
+  let given = 0
+  const shares = requests.map((request) => {
+    const share = rows.slice(given, given + maxOf(request))
+    given += share.length
+    return { head, rows: share }
+  })
+  if (given < rows.length) await requeue(session, memory, first.queue, rows.slice(given)).catch(() => {})
+  return shares
+}
+
+function maxOf({ max, signal }: ReceiveRequest): number {
+  return signal?.aborted ? 0 : max
+}
+
+async function claimReady(session: Session, memory: QueueMemory, request: ReceiveRequest): Promise<Claimed> {
+  const { queue, max } = request
+  const { looked } = await promoteDue(session, memory, queue, { max, forMs: LOOK_MS })
+  const claimed = await claimSome(session, memory, request)
+  const { rows } = claimed
+  if (rows.length === max || looked) return claimed
+  // Messages that were claimed for no time are due by now, and a batch has no message twice: the next receive gets the rest.
+  if (rows.length > 0 && lookSeconds(claimed.head, request.visibilityTimeoutSeconds) === 0) return claimed
+  // The messages that were claimed are answered, whatever happens to the rest.
+  const keep = (error: unknown) => {
+    if (rows.length === 0) throw error
+  }
+  const again = await promoteDue(session, memory, queue, { max }).catch(keep)
+  if (!again?.moved) return claimed
+  const more = await claimSome(session, memory, { ...request, max: max - rows.length }).catch(keep)
+  for (const row of more?.rows ?? []) rows.push(row)
+  return claimed
+}
+
+async function claimSome(session: Session, memory: QueueMemory, request: ReceiveRequest): Promise<Claimed> {
+  const claims = new Claims(memory, request)
+  const claimed = await session.separately((statements) => claims.run(statements, false))
+  // Another receiver could have a message whose claim is over at once, before it was read.
+  return claimed ?? session.write((tx) => claims.run(tx, true)).then((whole) => whole as Claimed)
+}
+
+/** The claims of one receive, which may run again after a deadlock or a lost connection. */
+class Claims {
+  readonly #memory: QueueMemory
+  readonly #request: ReceiveRequest
+  #rows: ClaimedRow[] = []
+  #bytes = 0
+  /** Kept while a claim is under way, for the try after a lost connection. */
+  #lostNumber: number | null = null
+
+  constructor(memory: QueueMemory, request: ReceiveRequest) {
+    this.#memory = memory
+    this.#request = request
+  }
+
+  /** Null: it must run in one transaction. */
+  async run(statements: Statements, isWhole: boolean): Promise<Claimed | null> {
+    const { queue, visibilityTimeoutSeconds } = this.#request
+    const memory = this.#memory
+    if (!statements.separate) {
+      this.#rows = []
+      this.#bytes = 0
+      this.#lostNumber = null
+    }
+    for (let fromStart = false; ; ) {
+      let head = await memory.headOf(statements, queue)
+      if (head.paused) head = await memory.refresh(statements, queue)
+      const claimed = { head, rows: this.#rows }
+      if (head.paused) return claimed
+      if (!isWhole && statements.separate && lookSeconds(head, visibilityTimeoutSeconds) === 0) return null
+      const from = fromStart ? null : await this.#placeOf(statements, head)
+      const isAll = (await this.#claim(statements, head, from)) === 'all'
+      if (this.#isFull) return claimed
+      if (!isAll) continue
+      if (from !== null) {
+        // There may be messages before that place after all.
+        fromStart = true
+        continue
+      }
+      if (this.#rows.length > 0) return claimed
+      const fresh = await memory.refresh(statements, queue)
+      if (fresh.version === head.version && fresh.id === head.id) return claimed
+    }
+  }
+
+  /** Where to begin; null for the very first message. */
+  async #placeOf(statements: Statements, head: QueueHead): Promise<ClaimPlace | null> {
+    const known = this.#memory.placeOf(head.id)
+    if (known === null) return null
+    const isBehind = known.isUrgentDue && (await isUrgent(statements, head.id, known.place.major))
+    return isBehind ? null : known.place
+  }
+
+  get #isFull(): boolean {
+    return this.#rows.length >= this.#request.max || this.#bytes >= MAX_CLAIM_BYTES
+  }
+
+  /** Claims once; `all` when no more messages are ready from there on. Large messages come a few at a time. */
+  async #claim(statements: Statements, head: QueueHead, from: ClaimPlace | null): Promise<'all' | 'some'> {
+    const { max: asked, visibilityTimeoutSeconds } = this.#request
+    const max = Math.min(asked - this.#rows.length, this.#memory.fitting(head.id))
+    const claimNumber = this.#lostNumber ?? newClaimNumber()
+    const isLost = this.#lostNumber !== null
+    this.#lostNumber = claimNumber
+    const rows = await claimOnce(statements, { head, max, visibilityTimeoutSeconds, from }, claimNumber, isLost)
+    this.#lostNumber = null
+    for (const row of rows) this.#rows.push(row)
+    const bytes = rows.reduce((sum, row) => sum + sizeOf(row), 0)
+    this.#bytes += bytes
+    this.#memory.weighed(head.id, rows.length, bytes)
+    this.#memory.setPlace(head.id, placeAfter(rows, max), from === null)
+    return rows.length < max ? 'all' : 'some'
+  }
+}
+
+/** The most that a message may take as JSON, approximately: JSON writes some characters of an error as six. */
+function sizeOf({ body, lastError }: ClaimedRow): number {
+  return 300 + body.length + 6 * (lastError?.length ?? 0)
+}
+
+/** Where the next claim may begin, after a full one: the messages that are left of the last priority stand behind. */
+function placeAfter(rows: readonly ClaimedRow[], max: number): ClaimPlace | null {
+  const last = rows.at(-1)
+  if (last === undefined || rows.length < max) return null
+  return { major: urgencyOf(last.priority), minor: last.virtualStart }
+}
 
 export interface ClaimRequest {
   head: QueueHead
   max: number
-  /** The request's; else the messages' own, else the queue's. */
   visibilityTimeoutSeconds: number | undefined
-  /** Where to begin; null is the start of the line. */
-  from: Place | null
-}
-
-/** Numbers below 2^48, so that a JavaScript number holds them. */
-export function newClaimNumber(): number {
-  return randomInt(1, 2 ** 48 - 1)
+  /** Where to begin; null for the very first message. */
+  from: ClaimPlace | null
 }
 
 type Words = Pick<Reader, 'engine' | 'tables'>
@@ -36,67 +188,40 @@ export function chooseSql({ engine, tables }: Words, { head, max, from }: ClaimR
     `SELECT id FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} ` +
     `WHERE queue_id = ${head.id} AND state = ${STATE.ready}${since} ` +
     `AND (SELECT version FROM ${tables.queues} WHERE id = ${head.id}) = ${head.version} ` +
-    `ORDER BY ${inLine(tables)} LIMIT ${max}${engine.forUpdateSkipLocked}`
+    `ORDER BY ${claimOrder(tables)} LIMIT ${max}${engine.forUpdateSkipLocked}`
   )
 }
 
 /** The claim: the statement that docs/sql.md shows. */
 export function claimSql(words: Words, now: string, request: ClaimRequest, claimNumber: number): string {
   const { engine, tables } = words
-  return engine.updateChosen(
-    tables.queueMessages,
-    chooseSql(words, request),
-    claimSets(engine, now, request, claimNumber),
-  )
+  const sets = claimSets(engine, now, request.head, request.visibilityTimeoutSeconds, claimNumber)
+  return engine.updateChosen(tables.queueMessages, chooseSql(words, request), sets)
 }
 
-/** After how long a claim is looked at: none of its messages may come back sooner. */
-export function lookSeconds(head: QueueHead, asked: number | undefined): number {
-  return asked ?? Math.min(head.visibilityTimeoutSeconds, head.shortestVisibilitySeconds)
-}
-
-/** What a claim makes of a message, whichever way it was chosen. */
-export function claimSets(
-  engine: Engine,
-  now: string,
-  { head, visibilityTimeoutSeconds }: Pick<ClaimRequest, 'head' | 'visibilityTimeoutSeconds'>,
-  claimNumber: number,
-): string {
-  const visibility =
-    visibilityTimeoutSeconds === undefined
-      ? `COALESCE(visibility_timeout_seconds, ${head.visibilityTimeoutSeconds})`
-      : String(visibilityTimeoutSeconds)
-  // The same for all of a claim, so that one look in the index reads them; none of them runs out before.
-  const look = lookSeconds(head, visibilityTimeoutSeconds)
-  return (
-    `state = ${STATE.inFlight}, sort_major = ${engine.remembered(`${now} + ${look * 1000}`)}, ` +
-    `sort_minor = ${claimNumber}, cycle_queue_id = 0, receipt = ${engine.randomHex}, ` +
-    `visible_at_ms = ${now} + ${visibility} * 1000, last_received_at_ms = ${now}, receive_count = receive_count + 1`
-  )
-}
-
-/** Claims; none when nothing is ready, and when the head has changed. Looks first for what `lost` had claimed. */
-export async function claimReady(
+/** None when nothing is ready, and when the head has changed. With `isLost`, the claim may have been made before. */
+async function claimOnce(
   statements: Statements,
   request: ClaimRequest,
   claimNumber: number,
-  lost: boolean,
+  isLost: boolean,
 ): Promise<ClaimedRow[]> {
   const { engine, now } = statements
   const { head } = request
-  if (lost) {
+  if (isLost) {
     const rows = await readClaim(statements, head, claimNumber)
     if (rows.length > 0) return rows
   }
-  // The time as a number, where a statement can't say what it made of it.
-  const time = engine.remembers ? now : await timeOf(statements)
+  // The time as a number, on an engine that can't give back what a statement computed.
+  const [row] = engine.remembers ? [] : await statements.rows(`SELECT ${now} AS now_ms`)
+  const time = row === undefined ? now : String(row.now_ms)
   const { affected, insertId } = await statements.execute(claimSql(statements, time, request, claimNumber))
   if (affected === 0) return []
   return readClaim(statements, head, claimNumber, engine.remembers ? insertId : undefined)
 }
 
-/** Whether something is ready that is more urgent. Looked for backwards: forwards, what was claimed stands in the way. */
-export async function isUrgent(reader: Reader, queueId: bigint, major: number): Promise<boolean> {
+/** Whether a more urgent message is ready. Backwards: forwards, index entries of claimed messages would be in the way. */
+async function isUrgent(reader: Reader, queueId: bigint, major: number): Promise<boolean> {
   const rows = await reader.rows(
     `SELECT sort_major FROM ${reader.tables.queueMessages}${reader.engine.useIndex(reader.tables.index.messagesClaim)} ` +
       `WHERE queue_id = ? AND state = ? AND sort_major < ? ORDER BY sort_major DESC LIMIT 1`,
@@ -105,12 +230,7 @@ export async function isUrgent(reader: Reader, queueId: bigint, major: number): 
   return rows.length > 0
 }
 
-async function timeOf(reader: Reader): Promise<string> {
-  const [row] = await reader.rows(`SELECT ${reader.now} AS now_ms`)
-  return String(row?.now_ms)
-}
-
-/** In the order in which they were ready. Without `lookAtMs`, what is in flight in this queue is gone through. */
+/** In the order in which they were ready. Without `lookAtMs`, all messages in flight of the queue are searched. */
 async function readClaim(
   reader: Reader,
   { id }: QueueHead,
@@ -129,11 +249,4 @@ async function readClaim(
 
 function byTurn(a: ClaimedRow, b: ClaimedRow): number {
   return b.priority - a.priority || a.virtualStart - b.virtualStart || (a.id < b.id ? -1 : 1)
-}
-
-/** Where the next claim may begin, after a full one: what is left of the last priority stands behind. */
-export function placeAfter(rows: readonly ClaimedRow[], max: number): Place | null {
-  const last = rows.at(-1)
-  if (last === undefined || rows.length < max) return null
-  return { major: last.priority === 0 ? 0 : -last.priority, minor: last.virtualStart }
 }

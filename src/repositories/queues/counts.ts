@@ -1,14 +1,7 @@
-/**
- * How many messages a queue has in each state. Counted along the index that claims use, at most every few seconds a
- * queue and process however often it is asked: an answer is never older than that.
- */
+/** How many messages a queue has in each state, counted along the claims index. */
 import type { Reader, Row } from '../../database/engine'
-import type { QueueHead } from './heads'
 import { STATE } from './rows'
 import type { MessageCounts } from './types'
-
-/** An answer may be 5 s old; a part of that is for the counting itself. */
-const FRESH_MS = 4000
 
 export interface QueueTotals {
   counts: MessageCounts
@@ -16,28 +9,8 @@ export interface QueueTotals {
   oldestAgeSeconds: number | null
 }
 
-interface Kept {
-  since: number
-  counted: Promise<QueueTotals>
-}
-
-export class Counts {
-  readonly #kept = new Map<bigint, Kept>()
-
-  /** `isAnew`: inside a transaction, which must see what it did itself. */
-  async of(reader: Reader, head: QueueHead, isAnew: boolean): Promise<QueueTotals> {
-    if (isAnew) return countMessages(reader, head.id)
-    const known = this.#kept.get(head.id)
-    if (known && performance.now() - known.since < FRESH_MS) return known.counted
-    const kept = { since: performance.now(), counted: countMessages(reader, head.id) }
-    this.#kept.set(head.id, kept)
-    kept.counted.catch(() => this.#kept.delete(head.id))
-    return kept.counted
-  }
-}
-
-/** Goes along an index and takes the longer the more there is. */
-async function countMessages(reader: Reader, id: bigint): Promise<QueueTotals> {
+/** Takes the longer the more messages there are. `QueueMemory` keeps what it resolves to for a few seconds. */
+export async function countMessages(reader: Reader, id: bigint): Promise<QueueTotals> {
   const { engine } = reader
   const rows = await reader.rows(
     `SELECT state, COUNT(*) AS messages, ${engine.bigint('MIN(id)')} AS oldest ` +
@@ -51,17 +24,14 @@ async function countMessages(reader: Reader, id: bigint): Promise<QueueTotals> {
   return totalsOf(reader, rows, archive)
 }
 
-/**
- * Of all queues together. In a queue that another one names for its dead letters, what is not archived is dead: nobody
- * waits for it.
- */
+/** For all queues together. In a dead-letter queue all messages that are not archived count as dead: nobody waits for them. */
 export async function countAllMessages(reader: Reader): Promise<QueueTotals> {
   const rows = await reader.rows(countAllSql(reader))
   const [archive] = await reader.rows(`SELECT COUNT(*) AS messages FROM ${reader.tables.queueArchive}`)
   return totalsOf(reader, rows, archive)
 }
 
-/** One walk along the index, in its order, and one along the queues. */
+/** One scan of the index, in its order, and one of the queues. */
 export function countAllSql({ engine, tables }: Pick<Reader, 'engine' | 'tables'>): string {
   return (
     `SELECT CASE WHEN letters.id IS NULL THEN counted.state ELSE ${STATE.dead} END AS state, ` +
@@ -74,9 +44,9 @@ export function countAllSql({ engine, tables }: Pick<Reader, 'engine' | 'tables'
 }
 
 async function totalsOf(reader: Reader, rows: readonly Row[], archive: Row | undefined): Promise<QueueTotals> {
-  const lines = new Map(rows.map((row) => [Number(row.state), row]))
-  const of = (state: number) => Number(lines.get(state)?.messages ?? 0)
-  const waiting = [STATE.ready, STATE.inFlight].flatMap((state) => lines.get(state)?.oldest ?? [])
+  const byState = new Map(rows.map((row) => [Number(row.state), row]))
+  const of = (state: number) => Number(byState.get(state)?.messages ?? 0)
+  const waiting = [STATE.ready, STATE.inFlight].flatMap((state) => byState.get(state)?.oldest ?? [])
   return {
     counts: {
       ready: of(STATE.ready),

@@ -1,28 +1,29 @@
 /**
- * The endless loop (Quassnoi, "Endless loops", 2009): the next ready messages after a stored cursor by id, wrapping to
- * the start. Along the index recentn_queue_messages_cycle, where only ready messages of queues that are received so stand.
+ * Receiving in a cycle (Quassnoi, "Endless loops", 2009): the next ready messages after a stored cursor by id, wrapping to
+ * the start. The index recentn_queue_messages_cycle has only ready messages of queues that are received in cycles.
  *
- * Invariant: the cursor's row is the lock of its loop: its receivers get batch after batch, never the same one twice.
+ * Invariant: the cursor's row is the lock of its cycle, so that its receivers get batch after batch, each once a round.
  */
 import { placeholders, type Session, type Tx } from '../../database/engine'
-import { claimSets } from './claim'
 import { CYCLED, holdHead, type QueueHead } from './heads'
-import { linePage, type Position, positionOf } from './line'
-import { type ClaimedRow, claimedOf, messageColumns, STATE } from './rows'
-import { updateRows } from './transitions'
+import type { QueueMemory } from './memory'
+import { type MessagePlace, pageAfter, placeOf } from './pages'
+import { promoteDue } from './promote'
+import { type Claimed, type ClaimedRow, claimedOf, messageColumns, STATE } from './rows'
+import { claimSets, newClaimNumber, updateRows } from './transitions'
 
 const PAGE = 500
-/** Doing it twice is doing it once. */
+/** Running it twice has the effect of running it once. */
 const REPEATABLE = { arrived: async () => false }
 
-/** Puts all ready messages of a queue into the cycle, the first time that it is received so. */
-export async function beginCycle(session: Session, head: QueueHead): Promise<void> {
-  // Waits for the senders who have seen it otherwise.
+/** Puts all ready messages of a queue into the cycle, at its first receive in a cycle. */
+async function beginCycle(session: Session, head: QueueHead): Promise<void> {
+  // Waits for senders that hold the head: they do not put their messages into the cycle.
   await session.write((tx) => setCycled(tx, head.id, CYCLED.begun), REPEATABLE)
-  let after: Position | null = null
+  let after: MessagePlace | null = null
   do {
-    const place: Position | null = after
-    after = await session.write<Position | null>((tx) => enterPage(tx, head.id, place), REPEATABLE)
+    const before: MessagePlace | null = after
+    after = await session.write<MessagePlace | null>((tx) => enterPage(tx, head.id, before), REPEATABLE)
   } while (after !== null)
   await session.write((tx) => setCycled(tx, head.id, CYCLED.wholly), REPEATABLE)
 }
@@ -35,9 +36,9 @@ function setCycled(tx: Tx, queueId: bigint, cycled: number): Promise<number> {
   ])
 }
 
-async function enterPage(tx: Tx, queueId: bigint, after: Position | null): Promise<Position | null> {
+async function enterPage(tx: Tx, queueId: bigint, after: MessagePlace | null): Promise<MessagePlace | null> {
   const columns = `${tx.engine.bigint('id')} AS id`
-  const rows = await linePage(
+  const rows = await pageAfter(
     tx,
     { columns, queueId, state: STATE.ready, where: '', lock: tx.engine.forShare, limit: PAGE },
     after,
@@ -49,7 +50,7 @@ async function enterPage(tx: Tx, queueId: bigint, after: Position | null): Promi
     `UPDATE ${tx.tables.queueMessages} SET cycle_queue_id = ? WHERE id IN (${placeholders(ids.length)}) AND queue_id = ? AND state = ?`,
     [queueId, ...ids, queueId, STATE.ready],
   )
-  return positionOf(last)
+  return placeOf(last)
 }
 
 export interface CycleRequest {
@@ -57,32 +58,53 @@ export interface CycleRequest {
   cursor: string
   max: number
   visibilityTimeoutSeconds: number | undefined
-  claimNumber: number
 }
 
-/** Claims the next messages and moves the cursor behind them; null while the cycle is not whole. */
-export async function claimCycle(
-  tx: Tx,
-  request: CycleRequest,
-): Promise<{ head: QueueHead; rows: ClaimedRow[] } | null> {
+/** Receives the next messages behind the cursor. */
+export async function claimNext(session: Session, memory: QueueMemory, request: CycleRequest): Promise<Claimed> {
+  const { queue } = request
+  await promoteDue(session, memory, queue, { max: request.max })
+  for (;;) {
+    const claimNumber = newClaimNumber()
+    const claimed = await session.write((tx) => claimOnce(tx, request, claimNumber), {
+      arrived: async (tx) => {
+        const [row] = await tx.rows(
+          `SELECT id FROM ${tx.tables.queueMessages} WHERE queue_id = (SELECT id FROM ${tx.tables.queues} WHERE queue = ?) AND state = ? ` +
+            `AND sort_minor = ? LIMIT 1${tx.engine.forUpdate}`,
+          [queue, STATE.inFlight, claimNumber],
+        )
+        return row !== undefined
+      },
+    })
+    if (claimed !== null) {
+      memory.learn(claimed.head)
+      return claimed
+    }
+    await beginCycle(session, await session.read((reader) => memory.refresh(reader, queue)))
+  }
+}
+
+/** Claims the next messages and moves the cursor behind them; null while not all ready messages are in the cycle. */
+async function claimOnce(tx: Tx, request: CycleRequest, claimNumber: number): Promise<Claimed | null> {
+  const { max, cursor, visibilityTimeoutSeconds } = request
   const { head } = await holdHead(tx, request.queue)
   if (head.paused) return { head, rows: [] }
   if (head.cycled !== CYCLED.wholly) return null
-  const last = await lockCursor(tx, head.id, request.cursor)
-  const ids = await nextIds(tx, head.id, `id > ${last}`, request.max)
-  if (ids.length < request.max) {
-    for (const id of await nextIds(tx, head.id, `id <= ${last}`, request.max - ids.length)) ids.push(id)
+  const last = await lockCursor(tx, head.id, cursor)
+  const ids = await nextIds(tx, head.id, `id > ${last}`, max)
+  if (ids.length < max) {
+    for (const id of await nextIds(tx, head.id, `id <= ${last}`, max - ids.length)) ids.push(id)
   }
   if (ids.length === 0) return { head, rows: [] }
   await updateRows(
     tx,
-    claimSets(tx.engine, tx.now, { head, ...request }, request.claimNumber),
+    claimSets(tx.engine, tx.now, head, visibilityTimeoutSeconds, claimNumber),
     ids.map((id) => ({ id })),
   )
   await tx.run(`UPDATE ${tx.tables.queueCursors} SET last_id = ? WHERE queue_id = ? AND cursor_name = ?`, [
     ids.at(-1) as bigint,
     head.id,
-    request.cursor,
+    cursor,
   ])
   return { head, rows: await readRows(tx, ids) }
 }

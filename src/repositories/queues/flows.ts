@@ -8,7 +8,7 @@
  */
 import { compareNames, type Parameter, type Row, type Session, type Statements, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
-import { STATE } from './rows'
+import { STATE, urgencyOf } from './rows'
 
 /** A message that becomes ready. */
 export interface Ready {
@@ -39,10 +39,6 @@ interface Level {
 const NO_GROUP = ''
 
 const COLUMNS = ['queue_id', 'urgency', 'message_group', 'next_start', 'virtual_time', 'top']
-
-export function urgencyOf(priority: number): number {
-  return priority === 0 ? 0 : -priority
-}
 
 /** The virtual starts of the messages, in their order. */
 export async function assignStarts(tx: Tx, messages: readonly Ready[]): Promise<number[]> {

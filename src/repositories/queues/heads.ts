@@ -1,27 +1,27 @@
 /**
- * The rows of queues: reading and locking them.
+ * The heads of queues (their rows in recentn_queues): reading and locking them.
  *
- * Invariant: whoever makes messages ready holds a shared lock on the queue's row to the end of its transaction, so that
- * changing or dropping a queue waits for them, and nothing is sent to a queue that is gone.
+ * Invariant: a transaction that makes messages ready holds a shared lock on the queue's head to its end. So changing or
+ * dropping a queue waits for it, and nothing is sent to a queue that is gone.
  */
 import type { Parameter, Reader, Row, Tx } from '../../database/engine'
 import { placeholders } from '../../database/engine'
 import { RecentnError } from '../../errors'
 import type { OnDelete, Queue } from './types'
 
-/** What no message may ask for less than, before any has. */
+/** The shortest visibility of a queue's messages before any message has asked for a shorter one. */
 export const LONGEST_VISIBILITY_SECONDS = 43_200
 
-/** How far a queue is received round and round. */
+/** Whether the ready messages of a queue stand in the index of cycles: not before the first receive in a cycle. */
 export const CYCLED = { not: 0, begun: 1, wholly: 2 } as const
 
-/** How `max_receives` says that there is no limit: null there is the queue's limit. */
+/** No limit, as `max_receives` has it: null in a message's column is the queue's limit. */
 const NO_LIMIT = 0
 
-/** A limit of receives as callers give it, where null is no limit, as it stands in the tables. */
+/** A limit as callers give it (null is none), as the tables have it. */
 export const storedLimit = (limit: number | null): number => limit ?? NO_LIMIT
 
-/** A limit as it stands in the tables, as callers see it. */
+/** A limit as the tables have it, as callers see it. */
 export const limitOf = (stored: number): number | null => (stored === NO_LIMIT ? null : stored)
 
 export interface QueueHead {
@@ -29,7 +29,7 @@ export interface QueueHead {
   queue: string
   version: bigint
   visibilityTimeoutSeconds: number
-  /** As it stands in the table: 0 is no limit. */
+  /** As the table has it: 0 is no limit. */
   maxReceives: number
   deadLetterQueueId: bigint | null
   onDelete: OnDelete
@@ -41,8 +41,8 @@ export interface QueueHead {
   createdAtMs: number
 }
 
-/** A head, and the time at which it was read. */
-export interface Read {
+/** A head, and the database's time when it was read. */
+export interface ReadHead {
   head: QueueHead
   nowMs: number
 }
@@ -74,16 +74,16 @@ export function headOf(row: Row): QueueHead {
 }
 
 /** The queue of this name; `lock` is how its row is locked. */
-export function readHead(reader: Reader, queue: string, lock = ''): Promise<Read | null> {
+export function readHead(reader: Reader, queue: string, lock = ''): Promise<ReadHead | null> {
   return readOne(reader, 'queue', queue, lock)
 }
 
 /** The queue of this id. */
-export function readHeadById(reader: Reader, id: bigint, lock = ''): Promise<Read | null> {
+export function readHeadById(reader: Reader, id: bigint, lock = ''): Promise<ReadHead | null> {
   return readOne(reader, 'id', id, lock)
 }
 
-async function readOne(reader: Reader, key: 'id' | 'queue', value: Parameter, lock: string): Promise<Read | null> {
+async function readOne(reader: Reader, key: 'id' | 'queue', value: Parameter, lock: string): Promise<ReadHead | null> {
   const [row] = await reader.rows(
     `SELECT ${headColumns(reader)} FROM ${reader.tables.queues} WHERE ${key} = ?${lock}`,
     [value],
@@ -91,15 +91,15 @@ async function readOne(reader: Reader, key: 'id' | 'queue', value: Parameter, lo
   return row ? { head: headOf(row), nowMs: Number(row.now_ms) } : null
 }
 
-export interface Held {
+export interface HeldHeads {
   heads: QueueHead[]
   nowMs: number
-  /** By how much the ids of the rows of one INSERT grow: Galera's nodes each have ids of their own. */
+  /** The step between the ids of one INSERT: each Galera node has ids of its own. */
   stride: bigint
 }
 
-/** The queues of these names that exist, which nobody changes or drops until the transaction ends. */
-export async function holdHeads(tx: Tx, queues: readonly string[]): Promise<Held> {
+/** The queues of these names that exist. Nobody changes or drops them until the transaction ends. */
+export async function holdHeads(tx: Tx, queues: readonly string[]): Promise<HeldHeads> {
   const rows = await tx.rows(
     `SELECT ${headColumns(tx)}, ${tx.engine.idStride} AS stride FROM ${tx.tables.queues} WHERE queue IN (${placeholders(queues.length)})${tx.engine.forShare}`,
     queues,
@@ -109,16 +109,16 @@ export async function holdHeads(tx: Tx, queues: readonly string[]): Promise<Held
 }
 
 /** The same for one; throws `queue_not_found`. */
-export async function holdHead(tx: Tx, queue: string): Promise<Read> {
+export async function holdHead(tx: Tx, queue: string): Promise<ReadHead> {
   const { heads, nowMs } = await holdHeads(tx, [queue])
   if (heads[0] === undefined) throw notFound(queue)
   return { head: heads[0], nowMs }
 }
 
 /**
- * Claims of a queue are looked at no later than the shortest visibility that a message ever asked for, of those sent to
- * it or to a queue whose dead letters it takes. So it is lowered along the dead-letter queues, by whoever sends such a
- * message or names such a queue, and nobody who moves a message has to.
+ * Lowers the time after which claims of the queue are looked at: the shortest visibility that was ever asked for by a message
+ * sent to it, or to a queue whose dead letters it takes. Whoever sends such a message, or names a dead-letter queue, lowers
+ * it along the dead-letter queues, so that moving a message changes no head.
  */
 export async function lowerShortest(tx: Tx, head: QueueHead, seconds: number): Promise<void> {
   const { id, deadLetterQueueId, shortestVisibilitySeconds } = head

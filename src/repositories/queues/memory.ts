@@ -1,36 +1,59 @@
 /**
- * What a process remembers of queues, to save statements: their rows, where claims stand, how large messages are.
+ * What a store remembers of its queues, to save statements: their rows, where claims end, how large messages are, how many
+ * there are. It also knows whom to tell when messages become ready. All repositories of a store share one memory; a
+ * transaction has one of its own beside it (`forTransaction`), because it may read an old snapshot, or roll back.
  *
- * Invariant: nothing that is decided depends on it alone. A statement that relies on a remembered row names the version
- * that it knows, and does nothing when it is another; a remembered place is left when nothing is found behind it.
+ * Invariant: no decision depends on it alone. A statement that relies on a remembered row names the version that it knows,
+ * and does nothing when the row has another version; a claim that finds nothing behind a remembered place starts over.
  */
-import type { Reader } from '../../database/engine'
+import type { Reader, Tx } from '../../database/engine'
+import { countMessages, type QueueTotals } from './counts'
 import { notFound, type QueueHead, readHead } from './heads'
+import { urgencyOf } from './rows'
 
-/** Where the last full claim of a queue ended: what is left stands behind. */
-export interface Place {
+/** Where the last full claim of a queue ended: the messages that are left stand behind. */
+export interface ClaimPlace {
   major: number
   minor: number
 }
 
-/** Of the bodies that one receive brings, about: what is left waits for the next. */
+/** A message that has become ready in a queue. */
+export interface ReadyMessage {
+  head: QueueHead
+  priority: number
+  start: number
+}
+
+/** Approximate size of the bodies that one receive brings: the rest waits for the next. */
 export const MAX_CLAIM_BYTES = 32 * 1024 * 1024
 /** Messages of the first claim, when it is not known how large they are. */
 const FIRST_CLAIM = 64
 const PLACE_MS = 800
 const URGENT_MS = 50
+/** Counts that are reported may be 5 seconds old; the rest is for the counting itself. */
+const COUNTS_MS = 4000
 
 export class QueueMemory {
+  /** The store's; null for the store's own. */
+  readonly #shared: QueueMemory | null
   readonly #heads = new Map<string, QueueHead>()
-  readonly #names = new Map<bigint, string>()
   readonly #fitting = new Map<bigint, number>()
-  readonly #places = new Map<bigint, { place: Place; since: number; urgentAt: number }>()
+  readonly #places = new Map<bigint, { place: ClaimPlace; since: number; urgentAt: number }>()
   readonly #looks = new Map<bigint, { at: number; now: string }>()
-  readonly #isInside: boolean
+  readonly #counts = new Map<bigint, { at: number; totals: Promise<QueueTotals> }>()
+  readonly #listeners: ((queue: string) => void)[] = []
+  /** When a sweep last left nothing to remove, by `performance.now`. */
+  removedAt = Number.NEGATIVE_INFINITY
 
-  /** `isInside`: of one transaction, and gone with it. */
-  constructor(isInside: boolean) {
-    this.#isInside = isInside
+  #turn = 0
+
+  constructor(shared: QueueMemory | null = null) {
+    this.#shared = shared
+  }
+
+  /** For the operations of one transaction, and gone with it; what they make ready is told to the store's listeners. */
+  forTransaction(): QueueMemory {
+    return new QueueMemory(this)
   }
 
   /** The head as it was last seen, or as it is; throws `queue_not_found`. */
@@ -50,18 +73,32 @@ export class QueueMemory {
   }
 
   async #read(reader: Reader, queue: string): Promise<QueueHead | null> {
-    // A transaction might see what was before, by its snapshot.
-    const read = await readHead(reader, queue, this.#isInside ? reader.engine.forShare : '')
-    this.outdate(queue)
+    // A plain read in a transaction may show an old snapshot.
+    const read = await readHead(reader, queue, this.#shared ? reader.engine.forShare : '')
+    this.#heads.delete(queue)
     if (read !== null) this.learn(read.head)
     return read?.head ?? null
   }
 
   /** The head has been read. */
   learn(head: QueueHead): void {
-    this.outdate(head.queue)
     this.#heads.set(head.queue, head)
-    this.#names.set(head.id, head.queue)
+  }
+
+  /** Counts messages, at most every few seconds for a queue, and in a transaction each time: it must see its own changes. */
+  totalsOf(reader: Reader, { id }: QueueHead): Promise<QueueTotals> {
+    const known = this.#counts.get(id)
+    if (known && performance.now() - known.at < COUNTS_MS) return known.totals
+    const totals = countMessages(reader, id)
+    if (this.#shared !== null) return totals
+    this.#counts.set(id, { at: performance.now(), totals })
+    totals.catch(() => this.#counts.delete(id))
+    return totals
+  }
+
+  /** Another number each time, for requests that take turns. */
+  nextTurn(): number {
+    return this.#turn++
   }
 
   /** How many messages of the size of the last ones one claim may bring. */
@@ -69,17 +106,17 @@ export class QueueMemory {
     return this.#fitting.get(queueId) ?? FIRST_CLAIM
   }
 
-  /** A claim has brought so many messages of so many bytes. */
+  /** A claim has brought `count` messages of `bytes` in all. */
   weighed(queueId: bigint, count: number, bytes: number): void {
     if (count > 0) this.#fitting.set(queueId, Math.max(1, Math.floor((MAX_CLAIM_BYTES * count) / Math.max(bytes, 1))))
   }
 
   /**
-   * Where a claim may begin to look: until the server has purged them, it passes over all entries of messages that were
-   * claimed before. What other processes have made ready before that place is found when it is `PLACE_MS` old, and what
-   * they sent with a higher priority `URGENT_MS` after the last look.
+   * Where a claim may begin: until the server has purged them, a claim passes over all index entries of messages that were
+   * claimed before. Messages that other processes have made ready before the place are found when it is `PLACE_MS` old;
+   * those with a higher priority, `URGENT_MS` after the last look.
    */
-  placeOf(queueId: bigint): { place: Place; isUrgentDue: boolean } | null {
+  placeOf(queueId: bigint): { place: ClaimPlace; isUrgentDue: boolean } | null {
     const known = this.#places.get(queueId)
     const now = performance.now()
     if (!known || now - known.since > PLACE_MS) return null
@@ -88,24 +125,16 @@ export class QueueMemory {
     return { place: known.place, isUrgentDue }
   }
 
-  /** A claim has ended at `place`; `anew` when it looked from the very beginning. */
-  setPlace(queueId: bigint, place: Place | null, anew: boolean): void {
+  /** A claim has ended at `place`; `fromStart` when it began at the very first message. */
+  setPlace(queueId: bigint, place: ClaimPlace | null, fromStart: boolean): void {
     const known = this.#places.get(queueId)
     const now = performance.now()
     if (place === null) this.#places.delete(queueId)
-    else if (anew) this.#places.set(queueId, { place, since: now, urgentAt: now })
+    else if (fromStart) this.#places.set(queueId, { place, since: now, urgentAt: now })
     else if (known) known.place = place
   }
 
-  /** Messages of this process became ready here: a claim must not begin behind them. */
-  readyAt(queueId: bigint, major: number, minor: number): void {
-    const known = this.#places.get(queueId)
-    if (!known) return
-    const { place } = known
-    if (major < place.major || (major === place.major && minor < place.minor)) this.#places.delete(queueId)
-  }
-
-  /** Whether it was looked for due messages within `forMs`, by a clock that was not moved since. */
+  /** Whether due messages were looked for within `forMs`, by a clock that was not moved since. */
   hasLooked(queueId: bigint, now: string, forMs: number): boolean {
     const known = this.#looks.get(queueId)
     return known !== undefined && known.now === now && performance.now() - known.at < forMs
@@ -115,21 +144,62 @@ export class QueueMemory {
     this.#looks.set(queueId, { at: performance.now(), now })
   }
 
-  nameOf(queueId: bigint): string | undefined {
-    return this.#names.get(queueId)
+  /** Calls the listener with the name of each queue in which this process has made messages ready. */
+  listen(listener: (queue: string) => void): void {
+    this.#listeners.push(listener)
   }
 
-  /** It has changed, or is gone: the next who asks reads it. */
-  outdate(queue: string): void {
-    const head = this.#heads.get(queue)
+  /** The messages are ready once the transaction commits: claims of this process must not begin behind them, and receivers wake. */
+  becameReady(tx: Tx, messages: readonly ReadyMessage[]): void {
+    const firsts = new Map<QueueHead, ClaimPlace>()
+    for (const { head, priority, start } of messages) {
+      const place = { major: urgencyOf(priority), minor: start }
+      const first = firsts.get(head)
+      if (first === undefined || isBefore(place, first)) firsts.set(head, place)
+    }
+    if (firsts.size === 0) return
+    this.#leavePlaces(firsts)
+    this.#afterCommit(tx, (memory) => {
+      memory.#leavePlaces(firsts)
+      for (const { queue } of firsts.keys()) memory.#tell(queue)
+    })
+  }
+
+  /** The queue's row has changed once the transaction commits; with `resumed`, its messages can be received again. */
+  changed(tx: Tx, queue: string, { resumed = false } = {}): void {
     this.#heads.delete(queue)
-    if (head) this.#names.delete(head.id)
+    this.#afterCommit(tx, (memory) => {
+      memory.#heads.delete(queue)
+      if (resumed) memory.#tell(queue)
+    })
   }
 
-  forget({ id, queue }: QueueHead): void {
-    this.outdate(queue)
-    this.#places.delete(id)
-    this.#looks.delete(id)
-    this.#fitting.delete(id)
+  /** The queue is gone once the transaction commits. */
+  dropped(tx: Tx, { id, queue }: QueueHead): void {
+    this.#heads.delete(queue)
+    this.#afterCommit(tx, (memory) => {
+      memory.#heads.delete(queue)
+      for (const known of [memory.#places, memory.#looks, memory.#fitting, memory.#counts]) known.delete(id)
+      memory.#tell(queue)
+    })
   }
+
+  #afterCommit(tx: Tx, listener: (memory: QueueMemory) => void): void {
+    tx.afterCommit(() => listener(this.#shared ?? this))
+  }
+
+  #leavePlaces(firsts: ReadonlyMap<QueueHead, ClaimPlace>): void {
+    for (const [{ id }, first] of firsts) {
+      const known = this.#places.get(id)
+      if (known && isBefore(first, known.place)) this.#places.delete(id)
+    }
+  }
+
+  #tell(queue: string): void {
+    for (const listener of this.#listeners) listener(queue)
+  }
+}
+
+function isBefore(a: ClaimPlace, b: ClaimPlace): boolean {
+  return a.major < b.major || (a.major === b.major && a.minor < b.minor)
 }

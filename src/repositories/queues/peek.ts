@@ -3,24 +3,24 @@ import type { Reader, Row, Tx } from '../../database/engine'
 import { invalidInput } from '../../errors'
 import { jsonBytes } from '../../json'
 import { holdHead, notFound, type QueueHead, readHead } from './heads'
-import { linePage, type Position, positionOf } from './line'
-import { deadLetterFrom, lineOf, OWN_LIMIT, PREVIEW_LENGTH, peekedOf, stateName } from './rows'
+import { type MessagePlace, pageAfter, placeOf } from './pages'
+import { deadLetterFrom, OWN_LIMIT, PREVIEW_LENGTH, peekedOf, stateName, storedState } from './rows'
 import type { BodyOptions, MessagePage, MessageState, PeekedMessage, PeekOptions } from './types'
 
 const COMMON = 'receive_count, sent_at_ms, visible_at_ms, last_received_at_ms, message_group, last_error, priority'
 const WHOLE = `${COMMON}, body`
 const PREVIEWED = `${COMMON}, SUBSTR(body, 1, ${PREVIEW_LENGTH + 1}) AS body`
 
-/** Rows read at once: a page of great bodies is cut long before. */
+/** Rows of one statement: a page of large bodies ends long before. */
 const ROWS_AT_ONCE = 50
 
 const AFTER = /^(-?\d{1,19})\.(-?\d{1,19})\.(\d{1,19})$/
 
-function afterOf(text: string | undefined): Position | null {
+function afterOf(text: string | undefined): MessagePlace | null {
   if (text === undefined) return null
   const parts = AFTER.exec(Buffer.from(text, 'base64url').toString('latin1'))
   const numbers = parts?.slice(1).map((part) => BigInt(part)) ?? []
-  // What no column holds was issued by nobody, and the driver of SQLite takes no such number.
+  // A number that no column holds was issued by nobody, and SQLite's driver takes no such number.
   if (!parts || numbers.some((number) => BigInt.asIntN(64, number) !== number)) {
     throw invalidInput([{ parameter: 'after', detail: 'is not the nextAfter of a page' }])
   }
@@ -28,11 +28,11 @@ function afterOf(text: string | undefined): Position | null {
   return { major, minor, id }
 }
 
-function textOf({ major, minor, id }: Position): string {
+function textOf({ major, minor, id }: MessagePlace): string {
   return Buffer.from(`${major}.${minor}.${id}`, 'latin1').toString('base64url')
 }
 
-/** In the order of the line: what is ready as it will be handed out, what waits by its time. */
+/** Ready messages come in the order in which they will be handed out, the others by their time. */
 export async function peekPage(
   reader: Reader,
   queue: string,
@@ -53,13 +53,13 @@ export async function peekPage(
       if (isFull) return { messages, nextAfter: after && textOf(after) }
       messages.push(peekedOf(row, state, read.head.maxReceives, options))
       bytes += bytesOf(row)
-      after = positionOf(row)
+      after = placeOf(row)
     }
     if (rows.length < asked) return { messages, nextAfter: null }
   }
 }
 
-/** What a message takes as JSON beside its texts: the names of its fields, numbers and times. */
+/** Size of a message as JSON without its texts: the names of its fields, numbers and times. */
 const FRAME_BYTES = 350
 
 function bytesOf({ body, last_error: error, message_group: group, dead_letter_from: from = null }: Row): number {
@@ -71,11 +71,11 @@ function rowsAfter(
   reader: Reader,
   { id }: QueueHead,
   state: MessageState,
-  { after, limit, columns }: { after: Position | null; limit: number; columns: string },
+  { after, limit, columns }: { after: MessagePlace | null; limit: number; columns: string },
 ): Promise<Row[]> {
   const { engine } = reader
-  const line = lineOf(state)
-  if (line === null) {
+  const stored = storedState(state)
+  if (stored === null) {
     const behind = after ? ' AND (archived_at_ms > ? OR (archived_at_ms = ? AND id > ?))' : ''
     return reader.rows(
       `SELECT ${engine.bigint('id')} AS id, ${engine.bigint('archived_at_ms')} AS major, 0 AS minor, archived_at_ms, max_receives, ${columns} ` +
@@ -84,7 +84,7 @@ function rowsAfter(
     )
   }
   const all = `${engine.bigint('id')} AS id, ${OWN_LIMIT}, ${deadLetterFrom(reader.tables)}, ${columns}`
-  return linePage(reader, { columns: all, queueId: id, state: line, where: '', lock: '', limit }, after)
+  return pageAfter(reader, { columns: all, queueId: id, state: stored, where: '', lock: '', limit }, after)
 }
 
 export async function getMessage(

@@ -1,13 +1,17 @@
 /**
- * What time does to messages: delays and claims that run out. In small batches, by whoever comes first: a receive that
- * looks for work, and the sweeper of every process. What another transaction has locked is passed over.
+ * Promoting due messages: those whose delay, or whose claim, has run out are ready again, or dead. It happens in small
+ * batches, in any process that comes first: by a receive that looks for messages, or by a sweeper.
+ *
+ * Order of the locks: the queue's head, the messages, the head of the dead-letter queue, flows. Rows that another
+ * transaction has locked are skipped, so that a promotion delays nobody.
  */
 import type { Reader, Session, Tx } from '../../database/engine'
+import { isPassing } from '../../errors'
 import { RAN_OUT, ranOutError } from '../../fields/queue-rules'
-import type { OnReady } from './context'
 import { canAssign } from './flows'
 import { type QueueHead, readHeadById } from './heads'
-import { inLine, STATE } from './rows'
+import type { QueueMemory } from './memory'
+import { claimOrder, STATE } from './rows'
 import {
   isOutOfReceives,
   type LockedRow,
@@ -19,12 +23,12 @@ import {
 } from './transitions'
 
 /** Messages of one transaction. */
-export const BATCH = 200
+const BATCH = 200
 
-/** Lines of the index that are in the order of time. */
+/** States that the claims index has in the order of time. */
 const TIMED = [STATE.inFlight, STATE.delayed] as const
 
-/** Asks for one row, so that it costs two looks in the index however much waits. */
+/** Costs two lookups in the index, however many messages there are. */
 function dueSql(reader: Reader, queueId: string): string {
   const due = (state: number) =>
     `(SELECT 1 FROM ${reader.tables.queueMessages}${reader.engine.useIndex(reader.tables.index.messagesClaim)} ` +
@@ -32,15 +36,15 @@ function dueSql(reader: Reader, queueId: string): string {
   return TIMED.map((state) => `${due(state)} IS NOT NULL`).join(' OR ')
 }
 
-/** Whether something is; null when the queue is gone. */
-export async function isDue(reader: Reader, queueId: bigint): Promise<boolean | null> {
+/** Whether a message of the queue is due; null when the queue is gone. */
+async function isDue(reader: Reader, queueId: bigint): Promise<boolean | null> {
   const [row] = await reader.rows(
     `SELECT CASE WHEN ${dueSql(reader, String(queueId))} THEN 1 ELSE 0 END AS due FROM ${reader.tables.queues} WHERE id = ${queueId}`,
   )
   return row === undefined ? null : Number(row.due) === 1
 }
 
-/** The queues with something to do. */
+/** The queues in which a message is due. */
 export async function dueQueues(reader: Reader): Promise<bigint[]> {
   const rows = await reader.rows(
     `SELECT ${reader.engine.bigint(`${reader.tables.queues}.id`)} AS id FROM ${reader.tables.queues} WHERE ${dueSql(reader, `${reader.tables.queues}.id`)}`,
@@ -48,36 +52,64 @@ export async function dueQueues(reader: Reader): Promise<bigint[]> {
   return rows.map(({ id }) => BigInt(id as string))
 }
 
-/** What was done about what is due in a queue. */
-export interface Promoted {
+/** What a promotion has done. */
+export interface Promotion {
   moved: number
-  /** There is more of it, and nobody in the way. */
+  /** More messages are due, and no other transaction has locked what they need. */
   more: boolean
 }
 
+/** Promotes due messages, enough for `max` receives, unless due messages were looked for within `forMs`. */
+export async function promoteDue(
+  session: Session,
+  memory: QueueMemory,
+  queue: string,
+  { max = 1, forMs = 0 }: { max?: number; forMs?: number } = {},
+): Promise<{ looked: boolean; moved: boolean }> {
+  const look = await session.read(async (reader) => {
+    let head = await memory.headOf(reader, queue)
+    if (memory.hasLooked(head.id, reader.now, forMs)) return null
+    let due = await isDue(reader, head.id)
+    if (due === null) {
+      // Another queue may have its name by now.
+      head = await memory.refresh(reader, queue)
+      due = await isDue(reader, head.id)
+    }
+    memory.looked(head.id, reader.now)
+    return { id: head.id, due: due === true }
+  })
+  if (look === null || !look.due) return { looked: look !== null, moved: false }
+  const done = await promoteQueue(session, memory, look.id, Math.ceil(max / BATCH) + 1).catch((error: unknown) => {
+    // The receive goes on without it: a sweeper promotes these messages, or the next receive.
+    if (isPassing(error)) return null
+    throw error
+  })
+  return { looked: true, moved: done !== null && done.moved > 0 }
+}
+
 /**
- * Promotes a few batches of what is due. What needs a lock that another transaction holds, as one of a user's that has
- * sent to the queue or to that of its dead letters and is still open, is left for later. It waits only for who sends the
- * very first message of a priority there: a row that nobody sees yet can't be passed over. Can be repeated, so that it is
+ * Promotes a few batches of due messages. Messages that need a lock of another transaction (one of a user's, say, that has
+ * sent to the queue or to its dead-letter queue, and is still open) are left for later. A promotion waits only for the
+ * sender of the very first message of a priority: nobody can skip a row that is not visible yet. It can be repeated, and is
  * when a commit was cut off.
  */
 export async function promoteQueue(
   session: Session,
+  memory: QueueMemory,
   queueId: bigint,
   batches: number,
-  onReady: OnReady,
-): Promise<Promoted> {
+): Promise<Promotion> {
   let moved = 0
   for (let batch = 0; batch < batches; batch++) {
     const options = { arrived: async () => false, retryMs: 0 }
-    const one = await session.write((tx) => promoteBatch(tx, queueId, onReady), options)
+    const one = await session.write((tx) => promoteBatch(tx, memory, queueId), options)
     moved += one.moved
     if (!one.more) return { moved, more: false }
   }
   return { moved, more: true }
 }
 
-async function promoteBatch(tx: Tx, queueId: bigint, onReady: OnReady): Promise<Promoted> {
+async function promoteBatch(tx: Tx, memory: QueueMemory, queueId: bigint): Promise<Promotion> {
   const held = await readHeadById(tx, queueId, tx.engine.forShareSkipLocked)
   if (held === null) return { moved: 0, more: false }
   const { head, nowMs } = held
@@ -92,13 +124,13 @@ async function promoteBatch(tx: Tx, queueId: bigint, onReady: OnReady): Promise<
   const dead = letters === 'in use' ? [] : dying
   if (!(await areFree(tx, queueId, ready))) return { moved: 0, more: false }
   await sayRanOut(tx, dead)
-  if (letters !== 'in use') await makeDead(tx, letters, dead, nowMs, onReady)
-  // The receipt stays: until another receiver has the message, its last one may still delete it.
-  await makeReady(tx, head, ready, '', onReady)
+  if (letters !== 'in use') await makeDead(tx, letters, dead, nowMs, memory)
+  // The receipt stays: until another receiver claims the message, its last receiver may still delete it.
+  await makeReady(tx, head, ready, '', memory)
   return { moved: dead.length + ready.length, more: rows.length >= BATCH && letters !== 'in use' }
 }
 
-/** The queue of the dead letters, held; null where the dead stay. */
+/** The head of the dead-letter queue, held; null where dead messages stay in their queue. */
 async function freeLetters(tx: Tx, head: QueueHead, dying: readonly LockedRow[]): Promise<QueueHead | null | 'in use'> {
   const id = head.deadLetterQueueId
   if (id === null || dying.length === 0) return null
@@ -112,7 +144,7 @@ function areFree(tx: Tx, queueId: bigint, rows: readonly LockedRow[]): Promise<b
   return canAssign(tx, becoming)
 }
 
-/** Why they die, where no receiver has said it. What is said of an earlier death by timeout is out of date. */
+/** Notes why the messages die, unless a receiver has given an error. The note of an earlier death by timeout is replaced. */
 async function sayRanOut(tx: Tx, dead: readonly LockedRow[]): Promise<void> {
   const unsaid = `last_error = CASE WHEN last_error IS NULL OR last_error LIKE '${RAN_OUT}%' THEN ? ELSE last_error END`
   for (const receives of new Set(dead.map(({ receiveCount }) => receiveCount))) {
@@ -125,7 +157,7 @@ async function lockDue(tx: Tx, queueId: bigint, state: number, nowMs: number): P
   const { engine } = tx
   const rows = await tx.rows(
     `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages}${engine.useIndex(tx.tables.index.messagesClaim)} ` +
-      `WHERE queue_id = ? AND state = ? AND sort_major <= ? ORDER BY ${inLine(tx.tables)} LIMIT ${BATCH}` +
+      `WHERE queue_id = ? AND state = ? AND sort_major <= ? ORDER BY ${claimOrder(tx.tables)} LIMIT ${BATCH}` +
       engine.forUpdateSkipLocked,
     [queueId, state, nowMs],
   )

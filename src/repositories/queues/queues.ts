@@ -1,6 +1,8 @@
 /**
- * Queues themselves: making, changing, listing and dropping them. Whoever changes which queue has which dead-letter
- * queue holds the one row of recentn_schema, so that no two of them close a circle, or drop what the other names.
+ * Queues themselves: creating, changing, listing and dropping them.
+ *
+ * Invariant: dead-letter queues never form a cycle, and a queue that another one names is not dropped. A transaction that
+ * changes or drops a queue holds the one row of recentn_schema first, so that no two of them break this together.
  */
 import type { Parameter, Reader, Session, Tx } from '../../database/engine'
 import { type Fault, RecentnError } from '../../errors'
@@ -15,11 +17,12 @@ import {
   notFound,
   type QueueHead,
   queueOf,
-  type Read,
+  type ReadHead,
   readHead,
   readHeadById,
   storedLimit,
 } from './heads'
+import type { QueueMemory } from './memory'
 import { clearDropped } from './removal'
 import type { Queue, QueueSettings } from './types'
 
@@ -53,7 +56,7 @@ const DEFAULTS = {
   retentionSeconds: null,
 } as const satisfies Required<QueueSettings>
 
-/** Makes the queue, or replaces all of its settings. Whether it is paused stays as it is. */
+/** Creates the queue, or replaces all of its settings; a paused queue stays paused. */
 export async function putQueue(tx: Tx, queue: string, settings: QueueSettings): Promise<Queue & { created: boolean }> {
   const before = await lockQueue(tx, queue)
   const all = { ...DEFAULTS, ...givenOf(settings) }
@@ -61,7 +64,7 @@ export async function putQueue(tx: Tx, queue: string, settings: QueueSettings): 
   return asQueue({ ...put, created: before === null })
 }
 
-/** The queue as it is, or a new one. */
+/** The queue as it is, or else a new one. */
 export async function ensureQueue(
   tx: Tx,
   queue: string,
@@ -75,7 +78,7 @@ export async function ensureQueue(
   return asQueue({ ...there, created: before === null })
 }
 
-/** Changes the settings that are given. */
+/** Changes only the settings that are given. */
 export async function updateQueue(tx: Tx, queue: string, settings: QueueSettings): Promise<Queue> {
   const before = await lockQueue(tx, queue)
   if (before === null) throw notFound(queue)
@@ -94,7 +97,7 @@ export async function pauseQueue(tx: Tx, queue: string, paused: boolean): Promis
   return lockedQueue(tx, { ...before, paused })
 }
 
-/** Locks the settings and the queue, by locking reads: a snapshot of the caller's transaction may be older than the locks. */
+/** By locking reads: a snapshot of the caller's transaction may be older than the locks. */
 async function lockQueue(tx: Tx, queue: string): Promise<QueueHead | null> {
   await lockSettings(tx)
   return (await readHead(tx, queue, tx.engine.forUpdate))?.head ?? null
@@ -136,7 +139,7 @@ async function insertQueue(tx: Tx, queue: string, settings: QueueSettings): Prom
 }
 
 async function changedQueue(tx: Tx, queue: string, letters: QueueHead | null): Promise<Queue> {
-  const { head } = (await readHead(tx, queue, tx.engine.forShare)) as Read
+  const { head } = (await readHead(tx, queue, tx.engine.forShare)) as ReadHead
   if (letters !== null) await takeLetters(tx, letters, head)
   return lockedQueue(tx, head)
 }
@@ -160,24 +163,24 @@ async function columnsOf(
 /** Follows the dead-letter queues from the one named; none may lead back to `queue`. */
 async function deadLetters(tx: Tx, queue: string, name: string): Promise<QueueHead> {
   const faults = (detail: string): Fault[] => [{ pointer: '/deadLetterQueue', detail }]
-  const circle = () =>
+  const cycle = () =>
     new RecentnError('dead_letter_cycle', `The dead letters of ${JSON.stringify(queue)} would come back to it`, {
       faults: faults('closes a circle'),
     })
-  if (name === queue) throw circle()
+  if (name === queue) throw cycle()
   const first = await readHead(tx, name, tx.engine.forShare)
   if (first === null) {
     const detail = `There is no queue ${JSON.stringify(name)}`
     throw new RecentnError('queue_not_found', detail, { faults: faults('is no queue') })
   }
-  for (let next: Read | null = first; next?.head.deadLetterQueueId; ) {
+  for (let next: ReadHead | null = first; next?.head.deadLetterQueueId; ) {
     next = await readHeadById(tx, next.head.deadLetterQueueId, tx.engine.forShare)
-    if (next?.head.queue === queue) throw circle()
+    if (next?.head.queue === queue) throw cycle()
   }
   return first.head
 }
 
-/** Makes `letters` ready for dead letters of `source`, so that nobody who buries one has to change it. */
+/** Prepares `letters` for dead letters of `source`, so that moving one there changes no head. */
 async function takeLetters(tx: Tx, letters: QueueHead, source: QueueHead): Promise<void> {
   if (!letters.hasLetters) await tx.run(`UPDATE ${tx.tables.queues} SET has_letters = 1 WHERE id = ?`, [letters.id])
   await lowerShortest(tx, letters, source.shortestVisibilitySeconds)
@@ -193,7 +196,7 @@ export async function listHeads(
       `AS letters FROM ${reader.tables.queues} WHERE ${where} ORDER BY queue LIMIT ${limit}`,
     parameters,
   )
-  // One walk along the queues, in place of one for each of them: there is no index for it.
+  // One scan of all queues in place of one for each: no index has the column.
   const named = await reader.rows(
     `SELECT DISTINCT ${reader.engine.bigint('dead_letter_queue_id')} AS id FROM ${reader.tables.queues} WHERE dead_letter_queue_id IS NOT NULL`,
   )
@@ -204,16 +207,16 @@ export async function listHeads(
   })
 }
 
-/** Drops the queue at once, and then its messages; the sweeper goes on where this is cut off. */
-export async function dropQueue(session: Session, queue: string): Promise<QueueHead | null> {
+/** Drops the queue at once, and then its messages; a sweeper goes on where this is cut off. False for no queue. */
+export function dropQueue(session: Session, memory: QueueMemory, queue: string): Promise<boolean> {
   return session.whole(async (whole) => {
-    const head = await whole.write((tx) => dropHead(tx, queue))
+    const head = await whole.write((tx) => dropHead(tx, memory, queue))
     if (head !== null) await clearDropped(whole, head.id)
-    return head
+    return head !== null
   })
 }
 
-async function dropHead(tx: Tx, queue: string): Promise<QueueHead | null> {
+async function dropHead(tx: Tx, memory: QueueMemory, queue: string): Promise<QueueHead | null> {
   await lockSettings(tx)
   const read = await readHead(tx, queue, tx.engine.forUpdate)
   if (read === null) return null
@@ -228,5 +231,6 @@ async function dropHead(tx: Tx, queue: string): Promise<QueueHead | null> {
     await tx.run(`DELETE FROM ${table} WHERE queue_id = ?`, [head.id])
   }
   await tx.run(`DELETE FROM ${tx.tables.queues} WHERE id = ?`, [head.id])
+  memory.dropped(tx, head)
   return head
 }

@@ -1,15 +1,16 @@
 /** Sending dead messages back to where they came from, in small transactions. */
 import type { Reader, Row, Session, Tx } from '../../database/engine'
-import type { OnReady } from './context'
 import { holdHead, notFound, readHead, readHeadById } from './heads'
-import { inLine, NO_RECEIPT, STATE } from './rows'
+import type { QueueMemory } from './memory'
+import { NO_RECEIPT } from './receipts'
+import { claimOrder, STATE } from './rows'
 import { type LockedRow, lockedColumns, lockedOf, makeReady, updateRows } from './transitions'
 
 const BATCH = 200
 
 /**
- * Lines of the queue in which messages may be redriven: its own dead, and the dead letters of others. Time makes ready
- * what is delayed: who looks among the ready first would miss it.
+ * Messages that may be redriven: the queue's own dead, and dead letters of other queues. Delayed ones come first: time makes
+ * them ready, and a redrive that began with the ready ones would miss those.
  */
 const OWN = { state: STATE.dead, where: '' }
 const LETTERS = [STATE.delayed, STATE.ready, STATE.dead].map((state) => ({
@@ -18,14 +19,14 @@ const LETTERS = [STATE.delayed, STATE.ready, STATE.dead].map((state) => ({
 }))
 
 /**
- * Resolves to how many were moved. Those whose queue is gone stay where they are, and so do those that came from a queue
- * whose name does not begin with the prefix.
+ * Resolves to how many were moved. Messages whose queue is gone stay where they are, and so do messages that came from a
+ * queue whose name does not begin with the prefix.
  */
 export async function redriveQueue(
   session: Session,
+  memory: QueueMemory,
   queue: string,
   { max, prefix }: { max: number; prefix: string },
-  onReady: OnReady,
 ): Promise<number> {
   return session.whole(async (whole) => {
     const { last, hasLetters } = await whole.read(async (reader) => {
@@ -38,10 +39,10 @@ export async function redriveQueue(
     })
     let moved = 0
     const outside = new Set<bigint>()
-    for (const line of hasLetters ? [...LETTERS, OWN] : [OWN]) {
+    for (const range of hasLetters ? [...LETTERS, OWN] : [OWN]) {
       for (let found = 1; found > 0 && moved < max; ) {
-        const step = { queue, ...line, last, max: Math.min(BATCH, max - moved), prefix, outside }
-        const batch = await whole.write((tx) => redriveBatch(tx, step, onReady))
+        const step = { queue, ...range, last, max: Math.min(BATCH, max - moved), prefix, outside }
+        const batch = await whole.write((tx) => redriveBatch(tx, memory, step))
         moved += batch.moved
         found = batch.found
       }
@@ -66,34 +67,34 @@ export async function countRedrivable(
       `WHERE m.queue_id = ? AND m.state IN (${STATE.delayed}, ${STATE.ready}, ${STATE.dead}) GROUP BY m.state, source.queue`,
     [read.head.id],
   )
-  // The dead of a queue that is gone are this queue's own.
+  // Dead messages of a queue that is gone are this queue's own.
   const moves = ({ state, source }: Row) =>
     source === null ? Number(state) === STATE.dead : (source as string).startsWith(prefix)
   const found = rows.filter(moves).reduce((sum, { messages }) => sum + Number(messages), 0)
   return Math.min(max, found)
 }
 
-interface Step {
+interface RedriveStep {
   queue: string
   state: number
   where: string
   last: bigint
   max: number
   prefix: string
-  /** Queues that are known to be outside of the prefix: their messages are passed over. Added to. */
+  /** Queues that are known to be outside of the prefix: their messages are skipped. Each batch adds to it. */
   outside: Set<bigint>
 }
 
 async function redriveBatch(
   tx: Tx,
-  { queue, state, where, last, max, prefix, outside }: Step,
-  onReady: OnReady,
+  memory: QueueMemory,
+  { queue, state, where, last, max, prefix, outside }: RedriveStep,
 ): Promise<{ moved: number; found: number }> {
   const { engine } = tx
   const { head, nowMs } = await holdHead(tx, queue)
   const found = await tx.rows(
     `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages}${engine.useIndex(tx.tables.index.messagesClaim)} ` +
-      `WHERE queue_id = ? AND state = ?${where}${passingOver(outside)} AND id <= ? ORDER BY ${inLine(tx.tables)} LIMIT ${max}` +
+      `WHERE queue_id = ? AND state = ?${where}${skipping(outside)} AND id <= ? ORDER BY ${claimOrder(tx.tables)} LIMIT ${max}` +
       engine.forUpdateSkipLocked,
     [head.id, state, last],
   )
@@ -103,7 +104,7 @@ async function redriveBatch(
   for (const [source, group] of bySource(rows)) {
     const target = source === null ? { head } : await readHeadById(tx, source, engine.forShare)
     if (target === null) {
-      // They can't go back any more, and are this queue's own from now on; their own limit still does not hold here.
+      // They can't go back any more, and are this queue's own from now on; their own limit still does not apply here.
       await updateRows(tx, 'source_queue_id = NULL, max_receives = NULL', group)
       continue
     }
@@ -111,13 +112,13 @@ async function redriveBatch(
       outside.add(source)
       continue
     }
-    await makeReady(tx, target.head, group, back, onReady)
+    await makeReady(tx, target.head, group, back, memory)
     moved += group.length
   }
   return { moved, found: rows.length }
 }
 
-function passingOver(queues: ReadonlySet<bigint>): string {
+function skipping(queues: ReadonlySet<bigint>): string {
   return queues.size === 0 ? '' : ` AND (source_queue_id IS NULL OR source_queue_id NOT IN (${[...queues].join(', ')}))`
 }
 

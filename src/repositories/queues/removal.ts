@@ -1,22 +1,22 @@
 /**
- * Removing many messages: line by line, in small transactions, each going on behind the place where the one before has
- * ended. From the start of a line a server would pass each time over all that was removed and is not purged yet.
+ * Removing many messages, state by state, in small transactions. Each goes on behind the place where the one before has ended:
+ * from the start, a server would pass over all removed index entries that it has not purged yet.
  */
 import { placeholders, type Reader, type Row, type Session, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
 import { notFound, readHead } from './heads'
-import { linePage, type Position, positionOf } from './line'
+import { type MessagePlace, pageAfter, placeOf } from './pages'
 import { MAX_IDS, STATE } from './rows'
 
 const BATCH = 500
 
-/** What stands together in the primary key or in the index of claims. */
-type Line = { queueId: bigint; state: number } | { queueId: bigint; archived: true }
+/** Messages that stand together in the claims index, or in the archive's primary key. */
+type Removable = { queueId: bigint; state: number } | { queueId: bigint; archived: true }
 
-/** Time makes ready what is delayed, perhaps in front of where it was looked before: so the ready ones are last. */
+/** Time makes delayed messages ready, perhaps in front of a place that was passed: so the ready ones come last. */
 const WAITING = [STATE.delayed, STATE.ready]
 
-/** Drops what is ready and delayed when the call arrives. */
+/** Drops the messages that are ready or delayed when the call arrives. */
 export function purgeQueue(session: Session, queue: string): Promise<number> {
   return session.whole(async (whole) => {
     const [head, last] = await whole.read(async (reader) => {
@@ -28,7 +28,7 @@ export function purgeQueue(session: Session, queue: string): Promise<number> {
       return [read.head, BigInt((row?.id as string | null) ?? 0)]
     })
     let deleted = 0
-    for (const state of WAITING) deleted += await removeLine(whole, { queueId: head.id, state }, last)
+    for (const state of WAITING) deleted += await removeRange(whole, { queueId: head.id, state }, last)
     return deleted
   })
 }
@@ -45,53 +45,53 @@ export async function countPurgeable(reader: Reader, queue: string): Promise<num
   return Number(row?.messages)
 }
 
-/** Removes what a dropped queue has left behind. */
+/** Removes the messages of a dropped queue. */
 export async function clearDropped(session: Session, queueId: bigint): Promise<void> {
-  for (const state of Object.values(STATE)) await removeLine(session, { queueId, state }, null)
-  await removeLine(session, { queueId, archived: true }, null)
+  for (const state of Object.values(STATE)) await removeRange(session, { queueId, state }, null)
+  await removeRange(session, { queueId, archived: true }, null)
   await session.write(async (tx) => {
     await tx.run(`DELETE FROM ${tx.tables.queueDedups} WHERE queue_id = ?`, [queueId])
     await tx.run(`DELETE FROM ${tx.tables.queueDrops} WHERE queue_id = ?`, [queueId])
   })
 }
 
-/** Resolves to how many were removed; `last` is the greatest id that goes. */
-async function removeLine(session: Session, line: Line, last: bigint | null): Promise<number> {
+/** Resolves to how many were removed; `last` is the greatest id that is removed. */
+async function removeRange(session: Session, range: Removable, last: bigint | null): Promise<number> {
   let removed = 0
-  let after: Position | null = null
+  let after: MessagePlace | null = null
   for (;;) {
-    const place: Position | null = after
+    const place: MessagePlace | null = after
     const rows = await session.write(async (tx) => {
-      const found = await lockAfter(tx, line, last, place)
-      await removeRows(tx, found, 'archived' in line ? tx.tables.queueArchive : tx.tables.queueMessages)
+      const found = await lockAfter(tx, range, last, place)
+      await removeRows(tx, found, 'archived' in range ? tx.tables.queueArchive : tx.tables.queueMessages)
       return found
     })
     removed += rows.length
     const end = rows.at(-1)
     if (end === undefined) return removed
-    after = positionOf(end)
+    after = placeOf(end)
   }
 }
 
-function lockAfter(tx: Tx, line: Line, last: bigint | null, after: Position | null): Promise<Row[]> {
+function lockAfter(tx: Tx, range: Removable, last: bigint | null, after: MessagePlace | null): Promise<Row[]> {
   const { engine } = tx
   const id = `${engine.bigint('id')} AS id`
-  if ('archived' in line) {
+  if ('archived' in range) {
     const behind = after ? ' AND (archived_at_ms > ? OR (archived_at_ms = ? AND id > ?))' : ''
     return tx.rows(
       `SELECT ${id}, ${engine.bigint('archived_at_ms')} AS major, 0 AS minor FROM ${tx.tables.queueArchive} ` +
         `WHERE queue_id = ?${behind} ORDER BY archived_at_ms, ${tx.tables.queueArchive}.id LIMIT ${BATCH}${engine.forUpdate}`,
-      after ? [line.queueId, after.major, after.major, after.id] : [line.queueId],
+      after ? [range.queueId, after.major, after.major, after.id] : [range.queueId],
     )
   }
-  return linePage(
+  return pageAfter(
     tx,
     {
       columns: id,
-      queueId: line.queueId,
-      state: line.state,
+      queueId: range.queueId,
+      state: range.state,
       where: last === null ? '' : ` AND id <= ${last}`,
-      // Of a dropped queue nothing may be passed over: nobody would come for it.
+      // Of a dropped queue no message may be skipped: nobody would come for it.
       lock: last === null ? engine.forUpdate : engine.forUpdateSkipLocked,
       limit: BATCH,
     },

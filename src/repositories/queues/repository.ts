@@ -1,84 +1,107 @@
 /**
- * Work queues as a repository: checks what it is given and runs each operation in transactions of its session.
- * It owns queues, recentn_queue_messages, recentn_queue_archive and what belongs to them.
+ * Work queues as a repository: checks the arguments and runs each operation, or hands it to what a store shares among its
+ * callers (`QueueRunners`). It owns recentn_queues, recentn_queue_messages, recentn_queue_archive and the tables beside them.
  */
-import { invalidInput } from '../../errors'
-import { asSent, asSentMany } from '../../results/queues'
-import { QueueCatalog } from './catalog'
+import type { DataSource, EntityManager } from 'typeorm'
+import type { Session, Tx } from '../../database/engine'
+import { sessionOf } from '../../database/session'
+import { RecentnError } from '../../errors'
+import { asQueue, asQueueStatus, asSent, asSentMany } from '../../results/queues'
+import { checkedPage, PREFIX_PAGE_RULES } from '../checking'
+import { alone, noWaits, type Runner, type Waits } from '../runners'
+import type { Page } from '../types'
 import * as check from './check'
+import { type ReceiveRequest, receiveTogether } from './claim'
+import { deleteTogether } from './delete'
+import { queueOf } from './heads'
+import { QueueMemory } from './memory'
 import { deleteMessage, getMessage, peekPage } from './peek'
-import { dueQueues, promoteQueue } from './promote'
-import { takeNext, takeReady } from './receiving'
+import { promoteDue } from './promote'
+import * as queues from './queues'
+import type { Receipt } from './receipts'
 import { countRedrivable, redriveQueue } from './redrive'
 import { countPurgeable, purgeQueue } from './removal'
-import { messageOf, type Receipt } from './rows'
-import type { SendRequest } from './send'
-import { sendAlone } from './sending'
-import type { Release, Settled } from './settle'
-import {
-  extendHeld,
-  giveBackHeld,
-  outcomeOf,
-  readHandles,
-  releaseHeld,
-  removeHeld,
-  type SettleOutcome,
-  validOf,
-} from './settling'
-import { sweepRest } from './sweep'
+import { type Claimed, messageOf } from './rows'
+import { keyOfSend, type SendRequest, sendAlone, sizeOfSend } from './send'
+import * as settle from './settle'
 import type * as Queue from './types'
 
-/** What is not urgent is swept so often. */
-const REST_MS = 4000
-/** Batches of due messages of one queue, before it is the next one's turn. */
-const SWEPT_BATCHES = 5
+/** What a store shares among the callers of its queues. */
+export interface QueueRunners {
+  sends: Runner<SendRequest, Queue.Sent[], { items: number; bytes: number }, string | number>
+  receives: Runner<ReceiveRequest, Claimed | null>
+  deletes: Runner<settle.SettleRequest, settle.SettledReceipts>
+  releases: Runner<settle.ReleaseRequest, settle.SettledReceipts>
+  extensions: Runner<settle.ExtendRequest, settle.SettledReceipts>
+  waits: Waits
+}
 
-export class QueueRepository extends QueueCatalog implements Queue.Queues {
-  #restAt = Number.NEGATIVE_INFINITY
+function runnersAlone(session: Session, memory: QueueMemory): QueueRunners {
+  const first = async <T>(results: Promise<readonly T[]>) => (await results)[0] as T
+  return {
+    sends: alone((request) => sendAlone(session, memory, request)),
+    receives: alone((request) => first(receiveTogether(session, memory, [request]))),
+    deletes: alone((request) => first(deleteTogether(session, memory, [request]))),
+    releases: alone((request) => first(settle.releaseTogether(session, memory, [request]))),
+    extensions: alone((request) => first(settle.extendTogether(session, memory, [request]))),
+    waits: noWaits,
+  }
+}
+
+export class QueueRepository implements Queue.Queues {
+  readonly #session: Session
+  readonly #memory: QueueMemory
+  readonly #run: QueueRunners
+
+  /**
+   * On a DataSource each call has transactions of its own; on an EntityManager it is part of that manager's. `memory` is what
+   * all repositories of a store share.
+   */
+  constructor(source: DataSource | EntityManager | Session, memory?: QueueMemory, runners?: QueueRunners) {
+    this.#session = sessionOf(source)
+    const shared = memory ?? new QueueMemory()
+    this.#memory = this.#session.inTransaction ? shared.forTransaction() : shared
+    this.#run = runners ?? runnersAlone(this.#session, this.#memory)
+  }
 
   async send(queue: string, body: unknown, options: Queue.SendOptions = {}): Promise<Queue.Sent> {
-    const [sent] = await this.sendRows(check.checkedSend(queue, body, options))
+    const [sent] = await this.#send(check.checkedSend(queue, body, options))
     return asSent(sent as Queue.Sent)
   }
 
   async sendMany(queue: string, messages: readonly Queue.NewMessage[]): Promise<{ ids: bigint[] }> {
-    const sent = await this.sendRows(check.checkedMessages(queue, messages))
+    const sent = await this.#send(check.checkedMessages(queue, messages))
     return asSentMany({ ids: sent.map(({ id }) => id) })
   }
 
-  /** Sends checked messages, all or nothing. */
-  protected sendRows(request: SendRequest): Promise<Queue.Sent[]> {
-    return this.changed((onReady) => sendAlone(this.session, request, onReady))
+  #send(request: SendRequest): Promise<Queue.Sent[]> {
+    return this.#run.sends.add(keyOfSend(this.#memory, request), request, sizeOfSend(request))
   }
 
   async receive(queue: string, options: Queue.ReceiveOptions = {}): Promise<Queue.Message[]> {
     check.checkReceive(queue, options)
-    if (options.waitSeconds) {
-      throw invalidInput([{ pointer: '/waitSeconds', detail: 'must be 0 inside a transaction, and without a store' }])
+    const { max = 1, visibilityTimeoutSeconds, waitSeconds = 0, order = 'ready', cursor = 'default', signal } = options
+    const asked = { queue, visibilityTimeoutSeconds, order, cursor: order === 'cycle' ? cursor : '' }
+    const key = JSON.stringify(Object.values(asked))
+    const waiting = this.#run.waits.enter(queue, { waitMs: waitSeconds * 1000, signal })
+    try {
+      do {
+        waiting.look()
+        const claimed = await waiting.unlessAborted(this.#run.receives.add(key, { ...asked, max, signal }, max))
+        if (claimed?.rows.length) return claimed.rows.map((row) => messageOf(claimed.head, row, options))
+      } while (await waiting.news())
+      return []
+    } finally {
+      waiting.leave()
     }
-    return this.take(queue, options)
-  }
-
-  /** Claims what there is. */
-  protected async take(queue: string, options: Queue.ReceiveOptions): Promise<Queue.Message[]> {
-    const { max = 1, visibilityTimeoutSeconds, order = 'ready', cursor = 'default' } = options
-    const request = { queue, max, visibilityTimeoutSeconds }
-    const { head, rows } = await this.changed((onReady) => {
-      const receiving = this.with(onReady)
-      return order === 'ready' ? takeReady(receiving, request) : takeNext(receiving, { ...request, cursor })
-    })
-    return rows.map((row) => messageOf(head, row, options))
   }
 
   async delete(queue: string, receiptHandles: string | readonly string[]): Promise<Queue.Deleted> {
     const handles = check.checkedHandles(queue, receiptHandles)
-    const { done, failed } = await this.#settle(queue, handles, (valid) => this.removeHeld(queue, valid))
+    const { done, failed } = await this.#settle(queue, handles, (receipts) =>
+      this.#run.deletes.add(queue, { queue, receipts }, receipts.length),
+    )
     return { deleted: done, failed }
-  }
-
-  /** Removes or archives what the receipts hold. */
-  protected removeHeld(queue: string, receipts: readonly Receipt[]): Promise<Settled> {
-    return removeHeld(this.own, queue, receipts)
   }
 
   async release(
@@ -88,12 +111,10 @@ export class QueueRepository extends QueueCatalog implements Queue.Queues {
   ): Promise<Queue.Released> {
     const handles = check.checkedHandles(queue, receiptHandles)
     const release = check.checkedRelease(options)
-    const { done, failed } = await this.#settle(queue, handles, (valid) => this.releaseHeld(queue, valid, release))
+    const { done, failed } = await this.#settle(queue, handles, (receipts) =>
+      this.#run.releases.add(JSON.stringify([queue, release]), { queue, receipts, release }, receipts.length),
+    )
     return { released: done, failed }
-  }
-
-  protected releaseHeld(queue: string, receipts: readonly Receipt[], release: Release): Promise<Settled> {
-    return this.changed((onReady) => releaseHeld(this.with(onReady), queue, receipts, release))
   }
 
   async extend(
@@ -103,85 +124,122 @@ export class QueueRepository extends QueueCatalog implements Queue.Queues {
   ): Promise<Queue.Extended> {
     const handles = check.checkedHandles(queue, receiptHandles)
     const visibilityMs = check.checkedExtend(options)
-    const { done, failed } = await this.#settle(queue, handles, (valid) => this.extendHeld(queue, valid, visibilityMs))
-    return { extended: done, failed }
-  }
-
-  protected extendHeld(queue: string, receipts: readonly Receipt[], visibilityMs: number): Promise<Settled> {
-    return extendHeld(this.own, queue, receipts, visibilityMs)
-  }
-
-  /** Returns claims as if they had not been made: ready where they stood, with one receive less. */
-  async giveBack(queue: string, receiptHandles: readonly string[]): Promise<void> {
-    const handles = check.checkedHandles(queue, receiptHandles)
-    await this.#settle(queue, handles, (valid) =>
-      this.changed((onReady) => giveBackHeld(this.with(onReady), queue, valid)),
+    const { done, failed } = await this.#settle(queue, handles, (receipts) =>
+      this.#run.extensions.add(`${visibilityMs} ${queue}`, { queue, receipts, visibilityMs }, receipts.length),
     )
+    return { extended: done, failed }
   }
 
   async #settle(
     queue: string,
     handles: readonly string[],
-    settle: (valid: readonly Receipt[]) => Promise<Settled>,
-  ): Promise<SettleOutcome> {
-    const receipts = await readHandles(this.own, queue, handles)
-    const valid = validOf(receipts)
-    return outcomeOf(receipts, valid.length === 0 ? new Set() : await settle(valid))
+    run: (receipts: readonly Receipt[]) => Promise<settle.SettledReceipts>,
+  ): Promise<settle.SettleOutcome> {
+    const named = await settle.readHandles(this.#session, this.#memory, queue, handles)
+    const receipts = settle.validOf(named)
+    return settle.outcomeOf(named, receipts.length === 0 ? new Set() : await run(receipts))
   }
 
   async peek(queue: string, options: Queue.PeekOptions = {}): Promise<Queue.MessagePage> {
     const page = check.checkedPeek(queue, options)
-    await this.promoted(queue)
-    return this.session.read((reader) => peekPage(reader, queue, page))
+    await promoteDue(this.#session, this.#memory, queue)
+    return this.#session.read((reader) => peekPage(reader, queue, page))
   }
 
   async getMessage(queue: string, id: bigint, options: Queue.BodyOptions = {}): Promise<Queue.PeekedMessage | null> {
     check.checkMessage(queue, id, options)
-    await this.promoted(queue)
-    return this.session.read((reader) => getMessage(reader, queue, id, options))
+    await promoteDue(this.#session, this.#memory, queue)
+    return this.#session.read((reader) => getMessage(reader, queue, id, options))
   }
 
   async deleteMessage(queue: string, id: bigint): Promise<boolean> {
     check.checkMessage(queue, id)
-    return this.session.write((tx) => deleteMessage(tx, queue, id))
+    return this.#session.write((tx) => deleteMessage(tx, queue, id))
   }
 
   async redrive(queue: string, options: Queue.RedriveOptions = {}): Promise<{ moved: number }> {
     const limits = check.checkedRedrive(queue, options)
-    await this.promoted(queue)
-    if (options.dryRun) return { moved: await this.session.read((reader) => countRedrivable(reader, queue, limits)) }
-    return { moved: await this.changed((onReady) => redriveQueue(this.session, queue, limits, onReady)) }
+    await promoteDue(this.#session, this.#memory, queue)
+    const moved = options.dryRun
+      ? await this.#session.read((reader) => countRedrivable(reader, queue, limits))
+      : await redriveQueue(this.#session, this.#memory, queue, limits)
+    return { moved }
   }
 
   async purge(queue: string, options: Queue.DryRun = {}): Promise<{ deleted: number }> {
     check.checkPurge(queue, options)
-    // What is due is ready, whoever has seen to it or not.
-    await this.promoted(queue)
-    if (options.dryRun) return { deleted: await this.session.read((reader) => countPurgeable(reader, queue)) }
-    return { deleted: await purgeQueue(this.session, queue) }
+    // A due message counts as ready, whether or not it was promoted before.
+    await promoteDue(this.#session, this.#memory, queue)
+    const deleted = options.dryRun
+      ? await this.#session.read((reader) => countPurgeable(reader, queue))
+      : await purgeQueue(this.#session, queue)
+    return { deleted }
   }
 
-  /** One round of what time does to queues: how many messages it moved and removed, and whether there is more to do. */
-  async sweep(): Promise<{ moved: number; removed: number; more: boolean }> {
-    let moved = 0
-    let removed = 0
-    let more = false
-    const faults: unknown[] = []
-    for (const id of await this.session.read(dueQueues)) {
-      // What is wrong with one queue must not keep the others waiting.
-      const promoted = await this.changed((onReady) => promoteQueue(this.session, id, SWEPT_BATCHES, onReady)).catch(
-        (error: unknown) => void faults.push(error),
-      )
-      moved += promoted?.moved ?? 0
-      more ||= promoted?.more ?? false
-    }
-    if (performance.now() - this.#restAt >= REST_MS) {
-      const rest = await sweepRest(this.session)
-      removed = rest.removed
-      if (rest.more) more = true
-      else this.#restAt = performance.now()
-    }
-    if (faults.length > 0) throw faults[0]
-    return { moved, removed, more }
+  async get(queue: string): Promise<Queue.QueueStatus | null> {
+    check.checkQueue(queue)
+    const named = await this.#session.read((reader) => queues.namedHead(reader, queue))
+    if (named === null) return null
+    // Another queue may have its name by now; then there is nothing to promote for this one.
+    await promoteDue(this.#session, this.#memory, queue).catch((error: unknown) => {
+      if (!(error instanceof RecentnError && error.code === 'queue_not_found')) throw error
+    })
+    return this.#statusOf(named)
+  }
+
+  async put(queue: string, settings: Queue.QueueSettings = {}): Promise<Queue.Queue & { created: boolean }> {
+    check.checkSettings(queue, settings)
+    return this.#change(queue, (tx) => queues.putQueue(tx, queue, settings))
+  }
+
+  async ensure(queue: string, settings: Queue.QueueSettings = {}): Promise<Queue.Queue & { created: boolean }> {
+    check.checkSettings(queue, settings)
+    // The queue usually exists: a plain read takes no lock that senders would wait for. In a transaction it may show an old
+    // snapshot, so that only the locking read counts.
+    const { inTransaction } = this.#session
+    const named = inTransaction ? null : await this.#session.read((reader) => queues.namedHead(reader, queue))
+    if (named !== null) return asQueue({ ...queueOf(named.head, named.deadLetterQueue), created: false })
+    return this.#change(queue, (tx) => queues.ensureQueue(tx, queue, settings))
+  }
+
+  async update(queue: string, settings: Queue.QueueSettings): Promise<Queue.Queue> {
+    check.checkSettings(queue, settings)
+    return this.#change(queue, (tx) => queues.updateQueue(tx, queue, settings))
+  }
+
+  async pause(queue: string): Promise<Queue.Queue> {
+    check.checkQueue(queue)
+    return this.#change(queue, (tx) => queues.pauseQueue(tx, queue, true))
+  }
+
+  async resume(queue: string): Promise<Queue.Queue> {
+    check.checkQueue(queue)
+    return this.#change(queue, (tx) => queues.pauseQueue(tx, queue, false), { resumed: true })
+  }
+
+  #change<T>(queue: string, change: (tx: Tx) => Promise<T>, how?: { resumed: boolean }): Promise<T> {
+    return this.#session.write(async (tx) => {
+      const changed = await change(tx)
+      this.#memory.changed(tx, queue, how)
+      return changed
+    })
+  }
+
+  async deleteQueue(queue: string): Promise<boolean> {
+    check.checkQueue(queue)
+    return queues.dropQueue(this.#session, this.#memory, queue)
+  }
+
+  async list(options: Page & { prefix?: string | undefined } = {}): Promise<Queue.QueuePage> {
+    const { limit, after, prefix } = checkedPage(options, PREFIX_PAGE_RULES)
+    const heads = await this.#session.read((reader) => queues.listHeads(reader, { limit: limit + 1, after, prefix }))
+    const listed: Queue.QueueStatus[] = []
+    for (const named of heads.slice(0, limit)) listed.push(await this.#statusOf(named))
+    return { queues: listed, nextAfter: heads.length > limit ? (listed.at(-1)?.queue ?? null) : null }
+  }
+
+  async #statusOf({ head, deadLetterQueue, isDeadLetterQueue }: queues.NamedHead): Promise<Queue.QueueStatus> {
+    const totals = await this.#session.read((reader) => this.#memory.totalsOf(reader, head))
+    return asQueueStatus({ ...queueOf(head, deadLetterQueue), isDeadLetterQueue, ...totals })
   }
 }

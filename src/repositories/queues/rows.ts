@@ -1,36 +1,39 @@
-/** How messages stand in the tables: their states, columns and receipts, and what becomes of a row. */
+/** How messages stand in the tables: their states, order and columns, and what callers get of a row. */
 import type { Engine, Row } from '../../database/engine'
 import type { Tables } from '../../database/tables'
-import { MAX_ID } from '../../fields/rules'
 import { JsonText } from '../../json'
 import { asPeeked, MessageResult } from '../../results/queues'
 import { limitOf, type QueueHead } from './heads'
+import { handleOf } from './receipts'
 import type { BodyForm, BodyOptions, Message, MessageState, PeekedMessage } from './types'
 
 export const STATE = { ready: 0, inFlight: 1, delayed: 2, dead: 3 } as const
 
 const STATE_NAMES: readonly MessageState[] = ['ready', 'in-flight', 'delayed', 'dead']
 
-/**
- * The order of a line in the index of claims. `id` alone would be the column of the answer where it is a text, and the
- * rows would be sorted by it, all of them, and locked.
- */
-export const inLine = ({ queueMessages }: Tables) => `sort_major, sort_minor, ${queueMessages}.id`
-
-/** The line of the index that a state is; null for what is in the archive. */
-export function lineOf(state: MessageState): number | null {
-  const line = STATE_NAMES.indexOf(state)
-  return line < 0 ? null : line
+/** Messages of a higher priority have a smaller urgency: the claims index has them first. */
+export function urgencyOf(priority: number): number {
+  return priority === 0 ? 0 : -priority
 }
 
-/** The receipt of a message that nobody has a claim on. */
-export const NO_RECEIPT = '0'.repeat(32)
+/**
+ * The order of the claims index within a queue and state. `id` alone could name the text column of the answer: the server
+ * would then sort all rows by it, and lock them.
+ */
+export const claimOrder = ({ queueMessages }: Tables) => `sort_major, sort_minor, ${queueMessages}.id`
 
-/** Ids in one statement: with some hundreds of them a server may go through the whole table, and lock it. */
+/** The state as the table has it; null for archived messages, which have a table of their own. */
+export function storedState(state: MessageState): number | null {
+  const stored = STATE_NAMES.indexOf(state)
+  return stored < 0 ? null : stored
+}
+
+export function stateName(stored: unknown): MessageState {
+  return STATE_NAMES[Number(stored)] as MessageState
+}
+
+/** Ids in one statement: with some hundreds of them a server may scan the whole table, and lock it. */
 export const MAX_IDS = 100
-
-/** Ids of one DELETE, which commits by itself: what each costs beside its rows is shared by more of them. */
-export const MAX_REMOVED = 500
 
 /** A message's own limit of receives, which does not hold among the dead letters. */
 export const OWN_LIMIT = 'CASE WHEN source_queue_id IS NULL THEN max_receives END AS max_receives'
@@ -60,6 +63,12 @@ export interface ClaimedRow {
   priority: number
   virtualStart: number
   body: string
+}
+
+/** Messages that were claimed, and the head of their queue at that time. */
+export interface Claimed {
+  head: QueueHead
+  rows: ClaimedRow[]
 }
 
 export function claimedOf(row: Row): ClaimedRow {
@@ -132,50 +141,4 @@ export function peekedOf(
     messageGroup: row.message_group as string | null,
     priority: Number(row.priority),
   })
-}
-
-export function stateName(line: unknown): MessageState {
-  return STATE_NAMES[Number(line)] as MessageState
-}
-
-/** What a handle names. */
-export interface Receipt {
-  handle: string
-  id: bigint
-  /** In upper-case hexadecimal digits, as it stands in the table. */
-  receipt: string
-}
-
-const HANDLE_BYTES = 28
-const HANDLE = /^[A-Za-z0-9_-]{38}$/
-
-/**
- * The id and the secret of the claim, 128 random bits of the database's own for each message and claim. The check is
- * no secret: it tells a handle that was garbled, or that belongs to another queue, from one that is stale.
- */
-export function handleOf(queueId: bigint, id: bigint, receipt: string): string {
-  const bytes = Buffer.allocUnsafe(HANDLE_BYTES)
-  bytes.writeBigUInt64BE(id, 0)
-  bytes.write(receipt, 8, 16, 'hex')
-  bytes.writeUInt32BE(checkOf(queueId, bytes), 24)
-  return bytes.toString('base64url')
-}
-
-/** Null for what is no handle of this queue. */
-export function receiptOf(queueId: bigint, handle: unknown): Receipt | null {
-  if (typeof handle !== 'string' || !HANDLE.test(handle)) return null
-  const bytes = Buffer.from(handle, 'base64url')
-  if (bytes.length !== HANDLE_BYTES || bytes.readUInt32BE(24) !== checkOf(queueId, bytes)) return null
-  const receipt = bytes.toString('hex', 8, 24).toUpperCase()
-  // Four bits of the last character are unused: only one way of writing them is ours.
-  if (receipt === NO_RECEIPT || bytes.toString('base64url') !== handle) return null
-  const id = bytes.readBigUInt64BE(0)
-  return id > MAX_ID ? null : { handle, id, receipt }
-}
-
-/** FNV-1a. */
-function checkOf(queueId: bigint, bytes: Buffer): number {
-  let hash = 0x811c9dc5 ^ Number(BigInt.asUintN(32, queueId))
-  for (let index = 0; index < HANDLE_BYTES - 4; index++) hash = Math.imul(hash ^ (bytes[index] as number), 0x01000193)
-  return hash >>> 0
 }

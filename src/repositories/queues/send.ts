@@ -1,20 +1,21 @@
 /**
  * Sending: the messages of many requests in one transaction, each request all or nothing.
  *
- * Order of the locks: the queues' rows (shared), dedup ids, flows (each sorted); the messages themselves are new. A
- * dedup id belongs to whoever first inserts its row; another sender waits for that one's end and then sees the id.
+ * Order of the locks: the queues' heads (shared), dedup ids, flows (each sorted); the messages themselves are new.
  */
-import { compareNames, type Parameter, type Tx } from '../../database/engine'
-import type { RecentnError } from '../../errors'
-import { chunksBySize, chunksOf } from '../chunks'
-import type { OnReady } from './context'
-import { assignStarts, urgencyOf } from './flows'
-import { CYCLED, type Held, holdHeads, lowerShortest, notFound, type QueueHead } from './heads'
-import { STATE } from './rows'
+import type { Parameter, Session, Statements, Tx } from '../../database/engine'
+import { RecentnError } from '../../errors'
+import { chunksBySize } from '../chunks'
+import { leaveMark, type Writer } from '../writers'
+import { type DedupCandidate, findDuplicates, saveDedups } from './dedups'
+import { assignStarts, takeStarts } from './flows'
+import { CYCLED, type HeldHeads, holdHeads, lowerShortest, notFound, type QueueHead } from './heads'
+import type { QueueMemory } from './memory'
+import { STATE, urgencyOf } from './rows'
 import type { Sent } from './types'
 
 /** A checked message on its way in. */
-export interface NewRow {
+export interface MessageToSend {
   body: string
   delayMs: number
   visibilityTimeoutSeconds: number | null
@@ -26,59 +27,69 @@ export interface NewRow {
 
 export interface SendRequest {
   queue: string
-  rows: readonly NewRow[]
+  rows: readonly MessageToSend[]
 }
 
-/** One message of the transaction: to be sent, or one that another stands for. */
-interface Sending {
-  head: QueueHead
-  row: NewRow
-  id: bigint
-  /** A message of this very transaction that stands for it. */
-  first: Sending | null
-  sent: boolean
+/** A message of the transaction: to be sent, or a duplicate of another message. */
+interface Sending extends DedupCandidate {
+  row: MessageToSend
   start: number
 }
 
-/** So long a dedup id is remembered. */
-export const DEDUP_MS = 300_000
+const COLUMNS =
+  'queue_id, state, sort_major, sort_minor, virtual_start, cycle_queue_id, visible_at_ms, sent_at_ms, priority, ' +
+  'max_receives, visibility_timeout_seconds, message_group, body'
 
-const COLUMNS = [
-  'queue_id',
-  'state',
-  'sort_major',
-  'sort_minor',
-  'virtual_start',
-  'cycle_queue_id',
-  'visible_at_ms',
-  'sent_at_ms',
-  'priority',
-  'max_receives',
-  'visibility_timeout_seconds',
-  'message_group',
-  'body',
-]
-
-/**
- * What one INSERT takes. A UTF-16 unit may become six bytes of it, and the smallest `max_allowed_packet` that is about
- * is 1 MiB.
- */
+/** Limits of one INSERT. A UTF-16 unit may become six bytes of it, and the smallest usual `max_allowed_packet` is 1 MiB. */
 const MAX_INSERT_ROWS = 1000
 const MAX_INSERT_UNITS = 128 * 1024
-/** What a row has beside its texts. */
+/** The size of a row without its texts. */
 const ROW_UNITS = 60
 
-/** Starts that were taken ahead, by queue and priority. */
+/** Starts that were taken before the transaction, by queue and priority. */
 export type StartsAhead = ReadonlyMap<string, number>
 
-export function aheadKey(queueId: bigint, priority: number): string {
+function aheadKey(queueId: bigint, priority: number): string {
   return `${queueId}/${priority}`
 }
 
+/** Messages of a request that is worth a lane of its own. */
+const LARGE = 100
+
+/** Requests of one queue go through one lane. Large ones take turns in all lanes: while one is inserted, the next is written. */
+export function keyOfSend(memory: QueueMemory, { queue, rows }: SendRequest): string | number {
+  return rows.length < LARGE ? queue : memory.nextTurn()
+}
+
+export function sizeOfSend({ rows }: SendRequest): { items: number; bytes: number } {
+  return { items: rows.length, bytes: rows.reduce((sum, { body }) => sum + body.length, 0) }
+}
+
+/** Sends the messages of one request, all or nothing. */
+export async function sendAlone(session: Session, memory: QueueMemory, request: SendRequest): Promise<Sent[]> {
+  const [outcome] = await session.write((tx) => sendAll(tx, memory, [request]))
+  if (outcome instanceof RecentnError) throw outcome
+  return outcome as Sent[]
+}
+
+/** `sendAll` as a group commit runs it, with the mark of the batch. */
+export function sendBatch(memory: QueueMemory) {
+  return async (
+    tx: Tx,
+    requests: readonly SendRequest[],
+    { writer, prepared }: { writer: Writer; prepared: StartsAhead },
+  ): Promise<(Sent[] | RecentnError)[]> => {
+    const outcomes = await sendAll(tx, memory, requests, prepared)
+    await leaveMark(tx, writer)
+    return outcomes
+  }
+}
+
+/** Sends the messages of many requests: for each request what became of its messages, or why nothing was sent. */
 export async function sendAll(
   tx: Tx,
+  memory: QueueMemory,
   requests: readonly SendRequest[],
-  onReady: OnReady,
   ahead: StartsAhead = new Map(),
 ): Promise<(Sent[] | RecentnError)[]> {
   const held = await holdHeads(tx, [...new Set(requests.map(({ queue }) => queue))])
@@ -96,12 +107,68 @@ export async function sendAll(
   await giveStarts(tx, ready, new Map(ahead))
   await insertMessages(tx, news, held)
   await saveDedups(tx, dedups, nowMs)
-  for (const { head, row, start } of ready) onReady(head.id, urgencyOf(row.priority), start)
+  memory.becameReady(
+    tx,
+    ready.map(({ head, row, start }) => ({ head, priority: row.priority, start })),
+  )
   return outcomes.map((outcome, index) =>
     outcome === null
       ? notFound((requests[index] as SendRequest).queue)
       : outcome.map(({ id, first, sent }) => ({ id: first?.id ?? id, sent })),
   )
+}
+
+/** Queues and priorities of one batch: with more of them it costs less to take their starts in the transaction. */
+const MAX_LEVELS = 2
+/** Messages of one batch for which a further commit, which takes starts ahead, is worth its time. */
+const WORTH_A_COMMIT = 200
+
+/**
+ * Takes the starts of messages without a group before their transaction, where one statement can. A large batch takes long
+ * to insert, and others of the queue would wait for it: the row of the starts is locked until the commit.
+ */
+export async function takeStartsAhead(
+  session: Session,
+  memory: QueueMemory,
+  requests: readonly SendRequest[],
+): Promise<StartsAhead> {
+  const ahead = new Map<string, number>()
+  const levels = levelsOf(requests)
+  const count = levels.reduce((sum, level) => sum + level.count, 0)
+  if (count < WORTH_A_COMMIT || levels.length > MAX_LEVELS) return ahead
+  const take = async (statements: Statements) => {
+    if (!statements.engine.remembers) return
+    for (const { queue, priority, count } of levels) {
+      // A queue that is gone is reported to its callers by the transaction.
+      const head = await memory.find(statements, queue)
+      const start = head ? await takeStarts(statements, { queueId: head.id, priority }, count) : null
+      if (head && start !== null) ahead.set(aheadKey(head.id, priority), start)
+    }
+  }
+  // The transaction meets the same error, and reports it.
+  await session.separately(take, { retryMs: 0 }).catch(() => {})
+  return ahead
+}
+
+/** Messages without a group of one queue and priority, ready at once. */
+interface UngroupedLevel {
+  queue: string
+  priority: number
+  count: number
+}
+
+function levelsOf(requests: readonly SendRequest[]): UngroupedLevel[] {
+  const levels = new Map<string, UngroupedLevel>()
+  for (const { queue, rows } of requests) {
+    for (const { priority, messageGroup, delayMs } of rows) {
+      if (messageGroup !== null || delayMs > 0) continue
+      const key = `${priority} ${queue}`
+      const level = levels.get(key)
+      if (level) level.count++
+      else levels.set(key, { queue, priority, count: 1 })
+    }
+  }
+  return [...levels.values()]
 }
 
 async function giveStarts(tx: Tx, ready: readonly Sending[], ahead: Map<string, number>): Promise<void> {
@@ -124,72 +191,6 @@ async function giveStarts(tx: Tx, ready: readonly Sending[], ahead: Map<string, 
   for (const [index, sending] of others.entries()) sending.start = starts[index] as number
 }
 
-/** Marks what another message stands for; resolves to those that others will be duplicates of. */
-async function findDuplicates(tx: Tx, all: readonly Sending[], nowMs: number): Promise<Sending[]> {
-  const firsts = new Map<string, Sending>()
-  for (const sending of all) {
-    const { head, row } = sending
-    if (row.dedupId === null) continue
-    const key = `${head.id}/${row.dedupId}`
-    const first = firsts.get(key)
-    if (!first) firsts.set(key, sending)
-    else Object.assign(sending, { first, sent: false })
-  }
-  const sorted = [...firsts.values()].sort(byDedupId)
-  for (const chunk of chunksOf(sorted, MAX_DEDUPS)) await lockDedups(tx, chunk, nowMs)
-  return sorted.filter(({ sent }) => sent)
-}
-
-function byDedupId(a: Sending, b: Sending): number {
-  if (a.head.id !== b.head.id) return a.head.id < b.head.id ? -1 : 1
-  return compareNames(a.row.dedupId as string, b.row.dedupId as string)
-}
-
-/** Dedup ids of one statement. */
-const MAX_DEDUPS = 500
-const DEDUP_COLUMNS = ['queue_id', 'dedup_id', 'message_id', 'sent_at_ms']
-
-async function lockDedups(tx: Tx, sendings: readonly Sending[], nowMs: number): Promise<void> {
-  const none = tx.engine.upsert(
-    tx.tables.queueDedups,
-    'queue_id, dedup_id',
-    DEDUP_COLUMNS,
-    ['queue_id'],
-    sendings.map(({ head, row }) => [head.id, row.dedupId, 0, 0]),
-  )
-  await tx.run(none.sql, none.parameters)
-  const keys = sendings.flatMap(({ head, row }) => [head.id, row.dedupId] as Parameter[])
-  const where = sendings.map(() => '(queue_id = ? AND dedup_id = ?)').join(' OR ')
-  const rows = await tx.rows(
-    `SELECT ${tx.engine.bigint('queue_id')} AS queue_id, dedup_id, ${tx.engine.bigint('message_id')} AS message_id, ` +
-      `sent_at_ms FROM ${tx.tables.queueDedups} WHERE ${where}${tx.engine.forUpdate}`,
-    keys,
-  )
-  const known = new Map(rows.map((row) => [`${row.queue_id}/${row.dedup_id}`, row]))
-  for (const sending of sendings) {
-    const row = known.get(`${sending.head.id}/${sending.row.dedupId}`)
-    const sentAtMs = Number(row?.sent_at_ms ?? 0)
-    // Our time is from before the wait for the row, so that its own may be later; by far later is a clock set back since.
-    if (!row || Math.abs(nowMs - sentAtMs) >= DEDUP_MS) continue
-    sending.id = BigInt(row.message_id as string)
-    sending.sent = false
-  }
-}
-
-async function saveDedups(tx: Tx, firsts: readonly Sending[], nowMs: number): Promise<void> {
-  for (const chunk of chunksOf(firsts, MAX_DEDUPS)) {
-    const rows = chunk.map(({ head, row, id }) => [head.id, row.dedupId, id, nowMs])
-    const upsert = tx.engine.upsert(
-      tx.tables.queueDedups,
-      'queue_id, dedup_id',
-      DEDUP_COLUMNS,
-      DEDUP_COLUMNS.slice(2),
-      rows,
-    )
-    await tx.run(upsert.sql, upsert.parameters)
-  }
-}
-
 async function lowerAll(tx: Tx, news: readonly Sending[]): Promise<void> {
   const shortest = new Map<QueueHead, number>()
   for (const { head, row } of news) {
@@ -199,19 +200,16 @@ async function lowerAll(tx: Tx, news: readonly Sending[]): Promise<void> {
   for (const [head, seconds] of shortest) await lowerShortest(tx, head, seconds)
 }
 
-async function insertMessages(tx: Tx, news: readonly Sending[], held: Held): Promise<void> {
+async function insertMessages(tx: Tx, news: readonly Sending[], held: HeldHeads): Promise<void> {
   const unitsOf = ({ row }: Sending) => row.body.length + (row.messageGroup?.length ?? 0) + ROW_UNITS
   const chunks = chunksBySize(news, unitsOf, MAX_INSERT_ROWS, MAX_INSERT_UNITS)
   for (const chunk of chunks) await insertChunk(tx, chunk, held)
 }
 
-async function insertChunk(tx: Tx, news: readonly Sending[], { nowMs, stride }: Held): Promise<void> {
+async function insertChunk(tx: Tx, news: readonly Sending[], { nowMs, stride }: HeldHeads): Promise<void> {
   const { engine } = tx
   const { sql, parameters } = engine.values(news.map((sending) => columnsOf(sending, nowMs)))
-  const { insertId } = await tx.execute(
-    `INSERT INTO ${tx.tables.queueMessages} (${COLUMNS.join(', ')}) VALUES ${sql}`,
-    parameters,
-  )
+  const { insertId } = await tx.execute(`INSERT INTO ${tx.tables.queueMessages} (${COLUMNS}) VALUES ${sql}`, parameters)
   const first = engine.firstId(insertId, news.length)
   for (const [index, sending] of news.entries()) sending.id = first + BigInt(index) * stride
 }

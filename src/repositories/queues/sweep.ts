@@ -1,30 +1,64 @@
 /**
- * What time does to queues, for the sweeper: due messages of all queues each round; what is kept for a time and then
- * removed now and then. Any number of processes may sweep at once.
+ * What time does to queues, for the sweeper: due messages of all queues each round; from time to time, messages and dedup ids
+ * that are kept no longer. Any number of processes may sweep at the same time.
  */
-import type { Parameter, Session, Tx } from '../../database/engine'
-import { chunksOf } from '../chunks'
+import type { Session } from '../../database/engine'
+import { sweepDedups } from './dedups'
 import { sweepFlows } from './flows'
+import type { QueueMemory } from './memory'
+import { dueQueues, promoteQueue } from './promote'
 import { clearDropped, removeRows } from './removal'
-import { DEDUP_MS } from './send'
 
-/** One round of what is not urgent: how many archived messages it removed, and whether there is more of anything. */
-export async function sweepRest(session: Session): Promise<{ removed: number; more: boolean }> {
+/** The pause between two removals, when the first has left nothing. */
+const REMOVAL_MS = 4000
+/** Batches of due messages of one queue, before the next queue has its turn. */
+const BATCHES = 5
+
+/** What a round has done; `more` when the next should follow at once. */
+export interface QueueSweep {
+  moved: number
+  removed: number
+  more: boolean
+}
+
+/** One round. An error with one queue does not keep the others waiting; the first one is thrown at the end. */
+export async function sweepQueues(session: Session, memory: QueueMemory): Promise<QueueSweep> {
+  const round = { moved: 0, removed: 0, more: false }
+  const errors: unknown[] = []
+  for (const id of await session.read(dueQueues)) {
+    await promoteQueue(session, memory, id, BATCHES).then(
+      ({ moved, more }) => {
+        round.moved += moved
+        round.more ||= more
+      },
+      (error: unknown) => errors.push(error),
+    )
+  }
+  if (performance.now() - memory.removedAt >= REMOVAL_MS) {
+    const { removed, more } = await removeOld(session)
+    round.removed = removed
+    if (more) round.more = true
+    else memory.removedAt = performance.now()
+  }
+  if (errors.length > 0) throw errors[0]
+  return round
+}
+
+/** How many archived messages it removed, and whether there is more of anything to remove. */
+async function removeOld(session: Session): Promise<{ removed: number; more: boolean }> {
   const dropped = await session.read((reader) =>
     reader.rows(`SELECT ${reader.engine.bigint('queue_id')} AS queue_id FROM ${reader.tables.queueDrops} LIMIT 10`),
   )
-  for (const { queue_id } of dropped) {
-    await clearDropped(session, BigInt(queue_id as string))
-  }
-  const archived = await sweepArchive(session)
+  for (const { queue_id } of dropped) await clearDropped(session, BigInt(queue_id as string))
+  const removed = await sweepArchive(session)
   const dedups = await session.write((tx) => sweepDedups(tx))
   const flows = await sweepFlows(session)
-  return { removed: archived, more: dropped.length > 0 || archived > 0 || dedups > 0 || flows }
+  return { removed, more: dropped.length > 0 || removed > 0 || dedups > 0 || flows }
 }
 
 const ARCHIVED = 500
 
-/** Archived messages that are kept no longer. */
+/** Removes archived messages that have been kept long enough. */
 async function sweepArchive(session: Session): Promise<number> {
   const rows = await session.read((reader) =>
     reader.rows(
@@ -34,21 +68,5 @@ async function sweepArchive(session: Session): Promise<number> {
     ),
   )
   if (rows.length > 0) await session.write((tx) => removeRows(tx, rows, tx.tables.queueArchive))
-  return rows.length
-}
-
-/** Dedup ids that are forgotten. */
-async function sweepDedups(tx: Tx): Promise<number> {
-  const rows = await tx.rows(
-    `SELECT ${tx.engine.bigint('queue_id')} AS queue_id, dedup_id FROM ${tx.tables.queueDedups} ` +
-      `WHERE sent_at_ms <= ${tx.now} - ${DEDUP_MS} ORDER BY sent_at_ms LIMIT 500${tx.engine.forUpdateSkipLocked}`,
-  )
-  for (const chunk of chunksOf(rows, 100)) {
-    const where = chunk.map(() => '(queue_id = ? AND dedup_id = ?)').join(' OR ')
-    await tx.run(
-      `DELETE FROM ${tx.tables.queueDedups} WHERE ${where}`,
-      chunk.flatMap(({ queue_id, dedup_id }) => [queue_id, dedup_id] as Parameter[]),
-    )
-  }
   return rows.length
 }

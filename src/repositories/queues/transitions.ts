@@ -1,15 +1,17 @@
 /**
- * How messages go from one state to another outside of sends and claims. Each takes rows that the transaction has
- * locked, and heads that it holds; starts are given last, so that locks are taken in one order: queues, messages, flows.
+ * How messages go from one state to another, other than by a send. Each function takes rows that the transaction has
+ * locked, and heads that it holds; starts are given last. So locks are taken in one order: queues, messages, flows.
  */
-import { type Parameter, placeholders, type Row, type Tx } from '../../database/engine'
+import { randomInt } from 'node:crypto'
+import { type Engine, type Parameter, placeholders, type Row, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
-import type { OnReady } from './context'
-import { assignStarts, urgencyOf } from './flows'
+import { assignStarts } from './flows'
 import { CYCLED, type QueueHead } from './heads'
-import { MAX_IDS, NO_RECEIPT, STATE } from './rows'
+import type { QueueMemory } from './memory'
+import { heldBy, NO_RECEIPT, type Receipt } from './receipts'
+import { MAX_IDS, STATE } from './rows'
 
-/** A locked message, as far as a transition needs it. */
+/** A locked message, with the columns that a transition needs. */
 export interface LockedRow {
   id: bigint
   queueId: bigint
@@ -45,7 +47,22 @@ export function lockedOf(row: Row): LockedRow {
   }
 }
 
-/** Whether a claim that ends now without a delete was the last one. Among the dead letters its own limit is past. */
+/** The messages that the receipts hold in this queue, locked. */
+export async function lockHeld(tx: Tx, queueId: bigint, receipts: readonly Receipt[]): Promise<LockedRow[]> {
+  const locked: LockedRow[] = []
+  const sorted = [...receipts].sort((a, b) => (a.id < b.id ? -1 : 1))
+  for (const chunk of chunksOf(sorted, MAX_IDS)) {
+    const { where, parameters } = heldBy(chunk)
+    const rows = await tx.rows(
+      `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages} WHERE ${where} AND queue_id = ? ORDER BY ${tx.tables.queueMessages}.id${tx.engine.forUpdate}`,
+      [...parameters, queueId],
+    )
+    for (const row of rows) locked.push(lockedOf(row))
+  }
+  return locked
+}
+
+/** Whether a claim that ends now without a delete was the last one. A dead letter's own limit does not apply any more. */
 export function isOutOfReceives({ receiveCount, maxReceives, sourceQueueId }: LockedRow, head: QueueHead): boolean {
   const limit = (sourceQueueId === null ? maxReceives : null) ?? head.maxReceives
   return limit > 0 && receiveCount >= limit
@@ -62,13 +79,13 @@ export async function updateRows(tx: Tx, sets: string, rows: readonly { id: bigi
   }
 }
 
-/** Makes the messages ready in the queue `head`, behind what is ready there; `sets` is what else changes. */
+/** Makes the messages ready in the queue `head`, behind those that are ready there; `sets` are further settings. */
 export async function makeReady(
   tx: Tx,
   head: QueueHead,
   rows: readonly LockedRow[],
   sets: string,
-  onReady: OnReady,
+  memory: QueueMemory,
 ): Promise<void> {
   if (rows.length === 0) return
   const starts = await assignStarts(
@@ -87,10 +104,13 @@ export async function makeReady(
       chunk,
     )
   }
-  for (const { priority, start } of started) onReady(head.id, urgencyOf(priority), start)
+  memory.becameReady(
+    tx,
+    started.map(({ priority, start }) => ({ head, priority, start })),
+  )
 }
 
-/** Hands the messages out again after `dueMs`. */
+/** Has the messages handed out again from `dueMs` on. */
 export function makeDelayed(tx: Tx, rows: readonly LockedRow[], dueMs: number): Promise<void> {
   return updateRows(
     tx,
@@ -100,13 +120,13 @@ export function makeDelayed(tx: Tx, rows: readonly LockedRow[], dueMs: number): 
   )
 }
 
-/** Never hands them out again here: to the dead letters, where they are ready, or where there are none they stay. */
+/** Moves the messages to the dead-letter queue, where they are ready; without one they stay here, dead. */
 export async function makeDead(
   tx: Tx,
   deadLetters: QueueHead | null,
   rows: readonly LockedRow[],
   nowMs: number,
-  onReady: OnReady,
+  memory: QueueMemory,
 ): Promise<void> {
   if (deadLetters === null) {
     const sets = `state = ${STATE.dead}, sort_major = ?, sort_minor = 0, cycle_queue_id = 0, receipt = '${NO_RECEIPT}'`
@@ -114,5 +134,34 @@ export async function makeDead(
     return
   }
   const sets = `, source_queue_id = ${rows[0]?.queueId ?? 0}, receive_count = 0, receipt = '${NO_RECEIPT}', visible_at_ms = ${nowMs}`
-  await makeReady(tx, deadLetters, rows, sets, onReady)
+  await makeReady(tx, deadLetters, rows, sets, memory)
+}
+
+/** Numbers below 2^48, so that a JavaScript number holds them. */
+export function newClaimNumber(): number {
+  return randomInt(1, 2 ** 48 - 1)
+}
+
+/** After how many seconds a claim is looked at: none of its messages may come back sooner. */
+export function lookSeconds(head: QueueHead, asked: number | undefined): number {
+  return asked ?? Math.min(head.visibilityTimeoutSeconds, head.shortestVisibilitySeconds)
+}
+
+/** SQL: what a claim sets, however its messages were chosen. Without `asked` their own visibility applies, or the queue's. */
+export function claimSets(
+  engine: Engine,
+  now: string,
+  head: QueueHead,
+  asked: number | undefined,
+  claimNumber: number,
+): string {
+  const visibility =
+    asked === undefined ? `COALESCE(visibility_timeout_seconds, ${head.visibilityTimeoutSeconds})` : String(asked)
+  // The same for all messages of a claim, so that one range of the index has them; none of them runs out before.
+  const look = lookSeconds(head, asked)
+  return (
+    `state = ${STATE.inFlight}, sort_major = ${engine.remembered(`${now} + ${look * 1000}`)}, ` +
+    `sort_minor = ${claimNumber}, cycle_queue_id = 0, receipt = ${engine.randomHex}, ` +
+    `visible_at_ms = ${now} + ${visibility} * 1000, last_received_at_ms = ${now}, receive_count = receive_count + 1`
+  )
 }

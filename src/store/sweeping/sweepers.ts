@@ -5,7 +5,7 @@
 import { Loop } from '../../kit/loop'
 import type { FeedService } from '../feeds'
 import type { OpenGroups } from '../groups'
-import type { BatchedQueues } from '../queues'
+import type { OpenQueues } from '../queues'
 import type { WorkCounts } from '../work-counts'
 
 /** How often expired items are deleted. */
@@ -18,7 +18,7 @@ const LONGEST_PAUSE_MS = 30_000
 
 interface SweptParts {
   groups: Pick<OpenGroups, 'sweep'>
-  queues: BatchedQueues
+  queues: Pick<OpenQueues, 'sweep'>
   feeds: Pick<FeedService, 'sweep'>
 }
 

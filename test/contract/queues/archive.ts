@@ -1,4 +1,4 @@
-import type { QueueRepository } from '../../../src/repositories/queues/repository'
+import type { BoundStore } from '../../../src/store/store'
 import type { Context } from '../context'
 import { bodiesOf, handlesOf, queueTools } from './tools'
 
@@ -20,8 +20,8 @@ export function describeQueueArchives(context: Context): void {
 
   /** What the sweeper of a store does when it begins, until nothing is left to do. */
   async function sweep(): Promise<void> {
-    const { queues: swept } = (await context.open()) as unknown as { queues: QueueRepository }
-    while ((await swept.sweep()).more) {}
+    const { opened } = (await context.open()) as BoundStore
+    while ((await opened.queues.sweep()).more) {}
   }
 
   describe('queues: the archive', () => {

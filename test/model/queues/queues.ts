@@ -6,7 +6,8 @@
 import fc from 'fast-check'
 import { attach } from '../../../src/database/session'
 import { attachStore, openStore } from '../../../src/index'
-import { QueueRepository } from '../../../src/repositories/queues/repository'
+import { QueueMemory } from '../../../src/repositories/queues/memory'
+import { sweepQueues } from '../../../src/repositories/queues/sweep'
 import { type EngineName, freshDatabase } from '../../support/engines'
 import { beginning, operation } from './operations'
 import { type Bench, Run } from './run'
@@ -25,7 +26,7 @@ export function describeQueueModel(engine: EngineName, numRuns: number): void {
     const { database: session } = await attach(store.dataSource, { clockOffsetMs })
     // On the same connections: what two processes have of their own is what they remember.
     const other = await attachStore(store.dataSource, { sweep: false, publish: false, clockOffsetMs })
-    bench = { stores: [store, other], clock, sweeper: () => new QueueRepository(session) }
+    bench = { stores: [store, other], clock, sweep: () => sweepQueues(session, new QueueMemory()) }
   })
   afterAll(async () => {
     for (const store of [...(bench?.stores ?? [])].reverse()) await store.close()

@@ -1,17 +1,18 @@
 /**
- * Going through a line of the index of claims, page by page. Each page is looked up from where the one before has ended:
- * conditions joined by OR would make a server read the line from its start.
+ * Pages of the messages of one queue and state, in the order of the claims index. Each page is looked up from where the one
+ * before has ended: with conditions joined by OR a server would read the range from its start.
  */
 import type { Parameter, Reader, Row } from '../../database/engine'
-import { inLine } from './rows'
+import { claimOrder } from './rows'
 
-export interface Position {
+/** Where a message stands among those of its queue and state. */
+export interface MessagePlace {
   major: bigint
   minor: bigint
   id: bigint
 }
 
-export interface LineQuery {
+export interface MessageRange {
   /** With `id` among them. */
   columns: string
   queueId: bigint
@@ -24,23 +25,23 @@ export interface LineQuery {
 }
 
 /** The place of a row of such a page. */
-export function positionOf({ major, minor, id }: Row): Position {
+export function placeOf({ major, minor, id }: Row): MessagePlace {
   return { major: BigInt(major as string), minor: BigInt(minor as string), id: BigInt(id as string) }
 }
 
-/** Up to `limit` rows behind the place, in the order of the line. */
-export async function linePage(reader: Reader, query: LineQuery, after: Position | null): Promise<Row[]> {
-  if (after === null) return part(reader, query, '', [], query.limit)
+/** Up to `limit` rows behind the place. */
+export async function pageAfter(reader: Reader, range: MessageRange, after: MessagePlace | null): Promise<Row[]> {
+  if (after === null) return part(reader, range, '', [], range.limit)
   const { major, minor, id } = after
   const alike = ' AND sort_major = ? AND sort_minor >= ? AND (sort_minor > ? OR id > ?)'
-  const rows = await part(reader, query, alike, [major, minor, minor, id], query.limit)
-  if (rows.length === query.limit) return rows
-  return [...rows, ...(await part(reader, query, ' AND sort_major > ?', [major], query.limit - rows.length))]
+  const rows = await part(reader, range, alike, [major, minor, minor, id], range.limit)
+  if (rows.length === range.limit) return rows
+  return [...rows, ...(await part(reader, range, ' AND sort_major > ?', [major], range.limit - rows.length))]
 }
 
 function part(
   { engine, tables, rows }: Reader,
-  { columns, queueId, state, where, lock }: LineQuery,
+  { columns, queueId, state, where, lock }: MessageRange,
   behind: string,
   parameters: Parameter[],
   limit: number,
@@ -48,7 +49,7 @@ function part(
   return rows(
     `SELECT ${columns}, ${engine.bigint('sort_major')} AS major, ${engine.bigint('sort_minor')} AS minor ` +
       `FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} WHERE queue_id = ? AND state = ?${behind}${where} ` +
-      `ORDER BY ${inLine(tables)} LIMIT ${limit}${lock}`,
+      `ORDER BY ${claimOrder(tables)} LIMIT ${limit}${lock}`,
     [queueId, state, ...parameters],
   )
 }

@@ -1,0 +1,193 @@
+/**
+ * Long polls: callers look for something, and wait for news of their topic to look again. The mechanism owns the callers that
+ * have entered: it bounds their number, and ends their waiting when their time is over, when they abort and when it closes.
+ * No SQL.
+ *
+ * Invariant: news that arrive after `look` end the next wait at once, so that none is missed between a look and the wait.
+ */
+import { RecentnError } from '../errors'
+
+export interface LongPollOptions {
+  /** What the callers do, as an error names it. */
+  what: string
+  /** The longest pause between two looks of a waiting caller, about; without it only `wake` ends a wait. */
+  lookMs?: number | undefined
+  /** Callers that may have entered. Default: 10,000. */
+  maxCallers?: number | undefined
+  /** Throws when the caller must not call. */
+  guard?: (() => void) | undefined
+  /** Called for each call that is refused with `overloaded`. */
+  onOverload?: (() => void) | undefined
+}
+
+/** The callers of one topic. */
+interface Topic<Mark> {
+  callers: Set<LongPollCaller<Mark>>
+  timer: NodeJS.Timeout | null
+}
+
+export class LongPoll<Mark = void> {
+  readonly #options: LongPollOptions
+  readonly #topics = new Map<string, Topic<Mark>>()
+  #size = 0
+  #isClosed = false
+  #onEmpty: (() => void) | null = null
+
+  constructor(options: LongPollOptions) {
+    this.#options = options
+  }
+
+  /** Callers that have not left. */
+  get size(): number {
+    return this.#size
+  }
+
+  /** The topics of these callers. */
+  get topics(): string[] {
+    return [...this.#topics.keys()]
+  }
+
+  /** The caller must leave in the end. Throws `overloaded`, and `closed` after `close`. */
+  enter(topic: string, { waitMs, signal }: { waitMs: number; signal?: AbortSignal | undefined }): LongPollCaller<Mark> {
+    const { what, guard, maxCallers = 10_000, onOverload } = this.#options
+    guard?.()
+    if (this.#isClosed) throw new RecentnError('closed')
+    if (this.#size >= maxCallers) {
+      onOverload?.()
+      throw new RecentnError('overloaded', `${this.#size} ${what} wait`, { retryAfterMs: 1000 })
+    }
+    const known = this.#topics.get(topic)
+    const entered: Topic<Mark> = known ?? { callers: new Set(), timer: null }
+    if (!known) this.#topics.set(topic, entered)
+    const caller = new LongPollCaller<Mark>(waitMs, signal, {
+      onWait: () => this.#startTimer(entered),
+      onLeave: () => this.#leave(topic, entered, caller),
+    })
+    entered.callers.add(caller)
+    this.#size++
+    return caller
+  }
+
+  /** There are news of the topic; with `isNews`, for the callers that wait with such a mark. */
+  wake(topic: string, isNews?: (mark: Mark | undefined) => boolean): void {
+    for (const caller of this.#topics.get(topic)?.callers ?? []) {
+      if (isNews === undefined || isNews(caller.mark)) caller.wake()
+    }
+  }
+
+  /** Ends all waits, and refuses later callers; resolves when all callers have left. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const { callers } of this.#topics.values()) for (const caller of callers) caller.end()
+    if (this.#size === 0) return
+    await new Promise<void>((resolve) => {
+      this.#onEmpty = resolve
+    })
+  }
+
+  /** All callers of a topic look at the same time, so that what they ask for can be merged. */
+  #startTimer(topic: Topic<Mark>): void {
+    const { lookMs } = this.#options
+    if (lookMs === undefined || topic.timer !== null) return
+    topic.timer = setTimeout(
+      () => {
+        topic.timer = null
+        for (const caller of topic.callers) caller.wake()
+      },
+      lookMs * (0.75 + Math.random() / 2),
+    )
+  }
+
+  #leave(name: string, topic: Topic<Mark>, caller: LongPollCaller<Mark>): void {
+    if (!topic.callers.delete(caller)) return
+    this.#size--
+    if (topic.callers.size === 0) {
+      if (topic.timer !== null) clearTimeout(topic.timer)
+      this.#topics.delete(name)
+    }
+    if (this.#size === 0) this.#onEmpty?.()
+  }
+}
+
+interface CallerEvents {
+  onWait(): void
+  onLeave(): void
+}
+
+/** One call: it looks, waits for news, looks again, and leaves. */
+export class LongPollCaller<Mark> {
+  /** What the last look has shown; what it means is the caller's. */
+  mark: Mark | undefined
+  readonly #deadline: number
+  readonly #signal: AbortSignal | undefined
+  readonly #events: CallerEvents
+  #timer: NodeJS.Timeout | null = null
+  #hasNews = false
+  #isLate: boolean
+  #hasEnded = false
+  #resume: ((again: boolean) => void) | null = null
+  #onEnd: (() => void) | null = null
+
+  constructor(waitMs: number, signal: AbortSignal | undefined, events: CallerEvents) {
+    this.#deadline = performance.now() + waitMs
+    this.#isLate = waitMs <= 0
+    this.#signal = signal
+    this.#events = events
+    if (signal?.aborted) this.#hasEnded = true
+    else signal?.addEventListener('abort', this.#abort)
+  }
+
+  /** Called before each look: news from now on are news for the next wait. */
+  look(): void {
+    this.#hasNews = false
+  }
+
+  /** Resolves to true when it is time to look again, and to false when the call is to be answered. */
+  async news(mark: Mark): Promise<boolean> {
+    if (this.#hasEnded || this.#isLate) return false
+    if (this.#hasNews) return true
+    this.mark = mark
+    // When the time is over, the caller looks for a last time.
+    this.#timer ??= setTimeout(() => {
+      this.#isLate = true
+      this.wake()
+    }, this.#deadline - performance.now())
+    this.#events.onWait()
+    return new Promise((resolve) => {
+      this.#resume = resolve
+    })
+  }
+
+  /** Resolves as the look does, or to null once the caller has aborted. */
+  unlessAborted<T>(look: Promise<T>): Promise<T | null> {
+    if (this.#signal === undefined) return look
+    return new Promise((resolve, reject) => {
+      this.#onEnd = () => resolve(null)
+      look.then(resolve, reject)
+    })
+  }
+
+  wake(): void {
+    this.#hasNews = true
+    this.#resume?.(true)
+    this.#resume = null
+  }
+
+  /** Ends the wait, now or when it begins. */
+  end(): void {
+    this.#hasEnded = true
+    this.#resume?.(false)
+    this.#resume = null
+  }
+
+  leave(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#signal?.removeEventListener('abort', this.#abort)
+    this.#events.onLeave()
+  }
+
+  readonly #abort = () => {
+    this.end()
+    this.#onEnd?.()
+  }
+}
