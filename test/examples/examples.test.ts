@@ -8,7 +8,7 @@ import { main as ownTransaction } from '../../examples/own-transaction'
 import { main as pollOrders } from '../../examples/poll-orders'
 import * as searching from '../../examples/search-index'
 import { attachStore, type Message, openStore, type Store } from '../../src/index'
-import { sweepFeeds } from '../support/sweeps'
+import { sweepFeeds } from '../support/opened'
 import { serve, until } from './support'
 
 /** Here, beside this file, and what jest finds by itself (someone-elses.test.ts). */

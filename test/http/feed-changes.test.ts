@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { createApp } from '../../src/http/process/app'
-import { sweepFeeds } from '../support/sweeps'
+import { sweepFeeds } from '../support/opened'
 import { pause, SOON_MS, timed } from '../support/timing'
 import { clientOf, fresh, memoryStore, serving } from './support/client'
 import { expectAnsweredAtClose, expectAnsweredAtStop, useWaitedOn } from './support/waiting'

@@ -10,3 +10,8 @@ export function openedOf(store: Store): BoundStore['opened'] {
 export async function sweepGroups(store: Store): Promise<void> {
   while ((await openedOf(store).groups.sweep()).more);
 }
+
+/** One round of removing old tombstones and the entries of dropped feeds. */
+export function sweepFeeds(store: Store): Promise<{ removed: number; more: boolean }> {
+  return openedOf(store).feeds.sweep()
+}

@@ -1,6 +1,6 @@
 /** What must not stop publishers, writers, readers and the closing of a store. */
 import { Publisher } from '../../../src/store/publisher/publisher'
-import { sweepFeeds } from '../../support/sweeps'
+import { sweepFeeds } from '../../support/opened'
 import { type Context, eventually, sleep } from '../context'
 import { range } from '../queues/tools'
 import { whileOpen } from './tools'
