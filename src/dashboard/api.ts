@@ -1,10 +1,11 @@
 /** Calls of the server that the page came from. The client does not retry here, because the pages ask again by themselves. */
+
 import type { OperationId, PartsOf } from '../client/format'
 import { Transport } from '../client/transport'
 import type Wire from '../client/wire'
 import { RecentnError } from '../errors'
-import { parseExactly } from './json'
 import { keyName, session } from './session'
+import { parseExactly } from './value'
 
 /** How far the server's clock is ahead of this one's, in milliseconds. */
 let clockAhead = 0

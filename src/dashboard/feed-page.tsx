@@ -1,9 +1,8 @@
 /** One feed: its last sync id, and the cursor and the lag of each consumer. */
 import type { Consumer, Feed } from '../client/wire'
+import { link } from './address'
 import { ask } from './api'
-import { Num } from './numbers'
-import { Fact, Head, Loading, Name, Problem, Stale } from './parts'
-import { link } from './place'
+import { Fact, Head, LoadState, Name, Num } from './parts'
 import { usePolled } from './polled'
 import { duration } from './time'
 
@@ -19,8 +18,7 @@ export function FeedPage({ feed: name }: { feed: string }) {
       <h1 tabIndex={-1}>
         <Name>{name}</Name>
       </h1>
-      {feed === null && (error === null ? <Loading /> : <Problem error={error} />)}
-      {feed !== null && <Stale error={error} />}
+      <LoadState data={feed} error={error} />
       {feed !== null && <Facts feed={feed} />}
       {feed !== null && <Consumers consumers={feed.consumers} />}
     </>

@@ -1,10 +1,9 @@
 /** The feeds, by name: the last sync id, the unpublished entries, and the lag of the slowest consumer. */
 import type { Feed } from '../client/wire'
+import { link } from './address'
 import { ask, pageQuery } from './api'
 import { type Listed, ListPage } from './list-page'
-import { counted, Num } from './numbers'
-import { Head, Name } from './parts'
-import { link } from './place'
+import { counted, Head, Name, Num } from './parts'
 import { duration } from './time'
 
 async function load({ prefix, after, signal }: Listed & { signal: AbortSignal }) {

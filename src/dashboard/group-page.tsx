@@ -1,12 +1,11 @@
 /** One group: its settings, and its last items as they are appended. */
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { link } from './address'
 import { ask, isAccessError } from './api'
 import { GroupSettings } from './group-settings'
 import { Items } from './items'
 import { LiveGroup, type LiveView } from './live'
-import { counted, Num } from './numbers'
-import { Badge, Loading, Name, Problem } from './parts'
-import { link } from './place'
+import { Badge, counted, Loading, Name, Num, Problem } from './parts'
 import { usePolled } from './polled'
 import { session } from './session'
 

@@ -1,13 +1,16 @@
-/** The settings of a group, with the form that changes them. */
+/**
+ * The settings of a group, with the form that changes them. `own` says which settings are the group's own. The others stay
+ * left to the policy unless the user changes them, because a PUT makes every setting that it has the group's own.
+ */
 import { useState } from 'preact/hooks'
 import type { Group } from '../client/wire'
 import { ActionResult, useAction } from './action'
+import { link } from './address'
 import { ask } from './api'
-import { saving } from './conflict'
-import { SettingsForm } from './group-settings-form'
+import { GroupLossText } from './losses'
 import { AdminButton, ReadOnlyNote } from './may'
-import { Num } from './numbers'
-import { Fact } from './parts'
+import { Ask, Fact, Name, Num } from './parts'
+import { CapacityField, described, ExpiryField, ModeField, saving, ttlOf, typedTtl, useRebase } from './settings'
 import { exactDuration, Time } from './time'
 
 interface SettingsProps {
@@ -56,5 +59,113 @@ export function GroupSettings({ group, total, onSaved }: SettingsProps) {
       {base !== null && <SettingsForm group={base} isSaving={action.isRunning} onSave={(own) => save(own, base)} />}
       <ActionResult action={action} />
     </section>
+  )
+}
+
+type FormProps = { group: Group; isSaving: boolean; onSave(own: Group['own']): void }
+
+const FOLLOW = 'policy'
+
+export function SettingsForm({ group, isSaving, onSave }: FormProps) {
+  const [typed, setTyped] = useState(() => typedOf(group))
+  const [follows, setFollows] = useState(() => followedIn(group.own))
+  const [isAsking, setAsking] = useState(false)
+  useRebase(group, (was, now) => {
+    const isTouched = (name: keyof TypedSettings) =>
+      typed[name] !== typedOf(was)[name] || follows[name] !== followedIn(was.own)[name]
+    const names = (['capacity', 'mode', 'ttlSeconds'] as const).filter((name) => !isTouched(name))
+    const taken = <T extends object>(from: T) => Object.fromEntries(names.map((name) => [name, from[name as keyof T]]))
+    setTyped({ ...typed, ...taken(typedOf(now)) } as TypedSettings)
+    setFollows({ ...follows, ...taken(followedIn(now.own)) })
+  })
+  const own = ownOf(typed, follows)
+  const field = (name: 'capacity' | 'ttlSeconds') => ({
+    // The value of the policy is known only if it is in force.
+    value: !follows[name] ? typed[name] : name in group.own ? '' : typedOf(group)[name],
+    onInput: (value: string) => setTyped({ ...typed, [name]: value }),
+    isLeft: follows[name],
+    children: <Follow isOn={follows[name]} onChange={(isOn) => setFollows({ ...follows, [name]: isOn })} />,
+  })
+  const setMode = (mode: string) => {
+    setFollows({ ...follows, mode: mode === FOLLOW })
+    if (mode !== FOLLOW) setTyped({ ...typed, mode: mode as Group['mode'] })
+  }
+  const submit = (event: Event) => {
+    event.preventDefault()
+    setAsking(true)
+  }
+  return (
+    <form class="settings" onSubmit={submit}>
+      <CapacityField {...field('capacity')} />
+      <ModeField value={follows.mode ? FOLLOW : typed.mode} onInput={setMode}>
+        <option value={FOLLOW}>as the policy says</option>
+      </ModeField>
+      <ExpiryField {...field('ttlSeconds')} />
+      <div class="buttons">
+        <button type="submit" class="primary" disabled={isSaving}>
+          Save …
+        </button>
+      </div>
+      <WhichPolicy prefix={group.policy} />
+      {isAsking && (
+        <Ask title="Change the settings?" action="Save" onYes={() => onSave(own)} onClose={() => setAsking(false)}>
+          <p>
+            <Name>{group.group}</Name>: {described(own)}.
+          </p>
+          <GroupLossText group={group.group} own={own} />
+        </Ask>
+      )}
+    </form>
+  )
+}
+
+const typedOf = ({ capacity, mode, ttlSeconds }: Group) => ({
+  capacity: String(capacity),
+  mode,
+  ttlSeconds: typedTtl(ttlSeconds),
+})
+type TypedSettings = ReturnType<typeof typedOf>
+
+const followedIn = (own: Group['own']) => ({
+  capacity: own.capacity === undefined,
+  mode: own.mode === undefined,
+  ttlSeconds: own.ttlSeconds === undefined,
+})
+
+function ownOf(typed: TypedSettings, follows: ReturnType<typeof followedIn>): Group['own'] {
+  return {
+    ...(!follows.capacity && { capacity: Number(typed.capacity) }),
+    ...(!follows.mode && { mode: typed.mode }),
+    ...(!follows.ttlSeconds && { ttlSeconds: ttlOf(typed.ttlSeconds) }),
+  }
+}
+
+function Follow({ isOn, onChange }: { isOn: boolean; onChange(isOn: boolean): void }) {
+  return (
+    <label class="check">
+      <input type="checkbox" checked={isOn} onInput={(event) => onChange(event.currentTarget.checked)} />
+      as the policy says
+    </label>
+  )
+}
+
+function WhichPolicy({ prefix }: { prefix: string | null }) {
+  return (
+    <p class="muted small note">
+      {prefix === null ? (
+        <>
+          This name begins with no <a href={link(['policies'])}>policy</a>: settings that are left to it have their
+          defaults.
+        </>
+      ) : (
+        <>
+          The policy is{' '}
+          <a href={link(['policies', prefix])}>
+            <Name>{prefix}</Name>
+          </a>
+          , the longest that the name begins with.
+        </>
+      )}
+    </p>
   )
 }

@@ -1,11 +1,11 @@
-/** The groups, by name, each with its newest item. */
+/** The groups, by name, each with its newest item; and the form that opens the page of a member. */
+
+import { useState } from 'preact/hooks'
 import type { Group, Item } from '../client/wire'
+import { goTo, link } from './address'
 import { ask, pageQuery } from './api'
 import { type Listed, ListPage } from './list-page'
-import { MemberForm } from './member-form'
-import { Num } from './numbers'
-import { Badge, Head, Name } from './parts'
-import { link } from './place'
+import { Badge, Head, Name, Num } from './parts'
 import { exactDuration, Time } from './time'
 
 interface GroupWithNewest extends Group {
@@ -81,5 +81,31 @@ function Newest({ item }: { item: Item }) {
         <Time at={item.createdAt} />
       </span>
     </>
+  )
+}
+
+const LABEL = 'A member, by the whole name'
+
+export function MemberForm() {
+  const [member, setMember] = useState('')
+  const open = (event: Event) => {
+    event.preventDefault()
+    goTo(['members', member])
+  }
+  return (
+    <form class="member" onSubmit={open}>
+      <label>
+        <span class="hidden">{LABEL}</span>
+        <input
+          required
+          placeholder={LABEL}
+          value={member}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={(event) => setMember(event.currentTarget.value)}
+        />
+      </label>
+      <button type="submit">Open</button>
+    </form>
   )
 }

@@ -1,8 +1,7 @@
 /** A table of items of one group, or of one member. */
 import type { Item } from '../client/wire'
-import { Num } from './numbers'
-import { Head, Name } from './parts'
-import { link } from './place'
+import { link } from './address'
+import { Head, Name, Num } from './parts'
 import { Time } from './time'
 import { Value } from './value'
 

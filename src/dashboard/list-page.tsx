@@ -1,6 +1,6 @@
 /** The common part of the lists of groups, policies, queues and feeds: a search by the beginning of a name, and pages. */
 import type { ComponentChildren } from 'preact'
-import { Loading, Pager, Problem, Search, Stale } from './parts'
+import { LoadState, Pager, Search } from './parts'
 import { usePolled } from './polled'
 
 const EVERY_MS = 3000
@@ -50,8 +50,7 @@ export function ListPage<T>(props: ListPageProps<T>) {
         {props.isSearched !== false && <Search parts={[part]} value={prefix} label="Names that begin with …" />}
       </div>
       {props.more}
-      {data === null && (error === null ? <Loading /> : <Problem error={error} />)}
-      {data !== null && <Stale error={error} />}
+      <LoadState data={data} error={error} />
       {data !== null && props.above}
       {none && <p class="empty panel">{prefix === '' ? empty : unmatched}</p>}
       {data !== null && !none && (

@@ -3,7 +3,7 @@ import { useRef } from 'preact/hooks'
 import type { MemberItems } from '../client/wire'
 import { ask, pageQuery } from './api'
 import { Items } from './items'
-import { Loading, Name, Pager, Problem, Stale } from './parts'
+import { LoadState, Name, Pager } from './parts'
 import { usePolled } from './polled'
 
 const EVERY_MS = 5000
@@ -47,8 +47,7 @@ export function MemberPage({ member, after }: { member: string; after: string | 
       <h1 tabIndex={-1}>
         <Name>{member}</Name>
       </h1>
-      {data === null && (error === null ? <Loading /> : <Problem error={error} />)}
-      {data !== null && <Stale error={error} />}
+      <LoadState data={data} error={error} />
       {data?.items.length === 0 && <p class="empty panel">This member has no items in any window.</p>}
       {data !== null && data.items.length > 0 && <Items items={data.items} of="member" />}
       {data !== null && <Pager parts={['members', member]} query={{ after }} nextAfter={data.nextAfter} />}

@@ -2,15 +2,14 @@
 import { useState } from 'preact/hooks'
 import type { PeekedMessage } from '../client/wire'
 import { ActionResult, useAction } from './action'
+import { link } from './address'
 import { ask } from './api'
 import { isDeadLetter } from './dead-letters'
-import { pretty } from './json'
 import { AdminButton, ReadOnlyNote } from './may'
-import { Num } from './numbers'
-import { Ask, Badge, Counted, Fact, Loading, Name, Problem, Stale } from './parts'
-import { link } from './place'
+import { Ask, Badge, Fact, Loaded, LoadState, Name, Num } from './parts'
 import { usePolled } from './polled'
 import { Time } from './time'
+import { pretty } from './value'
 
 const EVERY_MS = 3000
 
@@ -44,8 +43,7 @@ export function MessagePage({ queue, id }: { queue: string; id: bigint }) {
         {shown !== null && <State {...shown} />}
         {shown !== null && <Remove queue={queue} id={id} />}
       </div>
-      {shown === null && (error === null ? <Loading /> : <Problem error={error} />)}
-      {shown !== null && <Stale error={error} />}
+      <LoadState data={shown} error={error} />
       {shown !== null && <Details {...shown} />}
     </>
   )
@@ -143,12 +141,12 @@ function RemoveQuestion({ queue, id, ...rest }: RemoveProps) {
   const state = looking.data?.state.replace('-', ' ')
   return (
     <Ask title={`Remove message ${id}?`} action="Remove" isDanger isReady={looking.data !== null} {...rest}>
-      <Counted of={looking}>
+      <Loaded of={looking}>
         <p>
           This message is {state}. It is deleted for good, and not archived.
           {state === 'in flight' && " The receiver that has it can't settle it any more."}
         </p>
-      </Counted>
+      </Loaded>
     </Ask>
   )
 }

@@ -1,10 +1,10 @@
-/** Parts of several pages: names, badges, problems, pages of lists, the search, and confirmation dialogs. */
+/** Parts of several pages: numbers, names, badges, problems, pages of lists, the search, and confirmation dialogs. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { RecentnError } from '../errors'
+import { link, replaceQuery } from './address'
 import { isAccessError, sentenceOf } from './api'
 import { KeyForm } from './key-form'
-import { link, replaceQuery } from './place'
 import type { Polled } from './polled'
 
 /** A name that users chose: it keeps its own direction and spaces. */
@@ -37,18 +37,19 @@ export function Problem({ error }: { error: RecentnError }) {
   )
 }
 
-/** Shown above older data, which stays on the page. */
-export function Stale({ error }: { error: RecentnError | null }) {
-  if (error === null) return null
+export function Loading() {
+  return <p class="muted late">Loading …</p>
+}
+
+/** What is shown in place of data that is not there, and above data that could not be refreshed. */
+export function LoadState({ data, error }: { data: unknown; error: RecentnError | null }) {
+  if (error === null) return data === null ? <Loading /> : null
+  if (data === null) return <Problem error={error} />
   return (
     <p class="problem" role="alert">
       {sentenceOf(error)} The data below is older; trying again.
     </p>
   )
-}
-
-export function Loading() {
-  return <p class="muted late">Loading …</p>
 }
 
 interface PagerProps {
@@ -159,9 +160,8 @@ export function Ask({ title, children, action, isDanger, isReady = true, typed, 
 }
 
 /** Its children, once the data is there. */
-export function Counted({ of: { data, error }, children }: { of: Polled<unknown>; children: ComponentChildren }) {
-  if (data !== null) return <>{children}</>
-  return error === null ? <Loading /> : <Problem error={error} />
+export function Loaded({ of: { data, error }, children }: { of: Polled<unknown>; children: ComponentChildren }) {
+  return data === null ? <LoadState data={data} error={error} /> : children
 }
 
 /** The head of a column. Columns of the kind `wide` are hidden on a phone. */
@@ -171,4 +171,23 @@ export function Head({ children, kind }: { children: ComponentChildren; kind?: s
       {children}
     </th>
   )
+}
+
+/** Digits in groups of three, which are set apart by style alone. */
+export function Num({ value }: { value: number | bigint }) {
+  const text = String(value)
+  if (text.length < 4) return text
+  const [first, ...rest] = text.split(/(?=(?:\d{3})+$)/)
+  return (
+    <span class="digits">
+      {first}
+      {rest.map((three, i) => (
+        <span key={i}>{three}</span>
+      ))}
+    </span>
+  )
+}
+
+export function counted(value: number, one: string, many = `${one}s`): string {
+  return `${value} ${value === 1 ? one : many}`
 }

@@ -1,7 +1,7 @@
 /** The form that makes or changes a policy. */
 import { useState } from 'preact/hooks'
 import type { Policy } from '../client/wire'
-import { PolicyLossText } from './loss-texts'
+import { PolicyLossText } from './losses'
 import { useAccess } from './may'
 import { Ask, Name } from './parts'
 import {
@@ -13,7 +13,7 @@ import {
   typedTtl,
   useRebase,
   type WholeSettings,
-} from './settings-fields'
+} from './settings'
 
 interface PolicyFormProps {
   /** The policy to change; null to make one. */

@@ -2,16 +2,14 @@
 import { useState } from 'preact/hooks'
 import type { Policy } from '../client/wire'
 import { ActionResult, useAction } from './action'
+import { goTo, link } from './address'
 import { ask } from './api'
-import { saving } from './conflict'
-import { PolicyLossText } from './loss-texts'
+import { PolicyLossText } from './losses'
 import { AdminButton, ReadOnlyNote } from './may'
-import { Num } from './numbers'
-import { Ask, Fact, Loading, Name, Problem, Stale } from './parts'
-import { goTo, link } from './place'
+import { Ask, Fact, LoadState, Name, Num } from './parts'
 import { PolicyForm } from './policy-form'
 import { usePolled } from './polled'
-import type { WholeSettings } from './settings-fields'
+import { saving, type WholeSettings } from './settings'
 import { exactDuration } from './time'
 
 const EVERY_MS = 5000
@@ -33,8 +31,7 @@ export function PolicyPage({ prefix }: { prefix: string }) {
         </h1>
         <a href={link(['groups'], { prefix })}>Groups that begin with it</a>
       </div>
-      {data === null && (error === null ? <Loading /> : <Problem error={error} />)}
-      {data !== null && <Stale error={error} />}
+      <LoadState data={data} error={error} />
       {data !== null && <Settings policy={data} onSaved={refresh} />}
     </>
   )

@@ -1,11 +1,11 @@
-/** The buttons for pause, redrive and purge. What can't be undone asks for confirmation. */
+/** The buttons for pause, redrive and purge. What can't be undone asks for confirmation, with the number of messages now. */
 import { useState } from 'preact/hooks'
 import type { QueueStatus } from '../client/wire'
 import { ActionResult, useAction } from './action'
 import { ask } from './api'
 import { AdminButton, ReadOnlyNote } from './may'
-import { counted } from './numbers'
-import { PurgeQuestion, RedriveQuestion } from './queue-questions'
+import { Ask, counted, Loaded, Name } from './parts'
+import { usePolled } from './polled'
 
 async function pause(queue: string): Promise<string> {
   await ask('pauseQueue', { path: { queue }, body: {} })
@@ -67,3 +67,97 @@ export function QueueActions({ queue, from, onDone }: ActionsProps) {
     </div>
   )
 }
+
+/** How often the messages are counted while the dialog is open. */
+const EVERY_MS = 3000
+
+interface QuestionProps {
+  queue: QueueStatus
+  onYes(): void
+  onClose(): void
+}
+
+export function RedriveQuestion({ queue: { queue: name }, ...rest }: QuestionProps) {
+  const parts = { path: { queue: name }, body: { dryRun: true } }
+  const counting = usePolled((signal) => ask('redriveQueue', parts, signal), name, EVERY_MS)
+  const count = counting.data?.moved ?? 0
+  return (
+    <Ask title="Redrive the dead?" action={labelled('Redrive', count, 'message')} isReady={count > 0} {...rest}>
+      <Loaded of={counting}>
+        {count === 0 ? (
+          <p>
+            No message can go back from <Name>{name}</Name>.
+          </p>
+        ) : (
+          <p>
+            {counted(count, 'message')} {count === 1 ? 'goes' : 'go'} back to where {count === 1 ? 'it' : 'they'} died,
+            from <Name>{name}</Name>. {count === 1 ? 'It is' : 'They are'} tried again from the beginning.
+          </p>
+        )}
+      </Loaded>
+    </Ask>
+  )
+}
+
+/** `from` are the queues whose dead letters are in this one. */
+export function PurgeQuestion({ queue, from, ...rest }: QuestionProps & { from: readonly string[] }) {
+  const { queue: name, isDeadLetterQueue } = queue
+  const parts = { path: { queue: name }, body: { dryRun: true } }
+  const counting = usePolled((signal) => ask('purgeQueue', parts, signal), name, EVERY_MS)
+  const count = counting.data?.deleted ?? 0
+  const what = isDeadLetterQueue ? 'dead letter' : 'message'
+  return (
+    <Ask
+      title={isDeadLetterQueue ? 'Purge the dead letters?' : 'Purge?'}
+      action={labelled('Delete', count, what)}
+      isDanger
+      isReady={count > 0}
+      typed={name}
+      {...rest}
+    >
+      <Loaded of={counting}>
+        {count === 0 && <p>Nothing is ready or delayed: there is nothing to delete.</p>}
+        {count > 0 && (isDeadLetterQueue ? <DeadLetters count={count} from={from} /> : <Waiting count={count} />)}
+      </Loaded>
+      <p class="muted">
+        {isDeadLetterQueue ? (
+          <>
+            Messages that are in flight, died in <Name>{name}</Name> itself or are archived stay.
+          </>
+        ) : (
+          'Messages that are in flight, dead or archived stay.'
+        )}
+      </p>
+    </Ask>
+  )
+}
+
+function DeadLetters({ count, from }: { count: number; from: readonly string[] }) {
+  return (
+    <p>
+      {counted(count, 'dead letter')} {count === 1 ? 'is' : 'are'} deleted for good, and can't be redriven any more:
+      what is ready or delayed here died in{' '}
+      {from.length === 0
+        ? 'another queue'
+        : from.map((each, i) => (
+            <>
+              {i > 0 && ', '}
+              <Name>{each}</Name>
+            </>
+          ))}
+      , or was sent here.
+    </p>
+  )
+}
+
+function Waiting({ count }: { count: number }) {
+  return (
+    <p>
+      {counted(count, 'message')} that {count === 1 ? 'is' : 'are'} ready or delayed {count === 1 ? 'is' : 'are'}{' '}
+      deleted for good.
+    </p>
+  )
+}
+
+/** The text of the button that confirms. */
+const labelled = (verb: string, count: number, what: string) => (count === 0 ? verb : `${verb} ${counted(count, what)}`)

@@ -1,7 +1,8 @@
 /** The chart of ready, in-flight and dead messages over the last minutes. Its library is loaded with the first chart. */
+
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type uPlot from 'uplot'
-import { Num } from './numbers'
+import { Num } from './parts'
 import { type CountSample, drawable } from './samples'
 import { duration } from './time'
 

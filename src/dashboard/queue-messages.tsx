@@ -1,9 +1,8 @@
 /** The messages of a queue in one state, read without claiming them. */
 import type { PeekedMessage, QueueStatus } from '../client/wire'
+import { link } from './address'
 import { ask, pageQuery } from './api'
-import { Num } from './numbers'
-import { Badge, Head, Loading, Name, Pager, Problem, Stale } from './parts'
-import { link } from './place'
+import { Badge, Head, LoadState, Name, Num, Pager } from './parts'
 import { usePolled } from './polled'
 import { Time } from './time'
 
@@ -33,10 +32,10 @@ export function QueueMessages({ queue, state, after, counts, deadLetterQueue, is
   const key = JSON.stringify([after, counts])
   const parts = { path: { queue }, query: { ...pageQuery(after), state, bodies: 'preview' } } as const
   const { data, error } = usePolled((signal) => ask('peekMessages', parts, signal), key, EVERY_MS)
-  if (data === null) return error === null ? <Loading /> : <Problem error={error} />
+  if (data === null) return <LoadState data={data} error={error} />
   return (
     <>
-      <Stale error={error} />
+      <LoadState data={data} error={error} />
       {data.messages.length === 0 && (
         <p class="empty panel">
           {isDeadLetterQueue && state === 'ready' ? 'There are no dead letters.' : NONE[state]}

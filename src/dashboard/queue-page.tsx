@@ -1,9 +1,8 @@
 /** One queue: its counts over time, its settings, its messages by state, and the actions on all of them. */
 import type { QueueStatus } from '../client/wire'
+import { link } from './address'
 import { ask } from './api'
-import { Num } from './numbers'
-import { Badge, Fact, Loading, Name, Problem, Stale } from './parts'
-import { link } from './place'
+import { Badge, Fact, LoadState, Name, Num } from './parts'
 import { usePolled } from './polled'
 import { QueueActions } from './queue-actions'
 import { QueueChart } from './queue-chart'
@@ -63,8 +62,7 @@ export function QueuePage({ queue: name, state, after }: QueuePageProps) {
         {queue?.paused && <Badge kind="warn">paused</Badge>}
         {queue !== null && <QueueActions queue={queue} from={from} onDone={refresh} />}
       </div>
-      {queue === null && (error === null ? <Loading /> : <Problem error={error} />)}
-      {queue !== null && <Stale error={error} />}
+      <LoadState data={queue} error={error} />
       {queue !== null && (
         <>
           <div class="beside">

@@ -1,6 +1,8 @@
-/** A payload or a body: one line, and the whole value when it is opened. */
+/**
+ * Values as they were stored: numbers that a double can't hold keep their text. Browsers before Chrome 114, Firefox 135 and
+ * Safari 18.4 can't tell the text of a number, and show it rounded.
+ */
 import { useState } from 'preact/hooks'
-import { pretty, preview } from './json'
 
 function isNested(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length > 0
@@ -18,4 +20,37 @@ export function Value({ value }: { value: unknown }) {
       {isOpen && <pre>{pretty(value)}</pre>}
     </details>
   )
+}
+
+type RawJson = { rawJSON?: (text: string) => unknown }
+
+const { rawJSON } = JSON as RawJson
+
+type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown
+
+const keepNumber: Reviver = (_key, value, context) => {
+  const source = context?.source
+  if (typeof value !== 'number' || source === undefined || rawJSON === undefined || String(value) === source)
+    return value
+  return rawJSON(source)
+}
+
+export function parseExactly(text: string): unknown {
+  // Plain parsing is several times faster, and is used unless there may be such a number.
+  return /\d{16}|\d[.eE]\d*/.test(text)
+    ? JSON.parse(text, keepNumber as Parameters<typeof JSON.parse>[1])
+    : JSON.parse(text)
+}
+
+export function pretty(value: unknown): string {
+  return JSON.stringify(value, null, 2)
+}
+
+const PREVIEW_LENGTH = 160
+
+/** One line, with spaces where it may wrap; cut to a length. */
+export function preview(value: unknown): string {
+  // Line breaks inside strings are escaped: these are between fields.
+  const text = JSON.stringify(value, null, 1).replaceAll(/\n */g, ' ')
+  return text.length > PREVIEW_LENGTH ? `${text.slice(0, PREVIEW_LENGTH)}…` : text
 }

@@ -1,7 +1,8 @@
-/** The form fields of settings: those of a group, and those of a policy. */
+/** The settings of groups and policies: the fields of their forms, and a save that overwrites no change of somebody else. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Group, Policy } from '../client/wire'
+import { RecentnError } from '../errors'
 import { exactDuration } from './time'
 
 /** The settings of a policy, all of them. */
@@ -125,3 +126,27 @@ function NumberField({ label, hint, max, isRequired, value, onInput, isLeft, chi
     </div>
   )
 }
+
+/**
+ * Runs `save`. If the settings were no longer `was`, passes the current ones to `onNow` and throws an error that says what
+ * has changed.
+ */
+export async function saving<T>(
+  save: () => Promise<unknown>,
+  was: Group['own'],
+  { look, settingsOf, onNow }: { look(): Promise<T>; settingsOf(now: T): Group['own']; onNow(now: T): void },
+): Promise<void> {
+  try {
+    await save()
+  } catch (thrown) {
+    if (!(thrown instanceof RecentnError) || thrown.code !== 'settings_changed') throw thrown
+    const now = await look().catch((error) => {
+      if (error instanceof RecentnError && error.status === 404) throw changed('It has been deleted meanwhile.')
+      throw error
+    })
+    onNow(now)
+    throw changed(`Somebody else has changed these settings meanwhile: ${differences(was, settingsOf(now))}.`)
+  }
+}
+
+const changed = (what: string) => new RecentnError('settings_changed', `${what} Nothing was saved.`)
