@@ -34,6 +34,8 @@ export interface OpenQueues {
   queues: StoreQueues
   /** One round of the sweeper, which calls it again and again. */
   sweep(): Promise<QueueSweep>
+  /** Receives that are not answered yet. */
+  waits: LongPoll
   activity(): { receivesWaiting: number; workers: number }
   /** Resolves when what the handlers had begun is done or, after 10 seconds, requeued. */
   stopWorkers(): Promise<void>
@@ -59,6 +61,7 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
   return {
     queues: Object.assign(repository, { work }),
     sweep: () => sweepQueues(session, memory),
+    waits: shared.waits,
     activity: () => ({ receivesWaiting: shared.waits.size, workers: workers.size }),
     stopWorkers,
     close: async () => {

@@ -1,4 +1,4 @@
-import type { BoundStore } from '../../../src/store/store'
+import { openedOf } from '../../support/opened'
 import type { Context } from '../context'
 import { bodiesOf, handlesOf, queueTools } from './tools'
 
@@ -20,8 +20,8 @@ export function describeQueueArchives(context: Context): void {
 
   /** What the sweeper of a store does when it begins, until nothing is left to do. */
   async function sweep(): Promise<void> {
-    const { opened } = (await context.open()) as BoundStore
-    while ((await opened.queues.sweep()).more) {}
+    const { queues: swept } = openedOf(await context.open())
+    while ((await swept.sweep()).more) {}
   }
 
   describe('queues: the archive', () => {

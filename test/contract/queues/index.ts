@@ -23,6 +23,7 @@ import { describeQueueSettings } from './settings'
 import { describeQueueSettles } from './settle'
 import { describeQueueTransactions } from './transactions'
 import { describeQueueWaits } from './wait'
+import { describeQueuesWoken } from './woken'
 
 /** A room of the contract: work queues. Each engine's test file calls it and adds nothing. */
 export function describeQueues(engine: EngineName): void {
@@ -34,6 +35,7 @@ export function describeQueues(engine: EngineName): void {
   describeQueueBodies(context)
   describeQueueReceives(context)
   describeQueueWaits(context)
+  describeQueuesWoken(context)
   describeQueueSettles(context)
   describeQueueHandles(context)
   describeQueueDeadLetters(context)
