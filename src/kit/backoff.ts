@@ -1,13 +1,13 @@
 /**
- * How long to wait before something is tried again: a failed message by how often it was handed out, a database that is
- * away by how often it was asked. Always with jitter, so that those who failed together don't come back together.
+ * How long to wait before a retry: of a failed message by its receive count, of a statement by how often the database has
+ * failed in a row. Always with jitter, so that callers that failed together don't come back together.
  */
 import type { Bounds } from '../fields/loop-option-rules'
 
 /**
- * Whole seconds until a message that failed is handed out again: from `minSeconds`, doubled with each receive, each time
- * up to half as much again, so that a later pause is never shorter than an earlier one below the maximum. With
- * `minSeconds` 0 the first pause is none and the second a second.
+ * Whole seconds until a message that failed is handed out again: `minSeconds` at first, doubled with each receive, plus up
+ * to a half of that, so that below the maximum no pause is shorter than the one before it. With `minSeconds` 0 there is
+ * no first pause, and the second is one second.
  */
 export function retrySeconds(receiveCount: number, { minSeconds, maxSeconds }: Bounds, random = Math.random): number {
   const doubled = (minSeconds || (receiveCount > 1 ? 0.5 : 0)) * 2 ** (receiveCount - 1)
@@ -15,20 +15,20 @@ export function retrySeconds(receiveCount: number, { minSeconds, maxSeconds }: B
   return Math.max(minSeconds, Math.round(longest * (1 - random() / 3)))
 }
 
-const FIRST_MS = 100
-
-/** The pauses of one loop that asks the database. */
+/** The pauses of one loop that asks the database: doubled with each fault in a row. */
 export class Pauses {
   readonly #longestMs: number
+  readonly #firstMs: number
   #faults = 0
 
-  constructor(longestMs: number) {
+  constructor(longestMs: number, firstMs = 100) {
     this.#longestMs = longestMs
+    this.#firstMs = firstMs
   }
 
-  /** It has failed once more: milliseconds to wait. */
+  /** Milliseconds to wait after one more fault: half of the pause, or up to all of it. */
   next(): number {
-    const ms = Math.min(FIRST_MS * 2 ** this.#faults, this.#longestMs)
+    const ms = Math.min(this.#firstMs * 2 ** this.#faults, this.#longestMs)
     this.#faults++
     return ms * (0.5 + Math.random() / 2)
   }

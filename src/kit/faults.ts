@@ -62,20 +62,19 @@ export class Faults<T> {
   }
 
   #tell(error: unknown, subject?: T): void {
-    this.guarded('onError', () => this.#options.onError?.(error, subject))
+    guarded(`onError of a recentn ${this.#options.who}`, () => this.#options.onError?.(error, subject))
   }
+}
 
-  /** Whatever a listener does, the work goes on. */
-  guarded(name: string, listener: () => unknown): void {
-    const warn = (error: unknown) =>
-      process.emitWarning(`${name} of a recentn ${this.#options.who} failed: ${errorText(error)}`)
-    try {
-      const result = listener()
-      // An asynchronous one is of the type, too.
-      if (result !== undefined) Promise.resolve(result).catch(warn)
-    } catch (error) {
-      warn(error)
-    }
+/** Calls a listener of the user's; what it throws is a warning of the process, and the work goes on. */
+export function guarded(listening: string, listener: () => unknown): void {
+  const warn = (error: unknown) => process.emitWarning(`${listening} failed: ${errorText(error)}`)
+  try {
+    const result = listener()
+    // A listener may be asynchronous, whatever its type says.
+    if (result !== undefined) Promise.resolve(result).catch(warn)
+  } catch (error) {
+    warn(error)
   }
 }
 

@@ -9,6 +9,7 @@ import { describeTable } from '../database/table'
 import type { Database } from '../database/transaction'
 import { DEFAULT_TOMBSTONE_SECONDS } from '../fields/feed-rules'
 import { Kept } from '../kit/cache'
+import type { Loop } from '../kit/loop'
 import { type FeedOptions, FeedRepository } from '../repositories/feeds/repository'
 import { feedTotals } from '../repositories/feeds/totals'
 import { KeyRepository } from '../repositories/keys/repository'
@@ -26,8 +27,7 @@ import { checkedTransaction, warn } from './options'
 import { PolledTables } from './poller/polled-tables'
 import type { Poller, PollHandler, PollOptions } from './poller/types'
 import { BatchedQueues } from './queues'
-import type { Sweeper } from './sweeping/sweeper'
-import { sweepersOf } from './sweeping/sweepers'
+import { startSweepers } from './sweeping/sweepers'
 import type { Store, StoreOptions, Transaction, TransactionOptions } from './types'
 import { WorkCounts } from './work-counts'
 
@@ -62,7 +62,7 @@ export class BoundStore implements Store {
   readonly #engine: Engine
   readonly #options: StoreOptions
   readonly #policies: PolicyCache
-  readonly #sweepers: readonly Sweeper[]
+  readonly #sweepers: readonly Loop[]
   readonly #polled: PolledTables<EntityTarget<ObjectLiteral>>
   #closing: Promise<void> | null = null
 
@@ -100,7 +100,7 @@ export class BoundStore implements Store {
     this.#polled = new PolledTables((target, shape) => {
       return new PollRepository(base.dataSource, base.database, target, shape)
     }, isInside)
-    this.#sweepers = options.sweep === false ? [] : sweepersOf(this, this.#work, onBackgroundError)
+    this.#sweepers = options.sweep === false ? [] : startSweepers(this, this.#work, onBackgroundError)
     this.#totals = new Kept(() =>
       base.database.read(async (reader) => ({
         queues: await countAllMessages(reader),

@@ -1,5 +1,5 @@
 /** Whom a poller tells what went wrong, and that an index is missing. */
-import { Faults } from '../../kit/faults'
+import { Faults, guarded } from '../../kit/faults'
 import type { PollOptions } from './types'
 
 export class PollerFaults<T> extends Faults<T> {
@@ -12,7 +12,7 @@ export class PollerFaults<T> extends Faults<T> {
 
   advise(warning: string, code: 'RECENTN_POLL_INDEX' | 'RECENTN_POLL_WHERE' | 'RECENTN_POLL_POOL'): void {
     const onWarning = this.#onWarning
-    if (onWarning) this.guarded('onWarning', () => onWarning(warning))
+    if (onWarning) guarded('onWarning of a recentn poller', () => onWarning(warning))
     else process.emitWarning(warning, { code })
   }
 }

@@ -1,54 +1,66 @@
-/** The sweepers of a store: of expired items, of queues, and of feeds; what they remove is counted. */
+/**
+ * The sweepers of a store: each one calls for the deletion of what has expired, at intervals, and again at once while there
+ * is more to delete. Any number of processes may sweep. No SQL.
+ */
+import { Loop } from '../../kit/loop'
 import type { BatchedGroups } from '../groups'
 import type { PublishedFeeds } from '../publisher/published-feeds'
 import type { BatchedQueues } from '../queues'
 import type { WorkCounts } from '../work-counts'
-import { Sweeper } from './sweeper'
 
-/** Delays and visibility timeouts that are over are seen to so often. */
+/** How often expired items are deleted. */
+const GROUPS_SWEEP_MS = 1000
+/** How often messages are promoted whose delay or visibility timeout is over. */
 const QUEUES_SWEEP_MS = 500
-/** Tombstones that have been kept long enough. */
+/** How often old tombstones are deleted. */
 const FEEDS_SWEEP_MS = 5000
+const LONGEST_PAUSE_MS = 30_000
 
-interface Swept {
+interface SweptParts {
   groups: BatchedGroups
   queues: BatchedQueues
   feeds: PublishedFeeds
 }
 
-export function sweepersOf(
-  { groups, queues, feeds }: Swept,
+/** Sweepers that run until they are stopped. They keep no process alive. */
+export function startSweepers(
+  { groups, queues, feeds }: SweptParts,
   counts: WorkCounts,
   onError: (error: unknown, doing: string) => void,
-): Sweeper[] {
-  const sweepGroups = async () => {
-    const swept = await groups.sweep()
-    counts.itemsSwept += swept.deleted
-    return swept
-  }
-  const sweepQueues = async () => {
-    const swept = await queues.sweep()
-    counts.messagesSwept += swept.removed
-    return swept
-  }
-  const sweepFeeds = async () => {
-    const swept = await feeds.sweep()
-    counts.tombstonesSwept += swept.removed
-    return swept
+): Loop[] {
+  const start = (what: string, intervalMs: number, sweep: () => Promise<{ more: boolean }>) => {
+    const loop = new Loop({
+      round: async () => {
+        const { more } = await sweep()
+        counts.sweeperRounds++
+        return more ? 0 : intervalMs
+      },
+      jitter: 0.25,
+      faultPauses: { firstMs: 2 * intervalMs, longestMs: LONGEST_PAUSE_MS },
+      onFault: (error, isFirst) => {
+        counts.sweeperFaults++
+        if (isFirst) onError(error, `sweep ${what}`)
+      },
+      keepsAlive: false,
+    })
+    loop.wake(intervalMs)
+    return loop
   }
   return [
-    new Sweeper({ sweep: sweepGroups, onError: (error) => onError(error, 'sweep groups'), counts }),
-    new Sweeper({
-      sweep: sweepQueues,
-      onError: (error) => onError(error, 'sweep queues'),
-      counts,
-      intervalMs: QUEUES_SWEEP_MS,
+    start('groups', GROUPS_SWEEP_MS, async () => {
+      const swept = await groups.sweep()
+      counts.itemsSwept += swept.deleted
+      return swept
     }),
-    new Sweeper({
-      sweep: sweepFeeds,
-      onError: (error) => onError(error, 'sweep feeds'),
-      counts,
-      intervalMs: FEEDS_SWEEP_MS,
+    start('queues', QUEUES_SWEEP_MS, async () => {
+      const swept = await queues.sweep()
+      counts.messagesSwept += swept.removed
+      return swept
+    }),
+    start('feeds', FEEDS_SWEEP_MS, async () => {
+      const swept = await feeds.sweep()
+      counts.tombstonesSwept += swept.removed
+      return swept
     }),
   ]
 }
