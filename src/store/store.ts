@@ -24,8 +24,8 @@ import { ConsumedFeeds } from './feeds'
 import { BatchedGroups } from './groups'
 import { KnownKeys } from './keys'
 import { checkedTransaction, warn } from './options'
-import { PolledTables } from './poller/polled-tables'
 import type { Poller, PollHandler, PollOptions } from './poller/types'
+import { Polls } from './polls'
 import { BatchedQueues } from './queues'
 import { startSweepers } from './sweeping/sweepers'
 import type { Store, StoreOptions, Transaction, TransactionOptions } from './types'
@@ -63,7 +63,7 @@ export class BoundStore implements Store {
   readonly #options: StoreOptions
   readonly #policies: PolicyCache
   readonly #sweepers: readonly Loop[]
-  readonly #polled: PolledTables<EntityTarget<ObjectLiteral>>
+  readonly #polled: Polls<EntityTarget<ObjectLiteral>>
   #closing: Promise<void> | null = null
 
   constructor(base: Base, options: StoreOptions) {
@@ -97,7 +97,7 @@ export class BoundStore implements Store {
     })
     this.sequences = new SequenceRepository(base.database)
     this.keys = new KnownKeys(new KeyRepository(base.database))
-    this.#polled = new PolledTables((target, shape) => {
+    this.#polled = new Polls((target, shape) => {
       return new PollRepository(base.dataSource, base.database, target, shape)
     }, isInside)
     this.#sweepers = options.sweep === false ? [] : startSweepers(this, this.#work, onBackgroundError)
