@@ -1,56 +1,69 @@
 /**
- * How a worker, a poller or a consumer reports what went wrong, so that nothing fails in silence for ever. Owns which kinds
- * of faults were reported: each kind of the database's once until it answers again, so that an outage of an hour is not a
- * thousand lines; without an `onError` also each kind of the handlers' once, until a handler succeeds.
+ * How a worker, a poller or a consumer reports errors, so that none fails silently. Owns which kinds of errors were
+ * reported: each kind of the database's once until the database answers again, so that an outage of an hour is not a
+ * thousand lines; without an `onError` also each kind of the handlers' once until a handler succeeds.
  */
 import { safeText } from '../error-text'
 import { RecentnError } from '../errors'
 
-/** Most kinds of a handler's errors that are warned of until one succeeds: texts with ids in them would be endless. */
+/** Maximum kinds of a handler's errors that are warned of until one succeeds: texts with ids in them would be endless. */
 const MAX_KINDS = 10
 
 export interface FaultsOptions<T> {
-  /** Who it is, as a warning says it: `worker`, `poller`. */
+  /** What reports, as a warning names it: `worker`, `poller`. */
   who: string
-  /** What can't be done while the database is away: `work on the queue mail`. */
+  /** What fails while the database is away: `work on the queue mail`. */
   what: string
-  /** Left out, warnings of the process tell of it. */
+  /** When left out, errors are warnings of the process. */
   onError?: (error: unknown, subject?: T) => unknown
 }
 
 export class Faults<T> {
   readonly #options: FaultsOptions<T>
-  readonly #told = new Set<string>()
-  /** Without an `onError`, the errors that were warned of since a handler succeeded. */
+  /** Kinds of the database's errors since it last answered. */
+  readonly #reported = new Set<string>()
+  /** Without an `onError`: texts of the handlers' errors since a handler last succeeded. */
   readonly #warned = new Set<string>()
 
   constructor(options: FaultsOptions<T>) {
     this.#options = options
   }
 
-  /** The database's. */
+  /** An error of the database. */
   database(error: unknown): void {
     const kind = kindOf(error)
-    if (this.#told.has(kind)) return
-    this.#told.add(kind)
-    if (this.#options.onError) this.#tell(error)
+    if (this.#reported.has(kind)) return
+    this.#reported.add(kind)
+    if (this.#options.onError) this.#report(error)
     else process.emitWarning(`recentn could not ${this.#options.what}: ${safeText(error)}`)
   }
 
   /** The database has answered. */
   answered(): void {
-    if (this.#told.size > 0) this.#told.clear()
+    if (this.#reported.size > 0) this.#reported.clear()
   }
 
-  /** A handler's, or of one subject. */
+  /** An error of a handler, or about one subject. */
   handler(error: unknown, subject?: T): void {
-    if (this.#options.onError) this.#tell(error, subject)
+    if (this.#options.onError) this.#report(error, subject)
     else this.#warn(errorText(error))
   }
 
   /** A handler has done its work. */
   handled(): void {
     if (this.#warned.size > 0) this.#warned.clear()
+  }
+
+  /** Runs a handler on the subject; resolves to what it threw, which is reported, or to null. */
+  async attempt(handler: () => unknown, subject?: T): Promise<{ error: unknown } | null> {
+    try {
+      await handler()
+      this.handled()
+      return null
+    } catch (error) {
+      this.handler(error, subject)
+      return { error }
+    }
   }
 
   #warn(kind: string): void {
@@ -61,7 +74,7 @@ export class Faults<T> {
     process.emitWarning(`recentn could not ${what}: ${kind} (${more})`)
   }
 
-  #tell(error: unknown, subject?: T): void {
+  #report(error: unknown, subject?: T): void {
     guarded(`onError of a recentn ${this.#options.who}`, () => this.#options.onError?.(error, subject))
   }
 }
@@ -78,7 +91,7 @@ export function guarded(listening: string, listener: () => unknown): void {
   }
 }
 
-/** A database that goes away is one fault, also where a statement was on its way. */
+/** A database that goes away is one kind, also where a statement was under way. */
 function kindOf(error: unknown): string {
   if (!(error instanceof RecentnError)) return String(error)
   return error.code === 'outcome_unknown' ? 'database_unavailable' : error.code
@@ -86,10 +99,10 @@ function kindOf(error: unknown): string {
 
 const MAX_ERROR_LENGTH = 1000
 
-/** What is kept of a handler's error with what it was given. */
+/** The text of a handler's error that is kept with its message or row. */
 export function errorText(error: unknown): string {
   try {
-    // A message that is no text is one of somebody's making, too.
+    // Some errors have messages that are no text.
     const text = String(error instanceof Error ? error.message || error.name : error)
     return text.slice(0, MAX_ERROR_LENGTH).toWellFormed()
   } catch {

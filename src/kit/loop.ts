@@ -93,11 +93,14 @@ export class Loop {
       this.#cancel = null
       this.#running = OUTSIDE.runInAsyncScope(() => this.#round())
     }
-    const timer = ms > 0 ? setTimeout(run, Math.min(ms, LONGEST_TIMER_MS)) : setImmediate(run)
-    if (!this.#options.keepsAlive) timer.unref()
-    this.#cancel = () => {
-      clearTimeout(timer as NodeJS.Timeout)
-      clearImmediate(timer as NodeJS.Immediate)
+    if (ms > 0) {
+      const timer = setTimeout(run, Math.min(ms, LONGEST_TIMER_MS))
+      if (!this.#options.keepsAlive) timer.unref()
+      this.#cancel = () => clearTimeout(timer)
+    } else {
+      const turn = setImmediate(run)
+      if (!this.#options.keepsAlive) turn.unref()
+      this.#cancel = () => clearImmediate(turn)
     }
   }
 

@@ -5,7 +5,7 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref())
 }
 
-/** What the work resolves to, or undefined after so long. */
+/** Resolves to what the work resolves to, or to undefined when that takes longer than this. */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>((resolve) => {

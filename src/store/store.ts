@@ -25,8 +25,8 @@ import { FeedService } from './feeds'
 import { type OpenGroups, openGroups } from './groups'
 import { KnownKeys } from './keys'
 import { checkedTransaction, warn } from './options'
-import { PolledTables } from './poller/polled-tables'
 import type { Poller, PollHandler, PollOptions } from './poller/types'
+import { Polls } from './polls'
 import { type OpenQueues, openQueues } from './queues'
 import { startSweepers } from './sweeping/sweepers'
 import type {
@@ -65,7 +65,7 @@ export class BoundStore implements Store {
   readonly #queueMemory = new QueueMemory()
   readonly #totals: Kept<StoreTotals>
   readonly #sweepers: readonly Loop[]
-  readonly #polled: PolledTables<EntityTarget<ObjectLiteral>>
+  readonly #polled: Polls<EntityTarget<ObjectLiteral>>
   #closing: Promise<void> | null = null
 
   constructor(base: Base, options: StoreOptions) {
@@ -83,7 +83,7 @@ export class BoundStore implements Store {
     this.feeds = feeds.feeds
     this.sequences = new SequenceRepository(database)
     this.keys = new KnownKeys(new KeyRepository(database))
-    this.#polled = new PolledTables(
+    this.#polled = new Polls(
       (target, shape) => new PollRepository(dataSource, database, target, shape),
       () => database.isInside,
     )

@@ -1,35 +1,29 @@
 /**
- * `store.poll`: claims rows in batches, runs a handler on each, and records each result by itself. Owns the rows that wait
- * here and the handlers that run; the database's locks are the repository's.
+ * A poller: claims rows in batches and runs a handler on each. Owns when it claims; the database's locks are the
+ * repository's.
  *
- * Invariants: a handler begins only while the claim of its row surely holds, and at most `concurrency` run. Every claim
- * that came in ends in exactly one way: done, to be tried again, failed, given back, or lost.
+ * Invariants: a handler begins only while the claim of its row surely holds. Every claim that came in ends in exactly one
+ * way: done, to be tried again, failed, given back, or lost.
  */
 import { AsyncResource } from 'node:async_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ErrorCode, RecentnError } from '../../errors'
 import { checkedStop } from '../../fields/loop-option-rules'
-import { Pauses } from '../../kit/backoff'
-import { within } from '../../kit/patience'
+import { Handlers } from '../../kit/handlers'
+import { Leases, type Unextended } from '../../kit/leases'
+import { Loop } from '../../kit/loop'
+import type { Claim } from '../../repositories/polls/claims'
 import type { PollRepository } from '../../repositories/polls/repository'
 import type { PollCounts } from '../../repositories/polls/types'
 import type { StopOptions } from '../worker/types'
-import { BatchSize } from './batch'
-import { Claims } from './claims'
-import type { PollerFaults } from './faults'
-import { type Lease, Leases } from './leases'
+import { type PollerFaults, RowFetcher } from './fetch'
 import type { PollSettings } from './options'
-import { LONGEST_PAUSE_MS, RELEASE_MS, Recorder } from './results'
-import { Rows } from './rows'
+import { type HeldRow, LONGEST_PAUSE_MS, Rows } from './rows'
 import type { Poller, PollHandler, PollResult } from './types'
 
 /** How often `once` looks again for rows that others had locked, as claims do for a moment. */
 const LOOKS = 5
 const LOOK_MS = 20
-/** How long others are waited for before a row begins alone, and then its end before others begin. */
-const CAREFUL_MS = 3000
-/** How long handlers have after they were told to abort. */
-const LAST_MS = 1000
 
 /** Pollers belong to no caller: one that is started inside a transaction must not run inside it. */
 const OUTSIDE = new AsyncResource('recentn.Poller')
@@ -49,51 +43,47 @@ export class RowPoller<T> implements Poller {
   readonly #repository: PollRepository
   readonly #settings: PollSettings
   readonly #faults: PollerFaults<T>
-  readonly #batch: BatchSize
-  readonly #leases: Leases
-  #waiting: Lease[] = []
-  readonly #running = new Map<Lease, Promise<void>>()
-  #once: Promise<PollResult> | null = null
-  readonly #recorder: Recorder
-  readonly #rows: Rows<T>
   readonly #isInside: () => boolean
-  readonly #claims: Claims<T>
-  readonly #ending = new AbortController()
-  #wake: () => void = () => {}
-  readonly #loop: Promise<void>
+  readonly #leases: Leases<Claim>
+  readonly #rows: Rows<T>
+  readonly #handlers: Handlers<Claim>
+  readonly #fetcher: RowFetcher<T>
+  readonly #loop: Loop
+  #once: Promise<PollResult> | null = null
+  #givenBack: Promise<void> = Promise.resolve()
   #stopping: Promise<void> | null = null
-  #hurry: () => void = () => {}
-  readonly #hurried = new Promise<void>((resolve) => {
-    this.#hurry = resolve
-  })
 
   constructor({ repository, handler, settings, faults, isInside }: RowPollerOptions<T>) {
     this.#repository = repository
     this.#settings = settings
     this.#faults = faults
-    this.#batch = new BatchSize(settings)
-    const onFault = (error: unknown) => faults.database(error)
-    const { timeoutMs } = settings
-    this.#leases = new Leases({ timeoutMs, extend: (claims) => repository.extend(claims), onFault })
-    this.#recorder = new Recorder({
-      end: ({ claim }, outcome) => repository.end(claim, outcome),
-      release: ({ claim }) => repository.release(claim),
-      onFault,
-      onEnd: (lease) => this.#leases.remove(lease),
-    })
     this.#isInside = isInside
-    const parts = { settings, faults, leases: this.#leases, recorder: this.#recorder }
-    this.#rows = new Rows({ ...parts, handler, reread: (claim) => repository.reread(claim) })
-    this.#claims = new Claims({ ...parts, repository, batch: this.#batch })
-    this.#loop = settings.auto ? OUTSIDE.runInAsyncScope(() => this.#poll()) : Promise.resolve()
-  }
-
-  get #isEnding(): boolean {
-    return this.#ending.signal.aborted
+    const onFault = (error: unknown) => faults.database(error)
+    this.#leases = new Leases({
+      share: 1 / 3,
+      keyOf: (claim) => claim,
+      extend: (leases) => this.#extend(leases),
+      onFault,
+    })
+    this.#rows = new Rows({ repository, handler, settings, faults, leases: this.#leases })
+    this.#handlers = new Handlers({
+      concurrency: settings.concurrency,
+      run: (lease) => this.#rows.run(lease),
+      giveBack: (leases) => this.#giveBack(leases),
+    })
+    this.#fetcher = new RowFetcher(repository, settings, faults)
+    this.#loop = new Loop({
+      round: () => this.#round(),
+      jitter: 0.1,
+      faultPauses: { firstMs: 100, longestMs: LONGEST_PAUSE_MS },
+      onFault,
+      keepsAlive: true,
+    })
+    if (settings.auto) this.#loop.wake()
   }
 
   once(): Promise<PollResult> {
-    if (this.#isEnding) return refused('closed', 'The poller was stopped')
+    if (this.#stopping) return refused('closed', 'The poller was stopped')
     if (this.#waitsForItself)
       return refused('conflict', 'once() would wait for the handler or transaction it is called in')
     if (this.#settings.auto) return refused('invalid_input', 'The poller polls by itself: `once` is for auto: false')
@@ -107,140 +97,88 @@ export class RowPoller<T> implements Poller {
     return this.#repository.counts()
   }
 
+  stop(options: StopOptions = {}): Promise<void> {
+    const patienceMs = checkedStop(options)
+    if (this.#waitsForItself)
+      return refused('conflict', 'stop() would wait for the handler or transaction it is called in')
+    this.#handlers.hurryAfter(patienceMs)
+    this.#stopping ??= OUTSIDE.runInAsyncScope(() => this.#stop())
+    return this.#stopping
+  }
+
   /** Called in a handler of this poller, or in a transaction that its results would wait for. */
   get #waitsForItself(): boolean {
     return this.#rows.isInside || this.#isInside()
   }
 
-  stop(options: StopOptions = {}): Promise<void> {
-    const patienceMs = checkedStop(options)
-    if (this.#waitsForItself)
-      return refused('conflict', 'stop() would wait for the handler or transaction it is called in')
-    if (patienceMs !== null) setTimeout(() => this.#hurry(), Math.min(patienceMs, 2 ** 31 - 1)).unref()
-    this.#stopping ??= OUTSIDE.runInAsyncScope(() => this.#stop())
-    return this.#stopping
+  async #round(): Promise<number | null> {
+    try {
+      const isMore = await this.#claim()
+      this.#faults.answered()
+      const isMoreToTidy = await this.#fetcher.tidy()
+      return isMore || isMoreToTidy ? 0 : this.#settings.intervalMs
+    } catch (error) {
+      if (!(error instanceof RecentnError && error.code === 'closed')) throw error
+      void this.#loop.stop()
+      return null
+    }
   }
 
-  // ---- claiming
-
   async #onceAlone(): Promise<PollResult> {
-    this.#recorder.begin()
+    this.#rows.begin()
     this.#faults.answered()
     try {
       await this.#claimAll()
     } finally {
-      await Promise.all(this.#running.values())
+      await this.#handlers.ended()
     }
-    while (!this.#isEnding && (await this.#repository.tidy()));
-    return this.#recorder.result
+    while (!this.#stopping && (await this.#repository.tidy()));
+    return this.#rows.result
   }
 
   async #claimAll(): Promise<void> {
-    for (let looks = 0; !this.#isEnding; ) {
-      if (await this.#claim()) {
-        looks = 0
-        await this.#handleAll()
-      } else if (this.#running.size > 0) await this.#oneEnded()
-      else if (looks++ < LOOKS && (await this.#repository.isAnyReady())) await this.#pause(LOOK_MS * looks)
+    for (let looks = 0; !this.#stopping; ) {
+      if (await this.#claim()) looks = 0
+      else if (this.#handlers.running > 0) await this.#handlers.changed()
+      else if (looks++ < LOOKS && (await this.#repository.isAnyReady())) await delay(LOOK_MS * looks)
       else break
     }
   }
 
-  async #poll(): Promise<void> {
-    const pauses = new Pauses(LONGEST_PAUSE_MS)
-    while (!this.#isEnding) {
-      try {
-        const claimed = await this.#claim()
-        pauses.reset()
-        this.#faults.answered()
-        await this.#handleAll()
-        const isMore = await this.#claims.tidy()
-        if (!claimed && !isMore) await this.#pause(this.#settings.intervalMs * (0.9 + Math.random() / 5))
-      } catch (error) {
-        if (error instanceof RecentnError && error.code === 'closed') return
-        this.#faults.database(error)
-        await this.#pause(pauses.next())
-      }
-    }
-  }
-
-  /** Ends early when the poller is stopped. */
-  async #pause(ms: number): Promise<void> {
-    await delay(ms, undefined, { signal: this.#ending.signal }).catch(() => {})
-  }
-
-  /** Resolves to whether there was something to claim, or may be behind what there was. */
+  /**
+   * Resolves when none of the claimed rows waits here and a handler is free: to whether there was something to claim, or
+   * may be behind what there was.
+   */
   async #claim(): Promise<boolean> {
-    const { leases, isMore } = await this.#claims.next(this.#running.size)
-    for (const lease of leases) this.#waiting.push(lease)
+    const { leases, givenUp, isMore } = await this.#fetcher.next(this.#handlers.running)
+    const began = performance.now()
+    this.#rows.result.claimed += leases.length
+    this.#rows.result.failed += givenUp
+    this.#leases.add(leases)
+    this.#handlers.add(leases)
+    await this.#handlers.room()
+    if (!this.#stopping) this.#fetcher.handled(leases.length, performance.now() - began)
+    await this.#givenBack
     return isMore
   }
 
-  // ---- handling
-
-  /** Resolves when a handler is free, and no row waits here. */
-  async #handleAll(): Promise<void> {
-    const began = performance.now()
-    const rows = this.#waiting.length
-    while (this.#waiting.length > 0 && !this.#isEnding) {
-      if (this.#waiting[0]?.isSuspect) await this.#alone(this.#waiting.shift() as Lease)
-      else if (this.#running.size < this.#settings.concurrency) this.#begin(this.#waiting.shift() as Lease)
-      else await this.#oneEnded()
-    }
-    while (this.#running.size >= this.#settings.concurrency && !this.#isEnding) await this.#oneEnded()
-    if (this.#isEnding) return this.#giveBack()
-    this.#batch.handled(rows, performance.now() - began)
-  }
-
-  /** Resolves when a handler has ended, or the poller is stopped. */
-  async #oneEnded(): Promise<void> {
-    if (this.#isEnding) return
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve
-    })
-  }
-
-  /** Its last attempt, and those before never came to an end: so that no other row dies of it, where handlers end in time. */
-  async #alone(lease: Lease): Promise<void> {
-    await within(CAREFUL_MS, Promise.all(this.#running.values()))
-    while (this.#running.size >= this.#settings.concurrency && !this.#isEnding) await this.#oneEnded()
-    if (this.#isEnding) this.#waiting.push(lease)
-    else {
-      this.#begin(lease)
-      await within(CAREFUL_MS, this.#running.get(lease) ?? Promise.resolve())
+  async #extend(leases: readonly HeldRow[]): Promise<Unextended<Claim>> {
+    const { renewed, lost } = await this.#repository.extend(leases.map(({ subject }) => subject))
+    return {
+      lost: new Set(leases.filter(({ subject }) => lost.has(subject))),
+      locked: new Set(leases.filter(({ subject }) => !renewed.has(subject) && !lost.has(subject))),
     }
   }
 
-  #begin(lease: Lease): void {
-    if (lease.isLost) {
-      this.#recorder.lost(lease)
-      return
-    }
-    const ended = this.#rows.run(lease).then(() => {
-      this.#running.delete(lease)
-      this.#wake()
-    })
-    this.#running.set(lease, ended)
+  #giveBack(leases: readonly HeldRow[]): void {
+    this.#givenBack = this.#givenBack.then(() => this.#rows.giveBack(leases))
   }
-
-  async #giveBack(): Promise<void> {
-    const until = performance.now() + RELEASE_MS
-    for (const lease of this.#waiting.splice(0)) await this.#recorder.release(lease, until)
-  }
-
-  // ---- the end
 
   async #stop(): Promise<void> {
-    this.#ending.abort()
-    this.#wake()
-    const ended = Promise.all([this.#loop, this.#once?.catch(() => {})]).then(() => Promise.all(this.#running.values()))
-    await Promise.race([ended, this.#hurried])
-    if (this.#running.size > 0) {
-      for (const lease of this.#running.keys()) lease.abort()
-      await within(LAST_MS, Promise.all(this.#running.values()))
-    }
-    // What does not end when it is told to is given back, and its result is not recorded.
-    const until = performance.now() + RELEASE_MS
-    for (const lease of this.#running.keys()) await this.#recorder.abandon(lease, until)
+    const left = await this.#handlers.stop(() =>
+      Promise.all([this.#loop.stop(), this.#once?.catch(() => {}), this.#givenBack]),
+    )
+    await this.#rows.giveBack(left)
+    await this.#leases.close()
   }
 }

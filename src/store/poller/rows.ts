@@ -1,69 +1,106 @@
 /**
- * The handling of one claimed row, from the look whether its claim still holds to its recorded result. Whatever the handler
- * throws, and whatever the database says, ends here.
+ * The handling of claimed rows, each from the check that its claim still holds to its recorded result. Owns what became of
+ * them. Whatever a handler throws, and whatever the database says, ends here.
+ *
+ * Each result is recorded in a transaction of its own, so that a crash loses only the results of the handlers that were
+ * running. A result is not recorded when the claim is not held any more: another poller has the row, or will have it.
  */
+import { isPassing, RecentnError } from '../../errors'
+import { Pauses, retrySeconds } from '../../kit/backoff'
+import { errorText } from '../../kit/faults'
 import { handling, isHandling } from '../../kit/handling'
+import type { Lease, Leases } from '../../kit/leases'
+import { sleep } from '../../kit/patience'
 import type { Claim, Outcome } from '../../repositories/polls/claims'
+import type { PollRepository } from '../../repositories/polls/repository'
 import type { Loaded } from '../../repositories/polls/rows'
-import type { PollerFaults } from './faults'
-import type { Lease, Leases } from './leases'
+import { isUnrecoverable } from '../unrecoverable'
+import type { PollerFaults } from './fetch'
 import type { PollSettings } from './options'
-import { failureOf, type Recorder } from './results'
-import type { PollHandler } from './types'
+import type { PollHandler, PollResult } from './types'
 
-/** A row that waited here for longer is read again before its handler. */
+export const LONGEST_PAUSE_MS = 10_000
+/** A row that waited here for longer is read again before its handler begins. */
 const FRESH_MS = 1000
+/** How often the database is asked to record a result that it refuses for no passing reason. */
+const ASKS = 3
+/** How long a row that somebody has locked is asked for again, to give it back: claims of others lock it for a moment. */
+const GIVE_BACK_MS = 1000
+const LOCKED_PAUSE_MS = 50
+
+export type HeldRow = Lease<Claim>
 
 export interface RowsOptions<T> {
+  repository: PollRepository
   handler: PollHandler<T>
-  /** The row as it is now; null: it is not to be handled any more. */
-  reread: (claim: Claim) => Promise<Loaded | null>
   settings: PollSettings
   faults: PollerFaults<T>
-  leases: Leases
-  recorder: Recorder
+  leases: Leases<Claim>
 }
 
 export class Rows<T> {
   readonly #options: RowsOptions<T>
+  result: PollResult = nothing()
 
   constructor(options: RowsOptions<T>) {
     this.#options = options
   }
 
-  /** True for code that a handler of this poller runs: what waits for the handler must not be waited for there. */
+  /** Counts from here. */
+  begin(): void {
+    this.result = nothing()
+  }
+
+  /** True for code that a handler of this poller runs: code that waits for the handler must not be waited for there. */
   get isInside(): boolean {
     return isHandling(this)
   }
 
-  async run(lease: Lease): Promise<void> {
-    const { leases, recorder, faults } = this.#options
+  /** Never rejects. */
+  async run(lease: HeldRow): Promise<void> {
+    const { leases, faults } = this.#options
     try {
+      if (lease.isLost) return this.#lost(lease)
       const row = await this.#fresh(lease)
       // A claim that took longer than it lasts, or a row that waited for long: no handler has seen it, no attempt counts.
-      const isToHandle = row !== null && (lease.holds || (await leases.revive(lease)))
-      if (isToHandle) await recorder.record(lease, await this.#handle(lease, row))
-      else await recorder.release(lease)
+      const isToHandle = row !== null && (lease.holds || (await this.#revived(lease)))
+      if (isToHandle) await this.#record(lease, await this.#handle(lease, row))
+      else await this.#giveBack(lease)
     } catch (error) {
       faults.database(error)
       leases.remove(lease)
     }
   }
 
-  /** Null: it left what is polled while it waited here, or that can't be asked. */
-  async #fresh({ claim, claimedAt }: Lease): Promise<Loaded | null> {
-    if (performance.now() - claimedAt < FRESH_MS) return claim.row
+  /** Gives back rows whose handlers have not begun, or have not ended in time. */
+  async giveBack(leases: readonly HeldRow[]): Promise<void> {
+    const until = performance.now() + GIVE_BACK_MS
+    for (const lease of leases) {
+      if (lease.isAbandoned) this.#lost(lease)
+      await this.#giveBack(lease, until)
+    }
+  }
+
+  /** Null: while it waited here it left what is polled, or the database can't be asked. */
+  async #fresh({ subject, claimedAt }: HeldRow): Promise<Loaded | null> {
+    if (performance.now() - claimedAt < FRESH_MS) return subject.row
     try {
-      return await this.#options.reread(claim)
+      return await this.#options.repository.reread(subject)
     } catch (error) {
       this.#options.faults.database(error)
       return null
     }
   }
 
-  async #handle(lease: Lease, { load, key }: Loaded): Promise<Outcome> {
+  /** A lease that is over by our clock: as long as nobody else took the row, its claim can be extended. */
+  async #revived(lease: HeldRow): Promise<boolean> {
+    await this.#options.leases.extend([lease])
+    return lease.holds
+  }
+
+  async #handle(lease: HeldRow, { load, key }: Loaded): Promise<Outcome> {
     const { handler, settings, faults } = this.#options
-    const { attempts } = lease.claim
+    const { attempts } = lease.subject
     let row = key as T
     try {
       row = load() as T
@@ -75,4 +112,88 @@ export class Rows<T> {
       return failureOf(error, attempts, settings)
     }
   }
+
+  /**
+   * Asks until the result is recorded or the claim is lost, and once where it seems to be lost by our clock, since nobody
+   * may have taken the row: the work was done. A result that the database refuses is replaced by one that it may take;
+   * if it takes none of these, the claim is left to run out.
+   */
+  async #record(lease: HeldRow, outcome: Outcome): Promise<void> {
+    const pauses = new Pauses(LONGEST_PAUSE_MS)
+    let rest: Outcome[] | null = null
+    let asked = 0
+    let isTried = false
+    for (let now: Outcome | undefined = outcome; now && !lease.isAbandoned && !(lease.isLost && isTried); ) {
+      isTried = true
+      try {
+        if (!(await this.#options.repository.end(lease.subject, now))) break
+        this.#count(now)
+        this.#options.leases.remove(lease)
+        return
+      } catch (error) {
+        this.#options.faults.database(error)
+        if (error instanceof RecentnError && error.code === 'closed') break
+        if (!isPassing(error) && ++asked >= ASKS) {
+          rest ??= insteadOf(outcome, error)
+          now = rest.shift()
+        } else await sleep(pauses.next())
+      }
+    }
+    this.#lost(lease)
+  }
+
+  /** A row that stays locked until then is left: its claim runs out. */
+  async #giveBack(lease: HeldRow, until = performance.now() + GIVE_BACK_MS): Promise<void> {
+    const pauses = new Pauses(LONGEST_PAUSE_MS)
+    for (let asked = 0; ; ) {
+      try {
+        if ((await this.#options.repository.release(lease.subject)) !== 'locked' || performance.now() >= until) break
+        await sleep(LOCKED_PAUSE_MS)
+      } catch (error) {
+        this.#options.faults.database(error)
+        if (error instanceof RecentnError && error.code === 'closed') break
+        if (lease.isLost || (!isPassing(error) && ++asked >= ASKS)) break
+        await sleep(pauses.next())
+      }
+    }
+    this.#options.leases.remove(lease)
+  }
+
+  #lost(lease: HeldRow): void {
+    this.result.lost++
+    this.#options.leases.remove(lease)
+  }
+
+  #count(outcome: Outcome): void {
+    const { result } = this
+    if (outcome.is === 'done') result.done++
+    else if (outcome.is === 'retry') result.retried++
+    else if (outcome.is === 'failed') result.failed++
+  }
+}
+
+/** What becomes of a row whose handler threw. */
+function failureOf(error: unknown, attempts: number, { maxAttempts, backoff }: PollSettings): Outcome {
+  const text = errorText(error)
+  if (attempts >= maxAttempts || isUnrecoverable(error)) return { is: 'failed', error: text }
+  return { is: 'retry', delayMs: 1000 * retrySeconds(attempts, backoff), error: text }
+}
+
+/** What to record of a row whose result is refused: with plain characters, then as failed, then without a text. */
+function insteadOf(outcome: Outcome, refusal: unknown): Outcome[] {
+  const why = `The table refuses the result: ${errorText(refusal)}`
+  const error = plain('error' in outcome ? (outcome.error ?? '') : why)
+  const failed: Outcome[] = [
+    { is: 'failed', error },
+    { is: 'failed', error: null },
+  ]
+  return outcome.is === 'retry' ? [{ ...outcome, error }, { ...outcome, error: null }, ...failed] : failed
+}
+
+function plain(text: string): string {
+  return text.replace(/[^ -~]/g, '?').slice(0, 200)
+}
+
+function nothing(): PollResult {
+  return { claimed: 0, done: 0, retried: 0, failed: 0, lost: 0 }
 }

@@ -1,27 +1,31 @@
 /**
- * How a worker gets its messages: by receives that wait in the database's stead while there are none. Owns what is asked
- * for. After a fault it asks again, later each time, for ever.
+ * How a worker gets its messages: by receives that wait while there are none. Owns what is asked for. After a fault it asks
+ * again, later each time, for ever.
  *
- * Invariant: every claim that a receive brought is given on, with a lease that was counted from before the receive.
+ * Invariant: every claim that a receive brought is passed on, with a lease that is counted from before the receive.
  */
 import { RecentnError } from '../../errors'
+import { RAN_OUT } from '../../fields/queue-rules'
 import { Pauses } from '../../kit/backoff'
-import type { Claim } from './claims'
-import { claimsOf, type WorkSource } from './source'
+import { Lease } from '../../kit/leases'
+import type { Message } from '../../repositories/queues/types'
+import type { HeldMessage, WorkSource } from './settles'
 
 const WAIT_SECONDS = 20
 const LONGEST_PAUSE_MS = 5000
-/** Beside a receive that waits, a second one gains nothing; beside one of those that come back full it does. */
+/** Receives at the same time: a second one gains nothing beside one that waits, but does beside one that comes back full. */
 const AT_ONCE = 2
-/** An empty answer that took no longer is no reason to ask again at once. */
+/** After an empty answer that took no longer than this, the next receive waits as long. */
 const SOON_MS = 100
+/** The least that an extension asks for. */
+const MIN_SECONDS = 1
 
 export interface FetcherOptions {
   source: WorkSource
   queue: string
   visibilityTimeoutSeconds: number | null
   /** What a receive brought; called after each one, and when it is time to ask again. Never rejects. */
-  onClaims(claims: readonly Claim[]): Promise<void>
+  onLeases(leases: readonly HeldMessage[]): Promise<void>
   onFault(error: unknown): void
   onAnswered(): void
   /** The store is closed: there is nothing to ask any more. */
@@ -74,13 +78,13 @@ export class Fetcher {
   async #deliver(max: number): Promise<void> {
     this.#inFlight++
     this.#asked += max
-    const claims = await this.#receive(max)
+    const leases = await this.#receive(max)
     this.#inFlight--
     this.#asked -= max
-    await this.#options.onClaims(claims)
+    await this.#options.onLeases(leases)
   }
 
-  async #receive(max: number): Promise<Claim[]> {
+  async #receive(max: number): Promise<HeldMessage[]> {
     try {
       return await this.#claim(max)
     } catch (error) {
@@ -94,7 +98,7 @@ export class Fetcher {
     }
   }
 
-  async #claim(max: number): Promise<Claim[]> {
+  async #claim(max: number): Promise<HeldMessage[]> {
     const { source, queue, visibilityTimeoutSeconds } = this.#options
     const { signal } = this.#interruption
     const sentAt = performance.now()
@@ -109,7 +113,7 @@ export class Fetcher {
     this.#wasFull = messages.length === max
     if (messages.length === 0 && !signal.aborted && performance.now() - sentAt < SOON_MS) this.#pauseFor(SOON_MS)
     if (messages.length === 0) return []
-    return claimsOf(messages, { sentAt, visibilityTimeoutSeconds })
+    return messages.map((message) => leaseOf(message, sentAt, visibilityTimeoutSeconds))
   }
 
   #pauseFor(ms: number): void {
@@ -117,7 +121,26 @@ export class Fetcher {
     if (this.#pause) clearTimeout(this.#pause)
     this.#pause = setTimeout(() => {
       this.#pause = null
-      void this.#options.onClaims([])
+      void this.#options.onLeases([])
     }, ms)
   }
+}
+
+/** How long a message is held follows from two times of the database's clock, where the receive did not say it. */
+function leaseOf(message: Message, sentAt: number, visibilityTimeoutSeconds: number | null): HeldMessage {
+  const heldMs = message.visibleAt.getTime() - message.receivedAt.getTime()
+  const claimedMs = visibilityTimeoutSeconds === null ? heldMs : visibilityTimeoutSeconds * 1000
+  const ms = Math.max(MIN_SECONDS, Math.ceil(claimedMs / 1000)) * 1000
+  const { receiveCount, maxReceives } = message
+  const isSuspect = mayHaveKilled(message) && maxReceives !== null && receiveCount >= maxReceives
+  return new Lease(message, { ms, sentAt, heldMs: claimedMs, isKept: false, isSuspect })
+}
+
+/**
+ * It was handed out before and nobody said that it failed, as when the process that had it was killed. A message that was
+ * released with an error did not kill its process then. That its claims ran out once before, until it was dead, is no
+ * such error.
+ */
+export function mayHaveKilled({ receiveCount, lastError }: Pick<Message, 'receiveCount' | 'lastError'>): boolean {
+  return receiveCount > 1 && (lastError === null || lastError.startsWith(RAN_OUT))
 }

@@ -1,4 +1,4 @@
-import { BatchSize } from '../../../src/store/poller/batch'
+import { BatchSize } from '../../../src/store/poller/fetch'
 import { checkedPoll } from '../../../src/store/poller/options'
 import { type Context, sleep } from '../context'
 import { type NumberedRow, pollTools, upTo } from './tools'

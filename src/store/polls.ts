@@ -1,16 +1,16 @@
-/** The pollers of a store: closing it stops them. */
-import { RecentnError } from '../../errors'
-import type { PollRepository } from '../../repositories/polls/repository'
-import type { PollShape } from '../../repositories/polls/types'
-import { PollerFaults } from './faults'
-import { checkedPoll } from './options'
-import { RowPoller } from './poller'
-import type { Poller, PollHandler, PollOptions } from './types'
+/** `store.poll`: checks the options and starts a poller. Closing the store stops its pollers. */
+import { RecentnError } from '../errors'
+import type { PollRepository } from '../repositories/polls/repository'
+import type { PollShape } from '../repositories/polls/types'
+import { PollerFaults } from './poller/fetch'
+import { checkedPoll } from './poller/options'
+import { RowPoller } from './poller/poller'
+import type { Poller, PollHandler, PollOptions } from './poller/types'
 
 /** How long handlers have to finish when the store closes. */
 const STOP_SECONDS = 10
 
-export class PolledTables<Target> {
+export class Polls<Target> {
   readonly #open: (target: Target, shape: PollShape) => PollRepository
   readonly #isInside: () => boolean
   readonly #pollers = new Set<Poller>()

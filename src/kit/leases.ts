@@ -1,0 +1,223 @@
+/**
+ * The claims that a worker or a poller holds while they wait here and while their handlers run, and their extension.
+ * Owns how long each claim surely holds.
+ *
+ * Invariant: a lease never ends later here than its claim does in the database, because it is counted by this process's
+ * monotonic clock from before the statement was sent that claimed or extended it; the two clocks are never compared. A
+ * lease is lost when the database says so, or when it has ended and the database could not be asked. Its handler's signal
+ * is aborted then.
+ */
+import { Pauses } from './backoff'
+import { Loop } from './loop'
+
+const MAX_AT_ONCE = 1000
+const RETRY_PAUSES = { firstMs: 100, longestMs: 1000 }
+const MIN_PAUSE_MS = 10
+
+interface NewLease {
+  /** How long each extension holds. */
+  ms: number
+  /** Before the claim was sent, as `performance.now` counts. */
+  sentAt: number
+  /** How long the claim itself holds; as long as an extension when left out. */
+  heldMs?: number
+  isKept: boolean
+  isSuspect: boolean
+}
+
+/** One claim: of a message or of a row. */
+export class Lease<Subject> {
+  readonly subject: Subject
+  /** How long each extension holds. */
+  readonly ms: number
+  readonly claimedAt = performance.now()
+  /** When it ends, as `performance.now` counts. */
+  endsAt: number
+  /** It is extended in time; otherwise it is given back then. */
+  isKept: boolean
+  /**
+   * Its last attempt, and the one before never came to an end: it may have killed a process, and is given up when it ends
+   * like that again. It begins alone, so that no other claim is lost with it, nor it with another.
+   */
+  readonly isSuspect: boolean
+  isLost = false
+  /** Settled, or given back. */
+  isOver = false
+  /** Given back while its handler ran: what the handler comes to is not recorded. */
+  isAbandoned = false
+  /** Somebody has locked what it claims: it can't be extended, and nobody else can take it. */
+  isLocked = false
+  isExtending = false
+  /** An extension has failed, and no other begins before. */
+  retryAt = 0
+  #controller: AbortController | null = null
+
+  constructor(subject: Subject, { ms, sentAt, heldMs = ms, isKept, isSuspect }: NewLease) {
+    this.subject = subject
+    this.ms = ms
+    this.endsAt = sentAt + heldMs
+    this.isKept = isKept
+    this.isSuspect = isSuspect
+  }
+
+  get holds(): boolean {
+    return !this.isLost && performance.now() < this.endsAt
+  }
+
+  /** Made when a handler asks for it: most don't. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController()
+      if (this.isLost) this.lose()
+    }
+    return this.#controller.signal
+  }
+
+  lose(): void {
+    this.isLost = true
+    this.#controller?.abort(new DOMException('The claim is lost', 'AbortError'))
+  }
+
+  /** Aborts the handler's signal without losing the claim. */
+  abort(): void {
+    this.#controller ??= new AbortController()
+    this.#controller.abort(new DOMException('The handler is being stopped', 'AbortError'))
+  }
+
+  extended(sentAt: number): void {
+    this.endsAt = sentAt + this.ms
+    this.isLocked = false
+    this.retryAt = 0
+  }
+}
+
+/** What became of leases that were to be extended: the others were. */
+export interface Unextended<Subject> {
+  lost: ReadonlySet<Lease<Subject>>
+  locked?: ReadonlySet<Lease<Subject>>
+}
+
+export interface LeasesOptions<Subject> {
+  /** The share of a lease after which it is extended, or given back. */
+  share: number
+  /** What one claim is of: where there are two for it, the older one is lost. */
+  keyOf: (subject: Subject) => unknown
+  /** Up to 1,000 leases, of the same length. */
+  extend: (leases: readonly Lease<Subject>[], ms: number) => Promise<Unextended<Subject>>
+  /** Leases that are not kept were removed, for it is time to give them back. */
+  onUnkept?: (leases: readonly Lease<Subject>[]) => void
+  onFault: (error: unknown) => void
+}
+
+export class Leases<Subject> {
+  readonly #options: LeasesOptions<Subject>
+  readonly #held = new Map<unknown, Lease<Subject>>()
+  readonly #pauses = new Pauses(RETRY_PAUSES.longestMs, RETRY_PAUSES.firstMs)
+  readonly #loop = new Loop({ round: async () => this.#round(), faultPauses: RETRY_PAUSES, keepsAlive: true })
+
+  constructor(options: LeasesOptions<Subject>) {
+    this.#options = options
+  }
+
+  add(leases: readonly Lease<Subject>[]): void {
+    let earliest = Number.POSITIVE_INFINITY
+    for (const lease of leases) {
+      const key = this.#options.keyOf(lease.subject)
+      this.#held.get(key)?.lose()
+      this.#held.set(key, lease)
+      earliest = Math.min(earliest, this.dueAt(lease))
+    }
+    if (leases.length > 0) this.#loop.wake(Math.max(earliest - performance.now(), 0))
+  }
+
+  /** It is settled, or given back. */
+  remove(lease: Lease<Subject>): void {
+    lease.isOver = true
+    this.#forget(lease)
+  }
+
+  close(): Promise<void> {
+    this.#held.clear()
+    return this.#loop.stop()
+  }
+
+  /** When it is time to extend it, or to give it back. */
+  dueAt({ endsAt, ms }: Lease<Subject>): number {
+    return endsAt - ms * (1 - this.#options.share)
+  }
+
+  /** Extends now; a lease that could not be extended is lost, or tried again while it holds. Never rejects. */
+  async extend(leases: readonly Lease<Subject>[]): Promise<void> {
+    const byLength = new Map<number, Lease<Subject>[]>()
+    for (const lease of leases) {
+      lease.isExtending = true
+      const same = byLength.get(lease.ms)
+      if (same) same.push(lease)
+      else byLength.set(lease.ms, [lease])
+    }
+    for (const [ms, same] of byLength) {
+      for (let at = 0; at < same.length; at += MAX_AT_ONCE) await this.#extend(same.slice(at, at + MAX_AT_ONCE), ms)
+    }
+    this.#loop.wake(this.#pauseMs())
+  }
+
+  async #extend(leases: readonly Lease<Subject>[], ms: number): Promise<void> {
+    const sentAt = performance.now()
+    try {
+      const { lost, locked } = await this.#options.extend(leases, ms)
+      this.#pauses.reset()
+      for (const lease of leases) {
+        if (locked?.has(lease)) {
+          lease.isLocked = true
+          lease.retryAt = sentAt + ms * this.#options.share
+        } else if (!lost.has(lease)) lease.extended(sentAt)
+        // A claim that was settled meanwhile is not there any more either.
+        else if (!lease.isOver) this.#lose(lease)
+      }
+    } catch (error) {
+      const retryAt = performance.now() + this.#pauses.next()
+      for (const lease of leases) lease.retryAt = retryAt
+      this.#options.onFault(error)
+    } finally {
+      for (const lease of leases) lease.isExtending = false
+    }
+  }
+
+  #round(): number {
+    const now = performance.now()
+    const due: Lease<Subject>[] = []
+    const unkept: Lease<Subject>[] = []
+    for (const lease of this.#held.values()) {
+      const isAsked = lease.isExtending || lease.retryAt > 0 || !lease.isKept
+      if (now >= lease.endsAt && isAsked && !lease.isLocked) this.#lose(lease)
+      else if (now < this.dueAt(lease) || lease.isExtending) continue
+      else if (!lease.isKept) unkept.push(lease)
+      else if (now >= lease.retryAt) due.push(lease)
+    }
+    for (const lease of unkept) this.remove(lease)
+    if (due.length > 0) void this.extend(due)
+    if (unkept.length > 0) this.#options.onUnkept?.(unkept)
+    return this.#pauseMs()
+  }
+
+  /** Milliseconds until the next round has something to do. */
+  #pauseMs(): number {
+    let next = Number.POSITIVE_INFINITY
+    for (const lease of this.#held.values()) {
+      const { isExtending, isLocked, endsAt, retryAt } = lease
+      if (!isExtending) next = Math.min(next, Math.max(this.dueAt(lease), retryAt))
+      if (!isLocked) next = Math.min(next, endsAt)
+    }
+    return Math.max(next - performance.now(), MIN_PAUSE_MS)
+  }
+
+  #lose(lease: Lease<Subject>): void {
+    this.#forget(lease)
+    lease.lose()
+  }
+
+  #forget(lease: Lease<Subject>): void {
+    const key = this.#options.keyOf(lease.subject)
+    if (this.#held.get(key) === lease) this.#held.delete(key)
+  }
+}
