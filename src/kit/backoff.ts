@@ -2,7 +2,7 @@
  * How long to wait before something is tried again: a failed message by how often it was handed out, a database that is
  * away by how often it was asked. Always with jitter, so that those who failed together don't come back together.
  */
-import type { Bounds } from '../fields/loop-option-rules'
+import type { Bounds } from '../fields/options'
 
 /**
  * Whole seconds until a message that failed is handed out again: from `minSeconds`, doubled with each receive, each time

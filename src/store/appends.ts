@@ -23,7 +23,6 @@ export interface BatchingOptions {
   maxPendingBytes?: number | undefined
 }
 
-export const MAX_LANES = 16
 const MAX_BATCH_ITEMS = 2000
 const MAX_BATCH_BYTES = 8 * 1024 * 1024
 /** After a deadlock it goes on at once; after a lock timeout, which takes seconds, others must not wait for more. */

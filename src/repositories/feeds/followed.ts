@@ -11,11 +11,12 @@ import type { Table } from '../../database/table'
 import type { TableColumn } from '../../database/table-parts'
 import type { Tables } from '../../database/tables'
 import { invalidInput, RecentnError } from '../../errors'
-import { RECENT_GROUPS } from '../../fields/feed-rules'
+import { RECENT_GROUPS } from '../../fields/feeds'
+import { faultsOf, optionRules } from '../../fields/field'
+import { option } from '../../fields/options'
 import { nameFault } from '../../fields/rules'
 import { JsonText, jsonFault } from '../../json'
 import { asEntry } from '../../results/feeds'
-import { faultsOf, rulesOf } from '../checking'
 import { chunksOf } from '../chunks'
 import type { Source } from './publish'
 import { type RawChange, readEntry } from './rows'
@@ -144,8 +145,8 @@ export const recentGroups = (tables: Tables): FollowedTable => ({
   versionOf: () => null,
 })
 
-const judgedWithTheTable = () => null
-const FOLLOW_RULES = rulesOf({
+const judgedWithTheTable = option(() => null)
+const FOLLOW_RULES = optionRules<FollowOptions>({
   feed: judgedWithTheTable,
   syncColumn: judgedWithTheTable,
   key: judgedWithTheTable,

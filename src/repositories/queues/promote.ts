@@ -3,7 +3,7 @@
  * looks for work, and the sweeper of every process. What another transaction has locked is passed over.
  */
 import type { Reader, Session, Tx } from '../../database/engine'
-import { RAN_OUT, ranOutError } from '../../fields/queue-rules'
+import { RAN_OUT, ranOutError } from '../../fields/queues'
 import type { OnReady } from './context'
 import { canAssign } from './flows'
 import { type QueueHead, readHeadById } from './heads'

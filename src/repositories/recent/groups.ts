@@ -1,6 +1,6 @@
 /** Groups as such: their settings, their list, and what removes from them. Every change under the head's lock. */
 import type { Reader, Tx } from '../../database/engine'
-import { RECENT_GROUPS } from '../../fields/feed-rules'
+import { RECENT_GROUPS } from '../../fields/feeds'
 import { asGroup } from '../../results/groups'
 import { leaveTombstones } from '../feed-entries'
 import { nameRange } from '../name-range'

@@ -8,7 +8,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ErrorCode, RecentnError } from '../../errors'
-import { checkedStop } from '../../fields/loop-option-rules'
+import { checkedStop } from '../../fields/options'
 import { Pauses } from '../../kit/backoff'
 import { within } from '../../kit/patience'
 import type { PollRepository } from '../../repositories/polls/repository'

@@ -1,5 +1,5 @@
 /** What a worker asks of the queues, and what it makes of the messages that it gets. */
-import { RAN_OUT } from '../../fields/queue-rules'
+import { RAN_OUT } from '../../fields/queues'
 import type { Message, Queues } from '../../repositories/queues/types'
 import { Claim } from './claims'
 

@@ -7,7 +7,7 @@
  * process, and has no other receive left, runs by itself, so that no other message dies of it, and it of no other.
  */
 import { AsyncResource } from 'node:async_hooks'
-import { checkedStop } from '../../fields/loop-option-rules'
+import { checkedStop } from '../../fields/options'
 import { retrySeconds } from '../../kit/backoff'
 import { errorText, Faults } from '../../kit/faults'
 import { sleep, within } from '../../kit/patience'
