@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Config } from '../config'
 import { RecentnError } from '../errors'
-import { SCOPES, type Scope } from '../fields/key-rules'
+import { SCOPES, type Scope } from '../fields/keys'
 import { openStore } from '../store/open'
 import type { Store, StoreKeys } from '../store/types'
 import { printable } from './progress'

@@ -1,7 +1,7 @@
 /** The item of a log entry: which field names the group, which the member, and what the payload has. */
 import { createHash } from 'node:crypto'
 import path from 'node:path'
-import { nameFault, payloadFault } from '../fields/rules'
+import { nameFault, PAYLOAD } from '../fields/rules'
 import type { NewGroupItem } from '../repositories/recent/types'
 import { type AccessLogEntry, hostless, pathOf } from './access-log'
 
@@ -56,7 +56,7 @@ export function mapEntry(entry: AccessLogEntry, mapping: Mapping): MappedEntry {
   const item: NewGroupItem = { group, member, occurredAt: entry.time }
   if (mapping.payload.length > 0) {
     item.payload = Object.fromEntries(mapping.payload.map((field) => [field, entry[field]]))
-    const payloadIs = payloadFault(item.payload)
+    const payloadIs = PAYLOAD.fault(item.payload)
     if (payloadIs !== null) return { reason: `makes a payload that ${payloadIs}` }
   }
   return { item }

@@ -2,9 +2,8 @@
 import { type DataSource, EntitySchema, type EntitySchemaColumnOptions, getMetadataArgsStorage } from 'typeorm'
 import { migrations, migrationsOf } from '../../migrations'
 import { entities, RecentnSchema } from '../entities'
-import { invalidInput } from '../errors'
-import { faultsOf, type Rules } from '../fields/option-rules'
-import { tablePrefixFault } from '../fields/rules'
+import { faultsOf, refuse } from '../fields/field'
+import { SCHEMA_RULES } from '../fields/options'
 import { DEFAULT_PREFIX, type Tables, tablesOf } from './tables'
 
 type Entity = (typeof entities)[number]
@@ -14,15 +13,12 @@ export interface StoreSchema {
   migrations: typeof migrations
 }
 
-const OPTIONS: Rules = { tablePrefix: tablePrefixFault }
-
 /**
  * What a DataSource of the user's lists for a store with this prefix (`recentn_` when left out): `entities`, which the
  * exported entity classes then name, and `migrations`. Throws `invalid_input` for a prefix that cannot be used.
  */
 export function schemaOf(options: { tablePrefix?: string | undefined } = {}): StoreSchema {
-  const faults = faultsOf(options, OPTIONS, '')
-  if (faults.length > 0) throw invalidInput(faults)
+  refuse(faultsOf(options, SCHEMA_RULES))
   const { tablePrefix = DEFAULT_PREFIX } = options
   if (tablePrefix === DEFAULT_PREFIX) return { entities: [...entities], migrations }
   return { entities: entities.map((entity) => renamed(entity, tablePrefix)), migrations: migrationsOf(tablePrefix) }

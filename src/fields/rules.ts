@@ -1,11 +1,11 @@
-/**
- * What a name, a time, a number and a payload must be. One function a rule, each answering what is wrong or null;
- * the library and the HTTP DTOs share them, so that the two can't disagree.
- */
-import { JsonText, jsonFault, jsonTextOf } from '../json'
+/** The kinds of values that all products share: names, ids, times, numbers, words and JSON. */
+import { JsonText, jsonFault, jsonTextOf, MAX_JSON_DEPTH } from '../json'
+import { type Field, faultsOf, optional, ref, refuse, rulesOf, type Schema } from './field'
 
 export const MAX_NAME_CODE_POINTS = 191
 export const MAX_PAYLOAD_BYTES = 64 * 1024
+/** Of the body of a message and of the value of an entry. */
+export const MAX_VALUE_BYTES = 256 * 1024
 export const MAX_CAPACITY = 10_000
 export const MAX_BATCH = 1000
 export const MAX_ID = 9_223_372_036_854_775_807n
@@ -55,13 +55,8 @@ export function idFault(value: unknown): string | null {
 }
 
 /** The newest item that a listener knows of; −1 where it knows that there was none. */
-export function positionFault(value: unknown): string | null {
+function positionFault(value: unknown): string | null {
   return value === -1n || idFault(value) === null ? null : `must be an id from 0 to ${MAX_ID}, or -1`
-}
-
-/** How JSON values are given: parsed, or as `JsonText`. */
-export function formFault(value: unknown): string | null {
-  return value === 'value' || value === 'text' ? null : 'must be "value" or "text"'
 }
 
 const DECIMAL = /^(0|[1-9][0-9]{0,18})$/
@@ -79,12 +74,8 @@ export function positionTextFault(value: unknown): string | null {
   return fault === null ? null : `${fault}, or -1`
 }
 
-export function modeFault(value: unknown): string | null {
-  return MODES.includes(value as Mode) ? null : `must be one of ${MODES.join(', ')}`
-}
-
 /** A time in milliseconds since 1970, as a `Date` holds it. */
-export function timeFault(value: unknown): string | null {
+function timeFault(value: unknown): string | null {
   if (!(value instanceof Date)) return 'must be a Date'
   const ms = value.getTime()
   return ms >= 0 && ms <= MAX_TIME_MS ? null : 'must be a time from 1970 to 9999'
@@ -107,25 +98,142 @@ export function timeFromText(text: string): number | null {
 }
 
 /** An RFC 3339 time with any offset, years 1970 to 9999 (in UTC). */
-export function timeTextFault(value: unknown): string | null {
+function timeTextFault(value: unknown): string | null {
   if (typeof value !== 'string') return 'must be an RFC 3339 time such as "2026-11-21T10:00:00Z"'
   const ms = timeFromText(value)
   if (ms === null) return 'must be an RFC 3339 time such as "2026-11-21T10:00:00Z"'
   return ms >= 0 && ms <= MAX_TIME_MS ? null : 'must be a time from 1970 to 9999'
 }
 
-/** A payload: any JSON value whose text has at most 64 KiB in UTF-8. A `JsonText` is checked for its size only. */
-export function payloadFault(value: unknown): string | null {
-  const fault = value instanceof JsonText ? null : jsonFault(value)
-  if (fault !== null) return fault
-  const text = jsonTextOf(value)
-  // A UTF-16 unit takes at most three bytes, so that only a long text must be counted.
-  if (text.length <= MAX_PAYLOAD_BYTES / 3) return null
-  return Buffer.byteLength(text, 'utf8') > MAX_PAYLOAD_BYTES ? 'must have at most 64 KiB as JSON' : null
-}
-
 /** The fault of a prefix of table names; null for one that can be used. With it no name exceeds 64 characters. */
 export function tablePrefixFault(prefix: unknown): string | null {
   if (typeof prefix === 'string' && /^[a-z][a-z0-9_]{0,31}$/.test(prefix)) return null
   return 'must be 1 to 32 characters of a-z, 0-9 and _, and begin with a letter'
+}
+
+export const NAME: Field<string> = { fault: nameFault, schema: ref('Name') }
+/** What names begin with; '' is all of them. */
+export const PREFIX: Field<string> = {
+  fault: (value) => (value === '' ? null : nameFault(value)),
+  schema: { type: 'string' },
+}
+export const ID: Field<bigint> = { fault: idFault, schema: ref('Id'), wire: { fault: idTextFault, read: BigInt } }
+export const POSITION: Field<bigint> = {
+  fault: positionFault,
+  schema: ref('Position'),
+  wire: { fault: positionTextFault, read: BigInt },
+}
+export const TIME: Field<Date> = {
+  fault: timeFault,
+  schema: ref('Time'),
+  wire: { fault: timeTextFault, read: (text) => new Date(timeFromText(text) as number) },
+}
+export const TABLE_PREFIX: Field<string> = { fault: tablePrefixFault, schema: { type: 'string' } }
+
+/** A whole number from `min` to `max`. */
+export function whole(min: number, max: number, description?: string): Field<number> {
+  return {
+    fault: (value) => integerFault(value, min, max),
+    schema: { type: 'integer', minimum: min, maximum: max, ...(description !== undefined && { description }) },
+  }
+}
+
+/** What is taken for what is left out: the document says it. */
+export type Defaulted<T> = Field<T> & { readonly default: T }
+export function defaulted<T>(field: Field<T>, byDefault: T, description?: string): Defaulted<T> {
+  const schema = { ...field.schema, default: byDefault, ...(description !== undefined && { description }) }
+  return { ...field, default: byDefault, schema }
+}
+
+const kind =
+  <T>(isOne: (value: unknown) => boolean, detail: string, schema: Schema = {}) =>
+  (description?: string): Field<T> => ({
+    fault: (value) => (isOne(value) ? null : detail),
+    schema: description === undefined ? schema : { ...schema, description },
+  })
+export const flag = kind<boolean>((value) => typeof value === 'boolean', 'must be true or false', { type: 'boolean' })
+export const text = kind<string>((value) => typeof value === 'string', 'must be a string', { type: 'string' })
+export const SIGNAL = kind<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal')()
+
+export function oneOf<const W extends string>(words: readonly W[], description?: string): Field<W> {
+  return {
+    fault: (value) => (words.includes(value as W) ? null : `must be one of ${words.join(', ')}`),
+    schema: { enum: [...words], ...(description !== undefined && { description }) },
+  }
+}
+
+/** How JSON values are given: parsed, or as `JsonText`. */
+const FORMS = ['value', 'text'] as const
+export const FORM: Field<(typeof FORMS)[number]> = {
+  fault: (value) => (FORMS.includes(value as 'value') ? null : 'must be "value" or "text"'),
+  schema: {},
+}
+
+/** Any JSON value whose text has at most so many bytes in UTF-8. A `JsonText` is checked for its size only. */
+export function json(maxBytes: number): Field<unknown> {
+  const [kib, depth] = [maxBytes / 1024, MAX_JSON_DEPTH]
+  return {
+    fault(value) {
+      if (value === undefined) return 'is required'
+      const fault = value instanceof JsonText ? null : jsonFault(value)
+      if (fault !== null) return fault
+      const text = jsonTextOf(value)
+      // A UTF-16 unit takes at most three bytes, so that only a long text must be counted.
+      if (text.length <= maxBytes / 3) return null
+      return Buffer.byteLength(text, 'utf8') > maxBytes ? `must have at most ${kib} KiB as JSON` : null
+    },
+    schema: {
+      description: `Any JSON value of at most ${kib} KiB and ${depth} levels; stored and given back unchanged.`,
+    },
+    isJson: true,
+  }
+}
+export const PAYLOAD = json(MAX_PAYLOAD_BYTES)
+export const VALUE = json(MAX_VALUE_BYTES)
+
+/** About how many bytes of JSON an answer may have. */
+export const ANSWER_BYTES = whole(1, Number.MAX_SAFE_INTEGER)
+
+/** What every list takes. */
+export const PAGE_LIMIT = defaulted(whole(1, MAX_BATCH), 100)
+export const page = { limit: optional(PAGE_LIMIT), after: optional(text()) }
+export const PAGE_RULES = rulesOf(page)
+export const PREFIX_PAGE_RULES = rulesOf({ ...page, prefix: optional(PREFIX) })
+
+/** A page of a list, with the limit set; `rules` for what else the list takes. */
+export function checkedPage<T extends { limit?: number | undefined }>(
+  given: T,
+  rules = PAGE_RULES,
+): T & { limit: number } {
+  refuse(faultsOf(given, rules))
+  return { ...given, limit: given.limit ?? PAGE_LIMIT.default }
+}
+
+/** The components of the OpenAPI document that the fields here refer to. */
+export const VALUE_SCHEMAS: Readonly<Record<string, Schema>> = {
+  Name: {
+    type: 'string',
+    minLength: 1,
+    maxLength: MAX_NAME_CODE_POINTS,
+    description:
+      'Well-formed Unicode without control characters, neither "." nor "..". Two names are the same only when they are ' +
+      'the same bytes.',
+  },
+  Id: { type: 'string', pattern: DECIMAL.source, description: `From "0" to "${MAX_ID}".` },
+  Position: {
+    type: 'string',
+    pattern: '^(-1|0|[1-9][0-9]{0,18})$',
+    description:
+      'The id of the newest item that a listener knows of, which is `total` less one; "-1" where there was none.',
+  },
+  Total: {
+    type: 'string',
+    pattern: DECIMAL.source,
+    description: `How many appends there were, ever: from "0" to "${MAX_ID + 1n}".`,
+  },
+  Time: {
+    type: 'string',
+    format: 'date-time',
+    description: 'RFC 3339, years 1970 to 9999; cut to milliseconds. Answers are in UTC.',
+  },
 }

@@ -1,7 +1,7 @@
 /** Who may do what: everyone everything, who has a key what the key may, or what a function of the user's says. */
 import type { Request, Response } from 'express'
 import { RecentnError } from '../errors'
-import { covers, type Scope } from '../fields/key-rules'
+import { covers, type Scope } from '../fields/keys'
 import { nameFault } from '../fields/rules'
 import type { Store, StoreKeys } from '../store/types'
 import type { RequestSubjects } from './subjects'

@@ -1,6 +1,6 @@
 /** What a request may do at all: the guard is asked scope by scope, as it is for the routes that need each. */
 import type { Request } from 'express'
-import { SCOPES, type Scope } from '../fields/key-rules'
+import { SCOPES, type Scope } from '../fields/keys'
 import type { Grant, Guard } from './access'
 import { toRecentnError } from './output/problem'
 import { subjectsOf } from './subjects'

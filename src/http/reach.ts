@@ -1,6 +1,6 @@
 /** What keeps a request to names that begin with a prefix: that of its key, or the one that an `access` function gave. */
 import { type Fault, RecentnError } from '../errors'
-import { RECENT_GROUPS } from '../fields/feed-rules'
+import { RECENT_GROUPS } from '../fields/feeds'
 import type { Subject, SubjectKind } from './subjects'
 
 /** Of what a prefix confines to; members, consumers and keys of entries are not confined. */

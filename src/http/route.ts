@@ -1,6 +1,6 @@
 /** What a row of a route table is. Express is fed from the tables, and the OpenAPI document is made from them. */
 import { type ErrorCode, type FaultSink, RecentnError } from '../errors'
-import type { Scope } from '../fields/key-rules'
+import type { Scope } from '../fields/keys'
 import type { Store } from '../store/types'
 import type { Allowance } from './allowance'
 import type { JsonBody } from './input/body'

@@ -3,7 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Router } from 'express'
 import { safeStack } from '../error-text'
 import { type Fault, invalidInput, RecentnError } from '../errors'
-import { aFunction, anAbortSignal, anObject, faultsOf, type Rules } from '../fields/option-rules'
+import { faultsOf, optionRules, refuse } from '../fields/field'
+import { aFunction, anObject, option } from '../fields/options'
+import { SIGNAL } from '../fields/rules'
 import type { Store } from '../store/types'
 import { type Access, type Guard, guardOf } from './access'
 import { type DispatchOptions, handlerOf } from './dispatch'
@@ -132,24 +134,27 @@ export function routerOf(store: Store, options: GuardedOptions, routes: readonly
   return router
 }
 
-const OPTIONS: Rules = {
-  access: (value) =>
+const OPTIONS = optionRules<Omit<RouterOptions, 'closes'>>({
+  access: option((value) =>
     value === 'anonymous' || value === 'keys' || typeof value === 'function'
       ? null
       : "must be 'keys', 'anonymous' or a function (request, scope, subjects) => boolean | { prefix }",
-  bodyLimitBytes: (value) =>
+  ),
+  bodyLimitBytes: option((value) =>
     Number.isSafeInteger(value) && (value as number) >= 1 ? null : 'must be a whole number of at least 1',
-  stopping: anAbortSignal,
+  ),
+  stopping: SIGNAL,
   onError: aFunction,
-  metrics: (value) => ((value as Partial<Metrics> | null)?.observer ? null : 'must be what createMetrics gives'),
+  metrics: option((value) =>
+    (value as Partial<Metrics> | null)?.observer ? null : 'must be what createMetrics gives',
+  ),
   streams: anObject,
-}
+})
 
 function checkOptions(options: RouterOptions): void {
-  if (anObject(options) !== null) throw invalidInput([{ pointer: '', detail: 'must be an object with access' }])
+  if (anObject.fault(options) !== null) refuse([{ pointer: '', detail: 'must be an object with access' }])
   // An access that is left out is told what it may be, as a wrong one is.
-  const faults = faultsOf({ ...options, access: options.access ?? null }, OPTIONS, '')
-  if (faults.length > 0) throw invalidInput(faults)
+  refuse(faultsOf({ ...options, access: options.access ?? null }, OPTIONS))
 }
 
 function byPath(routes: readonly Route[]): Map<string, Route[]> {

@@ -4,7 +4,7 @@
  * of the user's decides by it.
  */
 import type { Fault } from '../errors'
-import { RECENT_GROUPS } from '../fields/feed-rules'
+import { RECENT_GROUPS } from '../fields/feeds'
 
 /** The kinds of things that have names. A policy's name is its prefix, an entry's its key. */
 export const KINDS = ['groups', 'members', 'policies', 'queues', 'feeds', 'entries', 'consumers'] as const

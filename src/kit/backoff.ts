@@ -2,7 +2,7 @@
  * How long to wait before a retry: of a failed message by its receive count, of a statement by how often the database has
  * failed in a row. Always with jitter, so that callers that failed together don't come back together.
  */
-import type { Bounds } from '../fields/loop-option-rules'
+import type { Bounds } from '../fields/options'
 
 /**
  * Whole seconds until a message that failed is handed out again: `minSeconds` at first, doubled with each receive, plus up

@@ -9,10 +9,10 @@ import type { DataSource, EntityManager } from 'typeorm'
 import type { Reader, Session, Tx } from '../database/engine'
 import { sessionOf } from '../database/session'
 import { RecentnError } from '../errors'
-import { integerFault, MAX_ID } from '../fields/rules'
-import { named, refuse } from './checking'
+import { argumentFaults, refuse } from '../fields/field'
+import { MAX_ID, NAME, whole } from '../fields/rules'
 
-const MAX_NUMBERS = 1_000_000
+const COUNT = whole(1, 1_000_000)
 
 export interface Sequences {
   /**
@@ -31,8 +31,7 @@ export class SequenceRepository implements Sequences {
   }
 
   async next(name: string, count = 1): Promise<bigint> {
-    const detail = integerFault(count, 1, MAX_NUMBERS)
-    refuse([...named('name', name), ...(detail === null ? [] : [{ parameter: 'count', detail }])])
+    refuse([...argumentFaults('name', name, NAME), ...argumentFaults('count', count, COUNT)])
     return this.#session.write((tx) => takeNumbers(tx, name, BigInt(count)))
   }
 }

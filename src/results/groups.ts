@@ -3,7 +3,7 @@
  * RFC 3339 in UTC with milliseconds. Payloads are the text that the store keeps: REST never parses them on the way out.
  */
 
-import { shownName } from '../fields/key-rules'
+import { shownName } from '../fields/keys'
 import { jsonTextOf } from '../json'
 import type {
   AppendedItem,

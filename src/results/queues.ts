@@ -1,6 +1,6 @@
 /** Queues and messages as their callers get them, and as JSON text for REST. Bodies are the text that the store keeps: they are never parsed on the way out. */
 
-import { shownName } from '../fields/key-rules'
+import { shownName } from '../fields/keys'
 import { jsonTextOf } from '../json'
 import type {
   Message,

@@ -6,9 +6,9 @@
  */
 import { AsyncResource } from 'node:async_hooks'
 import { timingSafeEqual } from 'node:crypto'
-import { invalidInput, RecentnError } from '../errors'
-import { partsOf } from '../fields/key-rules'
-import { faultsOf, type Rules, whole } from '../fields/option-rules'
+import { RecentnError } from '../errors'
+import { faultsOf, refuse } from '../fields/field'
+import { partsOf, VERIFY_RULES } from '../fields/keys'
 import { within } from '../kit/patience'
 import { hashOf, type KeyRepository, type KnownKey, USE_MS } from '../repositories/keys/repository'
 import type { ApiKey, CreatedKey, KeyPage, Keys, NewKey } from '../repositories/keys/types'
@@ -19,7 +19,6 @@ const AGE_MS = 3000
 const MAX_KNOWN = 10_000
 const MAX_WAITING = 5000
 const IDS_AT_ONCE = 250
-const VERIFY_RULES: Rules = { patienceMs: whole(0, Number.MAX_SAFE_INTEGER) }
 /** Uses are gathered so long. */
 const GATHER_MS = 1000
 
@@ -109,8 +108,7 @@ export class KnownKeys implements Keys {
 
   /** The key whose text this is; null when there is none, or it was revoked. */
   async verify(text: string, options: { patienceMs?: number } = {}): Promise<ApiKey | null> {
-    const faults = faultsOf(options, VERIFY_RULES, '')
-    if (faults.length > 0) throw invalidInput(faults)
+    refuse(faultsOf(options, VERIFY_RULES))
     const { patienceMs } = options
     const parts = partsOf(text)
     if (parts === null) return null

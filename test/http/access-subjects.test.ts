@@ -1,7 +1,7 @@
 /** What an `access` function is told of a request: of every route, by every way to say a name. */
 import type { Request } from 'express'
 import type { RequestSubjects } from '../../src'
-import { SCOPES } from '../../src/fields/key-rules'
+import { SCOPES } from '../../src/fields/keys'
 import { storeRoutes } from '../../src/http/router'
 import { KINDS } from '../../src/http/subjects'
 import { type Client, memoryStore, send } from './support/client'

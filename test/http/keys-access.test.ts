@@ -1,7 +1,7 @@
 /** Who is let in: by the process before and after there is a key, and by a router in somebody's own app. */
 import express from 'express'
 import { RecentnError } from '../../src/errors'
-import { SCOPES } from '../../src/fields/key-rules'
+import { SCOPES } from '../../src/fields/keys'
 import { createApp } from '../../src/http/process/app'
 import { type Access, createRouter } from '../../src/http/router'
 import { SOON_MS } from '../support/timing'

@@ -3,7 +3,7 @@
  * fails the first test: what a key with a prefix can do by it has to be said, and tried.
  */
 
-import { SCOPES } from '../../src/fields/key-rules'
+import { SCOPES } from '../../src/fields/keys'
 import { storeRoutes } from '../../src/http/router'
 import type { Client, Loose } from './support/client'
 import { allRoutes } from './support/documented'

@@ -20,26 +20,12 @@ export function hasUnusualNumber(text: string): boolean {
   return UNUSUAL_NUMBER.test(text)
 }
 
-/** The text of a body to take payloads from, where the parsed value may not be what was written. */
-function sourceOf({ text }: { text: string | null }): string | null {
-  return text !== null && hasUnusualNumber(text) ? text : null
-}
-
 /** Where in a text a value is whose numbers `JSON.parse` may have rounded; null where the parsed value will do. */
 export type Source = { text: string; start: number } | null
 
 /** Of the whole body. */
-export function wholeSource(body: { text: string | null }): Source {
-  const text = sourceOf(body)
-  return text === null ? null : { text, start: 0 }
-}
-
-/** Of the elements of a list that the body has as its member `name`, by their index. */
-export function elementSources(body: { text: string | null }, name: string): (index: number) => Source {
-  const text = sourceOf(body)
-  if (text === null) return () => null
-  const starts = elementStarts(text, memberStart(text, 0, name))
-  return (index) => ({ text, start: starts[index] ?? 0 })
+export function wholeSource({ text }: { text: string | null }): Source {
+  return text !== null && hasUnusualNumber(text) ? { text, start: 0 } : null
 }
 
 /** Where the value of a member of the object at `at` begins (the last one of this name), or -1. */

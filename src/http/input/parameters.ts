@@ -1,11 +1,19 @@
-/** Path and query parameters: how each is read, checked and described, in one place. */
+/** Path and query parameters: how the text of each becomes a value of its field, and how it is described. */
 import type { FaultSink } from '../../errors'
-import { cursorTextFault } from '../../fields/feed-rules'
-import { oneOfFault } from '../../fields/queue-rules'
-import { idTextFault, MAX_BATCH, MAX_ID, MAX_NAME_CODE_POINTS, nameFault, positionTextFault } from '../../fields/rules'
+import { CURSOR } from '../../fields/feeds'
+import type { Field, Schema } from '../../fields/field'
+import {
+  type Defaulted,
+  defaulted,
+  ID,
+  MAX_NAME_CODE_POINTS,
+  NAME,
+  nameFault,
+  oneOf,
+  PAGE_LIMIT,
+  POSITION,
+} from '../../fields/rules'
 import { parseQuery } from './query'
-
-export type Schema = Readonly<Record<string, unknown>>
 
 /** A path or query parameter whose text becomes a `T`. */
 export interface Parameter<T> {
@@ -23,17 +31,36 @@ export interface Parameter<T> {
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>
 export type Values<P extends Parameters> = { [K in keyof P]: P[K] extends Parameter<infer T> ? T : never }
 
-const NAME = { $ref: '#/components/schemas/Name' }
-
-/** A name that must be there. */
-export function nameParameter(description: string, example: string): Parameter<string> {
-  return {
+/** What must be there, as a text. What is no value of the field is read as `unread`, and a fault. */
+function textual<T>({ wire, fault, schema }: Field<T>, unread: (text: string) => T) {
+  const faultOf = wire?.fault ?? fault
+  return (description: string, example: string): Parameter<T> => ({
     description,
-    schema: NAME,
+    schema,
     example,
     required: true,
     repeatable: false,
-    read: ([text = ''], complaints) => checked(text, nameFault(text), complaints),
+    read([text = ''], complaints) {
+      const detail = faultOf(text)
+      if (detail !== null) complaints.push(detail)
+      return detail === null && wire ? wire.read(text) : unread(text)
+    },
+  })
+}
+
+export const nameParameter = textual(NAME, String)
+export const idParameter = textual(ID, () => 0n)
+/** Where a listener stands: the newest item that it knows of, or −1. */
+export const positionParameter = textual(POSITION, () => 0n)
+/** Of a feed. */
+export const cursorParameter = textual(CURSOR, () => 0n)
+
+/** The same parameter, which may be left out. */
+export function optional<T>(parameter: Parameter<T>): Parameter<T | undefined> {
+  return {
+    ...parameter,
+    required: false,
+    read: (texts, complaints) => (texts.length === 0 ? undefined : parameter.read(texts, complaints)),
   }
 }
 
@@ -45,9 +72,10 @@ export function namesParameter(
   max: number,
   { unique = false } = {},
 ): Parameter<string[]> {
+  const schema = { type: 'array', items: NAME.schema, minItems: min, maxItems: max }
   return {
     description,
-    schema: { type: 'array', items: NAME, minItems: min, maxItems: max, ...(unique && { uniqueItems: true }) },
+    schema: unique ? { ...schema, uniqueItems: true } : schema,
     example,
     required: min > 0,
     repeatable: true,
@@ -62,112 +90,80 @@ export function namesParameter(
   }
 }
 
-/** What is a bigint to the store and decimal digits on the wire, and must be there. */
-const bigintParameter =
-  (schema: string, faultOf: (text: string) => string | null) =>
-  (description: string, example: string): Parameter<bigint> => ({
-    description,
-    schema: { $ref: `#/components/schemas/${schema}` },
-    example,
-    required: true,
-    repeatable: false,
-    read([text = ''], complaints) {
-      const fault = faultOf(text)
-      return checked(fault === null ? BigInt(text) : MAX_ID, fault, complaints)
-    },
-  })
-
-export const idParameter = bigintParameter('Id', idTextFault)
-/** Where a listener stands: the newest item that it knows of, or −1. */
-export const positionParameter = bigintParameter('Position', positionTextFault)
-/** Of a feed. */
-export const cursorParameter = bigintParameter('Cursor', cursorTextFault)
-
-/** The same parameter, which may be left out. */
-export function optional<T>(parameter: Parameter<T>): Parameter<T | undefined> {
-  return {
-    ...parameter,
-    required: false,
-    read: (texts, complaints) => (texts.length === 0 ? undefined : parameter.read(texts, complaints)),
-  }
-}
-
-/** How many: plain decimal digits, `byDefault` when left out. */
-export function limitParameter(max: number, byDefault: number): Parameter<number> {
-  return wholeParameter('At most so many.', 1, max, byDefault)
-}
-
-/** A whole number from `min` (0 or more) in plain decimal digits, `byDefault` when left out. */
-export function wholeParameter(description: string, min: number, max: number, byDefault: number): Parameter<number> {
+/** One of few values, read from the text by `parse`; the field's default when left out. */
+function withDefault<T>(description: string, field: Defaulted<T>, parse: (text: string) => unknown): Parameter<T> {
+  const { description: _, ...schema } = field.schema
   return {
     description,
-    schema: { type: 'integer', minimum: min, maximum: max, default: byDefault },
-    example: byDefault,
+    schema,
+    example: field.default,
     required: false,
     repeatable: false,
     read([text], complaints) {
-      if (text === undefined) return byDefault
-      const valid = /^(0|[1-9][0-9]{0,6})$/.test(text) && Number(text) >= min && Number(text) <= max
-      return checked(Number(text), valid ? null : `must be a whole number from ${min} to ${max}`, complaints)
+      if (text === undefined) return field.default
+      const value = parse(text)
+      const detail = field.fault(value)
+      if (detail !== null) complaints.push(detail)
+      return value as T
     },
   }
+}
+
+/** A whole number of 0 or more, in plain decimal digits. */
+export function wholeParameter(field: Defaulted<number>, description = String(field.schema.description)) {
+  return withDefault(description, field, (text) => (/^(0|[1-9][0-9]{0,6})$/.test(text) ? Number(text) : text))
+}
+
+/** How many. */
+export function limitParameter(field: Defaulted<number>): Parameter<number> {
+  return wholeParameter(field, 'At most so many.')
 }
 
 /** One of a few words, the first one when left out. */
 export function wordParameter<W extends string>(description: string, words: readonly [W, ...W[]]): Parameter<W> {
-  const [byDefault] = words
-  return {
-    description,
-    schema: { enum: [...words], default: byDefault },
-    example: byDefault,
-    required: false,
-    repeatable: false,
-    read: ([text], complaints) =>
-      text === undefined ? byDefault : checked(text as W, oneOfFault(text, words), complaints),
-  }
+  return withDefault(description, defaulted(oneOf(words), words[0]), (text) => text)
 }
 
 /** For reads that may go without payloads. */
 export const payloadsParameter = wordParameter('`none`: null in place of each payload.', ['value', 'none'])
 
-/** A text that is taken as it is: a cursor that the store checks, or the beginning of names. */
-export function textParameter(description: string, example: string, max: number): Parameter<string | undefined> {
-  return {
+/** A text of at most `max` characters that may be left out; `read` makes the value of it. */
+function optionalText(
+  description: string,
+  example: string,
+  max: number,
+  read: (text: string, complaints: string[]) => string | undefined,
+): Parameter<string | undefined> {
+  return optional({
     description,
     schema: { type: 'string', maxLength: max },
     example,
-    required: false,
+    required: true,
     repeatable: false,
-    read: ([text], complaints) =>
-      checked(text, text !== undefined && text.length > max ? `must have at most ${max} characters` : null, complaints),
-  }
+    read: ([text = ''], complaints) => read(text, complaints),
+  })
+}
+
+/** The beginning of a name; empty is the same as left out. */
+export function prefixParameter(description: string, example: string): Parameter<string | undefined> {
+  return optionalText(description, example, MAX_NAME_CODE_POINTS, (text, complaints) => {
+    const detail = text === '' ? null : nameFault(text)
+    if (detail !== null) complaints.push(detail)
+    return text === '' ? undefined : text
+  })
 }
 
 /** A cursor is at most so long: a name in base64 and then some. */
 const MAX_CURSOR_LENGTH = 2000
 
-/** What every list takes; `example` is a cursor. */
+/** What every list takes; `example` is a cursor, which the store checks. */
 export function pageParameters(example: string, cursor: 'name' | 'opaque' = 'name') {
   const what = `The \`nextAfter\` of the page before${cursor === 'opaque' ? ': opaque' : ''}.`
-  return { limit: limitParameter(MAX_BATCH, 100), after: textParameter(what, example, MAX_CURSOR_LENGTH) }
-}
-
-/** The beginning of a name; empty is the same as left out. */
-export function prefixParameter(description: string, example: string): Parameter<string | undefined> {
-  return {
-    description,
-    schema: { type: 'string', maxLength: MAX_NAME_CODE_POINTS },
-    example,
-    required: false,
-    repeatable: false,
-    read: ([text], complaints) =>
-      text === undefined || text === '' ? undefined : checked(text, nameFault(text), complaints),
-  }
-}
-
-function checked<T>(value: T, fault: string | null, complaints: string[]): T {
-  if (fault !== null) complaints.push(fault)
-  return value
+  const after = optionalText(what, example, MAX_CURSOR_LENGTH, (text, complaints) => {
+    if (text.length > MAX_CURSOR_LENGTH) complaints.push(`must have at most ${MAX_CURSOR_LENGTH} characters`)
+    return text
+  })
+  return { limit: limitParameter(PAGE_LIMIT), after }
 }
 
 /** What reads the path parameters that the router has decoded. */

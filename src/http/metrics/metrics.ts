@@ -3,8 +3,8 @@
  * somebody scrapes. A scrape takes about a second at most: what the database does not answer by then is left out.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client'
-import { invalidInput } from '../../errors'
-import { aBoolean, faultsOf, type Rules } from '../../fields/option-rules'
+import { faultsOf, optionRules, refuse } from '../../fields/field'
+import { aBoolean, option } from '../../fields/options'
 import type { StoreTotals } from '../../store/counts'
 import type { Store } from '../../store/types'
 import { packageVersion } from '../version'
@@ -41,15 +41,16 @@ export interface Metrics {
   readonly observer: Observer
 }
 
-const OPTIONS: Rules = {
-  registry: (value) => (isRegistry(value) ? null : 'must be a registry of prom-client'),
-  prefix: (value) =>
+const OPTIONS = optionRules<MetricsOptions>({
+  registry: option((value) => (isRegistry(value) ? null : 'must be a registry of prom-client')),
+  prefix: option((value) =>
     typeof value === 'string' && /^([a-zA-Z_:][a-zA-Z0-9_:]*)?$/.test(value)
       ? null
       : 'must be the beginning of a metric name: letters, digits, _ and :, not beginning with a digit',
+  ),
   totals: aBoolean,
   processMetrics: aBoolean,
-}
+})
 
 function isRegistry(value: unknown): boolean {
   const given = value as Partial<MetricRegistry> | null
@@ -63,8 +64,7 @@ function isRegistry(value: unknown): boolean {
  * these names.
  */
 export function createMetrics(store: Store, options: MetricsOptions = {}): Metrics {
-  const faults = faultsOf(options, OPTIONS, '')
-  if (faults.length > 0) throw invalidInput(faults)
+  refuse(faultsOf(options, OPTIONS))
   const { prefix = 'recentn_', totals = true, processMetrics = false } = options
   const own = options.registry ? null : new Registry()
   const registry = options.registry ?? (own as Registry as MetricRegistry)

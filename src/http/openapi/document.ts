@@ -3,7 +3,6 @@ import { ERRORS, type ErrorCode } from '../../errors'
 import type { Parameter, Parameters } from '../input/parameters'
 import { problemType } from '../output/problem'
 import type { Operation, Outcome, Route } from '../route'
-import * as example from './examples'
 import { schemas } from './schemas'
 
 type Json = Record<string, unknown>
@@ -152,11 +151,20 @@ function refusalObjects(route: Route): Json {
   return objects
 }
 
+const REFUSED_INPUT = {
+  type: '/docs/errors#invalid_input',
+  title: 'The input is not valid',
+  status: 400,
+  detail: 'limit: must be a whole number from 1 to 10000',
+  code: 'invalid_input',
+  errors: [{ parameter: 'limit', detail: 'must be a whole number from 1 to 10000' }],
+}
+
 function refusalObject(status: number, codes: readonly ErrorCode[]): Json {
   const [code] = codes as [ErrorCode]
   const { title } = ERRORS[code]
   const value =
-    code === 'invalid_input' ? example.problem : { type: problemType(code), title, status, detail: title, code }
+    code === 'invalid_input' ? REFUSED_INPUT : { type: problemType(code), title, status, detail: title, code }
   const retryAfter = { 'Retry-After': { description: 'Seconds.', required: true, schema: { type: 'integer' } } }
   return {
     description: codes.map((each) => `\`${each}\`: ${ERRORS[each].title}.`).join(' '),

@@ -1,33 +1,30 @@
-/** The shapes that the schemas of the OpenAPI document are made of. */
+/** The shapes that the schemas of answers are made of. */
+import { type Body, orNull, ref, type Schema } from '../../fields/field'
 
-export type Schema = Readonly<Record<string, unknown>>
+export const list = (items: Schema, description?: string): Schema => ({
+  type: 'array',
+  items,
+  ...(description !== undefined && { description }),
+})
 
-export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
-export const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] })
-export const list = (schema: Schema, bounds: Schema = {}): Schema => ({ type: 'array', items: schema, ...bounds })
-
-/** An answer: every member is always there. */
-export const answer = (properties: Record<string, Schema>): Schema => ({
+/** Every member is always there. */
+export const answer = (properties: Record<string, Schema>, description?: string): Schema => ({
   type: 'object',
+  ...(description !== undefined && { description }),
   properties,
   required: Object.keys(properties),
 })
 
-/** A request: what is not known is refused. */
-export const request = (properties: Record<string, Schema>, required: string[] = []): Schema => ({
-  type: 'object',
-  properties,
-  ...(required.length > 0 && { required }),
-  additionalProperties: false,
-})
+/** A page of a list, with what the next one begins after. */
+export const pageOf = (name: string, schema: string): Schema =>
+  answer({ [name]: list(ref(schema)), nextAfter: textOrNull })
+
+export const componentsOf = (...bodies: readonly Body[]): Record<string, Schema> =>
+  Object.fromEntries(bodies.map(({ name, schema }) => [name, schema]))
 
 export const count = { type: 'integer', minimum: 0 }
+export const truth = (description: string): Schema => ({ type: 'boolean', description })
 export const anyJson = { description: 'Any JSON value.' }
-
-/** A whole number, and what it is when left out. */
-export const whole = (minimum: number, maximum: number, more: Schema = {}): Schema => ({
-  type: 'integer',
-  minimum,
-  maximum,
-  ...more,
-})
+export const textOrNull = orNull({ type: 'string' })
+export const nameOrNull = orNull(ref('Name'))
+export const timeOrNull = orNull(ref('Time'))

@@ -1,11 +1,10 @@
 /** `/v1/feeds/{feed}/changes` and `/consumers`: reading what was published, and remembering how far one is. */
-import { MAX_WAIT_SECONDS } from '../../fields/queue-rules'
-import { MAX_BATCH } from '../../fields/rules'
+import { CHANGES_WAIT_SECONDS, NEW_CURSOR } from '../../fields/feeds'
+import { PAGE_LIMIT } from '../../fields/rules'
 import { renderChanges, renderConsumer } from '../../results/feeds'
-import { CursorDto } from '../input/dto/feeds'
 import { cursorParameter, limitParameter, nameParameter, optional, wholeParameter } from '../input/parameters'
-import { toDto } from '../input/validate'
-import * as example from '../openapi/feed-examples'
+import { bodyOf } from '../input/read'
+import * as example from '../openapi/feeds'
 import { gone, ok, type Route, route } from '../route'
 import { feedInPath, named, type Subject } from '../subjects'
 import { pathParameters } from './feeds'
@@ -32,8 +31,8 @@ const changes = route({
       cursorParameter('A `cursor`: only what was published after it; from the beginning when left out.', '1041'),
     ),
     consumer: optional(nameParameter('Start at the stored cursor of this consumer, in place of `after`.', 'search')),
-    limit: limitParameter(MAX_BATCH, 100),
-    waitSeconds: wholeParameter('How long to wait for a change when there is none.', 0, MAX_WAIT_SECONDS, 0),
+    limit: limitParameter(PAGE_LIMIT),
+    waitSeconds: wholeParameter(CHANGES_WAIT_SECONDS),
   },
   checkQuery({ after, consumer }, faults) {
     if (after === undefined || consumer === undefined) return
@@ -85,11 +84,7 @@ const put = route({
   scope: 'feed',
   about: consumerInPath,
   pathParameters: consumerParameters,
-  body: {
-    schema: 'NewCursor',
-    example: example.newCursor,
-    read: (body, faults) => toDto(CursorDto, body.value, '', faults),
-  },
+  body: bodyOf(NEW_CURSOR, example.newCursor),
   operation: {
     id: 'putConsumer',
     tag: 'Feeds',
@@ -100,8 +95,7 @@ const put = route({
     outcomes: { 200: { description: 'The consumer as it is now.', schema: 'Consumer', example: example.consumer } },
   },
   async handle(store, { path: { feed, consumer }, body: { cursor, force } }) {
-    const moved = await store.feeds.putConsumer(feed, consumer, BigInt(cursor), { force: force ?? undefined })
-    return ok(renderConsumer(moved))
+    return ok(renderConsumer(await store.feeds.putConsumer(feed, consumer, cursor, { force })))
   },
 })
 

@@ -1,10 +1,10 @@
 /** `/v1/feeds/{feed}/entries`: writing the entries of a feed, and reading one by its key. */
-
+import { NEW_ENTRIES, NEW_VALUE } from '../../fields/feeds'
 import { MAX_BATCH } from '../../fields/rules'
 import { renderEntry, renderPutEntries } from '../../results/feeds'
 import { nameParameter } from '../input/parameters'
-import { toEntries, toValue } from '../input/validate-feeds'
-import * as example from '../openapi/feed-examples'
+import { bodyOf } from '../input/read'
+import * as example from '../openapi/feeds'
 import { found, ok, type Route, route } from '../route'
 import { feedInPath, named, type Subject } from '../subjects'
 import { pathParameters } from './feeds'
@@ -40,7 +40,7 @@ const put = route({
   scope: 'feed',
   about: entryInPath,
   pathParameters: keyParameters,
-  body: { schema: 'NewValue', example: example.newValue, read: toValue },
+  body: bodyOf(NEW_VALUE, example.newValue),
   operation: {
     id: 'putEntry',
     tag: 'Feeds',
@@ -50,10 +50,10 @@ const put = route({
       'feed whose entries come from elsewhere: `recent-groups`, and those that follow a table.',
     outcomes: { 200: { description: 'Written, committed.', schema: 'Entry', example: example.writtenEntry } },
   },
-  async handle(store, { path: { feed, key }, body }) {
-    const entry = await store.feeds.put(feed, key, body)
+  async handle(store, { path: { feed, key }, body: { value } }) {
+    const entry = await store.feeds.put(feed, key, value)
     // The text as it was sent: what the store answers is parsed.
-    return ok(renderEntry({ ...entry, value: body }))
+    return ok(renderEntry({ ...entry, value }))
   },
 })
 
@@ -82,11 +82,9 @@ const putMany = route({
   about: feedInPath,
   pathParameters,
   body: {
-    schema: 'NewEntries',
-    example: example.newEntries,
-    read: toEntries,
+    ...bodyOf(NEW_ENTRIES, example.newEntries),
     at: '/entries',
-    about: (entries) => entries.flatMap(({ key }, i) => named('entries', [key], { pointer: `/entries/${i}/key` })),
+    about: ({ entries }) => entries.flatMap(({ key }, i) => named('entries', [key], { pointer: `/entries/${i}/key` })),
   },
   operation: {
     id: 'putEntries',
@@ -102,7 +100,7 @@ const putMany = route({
     },
   },
   async handle(store, { path: { feed }, body }) {
-    const { entries } = await store.feeds.putMany(feed, body)
+    const { entries } = await store.feeds.putMany(feed, body.entries)
     return ok(renderPutEntries(entries))
   },
 })

@@ -1,11 +1,12 @@
 /** `/v1/feeds` and `/v1/feeds/{feed}`: what feeds there are, how far each is, and what is done to all that they hold. */
-import { RECENT_GROUPS } from '../../fields/feed-rules'
+import { RECENT_GROUPS, REPUBLISH } from '../../fields/feeds'
+import type { RepublishSelection } from '../../repositories/feeds/types'
 import { renderFeed, renderFeedPage } from '../../results/feeds'
 import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
-import { toSelection } from '../input/validate-feeds'
-import * as example from '../openapi/feed-examples'
+import { isObject, readBody } from '../input/read'
+import * as example from '../openapi/feeds'
 import { narrowed } from '../reach'
-import { found, gone, ok, type Route, route } from '../route'
+import { type BodyReader, found, gone, ok, type Route, route } from '../route'
 import { feedInPath, listed, named } from '../subjects'
 
 const path = '/v1/feeds/{feed}'
@@ -76,19 +77,34 @@ const drop = route({
   },
 })
 
+/** Of keys or by a prefix. */
+const selectionBody: BodyReader<RepublishSelection> = {
+  schema: REPUBLISH.name,
+  example: example.republish,
+  read(body, faults) {
+    const selection = readBody(REPUBLISH, body, faults)
+    const { value } = body
+    const given = isObject(value)
+      ? (['keys', 'prefix'] as const).filter((name) => (value[name] ?? null) !== null)
+      : null
+    if (given?.length === 0) faults.push({ pointer: '', detail: 'must have exactly one of keys and prefix' })
+    if (given?.length === 2) {
+      faults.push({ pointer: '/keys', detail: 'must not be given with prefix' })
+      faults.push({ pointer: '/prefix', detail: 'must not be given with keys' })
+    }
+    return selection
+  },
+  about: ({ keys, prefix }) =>
+    prefix === undefined ? named('entries', keys, { pointer: '/keys' }) : [{ kind: 'entries', prefix }],
+}
+
 const republish = route({
   method: 'post',
   path: `${path}/republish`,
   scope: 'feed',
   about: feedInPath,
   pathParameters,
-  body: {
-    schema: 'Republish',
-    example: example.republish,
-    read: toSelection,
-    about: ({ keys, prefix }) =>
-      prefix === undefined ? named('entries', keys, { pointer: '/keys' }) : [{ kind: 'entries', prefix }],
-  },
+  body: selectionBody,
   operation: {
     id: 'republishEntries',
     tag: 'Feeds',

@@ -2,7 +2,7 @@
 import type { GroupEvent } from '../../repositories/recent/types'
 import { removedBody, renderItem, resetBody } from '../../results/groups'
 import { nameParameter, optional, positionParameter } from '../input/parameters'
-import * as example from '../openapi/examples'
+import * as example from '../openapi/groups'
 import { type Route, route } from '../route'
 import { pathName } from '../subjects'
 

@@ -1,8 +1,9 @@
 /** `/v1/groups` and `/v1/groups/{group}`: what groups there are, and their settings. */
+import { NEW_SETTINGS } from '../../fields/groups'
 import { renderGroup, renderGroupPage } from '../../results/groups'
-import { ownSettingsOf, SettingsDto, toReplacing } from '../input/dto/settings'
 import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
-import * as example from '../openapi/examples'
+import { bodyOf } from '../input/read'
+import * as example from '../openapi/groups'
 import { narrowed } from '../reach'
 import { found, gone, ok, type Route, route, stored } from '../route'
 import { listed, pathName } from '../subjects'
@@ -56,12 +57,7 @@ const put = route({
   scope: 'admin',
   about: pathName('groups', 'group'),
   pathParameters,
-  body: {
-    schema: 'NewSettings',
-    example: example.ownSettings,
-    optional: true,
-    read: (body, faults) => toReplacing(SettingsDto, body, faults),
-  },
+  body: { ...bodyOf(NEW_SETTINGS, example.ownSettings), optional: true },
   operation: {
     id: 'putGroup',
     tag: 'Groups',
@@ -74,9 +70,8 @@ const put = route({
     },
     refusals: ['settings_changed'],
   },
-  async handle(store, { path: { group }, body: { settings, replaces }, within }) {
-    const condition = { replaces: replaces ? ownSettingsOf(replaces) : replaces }
-    const settled = await store.groups.put(group, ownSettingsOf(settings), condition)
+  async handle(store, { path: { group }, body: { replaces, ...settings }, within }) {
+    const settled = await store.groups.put(group, settings, { replaces })
     return stored(settled.created, renderGroup(settled, within))
   },
 })

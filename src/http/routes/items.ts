@@ -1,6 +1,7 @@
 /** `/v1/groups/{group}/items` and `/v1/items`: appending, reading and removing. */
 import { createHash } from 'node:crypto'
-import { MAX_BATCH, MAX_CAPACITY } from '../../fields/rules'
+import { BATCH, MAX_EXCLUDED, MAX_GROUPS, NEW_ITEM, RECENT_LIMIT } from '../../fields/groups'
+import { MAX_BATCH } from '../../fields/rules'
 import type { PayloadForm, Recent } from '../../repositories/recent/types'
 import { renderAppended, renderItem, renderRecent, renderRecentMany } from '../../results/groups'
 import {
@@ -11,18 +12,16 @@ import {
   optional,
   payloadsParameter,
 } from '../input/parameters'
-import { toBatch, toItem } from '../input/validate'
-import * as example from '../openapi/examples'
+import { bodyOf } from '../input/read'
+import * as example from '../openapi/groups'
 import { type Answer, created, gone, ok, type Route, route, stored } from '../route'
 import { named, pathName } from '../subjects'
 
 /** An answer stops at about this many bytes. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024
-const MAX_EXCLUDED = 100
-const MAX_GROUPS = 100
 
 const group = nameParameter('The group.', 'article:42')
-const limit = limitParameter(MAX_CAPACITY, 10)
+const limit = limitParameter(RECENT_LIMIT)
 const exclude = namesParameter('Members whose items are left out.', ['user-7'], 0, MAX_EXCLUDED)
 const before = optional(idParameter('Only items with a smaller id: the `nextBefore` of the page before.', '41'))
 
@@ -35,9 +34,7 @@ const append = route({
   about: inGroup,
   pathParameters: { group },
   body: {
-    schema: 'NewItem',
-    example: example.newItem,
-    read: toItem,
+    ...bodyOf(NEW_ITEM, example.newItem),
     about: ({ member }) => named('members', [member], { pointer: '/member' }),
   },
   operation: {
@@ -65,11 +62,9 @@ const appendMany = route({
   scope: 'append',
   about: () => [],
   body: {
-    schema: 'Batch',
-    example: example.batch,
-    read: toBatch,
+    ...bodyOf(BATCH, example.batch),
     at: '/items',
-    about: (items) =>
+    about: ({ items }) =>
       items.flatMap(({ group, member }, i) => [
         ...named('groups', [group], { pointer: `/items/${i}/group` }),
         ...named('members', [member], { pointer: `/items/${i}/member` }),
@@ -84,7 +79,7 @@ const appendMany = route({
     refusals: ['sequence_exhausted'],
   },
   async handle(store, { body }) {
-    return created(renderAppended(await store.groups.appendMany(body, { payloads: 'text' })))
+    return created(renderAppended(await store.groups.appendMany(body.items, { payloads: 'text' })))
   },
 })
 

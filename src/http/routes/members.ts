@@ -2,7 +2,7 @@
 
 import { renderMemberItems } from '../../results/groups'
 import { nameParameter, pageParameters, payloadsParameter, prefixParameter } from '../input/parameters'
-import * as example from '../openapi/examples'
+import * as example from '../openapi/groups'
 import { narrowed } from '../reach'
 import { ok, type Route, route } from '../route'
 import { listed, pathName, type Subject } from '../subjects'

@@ -1,8 +1,9 @@
 /** `/v1/policies`: settings of all groups whose name begins with a prefix. */
+import { NEW_POLICY } from '../../fields/groups'
 import { policyBody } from '../../results/groups'
-import { PolicyDto, policyOf, toReplacing } from '../input/dto/settings'
 import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
-import * as example from '../openapi/examples'
+import { bodyOf } from '../input/read'
+import * as example from '../openapi/groups'
 import { narrowed } from '../reach'
 import { found, gone, ok, type Route, route, stored } from '../route'
 import { listed, type Subject } from '../subjects'
@@ -65,11 +66,7 @@ const put = route({
   scope: 'admin',
   about: policyInPath,
   pathParameters,
-  body: {
-    schema: 'NewPolicy',
-    example: example.policySettings,
-    read: (body, faults) => toReplacing(PolicyDto, body, faults),
-  },
+  body: bodyOf(NEW_POLICY, example.policySettings),
   operation: {
     id: 'putPolicy',
     tag: 'Policies',
@@ -82,9 +79,8 @@ const put = route({
     },
     refusals: ['settings_changed'],
   },
-  async handle(store, { path: { prefix }, body: { settings, replaces } }) {
-    const condition = { replaces: replaces ? policyOf(replaces) : replaces }
-    const policy = await store.groups.putPolicy(prefix, policyOf(settings), condition)
+  async handle(store, { path: { prefix }, body: { replaces, ...settings } }) {
+    const policy = await store.groups.putPolicy(prefix, settings, { replaces })
     return stored(policy.created, JSON.stringify(policyBody(policy)))
   },
 })

@@ -1,17 +1,8 @@
 /** `/v1/queues/{queue}/receive`, `delete`, `release` and `extend`: claiming messages, and ending or prolonging claims. */
-
+import { EXTEND, RECEIPTS, RECEIVE, RELEASE } from '../../fields/queues'
 import { renderMessages } from '../../results/queues'
-import {
-  ExtendDto,
-  ReceiptsDto,
-  ReceiveDto,
-  ReleaseDto,
-  receiveOptionsOf,
-  releaseOptionsOf,
-} from '../input/dto/messages'
-import { toDto } from '../input/validate'
-import { toReceipts } from '../input/validate-messages'
-import * as example from '../openapi/queue-examples'
+import { bodyOf } from '../input/read'
+import * as example from '../openapi/queues'
 import { ok, type Route, route } from '../route'
 import { pathName } from '../subjects'
 import { pathParameters } from './queues'
@@ -24,12 +15,7 @@ const receive = route({
   scope: 'queue',
   about: pathName('queues', 'queue'),
   pathParameters,
-  body: {
-    schema: 'Receive',
-    example: example.receive,
-    optional: true,
-    read: (body, faults) => toDto(ReceiveDto, body.value, '', faults),
-  },
+  body: { ...bodyOf(RECEIVE, example.receive), optional: true },
   operation: {
     id: 'receiveMessages',
     tag: 'Messages',
@@ -46,8 +32,7 @@ const receive = route({
   },
   waits: true,
   async handle(store, { path: { queue }, body, signal }) {
-    const options = { ...receiveOptionsOf(body), bodies: 'text', signal } as const
-    return ok(renderMessages(await store.queues.receive(queue, options)))
+    return ok(renderMessages(await store.queues.receive(queue, { ...body, bodies: 'text', signal })))
   },
 })
 
@@ -57,11 +42,7 @@ const settle = route({
   scope: 'queue',
   about: pathName('queues', 'queue'),
   pathParameters,
-  body: {
-    schema: 'Receipts',
-    example: example.receipts,
-    read: (body, faults) => toReceipts(ReceiptsDto, body, faults),
-  },
+  body: bodyOf(RECEIPTS, example.receipts),
   operation: {
     id: 'deleteReceived',
     tag: 'Messages',
@@ -86,7 +67,7 @@ const release = route({
   scope: 'queue',
   about: pathName('queues', 'queue'),
   pathParameters,
-  body: { schema: 'Release', example: example.release, read: (body, faults) => toReceipts(ReleaseDto, body, faults) },
+  body: bodyOf(RELEASE, example.release),
   operation: {
     id: 'releaseReceived',
     tag: 'Messages',
@@ -101,8 +82,8 @@ const release = route({
     },
     refusals: ['queue_not_found'],
   },
-  async handle(store, { path: { queue }, body }) {
-    return ok(JSON.stringify(await store.queues.release(queue, body.receiptHandles, releaseOptionsOf(body))))
+  async handle(store, { path: { queue }, body: { receiptHandles, ...options } }) {
+    return ok(JSON.stringify(await store.queues.release(queue, receiptHandles, options)))
   },
 })
 
@@ -112,7 +93,7 @@ const extend = route({
   scope: 'queue',
   about: pathName('queues', 'queue'),
   pathParameters,
-  body: { schema: 'Extend', example: example.extend, read: (body, faults) => toReceipts(ExtendDto, body, faults) },
+  body: bodyOf(EXTEND, example.extend),
   operation: {
     id: 'extendReceived',
     tag: 'Messages',

@@ -1,10 +1,10 @@
 /** `/v1/queues/{queue}/messages`: sending messages, looking at them without claiming, and removing one by its id. */
-import { MESSAGE_STATES } from '../../fields/queue-rules'
+import { MESSAGE_STATES, MESSAGES, NEW_MESSAGE } from '../../fields/queues'
 import { MAX_BATCH } from '../../fields/rules'
 import { renderMessagePage, renderPeeked, renderSent, renderSentMany } from '../../results/queues'
 import { idParameter, pageParameters, wordParameter } from '../input/parameters'
-import { toSending } from '../input/validate-messages'
-import * as example from '../openapi/queue-examples'
+import { isObject, readBody } from '../input/read'
+import * as example from '../openapi/queues'
 import { created, found, gone, ok, type Route, route, stored } from '../route'
 import { pathName } from '../subjects'
 import { MAX_ANSWER_BYTES } from './items'
@@ -19,7 +19,14 @@ const send = route({
   scope: 'queue',
   about: pathName('queues', 'queue'),
   pathParameters,
-  body: { schema: 'Sending', example: example.messages, read: toSending },
+  body: {
+    schema: 'Sending',
+    example: example.messages,
+    read: (body, faults) =>
+      isObject(body.value) && Object.hasOwn(body.value, 'messages')
+        ? readBody(MESSAGES, body, faults)
+        : readBody(NEW_MESSAGE, body, faults),
+  },
   operation: {
     id: 'sendMessages',
     tag: 'Messages',
@@ -34,11 +41,8 @@ const send = route({
     refusals: ['queue_not_found'],
   },
   async handle(store, { path: { queue }, body: sending }) {
-    if ('messages' in sending) {
-      const { ids } = await store.queues.sendMany(queue, sending.messages)
-      return created(renderSentMany({ ids }))
-    }
-    const { body, ...options } = sending.message
+    if ('messages' in sending) return created(renderSentMany(await store.queues.sendMany(queue, sending.messages)))
+    const { body, ...options } = sending
     const { id, sent } = await store.queues.send(queue, body, options)
     return stored(sent, renderSent({ id, sent }))
   },

@@ -1,11 +1,10 @@
 /** `/v1/queues/{queue}`: what an app and an operator change of a queue that may exist already. */
-
+import { NO_FIELDS, QUEUE_CHANGES, QUEUE_SETTINGS } from '../../fields/queues'
+import type { QueueSettings } from '../../repositories/queues/types'
 import { renderQueue } from '../../results/queues'
-import { QueueChangesDto, QueueSettingsDto, queueChangesOf, queueSettingsOf } from '../input/dto/queues'
 import { nameParameter } from '../input/parameters'
-import { toDto } from '../input/validate'
-import { toNothing } from '../input/validate-messages'
-import * as example from '../openapi/queue-examples'
+import { bodyOf } from '../input/read'
+import * as example from '../openapi/queues'
 import { type BodyReader, ok, type Route, route, stored } from '../route'
 import { named, pathName, type Subject } from '../subjects'
 
@@ -20,11 +19,9 @@ function lettersIn({ deadLetterQueue }: { deadLetterQueue?: string | null }): Su
 }
 
 /** All settings of a queue; those that are left out take their defaults. */
-export const settingsBody: BodyReader<QueueSettingsDto> = {
-  schema: 'QueueSettings',
-  example: example.queueSettings,
+export const settingsBody: BodyReader<QueueSettings> = {
+  ...bodyOf(QUEUE_SETTINGS, example.queueSettings),
   optional: true,
-  read: (body, faults) => toDto(QueueSettingsDto, body.value, '', faults),
   about: lettersIn,
 }
 
@@ -33,12 +30,7 @@ const update = route({
   path,
   scope: 'admin',
   pathParameters,
-  body: {
-    schema: 'QueueChanges',
-    example: example.queueChanges,
-    read: (body, faults) => toDto(QueueChangesDto, body.value, '', faults),
-    about: lettersIn,
-  },
+  body: { ...bodyOf(QUEUE_CHANGES, example.queueChanges), about: lettersIn },
   about: inPath,
   operation: {
     id: 'updateQueue',
@@ -51,7 +43,7 @@ const update = route({
     refusals: ['queue_not_found', 'dead_letter_cycle'],
   },
   async handle(store, { path: { queue }, body, within }) {
-    return ok(renderQueue(await store.queues.update(queue, queueChangesOf(body)), within))
+    return ok(renderQueue(await store.queues.update(queue, body), within))
   },
 })
 
@@ -75,7 +67,7 @@ const ensure = route({
     },
   },
   async handle(store, { path: { queue }, body, within }) {
-    const ensured = await store.queues.ensure(queue, queueSettingsOf(body))
+    const ensured = await store.queues.ensure(queue, body)
     return stored(ensured.created, renderQueue(ensured, within))
   },
 })
@@ -86,7 +78,7 @@ const pause = route({
   scope: 'admin',
   about: inPath,
   pathParameters,
-  body: { schema: 'NoFields', example: example.noFields, optional: true, read: toNothing },
+  body: { ...bodyOf(NO_FIELDS, example.noFields), optional: true },
   operation: {
     id: 'pauseQueue',
     tag: 'Queues',
@@ -108,7 +100,7 @@ const resume = route({
   scope: 'admin',
   about: inPath,
   pathParameters,
-  body: { schema: 'NoFields', example: example.noFields, optional: true, read: toNothing },
+  body: { ...bodyOf(NO_FIELDS, example.noFields), optional: true },
   operation: {
     id: 'resumeQueue',
     tag: 'Queues',

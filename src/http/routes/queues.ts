@@ -1,11 +1,11 @@
 /** `/v1/queues` and `/v1/queues/{queue}`: what queues there are, their attributes, and what is done to all they hold. */
 import { RecentnError } from '../../errors'
+import { PURGE, REDRIVE } from '../../fields/queues'
 import { renderQueue, renderQueuePage, renderQueueStatus } from '../../results/queues'
-import { PurgeDto, queueSettingsOf, RedriveDto } from '../input/dto/queues'
 import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
-import { toDto } from '../input/validate'
-import { deleted } from '../openapi/examples'
-import * as example from '../openapi/queue-examples'
+import { bodyOf } from '../input/read'
+import { deleted } from '../openapi/groups'
+import * as example from '../openapi/queues'
 import { narrowed } from '../reach'
 import { found, gone, ok, type Route, route, stored } from '../route'
 import { listed, pathName, type Subject } from '../subjects'
@@ -83,7 +83,7 @@ const put = route({
     refusals: ['dead_letter_cycle'],
   },
   async handle(store, { path: { queue }, body, within }) {
-    const put = await store.queues.put(queue, queueSettingsOf(body))
+    const put = await store.queues.put(queue, body)
     return stored(put.created, renderQueue(put, within))
   },
 })
@@ -117,12 +117,7 @@ const redrive = route({
   scope: 'admin',
   about: redriven,
   pathParameters,
-  body: {
-    schema: 'Redrive',
-    example: example.redrive,
-    optional: true,
-    read: (body, faults) => toDto(RedriveDto, body.value, '', faults),
-  },
+  body: { ...bodyOf(REDRIVE, example.redrive), optional: true },
   operation: {
     id: 'redriveQueue',
     tag: 'Queues',
@@ -133,9 +128,8 @@ const redrive = route({
     outcomes: { 200: { description: 'How many were moved.', schema: 'Moved', example: example.moved } },
     refusals: ['queue_not_found'],
   },
-  async handle(store, { path: { queue }, body: { max, dryRun }, within }) {
-    const limits = { max: max ?? undefined, prefix: within ?? undefined, dryRun: dryRun ?? undefined }
-    return ok(JSON.stringify(await store.queues.redrive(queue, limits)))
+  async handle(store, { path: { queue }, body, within }) {
+    return ok(JSON.stringify(await store.queues.redrive(queue, { ...body, prefix: within ?? undefined })))
   },
 })
 
@@ -145,12 +139,7 @@ const purge = route({
   scope: 'admin',
   about: inPath,
   pathParameters,
-  body: {
-    schema: 'Purge',
-    example: example.purge,
-    optional: true,
-    read: (body, faults) => toDto(PurgeDto, body.value, '', faults),
-  },
+  body: { ...bodyOf(PURGE, example.purge), optional: true },
   operation: {
     id: 'purgeQueue',
     tag: 'Queues',
@@ -160,8 +149,8 @@ const purge = route({
     outcomes: { 200: { description: 'How many were dropped.', schema: 'Deleted', example: deleted } },
     refusals: ['queue_not_found'],
   },
-  async handle(store, { path: { queue }, body: { dryRun } }) {
-    return ok(JSON.stringify(await store.queues.purge(queue, { dryRun: dryRun ?? undefined })))
+  async handle(store, { path: { queue }, body }) {
+    return ok(JSON.stringify(await store.queues.purge(queue, body)))
   },
 })
 

@@ -1,45 +1,26 @@
 /** What callers give, checked: every fault at once, nothing reaches a statement before. */
-import { type Fault, invalidInput } from '../../errors'
-import { cursorFault, keyPrefixFault } from '../../fields/feed-rules'
-import { bodyFault, MAX_WAIT_SECONDS } from '../../fields/queue-rules'
-import { formFault, integerFault, MAX_BATCH, nameFault } from '../../fields/rules'
+import type { Fault } from '../../errors'
+import * as fields from '../../fields/feeds'
+import { addFaults, addListFaults, argumentFaults, faultsOf, refuse } from '../../fields/field'
+import { MAX_BATCH, NAME, nameFault, PAGE_LIMIT, VALUE } from '../../fields/rules'
 import { jsonTextOf } from '../../json'
-import { addFaults, faultsOf, limitRule, named, optional, refuse, rulesOf } from '../checking'
 import type { ChangesRequest } from './changes'
 import type { ChangesOptions, NewEntry, PutConsumerOptions, RepublishSelection, ValueOptions } from './types'
 import type { EntryText } from './write'
 
-const ENTRY_RULES = rulesOf({ key: nameFault, value: bodyFault })
-
-const values = optional(formFault)
-const VALUE_RULES = rulesOf({ values })
-
-const CHANGES_RULES = rulesOf({
-  after: optional(cursorFault),
-  consumer: optional(nameFault),
-  limit: optional(limitRule(MAX_BATCH)),
-  waitSeconds: optional((value) => integerFault(value, 0, MAX_WAIT_SECONDS)),
-  signal: optional((value) => (value instanceof AbortSignal ? null : 'must be an AbortSignal')),
-  maxBytes: optional((value) => integerFault(value, 1, Number.MAX_SAFE_INTEGER)),
-  values,
-})
-
-const FORCE_RULES = rulesOf({
-  force: optional((value) => (typeof value === 'boolean' ? null : 'must be true or false')),
-  from: optional(cursorFault),
-})
+const named = (parameter: string, name: unknown) => argumentFaults(parameter, name, NAME)
 
 export function checkFeed(feed: unknown): void {
   refuse(named('feed', feed))
 }
 
 export function checkKey(feed: unknown, key: unknown, options: ValueOptions = {}): void {
-  refuse([...named('feed', feed), ...named('key', key), ...faultsOf(options, VALUE_RULES)])
+  refuse([...named('feed', feed), ...named('key', key), ...faultsOf(options, fields.VALUE_RULES)])
 }
 
 export function checkedEntry(feed: unknown, key: unknown, value: unknown): EntryText {
   const faults = [...named('feed', feed), ...named('key', key)]
-  const detail = bodyFault(value)
+  const detail = VALUE.fault(value)
   if (detail !== null) faults.push({ pointer: '/value', detail })
   refuse(faults)
   return { key: key as string, text: jsonTextOf(value) }
@@ -48,10 +29,7 @@ export function checkedEntry(feed: unknown, key: unknown, value: unknown): Entry
 /** 1 to 1,000 of them; faults at `/3/value` and so on. */
 export function checkedEntries(feed: unknown, entries: readonly NewEntry[]): EntryText[] {
   const faults: Fault[] = named('feed', feed)
-  if (!Array.isArray(entries) || entries.length < 1 || entries.length > MAX_BATCH) {
-    throw invalidInput([...faults, { pointer: '', detail: `must be a list of 1 to ${MAX_BATCH} entries` }])
-  }
-  for (const [index, entry] of entries.entries()) addFaults(faults, entry, ENTRY_RULES, `/${index}`)
+  addListFaults(faults, entries, 'entries', fields.NEW_ENTRY.rules, MAX_BATCH)
   refuse(faults)
   return entries.map(({ key, value }) => ({ key, text: jsonTextOf(value) }))
 }
@@ -62,7 +40,7 @@ export function checkedSelection(
   selection: RepublishSelection,
 ): { keys: readonly string[] } | { prefix: string } {
   const faults: Fault[] = named('feed', feed)
-  addFaults(faults, selection, rulesOf({ keys: optional(listFault), prefix: optional(keyPrefixFault) }), '')
+  addFaults(faults, selection, fields.REPUBLISH.rules, '')
   const { keys, prefix } = (selection ?? {}) as RepublishSelection
   if (Array.isArray(keys)) {
     for (const [index, key] of keys.entries()) {
@@ -77,20 +55,15 @@ export function checkedSelection(
   return keys === undefined ? { prefix: prefix as string } : { keys }
 }
 
-function listFault(value: unknown): string | null {
-  const isList = Array.isArray(value) && value.length >= 1 && value.length <= MAX_BATCH
-  return isList ? null : `must be a list of 1 to ${MAX_BATCH}`
-}
-
 export function checkedChanges(feed: unknown, options: ChangesOptions): ChangesRequest {
-  const faults = [...named('feed', feed), ...faultsOf(options, CHANGES_RULES)]
+  const faults = [...named('feed', feed), ...faultsOf(options, fields.CHANGES_RULES)]
   if (options?.after !== undefined && options.consumer !== undefined) {
     for (const name of ['after', 'consumer']) {
       faults.push({ pointer: `/${name}`, detail: 'must not stand beside the other of after and consumer' })
     }
   }
   refuse(faults)
-  const { limit = 100, maxBytes = Number.POSITIVE_INFINITY, values } = options
+  const { limit = PAGE_LIMIT.default, maxBytes = Number.POSITIVE_INFINITY, values } = options
   return { feed: feed as string, limit, maxBytes, values }
 }
 
@@ -99,8 +72,12 @@ export function checkConsumer(feed: unknown, consumer: unknown): void {
 }
 
 export function checkCursor(feed: unknown, consumer: unknown, cursor: unknown, options: PutConsumerOptions): void {
-  const faults = [...named('feed', feed), ...named('consumer', consumer), ...faultsOf(options, FORCE_RULES)]
-  const detail = cursorFault(cursor)
+  const faults = [
+    ...named('feed', feed),
+    ...named('consumer', consumer),
+    ...faultsOf(options, fields.PUT_CONSUMER_RULES),
+  ]
+  const detail = fields.CURSOR.fault(cursor)
   if (detail !== null) faults.push({ pointer: '/cursor', detail })
   refuse(faults)
 }

@@ -9,7 +9,7 @@
  */
 import type { Reader, Row, Tx } from '../../database/engine'
 import { invalidInput, RecentnError } from '../../errors'
-import { SYNC_ID_BITS } from '../../fields/feed-rules'
+import { SYNC_ID_BITS } from '../../fields/feeds'
 import { asConsumer } from '../../results/feeds'
 import { type FeedHead, holdFeed, holdOrBegin, readHead } from './heads'
 import type { Consumer } from './types'

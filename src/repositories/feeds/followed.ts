@@ -11,11 +11,12 @@ import type { Table } from '../../database/table'
 import type { TableColumn } from '../../database/table-parts'
 import type { Tables } from '../../database/tables'
 import { invalidInput, RecentnError } from '../../errors'
-import { RECENT_GROUPS } from '../../fields/feed-rules'
+import { RECENT_GROUPS } from '../../fields/feeds'
+import { faultsOf, optionRules } from '../../fields/field'
+import { option } from '../../fields/options'
 import { nameFault } from '../../fields/rules'
 import { JsonText, jsonFault } from '../../json'
 import { asEntry } from '../../results/feeds'
-import { faultsOf, rulesOf } from '../checking'
 import { chunksOf } from '../chunks'
 import { MAX_KEYS } from './heads'
 import type { FeedRows } from './publish'
@@ -142,8 +143,8 @@ export const recentGroups = (tables: Tables): FollowedTable => ({
   versionOf: () => null,
 })
 
-const checkedWithTheTable = () => null
-const FOLLOW_RULES = rulesOf({
+const checkedWithTheTable = option(() => null)
+const FOLLOW_RULES = optionRules<FollowOptions>({
   feed: checkedWithTheTable,
   syncColumn: checkedWithTheTable,
   key: checkedWithTheTable,

@@ -4,7 +4,7 @@
  * another's writes finds them by polling.
  */
 import type { Session, Tx } from '../../database/engine'
-import { RECENT_GROUPS } from '../../fields/feed-rules'
+import { RECENT_GROUPS } from '../../fields/feeds'
 import { type FollowedTable, recentGroups } from './followed'
 import type { EntryCounts } from './status'
 

@@ -6,9 +6,9 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { DataSource, EntityManager } from 'typeorm'
 import { placeholders, type Reader, type Row, type Session } from '../../database/engine'
 import { sessionOf } from '../../database/session'
-import { isKeyId, keyText, SCOPES, type Scope, scopesFault } from '../../fields/key-rules'
-import { nameFault } from '../../fields/rules'
-import { checkedPage, faultsOf, nullable, refuse, rulesOf } from '../checking'
+import { faultsOf, refuse } from '../../fields/field'
+import { isKeyId, keyText, NEW_KEY_RULES, SCOPES, type Scope } from '../../fields/keys'
+import { checkedPage } from '../../fields/rules'
 import type { Page } from '../types'
 import type { ApiKey, CreatedKey, KeyPage, Keys, NewKey } from './types'
 
@@ -19,8 +19,6 @@ export const USE_MS = 60_000
 export interface KnownKey extends ApiKey {
   secretHash: Buffer
 }
-
-const NEW_KEY_RULES = rulesOf({ label: nameFault, scopes: scopesFault, prefix: nullable(nameFault) })
 
 const columns = ({ engine }: Pick<Reader, 'engine'>) =>
   `k.id AS id, k.secret_hash AS secret_hash, k.label AS label, k.scopes AS scopes, k.name_prefix AS name_prefix, ` +

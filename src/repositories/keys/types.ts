@@ -1,5 +1,5 @@
 /** The shapes of API keys, for the library's users. Times are `Date` with milliseconds in UTC. */
-import type { Scope } from '../../fields/key-rules'
+import type { Scope } from '../../fields/keys'
 import type { Page } from '../types'
 
 export type { Scope }

@@ -1,26 +1,13 @@
 /** What callers give, checked: every fault at once, nothing reaches a statement before. */
-import { type Fault, invalidInput } from '../../errors'
-import {
-  bodyFault,
-  delayFault,
-  MAX_ERROR_CHARACTERS,
-  MESSAGE_STATES,
-  maxReceivesFault,
-  NO_PAUSED,
-  ON_DELETE,
-  ORDERS,
-  oneOfFault,
-  priorityFault,
-  visibilityFault,
-} from '../../fields/queue-rules'
-import { formFault, idFault, integerFault, MAX_BATCH, MAX_TTL_SECONDS, nameFault } from '../../fields/rules'
+import type { Fault } from '../../errors'
+import { addFaults, addListFaults, argumentFaults, faultsOf, refuse } from '../../fields/field'
+import * as fields from '../../fields/queues'
+import { ID, MAX_BATCH, NAME, PAGE_LIMIT, VALUE } from '../../fields/rules'
 import { jsonTextOf } from '../../json'
-import { addFaults, faultsOf, named, nullable, optional, pageRules, prefixRule, refuse, rulesOf } from '../checking'
 import { storedLimit } from './heads'
 import type { MessageToSend, SendRequest } from './send'
 import type { Release } from './settle'
 import type {
-  BodyForm,
   DryRun,
   NewMessage,
   PeekOptions,
@@ -31,69 +18,21 @@ import type {
   SendOptions,
 } from './types'
 
-const isBoolean = (value: unknown) => (typeof value === 'boolean' ? null : 'must be true or false')
-
-const SETTINGS_RULES = rulesOf({
-  visibilityTimeoutSeconds: optional(visibilityFault),
-  maxReceives: nullable(maxReceivesFault),
-  deadLetterQueue: nullable(nameFault),
-  onDelete: optional((value) => oneOfFault(value, ON_DELETE)),
-  retentionSeconds: nullable((value) => integerFault(value, 1, MAX_TTL_SECONDS)),
-  paused: (value) => (value === undefined ? null : NO_PAUSED),
-})
-
-const sendRules = {
-  delaySeconds: optional(delayFault),
-  visibilityTimeoutSeconds: nullable(visibilityFault),
-  maxReceives: nullable(maxReceivesFault),
-  dedupId: nullable(nameFault),
-  priority: optional(priorityFault),
-  messageGroup: nullable(nameFault),
-}
-const SEND_RULES = rulesOf(sendRules)
-const MESSAGE_RULES = rulesOf({ body: bodyFault, ...sendRules })
-
-const bodies = optional(formFault)
-const BODY_RULES = rulesOf({ bodies })
-
-const RECEIVE_RULES = rulesOf({
-  max: optional((value) => integerFault(value, 1, MAX_BATCH)),
-  visibilityTimeoutSeconds: optional(visibilityFault),
-  waitSeconds: optional((value) => integerFault(value, 0, 20)),
-  order: optional((value) => oneOfFault(value, ORDERS)),
-  cursor: optional(nameFault),
-  signal: optional((value) => (value instanceof AbortSignal ? null : 'must be an AbortSignal')),
-  bodies,
-})
-
-const RELEASE_RULES = rulesOf({
-  delaySeconds: optional(delayFault),
-  error: nullable((value) => (typeof value === 'string' ? null : 'must be a string')),
-  dead: optional(isBoolean),
-})
-
-const BODY_FORMS: readonly BodyForm[] = ['value', 'text', 'preview']
-
-const PEEK_RULES = rulesOf({
-  ...pageRules,
-  bodies: optional((value) => oneOfFault(value, BODY_FORMS)),
-  state: optional((value) => oneOfFault(value, MESSAGE_STATES)),
-  maxBytes: optional((value) => integerFault(value, 1, Number.MAX_SAFE_INTEGER)),
-})
+const named = (parameter: string, name: unknown) => argumentFaults(parameter, name, NAME)
 
 export function checkQueue(queue: unknown): void {
   refuse(named('queue', queue))
 }
 
 export function checkSettings(queue: unknown, settings: QueueSettings): void {
-  refuse([...named('queue', queue), ...faultsOf(settings, SETTINGS_RULES)])
+  refuse([...named('queue', queue), ...faultsOf(settings, fields.QUEUE_SETTINGS.rules)])
 }
 
 export function checkedSend(queue: unknown, body: unknown, options: SendOptions): SendRequest {
   const faults: Fault[] = named('queue', queue)
-  const fault = bodyFault(body)
+  const fault = VALUE.fault(body)
   if (fault !== null) faults.push({ pointer: '/body', detail: fault })
-  addFaults(faults, options, SEND_RULES, '')
+  addFaults(faults, options, fields.SEND_RULES, '')
   refuse(faults)
   return { queue: queue as string, rows: [rowOf({ ...options, body })] }
 }
@@ -101,10 +40,7 @@ export function checkedSend(queue: unknown, body: unknown, options: SendOptions)
 /** 1 to 1,000 of them; faults at `/3/body` and so on. */
 export function checkedMessages(queue: unknown, messages: readonly NewMessage[]): SendRequest {
   const faults: Fault[] = named('queue', queue)
-  if (!Array.isArray(messages) || messages.length < 1 || messages.length > MAX_BATCH) {
-    throw invalidInput([...faults, { pointer: '', detail: `must be a list of 1 to ${MAX_BATCH} messages` }])
-  }
-  for (const [index, message] of messages.entries()) addFaults(faults, message, MESSAGE_RULES, `/${index}`)
+  addListFaults(faults, messages, 'messages', fields.NEW_MESSAGE.rules, MAX_BATCH)
   refuse(faults)
   return { queue: queue as string, rows: messages.map(rowOf) }
 }
@@ -122,7 +58,7 @@ function rowOf(message: NewMessage): MessageToSend {
 }
 
 export function checkReceive(queue: unknown, options: ReceiveOptions): void {
-  refuse([...named('queue', queue), ...faultsOf(options, RECEIVE_RULES)])
+  refuse([...named('queue', queue), ...faultsOf(options, fields.RECEIVE_RULES)])
 }
 
 /** 1 to 1,000 handles; what is no handle at all is an outcome of its own, not a fault. */
@@ -141,43 +77,32 @@ export function checkedHandles(queue: unknown, handles: string | readonly string
 }
 
 export function checkedRelease(options: ReleaseOptions): Release {
-  refuse(faultsOf(options, RELEASE_RULES))
+  refuse(faultsOf(options, fields.RELEASE_RULES))
   const { delaySeconds = 0, error, dead = false } = options
-  const said = error ? Array.from(error.toWellFormed()).slice(0, MAX_ERROR_CHARACTERS).join('') : null
+  const said = error ? Array.from(error.toWellFormed()).slice(0, fields.MAX_ERROR_CHARACTERS).join('') : null
   return { delayMs: delaySeconds * 1000, error: said, dead }
 }
 
-const EXTEND_RULES = rulesOf({ visibilityTimeoutSeconds: visibilityFault })
-
 /** The visibility in milliseconds. */
 export function checkedExtend(options: { visibilityTimeoutSeconds: number }): number {
-  refuse(faultsOf(options, EXTEND_RULES))
+  refuse(faultsOf(options, fields.EXTEND_RULES))
   return options.visibilityTimeoutSeconds * 1000
 }
 
 export function checkedPeek(queue: unknown, options: PeekOptions): PeekOptions & { limit: number } {
-  refuse([...named('queue', queue), ...faultsOf(options, PEEK_RULES)])
-  return { ...options, limit: options.limit ?? 100 }
+  refuse([...named('queue', queue), ...faultsOf(options, fields.PEEK_RULES)])
+  return { ...options, limit: options.limit ?? PAGE_LIMIT.default }
 }
 
 export function checkMessage(queue: unknown, id: unknown, options: unknown = {}): void {
-  const detail = idFault(id)
-  const fault = detail === null ? [] : [{ parameter: 'id', detail }]
-  refuse([...named('queue', queue), ...fault, ...faultsOf(options, BODY_RULES)])
+  refuse([...named('queue', queue), ...argumentFaults('id', id, ID), ...faultsOf(options, fields.BODY_RULES)])
 }
 
-const DRY_RUN_RULES = rulesOf({ dryRun: optional(isBoolean) })
-const REDRIVE_RULES = rulesOf({
-  max: optional((value) => integerFault(value, 1, Number.MAX_SAFE_INTEGER)),
-  prefix: prefixRule,
-  dryRun: optional(isBoolean),
-})
-
 export function checkPurge(queue: unknown, options: DryRun): void {
-  refuse([...named('queue', queue), ...faultsOf(options, DRY_RUN_RULES)])
+  refuse([...named('queue', queue), ...faultsOf(options, fields.PURGE.rules)])
 }
 
 export function checkedRedrive(queue: unknown, options: RedriveOptions): { max: number; prefix: string } {
-  refuse([...named('queue', queue), ...faultsOf(options, REDRIVE_RULES)])
+  refuse([...named('queue', queue), ...faultsOf(options, fields.REDRIVE_RULES)])
   return { max: options.max ?? Number.POSITIVE_INFINITY, prefix: options.prefix ?? '' }
 }

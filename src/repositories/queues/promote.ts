@@ -7,7 +7,7 @@
  */
 import type { Reader, Session, Tx } from '../../database/engine'
 import { isPassing } from '../../errors'
-import { RAN_OUT, ranOutError } from '../../fields/queue-rules'
+import { RAN_OUT, ranOutError } from '../../fields/queues'
 import { canAssign } from './flows'
 import { type QueueHead, readHeadById } from './heads'
 import type { QueueMemory } from './memory'

@@ -6,7 +6,7 @@
  */
 import type { Parameter, Reader, Session, Tx } from '../../database/engine'
 import { type Fault, RecentnError } from '../../errors'
-import { DEFAULT_MAX_RECEIVES } from '../../fields/queue-rules'
+import { DEFAULT_MAX_RECEIVES } from '../../fields/queues'
 import { asQueue } from '../../results/queues'
 import { nameRange } from '../name-range'
 import {

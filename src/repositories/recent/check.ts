@@ -1,41 +1,15 @@
 /** What callers give, checked: every fault at once, nothing reaches a statement before. */
 import { type Fault, invalidInput } from '../../errors'
-import { oneOfFault } from '../../fields/queue-rules'
-import {
-  formFault,
-  idFault,
-  integerFault,
-  MAX_BATCH,
-  MAX_CAPACITY,
-  MAX_PAYLOAD_BYTES,
-  MAX_TTL_SECONDS,
-  modeFault,
-  nameFault,
-  payloadFault,
-  positionFault,
-  timeFault,
-} from '../../fields/rules'
+import { addFaults, argumentFaults, faultsOf, type Rules, refuse } from '../../fields/field'
+import * as fields from '../../fields/groups'
+import { ID, MAX_BATCH, MAX_PAYLOAD_BYTES, NAME, nameFault, TIME } from '../../fields/rules'
 import { JsonText, jsonFault, jsonTextOf } from '../../json'
-import {
-  addFaults,
-  faultsOf,
-  limitRule,
-  named,
-  nullable,
-  optional,
-  pageRules,
-  prefixRule,
-  type Rules,
-  refuse,
-  rulesOf,
-} from '../checking'
 import type { ReadRequest } from './page'
 import type { NewItemRow } from './ring'
 import type {
   NewGroupItem,
   NewItem,
   OwnSettings,
-  PayloadForm,
   PayloadOptions,
   Policy,
   PolicySettings,
@@ -44,49 +18,11 @@ import type {
   WatchOptions,
 } from './types'
 
-const itemRules = {
-  member: nullable(nameFault),
-  payload: nullable(payloadFault),
-  occurredAt: nullable(timeFault),
-  eventId: nullable(nameFault),
-}
-const ITEM_RULES = rulesOf(itemRules)
-const GROUP_ITEM_RULES = rulesOf({ group: nameFault, ...itemRules })
+const ITEM_RULES = fields.NEW_ITEM.rules
+const GROUP_ITEM_RULES = fields.NEW_GROUP_ITEM.rules
+const SETTINGS_RULES = fields.OWN_SETTINGS.rules
 
-const PAYLOAD_FORMS: readonly PayloadForm[] = ['value', 'text', 'none']
-
-const SETTINGS_RULES = rulesOf({
-  capacity: optional((value) => integerFault(value, 1, MAX_CAPACITY)),
-  mode: optional(modeFault),
-  ttlSeconds: nullable((value) => integerFault(value, 1, MAX_TTL_SECONDS)),
-})
-
-const payloadRules = {
-  payloads: optional((value) => oneOfFault(value, PAYLOAD_FORMS)),
-  maxBytes: optional((value) => integerFault(value, 1, Number.MAX_SAFE_INTEGER)),
-}
-
-const READ_RULES = rulesOf({
-  limit: optional(limitRule(MAX_CAPACITY)),
-  before: optional(idFault),
-  exclude: optional(excludeFault),
-  ...payloadRules,
-})
-
-const WATCH_RULES = rulesOf({
-  after: optional(positionFault),
-  signal: optional((value) => (value instanceof AbortSignal ? null : 'must be an AbortSignal')),
-  payloads: optional(formFault),
-})
-
-export const MEMBER_PAGE_RULES = rulesOf({ ...pageRules, ...payloadRules, prefix: prefixRule })
-const ERASURE_RULES = rulesOf({ prefix: prefixRule })
-
-function excludeFault(value: unknown): string | null {
-  if (!Array.isArray(value) || value.length > 100) return 'must be a list of at most 100 members'
-  const fault = value.map(nameFault).find((found) => found !== null)
-  return fault ? `has a member that ${fault}` : null
-}
+const named = (parameter: string, name: unknown) => argumentFaults(parameter, name, NAME)
 
 export function checkName(key: string, value: unknown): void {
   refuse(named(key, value))
@@ -94,13 +30,12 @@ export function checkName(key: string, value: unknown): void {
 
 /** What the names of the groups begin with in which is erased. */
 export function checkedErasure(member: unknown, options: { prefix?: string }): string | undefined {
-  refuse([...named('member', member), ...faultsOf(options, ERASURE_RULES)])
+  refuse([...named('member', member), ...faultsOf(options, fields.ERASE_RULES)])
   return options.prefix
 }
 
 export function checkId(id: unknown): void {
-  const detail = idFault(id)
-  refuse(detail === null ? [] : [{ parameter: 'id', detail }])
+  refuse(argumentFaults('id', id, ID))
 }
 
 /** One item on its way in. */
@@ -113,12 +48,11 @@ export function checkedItem(group: unknown, item: NewItem): NewItemRow {
   return rowOf(group as string, item)
 }
 
-const PAYLOAD_RULES = rulesOf({ payloads: payloadRules.payloads })
 const PAYLOAD_DEFAULTS: PayloadOptions = {}
 
 /** How the payloads of what is appended are given back. */
 export function checkedPayloads(options: PayloadOptions = PAYLOAD_DEFAULTS): PayloadOptions {
-  if (options !== PAYLOAD_DEFAULTS) refuse(faultsOf(options, PAYLOAD_RULES))
+  if (options !== PAYLOAD_DEFAULTS) refuse(faultsOf(options, fields.APPEND_RULES))
   return options
 }
 
@@ -146,7 +80,7 @@ function sureRow(group: unknown, item: NewItem, rules: Rules): NewItemRow | null
   const { member = null, payload = null, occurredAt = null, eventId = null } = item
   if (member !== null && nameFault(member) !== null) return null
   if (eventId !== null && nameFault(eventId) !== null) return null
-  if (occurredAt !== null && timeFault(occurredAt) !== null) return null
+  if (occurredAt !== null && TIME.fault(occurredAt) !== null) return null
   let text: string | null = null
   if (payload !== null) {
     if (!(payload instanceof JsonText) && jsonFault(payload) !== null) return null
@@ -171,15 +105,15 @@ function rowOf(group: string, item: NewItem): NewItemRow {
 
 /** A read of each group, with the limit set. */
 export function checkedReads(groups: readonly string[], options: RecentOptions): ReadRequest[] {
-  if (!Array.isArray(groups) || groups.length < 1 || groups.length > 100) {
-    throw invalidInput([{ parameter: 'group', detail: 'must be 1 to 100 groups' }])
+  if (!Array.isArray(groups) || groups.length < 1 || groups.length > fields.MAX_GROUPS) {
+    throw invalidInput([{ parameter: 'group', detail: `must be 1 to ${fields.MAX_GROUPS} groups` }])
   }
-  refuse([...groups.flatMap((group) => named('group', group)), ...faultsOf(options, READ_RULES)])
-  return groups.map((group) => ({ ...options, group, limit: options.limit ?? 10 }))
+  refuse([...groups.flatMap((group) => named('group', group)), ...faultsOf(options, fields.RECENT_RULES)])
+  return groups.map((group) => ({ ...options, group, limit: options.limit ?? fields.RECENT_LIMIT.default }))
 }
 
 export function checkWatch(group: unknown, options: WatchOptions): void {
-  refuse([...named('group', group), ...faultsOf(options, WATCH_RULES)])
+  refuse([...named('group', group), ...faultsOf(options, fields.WATCH_RULES)])
 }
 
 /** The tag of a page, as it was given. */
@@ -194,20 +128,12 @@ export function checkSettings(group: unknown, settings: OwnSettings, options: Re
 
 /** The policy of the settings for a prefix. */
 export function checkedPolicy(prefix: string, given: PolicySettings, options: Replacing<PolicySettings>): Policy {
-  const required = (['capacity', 'mode'] as const).filter((key) => given?.[key] === undefined)
-  refuse([
-    ...named('prefix', prefix),
-    ...required.map((key) => ({ pointer: `/${key}`, detail: 'is required' })),
-    ...faultsOf(given, SETTINGS_RULES),
-    ...replacedFaults(options),
-  ])
+  refuse([...named('prefix', prefix), ...faultsOf(given, fields.POLICY_SETTINGS.rules), ...replacedFaults(options)])
   return { prefix, capacity: given.capacity, mode: given.mode, ttlSeconds: given.ttlSeconds ?? null }
 }
 
-const REPLACING_RULES = rulesOf({ replaces: () => null })
-
 function replacedFaults(options: Replacing<OwnSettings>): Fault[] {
-  const faults = faultsOf(options, REPLACING_RULES)
+  const faults = faultsOf(options, fields.REPLACING_RULES)
   if (faults.length === 0 && options.replaces) addFaults(faults, options.replaces, SETTINGS_RULES, '/replaces')
   return faults
 }

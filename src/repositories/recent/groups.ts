@@ -4,7 +4,7 @@
  * Invariant: the head of a group says how its items are laid out, so both change in one transaction, under the head's lock.
  */
 import type { Reader, Tx } from '../../database/engine'
-import { RECENT_GROUPS } from '../../fields/feed-rules'
+import { RECENT_GROUPS } from '../../fields/feeds'
 import { asGroup } from '../../results/groups'
 import { leaveTombstones } from '../feeds/write'
 import { nameRange } from '../name-range'

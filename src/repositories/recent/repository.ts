@@ -6,8 +6,9 @@ import type { DataSource, EntityManager } from 'typeorm'
 import type { Session, Tx } from '../../database/engine'
 import { sessionOf } from '../../database/session'
 import { RecentnError } from '../../errors'
+import { MEMBER_RULES } from '../../fields/groups'
+import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
 import { asPolicy } from '../../results/groups'
-import { checkedPage, PREFIX_PAGE_RULES } from '../checking'
 import type { Writer } from '../writers'
 import { type Appended, appendBatch, appendItems } from './append'
 import * as check from './check'
@@ -165,7 +166,7 @@ export class RecentRepository implements Recent.Groups {
 
   async memberItems(member: string, options: Recent.MemberOptions = {}): Promise<Recent.MemberItems> {
     check.checkName('member', member)
-    const page = checkedPage(options, check.MEMBER_PAGE_RULES)
+    const page = checkedPage(options, MEMBER_RULES)
     const read = () => this.#session.read((reader) => memberItems(reader, this.#memory.policies, member, page))
     return this.#runners ? this.#runners.longReads.run(read) : read()
   }

@@ -8,10 +8,10 @@
  */
 import { AsyncResource } from 'node:async_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
-import { invalidInput, RecentnError } from '../../errors'
-import { backoffFaults, boundsOf, checkedStop } from '../../fields/loop-option-rules'
-import { aFunction, anObject, faultsOf, type Rules, whole } from '../../fields/option-rules'
-import { formFault, MAX_BATCH, nameFault } from '../../fields/rules'
+import { RecentnError } from '../../errors'
+import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/field'
+import { aFunction, anObject, backoffFaults, boundsOf, checkedStop } from '../../fields/options'
+import { FORM, NAME, PAGE_LIMIT } from '../../fields/rules'
 import { Pauses, retrySeconds } from '../../kit/backoff'
 import { Faults } from '../../kit/faults'
 import { handling, isHandling } from '../../kit/handling'
@@ -27,13 +27,13 @@ const LONGEST_PAUSE_MS = 5000
 /** For a handler whose signal was aborted. */
 const GRACE_MS = 1000
 
-const OPTIONS: Rules = {
-  limit: whole(1, MAX_BATCH),
-  values: formFault,
+const OPTIONS = optionRules<ConsumeOptions>({
+  limit: PAGE_LIMIT,
+  values: FORM,
   backoff: anObject,
   onExpired: aFunction,
   onError: aFunction,
-}
+})
 
 type Source = Pick<Feeds, 'changes' | 'getConsumer' | 'putConsumer'>
 
@@ -51,17 +51,13 @@ export function consume(
   handler: ConsumeHandler,
   options: ConsumeOptions,
 ): Loop {
-  const named = Object.entries({ feed, consumer }).flatMap(([parameter, name]) => {
-    const detail = nameFault(name)
-    return detail === null ? [] : [{ parameter, detail }]
-  })
-  const faults = [
-    ...named,
-    ...(typeof handler === 'function' ? [] : [{ parameter: 'handler', detail: 'must be a function' }]),
-    ...faultsOf(options, OPTIONS, ''),
+  refuse([
+    ...argumentFaults('feed', feed, NAME),
+    ...argumentFaults('consumer', consumer, NAME),
+    ...argumentFaults('handler', handler, aFunction),
+    ...faultsOf(options, OPTIONS),
     ...backoffFaults(options?.backoff),
-  ]
-  if (faults.length > 0) throw invalidInput(faults)
+  ])
   return OUTSIDE.runInAsyncScope(() => new ConsumerLoop(source, feed, consumer, handler, options))
 }
 

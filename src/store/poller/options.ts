@@ -1,18 +1,18 @@
 /** The options of a poller: checked, every fault at once, and with what was left out. What the table says comes later. */
-import { type Fault, invalidInput } from '../../errors'
-import { type Bounds, backoffFaults, boundsOf, seconds } from '../../fields/loop-option-rules'
+import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/field'
 import {
   aBoolean,
   aFunction,
   anObject,
-  faultsOf,
+  type Bounds,
+  backoffFaults,
+  boundsOf,
+  option,
   orderFault,
   partFaults,
-  type Rule,
-  type Rules,
-  whole,
-} from '../../fields/option-rules'
-import { nameFault } from '../../fields/rules'
+  seconds,
+} from '../../fields/options'
+import { NAME, oneOf, whole } from '../../fields/rules'
 import type { PollShape } from '../../repositories/polls/types'
 import type { PollHandler, PollOptions } from './types'
 
@@ -29,28 +29,27 @@ export interface PollSettings {
   timeoutMs: number
 }
 
-const oneOf =
-  (...words: string[]): Rule =>
-  (value) =>
-    words.includes(value as string) ? null : `must be one of ${words.join(', ')}`
-const aColumn: Rule = (value) => (typeof value === 'string' && value !== '' ? null : 'must be the name of a column')
-const aValue: Rule = (value) =>
-  typeof value === 'string' || Number.isSafeInteger(value) ? null : 'must be a text or a whole number'
-const columns: Rule = (value) =>
-  (Array.isArray(value) ? value.length > 0 && value.every((one) => aColumn(one) === null) : aColumn(value) === null)
+const isColumn = (value: unknown) => typeof value === 'string' && value !== ''
+const aColumn = option((value) => (isColumn(value) ? null : 'must be the name of a column'))
+const columns = option((value) =>
+  (Array.isArray(value) ? value.length > 0 && value.every(isColumn) : isColumn(value))
     ? null
-    : 'must be the name of a column, or a list of some'
+    : 'must be the name of a column, or a list of some',
+)
+const aValue = option((value) =>
+  typeof value === 'string' || Number.isSafeInteger(value) ? null : 'must be a text or a whole number',
+)
 
-const OPTIONS: Rules = {
-  name: nameFault,
+const OPTIONS = optionRules<PollOptions<object>>({
+  name: NAME,
   key: columns,
-  status: (value) => (typeof value === 'string' ? aColumn(value) : anObject(value)),
+  status: option((value) => (typeof value === 'string' ? aColumn : anObject).fault(value)),
   claim: anObject,
   sequence: aColumn,
   lateSeconds: seconds,
-  onDone: oneOf('mark', 'delete', 'remember'),
-  onFailed: oneOf('keep', 'delete'),
-  where: (value) => (typeof value === 'string' && value.trim() !== '' ? null : anObject(value)),
+  onDone: oneOf(['mark', 'delete', 'remember']),
+  onFailed: oneOf(['keep', 'delete']),
+  where: option((value) => (typeof value === 'string' && value.trim() !== '' ? null : anObject.fault(value))),
   maxAttempts: whole(1, 1_000_000),
   claimTimeoutSeconds: whole(1, 43_200),
   concurrency: whole(1, 1000),
@@ -60,32 +59,27 @@ const OPTIONS: Rules = {
   auto: aBoolean,
   onError: aFunction,
   onWarning: aFunction,
-}
-const STATUS: Rules = {
-  column: aColumn,
-  ready: (value) => (value === null ? null : aValue(value)),
-  claimed: aValue,
-  done: aValue,
-  error: aValue,
-}
-const CLAIM: Rules = { claim: aColumn, attempts: aColumn, nextTime: aColumn, error: aColumn }
-const BATCH: Rules = { min: whole(1, 1000), max: whole(1, 1000) }
+})
+const READY = option((value) => (value === null ? null : aValue.fault(value)))
+const STATUS = optionRules({ column: aColumn, ready: READY, claimed: aValue, done: aValue, error: aValue }, ['column'])
+const CLAIM = optionRules({ claim: aColumn, attempts: aColumn, nextTime: aColumn, error: aColumn }, [
+  'claim',
+  'attempts',
+  'nextTime',
+])
+const BATCH = optionRules({ min: whole(1, 1000), max: whole(1, 1000) })
 
 /** Throws `invalid_input`. */
 export function checkedPoll<T>(handler: PollHandler<T>, options: PollOptions<T>): PollSettings {
-  const faults: Fault[] = typeof handler === 'function' ? [] : [{ parameter: 'handler', detail: 'must be a function' }]
-  if (typeof options !== 'object' || options === null) faults.push({ pointer: '', detail: 'must be an object' })
-  else {
-    faults.push(
-      ...faultsOf(options, OPTIONS, ''),
-      ...partFaults(options.status, STATUS, '/status', ['column']),
-      ...partFaults(options.claim, CLAIM, '/claim', ['claim', 'attempts', 'nextTime']),
-      ...partFaults(options.batch, BATCH, '/batch'),
-      ...orderFault(Object(options.batch), ['min', 'max'], DEFAULT_BATCH, '/batch'),
-      ...backoffFaults(options.backoff),
-    )
-  }
-  if (faults.length > 0) throw invalidInput(faults)
+  refuse([
+    ...argumentFaults('handler', handler, aFunction),
+    ...faultsOf(options, OPTIONS),
+    ...partFaults(options?.status, STATUS, '/status'),
+    ...partFaults(options?.claim, CLAIM, '/claim'),
+    ...partFaults(options?.batch, BATCH, '/batch'),
+    ...orderFault(Object(options?.batch), ['min', 'max'], DEFAULT_BATCH, '/batch'),
+    ...backoffFaults(options?.backoff),
+  ])
   const {
     concurrency = 1,
     batch,

@@ -8,7 +8,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ErrorCode, RecentnError } from '../../errors'
-import { checkedStop } from '../../fields/loop-option-rules'
+import { checkedStop } from '../../fields/options'
 import { Handlers } from '../../kit/handlers'
 import { Leases, type Unextended } from '../../kit/leases'
 import { Loop } from '../../kit/loop'

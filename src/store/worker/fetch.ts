@@ -5,7 +5,7 @@
  * Invariant: every claim that a receive brought is passed on, with a lease that is counted from before the receive.
  */
 import { RecentnError } from '../../errors'
-import { RAN_OUT } from '../../fields/queue-rules'
+import { RAN_OUT } from '../../fields/queues'
 import { Pauses } from '../../kit/backoff'
 import { Lease } from '../../kit/leases'
 import type { Message } from '../../repositories/queues/types'

@@ -6,7 +6,7 @@
  * one way: deleted, released, given back, or lost.
  */
 import { AsyncResource } from 'node:async_hooks'
-import { checkedStop } from '../../fields/loop-option-rules'
+import { checkedStop } from '../../fields/options'
 import { retrySeconds } from '../../kit/backoff'
 import { errorText, Faults } from '../../kit/faults'
 import { Handlers } from '../../kit/handlers'

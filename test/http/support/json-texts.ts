@@ -1,7 +1,5 @@
-/** JSON texts for property tests of how bodies are read, and what it is that two ways of reading agree. */
+/** JSON texts for property tests of how bodies are read. */
 import fc from 'fast-check'
-import type { Fault } from '../../../src/errors'
-import type { JsonBody } from '../../../src/http/input/body'
 
 /** JSON texts, among them what JSON.parse rounds, what it keeps from no prototype, and what a rule refuses. */
 const number = fc.oneof(
@@ -73,38 +71,3 @@ export const name = fc.oneof(
     arbitrary: anyString,
   },
 )
-/** A body as it is read from the wire, and as a parser of the surrounding app leaves it. */
-function bodiesOf(text: string): JsonBody[] {
-  return [
-    { value: JSON.parse(text), text },
-    { value: JSON.parse(text), text: null },
-  ]
-}
-
-/** Both ways to read a body agree: the quick one is sure exactly where the DTO finds no fault, and reads the same. */
-export function agree<T>(quick: T | null, slow: (faults: Fault[]) => T, read: (faults: Fault[]) => T): boolean {
-  const faults: Fault[] = []
-  const expected = slow(faults)
-  if (faults.length === 0) expect(quick).toStrictEqual(expected)
-  else expect(quick).toBeNull()
-  const told: Fault[] = []
-  const given = read(told)
-  expect(told).toEqual(faults)
-  if (faults.length === 0) expect(given).toStrictEqual(expected)
-  return faults.length === 0
-}
-
-/** Checks that two ways of reading agree on many texts, and that neither verdict is rare: else it says little. */
-export function expectAgreeing(
-  text: fc.Arbitrary<string>,
-  agrees: (body: JsonBody) => boolean,
-  { texts, valid: [moreThan, lessThan] }: { texts: number; valid: [moreThan: number, lessThan: number] },
-): void {
-  let valid = 0
-  const property = fc.property(text, (one) => {
-    for (const body of bodiesOf(one)) if (agrees(body)) valid++
-  })
-  fc.assert(property, { numRuns: texts })
-  expect(valid).toBeGreaterThan(moreThan)
-  expect(valid).toBeLessThan(lessThan)
-}

@@ -1,4 +1,6 @@
 /** What an API key is made of: its text, its scopes, and what the names begin with that it is confined to. */
+import { type Field, nullable, optionRules, required, rulesOf } from './field'
+import { NAME, whole } from './rules'
 
 /**
  * What a key may do: `append` appends and removes items of groups; `read` looks at everything but feeds' entries;
@@ -14,12 +16,18 @@ export function covers(scopes: readonly Scope[], needed: Scope): boolean {
   return scopes.includes(needed) || scopes.includes('admin')
 }
 
-export function scopesFault(value: unknown): string | null {
-  const isList = Array.isArray(value) && value.length > 0 && value.every((each) => SCOPES.includes(each))
-  return isList && new Set(value).size === value.length
-    ? null
-    : `must be one or more of ${SCOPES.join(', ')}, each once`
+const SCOPE_LIST: Field<readonly Scope[]> = {
+  fault(value) {
+    const isList = Array.isArray(value) && value.length > 0 && value.every((each) => SCOPES.includes(each))
+    return isList && new Set(value).size === value.length
+      ? null
+      : `must be one or more of ${SCOPES.join(', ')}, each once`
+  },
+  schema: {},
 }
+export const newKey = { label: required(NAME), scopes: required(SCOPE_LIST), prefix: nullable(NAME) }
+export const NEW_KEY_RULES = rulesOf(newKey)
+export const VERIFY_RULES = optionRules({ patienceMs: whole(0, Number.MAX_SAFE_INTEGER) })
 
 /** 16 hexadecimal digits; anything but a string is none. */
 export function isKeyId(value: unknown): value is string {

@@ -1,0 +1,70 @@
+/** What feeds are given. */
+import { body, type Field, list, optional, ref, required, rulesOf, type Schema } from './field'
+import { waitSeconds } from './queues'
+import { ANSWER_BYTES, defaulted, FORM, flag, MAX_BATCH, NAME, PAGE_LIMIT, PREFIX, SIGNAL, VALUE } from './rules'
+
+/** The feed of the groups of recent items, where the store was opened with `recentGroupsFeed`. */
+export const RECENT_GROUPS = 'recent-groups'
+
+export const DEFAULT_TOMBSTONE_SECONDS = 604_800
+
+/** A cursor is a sync id, or two: a horizon above one. */
+export const SYNC_ID_BITS = 63n
+const MAX_CURSOR = (1n << (2n * SYNC_ID_BITS)) - 1n
+const SYNC_ID = (1n << SYNC_ID_BITS) - 1n
+const DECIMAL = /^(0|[1-9][0-9]{0,37})$/
+
+function isWireCursor(value: unknown): boolean {
+  if (typeof value !== 'string' || !DECIMAL.test(value)) return false
+  const cursor = BigInt(value)
+  return cursor <= MAX_CURSOR && (cursor <= SYNC_ID || (cursor & SYNC_ID) > 0n)
+}
+
+/** A sync id, or the number that an answer gave in its place. */
+export const CURSOR: Field<bigint> = {
+  fault: (value) =>
+    typeof value === 'bigint' && value >= 0n && value <= MAX_CURSOR ? null : 'must be a cursor, a bigint of at least 0',
+  schema: ref('Cursor'),
+  wire: {
+    fault: (value) => (isWireCursor(value) ? null : 'must be a cursor: decimal digits without sign or leading zeros'),
+    read: BigInt,
+  },
+}
+export const CURSOR_SCHEMA: Schema = {
+  type: 'string',
+  pattern: DECIMAL.source,
+  description: 'How far a consumer is: "0" is the beginning. Opaque; it may be greater than any sync id.',
+}
+
+export const NEW_VALUE = body('NewValue', { value: required(VALUE) })
+export const NEW_ENTRY = body('NewEntry', { key: required(NAME), value: required(VALUE) })
+export const NEW_ENTRIES = body('NewEntries', { entries: required(list(NEW_ENTRY, MAX_BATCH)) })
+
+const keyPrefix: Field<string> = {
+  ...PREFIX,
+  schema: { ...PREFIX.schema, description: 'What the keys begin with; "" is all of them.' },
+}
+export const REPUBLISH = body(
+  'Republish',
+  { keys: optional(list(NAME, MAX_BATCH)), prefix: optional(keyPrefix) },
+  'Exactly one of the two.',
+)
+
+const force = optional(defaulted(flag(), false, 'Backwards too.'))
+export const NEW_CURSOR = body('NewCursor', { cursor: required(CURSOR), force })
+export const putConsumerOptions = { force, from: optional(CURSOR) }
+export const PUT_CONSUMER_RULES = rulesOf(putConsumerOptions)
+
+const values = optional(FORM)
+export const VALUE_RULES = rulesOf({ values })
+export const CHANGES_WAIT_SECONDS = waitSeconds('change')
+export const changesOptions = {
+  after: optional(CURSOR),
+  consumer: optional(NAME),
+  limit: optional(PAGE_LIMIT),
+  waitSeconds: optional(CHANGES_WAIT_SECONDS),
+  signal: optional(SIGNAL),
+  maxBytes: optional(ANSWER_BYTES),
+  values,
+}
+export const CHANGES_RULES = rulesOf(changesOptions)

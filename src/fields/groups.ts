@@ -1,0 +1,93 @@
+/** What groups of recent items are given. */
+import { body, type Field, inside, list, nullable, optional, required, rulesOf, stated } from './field'
+import {
+  ANSWER_BYTES,
+  defaulted,
+  FORM,
+  ID,
+  MAX_BATCH,
+  MAX_CAPACITY,
+  MAX_TTL_SECONDS,
+  MODES,
+  NAME,
+  nameFault,
+  oneOf,
+  PAYLOAD,
+  POSITION,
+  PREFIX,
+  page,
+  SIGNAL,
+  TIME,
+  whole,
+} from './rules'
+
+/** The most groups of one read, and the most members that it leaves out. */
+export const MAX_GROUPS = 100
+export const MAX_EXCLUDED = 100
+
+const newItem = {
+  member: nullable(NAME),
+  payload: nullable(PAYLOAD),
+  occurredAt: nullable(TIME),
+  eventId: nullable(NAME),
+}
+export const NEW_ITEM = body('NewItem', newItem)
+export const NEW_GROUP_ITEM = body('NewGroupItem', { group: required(NAME), ...newItem })
+export const BATCH = body('Batch', { items: required(list(NEW_GROUP_ITEM, MAX_BATCH)) })
+
+export const CAPACITY = whole(1, MAX_CAPACITY)
+export const MODE = oneOf(MODES)
+export const TTL_SECONDS = whole(1, MAX_TTL_SECONDS)
+const ttlSeconds = nullable(TTL_SECONDS)
+
+export const OWN_SETTINGS = body('OwnSettings', { capacity: optional(CAPACITY), mode: optional(MODE), ttlSeconds })
+export const NEW_SETTINGS = body('NewSettings', {
+  ...OWN_SETTINGS.members,
+  replaces: nullable(
+    inside(OWN_SETTINGS),
+    "The group's own settings as the caller knows them; null: there is no such group. Where they are others by now, " +
+      'nothing is changed, and the answer is 409 `settings_changed`. Without it they are replaced whatever they are.',
+  ),
+})
+export const POLICY_SETTINGS = body('PolicySettings', {
+  capacity: required(stated(CAPACITY)),
+  mode: required(stated(MODE)),
+  ttlSeconds,
+})
+export const NEW_POLICY = body('NewPolicy', {
+  ...POLICY_SETTINGS.members,
+  replaces: nullable(
+    inside(POLICY_SETTINGS),
+    'The policy as the caller knows it; null: there is none. Where it is another one by now, nothing is changed, and ' +
+      'the answer is 409 `settings_changed`. Without it the policy is replaced whatever it is.',
+  ),
+})
+export const REPLACING_RULES = rulesOf({ replaces: nullable(inside(OWN_SETTINGS)) })
+
+const EXCLUDED: Field<readonly string[]> = {
+  fault(value) {
+    if (!Array.isArray(value) || value.length > MAX_EXCLUDED) return `must be a list of at most ${MAX_EXCLUDED} members`
+    const fault = value.map(nameFault).find((found) => found !== null)
+    return fault ? `has a member that ${fault}` : null
+  },
+  schema: {},
+}
+
+export const RECENT_LIMIT = defaulted(CAPACITY, 10)
+const payloads = optional(oneOf(['value', 'text', 'none']))
+const payloadOptions = { payloads, maxBytes: optional(ANSWER_BYTES) }
+const prefix = optional(PREFIX)
+export const recentOptions = {
+  limit: optional(RECENT_LIMIT),
+  before: optional(ID),
+  exclude: optional(EXCLUDED),
+  ...payloadOptions,
+}
+export const memberOptions = { ...page, ...payloadOptions, prefix }
+export const watchOptions = { after: optional(POSITION), signal: optional(SIGNAL), payloads: optional(FORM) }
+
+export const APPEND_RULES = rulesOf({ payloads })
+export const RECENT_RULES = rulesOf(recentOptions)
+export const MEMBER_RULES = rulesOf(memberOptions)
+export const ERASE_RULES = rulesOf({ prefix })
+export const WATCH_RULES = rulesOf(watchOptions)

@@ -1,0 +1,101 @@
+/** What the options of stores, and of all that runs for them, have in common. */
+import type { Fault } from '../errors'
+import { addFaults, type Field, faultsOf, optionRules, type Rule, type Rules, refuse } from './field'
+import { MAX_DELAY_SECONDS } from './queues'
+import { flag, MAX_CAPACITY, MAX_TTL_SECONDS, TABLE_PREFIX, text, whole } from './rules'
+
+/** Most commits of appends that run at once. */
+export const MAX_LANES = 16
+
+/** A field that only the library has. */
+export const option = (fault: Rule): Field => ({ fault, schema: {} })
+export const aFunction = option((value) => (typeof value === 'function' ? null : 'must be a function'))
+export const anObject = option((value) => (typeof value === 'object' && value !== null ? null : 'must be an object'))
+export const aBoolean = flag()
+/** From no delay to the longest. */
+export const seconds = whole(0, MAX_DELAY_SECONDS)
+
+const anyCount = whole(1, Number.MAX_SAFE_INTEGER)
+export const storeOptions = {
+  tablePrefix: TABLE_PREFIX,
+  defaultCapacity: whole(1, MAX_CAPACITY),
+  batching: anObject,
+  sweep: aBoolean,
+  publish: aBoolean,
+  recentGroupsFeed: aBoolean,
+  feeds: anObject,
+  connectionTimeoutMs: whole(1, 600_000),
+  clockOffsetMs: aFunction,
+  onBackgroundError: aFunction,
+}
+const STORE_RULES = optionRules(storeOptions)
+export const openOptions = { ...storeOptions, url: text(), migrate: aBoolean, poolSize: whole(1, 10_000) }
+const OPEN_RULES = optionRules(openOptions, ['url'])
+const BATCHING_RULES = optionRules({ lanes: whole(1, MAX_LANES), maxPendingItems: anyCount, maxPendingBytes: anyCount })
+const FEEDS_RULES = optionRules({ tombstoneSeconds: whole(1, MAX_TTL_SECONDS) })
+export const TRANSACTION_RULES = optionRules({ retries: whole(0, 1000) })
+export const SCHEMA_RULES = optionRules({ tablePrefix: TABLE_PREFIX })
+
+interface StoreParts {
+  batching?: unknown
+  feeds?: unknown
+}
+
+export function storeFaults(options: StoreParts, isOpened: boolean): Fault[] {
+  return [
+    ...faultsOf(options, isOpened ? OPEN_RULES : STORE_RULES),
+    ...partFaults(options?.batching, BATCHING_RULES, '/batching'),
+    ...partFaults(options?.feeds, FEEDS_RULES, '/feeds'),
+  ]
+}
+
+/** The faults of an option that is an object itself. Where it is none, the rule of the option says so. */
+export function partFaults(value: unknown, rules: Rules, at: string): Fault[] {
+  const faults: Fault[] = []
+  if (value !== undefined && anObject.fault(value) === null) addFaults(faults, value, rules, at)
+  return faults
+}
+
+/** A fault if the max that is given is less than the min. Both must be numbers. */
+export function orderFault<T extends object>(
+  given: T,
+  [min, max]: readonly [keyof T & string, keyof T & string],
+  fallback: Required<T>,
+  at: string,
+): Fault[] {
+  const both = { ...fallback, ...given }
+  if (given[max] === undefined || Number(both[max]) >= Number(both[min])) return []
+  return [{ pointer: `${at}/${max}`, detail: `must not be less than ${min}, ${both[min]}` }]
+}
+
+export interface Bounds {
+  minSeconds: number
+  maxSeconds: number
+}
+
+const DEFAULT_BACKOFF: Bounds = { minSeconds: 1, maxSeconds: 600 }
+const BACKOFF_RULES = optionRules({ minSeconds: seconds, maxSeconds: seconds })
+const STOP_RULES = optionRules({
+  timeoutSeconds: option((value) =>
+    typeof value === 'number' && value >= 0 && value <= MAX_DELAY_SECONDS
+      ? null
+      : `must be a number from 0 to ${MAX_DELAY_SECONDS}`,
+  ),
+})
+
+export function backoffFaults(given: Partial<Bounds> | undefined): Fault[] {
+  const faults = partFaults(given, BACKOFF_RULES, '/backoff')
+  if (faults.length > 0 || typeof given !== 'object' || given === null) return faults
+  return orderFault<Partial<Bounds>>(given, ['minSeconds', 'maxSeconds'], DEFAULT_BACKOFF, '/backoff')
+}
+
+/** What was left out takes its default, but never less than the least. */
+export function boundsOf({ minSeconds = DEFAULT_BACKOFF.minSeconds, maxSeconds }: Partial<Bounds> = {}): Bounds {
+  return { minSeconds, maxSeconds: maxSeconds ?? Math.max(minSeconds, DEFAULT_BACKOFF.maxSeconds) }
+}
+
+/** Milliseconds of patience, or null for no end of it. Throws `invalid_input`. */
+export function checkedStop(options: { timeoutSeconds?: number }): number | null {
+  refuse(faultsOf(options, STOP_RULES))
+  return options.timeoutSeconds === undefined ? null : options.timeoutSeconds * 1000
+}

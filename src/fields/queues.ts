@@ -1,0 +1,149 @@
+/** What queues and their messages are given. */
+import { body, list, notNull, nullable, optional, refused, required, rulesOf } from './field'
+import {
+  ANSWER_BYTES,
+  defaulted,
+  FORM,
+  flag,
+  MAX_BATCH,
+  MAX_TTL_SECONDS,
+  NAME,
+  oneOf,
+  PREFIX,
+  page,
+  SIGNAL,
+  text,
+  VALUE,
+  whole,
+} from './rules'
+
+export const MAX_VISIBILITY_SECONDS = 43_200
+export const MAX_DELAY_SECONDS = 315_360_000
+export const DEFAULT_MAX_RECEIVES = 5
+export const MAX_ERROR_CHARACTERS = 1000
+
+export const MESSAGE_STATES = ['ready', 'in-flight', 'delayed', 'dead', 'archived'] as const
+const ORDERS = ['ready', 'cycle'] as const
+const ON_DELETE = ['remove', 'archive'] as const
+
+/** How `ranOutError` begins. */
+export const RAN_OUT = 'The visibility timeout ran out after '
+
+/** The `lastError` of a message whose last claim ran out, where nobody had said what went wrong. */
+export function ranOutError(receives: number): string {
+  return `${RAN_OUT}${receives} ${receives === 1 ? 'receive' : 'receives'}.`
+}
+
+const visibility = (description?: string) => whole(0, MAX_VISIBILITY_SECONDS, description)
+export const VISIBILITY_SECONDS = visibility()
+const DELAY_SECONDS = whole(0, MAX_DELAY_SECONDS)
+export const PRIORITY = whole(-1000, 1000)
+const RECEIVES = whole(1, 1_000_000)
+/** Of a limit that is not null. */
+export const MAX_RECEIVES: typeof RECEIVES = {
+  ...RECEIVES,
+  fault(value) {
+    const fault = RECEIVES.fault(value)
+    return fault === null ? null : `${fault}, or null for no limit`
+  },
+}
+/** How long a read waits for what is not there yet. */
+export const waitSeconds = (what: string) =>
+  defaulted(whole(0, 20), 0, `How long to wait for a ${what} when there is none.`)
+
+/** An app that sets its queues up must not undo an operator's pause. */
+const paused = refused('is not a setting: pause the queue with `pause`, and resume it with `resume`')
+const HELD = 'How long a receiver has a message for itself'
+const DEAD = 'A message whose claim ends without a delete after this many receives is dead. Null is no limit'
+const LETTERS = 'Where dead messages go: a queue that exists'
+const DELETED = 'What happens to a message that its receiver deletes'
+const KEPT = 'How long archived messages are kept'
+
+/** Those that are left out take their defaults. */
+export const QUEUE_SETTINGS = body('QueueSettings', {
+  visibilityTimeoutSeconds: optional(visibility(`${HELD}; 30 when left out.`)),
+  maxReceives: nullable(MAX_RECEIVES, `${DEAD}; ${DEFAULT_MAX_RECEIVES} when left out.`),
+  deadLetterQueue: nullable(NAME, `${LETTERS}. Null, and left out: they stay, with the state \`dead\`.`),
+  onDelete: optional(oneOf(ON_DELETE, `${DELETED}; \`remove\` when left out.`)),
+  retentionSeconds: nullable(whole(1, MAX_TTL_SECONDS), `${KEPT}; null, and left out: for ever.`),
+  paused,
+})
+/** Those that are left out stay as they are. */
+export const QUEUE_CHANGES = body('QueueChanges', {
+  visibilityTimeoutSeconds: notNull(VISIBILITY_SECONDS, `${HELD}.`),
+  maxReceives: nullable(MAX_RECEIVES, `${DEAD}.`),
+  deadLetterQueue: nullable(NAME, `${LETTERS}. Null: they stay, with the state \`dead\`.`),
+  onDelete: notNull(oneOf(ON_DELETE), `${DELETED}.`),
+  retentionSeconds: nullable(whole(1, MAX_TTL_SECONDS), `${KEPT}. Null: for ever.`),
+  paused,
+})
+
+export const sendOptions = {
+  delaySeconds: optional(defaulted(DELAY_SECONDS, 0, 'Not handed out before.')),
+  visibilityTimeoutSeconds: nullable(VISIBILITY_SECONDS, "In place of the queue's, where a receive asks for none."),
+  maxReceives: nullable(MAX_RECEIVES, "In place of the queue's. Null is no limit; the queue's when left out."),
+  dedupId: nullable(
+    NAME,
+    'While a message was sent to this queue with it in the last 5 minutes, that one stands for this one.',
+  ),
+  priority: optional(defaulted(PRIORITY, 0, 'Higher first.')),
+  messageGroup: nullable(
+    NAME,
+    'Messages of one group take turns with those of other groups. Those without one share one.',
+  ),
+}
+export const NEW_MESSAGE = body('NewMessage', { body: required(VALUE), ...sendOptions })
+export const MESSAGES = body('Messages', { messages: required(list(NEW_MESSAGE, MAX_BATCH)) })
+export const SEND_RULES = rulesOf(sendOptions)
+
+export const RECEIVE = body('Receive', {
+  max: optional(defaulted(whole(1, MAX_BATCH), 1, 'At most so many messages.')),
+  visibilityTimeoutSeconds: optional(VISIBILITY_SECONDS, "In place of the messages' own and the queue's."),
+  waitSeconds: optional(waitSeconds('message')),
+  order: optional(
+    defaulted(
+      oneOf(ORDERS),
+      'ready',
+      '`ready`: by priority and fairness. `cycle`: round and round by id, from where the cursor is.',
+    ),
+  ),
+  cursor: optional(NAME, '`cycle`: which cursor goes on; `default` when left out.'),
+})
+const bodies = optional(FORM)
+export const receiveOptions = { ...RECEIVE.members, signal: optional(SIGNAL), bodies }
+export const RECEIVE_RULES = rulesOf(receiveOptions)
+
+const receiptHandles = required(list(text(), MAX_BATCH))
+export const releaseOptions = {
+  delaySeconds: optional(defaulted(DELAY_SECONDS, 0, 'Handed out again after so long.')),
+  error: nullable(text(), 'Kept as `lastError`, cut to 1,000 characters.'),
+  dead: optional(defaulted(flag(), false, 'Never again: to the dead letters, whatever the receive count.')),
+}
+const extendOptions = { visibilityTimeoutSeconds: required(VISIBILITY_SECONDS, 'Counted from now.') }
+export const RECEIPTS = body('Receipts', { receiptHandles })
+export const RELEASE = body('Release', { receiptHandles, ...releaseOptions })
+export const EXTEND = body('Extend', { receiptHandles, ...extendOptions })
+export const RELEASE_RULES = rulesOf(releaseOptions)
+export const EXTEND_RULES = rulesOf(extendOptions)
+
+export const peekOptions = {
+  ...page,
+  bodies: optional(oneOf(['value', 'text', 'preview'])),
+  state: optional(oneOf(MESSAGE_STATES)),
+  maxBytes: optional(ANSWER_BYTES),
+}
+export const PEEK_RULES = rulesOf(peekOptions)
+export const BODY_RULES = rulesOf({ bodies })
+
+const dryRun = optional(
+  flag('True: nothing is changed, and the answer is how many messages it would have been, counted now.'),
+)
+export const PURGE = body('Purge', { dryRun })
+export const REDRIVE = body('Redrive', {
+  max: optional(whole(1, Number.MAX_SAFE_INTEGER, 'At most so many; all when left out.')),
+  dryRun,
+})
+export const redriveOptions = { max: REDRIVE.members.max, prefix: optional(PREFIX), dryRun }
+export const REDRIVE_RULES = rulesOf(redriveOptions)
+/** Of a request that says nothing. */
+export const NO_FIELDS = body('NoFields', {})

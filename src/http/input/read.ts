@@ -1,0 +1,237 @@
+/**
+ * Reading a JSON body by its definition. Nearly every body is valid, and to see that takes far less than class-validator
+ * needs: one pass reads a body that is surely valid, by the rule of each member. Where it isn't sure, class-validator judges
+ * a DTO that is made from the same definition, and it alone says what is wrong.
+ */
+import { registerDecorator, validateSync } from 'class-validator'
+import { type Fault, type FaultSink, MAX_LISTED_FAULTS } from '../../errors'
+import {
+  type Body,
+  escaped,
+  type Field,
+  type Given,
+  type Member,
+  type Members,
+  type NullMeaning,
+} from '../../fields/field'
+import { JsonText, jsonFault } from '../../json'
+import type { BodyReader } from '../route'
+import type { JsonBody } from './body'
+import { elementStarts, memberStart, type Source, valueSource, wholeSource } from './json-source'
+
+type JsonObject = Record<string, unknown>
+
+/** A body of a route's, as it is defined. */
+export function bodyOf<M extends Members>(definition: Body<M>, example: unknown): BodyReader<Given<M>> {
+  return { schema: definition.name, example, read: (body, faults) => readBody(definition, body, faults) }
+}
+
+/** What the library is given for a body. Where there are faults, they are added, and what is read is not to be used. */
+export function readBody<M extends Members>(
+  definition: Body<M>,
+  { value, text }: JsonBody,
+  faults: FaultSink,
+): Given<M> {
+  const source = wholeSource({ text })
+  const sure = readSurely(planOf(definition), value, source)
+  if (sure !== null) return sure as Given<M>
+  const count = faults.length
+  addFaults(definition, value, '', faults, source)
+  if (faults.length === count) throw new Error(`A body ${definition.name} is neither valid nor has it a fault`)
+  return {} as Given<M>
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** What is made of a definition once. */
+interface Plan {
+  readers: ReadonlyMap<string, MemberReader>
+  requiredCount: number
+  /** class-validator's rules for it are those of the members. */
+  Dto: new () => object
+}
+
+interface MemberReader {
+  member: Member
+  null: NullMeaning
+  isRequired: boolean
+  /** What the library takes for a value of the object at `source`; undefined where it isn't surely valid. */
+  read(given: unknown, source: Source): unknown
+}
+
+const plans = new Map<Body, Plan>()
+
+function planOf(definition: Body): Plan {
+  let plan = plans.get(definition)
+  if (!plan) {
+    const members = Object.entries(definition.members)
+    const readers = members.map(([name, member]): [string, MemberReader] => {
+      const { null: meaning, isRequired, field } = member
+      return [name, { member, null: meaning, isRequired, read: readerOf(name, field) }]
+    })
+    const requiredCount = members.filter(([, { isRequired }]) => isRequired).length
+    plan = { readers: new Map(readers), requiredCount, Dto: dtoOf(definition.members) }
+    plans.set(definition, plan)
+  }
+  return plan
+}
+
+function readerOf(name: string, { fault, wire, isJson, body, element }: Field): MemberReader['read'] {
+  if (isJson) {
+    return (given, source) => {
+      const text = jsonText(name, given, source)
+      return text !== null && fault(text) === null ? text : undefined
+    }
+  }
+  if (wire) return (given) => (wire.fault(given) === null ? wire.read(given as string) : undefined)
+  if (body) {
+    const plan = planOf(body)
+    return (given, source) => readSurely(plan, given, memberSource(name, source)) ?? undefined
+  }
+  if (element && 'members' in element) {
+    const plan = planOf(element)
+    return (given, source) => (fault(given) === null ? readList(plan, name, given as unknown[], source) : undefined)
+  }
+  const elementFault = element?.fault
+  return (given) => {
+    if (fault(given) !== null) return undefined
+    return elementFault && (given as unknown[]).some((one) => elementFault(one) !== null) ? undefined : given
+  }
+}
+
+function readList(plan: Plan, name: string, given: readonly unknown[], source: Source): JsonObject[] | undefined {
+  const sourceAt = elementSources(name, source)
+  const read: JsonObject[] = []
+  for (let i = 0; i < given.length; i++) {
+    const one = readSurely(plan, given[i], sourceAt(i))
+    if (one === null) return undefined
+    read.push(one)
+  }
+  return read
+}
+
+/** The object that a value surely is; null where it isn't sure. */
+function readSurely({ readers, requiredCount }: Plan, value: unknown, source: Source): JsonObject | null {
+  if (!isObject(value)) return null
+  const read: JsonObject = {}
+  let missing = requiredCount
+  for (const name of Object.keys(value)) {
+    const reader = readers.get(name)
+    if (reader === undefined) return null
+    const given = value[name]
+    if (given === undefined) continue
+    if (given === null && reader.null !== 'value') {
+      if (reader.null === 'refused') return null
+      if (reader.null === 'kept') read[name] = null
+      continue
+    }
+    const one = reader.read(given, source)
+    if (one === undefined) return null
+    read[name] = one
+    if (reader.isRequired) missing--
+  }
+  return missing === 0 ? read : null
+}
+
+function dtoOf(members: Members): new () => object {
+  const Dto = class {}
+  for (const [propertyName, member] of Object.entries(members)) {
+    const faultOf = (value: unknown) => wireFault(member, value)
+    const validator = {
+      validate: (value: unknown) => faultOf(value) === null,
+      defaultMessage: (failed?: { value: unknown }) => faultOf(failed?.value) ?? '',
+    }
+    registerDecorator({ name: 'isDefined', target: Dto, propertyName, validator })
+  }
+  return Dto
+}
+
+function wireFault(member: Member, value: unknown): string | null {
+  if (value === undefined || value === null) {
+    if (member.isRequired) return 'is required'
+    return value === null && member.null === 'refused' ? member.field.fault(null) : null
+  }
+  const { wire, fault } = member.field
+  return (wire?.fault ?? fault)(value)
+}
+
+/** The text of a member, whose value is `given`, of the object at `source`; null for one that JSON has no form for. */
+function jsonText(name: string, given: unknown, source: Source): JsonText | null {
+  if (jsonFault(given, source !== null) !== null) return null
+  if (source === null) return new JsonText(JSON.stringify(given))
+  return new JsonText(valueSource(source.text, memberStart(source.text, source.start, name)))
+}
+
+function memberSource(name: string, source: Source): Source {
+  return source && { text: source.text, start: memberStart(source.text, source.start, name) }
+}
+
+/** Of the elements of a list, by their index. */
+function elementSources(name: string, source: Source): (index: number) => Source {
+  const list = memberSource(name, source)
+  if (list === null) return () => null
+  const starts = elementStarts(list.text, list.start)
+  return (index) => ({ text: list.text, start: starts[index] ?? 0 })
+}
+
+/** Adds what is wrong with a value at `pointer`, by the DTO of its definition. */
+export function addFaults(definition: Body, value: unknown, pointer: string, faults: FaultSink, source: Source): void {
+  if (!isObject(value)) {
+    faults.push({ pointer, detail: 'must be an object' })
+    return
+  }
+  const { readers, Dto } = planOf(definition)
+  const dto = new Dto() as JsonObject
+  for (const name of Object.keys(value)) {
+    const member = readers.get(name)?.member
+    // What is not known is not given to class-validator, which takes long over thousands of fields.
+    if (member === undefined) addUnknown(faults, pointer, name)
+    else dto[name] = judged(member, name, value[name], source)
+  }
+  // Of an object without rules class-validator says that it is unknown.
+  const errors = readers.size === 0 ? [] : validateSync(dto, { validationError: { target: false, value: false } })
+  for (const { property, constraints = {} } of errors) {
+    for (const detail of Object.values(constraints)) faults.push({ pointer: `${pointer}/${property}`, detail })
+  }
+  for (const [name, { member }] of readers) addInnerFaults(member.field, name, dto[name], pointer, faults, source)
+}
+
+/** What the rule of a member judges: JSON by its text. What has none stays as it is, for the rule to name its fault. */
+function judged({ field, null: meaning }: Member, name: string, given: unknown, source: Source): unknown {
+  if (!field.isJson || given === undefined || (given === null && meaning !== 'value')) return given
+  return jsonText(name, given, source) ?? given
+}
+
+/** Adds what is wrong inside of a member: with the object that it is, or with the elements of a valid list. */
+function addInnerFaults(
+  { body, element, fault }: Field,
+  name: string,
+  given: unknown,
+  pointer: string,
+  faults: FaultSink,
+  source: Source,
+): void {
+  if (given === undefined || given === null) return
+  const at = `${pointer}/${name}`
+  if (body) addFaults(body, given, at, faults, memberSource(name, source))
+  if (element === undefined || fault(given) !== null) return
+  const sourceAt = elementSources(name, source)
+  for (const [i, one] of (given as unknown[]).entries()) {
+    if ('members' in element) addFaults(element, one, `${at}/${i}`, faults, sourceAt(i))
+    else {
+      const detail = element.fault(one)
+      if (detail !== null) faults.push({ pointer: `${at}/${i}`, detail })
+    }
+  }
+}
+
+const UNKNOWN = 'is not a known field'
+/** What no refusal lists is made once: a body has room for a hundred thousand such fields. */
+const COUNTED: Fault = { detail: UNKNOWN }
+
+function addUnknown(faults: FaultSink, pointer: string, name: string): void {
+  const isListed = faults.length <= MAX_LISTED_FAULTS
+  faults.push(isListed ? { pointer: `${pointer}/${escaped(name)}`, detail: UNKNOWN } : COUNTED)
+}

@@ -1,0 +1,139 @@
+/** What the OpenAPI document says of groups, their items and policies: the schemas of the answers, and an example of each body. */
+import { orNull, ref, type Schema } from '../../fields/field'
+import * as fields from '../../fields/groups'
+import { answer, anyJson, componentsOf, count, list, nameOrNull, pageOf, timeOrNull } from './shapes'
+
+const settings = {
+  capacity: fields.CAPACITY.schema,
+  mode: fields.MODE.schema,
+  ttlSeconds: fields.OWN_SETTINGS.members.ttlSeconds.schema as Schema,
+}
+const { capacity, mode } = settings
+const recentItems = { group: ref('Name'), capacity, mode, total: ref('Total'), items: list(ref('Item')) }
+
+export const groupSchemas: Readonly<Record<string, Schema>> = {
+  ...componentsOf(fields.NEW_ITEM, fields.NEW_GROUP_ITEM, fields.BATCH),
+  Item: answer({
+    group: ref('Name'),
+    id: ref('Id'),
+    slot: { ...count, description: 'Its place in the ring: from 0 to capacity - 1.' },
+    member: nameOrNull,
+    payload: anyJson,
+    occurredAt: timeOrNull,
+    eventId: nameOrNull,
+    createdAt: ref('Time'),
+  }),
+  Appended: answer({ items: list(answer({ group: ref('Name'), id: ref('Id'), slot: count })) }),
+  Recent: answer({ ...recentItems, nextBefore: orNull(ref('Id')) }),
+  RecentMany: answer({
+    groups: list({
+      ...answer(recentItems),
+      properties: {
+        ...recentItems,
+        nextBefore: { ...ref('Id'), description: 'Only where the size of the answer cut it.' },
+      },
+    }),
+  }),
+  GroupEvents: {
+    type: 'string',
+    description: 'Events `item` (data `Item`), `removed` (data `GroupRemoved`) and `reset` (data `GroupReset`).',
+  },
+  GroupRemoved: answer({ id: ref('Id') }),
+  GroupReset: answer({ group: ref('Name'), capacity, mode, total: ref('Total') }),
+  MemberItems: pageOf('items', 'Item'),
+  ...componentsOf(fields.OWN_SETTINGS, fields.NEW_SETTINGS, fields.POLICY_SETTINGS, fields.NEW_POLICY),
+  Group: answer({
+    group: ref('Name'),
+    ...settings,
+    own: {
+      type: 'object',
+      description: 'The settings that are its own, and only those: as PUT takes them.',
+      properties: settings,
+    },
+    policy: {
+      ...nameOrNull,
+      description:
+        'The prefix of the policy that the settings that are not its own are of; null: none, they are the defaults.',
+    },
+    total: ref('Total'),
+    createdAt: ref('Time'),
+  }),
+  GroupPage: pageOf('groups', 'Group'),
+  Policy: answer({ prefix: ref('Name'), ...settings }),
+  PolicyPage: pageOf('policies', 'Policy'),
+}
+
+export const newItem = {
+  member: 'user-7',
+  payload: { action: 'view', from: 'newsletter' },
+  occurredAt: '2026-11-21T10:00:00Z',
+  eventId: 'view-8f14e45f',
+}
+
+export const item = {
+  group: 'article:42',
+  id: '41',
+  slot: 1,
+  member: 'user-7',
+  payload: { action: 'view', from: 'newsletter' },
+  occurredAt: '2026-11-21T10:00:00.000Z',
+  eventId: 'view-8f14e45f',
+  createdAt: '2026-11-21T10:00:00.250Z',
+}
+
+export const batch = {
+  items: [
+    { group: 'article:42', member: 'user-7' },
+    { group: 'article:43', member: 'user-7', payload: [1, 2] },
+    { group: 'article:42' },
+  ],
+}
+
+export const appended = {
+  items: [
+    { group: 'article:42', id: '42', slot: 2 },
+    { group: 'article:43', id: '0', slot: 0 },
+    { group: 'article:42', id: '43', slot: 3 },
+  ],
+}
+
+const page = { group: 'article:42', capacity: 10, mode: 'history', total: '42', items: [item] }
+
+export const recent = { ...page, nextBefore: '41' }
+
+export const recentMany = {
+  groups: [page, { group: 'article:43', capacity: 10, mode: 'history', total: '0', items: [] }],
+}
+
+export const groupEvents =
+  `: connected\nretry: 1000\n\nid: 40\n\nid: 41\nevent: item\ndata: ${JSON.stringify(item)}\n\n` +
+  'event: removed\ndata: {"id":"40"}\n\n' +
+  'id: 41\nevent: reset\ndata: {"group":"article:42","capacity":50,"mode":"distinct","total":"42"}\n\n: heartbeat\n\n'
+
+export const deleted = { deleted: 3 }
+
+export const group = {
+  group: 'article:42',
+  capacity: 10,
+  mode: 'history',
+  ttlSeconds: null,
+  own: {},
+  policy: null,
+  total: '42',
+  createdAt: '2026-11-20T08:30:00.000Z',
+}
+
+export const ownSettings = { capacity: 50, mode: 'distinct', ttlSeconds: 86400 }
+
+/** What a group with them has. */
+export const settled = { ...group, ...ownSettings, own: ownSettings }
+
+export const groupPage = { groups: [group], nextAfter: null }
+
+export const memberItems = { items: [item], nextAfter: null }
+
+export const policySettings = { capacity: 50, mode: 'distinct', ttlSeconds: null }
+
+export const policy = { prefix: 'article:', ...policySettings }
+
+export const policyPage = { policies: [policy], nextAfter: null }

@@ -1,0 +1,203 @@
+/** What the OpenAPI document says of queues and messages: the schemas of the answers, and an example of each body. */
+import { orNull, ref, type Schema } from '../../fields/field'
+import * as fields from '../../fields/queues'
+import { answer, anyJson, componentsOf, count, list, nameOrNull, pageOf, textOrNull, timeOrNull, truth } from './shapes'
+
+const { members: settings } = fields.QUEUE_SETTINGS
+const queueAnswer = {
+  queue: ref('Name'),
+  visibilityTimeoutSeconds: settings.visibilityTimeoutSeconds.field.schema,
+  maxReceives: settings.maxReceives.schema as Schema,
+  deadLetterQueue: settings.deadLetterQueue.schema as Schema,
+  onDelete: settings.onDelete.field.schema,
+  retentionSeconds: settings.retentionSeconds.schema as Schema,
+  paused: truth('Whether the queue is paused, by `pauseQueue`: sends are taken, receives get nothing.'),
+  createdAt: ref('Time'),
+}
+
+const lastError = {
+  ...textOrNull,
+  description:
+    'What the last release with an error said; of a message that died without one, that its visibility timeout ran out.',
+}
+const priority = fields.PRIORITY.schema
+
+const handles = list({ type: 'string' })
+const failedHandles = list(
+  answer({ receiptHandle: { type: 'string' }, code: { enum: ['stale_receipt', 'invalid_receipt'] } }),
+  '`stale_receipt`: the message was claimed again, or settled. `invalid_receipt`: malformed, or there never was one.',
+)
+
+export const queueSchemas: Readonly<Record<string, Schema>> = {
+  ...componentsOf(fields.QUEUE_SETTINGS, fields.QUEUE_CHANGES),
+  Queue: answer(queueAnswer),
+  QueueStatus: answer({
+    ...queueAnswer,
+    isDeadLetterQueue: truth('Whether another queue names it as its dead-letter queue. What dies there is ready here.'),
+    counts: answer(
+      { ready: count, inFlight: count, delayed: count, dead: count, archived: count },
+      'At most 5 seconds old; exact once the queue has been still that long.',
+    ),
+    oldestAgeSeconds: {
+      ...orNull(count),
+      description: 'Since when the oldest message that is ready or in flight was sent; null when there is none.',
+    },
+  }),
+  ...componentsOf(fields.NO_FIELDS),
+  QueuePage: pageOf('queues', 'QueueStatus'),
+  ...componentsOf(fields.REDRIVE, fields.PURGE),
+  Moved: answer({ moved: count }),
+  ...componentsOf(fields.NEW_MESSAGE, fields.MESSAGES),
+  Sending: { anyOf: [ref('NewMessage'), ref('Messages')] },
+  Sent: answer({ id: ref('Id') }),
+  SentMany: answer({ ids: list(ref('Id')) }),
+  SentOneOrMany: { oneOf: [ref('Sent'), ref('SentMany')] },
+  ...componentsOf(fields.RECEIVE),
+  Message: answer({
+    id: ref('Id'),
+    body: anyJson,
+    receiveCount: { ...count, description: 'This claim included.' },
+    receiptHandle: { type: 'string', description: 'Names this message and this claim; opaque.' },
+    sentAt: ref('Time'),
+    visibleAt: { ...ref('Time'), description: 'When the claim runs out.' },
+    lastError,
+    messageGroup: nameOrNull,
+    priority,
+  }),
+  Received: answer({ messages: list(ref('Message')) }),
+  ...componentsOf(fields.RECEIPTS, fields.RELEASE, fields.EXTEND),
+  DeletedReceipts: answer({ deleted: handles, failed: failedHandles }),
+  ReleasedReceipts: answer({ released: handles, failed: failedHandles }),
+  ExtendedReceipts: answer({ extended: handles, failed: failedHandles }),
+  PeekedMessage: answer({
+    id: ref('Id'),
+    state: { enum: [...fields.MESSAGE_STATES] },
+    body: anyJson,
+    receiveCount: count,
+    maxReceives: {
+      ...orNull(fields.MAX_RECEIVES.schema),
+      description: "In force: its own, or the queue's where it has none. Null is no limit.",
+    },
+    sentAt: ref('Time'),
+    visibleAt: { ...ref('Time'), description: 'When it is, or was, to be handed out again.' },
+    lastReceivedAt: timeOrNull,
+    archivedAt: timeOrNull,
+    deadLetterFrom: {
+      ...nameOrNull,
+      description:
+        'Of a dead letter, the queue that it died in; null when that one is gone, when the key may not see it, and once ' +
+        'the message is archived.',
+    },
+    lastError,
+    messageGroup: nameOrNull,
+    priority,
+  }),
+  MessagePage: pageOf('messages', 'PeekedMessage'),
+}
+
+export const queueSettings = { visibilityTimeoutSeconds: 60, maxReceives: 5, deadLetterQueue: 'mail-dead' }
+
+export const queueChanges = { visibilityTimeoutSeconds: 60 }
+
+export const queue = {
+  queue: 'mail',
+  visibilityTimeoutSeconds: 60,
+  maxReceives: 5,
+  deadLetterQueue: 'mail-dead',
+  onDelete: 'remove',
+  retentionSeconds: null,
+  paused: false,
+  createdAt: '2026-11-20T08:30:00.000Z',
+}
+
+export const pausedQueue = { ...queue, paused: true }
+
+export const queueStatus = {
+  ...queue,
+  isDeadLetterQueue: false,
+  counts: { ready: 12, inFlight: 3, delayed: 1, dead: 0, archived: 0 },
+  oldestAgeSeconds: 4,
+}
+
+const deadLetters = {
+  ...queueStatus,
+  queue: 'mail-dead',
+  visibilityTimeoutSeconds: 30,
+  maxReceives: 5,
+  deadLetterQueue: null,
+  isDeadLetterQueue: true,
+  counts: { ready: 0, inFlight: 0, delayed: 0, dead: 0, archived: 0 },
+  oldestAgeSeconds: null,
+}
+
+export const queuePage = { queues: [queueStatus, deadLetters], nextAfter: null }
+
+export const redrive = { max: 100 }
+
+export const moved = { moved: 100 }
+
+export const noFields = {}
+
+export const purge = { dryRun: false }
+
+const newMessage = { body: { to: 'a@example.org' }, delaySeconds: 5, dedupId: 'welcome-7', messageGroup: 'tenant-3' }
+
+export const messages = { messages: [newMessage, { body: 'anything', priority: 10 }] }
+
+export const sent = { id: '1042' }
+
+export const sentMany = { ids: ['1042', '1043'] }
+
+export const receive = { max: 10, waitSeconds: 20 }
+
+const receiptHandle = 'AAAAAAAABBKcWb0SSTvJtSXJzQfPzkUvd3vZpg'
+
+export const received = {
+  messages: [
+    {
+      id: '1042',
+      body: { to: 'a@example.org' },
+      receiveCount: 1,
+      receiptHandle,
+      sentAt: '2026-11-21T10:00:00.250Z',
+      visibleAt: '2026-11-21T10:01:05.300Z',
+      lastError: null,
+      messageGroup: 'tenant-3',
+      priority: 0,
+    },
+  ],
+}
+
+export const receipts = { receiptHandles: [receiptHandle] }
+
+export const release = { ...receipts, delaySeconds: 30, error: 'mail server says 451' }
+
+export const extend = { ...receipts, visibilityTimeoutSeconds: 60 }
+
+const failed = [{ receiptHandle, code: 'stale_receipt' }]
+
+export const deletedReceipts = { deleted: [receiptHandle], failed: [] }
+
+export const releasedReceipts = { released: [receiptHandle], failed: [] }
+
+export const extendedReceipts = { extended: [], failed }
+
+export const peekedMessage = {
+  id: '1042',
+  state: 'in-flight',
+  body: { to: 'a@example.org' },
+  receiveCount: 1,
+  maxReceives: 5,
+  sentAt: '2026-11-21T10:00:00.250Z',
+  visibleAt: '2026-11-21T10:01:05.300Z',
+  lastReceivedAt: '2026-11-21T10:00:05.300Z',
+  archivedAt: null,
+  deadLetterFrom: null,
+  lastError: null,
+  messageGroup: 'tenant-3',
+  priority: 0,
+}
+
+const readyMessage = { ...peekedMessage, state: 'ready', receiveCount: 0, lastReceivedAt: null }
+
+export const messagePage = { messages: [readyMessage], nextAfter: null }
