@@ -11,9 +11,9 @@ import type BetterSqlite3 from 'better-sqlite3'
 import type { DataSource, QueryRunner } from 'typeorm'
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner'
 import { DEFAULT_CONNECTION_TIMEOUT_MS, noneFree } from './connections'
-import type { Courtesy } from './courtesy'
 import { DatabaseCounts } from './database-counts'
 import { requireOutside } from './inside'
+import type { SharedFile } from './shared-file'
 import { sqliteEngine } from './sqlite'
 
 /** How long a caller that has its turn waits for the lock of another connection or process. */
@@ -28,7 +28,7 @@ type Leave = () => void
 
 export interface GateOptions {
   /** Where the connection is a second one on the file of a user's. */
-  courtesy?: Courtesy
+  sharedFile?: SharedFile
   /** How long a caller waits for its turn, and for a transaction of the user's on the same connection. */
   timeoutMs?: number
 }
@@ -98,13 +98,13 @@ export class Gate {
 class GatedQueryRunner extends BetterSqlite3QueryRunner {
   #leave: Leave | null = null
   readonly #gate: Gate
-  readonly #courtesy: Courtesy | undefined
+  readonly #sharedFile: SharedFile | undefined
   readonly #timeoutMs: number
 
   constructor(source: DataSource, gate: Gate, statements: Map<string, unknown>, options: GateOptions) {
     super(source.driver as ConstructorParameters<typeof BetterSqlite3QueryRunner>[0])
     this.#gate = gate
-    this.#courtesy = options.courtesy
+    this.#sharedFile = options.sharedFile
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_CONNECTION_TIMEOUT_MS
     // Prepared statements belong to the connection; a runner lives for one call.
     Object.assign(this, { stmtCache: statements, manager: source.createEntityManager(this) })
@@ -134,14 +134,14 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner {
     const begunAt = Date.now()
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 50)) {
       // Where the connection is the user's own, its transaction must end before a statement of ours runs.
-      if (!connection.inTransaction && this.#courtesy?.begin() !== false) {
+      if (!connection.inTransaction && this.#sharedFile?.begin() !== false) {
         try {
           return await super.query(sql, parameters, structured)
         } catch (error) {
           if (sqliteEngine.failure(error) !== 'conflict' || Date.now() - begunAt > LOCK_PATIENCE_MS) throw error
           this.#gate.counts.retried(error)
         } finally {
-          if (!connection.inTransaction) this.#courtesy?.end()
+          if (!connection.inTransaction) this.#sharedFile?.end()
         }
       } else if (Date.now() - begunAt > this.#timeoutMs) throw noneFree(BUSY, this.#timeoutMs)
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
@@ -189,7 +189,7 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner {
   #end(): void {
     this.isTransactionActive = false
     if (!this.#leave) return
-    this.#courtesy?.end()
+    this.#sharedFile?.end()
     this.#leave()
     this.#leave = null
   }

@@ -14,14 +14,15 @@ import { RecentnError } from '../errors'
 export const USE_WITHIN =
   'inside dataSource.transaction(…) call store.within(manager) in place of the store, and inside store.transaction(…) use the tx that is passed in'
 
-interface Holder {
+export interface Holder {
   /** What the transaction takes a connection from: a DataSource, or the gate of a SQLite connection. */
   source: object
   isOpen: boolean
   outer: Holder | undefined
 }
 
-const holding = new AsyncLocalStorage<Holder>()
+/** The transaction that the running code is inside of. */
+export const holding = new AsyncLocalStorage<Holder>()
 
 /** True for code that a transaction on this source runs: what it asks of the store itself must not wait. */
 export function isInside(source: object): boolean {
@@ -41,12 +42,16 @@ export function requireOutside(source: object): void {
   }
 }
 
-/** Runs `work` so that code in it is inside a transaction on this source. */
-export async function runInside<T>(source: object, work: () => Promise<T>): Promise<T> {
+/** A transaction on this source that begins here: code under `holding.run(holder, …)` is inside it until `isOpen` is false. */
+export function newHolder(source: object): Holder {
   let outer = holding.getStore()
-  // Those that are over are dropped, so that a chain of transactions that begin one another does not grow.
+  // Transactions that are over are dropped, so that a chain of transactions that begin one another does not grow.
   while (outer && !outer.isOpen) outer = outer.outer
-  const holder = { source, isOpen: true, outer }
+  return { source, isOpen: true, outer }
+}
+
+async function runInside<T>(source: object, work: () => Promise<T>): Promise<T> {
+  const holder = newHolder(source)
   try {
     return await holding.run(holder, work)
   } finally {

@@ -1,14 +1,14 @@
 /**
- * Running work again after a deadlock, a lock timeout or a lost connection, and what is told when it is given up.
+ * When work runs again after a deadlock, a lock timeout or a lost connection, and what its caller gets when it is given up.
  *
- * Invariant: who is told `conflict` or `database_unavailable` knows that nothing is left of the work. Where statements
- * have committed by themselves, or may have, it is run for so long that it can find out, and else `outcome_unknown`.
+ * Invariant: after `conflict` or `database_unavailable` nothing is left of the work. Where statements have committed by
+ * themselves, or may have, the work runs again until it finds out, or its caller gets `outcome_unknown`.
  */
 import { RecentnError } from '../errors'
 import { NoConnection } from './connections'
 import { OUTCOME_MS, pause, unknownOutcome } from './cut-off'
 import type { DatabaseCounts } from './database-counts'
-import { driverError, type Engine, type Statements } from './engine'
+import { driverError, type Engine, type Failure, type Statements } from './engine'
 
 export const MAX_CONFLICT_RETRIES = 40
 const MAX_LOST_RETRIES = 2
@@ -63,32 +63,43 @@ export interface Retries {
   trail?: Trail
 }
 
-export async function retried<T>(
-  { engine, counts, locate, maxConflicts = MAX_CONFLICT_RETRIES, retryMs = RETRY_MS, trail }: Retries,
-  work: () => Promise<T>,
-): Promise<T> {
-  const deadline = Date.now() + retryMs
-  const maxLosses = Math.min(MAX_LOST_RETRIES, maxConflicts)
-  let lookUntil: number | null = null
-  for (let conflicts = 0, losses = 0; ; ) {
-    try {
-      return await work()
-    } catch (error) {
-      // Without a connection nothing was done by this try; what an earlier one has left must still be found out.
-      const isWaiting = error instanceof NoConnection && trail?.isLeft === true
-      if (error instanceof RecentnError && !isWaiting) throw error
-      const failure = isWaiting ? 'lost' : engine.failure(error)
-      if (failure === 'lost' && trail?.isLeft) lookUntil ??= Date.now() + OUTCOME_MS
-      const isLeft =
-        (failure === 'conflict' && conflicts++ < maxConflicts) ||
-        (failure === 'lost' && (losses++ < maxLosses || Date.now() < (lookUntil ?? 0)))
-      if (!isLeft || Date.now() >= deadline) {
-        if (failure === 'conflict' || failure === 'lost') counts.failed(error)
-        throw trail?.isLeft ? unknownOutcome(error) : translated(error, engine, locate)
-      }
-      counts.retried(error)
-      await pause(failure === 'conflict' ? Math.min(2 ** conflicts, 100) : Math.min(50 * losses, LONGEST_PAUSE_MS))
+/** Decides after each failed try of one piece of work whether it runs again. */
+export class Retry {
+  readonly #retries: Retries
+  readonly #deadline: number
+  #lookUntil: number | null = null
+  #conflicts = 0
+  #losses = 0
+
+  constructor(retries: Retries) {
+    this.#retries = retries
+    this.#deadline = Date.now() + (retries.retryMs ?? RETRY_MS)
+  }
+
+  /** Resolves, after a pause, when the work is to run again; throws what its caller gets when it is not. */
+  async after(error: unknown): Promise<void> {
+    const { engine, counts, locate, trail } = this.#retries
+    // Without a connection nothing was done by this try; what an earlier one has left must still be found out.
+    const isWaiting = error instanceof NoConnection && trail?.isLeft === true
+    if (error instanceof RecentnError && !isWaiting) throw error
+    const failure = isWaiting ? 'lost' : engine.failure(error)
+    if (!this.#isWorthAnother(failure)) {
+      if (failure === 'conflict' || failure === 'lost') counts.failed(error)
+      throw trail?.isLeft ? unknownOutcome(error) : translated(error, engine, locate)
     }
+    counts.retried(error)
+    const longest = failure === 'conflict' ? Math.min(2 ** this.#conflicts, 100) : 50 * this.#losses
+    await pause(Math.min(longest, LONGEST_PAUSE_MS))
+  }
+
+  #isWorthAnother(failure: Failure): boolean {
+    const { maxConflicts = MAX_CONFLICT_RETRIES, trail } = this.#retries
+    const now = Date.now()
+    if (failure === 'conflict') return this.#conflicts++ < maxConflicts && now < this.#deadline
+    if (failure !== 'lost') return false
+    if (trail?.isLeft) this.#lookUntil ??= now + OUTCOME_MS
+    const isLeft = this.#losses++ < Math.min(MAX_LOST_RETRIES, maxConflicts) || now < (this.#lookUntil ?? 0)
+    return isLeft && now < this.#deadline
   }
 }
 

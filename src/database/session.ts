@@ -6,7 +6,6 @@ import { RecentnError } from '../errors'
 import { connect, type SqliteOptions } from './connect'
 import { requireTexts } from './connection-charset'
 import { Connections, DEFAULT_CONNECTION_TIMEOUT_MS } from './connections'
-import { Courtesy } from './courtesy'
 import type { Engine, Reader, Row, Session, Statements, Tx, WriteOptions } from './engine'
 import { Gate, gatedRunners } from './gate'
 import { seeTransactions } from './inside'
@@ -15,6 +14,7 @@ import { commonEngine, mariadbEngine, mysqlEngine } from './mysql'
 import { sessionWithin } from './operations'
 import { translated } from './retries'
 import { tablesIn } from './schema'
+import { SharedFile } from './shared-file'
 import { SkipLockedCheck } from './skip-locked'
 import { sqliteEngine } from './sqlite'
 import { type Tables, tablesOf } from './tables'
@@ -91,9 +91,9 @@ export async function attach(user: DataSource, given: AttachOptions = {}): Promi
       close: closing(seeTransactions(user, gate)),
     }
   }
-  const courtesy = new Courtesy()
-  const own = await connect(ownConnectionOf(user, user.options), gate, { courtesy, timeoutMs: connectionTimeoutMs })
-  const undo = [courtesy.teach(user.createQueryRunner()), seeTransactions(user, gate)]
+  const sharedFile = new SharedFile()
+  const own = await connect(ownConnectionOf(user, user.options), gate, { sharedFile, timeoutMs: connectionTimeoutMs })
+  const undo = [sharedFile.wrap(user.createQueryRunner()), seeTransactions(user, gate)]
   return {
     database: new Database({ ...options, dataSource: own, createRunner: () => own.createQueryRunner() }),
     dataSource: own,

@@ -1,13 +1,12 @@
 /**
- * A database as a `Session`: statements of its own, and transactions that are run again when that is safe.
+ * A database as a `Session`: statements of its own, and transactions that run again when that is safe.
  *
- * Invariant: a transaction is retried only here, at its outermost level and as a whole; what runs inside a
- * transaction of somebody else is never retried (`sessionWithin`). A connection that is lost before the commit has
- * changed nothing; one that is lost during the commit leaves the outcome unknown: whoever can tell by what the
- * transaction wrote (`arrived`) is asked, else that is what is thrown.
+ * Invariant: a transaction is retried only here, at its outermost level and as a whole; what runs inside a transaction of
+ * the user's is never retried (`sessionWithin`). A connection that is lost before the commit has changed nothing. One that
+ * is lost during the commit leaves the outcome unknown: `arrived` finds it out by what the transaction wrote, and without
+ * it the caller gets `outcome_unknown`.
  */
 import type { DataSource, QueryRunner } from 'typeorm'
-import { RecentnError } from '../errors'
 import { AfterCommit } from './after-commit'
 import { requireTexts } from './connection-charset'
 import { Connections, DEFAULT_CONNECTION_TIMEOUT_MS } from './connections'
@@ -15,11 +14,12 @@ import { CutOff, learn, unknownOutcome } from './cut-off'
 import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
 import type { Gate } from './gate'
-import { isInside, requireOutside, runInside } from './inside'
+import { InFlight } from './in-flight'
+import { holding, isInside, newHolder, requireOutside } from './inside'
 import { commit, dropLost, type Life, readerOn, rollBack, type Setting, statementsOn, txOn, watch } from './life'
 import { locationOf } from './location'
 import { sessionIn, settled } from './operations'
-import { type Retries, retried, Trail } from './retries'
+import { type Retries, Retry, Trail } from './retries'
 import type { SkipLockedCheck } from './skip-locked'
 import type { Tables } from './tables'
 
@@ -48,9 +48,7 @@ export class Database implements Session {
   readonly #retries: Retries
   /** SQLite's; the servers have a connection for each caller. */
   readonly #gate: Gate | null
-  #inFlight = 0
-  #closed = false
-  #idle: (() => void) | null = null
+  readonly #inFlight = new InFlight()
 
   constructor(options: DatabaseOptions) {
     this.#options = options
@@ -82,8 +80,13 @@ export class Database implements Session {
   readonly requireOutside = (): void => requireOutside(this.#held)
 
   /** Runs `work` so that what it asks of this database, outside of the transaction that runs it, is refused. */
-  inside<T>(work: () => Promise<T>): Promise<T> {
-    return runInside(this.#held, work)
+  async inside<T>(work: () => Promise<T>): Promise<T> {
+    const holder = newHolder(this.#held)
+    try {
+      return await holding.run(holder, work)
+    } finally {
+      holder.isOpen = false // what the work left running is no part of the transaction any more
+    }
   }
 
   /** A runner to be released. SQLite's one connection is waited for with each statement, at the gate. */
@@ -106,7 +109,7 @@ export class Database implements Session {
   }
 
   #read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
-    return retried(this.#retries, async () => {
+    return this.#tried(this.#retries, async () => {
       const runner = await this.#runner()
       try {
         if (this.#options.isForeign) await requireTexts(runner)
@@ -130,7 +133,7 @@ export class Database implements Session {
     { retries, arrived, retryMs }: WriteOptions & { retries?: number } = {},
   ): Promise<T> {
     await this.#writable()
-    return retried({ ...this.#retries, maxConflicts: retries, retryMs }, async () => {
+    return this.#tried({ ...this.#retries, maxConflicts: retries, retryMs }, async () => {
       try {
         return await this.#once(work)
       } catch (error) {
@@ -157,7 +160,7 @@ export class Database implements Session {
     if (this.engine.family === 'sqlite') return this.#write(work, { retryMs })
     await this.#writable()
     const trail = new Trail()
-    return retried({ ...this.#retries, retryMs, trail }, async () => {
+    return this.#tried({ ...this.#retries, retryMs, trail }, async () => {
       const runner = await this.#runner()
       const isolate = () => runner.query('SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
       const before = this.#options.isForeign ? isolate : undefined
@@ -174,6 +177,16 @@ export class Database implements Session {
     })
   }
 
+  async #tried<T>(retries: Retries, once: () => Promise<T>): Promise<T> {
+    for (const retry = new Retry(retries); ; ) {
+      try {
+        return await once()
+      } catch (error) {
+        await retry.after(error)
+      }
+    }
+  }
+
   /** Counts as one operation: what it still has to read and write when the store closes is let through. */
   whole<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const inner: Session = {
@@ -187,23 +200,17 @@ export class Database implements Session {
     return this.#counted(() => work(inner))
   }
 
-  /** Refuses what comes from now on and resolves when what runs has ended. */
-  async drain(): Promise<void> {
-    this.#closed = true
-    if (this.#inFlight === 0) return
-    await new Promise<void>((resolve) => {
-      this.#idle = resolve
-    })
+  /** Refuses later operations; resolves when those that run have ended. */
+  drain(): Promise<void> {
+    return this.#inFlight.drain()
   }
 
   async #counted<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#closed) throw new RecentnError('closed')
-    this.#inFlight++
+    this.#inFlight.begin()
     try {
       return await work()
     } finally {
-      this.#inFlight--
-      if (this.#inFlight === 0) this.#idle?.()
+      this.#inFlight.end()
     }
   }
 
@@ -224,12 +231,8 @@ export class Database implements Session {
       await runner.startTransaction(this.#options.isForeign ? 'READ COMMITTED' : undefined)
       const alive = watch(runner, this.engine, afterCommit)
       life = alive
-      const tx = txOn(
-        runner,
-        this.#options,
-        () => alive.open,
-        () => afterCommit,
-      )
+      const isOpen = () => alive.open
+      const tx = txOn(runner, this.#options, isOpen, () => afterCommit)
       const session = sessionIn(tx, runner, (error) => error)
       const run = () => work(tx, session)
       result = await (this.#gate ? this.inside(run) : run())

@@ -1,5 +1,6 @@
 import type { EngineName } from '../../support/engines'
 import { useContext } from '../context'
+import { describeAfterCommit } from './after-commit'
 import { describeAttach } from './attach'
 import { describeAttachAgain } from './attach-again'
 import { describeCharsets } from './charsets'
@@ -20,6 +21,7 @@ export function describeStore(engine: EngineName): void {
   const context = useContext(engine)
   describeTransactions(context)
   describeInsideTransactions(context)
+  describeAfterCommit(context)
   describeAttach(context)
   describeAttachAgain(context)
   describeCharsets(context)

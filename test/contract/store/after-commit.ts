@@ -1,0 +1,205 @@
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm'
+import type { Session, Tx } from '../../../src/database/engine'
+import { isInside } from '../../../src/database/inside'
+import { sessionOf } from '../../../src/database/session'
+import { attachStore, openStore } from '../../../src/index'
+import { CuttingProxy } from '../../support/cutting-proxy'
+import { type Context, refusal } from '../context'
+
+/** What runs after a commit, whoever began the transaction: once, and never after a rollback. */
+export function describeAfterCommit(context: Context): void {
+  const source = (): DataSource => context.store.dataSource
+  const boom = new Error('boom')
+  let heard: string[]
+
+  beforeEach(() => {
+    heard = []
+  })
+
+  beforeAll(() => context.store.dataSource.query('CREATE TABLE commit_notes (note varchar(100) NOT NULL PRIMARY KEY)'))
+
+  /** An operation as those of the repositories: it says what to tell, and writes. */
+  const noting = (name: string, error?: Error) => async (tx: Tx) => {
+    tx.afterCommit(() => heard.push(name))
+    await tx.run('INSERT INTO commit_notes (note) VALUES (?)', [`${name}${context.unique()}`])
+    if (error) throw error
+  }
+  const note = (session: Session, name: string, error?: Error) => session.write(noting(name, error))
+  const within = (manager: EntityManager | QueryRunner) => sessionOf(manager)
+
+  async function onRunner(work: (runner: QueryRunner) => Promise<unknown>): Promise<void> {
+    const runner = source().createQueryRunner()
+    try {
+      await work(runner)
+    } finally {
+      await runner.release()
+    }
+  }
+
+  describe('what is told after a commit', () => {
+    it('is told once, in the order in which it was said', async () => {
+      const session = sessionOf(source())
+      await session.write(async (tx) => {
+        await noting('a')(tx)
+        await noting('b')(tx)
+        expect(heard).toEqual([])
+      })
+      expect(heard).toEqual(['a', 'b'])
+    })
+
+    it('is told nothing of a transaction that failed, or of a try that was run again', async () => {
+      const session = sessionOf(source())
+      await expect(note(session, 'a', boom)).rejects.toBe(boom)
+      expect(heard).toEqual([])
+      let tries = 0
+      await session.write(async (tx) => {
+        await noting(`try ${++tries}`)(tx)
+        // As a deadlock is: the transaction runs again as a whole.
+        if (tries === 1) throw conflictOf(context.engine)
+      })
+      expect(heard).toEqual(['try 2'])
+    })
+
+    it("follows a transaction of the DataSource, and a rollback of it, and TypeORM's nested ones", async () => {
+      await source().transaction(async (manager) => {
+        await note(within(manager), 'outer')
+        await manager.transaction((inner) => note(within(inner), 'inner'))
+        const failed = manager.transaction(async (inner) => {
+          await note(within(inner), 'taken back')
+          throw boom
+        })
+        await expect(failed).rejects.toBe(boom)
+        await note(within(manager), 'last')
+        expect(heard).toEqual([])
+      })
+      expect(heard).toEqual(['outer', 'inner', 'last'])
+      heard = []
+      const failed = source().transaction(async (manager) => {
+        await note(within(manager), 'never')
+        throw boom
+      })
+      await expect(failed).rejects.toBe(boom)
+      expect(heard).toEqual([])
+    })
+
+    it('is told nothing of an operation that failed, where the transaction went on', async () => {
+      await source().transaction(async (manager) => {
+        await note(within(manager), 'before')
+        await expect(note(within(manager), 'failed', boom)).rejects.toBe(boom)
+        await note(within(manager), 'after')
+      })
+      expect(heard).toEqual(['before', 'after'])
+    })
+
+    it('follows savepoints that the caller makes by SQL', async () => {
+      await source().transaction(async (manager) => {
+        await note(within(manager), 'before')
+        await manager.query('SAVEPOINT mine')
+        await note(within(manager), 'back')
+        await manager.query('rollback to savepoint MINE')
+        await note(within(manager), 'after')
+        await manager.query('RELEASE SAVEPOINT mine')
+      })
+      expect(heard).toEqual(['before', 'after'])
+    })
+
+    it("follows a query runner's transactions, one after the other, and leaves the runner as it was", async () => {
+      await onRunner(async (runner) => {
+        const before = runner.query
+        await runner.startTransaction()
+        await note(within(runner), 'first')
+        await note(within(runner), 'second')
+        await runner.commitTransaction()
+        expect(heard).toEqual(['first', 'second'])
+        expect(runner.query).toBe(before)
+        await runner.startTransaction()
+        await note(within(runner), 'rolled back')
+        await runner.rollbackTransaction()
+        expect(runner.query).toBe(before)
+        await runner.startTransaction()
+        await note(within(runner), 'third')
+        await runner.commitTransaction()
+        expect(heard).toEqual(['first', 'second', 'third'])
+        expect(Object.hasOwn(runner, 'query')).toBe(false)
+      })
+    })
+
+    it('leaves in its place what somebody else has put around the statements meanwhile', async () => {
+      await onRunner(async (runner) => {
+        const seen: string[] = []
+        await runner.startTransaction()
+        await note(within(runner), 'one')
+        const query = runner.query.bind(runner) as (...given: unknown[]) => Promise<unknown>
+        const theirs = ((sql: string, ...rest: unknown[]) => {
+          seen.push(sql)
+          return query(sql, ...rest)
+        }) as QueryRunner['query']
+        runner.query = theirs
+        await runner.commitTransaction()
+        expect([heard, runner.query === theirs, seen]).toEqual([['one'], true, ['COMMIT']])
+      })
+    })
+
+    it('is told outside of the transaction, when its connection is free for others', async () => {
+      const store = await context.open({ poolSize: 1 })
+      const inside: boolean[] = []
+      const told: Promise<unknown>[] = []
+      const session = sessionOf(store.dataSource)
+      const look = () => {
+        inside.push(isInside(store.dataSource))
+        told.push(store.groups.recent(context.unique()))
+      }
+      await session.write(async (tx) => tx.afterCommit(look))
+      await store.dataSource.transaction(async (manager) => {
+        await within(manager).write(async (tx) => tx.afterCommit(look))
+      })
+      expect(inside).toEqual([false, false])
+      expect(await Promise.all(told)).toHaveLength(2)
+    })
+
+    if (context.engine === 'sqlite') return
+
+    it.each(['during', 'after'] as const)(
+      'is told of a commit that was cut off %s it, where it arrived',
+      async (moment) => {
+        const proxy = await CuttingProxy.before(context.url)
+        context.afterwards(() => proxy.close())
+        const store = await openStore({ url: proxy.through(context.url), sweep: false, publish: false })
+        context.afterwards(() => store.close())
+        const session = sessionOf(store.dataSource)
+        const name = context.unique()
+        await session.write((tx) => tx.rows('SELECT 1'))
+        const cut = proxy.cutCommits(moment)
+        const arrived = async (tx: Tx) =>
+          (await tx.rows('SELECT 1 FROM commit_notes WHERE note = ?', [name])).length === 1
+        let tries = 0
+        const write = async (tx: Tx) => {
+          tries++
+          tx.afterCommit(() => heard.push(name))
+          await tx.run('INSERT INTO commit_notes (note) VALUES (?)', [name])
+        }
+        await session.write(write, { arrived })
+        await cut
+        expect([heard, tries >= 1]).toEqual([[name], true])
+      },
+    )
+
+    it('is told nothing where nobody can say whether the commit arrived', async () => {
+      const proxy = await CuttingProxy.before(context.url)
+      context.afterwards(() => proxy.close())
+      const store = await attachStore((await context.open({ url: proxy.through(context.url) })).dataSource)
+      context.afterwards(() => store.close())
+      const session = sessionOf(store.dataSource)
+      await session.write((tx) => tx.rows('SELECT 1'))
+      const cut = proxy.cutCommits('before')
+      const { code } = await refusal(note(session, 'lost'))
+      await cut
+      expect([code, heard]).toEqual(['outcome_unknown', []])
+    })
+  })
+}
+
+function conflictOf(engine: string): Error {
+  const code = engine === 'sqlite' ? { code: 'SQLITE_BUSY' } : { errno: 1213, code: 'ER_LOCK_DEADLOCK' }
+  return Object.assign(new Error('deadlock'), code)
+}
