@@ -36,7 +36,8 @@ describe.each(ENGINES)('cron-poller', (engine) => {
       await database.drop()
     })
 
-    const cron = () => runExample('cron-poller.ts', { DATABASE_URL: database.url, MAIL_URL: `${service.url}/send` })
+    const cron = (signal?: AbortSignal) =>
+      runExample('cron-poller.ts', { DATABASE_URL: database.url, MAIL_URL: `${service.url}/send` }, signal)
     const signUp = (...emails: string[]) =>
       store.dataSource.query(
         `INSERT INTO signups (id, email) VALUES ${emails.map((email, index) => `(${index + 1}, '${email}')`).join(', ')}`,
@@ -96,15 +97,16 @@ describe.each(ENGINES)('cron-poller', (engine) => {
     it('and tells of whom it gave up without trying again', async () => {
       await signUp('anna', 'fred')
       held = []
-      const killed = cron()
+      const killing = new AbortController()
+      const killed = cron(killing.signal)
       await until('both mails are under way', () => held?.length === 2)
-      // As if a run had been killed at its last attempt, long ago.
+      killing.abort()
+      await killed
+      // As if that had been its last attempt, long ago.
       await store.dataSource.query('UPDATE recentn_poll_claims SET attempts = 3, due_at_ms = 1')
       held = null
       const { code, stdout } = await cron()
       expect([code, stdout]).toEqual([1, 'signups: 0 claimed, 0 welcomed, 0 to try again, 2 given up, 0 lost\n'])
-      service.close()
-      await killed
     })
   })
 })

@@ -23,13 +23,15 @@ export async function until(what: string, ask: () => Promise<boolean> | boolean)
   }
 }
 
-/** Runs an example as a program of its own, on what is built; resolves at its end. */
+/** Runs an example as a program of its own, on what is built; resolves at its end, which `signal` brings about by force. */
 export function runExample(
   name: string,
   env: Record<string, string>,
+  signal?: AbortSignal,
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const args = ['--require', resolve(ROOT, 'test/support/run-typescript.cjs'), resolve(ROOT, 'examples', name)]
   const child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  signal?.addEventListener('abort', () => child.kill('SIGKILL'))
   const said = { stdout: '', stderr: '' }
   for (const output of ['stdout', 'stderr'] as const) {
     child[output].setEncoding('utf8').on('data', (text: string) => {
