@@ -16,10 +16,14 @@ const MAX_AGE_MS = 2500
 
 const selectEpoch = ({ tables }: Reader) => `SELECT epoch FROM ${tables.policyEpoch} WHERE id = 1`
 const selectAll = ({ tables }: Reader) => `SELECT prefix, capacity, mode, ttl_seconds FROM ${tables.policies}`
-/** The epoch; beside it all policies, unless it is the given one. */
-const selectNewer = ({ engine, tables }: Reader) =>
-  `SELECT ${engine.bigint('e.epoch')} AS epoch, p.prefix, p.capacity, p.mode, p.ttl_seconds FROM ${tables.policyEpoch} e ` +
-  `LEFT JOIN ${tables.policies} p ON e.epoch <> ? WHERE e.id = 1`
+/** The epoch, and all policies unless it is the given one: a join that reads no policies then. */
+const selectNewer = ({ engine, tables }: Reader, lock: string) =>
+  engine.unionAll([
+    `SELECT ${engine.bigint('epoch')} AS epoch, NULL AS prefix, NULL AS capacity, NULL AS mode, NULL AS ttl_seconds ` +
+      `FROM ${tables.policyEpoch} WHERE id = 1${lock}`,
+    `SELECT NULL, p.prefix, p.capacity, p.mode, p.ttl_seconds FROM ${tables.policyEpoch} e JOIN ${tables.policies} p ` +
+      `WHERE e.id = 1 AND e.epoch <> ?${lock}`,
+  ])
 const raiseEpoch = ({ tables }: Reader) => `UPDATE ${tables.policyEpoch} SET epoch = epoch + 1 WHERE id = 1`
 
 /** All policies at one epoch. */
@@ -138,8 +142,8 @@ export class PolicyCache {
     const readAt = performance.now()
     const forgets = this.#forgets
     const known = this.#set ?? (this.#parent === null ? null : this.#parent.#set)
-    const rows = await reader.rows(selectNewer(reader) + lock, [known?.epoch ?? -1n])
-    const epoch = BigInt(rows[0]?.epoch as string)
+    const rows = await reader.rows(selectNewer(reader, lock), [known?.epoch ?? -1n])
+    const epoch = BigInt(rows.find((row) => row.epoch !== null)?.epoch as string)
     const policies = rows.filter(({ prefix }) => prefix !== null).map(policyOf)
     const set = known?.epoch === epoch ? known : new PolicySet(epoch, policies, this.defaultCapacity)
     // A read that began before `forget` may show the policies from before the change.
