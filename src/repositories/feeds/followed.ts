@@ -160,7 +160,7 @@ export function followedTable(table: Table, options: FollowOptions): FollowedTab
   }
   const columnOf = (pointer: string, property: unknown): TableColumn | undefined => {
     const column = table.columns.find((one) => one.property === property)
-    if (!column) fault(pointer, `is no column of ${table.name}`)
+    if (!column) fault(pointer, `is not a column of ${table.name}`)
     return column
   }
   fault('/feed', nameFault(feed))
