@@ -59,7 +59,7 @@ export type SequenceKind = 'feed' | 'user'
 export interface SequenceRow {
   /** The last number given out. */
   value: bigint
-  /** Of a feed: the greatest number of a tombstone that was removed. */
+  /** The greatest number of a removed tombstone of the feed; 0 for other sequences. */
   horizon: bigint
 }
 

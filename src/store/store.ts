@@ -10,6 +10,7 @@ import type { Database } from '../database/transaction'
 import { DEFAULT_TOMBSTONE_SECONDS } from '../fields/feeds'
 import { Kept } from '../kit/cache'
 import type { Loop } from '../kit/loop'
+import { FeedMemory } from '../repositories/feeds/memory'
 import { FeedRepository } from '../repositories/feeds/repository'
 import { feedTotals } from '../repositories/feeds/status'
 import { KeyRepository } from '../repositories/keys/repository'
@@ -21,7 +22,7 @@ import { GroupMemory } from '../repositories/recent/memory'
 import { RecentRepository } from '../repositories/recent/repository'
 import { SequenceRepository } from '../repositories/sequences'
 import { countsOf, type StoreCounts, type StoreTotals } from './counts'
-import { FeedService } from './feeds'
+import { type OpenFeeds, openFeeds } from './feeds'
 import { type OpenGroups, openGroups } from './groups'
 import { KnownKeys } from './keys'
 import { checkedTransaction, warn } from './options'
@@ -56,13 +57,14 @@ export class BoundStore implements Store {
   readonly dataSource: DataSource
   readonly location: string
   /** What runs for the products; users of the library do not see it. */
-  readonly opened: { groups: OpenGroups; queues: OpenQueues; feeds: FeedService }
+  readonly opened: { groups: OpenGroups; queues: OpenQueues; feeds: OpenFeeds }
   readonly #base: Base
   readonly #options: StoreOptions
   readonly #engine: Engine
   readonly #work = new WorkCounts()
   readonly #groupMemory: GroupMemory
   readonly #queueMemory = new QueueMemory()
+  readonly #feedMemory = new FeedMemory()
   readonly #totals: Kept<StoreTotals>
   readonly #sweepers: readonly Loop[]
   readonly #polled: Polls<EntityTarget<ObjectLiteral>>
@@ -92,7 +94,7 @@ export class BoundStore implements Store {
     this.#totals = new Kept(() =>
       database.read(async (reader) => ({
         queues: await countAllMessages(reader),
-        feeds: await feedTotals(reader, feeds.memory.followed.values()),
+        feeds: await feedTotals(reader, this.#feedMemory.followed.values()),
       })),
     )
   }
@@ -112,7 +114,7 @@ export class BoundStore implements Store {
         onStreamError: (error) => onBackgroundError(error, 'look at groups'),
       }),
       queues: openQueues(database, this.#queueMemory, { ...shared, atOnce: isSqlite ? 1 : 2 }),
-      feeds: new FeedService(database, {
+      feeds: openFeeds(database, this.#feedMemory, {
         ...shared,
         describe: (target) => describeTable(dataSource, database, target),
         atOnce: isSqlite ? 1 : 2,
@@ -129,7 +131,7 @@ export class BoundStore implements Store {
     return {
       groups: new RecentRepository(session, this.#groupMemory),
       queues: new QueueRepository(session, this.#queueMemory),
-      feeds: new FeedRepository(session, this.opened.feeds.memory),
+      feeds: new FeedRepository(session, this.#feedMemory),
       sequences: new SequenceRepository(session),
     }
   }
@@ -162,7 +164,7 @@ export class BoundStore implements Store {
       connections: connectionUse(this.dataSource, this.#base.database.gate),
       groupListeners: this.opened.groups.streams.listeners,
       pollers: this.#polled.size,
-      ...this.opened.feeds.activity,
+      ...this.opened.feeds.activity(),
       ...this.opened.queues.activity(),
     })
   }
@@ -190,7 +192,7 @@ export class BoundStore implements Store {
   async #closeOperations(): Promise<void> {
     // Handlers that end in time find all of the store open until they have.
     const { queues, feeds } = this.opened
-    if (this.#polled.size + queues.activity().workers + feeds.activity.consumers > 0) {
+    if (this.#polled.size + queues.activity().workers + feeds.activity().consumers > 0) {
       await Promise.all([this.#polled.close(), queues.stopWorkers(), feeds.stopConsuming()])
     }
     await Promise.all([

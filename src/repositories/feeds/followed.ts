@@ -36,13 +36,12 @@ export interface FollowedTable {
   columns: string
   /** The value of a row, as JSON text. */
   textOf(row: Row): string
-  versionOf(row: Row): number | null
 }
 
 /** The rows with numbers greater than `after`, in the order of their numbers. */
 export async function rowsAfter(
   reader: Reader,
-  { source, keyText, columns, textOf, versionOf }: FollowedTable,
+  { source, keyText, columns, textOf }: FollowedTable,
   after: bigint,
   limit: number,
 ): Promise<RawChange[]> {
@@ -56,7 +55,7 @@ export async function rowsAfter(
   return rows.map(({ recentn_sync_id, recentn_key, ...row }) => {
     const syncId = BigInt(recentn_sync_id as string)
     try {
-      return { syncId, key: String(recentn_key), version: versionOf(row), deleted: false, text: textOf(row) }
+      return { syncId, key: String(recentn_key), version: null, deleted: false, text: textOf(row) }
     } catch (cause) {
       // With the sync id, so that a reader can go past it.
       const detail = `The value of ${JSON.stringify(String(recentn_key))}, sync id ${syncId}, cannot be made: ${String(cause)}`
@@ -75,7 +74,7 @@ export async function greatestSyncId(reader: Reader, { source }: FollowedTable):
 /** The row with this key as an entry; where there is no row its tombstone, or null. */
 export async function followedEntry(
   reader: Reader,
-  { feed, source, key, keyText, comparable, columns, textOf, versionOf }: FollowedTable,
+  { feed, source, key, keyText, comparable, columns, textOf }: FollowedTable,
   text: string,
   options: ValueOptions,
 ): Promise<Entry | null> {
@@ -95,7 +94,7 @@ export async function followedEntry(
   return asEntry({
     key: text,
     value: options.values === 'text' ? value : value.parse(),
-    version: versionOf(raw),
+    version: null,
     syncId: recentn_sync_id === null ? null : BigInt(recentn_sync_id as string),
     deleted: false,
     updatedAt: null,
@@ -140,7 +139,6 @@ export const recentGroups = (tables: Tables): FollowedTable => ({
   // A total may be beyond what a driver's number holds.
   columns: `CONCAT(${tables.groups}.last_id, '') AS last_id`,
   textOf: ({ last_id }) => `{"total":"${BigInt(last_id as string) + 1n}"}`,
-  versionOf: () => null,
 })
 
 const checkedWithTheTable = option(() => null)
@@ -160,7 +158,7 @@ export function followedTable(table: Table, options: FollowOptions): FollowedTab
   }
   const columnOf = (pointer: string, property: unknown): TableColumn | undefined => {
     const column = table.columns.find((one) => one.property === property)
-    if (!column) fault(pointer, `is no column of ${table.name}`)
+    if (!column) fault(pointer, `is not a column of ${table.name}`)
     return column
   }
   fault('/feed', nameFault(feed))
@@ -225,7 +223,7 @@ function valuesOf(table: Table, sync: TableColumn, value: FollowOptions['value']
     if (detail !== null) throw new RecentnError('invalid_input', `A row of ${table.name}: the value ${detail}`)
     return text
   }
-  return { columns, textOf, versionOf: () => null }
+  return { columns, textOf }
 }
 
 function valueFrom(row: Record<string, unknown>, value: FollowOptions['value']): unknown {

@@ -1,6 +1,6 @@
 /**
  * What all repositories of one store share about its feeds: the tables that are followed, counts that were taken a moment
- * ago, and who is told of committed writes. Nothing in here is needed for correctness: a process that knows nothing of
+ * ago, and the listener for committed writes. Nothing in here is needed for correctness: a process that knows nothing of
  * another's writes finds them by polling.
  */
 import type { Session, Tx } from '../../database/engine'

@@ -136,7 +136,7 @@ function numberSql(
   }
 }
 
-/** SQL: keeps columns that the database would set to the time of this UPDATE, which is no change of the user's. */
+/** SQL: keeps columns that the database would set to the time of this UPDATE: the user has not changed the row. */
 export function setKept({ table, kept }: Pick<FeedRows, 'table' | 'kept'>): string {
   return kept.map((column) => `, ${table}.${column} = ${table}.${column}`).join('')
 }

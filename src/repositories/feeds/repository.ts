@@ -11,9 +11,9 @@ import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
 import { JsonText } from '../../json'
 import { asChanges, asEntry } from '../../results/feeds'
 import type { Page } from '../types'
-import { type ReadChanges, readChanges } from './changes'
+import { type ChangesRequest, type ReadChanges, readChanges } from './changes'
 import * as check from './check'
-import { cursorOf, deleteConsumer, getConsumer, putConsumer, readCursor } from './cursors'
+import { type Cursor, cursorOf, deleteConsumer, getConsumer, putConsumer, readCursor } from './cursors'
 import { followedEntry } from './followed'
 import { dropFeed, type FeedHead, listHeads, readHead } from './heads'
 import { FeedMemory } from './memory'
@@ -30,14 +30,21 @@ const LARGE = 100
 
 /** What a store runs for many callers together. Without it, each operation runs in the session. */
 export interface FeedRunners {
-  /** Puts of many callers in one transaction. Requests of one lane keep their order. */
-  puts: { add(lane: number, request: PutRequest, size: { items: number; bytes: number }): Promise<PutDone> }
-  laneOf: (name: string) => number
-  /** Resolves to false once no more is to be waited: the time is up, the signal was aborted, or the store closes. */
-  news: { wait(feed: string, value: bigint, deadline: number, signal?: AbortSignal): Promise<boolean> }
+  /** Puts of many callers in one transaction. Requests of one key keep their order. */
+  puts: { add(key: string, request: PutRequest, size: { items: number; bytes: number }): Promise<PutDone> }
+  /** Readers that wait for news of a feed. */
+  news: { enter(feed: string, how: { waitMs: number; signal: AbortSignal | undefined }): NewsReader }
   /** Repeats the attempt while another transaction holds the feed, for a while. */
   untilFree: (attempt: () => Promise<boolean | 'in_use'>) => Promise<boolean | 'in_use'>
   counts: { entriesWritten: number }
+}
+
+export interface NewsReader {
+  /** Called before each read: news from now on end the next wait. */
+  look(): void
+  /** Resolves to true when there may be news after this sync id, and to false when the call is to be answered. */
+  news(value: bigint): Promise<boolean>
+  leave(): void
 }
 
 export class FeedRepository implements Feed.Feeds {
@@ -81,7 +88,7 @@ export class FeedRepository implements Feed.Feeds {
     // By the first key, so that an entry that another transaction holds delays no other keys of its feed.
     const done = await (rows.length >= LARGE
       ? this.#putAlone(request)
-      : runners.puts.add(runners.laneOf(`${feed}/${rows[0]?.key}`), request, { items: rows.length, bytes }))
+      : runners.puts.add(`${feed}/${rows[0]?.key}`, request, { items: rows.length, bytes }))
     runners.counts.entriesWritten += rows.length
     return done
   }
@@ -120,25 +127,39 @@ export class FeedRepository implements Feed.Feeds {
 
   async changes(feed: string, options: Feed.ChangesOptions = {}): Promise<Feed.Changes> {
     const request = check.checkedChanges(feed, options)
-    const { after = 0n, consumer, waitSeconds = 0, signal } = options
-    const news = this.#runners?.news
-    if (waitSeconds > 0 && !news) {
+    const { after, consumer, waitSeconds = 0, signal } = options
+    const start = { after, consumer }
+    if (waitSeconds === 0) {
+      const { value: _, ...changes } = await this.#readChanges(request, await this.#cursorOf(feed, start))
+      return asChanges(changes)
+    }
+    if (!this.#runners) {
       throw invalidInput([{ pointer: '/waitSeconds', detail: 'must be 0 inside a transaction, and without a store' }])
     }
-    const deadline = performance.now() + waitSeconds * 1000
-    const session = this.#session
-    const cursor =
-      consumer === undefined ? cursorOf(after) : await session.read((reader) => readCursor(reader, feed, consumer))
-    let isWaiting = waitSeconds > 0
-    for (let known = -1n; ; ) {
-      const followed = this.#memory.tableOf(feed, session)
-      const read: ReadChanges = await session.read((reader) => readChanges(reader, request, cursor, followed))
-      const { value, ...changes } = read
-      if (!news || !isWaiting || changes.changes.length > 0 || changes.hasMore) return asChanges(changes)
-      // What was published between the reads of rows and value is looked for before the wait begins.
-      if (value > known) known = value
-      else isWaiting = await news.wait(feed, known, deadline, signal)
+    const reader = this.#runners.news.enter(feed, { waitMs: waitSeconds * 1000, signal })
+    try {
+      const cursor = await this.#cursorOf(feed, start)
+      for (let known = -1n; ; ) {
+        reader.look()
+        const { value, ...changes } = await this.#readChanges(request, cursor)
+        if (changes.changes.length > 0 || changes.hasMore) return asChanges(changes)
+        // What was published between the reads of rows and value is looked for before the wait begins.
+        if (value > known) known = value
+        else if (!(await reader.news(known))) return asChanges(changes)
+      }
+    } finally {
+      reader.leave()
     }
+  }
+
+  async #cursorOf(feed: string, { after = 0n, consumer }: Feed.ChangesOptions): Promise<Cursor> {
+    if (consumer === undefined) return cursorOf(after)
+    return this.#session.read((reader) => readCursor(reader, feed, consumer))
+  }
+
+  #readChanges(request: ChangesRequest, cursor: Cursor): Promise<ReadChanges> {
+    const followed = this.#memory.tableOf(request.feed, this.#session)
+    return this.#session.read((reader) => readChanges(reader, request, cursor, followed))
   }
 
   async getConsumer(feed: string, consumer: string): Promise<Feed.Consumer> {

@@ -3,7 +3,7 @@
  * number of processes may sweep at once.
  *
  * Invariant: the transaction that removes a tombstone notes its number in the feed's sequence (the horizon), so that a
- * consumer that has not read so far is told. It locks the sequence's row first, as publishers do, so no tombstone is being
+ * consumer that has not read so far gets an error. It locks the sequence's row first, as publishers do, so no tombstone is being
  * numbered meanwhile.
  */
 import { compareNames, placeholders, type Session, type Tx } from '../../database/engine'

@@ -9,16 +9,16 @@ export interface Entry {
   key: string
   /** Null for a tombstone. */
   value: unknown
-  /** 1 for the first value, raised by every put and delete; a republish leaves it. Null for a row of a followed table. */
+  /** Starts at 1; every put and delete raises it, a republish does not. Null for a row of a followed table. */
   version: number | null
-  /** The number that a publisher gave it; null until one has. */
+  /** The number that a publisher gave the entry; null until then. */
   syncId: bigint | null
   deleted: boolean
   /** Null for a row of a followed table. */
   updatedAt: Date | null
 }
 
-/** An entry of the feed's own, as a write leaves it. */
+/** An entry of the feed's own table, as a write leaves it. */
 export interface WrittenEntry extends Entry {
   version: number
   updatedAt: Date
@@ -26,7 +26,7 @@ export interface WrittenEntry extends Entry {
 
 export interface NewEntry {
   key: string
-  /** Any JSON value, 256 KiB as text; or `JsonText`. */
+  /** Any JSON value of at most 256 KiB as text, or a `JsonText`. */
   value: unknown
 }
 
@@ -39,9 +39,9 @@ export interface PutEntry {
 export interface Change {
   syncId: bigint
   key: string
-  /** Null when it was deleted. */
+  /** Null for a deleted entry. */
   value: unknown
-  /** Null in the feed of a followed table that has no version. */
+  /** Null for a row of a followed table. */
   version: number | null
   deleted: boolean
 }
@@ -50,11 +50,11 @@ export interface Changes {
   /** In the order of their sync ids. */
   changes: Change[]
   /**
-   * Where to go on from: the last sync id, or what was asked with when there is none. For a consumer that started over
-   * on a feed whose old tombstones are removed it is greater than any sync id until it has read past them.
+   * Pass it as `after` to read on: the last sync id, or the cursor of the request when there is no change. For a consumer
+   * that started over on a feed with removed tombstones it is greater than any sync id until it has read past them.
    */
   cursor: bigint
-  /** There is more after the cursor already. */
+  /** There are more changes after the cursor. */
   hasMore: boolean
 }
 
@@ -64,54 +64,54 @@ export interface ValueOptions {
 }
 
 export interface ChangesOptions extends ValueOptions {
-  /** A cursor; 0, and left out: from the beginning. */
+  /** A cursor. Default: 0, the beginning. */
   after?: bigint | undefined
-  /** Start at the cursor that is stored for this consumer, in place of `after`. Nothing is moved. */
+  /** Start at this consumer's stored cursor, in place of `after`. The stored cursor is not moved. */
   consumer?: string | undefined
-  /** At most so many changes, 1 to 1,000; 100 when left out. */
+  /** Maximum number of changes, 1 to 1,000. Default: 100. */
   limit?: number | undefined
-  /** How long to wait for a change when there is none; 0 to 20, 0 when left out. Inside a transaction only 0. */
+  /** How long to wait when there is no change, 0 to 20. Default: 0. Inside a transaction only 0. */
   waitSeconds?: number | undefined
-  /** Ends the waiting early: resolves to no changes. */
+  /** Ends the wait early: the call resolves to no changes. */
   signal?: AbortSignal | undefined
-  /** Stop after about so many bytes of values, always giving at least one change. */
+  /** Approximate maximum size of the page's JSON in bytes. A page has at least one change. */
   maxBytes?: number | undefined
 }
 
-/** Which entries to publish again: exactly one of the two. */
+/** Which entries to publish again: exactly one of the two properties. */
 export interface RepublishSelection {
-  /** 1 to 1,000 keys; those that are not there count for nothing. */
+  /** 1 to 1,000 keys. Unknown keys are ignored. */
   keys?: readonly string[] | undefined
-  /** All keys that begin with it; '' is all. */
+  /** All keys that begin with it; '' selects all keys. */
   prefix?: string | undefined
 }
 
 export interface Consumer {
   consumer: string
   cursor: bigint
-  /** Sync ids from the cursor to the last one. */
+  /** Number of sync ids after the cursor. */
   lag: number
 }
 
 export interface PutConsumerOptions {
-  /** Moves it backwards, too. */
+  /** Also move the cursor backwards. */
   force?: boolean | undefined
   /**
-   * The cursor from which was read what is done now: where somebody has put the consumer back behind it meanwhile, to start
-   * over, it stays there.
+   * The cursor that the finished page was read from. If the consumer was put back before it meanwhile, to start over, the
+   * stored cursor stays there.
    */
   from?: bigint | undefined
 }
 
 export interface FeedStatus {
   feed: string
-  /** 0 before the first is published. */
+  /** 0 until an entry is published. */
   lastSyncId: bigint
-  /** Without tombstones. */
+  /** Number of entries, without tombstones. */
   entries: number
-  /** Entries, and tombstones, that no publisher has numbered yet. */
+  /** Number of entries and tombstones that no publisher has numbered yet. */
   unpublished: number
-  /** Since when the oldest of them waits; null when there is none. */
+  /** Age of the oldest of them; null when there is none. */
   oldestUnpublishedSeconds: number | null
   consumers: Consumer[]
 }
@@ -123,54 +123,54 @@ export interface FeedPage {
 
 /** The operations on feeds: `store.feeds`, `tx.feeds`, and the exported `FeedRepository`. */
 export interface Feeds {
-  /** Writes a value and clears its sync id, in one statement; the feed begins with its first entry. */
+  /** Writes a value and clears its sync id in one statement. The first entry begins the feed. */
   put(feed: string, key: string, value: unknown): Promise<WrittenEntry>
-  /** Writes 1 to 1,000 entries, all or nothing; of a key given twice the last value stays. */
+  /** Writes 1 to 1,000 entries, all or nothing. If a key is given twice, its last value is stored. */
   putMany(feed: string, entries: readonly NewEntry[]): Promise<{ entries: PutEntry[] }>
-  /** The entry; null when there is none, or a tombstone. */
+  /** The entry; null when there is none or it is deleted. */
   get(feed: string, key: string, options?: ValueOptions): Promise<Entry | null>
-  /** Leaves a tombstone, which consumers see; null when there was no entry. */
+  /** Replaces the entry by a tombstone, which consumers read as a deletion. Resolves to null when there was no entry. */
   delete(feed: string, key: string): Promise<WrittenEntry | null>
-  /** Has entries published again, unchanged, tombstones too. A prefix goes in batches, each a transaction of its own. */
+  /** Publishes entries and tombstones again, unchanged. With a prefix in batches, each in a transaction of its own. */
   republish(feed: string, selection: RepublishSelection): Promise<{ republished: number }>
-  /** What was published after a cursor. Throws `cursor_expired` when a tombstone after it has been removed. */
+  /** The changes after a cursor. Throws `cursor_expired` when a tombstone after it has been removed. */
   changes(feed: string, options?: ChangesOptions): Promise<Changes>
-  /** The stored cursor; 0 for a consumer that is not known. */
+  /** The stored cursor; 0 for an unknown consumer. */
   getConsumer(feed: string, consumer: string): Promise<Consumer>
   /**
-   * Moves the cursor forward; backwards it stays as it is, unless forced. Resolves to where it is then. Throws
-   * `invalid_input` for a cursor beyond the last sync id.
+   * Moves the stored cursor forward, and backward only with `force`. Resolves to the stored cursor. Throws `invalid_input`
+   * for a cursor beyond the last sync id.
    */
   putConsumer(feed: string, consumer: string, cursor: bigint, options?: PutConsumerOptions): Promise<Consumer>
-  /** Forgets the cursor; false when there was none. */
+  /** Removes the stored cursor. Resolves to false when there was none. */
   deleteConsumer(feed: string, consumer: string): Promise<boolean>
-  /** Null for a feed that has not begun. */
+  /** Null for an unknown feed. */
   getFeed(feed: string): Promise<FeedStatus | null>
-  /** Drops the feed, its entries and consumers; one begun anew goes on with greater sync ids. */
+  /** Drops the feed, its entries and its consumers. A new feed of this name goes on with greater sync ids. */
   deleteFeed(feed: string): Promise<boolean>
-  /** Feeds by name. */
+  /** Feeds in the order of their names. */
   list(options?: Page & { prefix?: string | undefined }): Promise<FeedPage>
 }
 
-/** What of a row of a followed table is published, and under which key. */
+/** Which key and value a row of a followed table has as an entry. */
 export interface FollowOptions<Row extends FollowedRow = FollowedRow> {
-  /** The feed; the name of the table when left out. */
+  /** The feed. Default: the name of the table. */
   feed?: string | undefined
   /**
-   * The nullable BIGINT property (of an entity) or column (of a table named as text) that gets the sync id. The user's own code sets it to null with every change
-   * of a row. An index must begin with it.
+   * The nullable BIGINT property (of an entity) or column (of a table given by name) that gets the sync id. The user's own
+   * code sets it to null with every change of a row. An index must begin with it.
    */
   syncColumn: string
-  /** The property or column that is the key of the entry: unique, a text or a whole number. */
+  /** The property or column with the key of the entry: a unique text or whole number. */
   key: string
-  /** The value: one property or column, several as an object, or what the function makes of the row. All when left out. */
+  /** The value: one property or column, several as an object, or the function's result. Default: all of them. */
   value?: string | readonly string[] | ((row: Row) => unknown) | undefined
 }
 
-/** A table that is followed. */
+/** A followed table. */
 export interface Followed {
   readonly feed: string
-  /** No longer published and served by this process. */
+  /** Ends publishing and serving the table in this process. */
   stop(): void
 }
 

@@ -39,9 +39,9 @@ const CLOSING_MS = 2000
 
 export class Publishing {
   readonly #options: PublishingOptions
-  /** Of the feeds that have entries of their own. */
+  /** The publisher of the feeds with entries of their own. */
   readonly #own: Publisher | null
-  /** Of each followed table, by feed. */
+  /** The publishers of followed tables, by feed. */
   readonly #publishers = new Map<string, Publisher>()
   /** Where the publishing of a backlog goes on. */
   readonly #places = new Map<string, Published['place']>()

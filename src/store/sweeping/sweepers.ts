@@ -3,7 +3,7 @@
  * is more to delete. Any number of processes may sweep. No SQL.
  */
 import { Loop } from '../../kit/loop'
-import type { FeedService } from '../feeds'
+import type { OpenFeeds } from '../feeds'
 import type { OpenGroups } from '../groups'
 import type { OpenQueues } from '../queues'
 import type { WorkCounts } from '../work-counts'
@@ -19,7 +19,7 @@ const LONGEST_PAUSE_MS = 30_000
 interface SweptParts {
   groups: Pick<OpenGroups, 'sweep'>
   queues: Pick<OpenQueues, 'sweep'>
-  feeds: Pick<FeedService, 'sweep'>
+  feeds: Pick<OpenFeeds, 'sweep'>
 }
 
 /** Sweepers that run until they are stopped. They keep no process alive. */
