@@ -1,5 +1,5 @@
 /**
- * Settling by receipt: releasing, extending and requeueing (deleting is in `delete.ts`). The messages of many calls are
+ * Settling by receipt: releasing, extending and giving back (deleting is in `delete.ts`). The messages of many calls are
  * settled together, and each call learns which of its receipts counted.
  *
  * Order of the locks: the queue's head (shared), the messages by their ids, the head of the dead-letter queue, flows.
@@ -158,7 +158,7 @@ export async function extendTogether(
 }
 
 /** Ends claims as if they had not been made: the messages are ready where they stood, with one receive less. */
-export function requeue(
+export function giveBack(
   session: Session,
   memory: QueueMemory,
   queue: string,
