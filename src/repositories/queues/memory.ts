@@ -56,6 +56,11 @@ export class QueueMemory {
     return new QueueMemory(this)
   }
 
+  /** The head as it was last seen. */
+  known(queue: string): QueueHead | undefined {
+    return this.#heads.get(queue)
+  }
+
   /** The head as it was last seen, or as it is; throws `queue_not_found`. */
   async headOf(reader: Reader, queue: string): Promise<QueueHead> {
     return this.#heads.get(queue) ?? (await this.refresh(reader, queue))
