@@ -11,7 +11,7 @@ import { type ReceiveRequest, receiveTogether } from '../repositories/queues/cla
 import { deleteTogether, MAX_REMOVED } from '../repositories/queues/delete'
 import type { QueueMemory } from '../repositories/queues/memory'
 import { QueueRepository } from '../repositories/queues/repository'
-import type { Claimed } from '../repositories/queues/rows'
+import type { ClaimedMessages } from '../repositories/queues/rows'
 import { sendBatch, takeStartsAhead } from '../repositories/queues/send'
 import * as settle from '../repositories/queues/settle'
 import { type QueueSweep, sweepQueues } from '../repositories/queues/sweep'
@@ -37,7 +37,7 @@ export interface OpenQueues {
   /** Receives that are not answered yet. */
   waits: LongPoll
   activity(): { receivesWaiting: number; workers: number }
-  /** Resolves when what the handlers had begun is done or, after 10 seconds, requeued. */
+  /** Resolves when what the handlers had begun is done or, after 10 seconds, given back. */
   stopWorkers(): Promise<void>
   /** Stops the workers, answers the receives that wait, and refuses later calls; resolves when all others are answered. */
   close(): Promise<void>
@@ -56,7 +56,7 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
   const repository = new QueueRepository(session, memory, shared)
   const { work, workers, stopWorkers } = workersOn(repository, async (queue, handles) => {
     const named = await settle.readHandles(session, memory, queue, checkedHandles(queue, handles))
-    await settle.requeue(session, memory, queue, settle.validOf(named))
+    await settle.giveBack(session, memory, queue, settle.validOf(named))
   })
   return {
     queues: Object.assign(repository, { work }),
@@ -93,7 +93,7 @@ function sharedBy(session: Session, memory: QueueMemory, options: QueuesOptions)
       }
     },
   })
-  const receives = new MergedCalls<ReceiveRequest, Claimed | null>({
+  const receives = new MergedCalls<ReceiveRequest, ClaimedMessages | null>({
     ...shared,
     what: 'receives',
     maxBatchSize: MAX_CLAIM,

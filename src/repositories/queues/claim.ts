@@ -1,7 +1,7 @@
 /**
  * Receiving by priority, fairness and age: due messages are promoted, then a claim marks the next messages with its number,
  * and another statement reads what it got. Each statement commits by itself, so that a receiver that stops in between keeps
- * no lock; what it has claimed comes back when the visibility timeout is over.
+ * no lock; the messages that it has claimed come back when the visibility timeout expires.
  *
  * Invariant: the database draws one receipt for each message and claim; SKIP LOCKED gives concurrent claims disjoint
  * messages without waiting. The index recentn_queue_messages_claim serves WHERE and ORDER BY alike: a claim never passes over
@@ -13,8 +13,8 @@ import type { QueueHead } from './heads'
 import { type ClaimPlace, MAX_CLAIM_BYTES, type QueueMemory } from './memory'
 import { promoteDue } from './promote'
 import { NO_RECEIPT } from './receipts'
-import { type Claimed, type ClaimedRow, claimedOf, claimOrder, messageColumns, STATE, urgencyOf } from './rows'
-import { requeue } from './settle'
+import { type ClaimedMessages, type ClaimedRow, claimedOf, claimOrder, messageColumns, STATE, urgencyOf } from './rows'
+import { giveBack } from './settle'
 import { claimSets, lookSeconds, newClaimNumber } from './transitions'
 import type { ReceiveOrder } from './types'
 
@@ -26,20 +26,20 @@ export interface ReceiveRequest {
   max: number
   visibilityTimeoutSeconds: number | undefined
   order: ReceiveOrder
-  /** Of a cycle; otherwise empty. */
+  /** For a cycle; otherwise empty. */
   cursor: string
   signal: AbortSignal | undefined
 }
 
 /**
  * Receives for callers that ask alike but for `max`: first come, first served. Messages whose caller has left meanwhile are
- * requeued. Null for callers that have left.
+ * given back. Null for callers that have left.
  */
 export async function receiveTogether(
   session: Session,
   memory: QueueMemory,
   requests: readonly ReceiveRequest[],
-): Promise<(Claimed | null)[]> {
+): Promise<(ClaimedMessages | null)[]> {
   const first = requests[0] as ReceiveRequest
   const max = requests.reduce((sum, request) => sum + maxOf(request), 0)
   if (max === 0) return requests.map(() => null)
@@ -51,7 +51,7 @@ export async function receiveTogether(
     given += share.length
     return { head, rows: share }
   })
-  if (given < rows.length) await requeue(session, memory, first.queue, rows.slice(given)).catch(() => {})
+  if (given < rows.length) await giveBack(session, memory, first.queue, rows.slice(given)).catch(() => {})
   return shares
 }
 
@@ -59,7 +59,7 @@ function maxOf({ max, signal }: ReceiveRequest): number {
   return signal?.aborted ? 0 : max
 }
 
-async function claimReady(session: Session, memory: QueueMemory, request: ReceiveRequest): Promise<Claimed> {
+async function claimReady(session: Session, memory: QueueMemory, request: ReceiveRequest): Promise<ClaimedMessages> {
   const { queue, max } = request
   const { looked } = await promoteDue(session, memory, queue, { max, forMs: LOOK_MS })
   const claimed = await claimSome(session, memory, request)
@@ -78,15 +78,15 @@ async function claimReady(session: Session, memory: QueueMemory, request: Receiv
   return claimed
 }
 
-async function claimSome(session: Session, memory: QueueMemory, request: ReceiveRequest): Promise<Claimed> {
-  const claims = new Claims(memory, request)
+async function claimSome(session: Session, memory: QueueMemory, request: ReceiveRequest): Promise<ClaimedMessages> {
+  const claims = new ReceiveClaims(memory, request)
   const claimed = await session.separately((statements) => claims.run(statements, false))
-  // Another receiver could have a message whose claim is over at once, before it was read.
-  return claimed ?? session.write((tx) => claims.run(tx, true)).then((whole) => whole as Claimed)
+  // Where claims expire at once, another receiver could have a message before it was read.
+  return claimed ?? session.write((tx) => claims.run(tx, true)).then((whole) => whole as ClaimedMessages)
 }
 
 /** The claims of one receive, which may run again after a deadlock or a lost connection. */
-class Claims {
+class ReceiveClaims {
   readonly #memory: QueueMemory
   readonly #request: ReceiveRequest
   #rows: ClaimedRow[] = []
@@ -100,7 +100,7 @@ class Claims {
   }
 
   /** Null: it must run in one transaction. */
-  async run(statements: Statements, isWhole: boolean): Promise<Claimed | null> {
+  async run(statements: Statements, isWhole: boolean): Promise<ClaimedMessages | null> {
     const { queue, visibilityTimeoutSeconds } = this.#request
     const memory = this.#memory
     if (!statements.separate) {
@@ -141,7 +141,7 @@ class Claims {
     return this.#rows.length >= this.#request.max || this.#bytes >= MAX_CLAIM_BYTES
   }
 
-  /** Claims once; `all` when no more messages are ready from there on. Large messages come a few at a time. */
+  /** ReceiveClaims once; `all` when no more messages are ready from there on. Large messages come a few at a time. */
   async #claim(statements: Statements, head: QueueHead, from: ClaimPlace | null): Promise<'all' | 'some'> {
     const { max: asked, visibilityTimeoutSeconds } = this.#request
     const max = Math.min(asked - this.#rows.length, this.#memory.fitting(head.id))
@@ -164,7 +164,7 @@ function sizeOf({ body, lastError }: ClaimedRow): number {
   return 300 + body.length + 6 * (lastError?.length ?? 0)
 }
 
-/** Where the next claim may begin, after a full one: the messages that are left of the last priority stand behind. */
+/** Where the next claim may begin, after a full one: messages of the last priority that are left come later. */
 function placeAfter(rows: readonly ClaimedRow[], max: number): ClaimPlace | null {
   const last = rows.at(-1)
   if (last === undefined || rows.length < max) return null

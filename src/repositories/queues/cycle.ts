@@ -9,7 +9,7 @@ import { CYCLED, holdHead, type QueueHead } from './heads'
 import type { QueueMemory } from './memory'
 import { type MessagePlace, pageAfter, placeOf } from './pages'
 import { promoteDue } from './promote'
-import { type Claimed, type ClaimedRow, claimedOf, messageColumns, STATE } from './rows'
+import { type ClaimedMessages, type ClaimedRow, claimedOf, messageColumns, STATE } from './rows'
 import { claimSets, newClaimNumber, updateRows } from './transitions'
 
 const PAGE = 500
@@ -61,7 +61,11 @@ export interface CycleRequest {
 }
 
 /** Receives the next messages behind the cursor. */
-export async function claimNext(session: Session, memory: QueueMemory, request: CycleRequest): Promise<Claimed> {
+export async function claimNext(
+  session: Session,
+  memory: QueueMemory,
+  request: CycleRequest,
+): Promise<ClaimedMessages> {
   const { queue } = request
   await promoteDue(session, memory, queue, { max: request.max })
   for (;;) {
@@ -85,7 +89,7 @@ export async function claimNext(session: Session, memory: QueueMemory, request: 
 }
 
 /** Claims the next messages and moves the cursor behind them; null while not all ready messages are in the cycle. */
-async function claimOnce(tx: Tx, request: CycleRequest, claimNumber: number): Promise<Claimed | null> {
+async function claimOnce(tx: Tx, request: CycleRequest, claimNumber: number): Promise<ClaimedMessages | null> {
   const { max, cursor, visibilityTimeoutSeconds } = request
   const { head } = await holdHead(tx, request.queue)
   if (head.paused) return { head, rows: [] }

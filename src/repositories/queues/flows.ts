@@ -1,7 +1,7 @@
 /**
  * Start-time fair queueing over message groups (Goyal, Vin, Cheng: "Start-time Fair Queueing", 1996): each message that
- * becomes ready is given a virtual start, the next of its group or the virtual time, whichever is later, and claims go
- * by it. So a group with a long backlog takes turns with the others, and one that was idle saves up nothing.
+ * becomes ready gets a virtual start, the next of its group or the virtual time, whichever is later, and claims follow it.
+ * So a group with a long backlog takes turns with the others, and an idle group saves up nothing.
  *
  * It owns recentn_queue_flows. Invariant: the starts of a group grow. The lock of an urgency of a queue is its row with the
  * group '', taken first and held to the end of the transaction.
@@ -91,7 +91,7 @@ function keyOf(queueId: bigint, urgency: number): string {
   return `${queueId}/${urgency}`
 }
 
-/** In the order of the primary key, so that two who lock several never wait for each other in a circle. */
+/** In the order of the primary key, so that two transactions that lock several never wait for each other in a cycle. */
 function levelsOf(messages: readonly Ready[]): Map<string, Level> {
   const levels = new Map<string, Level>()
   for (const { queueId, priority, messageGroup } of messages) {

@@ -12,7 +12,7 @@ import type { OnDelete, Queue } from './types'
 /** The shortest visibility of a queue's messages before any message has asked for a shorter one. */
 export const LONGEST_VISIBILITY_SECONDS = 43_200
 
-/** Whether the ready messages of a queue stand in the index of cycles: not before the first receive in a cycle. */
+/** Whether the index of cycles has the ready messages of a queue: not before the first receive in a cycle. */
 export const CYCLED = { not: 0, begun: 1, wholly: 2 } as const
 
 /** No limit, as `max_receives` has it: null in a message's column is the queue's limit. */
@@ -117,8 +117,8 @@ export async function holdHead(tx: Tx, queue: string): Promise<ReadHead> {
 
 /**
  * Lowers the time after which claims of the queue are looked at: the shortest visibility that was ever asked for by a message
- * sent to it, or to a queue whose dead letters it takes. Whoever sends such a message, or names a dead-letter queue, lowers
- * it along the dead-letter queues, so that moving a message changes no head.
+ * sent to it, or to a queue whose dead letters it takes. Sending such a message, or naming a dead-letter queue, lowers it
+ * along the dead-letter queues, so that moving a message changes no head.
  */
 export async function lowerShortest(tx: Tx, head: QueueHead, seconds: number): Promise<void> {
   const { id, deadLetterQueueId, shortestVisibilitySeconds } = head

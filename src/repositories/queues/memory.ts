@@ -4,14 +4,14 @@
  * transaction has one of its own beside it (`forTransaction`), because it may read an old snapshot, or roll back.
  *
  * Invariant: no decision depends on it alone. A statement that relies on a remembered row names the version that it knows,
- * and does nothing when the row has another version; a claim that finds nothing behind a remembered place starts over.
+ * and does nothing when the row has another version; a claim that finds nothing after a remembered place starts over.
  */
 import type { Reader, Tx } from '../../database/engine'
 import { countMessages, type QueueTotals } from './counts'
 import { notFound, type QueueHead, readHead } from './heads'
 import { urgencyOf } from './rows'
 
-/** Where the last full claim of a queue ended: the messages that are left stand behind. */
+/** Where the last full claim of a queue ended: the messages that are left come later. */
 export interface ClaimPlace {
   major: number
   minor: number
@@ -51,9 +51,14 @@ export class QueueMemory {
     this.#shared = shared
   }
 
-  /** For the operations of one transaction, and gone with it; what they make ready is told to the store's listeners. */
+  /** For the operations of one transaction, and gone with it; it calls the store's listeners. */
   forTransaction(): QueueMemory {
     return new QueueMemory(this)
+  }
+
+  /** The head as it was last seen. */
+  known(queue: string): QueueHead | undefined {
+    return this.#heads.get(queue)
   }
 
   /** The head as it was last seen, or as it is; throws `queue_not_found`. */
@@ -149,7 +154,7 @@ export class QueueMemory {
     this.#listeners.push(listener)
   }
 
-  /** The messages are ready once the transaction commits: claims of this process must not begin behind them, and receivers wake. */
+  /** The messages are ready once the transaction commits: then no claim of this process begins after them, and receivers wake. */
   becameReady(tx: Tx, messages: readonly ReadyMessage[]): void {
     const firsts = new Map<QueueHead, ClaimPlace>()
     for (const { head, priority, start } of messages) {

@@ -5,7 +5,7 @@
 import type { Parameter, Reader, Row } from '../../database/engine'
 import { claimOrder } from './rows'
 
-/** Where a message stands among those of its queue and state. */
+/** The place of a message among those of its queue and state. */
 export interface MessagePlace {
   major: bigint
   minor: bigint
@@ -29,7 +29,7 @@ export function placeOf({ major, minor, id }: Row): MessagePlace {
   return { major: BigInt(major as string), minor: BigInt(minor as string), id: BigInt(id as string) }
 }
 
-/** Up to `limit` rows behind the place. */
+/** Up to `limit` rows after the place. */
 export async function pageAfter(reader: Reader, range: MessageRange, after: MessagePlace | null): Promise<Row[]> {
   if (after === null) return part(reader, range, '', [], range.limit)
   const { major, minor, id } = after

@@ -165,7 +165,7 @@ async function deadLetters(tx: Tx, queue: string, name: string): Promise<QueueHe
   const faults = (detail: string): Fault[] => [{ pointer: '/deadLetterQueue', detail }]
   const cycle = () =>
     new RecentnError('dead_letter_cycle', `The dead letters of ${JSON.stringify(queue)} would come back to it`, {
-      faults: faults('closes a circle'),
+      faults: faults('would form a cycle'),
     })
   if (name === queue) throw cycle()
   const first = await readHead(tx, name, tx.engine.forShare)

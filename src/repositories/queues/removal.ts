@@ -1,5 +1,5 @@
 /**
- * Removing many messages, state by state, in small transactions. Each goes on behind the place where the one before has ended:
+ * Removing many messages, state by state, in small transactions. Each goes on after the place where the one before has ended:
  * from the start, a server would pass over all removed index entries that it has not purged yet.
  */
 import { placeholders, type Reader, type Row, type Session, type Tx } from '../../database/engine'
@@ -10,7 +10,7 @@ import { MAX_IDS, STATE } from './rows'
 
 const BATCH = 500
 
-/** Messages that stand together in the claims index, or in the archive's primary key. */
+/** Messages that are one range of the claims index, or of the archive's primary key. */
 type Removable = { queueId: bigint; state: number } | { queueId: bigint; archived: true }
 
 /** Time makes delayed messages ready, perhaps in front of a place that was passed: so the ready ones come last. */
@@ -91,7 +91,7 @@ function lockAfter(tx: Tx, range: Removable, last: bigint | null, after: Message
       queueId: range.queueId,
       state: range.state,
       where: last === null ? '' : ` AND id <= ${last}`,
-      // Of a dropped queue no message may be skipped: nobody would come for it.
+      // No message of a dropped queue may be skipped: nobody would come for it.
       lock: last === null ? engine.forUpdate : engine.forUpdateSkipLocked,
       limit: BATCH,
     },

@@ -21,7 +21,7 @@ import * as queues from './queues'
 import type { Receipt } from './receipts'
 import { countRedrivable, redriveQueue } from './redrive'
 import { countPurgeable, purgeQueue } from './removal'
-import { type Claimed, messageOf } from './rows'
+import { type ClaimedMessages, messageOf } from './rows'
 import { keyOfSend, type SendRequest, sendAlone, sizeOfSend } from './send'
 import * as settle from './settle'
 import type * as Queue from './types'
@@ -29,7 +29,7 @@ import type * as Queue from './types'
 /** What a store shares among the callers of its queues. */
 export interface QueueRunners {
   sends: Runner<SendRequest, Queue.Sent[], { items: number; bytes: number }, string | number>
-  receives: Runner<ReceiveRequest, Claimed | null>
+  receives: Runner<ReceiveRequest, ClaimedMessages | null>
   deletes: Runner<settle.SettleRequest, settle.SettledReceipts>
   releases: Runner<settle.ReleaseRequest, settle.SettledReceipts>
   extensions: Runner<settle.ExtendRequest, settle.SettledReceipts>

@@ -1,4 +1,4 @@
-/** How messages stand in the tables: their states, order and columns, and what callers get of a row. */
+/** The rows of messages: their states, order and columns, and what callers get of them. */
 import type { Engine, Row } from '../../database/engine'
 import type { Tables } from '../../database/tables'
 import { JsonText } from '../../json'
@@ -66,7 +66,7 @@ export interface ClaimedRow {
 }
 
 /** Messages that were claimed, and the head of their queue at that time. */
-export interface Claimed {
+export interface ClaimedMessages {
   head: QueueHead
   rows: ClaimedRow[]
 }
@@ -118,7 +118,7 @@ export function bodyOf(text: string, form: BodyForm | undefined): unknown {
   return form === 'text' ? new JsonText(text) : JSON.parse(text)
 }
 
-/** `limit` is the queue's, as it stands in the table, for messages without their own. */
+/** `limit` is the queue's, as the table has it, for messages without their own. */
 export function peekedOf(
   row: Row,
   state: MessageState,

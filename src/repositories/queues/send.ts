@@ -31,7 +31,7 @@ export interface SendRequest {
 }
 
 /** A message of the transaction: to be sent, or a duplicate of another message. */
-interface Sending extends DedupCandidate {
+interface OutgoingMessage extends DedupCandidate {
   row: MessageToSend
   start: number
 }
@@ -97,7 +97,7 @@ export async function sendAll(
   const heads = new Map(held.heads.map((head) => [head.queue, head]))
   const outcomes = requests.map(({ queue, rows }) => {
     const head = heads.get(queue)
-    return head ? rows.map((row): Sending => ({ head, row, id: 0n, first: null, sent: true, start: 0 })) : null
+    return head ? rows.map((row): OutgoingMessage => ({ head, row, id: 0n, first: null, sent: true, start: 0 })) : null
   })
   const all = outcomes.flatMap((outcome) => outcome ?? [])
   const dedups = await findDuplicates(tx, all, nowMs)
@@ -171,8 +171,8 @@ function levelsOf(requests: readonly SendRequest[]): UngroupedLevel[] {
   return [...levels.values()]
 }
 
-async function giveStarts(tx: Tx, ready: readonly Sending[], ahead: Map<string, number>): Promise<void> {
-  const others: Sending[] = []
+async function giveStarts(tx: Tx, ready: readonly OutgoingMessage[], ahead: Map<string, number>): Promise<void> {
+  const others: OutgoingMessage[] = []
   for (const sending of ready) {
     const { head, row } = sending
     const key = aheadKey(head.id, row.priority)
@@ -191,7 +191,7 @@ async function giveStarts(tx: Tx, ready: readonly Sending[], ahead: Map<string, 
   for (const [index, sending] of others.entries()) sending.start = starts[index] as number
 }
 
-async function lowerAll(tx: Tx, news: readonly Sending[]): Promise<void> {
+async function lowerAll(tx: Tx, news: readonly OutgoingMessage[]): Promise<void> {
   const shortest = new Map<QueueHead, number>()
   for (const { head, row } of news) {
     const asked = row.visibilityTimeoutSeconds
@@ -200,13 +200,13 @@ async function lowerAll(tx: Tx, news: readonly Sending[]): Promise<void> {
   for (const [head, seconds] of shortest) await lowerShortest(tx, head, seconds)
 }
 
-async function insertMessages(tx: Tx, news: readonly Sending[], held: HeldHeads): Promise<void> {
-  const unitsOf = ({ row }: Sending) => row.body.length + (row.messageGroup?.length ?? 0) + ROW_UNITS
+async function insertMessages(tx: Tx, news: readonly OutgoingMessage[], held: HeldHeads): Promise<void> {
+  const unitsOf = ({ row }: OutgoingMessage) => row.body.length + (row.messageGroup?.length ?? 0) + ROW_UNITS
   const chunks = chunksBySize(news, unitsOf, MAX_INSERT_ROWS, MAX_INSERT_UNITS)
   for (const chunk of chunks) await insertChunk(tx, chunk, held)
 }
 
-async function insertChunk(tx: Tx, news: readonly Sending[], { nowMs, stride }: HeldHeads): Promise<void> {
+async function insertChunk(tx: Tx, news: readonly OutgoingMessage[], { nowMs, stride }: HeldHeads): Promise<void> {
   const { engine } = tx
   const { sql, parameters } = engine.values(news.map((sending) => columnsOf(sending, nowMs)))
   const { insertId } = await tx.execute(`INSERT INTO ${tx.tables.queueMessages} (${COLUMNS}) VALUES ${sql}`, parameters)
@@ -214,7 +214,7 @@ async function insertChunk(tx: Tx, news: readonly Sending[], { nowMs, stride }: 
   for (const [index, sending] of news.entries()) sending.id = first + BigInt(index) * stride
 }
 
-function columnsOf({ head, row, start }: Sending, nowMs: number): Parameter[] {
+function columnsOf({ head, row, start }: OutgoingMessage, nowMs: number): Parameter[] {
   const dueMs = nowMs + row.delayMs
   const isReady = row.delayMs === 0
   return [

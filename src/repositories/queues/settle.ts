@@ -1,5 +1,5 @@
 /**
- * Settling by receipt: releasing, extending and requeueing (deleting is in `delete.ts`). The messages of many calls are
+ * Settling by receipt: releasing, extending and giving back (deleting is in `delete.ts`). The messages of many calls are
  * settled together, and each call learns which of its receipts counted.
  *
  * Order of the locks: the queue's head (shared), the messages by their ids, the head of the dead-letter queue, flows.
@@ -37,18 +37,18 @@ export interface ExtendRequest extends SettleRequest {
 }
 
 /** What the handles name, each handle once; null for a text that is not a handle of this queue. */
-export function readHandles(
+export async function readHandles(
   session: Session,
   memory: QueueMemory,
   queue: string,
   handles: readonly string[],
 ): Promise<Map<string, Receipt | null>> {
-  return session.read(async (reader) => {
-    const read = (id: bigint) => new Map(handles.map((handle) => [handle, receiptOf(id, handle)]))
-    const known = read((await memory.headOf(reader, queue)).id)
-    // They may be of a queue that was dropped and created again since.
-    return [...known.values()].includes(null) ? read((await memory.refresh(reader, queue)).id) : known
-  })
+  const read = ({ id }: QueueHead) => new Map(handles.map((handle) => [handle, receiptOf(id, handle)]))
+  const known = memory.known(queue)
+  const named = known && read(known)
+  if (named && ![...named.values()].includes(null)) return named
+  // The queue may have been dropped and created again since.
+  return read(await session.read((reader) => memory.refresh(reader, queue)))
 }
 
 /** The handles whose receipts counted, and why the others did not. */
@@ -158,7 +158,7 @@ export async function extendTogether(
 }
 
 /** Ends claims as if they had not been made: the messages are ready where they stood, with one receive less. */
-export function requeue(
+export function giveBack(
   session: Session,
   memory: QueueMemory,
   queue: string,

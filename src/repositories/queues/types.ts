@@ -8,23 +8,23 @@ export type OnDelete = 'remove' | 'archive'
 
 export type MessageState = 'ready' | 'in-flight' | 'delayed' | 'dead' | 'archived'
 
-/** How messages are handed out: by priority and fairness, or round and round by id. */
+/** How messages are handed out: by priority and fairness, or in a cycle by id. */
 export type ReceiveOrder = 'ready' | 'cycle'
 
 export interface QueueSettings {
-  /** How long a receiver has a message for itself: 0 to 43,200; 30 when left out. */
+  /** How long a receiver has a message for itself: 0 to 43,200. Default: 30. */
   visibilityTimeoutSeconds?: number | undefined
-  /** After this many receives without a delete a message is dead: 1 to 1,000,000; null is no limit; 5 when left out. */
+  /** After this many receives without a delete a message is dead: 1 to 1,000,000; null is no limit. Default: 5. */
   maxReceives?: number | null | undefined
-  /** Where dead messages go; null, and left out: they stay, dead. */
+  /** Where dead messages go. Default: null; they stay, dead. */
   deadLetterQueue?: string | null | undefined
-  /** `remove` when left out. */
+  /** Default: `remove`. */
   onDelete?: OnDelete | undefined
-  /** How long archived messages are kept; null, and left out: for ever. */
+  /** How long archived messages are kept. Default: null, for ever. */
   retentionSeconds?: number | null | undefined
 }
 
-/** All of them given: `Required` would leave `undefined` to who compiles with exactOptionalPropertyTypes. */
+/** All of them given. With exactOptionalPropertyTypes, `Required` would leave `undefined` in their types. */
 type Given<T> = { [Name in keyof T]-?: Exclude<T[Name], undefined> }
 
 /** The attributes of a queue. */
@@ -38,11 +38,11 @@ export interface Queue extends Given<QueueSettings> {
 export type MessageCounts = Record<'ready' | 'inFlight' | 'delayed' | 'dead' | 'archived', number>
 
 export interface QueueStatus extends Queue {
-  /** Whether another queue names it as its dead-letter queue. What dies there is ready here. */
+  /** Whether another queue names it as its dead-letter queue. A message that dies there is ready here. */
   isDeadLetterQueue: boolean
   /** At most 5 seconds old. */
   counts: MessageCounts
-  /** Since when the oldest message that is ready or in flight was sent, as old as the counts; null when there is none. */
+  /** Age of the oldest message that is ready or in flight, as old as the counts; null when there is none. */
   oldestAgeSeconds: number | null
 }
 
@@ -51,19 +51,19 @@ export interface QueuePage {
   nextAfter: string | null
 }
 
-/** What a message may say of itself beyond its body. */
+/** Attributes of a message beside its body. */
 export interface SendOptions {
-  /** Not handed out before; 0 to 315,360,000. */
+  /** The message is not handed out before this time has passed; 0 to 315,360,000. Default: 0. */
   delaySeconds?: number | undefined
-  /** In place of the queue's, where a receive asks for none. */
+  /** In place of the queue's, unless a receive asks for another. */
   visibilityTimeoutSeconds?: number | null | undefined
-  /** In place of the queue's: 1 to 1,000,000; null is no limit; the queue's when left out. */
+  /** In place of the queue's: 1 to 1,000,000; null is no limit. Default: the queue's. */
   maxReceives?: number | null | undefined
-  /** A message sent with it in the last 5 minutes stands for this one. */
+  /** If a message was sent with the same id in the last 5 minutes, this one is not sent. */
   dedupId?: string | null | undefined
-  /** −1,000 to 1,000, higher first; 0 when left out. */
+  /** −1,000 to 1,000, higher first. Default: 0. */
   priority?: number | undefined
-  /** Messages of one group take turns with those of other groups. Those without one share one. */
+  /** Messages of one group take turns with those of other groups. Messages without a group share one. */
   messageGroup?: string | null | undefined
 }
 
@@ -74,7 +74,7 @@ export interface NewMessage extends SendOptions {
 
 export interface Sent {
   id: bigint
-  /** False when a message with this `dedupId` stands for it; `id` is that one's. */
+  /** False for a duplicate: `id` is that of the message that was sent with this `dedupId` before. */
   sent: boolean
 }
 
@@ -84,14 +84,14 @@ export interface BodyOptions {
 }
 
 export interface ReceiveOptions extends BodyOptions {
-  /** At most so many messages, 1 to 1,000; 1 when left out. */
+  /** Maximum number of messages, 1 to 1,000. Default: 1. */
   max?: number | undefined
   /** In place of the messages' own and the queue's; 0 to 43,200. */
   visibilityTimeoutSeconds?: number | undefined
-  /** How long to wait for a message when there is none; 0 to 20, 0 when left out. Inside a transaction only 0. */
+  /** How long to wait for a message when there is none; 0 to 20. Default: 0. Inside a transaction only 0. */
   waitSeconds?: number | undefined
   order?: ReceiveOrder | undefined
-  /** `cycle`: which cursor goes on; `default` when left out. */
+  /** For `cycle`: the cursor that moves on. Default: `default`. */
   cursor?: string | undefined
   /** Ends the waiting early: the receive resolves to no messages. */
   signal?: AbortSignal | undefined
@@ -108,11 +108,11 @@ export interface Message {
   sentAt: Date
   /** When it was claimed, by the database's clock. */
   receivedAt: Date
-  /** When the claim runs out. */
+  /** When the claim expires. */
   visibleAt: Date
   /** In force: its own, or the queue's where it has none; null is no limit. */
   maxReceives: number | null
-  /** What the last release with an error said; of one that died without, that its visibility timeout ran out. */
+  /** The error of the last release that gave one. A message that died without one says that its visibility timeout ran out. */
   lastError: string | null
   messageGroup: string | null
   priority: number
@@ -131,21 +131,21 @@ export interface PeekedMessage {
   visibleAt: Date
   lastReceivedAt: Date | null
   archivedAt: Date | null
-  /** Of a dead letter, the queue that it died in; null when that one is gone, and once it is archived. */
+  /** For a dead letter, the queue in which it died; null when that queue is gone, and once the message is archived. */
   deadLetterFrom: string | null
-  /** What the last release with an error said; of one that died without, that its visibility timeout ran out. */
+  /** The error of the last release that gave one. A message that died without one says that its visibility timeout ran out. */
   lastError: string | null
   messageGroup: string | null
   priority: number
 }
 
-/** `'preview'` gives the first 200 characters of the JSON text of each body, as a string; `…` follows where more is there. */
+/** `'preview'` gives the first 200 characters of the JSON text of each body, as a string; `…` follows if there are more. */
 export type BodyForm = 'value' | 'text' | 'preview'
 
 export interface PeekOptions extends Page {
-  /** How bodies are given; `'value'` when left out. */
+  /** How bodies are given. Default: `'value'`. */
   bodies?: BodyForm | undefined
-  /** `ready` when left out. */
+  /** Default: `ready`. */
   state?: MessageState | undefined
   /** Stop a page when its messages take about this many bytes as JSON. A page has at least one, if there is any. */
   maxBytes?: number | undefined
@@ -156,7 +156,7 @@ export interface MessagePage {
   nextAfter: string | null
 }
 
-/** Why a handle did nothing: the message was claimed again or settled, or there never was such a handle. */
+/** Why a handle had no effect: its message was claimed again or settled, or it is not a handle of this queue. */
 export type ReceiptFault = 'stale_receipt' | 'invalid_receipt'
 
 export interface FailedReceipt {
@@ -180,18 +180,18 @@ export interface Extended {
 }
 
 export interface ReleaseOptions {
-  /** Handed out again after so long; 0 to 315,360,000, 0 when left out. */
+  /** The message is handed out again after this time; 0 to 315,360,000. Default: 0. */
   delaySeconds?: number | undefined
   /** Kept as `lastError`, cut to 1,000 characters. */
   error?: string | null | undefined
-  /** Never again: to the dead letters, whatever the receive count. */
+  /** Never again: the message is dead, whatever its receive count. */
   dead?: boolean | undefined
 }
 
 export interface RedriveOptions extends DryRun {
-  /** At most so many messages, 1 or more. */
+  /** Maximum number of messages, 1 or more. */
   max?: number | undefined
-  /** Leaves those where they are that came from a queue whose name does not begin with it. */
+  /** Messages that came from a queue whose name does not begin with it stay where they are. */
   prefix?: string | undefined
 }
 
@@ -201,15 +201,15 @@ export interface Queues {
   get(queue: string): Promise<QueueStatus | null>
   /** Creates the queue, or replaces all its settings; a pause stays. Throws `queue_not_found` and `dead_letter_cycle`. */
   put(queue: string, settings?: QueueSettings): Promise<Queue & { created: boolean }>
-  /** Creates the queue where there is none, and leaves one that exists as it is. `created` says which. Throws as `put`. */
+  /** Creates the queue unless it exists; one that exists stays as it is. `created` says which. Throws as `put`. */
   ensure(queue: string, settings?: QueueSettings): Promise<Queue & { created: boolean }>
   /** Changes only the settings that are given, if any. Throws `queue_not_found` and `dead_letter_cycle`. */
   update(queue: string, settings: QueueSettings): Promise<Queue>
-  /** From now on sends are taken and receives get nothing, until `resume`. Repeatable. Throws `queue_not_found`. */
+  /** Until `resume`, messages can be sent and receives get none. Repeatable. Throws `queue_not_found`. */
   pause(queue: string): Promise<Queue>
-  /** Ends a pause: receives that wait get what there is. Repeatable. Throws `queue_not_found`. */
+  /** Ends a pause: waiting receives get messages again. Repeatable. Throws `queue_not_found`. */
   resume(queue: string): Promise<Queue>
-  /** Drops the queue and its messages; false when there was none. Throws `queue_in_use` while another one names it. */
+  /** Drops the queue and its messages; false when there was none. Throws `queue_in_use` while another queue names it. */
   deleteQueue(queue: string): Promise<boolean>
   /** Queues by name. */
   list(options?: Page & { prefix?: string | undefined }): Promise<QueuePage>
@@ -217,29 +217,26 @@ export interface Queues {
   send(queue: string, body: unknown, options?: SendOptions): Promise<Sent>
   /** Sends 1 to 1,000 messages, all or nothing; the ids in the order given. */
   sendMany(queue: string, messages: readonly NewMessage[]): Promise<{ ids: bigint[] }>
-  /** Claims messages: within the visibility timeout nobody else gets them. None when the queue is paused. */
+  /** Claims messages: until the visibility timeout expires, no other receiver gets them. None while the queue is paused. */
   receive(queue: string, options?: ReceiveOptions): Promise<Message[]>
-  /** Done: removes, or archives, what the handles name (1 to 1,000). */
+  /** Removes, or archives, the messages of 1 to 1,000 handles: they are done. */
   delete(queue: string, receiptHandles: string | readonly string[]): Promise<Deleted>
-  /** Failed: hands the messages out again after a delay, or never. */
+  /** Ends the claims of messages that failed: they are handed out again after a delay, or never. */
   release(queue: string, receiptHandles: string | readonly string[], options?: ReleaseOptions): Promise<Released>
-  /** Holds the messages for so long, counted from now. */
+  /** Extends the claims to the visibility timeout, counted from now. */
   extend(
     queue: string,
     receiptHandles: string | readonly string[],
     options: { visibilityTimeoutSeconds: number },
   ): Promise<Extended>
-  /** Looks without claiming. */
+  /** Shows messages without claiming them. */
   peek(queue: string, options?: PeekOptions): Promise<MessagePage>
   /** One message, in whatever state; null when the queue has none of this id. */
   getMessage(queue: string, id: bigint, options?: BodyOptions): Promise<PeekedMessage | null>
   /** Removes one message, in whatever state, without archiving it; false when there was none. */
   deleteMessage(queue: string, id: bigint): Promise<boolean>
-  /**
-   * Sends dead messages back to where they came from, with receive count 0, at most `max` of them. With a `prefix`, those
-   * stay that came from a queue whose name does not begin with it.
-   */
+  /** Sends dead messages back to the queues that they came from, with receive count 0. */
   redrive(queue: string, options?: RedriveOptions): Promise<{ moved: number }>
-  /** Drops what is ready and delayed: in a dead-letter queue, that is the dead letters. */
+  /** Drops the ready and the delayed messages: in a dead-letter queue, the dead letters. */
   purge(queue: string, options?: DryRun): Promise<{ deleted: number }>
 }
