@@ -12,11 +12,12 @@ import {
   oneOf,
   PAGE_LIMIT,
   POSITION,
+  PREFIX,
 } from '../../fields/rules'
 import { parseQuery } from './query'
 
 /** A path or query parameter whose text becomes a `T`. */
-export interface Parameter<T> {
+export interface RequestParameter<T> {
   readonly description: string
   /** The JSON schema of the value in the OpenAPI document. */
   readonly schema: Schema
@@ -28,13 +29,13 @@ export interface Parameter<T> {
   read(texts: readonly string[], complaints: string[]): T
 }
 
-export type Parameters = Readonly<Record<string, Parameter<unknown>>>
-export type Values<P extends Parameters> = { [K in keyof P]: P[K] extends Parameter<infer T> ? T : never }
+export type Parameters = Readonly<Record<string, RequestParameter<unknown>>>
+export type Values<P extends Parameters> = { [K in keyof P]: P[K] extends RequestParameter<infer T> ? T : never }
 
-/** What must be there, as a text. What is no value of the field is read as `unread`, and a fault. */
+/** A text that must be given. One that is not valid is a fault, and read as `unread` says. */
 function textual<T>({ wire, fault, schema }: Field<T>, unread: (text: string) => T) {
   const faultOf = wire?.fault ?? fault
-  return (description: string, example: string): Parameter<T> => ({
+  return (description: string, example: string): RequestParameter<T> => ({
     description,
     schema,
     example,
@@ -43,7 +44,7 @@ function textual<T>({ wire, fault, schema }: Field<T>, unread: (text: string) =>
     read([text = ''], complaints) {
       const detail = faultOf(text)
       if (detail !== null) complaints.push(detail)
-      return detail === null && wire ? wire.read(text) : unread(text)
+      return detail === null && wire ? (wire.read(text) as T) : unread(text)
     },
   })
 }
@@ -52,11 +53,10 @@ export const nameParameter = textual(NAME, String)
 export const idParameter = textual(ID, () => 0n)
 /** Where a listener stands: the newest item that it knows of, or −1. */
 export const positionParameter = textual(POSITION, () => 0n)
-/** Of a feed. */
 export const cursorParameter = textual(CURSOR, () => 0n)
 
 /** The same parameter, which may be left out. */
-export function optional<T>(parameter: Parameter<T>): Parameter<T | undefined> {
+export function optional<T>(parameter: RequestParameter<T>): RequestParameter<T | undefined> {
   return {
     ...parameter,
     required: false,
@@ -71,7 +71,7 @@ export function namesParameter(
   min: number,
   max: number,
   { unique = false } = {},
-): Parameter<string[]> {
+): RequestParameter<string[]> {
   const schema = { type: 'array', items: NAME.schema, minItems: min, maxItems: max }
   return {
     description,
@@ -91,7 +91,11 @@ export function namesParameter(
 }
 
 /** One of few values, read from the text by `parse`; the field's default when left out. */
-function withDefault<T>(description: string, field: Defaulted<T>, parse: (text: string) => unknown): Parameter<T> {
+function withDefault<T>(
+  description: string,
+  field: Defaulted<T>,
+  parse: (text: string) => unknown,
+): RequestParameter<T> {
   const { description: _, ...schema } = field.schema
   return {
     description,
@@ -115,55 +119,47 @@ export function wholeParameter(field: Defaulted<number>, description = String(fi
 }
 
 /** How many. */
-export function limitParameter(field: Defaulted<number>): Parameter<number> {
+export function limitParameter(field: Defaulted<number>): RequestParameter<number> {
   return wholeParameter(field, 'At most so many.')
 }
 
 /** One of a few words, the first one when left out. */
-export function wordParameter<W extends string>(description: string, words: readonly [W, ...W[]]): Parameter<W> {
+export function wordParameter<W extends string>(description: string, words: readonly [W, ...W[]]): RequestParameter<W> {
   return withDefault(description, defaulted(oneOf(words), words[0]), (text) => text)
 }
 
 /** For reads that may go without payloads. */
 export const payloadsParameter = wordParameter('`none`: null in place of each payload.', ['value', 'none'])
 
-/** A text of at most `max` characters that may be left out; `read` makes the value of it. */
-function optionalText(
-  description: string,
-  example: string,
-  max: number,
-  read: (text: string, complaints: string[]) => string | undefined,
-): Parameter<string | undefined> {
-  return optional({
-    description,
-    schema: { type: 'string', maxLength: max },
-    example,
-    required: true,
-    repeatable: false,
-    read: ([text = ''], complaints) => read(text, complaints),
-  })
-}
+const prefixText = textual<string | undefined>(
+  {
+    fault: PREFIX.fault,
+    schema: { type: 'string', maxLength: MAX_NAME_CODE_POINTS },
+    wire: { fault: PREFIX.fault, read: (text) => (text as string) || undefined },
+  },
+  String,
+)
 
 /** The beginning of a name; empty is the same as left out. */
-export function prefixParameter(description: string, example: string): Parameter<string | undefined> {
-  return optionalText(description, example, MAX_NAME_CODE_POINTS, (text, complaints) => {
-    const detail = text === '' ? null : nameFault(text)
-    if (detail !== null) complaints.push(detail)
-    return text === '' ? undefined : text
-  })
+export function prefixParameter(description: string, example: string): RequestParameter<string | undefined> {
+  return optional(prefixText(description, example))
 }
 
-/** A cursor is at most so long: a name in base64 and then some. */
+/** The longest cursor of a page: a name in base64, and a little more. */
 const MAX_CURSOR_LENGTH = 2000
+const afterText = textual<string>(
+  {
+    fault: (text) =>
+      (text as string).length > MAX_CURSOR_LENGTH ? `must have at most ${MAX_CURSOR_LENGTH} characters` : null,
+    schema: { type: 'string', maxLength: MAX_CURSOR_LENGTH },
+  },
+  String,
+)
 
 /** What every list takes; `example` is a cursor, which the store checks. */
 export function pageParameters(example: string, cursor: 'name' | 'opaque' = 'name') {
   const what = `The \`nextAfter\` of the page before${cursor === 'opaque' ? ': opaque' : ''}.`
-  const after = optionalText(what, example, MAX_CURSOR_LENGTH, (text, complaints) => {
-    if (text.length > MAX_CURSOR_LENGTH) complaints.push(`must have at most ${MAX_CURSOR_LENGTH} characters`)
-    return text
-  })
-  return { limit: limitParameter(PAGE_LIMIT), after }
+  return { limit: limitParameter(PAGE_LIMIT), after: optional(afterText(what, example)) }
 }
 
 /** What reads the path parameters that the router has decoded. */

@@ -5,24 +5,16 @@
  */
 import { registerDecorator, validateSync } from 'class-validator'
 import { type Fault, type FaultSink, MAX_LISTED_FAULTS } from '../../errors'
-import {
-  type Body,
-  escaped,
-  type Field,
-  type Given,
-  type Member,
-  type Members,
-  type NullMeaning,
-} from '../../fields/field'
+import { type Body, escaped, type Field, type InputOf, type Member, type Members } from '../../fields/field'
 import { JsonText, jsonFault } from '../../json'
 import type { BodyReader } from '../route'
 import type { JsonBody } from './body'
-import { elementStarts, memberStart, type Source, valueSource, wholeSource } from './json-source'
+import { elementStarts, type JsonSource, memberStart, valueSource, wholeSource } from './json-source'
 
 type JsonObject = Record<string, unknown>
 
 /** A body of a route's, as it is defined. */
-export function bodyOf<M extends Members>(definition: Body<M>, example: unknown): BodyReader<Given<M>> {
+export function bodyOf<M extends Members>(definition: Body<M>, example: unknown): BodyReader<InputOf<M>> {
   return { schema: definition.name, example, read: (body, faults) => readBody(definition, body, faults) }
 }
 
@@ -31,48 +23,44 @@ export function readBody<M extends Members>(
   definition: Body<M>,
   { value, text }: JsonBody,
   faults: FaultSink,
-): Given<M> {
+): InputOf<M> {
   const source = wholeSource({ text })
   const sure = readSurely(planOf(definition), value, source)
-  if (sure !== null) return sure as Given<M>
+  if (sure !== null) return sure as InputOf<M>
   const count = faults.length
   addFaults(definition, value, '', faults, source)
   if (faults.length === count) throw new Error(`A body ${definition.name} is neither valid nor has it a fault`)
-  return {} as Given<M>
+  return {} as InputOf<M>
 }
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** A member, and how it is read. */
+interface MemberReader extends Member {
+  /** What the library takes for a value of the object at `source`; undefined where it isn't surely valid. */
+  read(given: unknown, source: JsonSource): unknown
+}
+
 /** What is made of a definition once. */
-interface Plan {
+interface BodyPlan {
   readers: ReadonlyMap<string, MemberReader>
   requiredCount: number
   /** class-validator's rules for it are those of the members. */
   Dto: new () => object
 }
+const plans = new Map<Body, BodyPlan>()
 
-interface MemberReader {
-  member: Member
-  null: NullMeaning
-  isRequired: boolean
-  /** What the library takes for a value of the object at `source`; undefined where it isn't surely valid. */
-  read(given: unknown, source: Source): unknown
-}
-
-const plans = new Map<Body, Plan>()
-
-function planOf(definition: Body): Plan {
+function planOf(definition: Body): BodyPlan {
   let plan = plans.get(definition)
   if (!plan) {
     const members = Object.entries(definition.members)
-    const readers = members.map(([name, member]): [string, MemberReader] => {
-      const { null: meaning, isRequired, field } = member
-      return [name, { member, null: meaning, isRequired, read: readerOf(name, field) }]
-    })
-    const requiredCount = members.filter(([, { isRequired }]) => isRequired).length
-    plan = { readers: new Map(readers), requiredCount, Dto: dtoOf(definition.members) }
+    plan = {
+      readers: new Map(members.map(([name, member]) => [name, { ...member, read: readerOf(name, member.field) }])),
+      requiredCount: members.filter(([, { isRequired }]) => isRequired).length,
+      Dto: dtoOf(definition.members),
+    }
     plans.set(definition, plan)
   }
   return plan
@@ -85,7 +73,7 @@ function readerOf(name: string, { fault, wire, isJson, body, element }: Field): 
       return text !== null && fault(text) === null ? text : undefined
     }
   }
-  if (wire) return (given) => (wire.fault(given) === null ? wire.read(given as string) : undefined)
+  if (wire) return (given) => wire.read(given)
   if (body) {
     const plan = planOf(body)
     return (given, source) => readSurely(plan, given, memberSource(name, source)) ?? undefined
@@ -101,7 +89,12 @@ function readerOf(name: string, { fault, wire, isJson, body, element }: Field): 
   }
 }
 
-function readList(plan: Plan, name: string, given: readonly unknown[], source: Source): JsonObject[] | undefined {
+function readList(
+  plan: BodyPlan,
+  name: string,
+  given: readonly unknown[],
+  source: JsonSource,
+): JsonObject[] | undefined {
   const sourceAt = elementSources(name, source)
   const read: JsonObject[] = []
   for (let i = 0; i < given.length; i++) {
@@ -113,7 +106,7 @@ function readList(plan: Plan, name: string, given: readonly unknown[], source: S
 }
 
 /** The object that a value surely is; null where it isn't sure. */
-function readSurely({ readers, requiredCount }: Plan, value: unknown, source: Source): JsonObject | null {
+function readSurely({ readers, requiredCount }: BodyPlan, value: unknown, source: JsonSource): JsonObject | null {
   if (!isObject(value)) return null
   const read: JsonObject = {}
   let missing = requiredCount
@@ -157,19 +150,19 @@ function wireFault(member: Member, value: unknown): string | null {
   return (wire?.fault ?? fault)(value)
 }
 
-/** The text of a member, whose value is `given`, of the object at `source`; null for one that JSON has no form for. */
-function jsonText(name: string, given: unknown, source: Source): JsonText | null {
+/** The text of a member, whose value is `given`, of the object at `source`; null where JSON has no form for it. */
+function jsonText(name: string, given: unknown, source: JsonSource): JsonText | null {
   if (jsonFault(given, source !== null) !== null) return null
   if (source === null) return new JsonText(JSON.stringify(given))
   return new JsonText(valueSource(source.text, memberStart(source.text, source.start, name)))
 }
 
-function memberSource(name: string, source: Source): Source {
+function memberSource(name: string, source: JsonSource): JsonSource {
   return source && { text: source.text, start: memberStart(source.text, source.start, name) }
 }
 
-/** Of the elements of a list, by their index. */
-function elementSources(name: string, source: Source): (index: number) => Source {
+/** Where the elements of a list are, by their index. */
+function elementSources(name: string, source: JsonSource): (index: number) => JsonSource {
   const list = memberSource(name, source)
   if (list === null) return () => null
   const starts = elementStarts(list.text, list.start)
@@ -177,7 +170,13 @@ function elementSources(name: string, source: Source): (index: number) => Source
 }
 
 /** Adds what is wrong with a value at `pointer`, by the DTO of its definition. */
-export function addFaults(definition: Body, value: unknown, pointer: string, faults: FaultSink, source: Source): void {
+export function addFaults(
+  definition: Body,
+  value: unknown,
+  pointer: string,
+  faults: FaultSink,
+  source: JsonSource,
+): void {
   if (!isObject(value)) {
     faults.push({ pointer, detail: 'must be an object' })
     return
@@ -185,21 +184,21 @@ export function addFaults(definition: Body, value: unknown, pointer: string, fau
   const { readers, Dto } = planOf(definition)
   const dto = new Dto() as JsonObject
   for (const name of Object.keys(value)) {
-    const member = readers.get(name)?.member
+    const member = readers.get(name)
     // What is not known is not given to class-validator, which takes long over thousands of fields.
     if (member === undefined) addUnknown(faults, pointer, name)
     else dto[name] = judged(member, name, value[name], source)
   }
-  // Of an object without rules class-validator says that it is unknown.
+  // class-validator calls an object without rules unknown.
   const errors = readers.size === 0 ? [] : validateSync(dto, { validationError: { target: false, value: false } })
   for (const { property, constraints = {} } of errors) {
     for (const detail of Object.values(constraints)) faults.push({ pointer: `${pointer}/${property}`, detail })
   }
-  for (const [name, { member }] of readers) addInnerFaults(member.field, name, dto[name], pointer, faults, source)
+  for (const [name, { field }] of readers) addInnerFaults(field, name, dto[name], pointer, faults, source)
 }
 
 /** What the rule of a member judges: JSON by its text. What has none stays as it is, for the rule to name its fault. */
-function judged({ field, null: meaning }: Member, name: string, given: unknown, source: Source): unknown {
+function judged({ field, null: meaning }: Member, name: string, given: unknown, source: JsonSource): unknown {
   if (!field.isJson || given === undefined || (given === null && meaning !== 'value')) return given
   return jsonText(name, given, source) ?? given
 }
@@ -211,7 +210,7 @@ function addInnerFaults(
   given: unknown,
   pointer: string,
   faults: FaultSink,
-  source: Source,
+  source: JsonSource,
 ): void {
   if (given === undefined || given === null) return
   const at = `${pointer}/${name}`
