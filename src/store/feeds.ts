@@ -16,7 +16,7 @@ import { sweepFeeds } from '../repositories/feeds/sweep'
 import type { FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/types'
 import { areEntriesLocked, type PutDone, type PutRequest, putEntries } from '../repositories/feeds/write'
 import { marks } from '../repositories/writers'
-import { consume, type Loop } from './consumer/consuming'
+import { type ConsumerLoop, consume } from './consumer/consuming'
 import type { ConsumeHandler, ConsumeOptions } from './consumer/types'
 import { FeedNews } from './publisher/feed-news'
 import { Publishing } from './publisher/publishing'
@@ -130,7 +130,7 @@ const STOP_SECONDS = 10
 /** The loops of consumers that run. */
 class Consumers {
   readonly #feeds: FeedRepository
-  readonly #loops = new Set<Loop>()
+  readonly #loops = new Set<ConsumerLoop>()
   #isClosed = false
 
   constructor(feeds: FeedRepository) {
