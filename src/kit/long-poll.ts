@@ -1,6 +1,6 @@
 /**
  * Long polls: callers look for something, and wait for news of their topic to look again. The mechanism owns the callers that
- * have entered: it bounds their number, and ends their waiting when their time is over, when they abort and when it closes.
+ * have entered: it bounds their number, and ends their waiting when their time has ended, when they abort and when it closes.
  * No SQL.
  *
  * Invariant: news that arrive after `look` end the next wait at once, so that none is missed between a look and the wait.
@@ -147,7 +147,7 @@ export class LongPollCaller<Mark> {
     if (this.#hasEnded || this.#isLate) return false
     if (this.#hasNews) return true
     this.mark = mark
-    // When the time is over, the caller looks for a last time.
+    // When its time has ended, the caller looks for a last time.
     this.#timer ??= setTimeout(() => {
       this.#isLate = true
       this.wake()

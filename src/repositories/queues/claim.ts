@@ -41,18 +41,23 @@ export async function receiveTogether(
   requests: readonly ReceiveRequest[],
 ): Promise<(ClaimedMessages | null)[]> {
   const first = requests[0] as ReceiveRequest
-  const max = requests.reduce((sum, request) => sum + maxOf(request), 0)
-  if (max === 0) return requests.map(() => null)
+  if (wantedBy(requests) === 0) return requests.map(() => null)
   const claim = first.order === 'cycle' ? claimNext : claimReady
-  const { head, rows } = await claim(session, memory, { ...first, max })
+  const { head, rows } = await claim(session, memory, { ...first, max: wantedBy(requests) })
+  // Further callers may leave while messages are given back.
+  for (let wanted = wantedBy(requests); rows.length > wanted; wanted = wantedBy(requests)) {
+    await giveBack(session, memory, first.queue, rows.splice(wanted)).catch(() => {})
+  }
   let given = 0
-  const shares = requests.map((request) => {
+  return requests.map((request) => {
     const share = rows.slice(given, given + maxOf(request))
     given += share.length
     return { head, rows: share }
   })
-  if (given < rows.length) await giveBack(session, memory, first.queue, rows.slice(given)).catch(() => {})
-  return shares
+}
+
+function wantedBy(requests: readonly ReceiveRequest[]): number {
+  return requests.reduce((sum, request) => sum + maxOf(request), 0)
 }
 
 function maxOf({ max, signal }: ReceiveRequest): number {

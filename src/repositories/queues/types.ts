@@ -25,10 +25,10 @@ export interface QueueSettings {
 }
 
 /** All of them given. With exactOptionalPropertyTypes, `Required` would leave `undefined` in their types. */
-type Given<T> = { [Name in keyof T]-?: Exclude<T[Name], undefined> }
+type AllGiven<T> = { [Name in keyof T]-?: Exclude<T[Name], undefined> }
 
 /** The attributes of a queue. */
-export interface Queue extends Given<QueueSettings> {
+export interface Queue extends AllGiven<QueueSettings> {
   queue: string
   /** Whether sends are taken and receives get nothing: from `pause` until `resume`. */
   paused: boolean

@@ -1,4 +1,4 @@
-import type { Context } from '../context'
+import { type Context, eventually } from '../context'
 import { statementsOf } from '../statements'
 import { byNumber, messageIds, queueTools, range } from './tools'
 
@@ -42,6 +42,21 @@ export function describeQueueBatching(context: Context): void {
         expect(count).toBeGreaterThan(0)
         expect(count).toBeLessThan(CALLERS / 4)
       }
+    })
+
+    it('that wait for messages look together', async () => {
+      const queue = await made()
+      const { store, statements } = await statementsOf(context)
+      const waiting = range(1, CALLERS).map(() => store.queues.receive(queue, { waitSeconds: 20 }))
+      await eventually(10_000, 'the callers wait', async () => about(statements) > 0)
+      statements.length = 0
+      await store.queues.sendMany(
+        queue,
+        range(1, CALLERS).map((body) => ({ body })),
+      )
+      const received = (await Promise.all(waiting)).flat()
+      expect(new Set(received.map(({ body }) => body)).size).toBe(CALLERS)
+      expect(about(statements)).toBeLessThan(CALLERS / 10)
     })
 
     it('get each their own answer, of several queues, and the fault alone who made it', async () => {

@@ -2,6 +2,7 @@ import type { Store } from '../../../src/index'
 import type { Message } from '../../../src/repositories/queues/types'
 import { SOON_MS } from '../../support/timing'
 import { type Context, refusal, sleep } from '../context'
+import { statementsOf } from '../statements'
 import { bodiesOf, messageIds, queueTools, range, timed } from './tools'
 
 export function describeQueueWaits(context: Context): void {
@@ -144,6 +145,26 @@ export function describeQueueWaits(context: Context): void {
       expect((await one(queue)).receiveCount).toBe(1)
       const aborted = timed(queues().receive(queue, { waitSeconds: 20, signal: AbortSignal.abort() }))
       expect((await aborted).ms).toBeLessThan(SOON_MS)
+    })
+
+    it('that is aborted while its messages are claimed leaves them to others, and gives back the rest', async () => {
+      const queue = await made()
+      const controller = new AbortController()
+      const { store } = await statementsOf(context, async (sql) => {
+        if (/^UPDATE .*queue_messages/.test(sql)) controller.abort()
+      })
+      await queues().sendMany(queue, [{ body: 1 }, { body: 2 }, { body: 3 }])
+      const [aborted, other] = await Promise.all([
+        store.queues.receive(queue, { max: 2, signal: controller.signal }),
+        store.queues.receive(queue),
+      ])
+      expect([aborted, bodiesOf(other)]).toEqual([[], [1]])
+      await store.close()
+      const rest = await queues().receive(queue, { max: 9 })
+      expect(rest.map(({ body, receiveCount }) => [body, receiveCount])).toEqual([
+        [2, 1],
+        [3, 1],
+      ])
     })
 
     it('ends when the store closes', async () => {

@@ -1,0 +1,94 @@
+import { LongPoll } from '../../src/kit/long-poll'
+
+const FOREVER = { waitMs: 60_000 }
+
+describe('a long poll', () => {
+  it('ends the waits of a topic, and of callers whose mark makes it news', async () => {
+    const polls = new LongPoll<number>({ what: 'calls' })
+    const [a, b, other] = ['t', 't', 'u'].map((topic) => polls.enter(topic, FOREVER))
+    const ended: string[] = []
+    const waits = [
+      a?.news(1).then((again) => ended.push(`a ${again}`)),
+      b?.news(5).then((again) => ended.push(`b ${again}`)),
+      other?.news(0).then((again) => ended.push(`other ${again}`)),
+    ]
+    polls.wake('t', (mark) => (mark ?? 0) < 3)
+    await waits[0]
+    expect(ended).toEqual(['a true'])
+    polls.wake('t')
+    await waits[1]
+    expect(ended).toEqual(['a true', 'b true'])
+    expect([polls.size, polls.topics]).toEqual([3, ['t', 'u']])
+    for (const caller of [a, b, other]) caller?.leave()
+    expect([polls.size, polls.topics]).toEqual([0, []])
+  })
+
+  it('misses no news between a look and the wait for it', async () => {
+    const polls = new LongPoll({ what: 'calls' })
+    const caller = polls.enter('t', FOREVER)
+    caller.look()
+    polls.wake('t')
+    expect(await caller.news()).toBe(true)
+    caller.look()
+    const wait = caller.news()
+    polls.wake('t')
+    expect(await wait).toBe(true)
+    caller.leave()
+  })
+
+  it('has a caller look a last time when its time has ended', async () => {
+    const polls = new LongPoll({ what: 'calls' })
+    const caller = polls.enter('t', { waitMs: 20 })
+    const begin = performance.now()
+    expect(await caller.news()).toBe(true)
+    expect(performance.now() - begin).toBeGreaterThan(15)
+    caller.look()
+    expect(await caller.news()).toBe(false)
+    caller.leave()
+    const hasty = polls.enter('t', { waitMs: 0 })
+    expect(await hasty.news()).toBe(false)
+    hasty.leave()
+  })
+
+  it('has all callers of a topic look at the same time now and then', async () => {
+    const polls = new LongPoll({ what: 'calls', lookMs: 20 })
+    const callers = [polls.enter('t', FOREVER), polls.enter('t', FOREVER)]
+    for (let round = 0; round < 3; round++) {
+      for (const caller of callers) caller.look()
+      expect(await Promise.all(callers.map((caller) => caller.news()))).toEqual([true, true])
+    }
+    for (const caller of callers) caller.leave()
+  })
+
+  it('answers a caller that aborts, while it looks and while it waits', async () => {
+    const polls = new LongPoll({ what: 'calls' })
+    const abort = new AbortController()
+    const caller = polls.enter('t', { ...FOREVER, signal: abort.signal })
+    const waiting = polls.enter('t', { ...FOREVER, signal: abort.signal })
+    const look = caller.unlessAborted(new Promise(() => {}))
+    const wait = waiting.news()
+    abort.abort()
+    expect([await look, await wait, await caller.news()]).toEqual([null, false, false])
+    const late = polls.enter('t', { ...FOREVER, signal: abort.signal })
+    expect(await late.news()).toBe(false)
+    for (const one of [caller, waiting, late]) one.leave()
+  })
+
+  it('refuses callers beyond its bound, and after it has closed, which waits until all have left', async () => {
+    let overloads = 0
+    const polls = new LongPoll({ what: 'calls', maxCallers: 1, onOverload: () => overloads++ })
+    const caller = polls.enter('t', FOREVER)
+    expect(() => polls.enter('t', FOREVER)).toThrow(expect.objectContaining({ code: 'overloaded', retryAfterMs: 1000 }))
+    expect(overloads).toBe(1)
+    const wait = caller.news()
+    let isClosed = false
+    const closing = polls.close().then(() => {
+      isClosed = true
+    })
+    expect(await wait).toBe(false)
+    expect(isClosed).toBe(false)
+    caller.leave()
+    await closing
+    expect(() => polls.enter('t', FOREVER)).toThrow(expect.objectContaining({ code: 'closed' }))
+  })
+})
