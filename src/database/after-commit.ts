@@ -5,13 +5,10 @@
  * Invariant: a listener runs once, after the database has committed. It never runs after a rollback, nor when the
  * transaction went back to a savepoint that is older than the listener.
  */
-import { AsyncResource } from 'node:async_hooks'
 import type { QueryRunner } from 'typeorm'
+import { outside } from '../outside'
 
 export type CommitListener = () => void
-
-/** Listeners begin work of the whole process: it must not look as if it ran inside the caller's transaction. */
-const OUTSIDE = new AsyncResource('recentn.AfterCommit')
 
 const SAVEPOINT = /^\s*(SAVEPOINT|ROLLBACK(?:\s+WORK)?\s+TO(?:\s+SAVEPOINT)?)\s+[`"]?(\w+)/i
 const COMMIT = /^\s*COMMIT\b/i
@@ -42,7 +39,8 @@ export class AfterCommit {
     if (this.#listeners.length === 0) return
     const listeners = this.#listeners
     this.#listeners = []
-    OUTSIDE.runInAsyncScope(() => {
+    // Listeners begin work of the whole process.
+    outside(() => {
       for (const listener of listeners) listener()
     })
   }

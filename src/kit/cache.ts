@@ -1,15 +1,12 @@
 /**
- * An answer that is kept for a while, because it is dear: whoever asks meanwhile gets the same. The dearer it is the longer
- * it is kept, so that at most a small part of the time goes into it.
+ * An answer that is kept for a while, because it is expensive: all callers meanwhile get the same. The longer it takes to
+ * find, the longer it is kept, so that at most a small part of the time goes into it. Owns the answer; no SQL.
  */
-import { AsyncResource } from 'node:async_hooks'
+import { outside } from '../outside'
 
-/** An answer serves many callers: it is found inside no transaction of one of them. */
-const OUTSIDE = new AsyncResource('recentn.Kept')
-
-/** An answer may be 5 s old; a part of that is for finding it. */
+/** An answer may be 5 s old; some of that time is for finding it. */
 const FRESH_MS = 4000
-/** At most such a part of the time is spent finding it. */
+/** At most one part in this many of the time is spent finding it. */
 const SHARE = 20
 
 export class Kept<T> {
@@ -24,7 +21,7 @@ export class Kept<T> {
   get(): Promise<T> {
     const since = performance.now()
     if (this.#answer && since < this.#until) return this.#answer
-    const answer = OUTSIDE.runInAsyncScope(() => this.#find())
+    const answer = outside(() => this.#find())
     this.#answer = answer
     this.#until = Number.POSITIVE_INFINITY
     answer.then(

@@ -121,3 +121,10 @@ export function halvesByKey<Call extends { key: number }>(calls: readonly Call[]
 export function requestOf<Request, Result>({ request }: WaitingCall<Request, Result>): Request {
   return request
 }
+
+/** A number that is always the same for a name (FNV-1a). */
+export function keyOf(name: string): number {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < name.length; index++) hash = Math.imul(hash ^ name.charCodeAt(index), 0x01000193)
+  return hash >>> 0
+}

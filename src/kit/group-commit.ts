@@ -21,12 +21,12 @@ import {
   type GroupCommitOptions,
   halvesByKey,
   itemsOf,
+  keyOf,
   type Lane,
   newLane,
   requestOf,
   type WaitingCall,
 } from './commit-calls'
-import { laneOf } from './lane'
 import { isShared, Pending, type Size } from './pending'
 
 const MAX_BATCH_BYTES = 8 * 1024 * 1024
@@ -62,13 +62,9 @@ export class GroupCommit<Request, Result, Prepared = undefined> {
    */
   add(of: string | number, request: Request, { items, bytes: texts }: Size): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const key = typeof of === 'string' ? laneOf(of) : of
+      const key = typeof of === 'string' ? keyOf(of) : of
       const bytes = texts + items * ITEM_BYTES
-      const refusal = this.#pending.admit({ items, bytes })
-      if (refusal !== null) {
-        reject(refusal)
-        return
-      }
+      this.#pending.admit({ items, bytes })
       const call = { key, isAside: false, since: null, request, items, bytes, resolve, reject }
       if (this.#aside.has(key)) this.#setAside(call)
       else this.#enqueue(this.#lanes[key % this.#lanes.length] as Lane<Request, Result>, call)
@@ -122,7 +118,9 @@ export class GroupCommit<Request, Result, Prepared = undefined> {
       const arrived = (tx: Tx) => marks.hasArrived(tx, writer)
       const results = await session.write((tx) => run(tx, requests, writing), { arrived, retryMs: RETRY_MS })
       batches?.add(itemsOf(calls))
-      for (const [index, call] of calls.entries()) this.#answer(call, results[index] as Result | RecentnError)
+      for (let index = 0; index < calls.length; index++) {
+        this.#answer(calls[index] as WaitingCall<Request, Result>, results[index] as Result | RecentnError)
+      }
     } catch (error) {
       if (error instanceof RecentnError && error.code === 'conflict') return [{ calls, error }]
       if (isShared(error) || (isCareful && calls.length === 1)) this.#fail(calls, error)

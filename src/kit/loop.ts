@@ -5,7 +5,7 @@
  * Invariant: one round runs at a time, and none begins after `stop`. A wake during a round is followed by another round.
  * Rounds belong to no caller: the loop may be woken inside a transaction or a handler and does not run inside it.
  */
-import { AsyncResource } from 'node:async_hooks'
+import { outside } from '../outside'
 import { Pauses } from './backoff'
 import { guarded } from './faults'
 
@@ -24,7 +24,6 @@ export interface LoopOptions {
   keepsAlive: boolean
 }
 
-const OUTSIDE = new AsyncResource('recentn.Loop')
 /** Longer timers fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
@@ -91,7 +90,7 @@ export class Loop {
     const ms = Math.max(this.#nextAt, this.#restUntil) - performance.now()
     const run = () => {
       this.#cancel = null
-      this.#running = OUTSIDE.runInAsyncScope(() => this.#round())
+      this.#running = outside(() => this.#round())
     }
     if (ms > 0) {
       const timer = setTimeout(run, Math.min(ms, LONGEST_TIMER_MS))

@@ -1,7 +1,8 @@
 /**
  * Merged calls: while a statement is in flight, incoming calls collect, and the next statement answers them all. There is
- * no timer: a lone call starts at once, in the same turn of the event loop. Further statements of a kind run beside the first only when as much waits as is
- * in flight; otherwise a few callers would keep them all busy with one call each. Owns the calls that wait; no SQL.
+ * no timer: a lone call starts at once, in the same turn of the event loop. Further statements of a kind run beside the
+ * first only when as much waits as is in flight; otherwise a few callers would keep them all busy with one call each. Owns
+ * the calls that wait; no SQL.
  *
  * Invariants: a call joins only a statement that has not been sent yet, so that it sees whatever was acknowledged before.
  * An id of a request is in one statement at a time. Every call is answered exactly once. When a statement fails, each of
@@ -73,9 +74,8 @@ export class MergedCalls<Request, Result> {
    */
   add(kind: string, request: Request, size: number): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const refusal = this.#pending.admit({ items: size, bytes: 0 })
-      if (refusal === null) this.#begin(kind, { request, ids: this.#idsOf(request), size, resolve, reject })
-      else reject(refusal)
+      this.#pending.admit({ items: size, bytes: 0 })
+      this.#begin(kind, { request, ids: this.#idsOf(request), size, resolve, reject })
     })
   }
 
@@ -153,7 +153,9 @@ export class MergedCalls<Request, Result> {
   async #run(line: Line<Request, Result>, calls: readonly MergedCall<Request, Result>[]): Promise<void> {
     try {
       const results = await this.#options.run(calls.map(requestOf), line.kind)
-      for (const [index, call] of calls.entries()) this.#answer(line, call, results[index] as Result | RecentnError)
+      for (let index = 0; index < calls.length; index++) {
+        this.#answer(line, calls[index] as MergedCall<Request, Result>, results[index] as Result | RecentnError)
+      }
     } catch (error) {
       if (calls.length > 1 && !isShared(error)) for (const call of calls) await this.#run(line, [call])
       else for (const call of calls) this.#fail(line, call, error)

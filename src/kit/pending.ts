@@ -1,31 +1,33 @@
 /**
- * What callers have asked and were not answered yet: bounded, so that a database that is slow makes refusals and no
- * heap, and waited for when the store closes. Invariant: what is admitted is settled exactly once.
+ * Counts the calls of a mechanism that are not answered yet. They are bounded, so that a slow database leads to refusals
+ * and not to a growing heap; and closing the mechanism waits for them.
+ *
+ * Invariant: every call that is admitted is settled exactly once.
  */
 import { type ErrorCode, isPassing, RecentnError } from '../errors'
 
 export interface PendingOptions {
-  /** What the calls are, as an error says it. */
+  /** What the calls are, as an error names it. */
   what: string
-  /** What may be unanswered at the most; one call is taken whatever its size when nothing else is. */
+  /** The most that may be unanswered; when nothing else is, one call is admitted whatever its size. */
   maxItems: number
   maxBytes?: number
-  /** Throws when the caller must not call: what is thrown refuses the call. */
+  /** Throws when the caller must not call. */
   guard?: (() => void) | undefined
-  /** Told of each call that is refused with `overloaded`. */
+  /** Called for each call that is refused with `overloaded`. */
   onOverload?: (() => void) | undefined
 }
 
-/** How much a call is. */
+/** The size of a call. */
 export interface Size {
   items: number
   bytes: number
 }
 
-/** Beside what passes: causes that lie with the database, or the process, not with one call of those asked together. */
+/** Beside passing errors: those whose cause is the database or the process, and not one of the calls. */
 const SHARED: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['schema_missing', 'closed'])
 
-/** Whether an error that one statement or transaction gave to many calls is every one's own. */
+/** Whether an error of one statement or transaction for many calls is the error of each of them. */
 export function isShared(error: unknown): boolean {
   return isPassing(error) || (error instanceof RecentnError && SHARED.has(error.code))
 }
@@ -41,29 +43,28 @@ export class Pending {
     this.#options = options
   }
 
-  /** Null for a call that is taken; else why it is not: `closed`, or `overloaded`. */
-  admit({ items, bytes }: Size): RecentnError | null {
+  /** Admits a call, or throws `overloaded`, `closed`, or what the guard throws. */
+  admit({ items, bytes }: Size): void {
     this.#options.guard?.()
-    if (this.#closed) return new RecentnError('closed')
+    if (this.#closed) throw new RecentnError('closed')
     const { what, maxItems, maxBytes = Number.POSITIVE_INFINITY } = this.#options
     const isRoom = this.#items + items <= maxItems && this.#bytes + bytes <= maxBytes
     if (this.#items > 0 && !isRoom) {
       this.#options.onOverload?.()
-      return new RecentnError('overloaded', `${this.#items} ${what} wait for the database`, { retryAfterMs: 1000 })
+      throw new RecentnError('overloaded', `${this.#items} ${what} wait for the database`, { retryAfterMs: 1000 })
     }
     this.#items += items
     this.#bytes += bytes
-    return null
   }
 
-  /** A call is being answered. */
+  /** An admitted call is about to be answered. */
   settle({ items, bytes }: Size): void {
     this.#items -= items
     this.#bytes -= bytes
     if (this.#items === 0) this.#idle?.()
   }
 
-  /** Admits nothing from now on; resolves when all that was is settled. */
+  /** Admits no later call; resolves when all admitted calls are settled. */
   async close(): Promise<void> {
     this.#closed = true
     if (this.#items === 0) return

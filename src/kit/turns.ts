@@ -29,8 +29,7 @@ export class Turns {
 
   /** Runs the work when it is its turn. Rejects with `overloaded`, and with `closed` after `close`. */
   async run<T>(work: () => Promise<T>): Promise<T> {
-    const refusal = this.#pending.admit({ items: 1, bytes: 0 })
-    if (refusal !== null) throw refusal
+    this.#pending.admit({ items: 1, bytes: 0 })
     if (this.#running === this.#atOnce) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     else this.#running++
     try {

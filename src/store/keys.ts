@@ -1,15 +1,16 @@
 /**
- * API keys as a process knows them. What was looked up of an id, a key or that there is none, holds for `AGE_MS`, so
- * that a revocation is obeyed by every process within 5 seconds; from `FRESH_MS` on it is looked up anew meanwhile, so
- * that nobody who comes again waits for the database. One look-up runs at a time, for all ids that are wanted by then,
- * and what waits and what is remembered is bounded: any number of wrong keys costs one connection and no more memory.
+ * API keys as a process knows them. The answer about an id, a key or that there is none, holds for `AGE_MS`, so that a
+ * revocation applies in every process within 5 seconds. From `FRESH_MS` on the id is looked up again in the background, so
+ * that a key in use never waits for the database. One look-up runs at a time, for all ids that wait by then, and what
+ * waits and what is remembered is bounded: any number of wrong keys costs one connection and no more memory.
  */
-import { AsyncResource } from 'node:async_hooks'
 import { timingSafeEqual } from 'node:crypto'
 import { RecentnError } from '../errors'
 import { faultsOf, refuse } from '../fields/field'
 import { partsOf, VERIFY_RULES } from '../fields/keys'
+import { MergedCalls } from '../kit/merged-calls'
 import { within } from '../kit/patience'
+import { outside } from '../outside'
 import { hashOf, type KeyRepository, type KnownKey, USE_MS } from '../repositories/keys/repository'
 import type { ApiKey, CreatedKey, KeyPage, Keys, NewKey } from '../repositories/keys/types'
 import type { Page } from '../repositories/types'
@@ -19,13 +20,10 @@ const AGE_MS = 3000
 const MAX_KNOWN = 10_000
 const MAX_WAITING = 5000
 const IDS_AT_ONCE = 250
-/** Uses are gathered so long. */
+/** How long uses are collected before they are written. */
 const GATHER_MS = 1000
 
-/** A look-up serves many callers: it runs inside no transaction of one of them. */
-const OUTSIDE = new AsyncResource('recentn.KnownKeys')
-
-/** What a secret is compared with where there is no key: nobody can tell from the time which ids there are. */
+/** What a secret is compared with where there is no key: the time that it takes does not show which ids exist. */
 const NO_HASH = Buffer.alloc(32)
 
 interface Known {
@@ -33,19 +31,13 @@ interface Known {
   atMs: number
 }
 
-interface Wanted {
-  result: Promise<KnownKey | null>
-  resolve(key: KnownKey | null): void
-  reject(error: unknown): void
-}
-
 export class KnownKeys implements Keys {
   readonly #repository: KeyRepository
   readonly #known = new Map<string, Known>()
-  /** Not asked for yet. */
-  #wanted = new Map<string, Wanted>()
+  readonly #lookUps: MergedCalls<string, KnownKey | null>
+  /** The look-ups that are not answered yet, by id: all callers of an id share one. */
+  readonly #sought = new Map<string, Promise<KnownKey | null>>()
   #waiting = 0
-  #isLooking = false
   #revocations = 0
   #asking: Promise<boolean> | null = null
   #exist = { answer: false, atMs: Number.NEGATIVE_INFINITY }
@@ -58,6 +50,14 @@ export class KnownKeys implements Keys {
 
   constructor(repository: KeyRepository) {
     this.#repository = repository
+    this.#lookUps = new MergedCalls({
+      what: 'keys',
+      atOnce: 1,
+      maxBatchSize: IDS_AT_ONCE,
+      maxPendingSize: Number.POSITIVE_INFINITY,
+      // A look-up serves many callers, and may be begun inside a transaction of one of them.
+      run: (ids) => outside(() => this.#lookUp(ids)),
+    })
   }
 
   async create(key: NewKey): Promise<CreatedKey> {
@@ -73,6 +73,7 @@ export class KnownKeys implements Keys {
   async revoke(id: string): Promise<boolean> {
     const wasThere = await this.#repository.revoke(id)
     this.#known.delete(id)
+    this.#sought.delete(id)
     this.#revocations++
     return wasThere
   }
@@ -82,7 +83,7 @@ export class KnownKeys implements Keys {
     return this.known() ?? this.#waited(() => this.#asked())
   }
 
-  /** As `exist`, where nobody has to be waited for; null else. */
+  /** As `exist`, where the answer is known; null where the database would have to be asked. */
   known(): boolean | null {
     const { answer, atMs } = this.#exist
     if (answer) return true
@@ -93,7 +94,7 @@ export class KnownKeys implements Keys {
   }
 
   #asked(): Promise<boolean> {
-    this.#asking ??= OUTSIDE.runInAsyncScope(() => this.#ask()).finally(() => {
+    this.#asking ??= outside(() => this.#ask()).finally(() => {
       this.#asking = null
     })
     return this.#asking
@@ -129,12 +130,12 @@ export class KnownKeys implements Keys {
   async #find(id: string): Promise<KnownKey | null> {
     const known = this.#known.get(id)
     const ageMs = known === undefined ? Number.POSITIVE_INFINITY : performance.now() - known.atMs
-    if (known === undefined || ageMs > AGE_MS) return this.#waited(() => this.#sought(id))
-    if (ageMs > FRESH_MS) this.#sought(id).catch(() => {})
+    if (known === undefined || ageMs > AGE_MS) return this.#waited(() => this.#seek(id))
+    if (ageMs > FRESH_MS) this.#seek(id).catch(() => {})
     return known.key
   }
 
-  /** What was known last, where the database doesn't answer in time. */
+  /** What was known last, where the database does not answer in time. */
   async #findWithin(id: string, patienceMs: number): Promise<KnownKey | null> {
     const found = this.#find(id).then((key) => ({ key }))
     const inTime = await within(patienceMs, found).catch((error: unknown) => {
@@ -146,12 +147,14 @@ export class KnownKeys implements Keys {
     return last.key
   }
 
-  /** What the next look-up says of the id. */
-  #sought(id: string): Promise<KnownKey | null> {
-    const wanted = this.#wanted.get(id) ?? deferred()
-    this.#wanted.set(id, wanted)
-    if (!this.#isLooking) void OUTSIDE.runInAsyncScope(() => this.#look())
-    return wanted.result
+  #seek(id: string): Promise<KnownKey | null> {
+    const known = this.#sought.get(id)
+    if (known) return known
+    const sought = this.#lookUps.add('', id, 1).finally(() => {
+      if (this.#sought.get(id) === sought) this.#sought.delete(id)
+    })
+    this.#sought.set(id, sought)
+    return sought
   }
 
   async #waited<T>(ask: () => Promise<T>): Promise<T> {
@@ -166,36 +169,19 @@ export class KnownKeys implements Keys {
     }
   }
 
-  /** Looks up what is wanted until nothing is. Only who began to want an id before the look-up began is answered by it. */
-  async #look(): Promise<void> {
-    this.#isLooking = true
-    // Those that come in the same turn go together.
-    await Promise.resolve()
-    while (this.#wanted.size > 0) {
-      const batch = [...this.#wanted].slice(0, IDS_AT_ONCE)
-      for (const [id] of batch) this.#wanted.delete(id)
-      await this.#lookUp(batch)
-    }
-    this.#isLooking = false
-  }
-
-  async #lookUp(batch: readonly [string, Wanted][]): Promise<void> {
+  async #lookUp(ids: readonly string[]): Promise<(KnownKey | null)[]> {
     const atMs = performance.now()
     const revocations = this.#revocations
-    try {
-      const found = await this.#repository.find(batch.map(([id]) => id))
-      for (const [id, { resolve }] of batch) {
-        const key = found.get(id) ?? null
-        // What was read while a key was being revoked may be from before.
-        if (revocations === this.#revocations) this.#remember(id, { key, atMs })
-        resolve(key)
-      }
-    } catch (error) {
-      for (const [, { reject }] of batch) reject(error)
-    }
+    const found = await this.#repository.find(ids)
+    return ids.map((id) => {
+      const key = found.get(id) ?? null
+      // What was read while a key was being revoked may be from before.
+      if (revocations === this.#revocations) this.#remember(id, { key, atMs })
+      return key
+    })
   }
 
-  /** The latest stands last in the map, so that what goes first was looked up longest ago. */
+  /** The map is in the order of the look-ups, so that the key that was looked up longest ago is forgotten first. */
   #remember(id: string, known: Known): void {
     this.#known.delete(id)
     this.#known.set(id, known)
@@ -219,16 +205,10 @@ export class KnownKeys implements Keys {
     this.#uses = new Set()
     this.#writing = this.#writing.then(async () => {
       for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
-        // When a key was used is worth no error: it is written with the next use.
+        // A failure here is no reason for an error: the time is written with the next use.
         await this.#repository.used(ids.slice(from, from + IDS_AT_ONCE)).catch(() => {})
       }
     })
     return this.#writing
   }
-}
-
-function deferred(): Wanted {
-  const wanted = {} as Wanted
-  wanted.result = new Promise((resolve, reject) => Object.assign(wanted, { resolve, reject }))
-  return wanted
 }

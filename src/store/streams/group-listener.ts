@@ -1,27 +1,27 @@
 /**
- * One listener of a group's changes: what it was told and has not taken yet. Bounded: one that takes too slowly gets no
- * more items until it has caught up, and goes on then from where it stood. No SQL.
+ * One listener of a group's changes. Owns the events that the listener has not taken yet. They are bounded: a listener that
+ * takes them too slowly gets no more items until it has caught up, and then goes on from its position. No SQL.
  *
- * Invariant: `position` is the id up to which everything was told, or never has to be; it only rises, and no item of
- * the window beyond it is passed over.
+ * Invariant: `position` is the id up to which every item was told, or need not be. It only rises, and no item of the window
+ * beyond it is left out.
  */
 import { type ItemRow, itemOf } from '../../repositories/recent/rows'
 import type { GroupEvent, GroupWatch, WatchOptions } from '../../repositories/recent/types'
 import type { WatchedWindow } from '../../repositories/recent/watch'
 import { asRemoved, asReset } from '../../results/groups'
 
-/** What may wait here before no more items are taken in: of one listener, about the memory that it may cost. */
+/** Bytes of waiting events from which on no more items are added: about the memory that one listener may cost. */
 const MAX_BYTES = 1024 * 1024
-/** About what an event takes beside its payload. */
+/** About the bytes that an event takes beside its payload. */
 const EVENT_BYTES = 300
-/** Removals that may wait before all of it is dropped for a reset. */
+/** Waiting removals from which on all events are replaced by a reset. */
 const MAX_EVENTS = 20_000
 
-type Told = { row: ItemRow } | { event: GroupEvent }
-type Taken = IteratorResult<GroupEvent, undefined>
+type WaitingEvent = { row: ItemRow } | { event: GroupEvent }
+type NextEvent = IteratorResult<GroupEvent, undefined>
 
 interface Taker {
-  resolve(taken: Taken): void
+  resolve(next: NextEvent): void
   reject(error: unknown): void
 }
 
@@ -34,13 +34,13 @@ export interface ListenerHooks {
 export class GroupListener implements GroupWatch {
   readonly ready: Promise<void>
   readonly after: bigint | undefined
-  /** Null until the group was looked at for it. */
+  /** Null until the group was read for this listener. */
   position: bigint | null = null
   readonly #options: WatchOptions
   readonly #hooks: ListenerHooks
   readonly #abort = () => this.end()
   #isReady: Taker = { resolve: () => {}, reject: () => {} }
-  #told: Told[] = []
+  #waiting: WaitingEvent[] = []
   #bytes = 0
   #full = false
   #takers: Taker[] = []
@@ -54,7 +54,7 @@ export class GroupListener implements GroupWatch {
     this.ready = new Promise((resolve, reject) => {
       this.#isReady = { resolve: () => resolve(), reject }
     })
-    // Who does not ask gets it as the first event.
+    // A caller that does not wait for `ready` gets the error with the first event.
     this.ready.catch(() => {})
     options.signal?.addEventListener('abort', this.#abort)
   }
@@ -63,12 +63,12 @@ export class GroupListener implements GroupWatch {
     return this.#ended
   }
 
-  /** Takes no items for now. */
+  /** True while it takes no items. */
   get isFull(): boolean {
     return this.#full
   }
 
-  /** The group was looked at: everything up to `position` is told, or was there before. */
+  /** The group was read: items up to `position` are told already, or were there before. */
   join(position: bigint): void {
     this.position = position
     this.#isReady.resolve({ done: true, value: undefined })
@@ -80,13 +80,13 @@ export class GroupListener implements GroupWatch {
   }
 
   removed(id: bigint, window: WatchedWindow): void {
-    if (this.#told.length >= MAX_EVENTS) this.reset(window)
+    if (this.#waiting.length >= MAX_EVENTS) this.reset(window)
     else this.#tell({ event: asRemoved({ type: 'removed', id }) }, EVENT_BYTES)
   }
 
-  /** What waits is of no use any more. */
+  /** Replaces the events that wait. */
   reset({ group, settings: { capacity, mode }, lastId }: WatchedWindow): void {
-    this.#told = []
+    this.#waiting = []
     this.#bytes = 0
     this.#full = false
     this.position = lastId
@@ -94,11 +94,11 @@ export class GroupListener implements GroupWatch {
     this.#tell({ event }, EVENT_BYTES)
   }
 
-  /** Nothing is told any more, not even what waits. An error is thrown to whom takes next. */
+  /** Drops the events that wait; the next one that is asked for is the end, or the error. */
   end(error: unknown = null): void {
     if (this.#ended) return
     this.#ended = true
-    this.#told = []
+    this.#waiting = []
     this.#options.signal?.removeEventListener('abort', this.#abort)
     if (error === null) this.#isReady.resolve({ done: true, value: undefined })
     else this.#isReady.reject(error)
@@ -107,17 +107,17 @@ export class GroupListener implements GroupWatch {
     this.#hooks.ended()
   }
 
-  next(): Promise<Taken> {
+  next(): Promise<NextEvent> {
     return new Promise((resolve, reject) => {
       const taker = { resolve, reject }
-      const told = this.#told.shift()
-      if (told !== undefined) this.#give(taker, told)
+      const waiting = this.#waiting.shift()
+      if (waiting !== undefined) this.#give(taker, waiting)
       else if (this.#ended) this.#finish(taker)
       else this.#takers.push(taker)
     })
   }
 
-  async return(): Promise<Taken> {
+  async return(): Promise<NextEvent> {
     this.end()
     return { done: true, value: undefined }
   }
@@ -126,23 +126,23 @@ export class GroupListener implements GroupWatch {
     return this
   }
 
-  #tell(told: Told, bytes: number): void {
+  #tell(event: WaitingEvent, bytes: number): void {
     if (this.#ended) return
     this.#bytes += bytes
     const taker = this.#takers.shift()
-    if (taker) this.#give(taker, told)
-    else this.#told.push(told)
+    if (taker) this.#give(taker, event)
+    else this.#waiting.push(event)
     if (this.#bytes >= MAX_BYTES) this.#full = true
   }
 
-  #give(taker: Taker, told: Told): void {
-    this.#bytes -= EVENT_BYTES + ('row' in told ? (told.row.payload?.length ?? 0) : 0)
+  #give(taker: Taker, waiting: WaitingEvent): void {
+    this.#bytes -= EVENT_BYTES + ('row' in waiting ? (waiting.row.payload?.length ?? 0) : 0)
     try {
       const value: GroupEvent =
-        'row' in told ? { type: 'item', item: itemOf(told.row, this.#options.payloads) } : told.event
+        'row' in waiting ? { type: 'item', item: itemOf(waiting.row, this.#options.payloads) } : waiting.event
       taker.resolve({ done: false, value })
     } catch (error) {
-      // A payload that was written past recentn may be no JSON.
+      // A payload that another program wrote may not be JSON.
       taker.reject(error)
       this.end()
     }

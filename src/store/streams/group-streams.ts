@@ -1,12 +1,13 @@
 /**
- * What happens to groups, told to those who listen: one look at a group for all of its listeners, and one loop of looks
- * for all groups. A look follows at once on what this process commits; for what others commit, and what expires, the
- * heads of all groups are looked at now and then. Nothing runs while nobody listens. No SQL.
+ * Tells listeners what happens to groups: one read of a group serves all of its listeners, and one loop reads all groups.
+ * A read follows at once on what this process commits; for what others commit, and what expires, the heads of all groups
+ * are read now and then. Owns the groups that have listeners. Nothing runs while there are none. No SQL.
  *
- * Invariant: one round at a time, and a pause after each that is as long as it took: whatever is appended, looking costs
- * at most one connection, half of the time.
+ * Invariant: one round at a time, and a pause after each that is as long as the round took: whatever is appended, the
+ * streams take at most one connection, half of the time.
  */
 import { RecentnError } from '../../errors'
+import { Loop } from '../../kit/loop'
 import { isShared } from '../../kit/pending'
 import { chunksBySize } from '../../repositories/chunks'
 import type { ItemRow } from '../../repositories/recent/rows'
@@ -20,20 +21,20 @@ export interface GroupStreamsOptions {
   onError?: (error: unknown) => void
 }
 
-/** How often it is looked for what other processes commit. */
+/** How often the heads of all groups are read, for what other processes commit. */
 const POLL_MS = 250
-/** From one round to the next, at least. */
+/** The least time from the beginning of one round to the next. */
 const GAP_MS = 50
-const MAX_PAUSE_MS = 5000
+const LONGEST_PAUSE_MS = 5000
 /** Bounds of a statement that reads windows. */
 const MAX_GROUPS = 100
 const MAX_PLACES = 10_000
 /** Items of one statement: at 64 KiB each it is 4 MiB. */
 const MAX_ITEMS = 64
-/** What one look at a group reads for its listeners, beyond which the rest waits for the next. */
+/** Bytes of payloads that one round reads of a group; the rest waits for the next. */
 const MAX_BYTES = 4 * 1024 * 1024
 
-/** A leg, and the group that it is of. */
+/** Items that are to be told, and the group that they are of. */
 interface Way extends Leg {
   watched: WatchedGroup
 }
@@ -41,18 +42,22 @@ interface Way extends Leg {
 export class GroupStreams {
   readonly #options: GroupStreamsOptions
   readonly #groups = new Map<string, WatchedGroup>()
-  /** Of those, what is to be looked at. */
+  /** Those of the groups that the next round reads. */
   #woken = new Set<string>()
-  #timer: NodeJS.Timeout | null = null
-  #running: Promise<void> | null = null
+  readonly #loop: Loop
   #polledAt = Number.NEGATIVE_INFINITY
-  /** No round begins before. */
-  #restUntil = Number.NEGATIVE_INFINITY
-  #faults = 0
-  #closed = false
 
   constructor(options: GroupStreamsOptions) {
     this.#options = options
+    this.#loop = new Loop({
+      round: () => this.#round(),
+      restMs: (tookMs) => Math.min(Math.max(GAP_MS - tookMs, tookMs), LONGEST_PAUSE_MS),
+      faultPauses: { firstMs: 2 * POLL_MS, longestMs: LONGEST_PAUSE_MS },
+      onFault: (error, isFirst) => {
+        if (isFirst && !isShared(error)) options.onError?.(error)
+      },
+      keepsAlive: true,
+    })
   }
 
   /** How many groups have listeners. */
@@ -66,9 +71,9 @@ export class GroupStreams {
     return count
   }
 
-  /** A listener, of a name and options that are valid. */
+  /** Adds a listener; name and options are valid. */
   watch(group: string, options: WatchOptions): GroupWatch {
-    if (this.#closed) throw new RecentnError('closed')
+    if (this.#loop.isStopped) throw new RecentnError('closed')
     const watched = this.#groups.get(group) ?? new WatchedGroup(group)
     const listener: GroupListener = new GroupListener(options, {
       drained: () => this.wake([group]),
@@ -84,30 +89,26 @@ export class GroupStreams {
     return listener
   }
 
-  /** Something was committed in these groups. */
+  /** Changes were committed in these groups. */
   wake(groups: Iterable<string>): void {
     if (this.#groups.size === 0) return
-    let isNews = false
-    for (const group of groups) {
-      if (!this.#groups.has(group) || this.#woken.has(group)) continue
-      this.#woken.add(group)
-      isNews = true
-    }
-    if (isNews) this.#schedule()
+    const before = this.#woken.size
+    for (const group of groups) if (this.#groups.has(group)) this.#woken.add(group)
+    if (this.#woken.size > before) this.#loop.wake()
   }
 
-  /** Something was committed in groups that nobody has noted. */
+  /** Changes were committed, and nobody knows in which groups. */
   wakeAll(): void {
     if (this.#groups.size === 0) return
     this.#polledAt = Number.NEGATIVE_INFINITY
-    this.#schedule()
+    this.#loop.wake()
   }
 
-  /** Ends all listening; resolves when no look is under way. */
+  /** Ends all streams; resolves when no round runs. */
   async close(): Promise<void> {
-    this.#closed = true
-    this.#endAll()
-    await this.#running
+    const stopped = this.#loop.stop()
+    for (const { listeners } of [...this.#groups.values()]) for (const listener of [...listeners]) listener.end()
+    await stopped
   }
 
   #leave(watched: WatchedGroup, listener: GroupListener): void {
@@ -115,48 +116,25 @@ export class GroupStreams {
     if (watched.listeners.size > 0 || this.#groups.get(watched.group) !== watched) return
     this.#groups.delete(watched.group)
     this.#woken.delete(watched.group)
-    if (this.#groups.size === 0) this.#schedule()
+    if (this.#groups.size === 0) this.#loop.idle()
   }
 
-  #endAll(): void {
-    for (const { listeners } of [...this.#groups.values()]) for (const listener of [...listeners]) listener.end()
-  }
-
-  #schedule(): void {
-    if (this.#running) return
-    if (this.#timer) clearTimeout(this.#timer)
-    this.#timer = null
-    if (this.#groups.size === 0) return
-    const pollAt = this.#polledAt + POLL_MS
-    const at = Math.max(this.#restUntil, this.#woken.size > 0 ? 0 : pollAt)
-    this.#timer = setTimeout(() => this.#run(), Math.max(0, at - performance.now()))
-  }
-
-  #run(): void {
-    this.#timer = null
-    const begun = performance.now()
-    this.#running = this.#round().finally(() => {
-      this.#running = null
-      const now = performance.now()
-      const pauseMs = this.#faults === 0 ? Math.max(GAP_MS - (now - begun), now - begun) : POLL_MS * 2 ** this.#faults
-      this.#restUntil = now + Math.min(pauseMs, MAX_PAUSE_MS)
-      this.#schedule()
-    })
-  }
-
-  async #round(): Promise<void> {
+  /** Resolves to the time until the heads are read again; null while there are no listeners. */
+  async #round(): Promise<number | null> {
     const woken = this.#woken
     this.#woken = new Set()
     try {
       await this.#poll(woken)
       const watched = [...woken].map((group) => this.#groups.get(group)).filter((one) => one !== undefined)
       for (const chunk of chunksBySize(watched, ({ capacity }) => capacity, MAX_GROUPS, MAX_PLACES)) {
-        await this.#look(chunk)
+        await this.#read(chunk)
       }
-      this.#faults = 0
     } catch (error) {
       this.#failed(error, woken)
+      throw error
     }
+    if (this.#groups.size === 0) return null
+    return this.#woken.size > 0 ? 0 : Math.max(0, this.#polledAt + POLL_MS - performance.now())
   }
 
   /** Adds the groups whose heads show that they changed. */
@@ -171,7 +149,7 @@ export class GroupStreams {
     }
   }
 
-  async #look(chunk: readonly WatchedGroup[]): Promise<void> {
+  async #read(chunk: readonly WatchedGroup[]): Promise<void> {
     const windows = await this.#options.reads.windows(chunk.map(({ group }) => group))
     const ways = chunk.flatMap((watched, index) => {
       const window = windows[index]
@@ -201,11 +179,9 @@ export class GroupStreams {
     }
   }
 
-  /** Who waits to begin is told; the others are told later what they have missed. */
+  /** Listeners that have not begun get the error; the others are told later what they have missed. */
   #failed(error: unknown, woken: ReadonlySet<string>): void {
-    this.#faults++
     this.#woken = new Set([...woken, ...this.#woken].filter((group) => this.#groups.has(group)))
-    if (!isShared(error) && this.#faults === 1) this.#options.onError?.(error)
     for (const { listeners } of [...this.#groups.values()]) {
       for (const listener of [...listeners]) if (listener.position === null) listener.end(error)
     }
