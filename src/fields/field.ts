@@ -19,9 +19,9 @@ export interface Field<T = unknown> {
   readonly wire?: { readonly fault: Rule; read(text: string): T }
   /** Any JSON value, which is kept as its text. */
   readonly isJson?: true
-  /** Of a list: what each element is. */
+  /** What each element of a list is. */
   readonly element?: Field | Body
-  /** Of an object inside another one. */
+  /** The definition of an object inside another one. */
   readonly body?: Body
   /** For TypeScript only. */
   readonly type?: T
@@ -35,7 +35,7 @@ export interface Member<T = unknown, Required extends boolean = boolean> {
   readonly field: Field<T>
   readonly isRequired: Required
   readonly null: NullMeaning
-  /** Of the library's arguments. */
+  /** What the library's arguments are checked by. */
   readonly rule: Rule
   /** Null: the document does not show it. */
   readonly schema: Schema | null
@@ -46,7 +46,7 @@ type ValueOf<M> = M extends Member<infer T> ? T : never
 type IsShown<M> = [ValueOf<M>] extends [never] ? false : true
 
 /** What the library takes for these members. */
-export type Given<M extends Members> = {
+export type InputOf<M extends Members> = {
   [Name in keyof M as M[Name] extends Member<unknown, true> ? Name : never]: ValueOf<M[Name]>
 } & {
   [Name in keyof M as M[Name] extends Member<unknown, true> ? never : IsShown<M[Name]> extends true ? Name : never]?:
@@ -133,12 +133,12 @@ export function body<M extends Members>(name: string, members: M, description?: 
 }
 
 /** An object of this definition inside of another one. Its members are judged one by one, so that each fault has its place. */
-export function inside<M extends Members>(definition: Body<M>): Field<Given<M>> {
+export function inside<M extends Members>(definition: Body<M>): Field<InputOf<M>> {
   return { fault: () => null, schema: ref(definition.name), body: definition }
 }
 
 /** A list of 1 to `max`. Its elements are judged one by one, so that each fault has its place. */
-export function list<M extends Members>(element: Body<M>, max: number): Field<readonly Given<M>[]>
+export function list<M extends Members>(element: Body<M>, max: number): Field<readonly InputOf<M>[]>
 export function list<T>(element: Field<T>, max: number): Field<readonly T[]>
 export function list(element: Body | Field, max: number): Field<readonly unknown[]> {
   const items = 'members' in element ? ref(element.name) : element.schema

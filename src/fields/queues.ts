@@ -39,7 +39,7 @@ export const VISIBILITY_SECONDS = visibility()
 const DELAY_SECONDS = whole(0, MAX_DELAY_SECONDS)
 export const PRIORITY = whole(-1000, 1000)
 const RECEIVES = whole(1, 1_000_000)
-/** Of a limit that is not null. */
+/** A limit that is not null. */
 export const MAX_RECEIVES: typeof RECEIVES = {
   ...RECEIVES,
   fault(value) {
@@ -145,5 +145,5 @@ export const REDRIVE = body('Redrive', {
 })
 export const redriveOptions = { max: REDRIVE.members.max, prefix: optional(PREFIX), dryRun }
 export const REDRIVE_RULES = rulesOf(redriveOptions)
-/** Of a request that says nothing. */
+/** A request without members. */
 export const NO_FIELDS = body('NoFields', {})

@@ -169,7 +169,7 @@ export const FORM: Field<(typeof FORMS)[number]> = {
   schema: {},
 }
 
-/** Any JSON value whose text has at most so many bytes in UTF-8. A `JsonText` is checked for its size only. */
+/** Any JSON value whose text has at most `maxBytes` in UTF-8. A `JsonText` is checked for its size only. */
 export function json(maxBytes: number): Field<unknown> {
   const [kib, depth] = [maxBytes / 1024, MAX_JSON_DEPTH]
   return {

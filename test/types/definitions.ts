@@ -4,7 +4,7 @@
  * compile.
  */
 import type * as feeds from '../../src/fields/feeds'
-import type { Given, Members } from '../../src/fields/field'
+import type { InputOf, Members } from '../../src/fields/field'
 import type * as groups from '../../src/fields/groups'
 import type { newKey } from '../../src/fields/keys'
 import type { openOptions, storeOptions } from '../../src/fields/options'
@@ -23,7 +23,7 @@ type Same<A, B> =
 
 /** A definition by its members, and the public type that must be the same. */
 type Agrees<M extends { members: Members } | Members, T> = Same<
-  M extends { members: infer Inner extends Members } ? Given<Inner> : M extends Members ? Given<M> : never,
+  M extends { members: infer Inner extends Members } ? InputOf<Inner> : M extends Members ? InputOf<M> : never,
   T
 >
 

@@ -12,6 +12,7 @@ import {
   oneOf,
   PAGE_LIMIT,
   POSITION,
+  PREFIX,
 } from '../../fields/rules'
 import { parseQuery } from './query'
 
@@ -31,7 +32,7 @@ export interface Parameter<T> {
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>
 export type Values<P extends Parameters> = { [K in keyof P]: P[K] extends Parameter<infer T> ? T : never }
 
-/** What must be there, as a text. What is no value of the field is read as `unread`, and a fault. */
+/** A text that must be given. One that is not valid is a fault, and read as `unread` says. */
 function textual<T>({ wire, fault, schema }: Field<T>, unread: (text: string) => T) {
   const faultOf = wire?.fault ?? fault
   return (description: string, example: string): Parameter<T> => ({
@@ -52,7 +53,6 @@ export const nameParameter = textual(NAME, String)
 export const idParameter = textual(ID, () => 0n)
 /** Where a listener stands: the newest item that it knows of, or −1. */
 export const positionParameter = textual(POSITION, () => 0n)
-/** Of a feed. */
 export const cursorParameter = textual(CURSOR, () => 0n)
 
 /** The same parameter, which may be left out. */
@@ -127,43 +127,35 @@ export function wordParameter<W extends string>(description: string, words: read
 /** For reads that may go without payloads. */
 export const payloadsParameter = wordParameter('`none`: null in place of each payload.', ['value', 'none'])
 
-/** A text of at most `max` characters that may be left out; `read` makes the value of it. */
-function optionalText(
-  description: string,
-  example: string,
-  max: number,
-  read: (text: string, complaints: string[]) => string | undefined,
-): Parameter<string | undefined> {
-  return optional({
-    description,
-    schema: { type: 'string', maxLength: max },
-    example,
-    required: true,
-    repeatable: false,
-    read: ([text = ''], complaints) => read(text, complaints),
-  })
-}
+const prefixText = textual<string | undefined>(
+  {
+    fault: PREFIX.fault,
+    schema: { type: 'string', maxLength: MAX_NAME_CODE_POINTS },
+    wire: { fault: PREFIX.fault, read: (text) => text || undefined },
+  },
+  String,
+)
 
 /** The beginning of a name; empty is the same as left out. */
 export function prefixParameter(description: string, example: string): Parameter<string | undefined> {
-  return optionalText(description, example, MAX_NAME_CODE_POINTS, (text, complaints) => {
-    const detail = text === '' ? null : nameFault(text)
-    if (detail !== null) complaints.push(detail)
-    return text === '' ? undefined : text
-  })
+  return optional(prefixText(description, example))
 }
 
-/** A cursor is at most so long: a name in base64 and then some. */
+/** The longest cursor of a page: a name in base64, and a little more. */
 const MAX_CURSOR_LENGTH = 2000
+const afterText = textual<string>(
+  {
+    fault: (text) =>
+      (text as string).length > MAX_CURSOR_LENGTH ? `must have at most ${MAX_CURSOR_LENGTH} characters` : null,
+    schema: { type: 'string', maxLength: MAX_CURSOR_LENGTH },
+  },
+  String,
+)
 
 /** What every list takes; `example` is a cursor, which the store checks. */
 export function pageParameters(example: string, cursor: 'name' | 'opaque' = 'name') {
   const what = `The \`nextAfter\` of the page before${cursor === 'opaque' ? ': opaque' : ''}.`
-  const after = optionalText(what, example, MAX_CURSOR_LENGTH, (text, complaints) => {
-    if (text.length > MAX_CURSOR_LENGTH) complaints.push(`must have at most ${MAX_CURSOR_LENGTH} characters`)
-    return text
-  })
-  return { limit: limitParameter(PAGE_LIMIT), after }
+  return { limit: limitParameter(PAGE_LIMIT), after: optional(afterText(what, example)) }
 }
 
 /** What reads the path parameters that the router has decoded. */

@@ -9,7 +9,7 @@ import {
   type Body,
   escaped,
   type Field,
-  type Given,
+  type InputOf,
   type Member,
   type Members,
   type NullMeaning,
@@ -22,7 +22,7 @@ import { elementStarts, memberStart, type Source, valueSource, wholeSource } fro
 type JsonObject = Record<string, unknown>
 
 /** A body of a route's, as it is defined. */
-export function bodyOf<M extends Members>(definition: Body<M>, example: unknown): BodyReader<Given<M>> {
+export function bodyOf<M extends Members>(definition: Body<M>, example: unknown): BodyReader<InputOf<M>> {
   return { schema: definition.name, example, read: (body, faults) => readBody(definition, body, faults) }
 }
 
@@ -31,14 +31,14 @@ export function readBody<M extends Members>(
   definition: Body<M>,
   { value, text }: JsonBody,
   faults: FaultSink,
-): Given<M> {
+): InputOf<M> {
   const source = wholeSource({ text })
   const sure = readSurely(planOf(definition), value, source)
-  if (sure !== null) return sure as Given<M>
+  if (sure !== null) return sure as InputOf<M>
   const count = faults.length
   addFaults(definition, value, '', faults, source)
   if (faults.length === count) throw new Error(`A body ${definition.name} is neither valid nor has it a fault`)
-  return {} as Given<M>
+  return {} as InputOf<M>
 }
 
 export function isObject(value: unknown): value is JsonObject {
@@ -46,7 +46,7 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /** What is made of a definition once. */
-interface Plan {
+interface BodyPlan {
   readers: ReadonlyMap<string, MemberReader>
   requiredCount: number
   /** class-validator's rules for it are those of the members. */
@@ -61,9 +61,9 @@ interface MemberReader {
   read(given: unknown, source: Source): unknown
 }
 
-const plans = new Map<Body, Plan>()
+const plans = new Map<Body, BodyPlan>()
 
-function planOf(definition: Body): Plan {
+function planOf(definition: Body): BodyPlan {
   let plan = plans.get(definition)
   if (!plan) {
     const members = Object.entries(definition.members)
@@ -101,7 +101,7 @@ function readerOf(name: string, { fault, wire, isJson, body, element }: Field): 
   }
 }
 
-function readList(plan: Plan, name: string, given: readonly unknown[], source: Source): JsonObject[] | undefined {
+function readList(plan: BodyPlan, name: string, given: readonly unknown[], source: Source): JsonObject[] | undefined {
   const sourceAt = elementSources(name, source)
   const read: JsonObject[] = []
   for (let i = 0; i < given.length; i++) {
@@ -113,7 +113,7 @@ function readList(plan: Plan, name: string, given: readonly unknown[], source: S
 }
 
 /** The object that a value surely is; null where it isn't sure. */
-function readSurely({ readers, requiredCount }: Plan, value: unknown, source: Source): JsonObject | null {
+function readSurely({ readers, requiredCount }: BodyPlan, value: unknown, source: Source): JsonObject | null {
   if (!isObject(value)) return null
   const read: JsonObject = {}
   let missing = requiredCount
@@ -157,7 +157,7 @@ function wireFault(member: Member, value: unknown): string | null {
   return (wire?.fault ?? fault)(value)
 }
 
-/** The text of a member, whose value is `given`, of the object at `source`; null for one that JSON has no form for. */
+/** The text of a member, whose value is `given`, of the object at `source`; null where JSON has no form for it. */
 function jsonText(name: string, given: unknown, source: Source): JsonText | null {
   if (jsonFault(given, source !== null) !== null) return null
   if (source === null) return new JsonText(JSON.stringify(given))
@@ -168,7 +168,7 @@ function memberSource(name: string, source: Source): Source {
   return source && { text: source.text, start: memberStart(source.text, source.start, name) }
 }
 
-/** Of the elements of a list, by their index. */
+/** Where the elements of a list are, by their index. */
 function elementSources(name: string, source: Source): (index: number) => Source {
   const list = memberSource(name, source)
   if (list === null) return () => null
