@@ -1,7 +1,19 @@
 /** What feeds are given. */
-import { body, type Field, list, optional, ref, required, rulesOf, type Schema } from './field'
+import { body, type Field, list, optional, required, rulesOf, type Schema } from './field'
 import { waitSeconds } from './queues'
-import { ANSWER_BYTES, defaulted, FORM, flag, MAX_BATCH, NAME, PAGE_LIMIT, PREFIX, SIGNAL, VALUE } from './rules'
+import {
+  ANSWER_BYTES,
+  defaulted,
+  digits,
+  FORM,
+  flag,
+  MAX_BATCH,
+  NAME,
+  PAGE_LIMIT,
+  PREFIX,
+  SIGNAL,
+  VALUE,
+} from './rules'
 
 /** The feed of the groups of recent items, where the store was opened with `recentGroupsFeed`. */
 export const RECENT_GROUPS = 'recent-groups'
@@ -21,15 +33,12 @@ function isWireCursor(value: unknown): boolean {
 }
 
 /** A sync id, or the number that an answer gave in its place. */
-export const CURSOR: Field<bigint> = {
-  fault: (value) =>
+export const CURSOR = digits(
+  (value) =>
     typeof value === 'bigint' && value >= 0n && value <= MAX_CURSOR ? null : 'must be a cursor, a bigint of at least 0',
-  schema: ref('Cursor'),
-  wire: {
-    fault: (value) => (isWireCursor(value) ? null : 'must be a cursor: decimal digits without sign or leading zeros'),
-    read: BigInt,
-  },
-}
+  (value) => (isWireCursor(value) ? null : 'must be a cursor: decimal digits without sign or leading zeros'),
+  'Cursor',
+)
 export const CURSOR_SCHEMA: Schema = {
   type: 'string',
   pattern: DECIMAL.source,

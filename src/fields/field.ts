@@ -15,8 +15,11 @@ export interface Field<T = unknown> {
   readonly fault: Rule
   /** In the OpenAPI document. */
   readonly schema: Schema
-  /** How JSON has it, where that is another form: an id, a cursor or a time is a text there. */
-  readonly wire?: { readonly fault: Rule; read(text: string): T }
+  /**
+   * How JSON has it, where that is another form: an id, a cursor or a time is a text there. What is not valid is read as
+   * undefined.
+   */
+  readonly wire?: { readonly fault: Rule; read(value: unknown): T | undefined }
   /** Any JSON value, which is kept as its text. */
   readonly isJson?: true
   /** What each element of a list is. */

@@ -1,6 +1,6 @@
 /** The kinds of values that all products share: names, ids, times, numbers, words and JSON. */
 import { JsonText, jsonFault, jsonTextOf, MAX_JSON_DEPTH } from '../json'
-import { type Field, faultsOf, optional, ref, refuse, rulesOf, type Schema } from './field'
+import { type Field, faultsOf, optional, type Rule, ref, refuse, rulesOf, type Schema } from './field'
 
 export const MAX_NAME_CODE_POINTS = 191
 export const MAX_PAYLOAD_BYTES = 64 * 1024
@@ -99,10 +99,15 @@ export function timeFromText(text: string): number | null {
 
 /** An RFC 3339 time with any offset, years 1970 to 9999 (in UTC). */
 function timeTextFault(value: unknown): string | null {
-  if (typeof value !== 'string') return 'must be an RFC 3339 time such as "2026-11-21T10:00:00Z"'
-  const ms = timeFromText(value)
-  if (ms === null) return 'must be an RFC 3339 time such as "2026-11-21T10:00:00Z"'
-  return ms >= 0 && ms <= MAX_TIME_MS ? null : 'must be a time from 1970 to 9999'
+  if (readTime(value) !== undefined) return null
+  return typeof value === 'string' && timeFromText(value) !== null
+    ? 'must be a time from 1970 to 9999'
+    : 'must be an RFC 3339 time such as "2026-11-21T10:00:00Z"'
+}
+
+function readTime(value: unknown): Date | undefined {
+  const ms = typeof value === 'string' ? timeFromText(value) : null
+  return ms !== null && ms >= 0 && ms <= MAX_TIME_MS ? new Date(ms) : undefined
 }
 
 /** The fault of a prefix of table names; null for one that can be used. With it no name exceeds 64 characters. */
@@ -117,16 +122,18 @@ export const PREFIX: Field<string> = {
   fault: (value) => (value === '' ? null : nameFault(value)),
   schema: { type: 'string' },
 }
-export const ID: Field<bigint> = { fault: idFault, schema: ref('Id'), wire: { fault: idTextFault, read: BigInt } }
-export const POSITION: Field<bigint> = {
-  fault: positionFault,
-  schema: ref('Position'),
-  wire: { fault: positionTextFault, read: BigInt },
-}
+/** What is a bigint to the library and decimal digits on the wire. */
+export const digits = (fault: Rule, textFault: Rule, component: string): Field<bigint> => ({
+  fault,
+  schema: ref(component),
+  wire: { fault: textFault, read: (value) => (textFault(value) === null ? BigInt(value as string) : undefined) },
+})
+export const ID = digits(idFault, idTextFault, 'Id')
+export const POSITION = digits(positionFault, positionTextFault, 'Position')
 export const TIME: Field<Date> = {
   fault: timeFault,
   schema: ref('Time'),
-  wire: { fault: timeTextFault, read: (text) => new Date(timeFromText(text) as number) },
+  wire: { fault: timeTextFault, read: readTime },
 }
 export const TABLE_PREFIX: Field<string> = { fault: tablePrefixFault, schema: { type: 'string' } }
 

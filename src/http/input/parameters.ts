@@ -44,7 +44,7 @@ function textual<T>({ wire, fault, schema }: Field<T>, unread: (text: string) =>
     read([text = ''], complaints) {
       const detail = faultOf(text)
       if (detail !== null) complaints.push(detail)
-      return detail === null && wire ? wire.read(text) : unread(text)
+      return detail === null && wire ? (wire.read(text) as T) : unread(text)
     },
   })
 }
@@ -131,7 +131,7 @@ const prefixText = textual<string | undefined>(
   {
     fault: PREFIX.fault,
     schema: { type: 'string', maxLength: MAX_NAME_CODE_POINTS },
-    wire: { fault: PREFIX.fault, read: (text) => text || undefined },
+    wire: { fault: PREFIX.fault, read: (text) => (text as string) || undefined },
   },
   String,
 )

@@ -5,15 +5,7 @@
  */
 import { registerDecorator, validateSync } from 'class-validator'
 import { type Fault, type FaultSink, MAX_LISTED_FAULTS } from '../../errors'
-import {
-  type Body,
-  escaped,
-  type Field,
-  type InputOf,
-  type Member,
-  type Members,
-  type NullMeaning,
-} from '../../fields/field'
+import { type Body, escaped, type Field, type InputOf, type Member, type Members } from '../../fields/field'
 import { JsonText, jsonFault } from '../../json'
 import type { BodyReader } from '../route'
 import type { JsonBody } from './body'
@@ -45,6 +37,12 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** A member, and how it is read. */
+interface MemberReader extends Member {
+  /** What the library takes for a value of the object at `source`; undefined where it isn't surely valid. */
+  read(given: unknown, source: Source): unknown
+}
+
 /** What is made of a definition once. */
 interface BodyPlan {
   readers: ReadonlyMap<string, MemberReader>
@@ -52,27 +50,17 @@ interface BodyPlan {
   /** class-validator's rules for it are those of the members. */
   Dto: new () => object
 }
-
-interface MemberReader {
-  member: Member
-  null: NullMeaning
-  isRequired: boolean
-  /** What the library takes for a value of the object at `source`; undefined where it isn't surely valid. */
-  read(given: unknown, source: Source): unknown
-}
-
 const plans = new Map<Body, BodyPlan>()
 
 function planOf(definition: Body): BodyPlan {
   let plan = plans.get(definition)
   if (!plan) {
     const members = Object.entries(definition.members)
-    const readers = members.map(([name, member]): [string, MemberReader] => {
-      const { null: meaning, isRequired, field } = member
-      return [name, { member, null: meaning, isRequired, read: readerOf(name, field) }]
-    })
-    const requiredCount = members.filter(([, { isRequired }]) => isRequired).length
-    plan = { readers: new Map(readers), requiredCount, Dto: dtoOf(definition.members) }
+    plan = {
+      readers: new Map(members.map(([name, member]) => [name, { ...member, read: readerOf(name, member.field) }])),
+      requiredCount: members.filter(([, { isRequired }]) => isRequired).length,
+      Dto: dtoOf(definition.members),
+    }
     plans.set(definition, plan)
   }
   return plan
@@ -85,7 +73,7 @@ function readerOf(name: string, { fault, wire, isJson, body, element }: Field): 
       return text !== null && fault(text) === null ? text : undefined
     }
   }
-  if (wire) return (given) => (wire.fault(given) === null ? wire.read(given as string) : undefined)
+  if (wire) return (given) => wire.read(given)
   if (body) {
     const plan = planOf(body)
     return (given, source) => readSurely(plan, given, memberSource(name, source)) ?? undefined
@@ -185,17 +173,17 @@ export function addFaults(definition: Body, value: unknown, pointer: string, fau
   const { readers, Dto } = planOf(definition)
   const dto = new Dto() as JsonObject
   for (const name of Object.keys(value)) {
-    const member = readers.get(name)?.member
+    const member = readers.get(name)
     // What is not known is not given to class-validator, which takes long over thousands of fields.
     if (member === undefined) addUnknown(faults, pointer, name)
     else dto[name] = judged(member, name, value[name], source)
   }
-  // Of an object without rules class-validator says that it is unknown.
+  // class-validator calls an object without rules unknown.
   const errors = readers.size === 0 ? [] : validateSync(dto, { validationError: { target: false, value: false } })
   for (const { property, constraints = {} } of errors) {
     for (const detail of Object.values(constraints)) faults.push({ pointer: `${pointer}/${property}`, detail })
   }
-  for (const [name, { member }] of readers) addInnerFaults(member.field, name, dto[name], pointer, faults, source)
+  for (const [name, { field }] of readers) addInnerFaults(field, name, dto[name], pointer, faults, source)
 }
 
 /** What the rule of a member judges: JSON by its text. What has none stays as it is, for the rule to name its fault. */
