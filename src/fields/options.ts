@@ -5,7 +5,7 @@ import { MAX_DELAY_SECONDS } from './queues'
 import { flag, MAX_CAPACITY, MAX_TTL_SECONDS, TABLE_PREFIX, text, whole } from './rules'
 
 /** Most commits of appends that run at once. */
-export const MAX_LANES = 16
+const MAX_LANES = 16
 
 /** A field that only the library has. */
 export const option = (fault: Rule): Field => ({ fault, schema: {} })

@@ -27,8 +27,6 @@ export interface BatchingOptions {
   maxPendingBytes?: number | undefined
 }
 
-export const MAX_LANES = 16
-
 export interface GroupsOptions {
   /** Merged reads in flight: one where there is one connection. */
   readsAtOnce: number

@@ -139,7 +139,7 @@ const definitions = [...Object.values(groups), ...Object.values(queues), ...Obje
 describe('the reading of a body and the DTO of class-validator agree', () => {
   test.each(definitions.map((each) => [each.name, each] as const))('on %s', (_name, definition) => {
     const valid = { count: 0 }
-    const numRuns = definition.name === 'NoFields' ? 100 : 700
+    const numRuns = definition.name === 'NoFields' ? 100 : 400
     const property = fc.property(textOf(definition), (text) => {
       const parsed = JSON.parse(text)
       for (const body of [
@@ -200,11 +200,10 @@ describe('the reading of a body and the DTO of class-validator agree', () => {
       ...[...odd, ...written].map((one) => ({ body: 1, priority: one })),
     ]
     for (const definition of definitions) {
+      const lists = Object.keys(definition.members).filter((each) => definition.members[each]?.field.element)
       for (const value of values) {
         agrees(definition, { value, text: null })
-        for (const list of ['items', 'messages', 'entries', 'receiptHandles', 'keys']) {
-          agrees(definition, { value: { [list]: [value] }, text: null })
-        }
+        for (const list of lists) agrees(definition, { value: { [list]: [value] }, text: null })
       }
     }
     expect(readBody(groups.NEW_ITEM, { value: inherited, text: null }, [])).toEqual({})

@@ -21,10 +21,10 @@ export function hasUnusualNumber(text: string): boolean {
 }
 
 /** Where in a text a value is whose numbers `JSON.parse` may have rounded; null where the parsed value will do. */
-export type Source = { text: string; start: number } | null
+export type JsonSource = { text: string; start: number } | null
 
 /** Of the whole body. */
-export function wholeSource({ text }: { text: string | null }): Source {
+export function wholeSource({ text }: { text: string | null }): JsonSource {
   return text !== null && hasUnusualNumber(text) ? { text, start: 0 } : null
 }
 

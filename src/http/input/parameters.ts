@@ -17,7 +17,7 @@ import {
 import { parseQuery } from './query'
 
 /** A path or query parameter whose text becomes a `T`. */
-export interface Parameter<T> {
+export interface RequestParameter<T> {
   readonly description: string
   /** The JSON schema of the value in the OpenAPI document. */
   readonly schema: Schema
@@ -29,13 +29,13 @@ export interface Parameter<T> {
   read(texts: readonly string[], complaints: string[]): T
 }
 
-export type Parameters = Readonly<Record<string, Parameter<unknown>>>
-export type Values<P extends Parameters> = { [K in keyof P]: P[K] extends Parameter<infer T> ? T : never }
+export type Parameters = Readonly<Record<string, RequestParameter<unknown>>>
+export type Values<P extends Parameters> = { [K in keyof P]: P[K] extends RequestParameter<infer T> ? T : never }
 
 /** A text that must be given. One that is not valid is a fault, and read as `unread` says. */
 function textual<T>({ wire, fault, schema }: Field<T>, unread: (text: string) => T) {
   const faultOf = wire?.fault ?? fault
-  return (description: string, example: string): Parameter<T> => ({
+  return (description: string, example: string): RequestParameter<T> => ({
     description,
     schema,
     example,
@@ -56,7 +56,7 @@ export const positionParameter = textual(POSITION, () => 0n)
 export const cursorParameter = textual(CURSOR, () => 0n)
 
 /** The same parameter, which may be left out. */
-export function optional<T>(parameter: Parameter<T>): Parameter<T | undefined> {
+export function optional<T>(parameter: RequestParameter<T>): RequestParameter<T | undefined> {
   return {
     ...parameter,
     required: false,
@@ -71,7 +71,7 @@ export function namesParameter(
   min: number,
   max: number,
   { unique = false } = {},
-): Parameter<string[]> {
+): RequestParameter<string[]> {
   const schema = { type: 'array', items: NAME.schema, minItems: min, maxItems: max }
   return {
     description,
@@ -91,7 +91,11 @@ export function namesParameter(
 }
 
 /** One of few values, read from the text by `parse`; the field's default when left out. */
-function withDefault<T>(description: string, field: Defaulted<T>, parse: (text: string) => unknown): Parameter<T> {
+function withDefault<T>(
+  description: string,
+  field: Defaulted<T>,
+  parse: (text: string) => unknown,
+): RequestParameter<T> {
   const { description: _, ...schema } = field.schema
   return {
     description,
@@ -115,12 +119,12 @@ export function wholeParameter(field: Defaulted<number>, description = String(fi
 }
 
 /** How many. */
-export function limitParameter(field: Defaulted<number>): Parameter<number> {
+export function limitParameter(field: Defaulted<number>): RequestParameter<number> {
   return wholeParameter(field, 'At most so many.')
 }
 
 /** One of a few words, the first one when left out. */
-export function wordParameter<W extends string>(description: string, words: readonly [W, ...W[]]): Parameter<W> {
+export function wordParameter<W extends string>(description: string, words: readonly [W, ...W[]]): RequestParameter<W> {
   return withDefault(description, defaulted(oneOf(words), words[0]), (text) => text)
 }
 
@@ -137,7 +141,7 @@ const prefixText = textual<string | undefined>(
 )
 
 /** The beginning of a name; empty is the same as left out. */
-export function prefixParameter(description: string, example: string): Parameter<string | undefined> {
+export function prefixParameter(description: string, example: string): RequestParameter<string | undefined> {
   return optional(prefixText(description, example))
 }
 

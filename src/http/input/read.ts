@@ -9,7 +9,7 @@ import { type Body, escaped, type Field, type InputOf, type Member, type Members
 import { JsonText, jsonFault } from '../../json'
 import type { BodyReader } from '../route'
 import type { JsonBody } from './body'
-import { elementStarts, memberStart, type Source, valueSource, wholeSource } from './json-source'
+import { elementStarts, type JsonSource, memberStart, valueSource, wholeSource } from './json-source'
 
 type JsonObject = Record<string, unknown>
 
@@ -40,7 +40,7 @@ export function isObject(value: unknown): value is JsonObject {
 /** A member, and how it is read. */
 interface MemberReader extends Member {
   /** What the library takes for a value of the object at `source`; undefined where it isn't surely valid. */
-  read(given: unknown, source: Source): unknown
+  read(given: unknown, source: JsonSource): unknown
 }
 
 /** What is made of a definition once. */
@@ -89,7 +89,12 @@ function readerOf(name: string, { fault, wire, isJson, body, element }: Field): 
   }
 }
 
-function readList(plan: BodyPlan, name: string, given: readonly unknown[], source: Source): JsonObject[] | undefined {
+function readList(
+  plan: BodyPlan,
+  name: string,
+  given: readonly unknown[],
+  source: JsonSource,
+): JsonObject[] | undefined {
   const sourceAt = elementSources(name, source)
   const read: JsonObject[] = []
   for (let i = 0; i < given.length; i++) {
@@ -101,7 +106,7 @@ function readList(plan: BodyPlan, name: string, given: readonly unknown[], sourc
 }
 
 /** The object that a value surely is; null where it isn't sure. */
-function readSurely({ readers, requiredCount }: BodyPlan, value: unknown, source: Source): JsonObject | null {
+function readSurely({ readers, requiredCount }: BodyPlan, value: unknown, source: JsonSource): JsonObject | null {
   if (!isObject(value)) return null
   const read: JsonObject = {}
   let missing = requiredCount
@@ -146,18 +151,18 @@ function wireFault(member: Member, value: unknown): string | null {
 }
 
 /** The text of a member, whose value is `given`, of the object at `source`; null where JSON has no form for it. */
-function jsonText(name: string, given: unknown, source: Source): JsonText | null {
+function jsonText(name: string, given: unknown, source: JsonSource): JsonText | null {
   if (jsonFault(given, source !== null) !== null) return null
   if (source === null) return new JsonText(JSON.stringify(given))
   return new JsonText(valueSource(source.text, memberStart(source.text, source.start, name)))
 }
 
-function memberSource(name: string, source: Source): Source {
+function memberSource(name: string, source: JsonSource): JsonSource {
   return source && { text: source.text, start: memberStart(source.text, source.start, name) }
 }
 
 /** Where the elements of a list are, by their index. */
-function elementSources(name: string, source: Source): (index: number) => Source {
+function elementSources(name: string, source: JsonSource): (index: number) => JsonSource {
   const list = memberSource(name, source)
   if (list === null) return () => null
   const starts = elementStarts(list.text, list.start)
@@ -165,7 +170,13 @@ function elementSources(name: string, source: Source): (index: number) => Source
 }
 
 /** Adds what is wrong with a value at `pointer`, by the DTO of its definition. */
-export function addFaults(definition: Body, value: unknown, pointer: string, faults: FaultSink, source: Source): void {
+export function addFaults(
+  definition: Body,
+  value: unknown,
+  pointer: string,
+  faults: FaultSink,
+  source: JsonSource,
+): void {
   if (!isObject(value)) {
     faults.push({ pointer, detail: 'must be an object' })
     return
@@ -187,7 +198,7 @@ export function addFaults(definition: Body, value: unknown, pointer: string, fau
 }
 
 /** What the rule of a member judges: JSON by its text. What has none stays as it is, for the rule to name its fault. */
-function judged({ field, null: meaning }: Member, name: string, given: unknown, source: Source): unknown {
+function judged({ field, null: meaning }: Member, name: string, given: unknown, source: JsonSource): unknown {
   if (!field.isJson || given === undefined || (given === null && meaning !== 'value')) return given
   return jsonText(name, given, source) ?? given
 }
@@ -199,7 +210,7 @@ function addInnerFaults(
   given: unknown,
   pointer: string,
   faults: FaultSink,
-  source: Source,
+  source: JsonSource,
 ): void {
   if (given === undefined || given === null) return
   const at = `${pointer}/${name}`

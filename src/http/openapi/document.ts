@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document, made from the route tables. */
 import { ERRORS, type ErrorCode } from '../../errors'
-import type { Parameter, Parameters } from '../input/parameters'
+import type { Parameters, RequestParameter } from '../input/parameters'
 import { problemType } from '../output/problem'
 import type { Operation, Outcome, Route } from '../route'
 import { schemas } from './schemas'
@@ -105,7 +105,7 @@ function parameterObjects(parameters: Parameters, place: 'path' | 'query'): Json
  * The example of what may be left out, and is nothing then, stands in its schema: readers of the document prefill fields
  * with an `example` of the parameter, and a cursor or a filter that nobody asked for hides what is there.
  */
-function described({ description, required, schema, example }: Parameter<unknown>): Json {
+function described({ description, required, schema, example }: RequestParameter<unknown>): Json {
   const isPrefilled = required || schema.default !== undefined
   return isPrefilled
     ? { description, required, schema, example }
