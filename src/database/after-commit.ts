@@ -1,6 +1,6 @@
 /**
- * What this process is told once a transaction has committed: receivers, listeners and publishers are woken, caches are
- * cleared. Owns the listeners of one transaction.
+ * What this process does once a transaction has committed: it wakes receivers, listeners and publishers, and clears caches.
+ * Owns the listeners of one transaction.
  *
  * Invariant: a listener runs once, after the database has committed. It never runs after a rollback, nor when the
  * transaction went back to a savepoint that is older than the listener.

@@ -4,6 +4,7 @@ import { DataSource, type DataSourceOptions } from 'typeorm'
 import { mysqlDriver, sqliteDriver } from './drivers'
 import { type Gate, type GateOptions, gatedRunners } from './gate'
 import { seeTransactions } from './inside'
+import type { MysqlSourceOptions } from './location'
 import { MYSQL_SESSION } from './mysql'
 import { schemaOf } from './schema'
 import { NAMELESS_FILE, parseServerUrl, refusedUrl } from './server-url'
@@ -20,13 +21,16 @@ export interface ConnectOptions {
 }
 
 export type SqliteOptions = Extract<DataSourceOptions, { type: 'better-sqlite3' }>
-type MysqlOptions = Extract<DataSourceOptions, { type: 'mysql' | 'mariadb' }>
 
 /**
  * The DataSource options of a URL. Throws `invalid_input` for a URL that names no database we know, `database_refused`
  * for SQLite where its driver is not installed.
  */
-export function dataSourceOptions({ url, poolSize = 10, tablePrefix }: ConnectOptions): SqliteOptions | MysqlOptions {
+export function dataSourceOptions({
+  url,
+  poolSize = 10,
+  tablePrefix,
+}: ConnectOptions): SqliteOptions | MysqlSourceOptions {
   const common = {
     ...schemaOf({ tablePrefix }),
     migrationsTableName: tablesOf(tablePrefix).migrations,
@@ -112,7 +116,7 @@ async function setSessions(source: DataSource): Promise<void> {
     pool: { on(event: 'connection', listener: (connection: NewConnection) => void): void }
   }
   pool.on('connection', (connection) => {
-    // One that can't be set is not used: it would stand at the server's own isolation level.
+    // A connection that cannot be set is not used: it would have the server's own isolation level.
     for (const statement of MYSQL_SESSION) connection.query(statement, (error) => error && connection.destroy())
   })
   // The connection by which TypeORM looked whether the server answers was there before the listener.

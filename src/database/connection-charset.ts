@@ -21,7 +21,7 @@ const LOOK =
 /** Modes in which an empty text is NULL, or SQL is another language. */
 const REFUSED_MODES = ['EMPTY_STRING_IS_NULL', 'ORACLE']
 
-interface Session {
+interface SessionVariables {
   client: string
   connection: string
   /** Null: the server answers in the character sets of the columns. */
@@ -32,19 +32,19 @@ interface Session {
 }
 
 /** mysql2's connection, as far as it is looked at: by which charset it encodes what it sends. */
-interface Connection {
+interface DriverConnection {
   config?: { charsetNumber?: number }
 }
 
 /** Connections that were found right, and the driver's charset then. */
-const right = new WeakMap<Connection, number | undefined>()
+const right = new WeakMap<DriverConnection, number | undefined>()
 
 /**
  * Throws `database_refused`, which names what is wrong, unless the runner's connection keeps every text. Asks the server
  * once for each connection.
  */
 export async function requireTexts(runner: QueryRunner): Promise<void> {
-  const connection: Connection = await runner.connect()
+  const connection: DriverConnection = await runner.connect()
   const charset = connection.config?.charsetNumber
   if (right.has(connection) && right.get(connection) === charset) return
   const faults = faultsOf(await sessionOf(runner))
@@ -54,7 +54,7 @@ export async function requireTexts(runner: QueryRunner): Promise<void> {
 }
 
 /** Null where the server did not understand what the driver sent, or the driver can't encode it. */
-async function sessionOf(runner: QueryRunner): Promise<Session | null> {
+async function sessionOf(runner: QueryRunner): Promise<SessionVariables | null> {
   try {
     const [session] = await runner.query(LOOK)
     return session
@@ -71,7 +71,7 @@ const MISREAD = new Set([1064, 1054, 1193, 1300])
 /** What mysql2 says of a character set that it can't encode, and then closes the connection. */
 const UNKNOWN = /^Encoding not recognized/
 
-function faultsOf(session: Session | null): string[] {
+function faultsOf(session: SessionVariables | null): string[] {
   if (session === null) return [`use a character set that the driver or the server can't read: ${ADVICE}`]
   const faults: string[] = []
   const sets = { client: session.client, connection: session.connection, results: session.results ?? UTF8 }

@@ -14,8 +14,8 @@ export interface ConnectionUse {
 /** mysql2's pool, as far as it is looked at; what is not there (another version) counts as nothing. */
 interface Pool {
   config?: { connectionLimit?: number }
-  _allConnections?: Connections
-  _freeConnections?: { length: number }
+  _allPooledConnections?: PooledConnections
+  _freePooledConnections?: { length: number }
   _connectionQueue?: { length: number }
 }
 
@@ -23,7 +23,7 @@ interface Cluster {
   _nodes?: { MASTER?: { pool?: Pool } }
 }
 
-interface Connections {
+interface PooledConnections {
   length: number
   get?(index: number): { threadId?: number | null } | undefined
 }
@@ -35,7 +35,7 @@ export function connectionUse(source: DataSource, gate: Gate | null): Connection
     return { max: 1, inUse: busy, idle: 1 - busy, waiting: gate.waiting - busy }
   }
   const pool = poolOf(source)
-  const { _allConnections: all, _freeConnections: free, _connectionQueue: queue, config } = pool
+  const { _allPooledConnections: all, _freePooledConnections: free, _connectionQueue: queue, config } = pool
   const idle = free?.length ?? 0
   return {
     max: config?.connectionLimit ?? 0,
@@ -45,14 +45,14 @@ export function connectionUse(source: DataSource, gate: Gate | null): Connection
   }
 }
 
-/** How many connections there are at most for whoever shares them with a user's code; null for SQLite, or where it is not known. */
+/** The most connections that the pool opens, some of them for the user's own code; null for SQLite, or where it is not known. */
 export function poolSizeOf(source: DataSource): number | null {
   return poolOf(source).config?.connectionLimit ?? null
 }
 
 /** How many connections a pool may have, and how many have reached the server; null for what is not known. */
 export function connectionState(source: DataSource): { max: number | null; connected: number | null } {
-  const { _allConnections: all } = poolOf(source)
+  const { _allPooledConnections: all } = poolOf(source)
   let connected: number | null = all?.get ? 0 : null
   for (let index = 0; index < (all?.length ?? 0); index++) {
     // Null until the server has greeted.
@@ -61,7 +61,7 @@ export function connectionState(source: DataSource): { max: number | null; conne
   return { max: poolSizeOf(source), connected }
 }
 
-/** Of a replicated DataSource the primary's: the store works there alone. */
+/** The primary's, where a DataSource is replicated: the store uses no other. */
 function poolOf({ driver }: DataSource): Pool {
   const { pool, poolCluster } = driver as unknown as { pool?: Pool; poolCluster?: Cluster }
   return pool ?? poolCluster?._nodes?.MASTER?.pool ?? {}

@@ -4,7 +4,7 @@
  * waiting by itself.
  *
  * Invariant: a connection that arrives after its caller gave up goes to another caller or back to the pool at once. No
- * more places are queued at the pool than callers ever waited at the same time, however long it stands still: the place
+ * more places are queued at the pool than callers ever waited at the same time, however long no connection becomes free: the place
  * of a caller that gave up goes to the next one.
  */
 import type { DataSource, QueryRunner } from 'typeorm'
@@ -17,13 +17,13 @@ export const DEFAULT_CONNECTION_TIMEOUT_MS = 10_000
 /** No connection could be had in time, so that nothing was sent. */
 export class NoConnection extends RecentnError {}
 
-/** `what` did not become free within so long. */
+/** The error when `what` did not become free in this time. */
 export function noneFree(what: string, timeoutMs: number): NoConnection {
   const detail = `${what} within ${timeoutMs / 1000} s (connectionTimeoutMs). If a transaction of your own is open, the call may wait for it to end: ${USE_WITHIN}`
   return new NoConnection('overloaded', detail, { retryAfterMs: 1000 })
 }
 
-interface Place {
+interface QueuedPlace {
   runner: QueryRunner
   /** Null where the one it was queued for has given up. */
   caller: { connected: () => void; failed: (error: unknown) => void } | null
@@ -37,10 +37,10 @@ export interface ConnectionsOptions {
   location: string
 }
 
-export class Connections {
+export class BoundedConnections {
   readonly #options: ConnectionsOptions
   /** Places whose callers have given up, longest queued first. */
-  readonly #left = new Set<Place>()
+  readonly #left = new Set<QueuedPlace>()
 
   constructor(options: ConnectionsOptions) {
     this.#options = options
@@ -70,8 +70,8 @@ export class Connections {
     })
   }
 
-  #queue(): Place {
-    const place: Place = { runner: this.#options.createRunner(), caller: null }
+  #queue(): QueuedPlace {
+    const place: QueuedPlace = { runner: this.#options.createRunner(), caller: null }
     place.runner.connect().then(
       () => {
         if (place.caller) place.caller.connected()
@@ -86,7 +86,7 @@ export class Connections {
   }
 
   /** Nobody waits for it any more. */
-  #leave(place: Place): void {
+  #leave(place: QueuedPlace): void {
     this.#left.delete(place)
     place.runner.release().catch(() => {})
   }

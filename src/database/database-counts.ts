@@ -1,6 +1,6 @@
 /**
- * What a database has made us do again, by the error that it answered: in plain numbers, for whoever looks. Reasons are
- * numbers and codes of the engines, of which there are few; no text of an error is kept.
+ * Counts what ran again, and what failed, by the error that the database answered. Reasons are numbers and codes of the
+ * engines, of which there are few; no text of an error is kept.
  */
 import { driverError } from './engine'
 
@@ -27,7 +27,7 @@ function add(counts: Map<string, number>, reason: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1)
 }
 
-/** The number of the server's error (`1213`), else the code of the driver's or the system's (`ECONNRESET`, `SQLITE_BUSY`). */
+/** The number of the server's error (`1213`), or the code of the driver's or the system's (`ECONNRESET`, `SQLITE_BUSY`). */
 function reasonOf(error: unknown): string {
   const { errno, code } = driverError(error)
   if (errno !== undefined && errno > 0) return String(errno)

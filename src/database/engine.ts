@@ -96,7 +96,7 @@ export interface Reader {
   rows(sql: string, parameters?: readonly Parameter[]): Promise<Row[]>
 }
 
-/** What a statement did: how many rows it changed, and the id that the driver tells of it. */
+/** What a statement did: how many rows it changed, and the id that the driver reports. */
 export interface Ran {
   affected: number
   insertId: bigint
@@ -104,7 +104,7 @@ export interface Ran {
 
 /** Runs statements that change rows. */
 export interface Statements extends Reader {
-  /** True where each commits by itself; else nothing is left of them when they run again. */
+  /** True where each commits by itself; otherwise nothing is left of them when they run again. */
   readonly separate: boolean
   /** Resolves to how many rows it changed. */
   run(sql: string, parameters?: readonly Parameter[]): Promise<number>
@@ -130,7 +130,7 @@ export interface WriteOptions {
    * wait, by a lock, until the lost transaction has ended. Without it such a write is `outcome_unknown`.
    */
   arrived?: ((tx: Tx) => Promise<boolean>) | undefined
-  /** No retry begins later than this after the first try; else 30,000. */
+  /** No retry begins later than this after the first try. Default: 30,000. */
   retryMs?: number | undefined
 }
 
@@ -171,7 +171,7 @@ export function driverError(error: unknown): { errno?: number; code?: string; fa
 
 /**
  * Orders names as every engine's index does: by their UTF-8 bytes, which is by code points. UTF-16 units have the same
- * order but for the surrogates, which stand for what is beyond U+FFFF.
+ * order except for surrogates, which encode code points beyond U+FFFF.
  */
 export function compareNames(a: string, b: string): number {
   const length = Math.min(a.length, b.length)

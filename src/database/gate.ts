@@ -45,7 +45,7 @@ export class Gate {
     return this.#waiting > 0
   }
 
-  /** Who holds it and who wait for it. */
+  /** How many callers hold it or wait for it. */
   get waiting(): number {
     return this.#waiting
   }

@@ -55,7 +55,7 @@ async function runInside<T>(source: object, work: () => Promise<T>): Promise<T> 
   try {
     return await holding.run(holder, work)
   } finally {
-    holder.isOpen = false // what the work left running is no part of the transaction any more
+    holder.isOpen = false // what the work left running is outside of the transaction
   }
 }
 

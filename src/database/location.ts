@@ -2,7 +2,7 @@
 import type { DataSourceOptions } from 'typeorm'
 import { DriverUtils } from 'typeorm/driver/DriverUtils'
 
-type MysqlOptions = Extract<DataSourceOptions, { type: 'mysql' | 'mariadb' }>
+export type MysqlSourceOptions = Extract<DataSourceOptions, { type: 'mysql' | 'mariadb' }>
 
 interface Server {
   host?: string
@@ -11,12 +11,12 @@ interface Server {
   socketPath?: string
 }
 
-/** Of a replicated DataSource it is the primary, which is all that a store uses. */
+/** The primary, where a DataSource is replicated: the store uses no other. */
 export function locationOf(options: DataSourceOptions): string {
   if (options.type === 'better-sqlite3') {
     return options.database === ':memory:' ? 'memory (SQLite)' : `${options.database} (SQLite)`
   }
-  const { type, replication, extra } = options as MysqlOptions
+  const { type, replication, extra } = options as MysqlSourceOptions
   // As TypeORM puts them together: a URL before single options, and what it passes to the driver as it is before all.
   const credentials = DriverUtils.buildDriverOptions(replication?.master ?? options) as Server
   const { host = 'localhost', port = 3306, database = '', socketPath } = { ...credentials, ...(extra as Server) }

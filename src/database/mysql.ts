@@ -1,4 +1,4 @@
-/** MySQL and MariaDB. Of what recentn's statements use only MariaDB has RETURNING. */
+/** MySQL and MariaDB. Recentn's statements differ in one thing: only MariaDB has RETURNING. */
 import { driverError, type Engine, type Failure, type Parameter } from './engine'
 import { countPlaceholders, MYSQL_SPELLING, nextPlaceholder } from './placeholders'
 import { mysqlRows } from './row-facts'
@@ -36,7 +36,7 @@ const NO_SUCH_TABLE = 1146
 const BINARY_LOG =
   "The server's binlog_format is STATEMENT, which cannot log what READ COMMITTED writes: set it to ROW or MIXED"
 
-/** What a setting of the server forbids, which no retry mends. */
+/** What a setting of the server forbids, which no retry fixes. */
 const REFUSALS = new Map([
   [1153, "A statement was larger than the server's max_allowed_packet: recentn needs 1 MiB at least"],
   [1598, BINARY_LOG],

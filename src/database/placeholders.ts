@@ -6,7 +6,7 @@
 export interface Spelling {
   /** A comment begins at `#`, and `--` begins one only before a space. */
   hash: boolean
-  /** A name may stand in square brackets. */
+  /** Square brackets may quote a name. */
   brackets: boolean
 }
 

@@ -64,7 +64,7 @@ export interface Retries {
 }
 
 /** Decides after each failed try of one piece of work whether it runs again. */
-export class Retry {
+export class Retrier {
   readonly #retries: Retries
   readonly #deadline: number
   #lookUntil: number | null = null

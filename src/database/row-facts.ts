@@ -13,7 +13,7 @@ export interface RowFacts {
   rowKey(exacts: readonly string[], types: readonly string[]): string
   /** SQL: milliseconds since 1970 as a value of a column, which is either a date and time or a BIGINT. */
   time(ms: string, type: string): string
-  /** SQL: the same as a value to be stored, in a column of so many digits of a second: not earlier, however few. */
+  /** SQL: the same as a value to be stored, in a column with `precision` digits of a second: rounded up, never earlier. */
   timeNotBefore(ms: string, type: string, precision: number | null): string
   /** SQL: a time that never comes. */
   never(type: string): string

@@ -12,7 +12,7 @@ export interface ServerUrl {
   ssl?: { rejectUnauthorized: boolean; verifyIdentity?: boolean; ca?: string }
 }
 
-/** As the clients of MySQL call them. `REQUIRED` is safe from who listens, not from who pretends to be the server. */
+/** As the clients of MySQL call them. `REQUIRED` protects from eavesdroppers, not from a host that pretends to be the server. */
 const SSL_MODES = ['DISABLED', 'REQUIRED', 'VERIFY_CA', 'VERIFY_IDENTITY'] as const
 const PARAMETERS = ['ssl-mode', 'ssl-ca']
 

@@ -5,7 +5,7 @@ import { type DataSource, type EntityManager, InstanceChecker, type QueryRunner 
 import { RecentnError } from '../errors'
 import { connect, type SqliteOptions } from './connect'
 import { requireTexts } from './connection-charset'
-import { Connections, DEFAULT_CONNECTION_TIMEOUT_MS } from './connections'
+import { BoundedConnections, DEFAULT_CONNECTION_TIMEOUT_MS } from './connections'
 import type { Engine, Reader, Row, Session, Statements, Tx, WriteOptions } from './engine'
 import { Gate, gatedRunners } from './gate'
 import { seeTransactions } from './inside'
@@ -55,7 +55,7 @@ function asked(source: DataSource, runner: Asking, sql: string): Promise<Row[]> 
   })
 }
 
-/** A database that was attached, and how to let go of what was opened for it. */
+/** A database that was attached, and what closes the connections that were opened for it. */
 export interface Attached {
   database: Database
   dataSource: DataSource
@@ -108,7 +108,7 @@ async function attachPool(user: DataSource, given: AttachOptions): Promise<Attac
   const createRunner = () => user.createQueryRunner('master')
   const timeoutMs = connectionTimeoutMs ?? DEFAULT_CONNECTION_TIMEOUT_MS
   const location = locationOf(user.options)
-  const runner = await new Connections({ source: user, createRunner, timeoutMs, location })
+  const runner = await new BoundedConnections({ source: user, createRunner, timeoutMs, location })
     .take()
     .catch((error: unknown) => {
       throw translated(error, engineOf(user), () => location)
@@ -172,7 +172,7 @@ function ownConnectionOf({ driver }: DataSource, options: SqliteOptions): Sqlite
   }
 }
 
-/** What stands outside of a transaction would never be committed, and nobody would be told. */
+/** Without autocommit, statements outside of a transaction would never be committed, without any error. */
 async function requireAutocommit(user: DataSource, runner: Asking): Promise<void> {
   const [row] = await asked(user, runner, 'SELECT @@SESSION.autocommit AS autocommit')
   if (Number(row?.autocommit) === 1) return
@@ -193,7 +193,7 @@ export function sessionOf(source: DataSource | EntityManager | QueryRunner | Ses
   })
 }
 
-/** Attaches at the first use, because a constructor can't wait, and anew when the DataSource was opened anew. */
+/** Attaches at the first use, because a constructor cannot wait, and again when the DataSource was closed and opened again. */
 class LazySession implements Session {
   static readonly #known = new WeakMap<DataSource, { connection: unknown; attached: Promise<Attached> }>()
 

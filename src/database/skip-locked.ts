@@ -7,7 +7,7 @@ import type { DataSource, QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import { poolSizeOf } from './connection-use'
 
-/** Who waits longer for two connections at once may wait for transactions that wait for this one. */
+/** A check that waits longer for two connections may wait for transactions that wait for this one. */
 const CONNECT_MS = 1000
 /** An answer that takes longer waits for the lock. */
 const ANSWER_MS = 2000
@@ -107,7 +107,7 @@ export class SkipLockedCheck {
   }
 
   async #ask(): Promise<void> {
-    // What fails here fails in the write that follows, which says so; the next write tries again.
+    // An error here comes again in the write that follows, which reports it; the next write asks again.
     const skips = await skipsLocked(this.#source, this.#schemaTable, this.#create).catch(() => undefined)
     if (skips === undefined) return
     const name = skips === true ? '' : await within(CONNECT_MS, serverName(this.#source)).catch(() => '')

@@ -74,7 +74,7 @@ function nameOf(target: EntityTarget<ObjectLiteral>): string {
   return typeof target === 'function' ? target.name : JSON.stringify(target)
 }
 
-/** As TypeORM makes one, without its relations, and without what is told by `@AfterLoad`. */
+/** As TypeORM makes one, without its relations, and without running `@AfterLoad`. */
 function entityOf(source: DataSource, metadata: EntityMetadata, raw: Row, hidden: ReadonlySet<string>): ObjectLiteral {
   const entity = metadata.create() as ObjectLiteral
   for (const column of metadata.columns) {

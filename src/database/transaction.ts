@@ -9,7 +9,7 @@
 import type { DataSource, QueryRunner } from 'typeorm'
 import { AfterCommit } from './after-commit'
 import { requireTexts } from './connection-charset'
-import { Connections, DEFAULT_CONNECTION_TIMEOUT_MS } from './connections'
+import { BoundedConnections, DEFAULT_CONNECTION_TIMEOUT_MS } from './connections'
 import { CutOff, learn, unknownOutcome } from './cut-off'
 import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
@@ -19,7 +19,7 @@ import { holding, isInside, newHolder, requireOutside } from './inside'
 import { commit, dropLost, type Life, readerOn, rollBack, type Setting, statementsOn, txOn, watch } from './life'
 import { locationOf } from './location'
 import { sessionIn, settled } from './operations'
-import { type Retries, Retry, Trail } from './retries'
+import { Retrier, type Retries, Trail } from './retries'
 import type { SkipLockedCheck } from './skip-locked'
 import type { Tables } from './tables'
 
@@ -29,10 +29,10 @@ export interface DatabaseOptions extends Setting {
   createRunner: () => QueryRunner
   /** How long a call waits for a connection of the DataSource's pool. */
   connectionTimeoutMs?: number
-  /** Set where the connections are not ours: each is checked, and may stand at another isolation level. */
+  /** Set where the connections are the user's: each is checked, and may have another isolation level. */
   isForeign?: boolean
   gate?: Gate
-  /** Of a server: whether it does what claims rely on, asked before the first write. */
+  /** Asks a server, before the first write, whether it does what claims rely on. */
   skipLocked?: SkipLockedCheck
 }
 
@@ -44,7 +44,7 @@ export class Database implements Session {
   /** Where the data is, without user and password. */
   readonly location: string
   readonly #options: DatabaseOptions
-  readonly #connections: Connections
+  readonly #connections: BoundedConnections
   readonly #retries: Retries
   /** SQLite's; the servers have a connection for each caller. */
   readonly #gate: Gate | null
@@ -59,7 +59,7 @@ export class Database implements Session {
     const { dataSource: source, createRunner, connectionTimeoutMs: timeoutMs = DEFAULT_CONNECTION_TIMEOUT_MS } = options
     this.location = locationOf(source.options)
     this.#retries = { engine: this.engine, counts: this.counts, locate: () => this.location }
-    this.#connections = new Connections({ source, createRunner, timeoutMs, location: this.location })
+    this.#connections = new BoundedConnections({ source, createRunner, timeoutMs, location: this.location })
   }
 
   get gate(): Gate | null {
@@ -85,7 +85,7 @@ export class Database implements Session {
     try {
       return await holding.run(holder, work)
     } finally {
-      holder.isOpen = false // what the work left running is no part of the transaction any more
+      holder.isOpen = false // what the work left running is outside of the transaction
     }
   }
 
@@ -96,7 +96,7 @@ export class Database implements Session {
     return this.#connections.take()
   }
 
-  /** What a write needs before it waits for a connection: nobody's transaction around it, and locks that are obeyed. */
+  /** What a write needs before it waits for a connection: no transaction around it, and a server that passes over locked rows. */
   #writable(): Promise<void> | undefined {
     if (this.#gate) return undefined
     requireOutside(this.#held)
@@ -178,7 +178,7 @@ export class Database implements Session {
   }
 
   async #tried<T>(retries: Retries, once: () => Promise<T>): Promise<T> {
-    for (const retry = new Retry(retries); ; ) {
+    for (const retry = new Retrier(retries); ; ) {
       try {
         return await once()
       } catch (error) {
@@ -214,7 +214,7 @@ export class Database implements Session {
     }
   }
 
-  /** Runs the transaction once; what listens to its commit is told when the connection is free again. */
+  /** Runs the transaction once; the listeners to its commit run when the connection is free again. */
   async #once<T>(work: (tx: Tx, session: Session) => Promise<T>): Promise<T> {
     const afterCommit = new AfterCommit()
     const result = await this.#transact(work, afterCommit)

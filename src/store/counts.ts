@@ -1,4 +1,4 @@
-/** What a store tells of itself for monitoring: counts of what it did, and totals of what is in the database. */
+/** What a store reports for monitoring: counts of what it did, and totals of what is in the database. */
 import type { ConnectionUse } from '../database/connection-use'
 import type { DatabaseCounts } from '../database/database-counts'
 import type { Counted } from '../kit/sizes'

@@ -26,14 +26,14 @@ const GATHER_MS = 1000
 /** What a secret is compared with where there is no key: the time that it takes does not show which ids exist. */
 const NO_HASH = Buffer.alloc(32)
 
-interface Known {
+interface KeyAnswer {
   key: KnownKey | null
   atMs: number
 }
 
 export class KnownKeys implements Keys {
   readonly #repository: KeyRepository
-  readonly #known = new Map<string, Known>()
+  readonly #known = new Map<string, KeyAnswer>()
   readonly #lookUps: MergedCalls<string, KnownKey | null>
   /** The look-ups that are not answered yet, by id: all callers of an id share one. */
   readonly #sought = new Map<string, Promise<KnownKey | null>>()
@@ -182,7 +182,7 @@ export class KnownKeys implements Keys {
   }
 
   /** The map is in the order of the look-ups, so that the key that was looked up longest ago is forgotten first. */
-  #remember(id: string, known: Known): void {
+  #remember(id: string, known: KeyAnswer): void {
     this.#known.delete(id)
     this.#known.set(id, known)
     if (this.#known.size > MAX_KNOWN) this.#known.delete(this.#known.keys().next().value as string)

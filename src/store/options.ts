@@ -9,7 +9,7 @@ import { argumentFaults, faultsOf, refuse } from '../fields/field'
 import { aFunction, option, storeFaults, TRANSACTION_RULES } from '../fields/options'
 import type { OpenOptions, StoreOptions, TransactionOptions } from './types'
 
-/** What goes wrong in the background, where nobody asked to be told. */
+/** Reports background errors where there is no `onBackgroundError`. */
 export function warn(error: unknown, doing: string): void {
   process.emitWarning(`recentn could not ${doing}: ${safeText(error)}`)
 }
@@ -37,7 +37,7 @@ export function checkedTransaction(work: unknown, options: TransactionOptions): 
   return options
 }
 
-/** What is no fault of the network is one of the address, the password, the privileges or the file: worth no retry. */
+/** An error that is not the network's is one of the address, the password, the privileges or the file: retrying is useless. */
 export function openingFault(engine: Engine, options: DataSourceOptions, error: unknown): unknown {
   const told = translated(error, engine, () => locationOf(options))
   const isFile = options.type === 'better-sqlite3'

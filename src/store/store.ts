@@ -41,7 +41,7 @@ import type {
 } from './types'
 import { WorkCounts } from './work-counts'
 
-/** What a store works on, and how to let go of it. */
+/** What a store works on, and what closes it. */
 interface Base {
   dataSource: DataSource
   database: Database

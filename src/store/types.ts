@@ -13,36 +13,36 @@ import type { Handler, Worker, WorkOptions } from './worker/types'
 
 export interface StoreOptions {
   /**
-   * What the names of the tables begin with: 1 to 32 of a-z, 0-9 and _, a letter first; `recentn_` when left out. With
+   * What the names of the tables begin with: 1 to 32 of a-z, 0-9 and _, a letter first. Default: `recentn_`. With
    * another prefix a second store lives in the same database and shares nothing with the first.
    */
   tablePrefix?: string | undefined
-  /** Capacity of groups that no policy and no own setting covers: 1 to 10,000, else 10. */
+  /** Capacity of groups that no policy and no own setting covers: 1 to 10,000. Default: 10. */
   defaultCapacity?: number | undefined
   /** How appends of many callers share commits. */
   batching?: BatchingOptions | undefined
-  /** Run the sweeper that deletes expired items in the background; true when left out. */
+  /** Run the sweeper that deletes expired items in the background. Default: true. */
   sweep?: boolean | undefined
-  /** Publish the entries of feeds in the background; true when left out. */
+  /** Publish the entries of feeds in the background. Default: true. */
   publish?: boolean | undefined
-  /** Have the feed `recent-groups`, of the groups of recent items as they change; else there is none. */
+  /** Have the feed `recent-groups`, of the groups of recent items as they change. Default: false. */
   recentGroupsFeed?: boolean | undefined
   feeds?:
     | {
-        /** How long the tombstones of deleted entries are kept for consumers to see: at least 1, else 604,800 (7 days). */
+        /** How long the tombstones of deleted entries are kept for consumers to see, at least 1. Default: 604,800 (7 days). */
         tombstoneSeconds?: number | undefined
       }
     | undefined
   /**
-   * Milliseconds that a call waits for a database connection, 1 to 600,000; 10,000 when left out. Then it is refused with
+   * Milliseconds that a call waits for a database connection, 1 to 600,000. Default: 10,000. Then it is refused with
    * `overloaded`: all connections of the pool, or SQLite's only one, are in use.
    */
   connectionTimeoutMs?: number | undefined
   /** Milliseconds added to the database's clock: for tests that must not sleep. */
   clockOffsetMs?: (() => number) | undefined
   /**
-   * Told of what goes wrong in the background (`'publish'`, `'sweep groups'`, `'sweep queues'`, `'sweep feeds'`, `'look at
-   * groups'`), of each once until it goes well again; a process warning when left out.
+   * Called with errors of background work (`'publish'`, `'sweep groups'`, `'sweep queues'`, `'sweep feeds'`, `'look at
+   * groups'`), once for each kind of work until it succeeds again. Default: a process warning.
    */
   onBackgroundError?: ((error: unknown, doing: string) => void) | undefined
 }
@@ -52,7 +52,7 @@ export interface OpenOptions extends StoreOptions {
   url: string
   /** False: don't create or upgrade the tables, refuse when they don't fit. */
   migrate?: boolean | undefined
-  /** Connections of the pool (MySQL and MariaDB), else 10. */
+  /** Connections of the pool (MySQL and MariaDB). Default: 10. */
   poolSize?: number | undefined
 }
 
@@ -67,16 +67,16 @@ export interface Transaction {
 }
 
 export interface TransactionOptions {
-  /** How often the whole function may run again after a deadlock or a lost connection, 0 to 1,000; 10 when left out. */
+  /** How often the whole function may run again after a deadlock or a lost connection, 0 to 1,000. Default: 10. */
   retries?: number | undefined
 }
 
 /** The groups of a store, and what happens to them. */
 export interface StoreGroups extends Groups {
   /**
-   * What happens to the group from now on, or since the item `after`, whichever process does it: told within a second
-   * of the commit, until it is left or the store closes. Begins at once; the group need not exist. While the database
-   * is away nothing is told, and nothing is missed. Throws `invalid_input`, `closed`, and `conflict` inside a
+   * What happens to the group from now on, or since the item `after`, whichever process does it: events arrive within
+   * a second of the commit, until the watch is left or the store closes. Begins at once; the group need not exist. While
+   * the database is away no event arrives, and none is missed. Throws `invalid_input`, `closed`, and `conflict` inside a
    * transaction of the store's database.
    */
   watch(group: string, options?: WatchOptions): GroupWatch
@@ -109,7 +109,7 @@ export interface StoreFeeds extends Feeds {
    * Gives the handler what comes after the consumer's stored cursor, page by page and for as long as it is not stopped,
    * and stores the cursor when the handler has resolved: each change at least once, in order, the latest value of each
    * key. Any number of processes may do it for one consumer; the same changes may then be given to several at once. Throws
-   * `invalid_input` and `closed`; what goes wrong later is told to `onError`, and tried again.
+   * `invalid_input` and `closed`; later errors go to `onError`, and the work is tried again.
    */
   consume(feed: string, consumer: string, handler: ConsumeHandler, options?: ConsumeOptions): Consuming
 }
@@ -117,14 +117,14 @@ export interface StoreFeeds extends Feeds {
 /** The API keys of a store, for `access: 'keys'` of `createRouter` and for an app's own checks. */
 export interface StoreKeys extends Keys {
   /**
-   * The key whose text (`rk_…`) this is; null when it is none, or revoked: a revocation is obeyed within 5 seconds. Takes
-   * the same time whether or not the id exists. That the key was used is written in the background, at most each
-   * minute. Throws `overloaded` when too many unknown ones come at once. `patienceMs`: where the database gives no answer
-   * within so long, what this process knew of the key last is the answer, however long ago; `database_unavailable` where
-   * it knew nothing. For what works without a database, and may be late to hear of a revocation.
+   * The key whose text (`rk_…`) this is; null when there is no such key, or it was revoked: a revocation applies within 5
+   * seconds. Takes the same time whether or not the id exists. The time of use is written in the background, at most
+   * once a minute. Throws `overloaded` when too many unknown keys come at once. `patienceMs`: when the database does not
+   * answer in this time, the answer is what this process knew of the key last, however long ago, or
+   * `database_unavailable` where it knew nothing. For routes that work without a database, and may notice a revocation late.
    */
   verify(key: string, options?: { patienceMs?: number | undefined }): Promise<ApiKey | null>
-  /** Whether there is a key, or ever was one, as far as it is known without waiting for the database; null else. */
+  /** Whether there is a key, or ever was one, as far as it is known without waiting for the database; null if it is not. */
   known(): boolean | null
 }
 
@@ -162,8 +162,8 @@ export interface Store {
    * answer may be 5 seconds old, or older where counting takes long.
    */
   totals(): Promise<StoreTotals>
-  /** Resolves when the database answers; throws `database_unavailable` else. */
+  /** Resolves when the database answers; throws `database_unavailable` if it does not. */
   ping(): Promise<void>
-  /** Finishes what was accepted, then lets go of the database. Repeatable. */
+  /** Finishes what was accepted, then closes the database. Repeatable. */
   close(): Promise<void>
 }

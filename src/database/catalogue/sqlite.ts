@@ -27,7 +27,7 @@ export async function sqliteCatalogue(reader: Reader, table: string, schema: str
       property: column.name as string,
       type: String(column.type).toLowerCase().replace(/\(.*/, ''),
       length: Number(/\((\d+)\)/.exec(String(column.type))?.[1] ?? 0) || null,
-      // Of a primary key the catalogue says so only where it was written down.
+      // The catalogue says so of a primary key only where the table's definition does.
       isNullable: Number(column.notnull) === 0 && Number(column.pk) === 0,
       values: null,
       isUpdateTime: false,

@@ -1,12 +1,12 @@
 /**
- * What one store remembers of groups, and whom it tells of what it commits. All repositories of the store share it: its
- * own, and those inside transactions. Nothing that is decided depends on it alone.
+ * What one store remembers of groups, and the listeners that it wakes after its commits. All repositories of the store
+ * share it: its own, and those inside transactions. Invariant: no decision depends on it alone.
  */
 import type { Tx } from '../../database/engine'
 import { Layouts } from './layouts'
 import { PolicyCache } from './policies'
 
-/** Who is told that groups have changed, once the change is committed. */
+/** Woken when groups have changed, once the change is committed. */
 export interface GroupListeners {
   wake(groups: Iterable<string>): void
   /** Groups have changed, and nobody knows which. */

@@ -2,7 +2,7 @@
  * One listener of a group's changes. Owns the events that the listener has not taken yet. They are bounded: a listener that
  * takes them too slowly gets no more items until it has caught up, and then goes on from its position. No SQL.
  *
- * Invariant: `position` is the id up to which every item was told, or need not be. It only rises, and no item of the window
+ * Invariant: `position` is the id up to which the listener has every item that it needs. It only rises, and no item of the window
  * beyond it is left out.
  */
 import { type ItemRow, itemOf } from '../../repositories/recent/rows'
@@ -68,7 +68,7 @@ export class GroupListener implements GroupWatch {
     return this.#full
   }
 
-  /** The group was read: items up to `position` are told already, or were there before. */
+  /** The group was read: the listener needs no item up to `position`. */
   join(position: bigint): void {
     this.position = position
     this.#isReady.resolve({ done: true, value: undefined })

@@ -34,7 +34,7 @@ const MAX_ITEMS = 64
 /** Bytes of payloads that one round reads of a group; the rest waits for the next. */
 const MAX_BYTES = 4 * 1024 * 1024
 
-/** Items that are to be told, and the group that they are of. */
+/** Items for listeners, and the group that they are of. */
 interface Way extends Leg {
   watched: WatchedGroup
 }
@@ -179,7 +179,7 @@ export class GroupStreams {
     }
   }
 
-  /** Listeners that have not begun get the error; the others are told later what they have missed. */
+  /** Listeners that have not begun get the error; the others get later what they have missed. */
   #failed(error: unknown, woken: ReadonlySet<string>): void {
     this.#woken = new Set([...woken, ...this.#woken].filter((group) => this.#groups.has(group)))
     for (const { listeners } of [...this.#groups.values()]) {

@@ -1,19 +1,19 @@
 /**
- * A group that somebody listens to: its window as it was last looked at, shared by all listeners, and what each of them
- * is to be told of a later look. No SQL, no timers.
+ * A group that has listeners: its window as it was last read, which all listeners share, and the events that each of them
+ * gets when it is read again. No SQL, no timers.
  *
- * Invariant: a listener that keeps the newest `capacity` of the items it was told, in `history` only ids above the newest
- * less `capacity`, without the removed ones, has of the window all that is up to its position. So what newer items push out of a full window is not told, and all else that
- * leaves the window is, before the items that came.
+ * Invariant: a listener that keeps the newest `capacity` of its items (in `history` only ids above the newest less
+ * `capacity`), without those that were removed, has all items of the window up to its position. So items that newer ones
+ * push out of a full window are not reported as removed; all others that leave it are, before the new items.
  */
 import type { ItemRow } from '../../repositories/recent/rows'
 import type { ItemPlace, WatchedHead, WatchedWindow } from '../../repositories/recent/watch'
 import type { GroupListener } from './group-listener'
 
-/** More ids that are not there any more than this are not told one by one. */
+/** Up to this many missing ids are reported one by one; with more the listener gets a reset. */
 const MAX_MISSING = 100
 
-/** Items that some listeners are to be told, oldest first, as far as they are there when they are read. */
+/** Items for some listeners, oldest first, as far as they are still there when they are read. */
 export interface Leg {
   places: readonly ItemPlace[]
   /** How many of them are read. */
@@ -25,11 +25,11 @@ export interface Leg {
 export class WatchedGroup {
   readonly listeners = new Set<GroupListener>()
   #seen: WatchedWindow | null = null
-  /** What newer items pushed out at the last look: not told to those who get these items at once. */
+  /** Ids that newer items pushed out at the last look: not reported to listeners that get these items at once. */
   #pushedOut: bigint[] = []
-  /** Who came back at the last look, and may have others that were pushed out while it was away. */
+  /** Listeners that came back at the last look, and may have items that were pushed out while they were away. */
   #back = new Set<GroupListener>()
-  /** Who was told of these after all. */
+  /** Listeners to which these were reported after all. */
   #freed = new Set<GroupListener>()
 
   constructor(readonly group: string) {}
@@ -55,7 +55,7 @@ export class WatchedGroup {
     )
   }
 
-  /** Tells what left the window; what is left is to read the items of these legs, and to `deliver` them. */
+  /** Reports what left the window; the items of the returned legs are still to be read, and to be passed to `deliver`. */
   look(window: WatchedWindow): Leg[] {
     // The last look came to no end where the database went away.
     if (this.#seen !== null) this.settle()
@@ -74,7 +74,7 @@ export class WatchedGroup {
       if (isUpToDate) front.push(listener)
       else behind.push(listener)
     }
-    // Who comes back with much to catch up must not keep the others waiting.
+    // A listener that has much to catch up with must not delay the others.
     return [legOf(front, window), legOf(behind, window)].filter((leg) => leg !== null)
   }
 
@@ -88,7 +88,7 @@ export class WatchedGroup {
         if (listener.isFull) listeners.delete(listener)
         else if (row?.id === place.id) listener.item(row)
         else {
-          // Fewer items push out fewer; at once, because whoever is cut off comes back without them.
+          // Fewer items push out fewer; reported at once, because a listener that is cut off comes back without them.
           listener.position = place.id
           this.#tellPushedOut(listener)
         }
@@ -100,8 +100,8 @@ export class WatchedGroup {
   }
 
   /**
-   * Ends a look: true when somebody has room for more of what it showed. Who has not got all of it must not count on
-   * newer items any more: by the next look they may be removed.
+   * Ends a look: true when a listener has room for more of its items. A listener that has not got all of them cannot
+   * rely on newer items: by the next look they may be removed.
    */
   settle(): boolean {
     const window = this.#seen as WatchedWindow
@@ -118,7 +118,7 @@ export class WatchedGroup {
     return isMore
   }
 
-  /** To whom does not get all items of the window. */
+  /** For a listener that does not get all items of the window. */
   #tellPushedOut(listener: GroupListener): void {
     if (this.#freed.has(listener)) return
     this.#freed.add(listener)
@@ -157,7 +157,7 @@ function goneBetween(seen: WatchedWindow, window: WatchedWindow): bigint[] | 're
     if (id > seen.lastId) break
     while (at < seen.places.length && (seen.places[at] as ItemPlace).id < id)
       gone.push((seen.places[at++] as ItemPlace).id)
-    // It is back, by a longer expiry: too old to be told as an item.
+    // It is back, by a longer expiry: too old to be reported as an item.
     if (seen.places[at]?.id !== id) return 'reset'
     at++
   }
@@ -169,7 +169,7 @@ function tellRemoved(listener: GroupListener, ids: Iterable<bigint>, window: Wat
   for (const id of ids) if (id <= (listener.position as bigint)) listener.removed(id, window)
 }
 
-/** Whether who keeps the newest `capacity` items has dropped this one, which is not in the window. */
+/** Whether a listener that keeps the newest `capacity` items has dropped this one, which is not in the window. */
 function isPushedOut(id: bigint, { places, settings }: WatchedWindow): boolean {
   return places.length === settings.capacity && id < (places[0] as ItemPlace).id
 }
@@ -180,8 +180,9 @@ function tellMissing(listener: GroupListener, missing: bigint[] | null, window: 
 }
 
 /**
- * The ids that who was told everything up to `after` may still have, though they are not in the window: without those
- * that the window's items push out, for who gets all of these. Null where they are many, or ids after it were pushed out.
+ * The ids that a listener with all items up to `after` may still have, though they are not in the window. If it gets all
+ * items of the window (`getsAll`), without those that these push out. Null where there are many, or where ids beyond
+ * `after` were pushed out.
  */
 function missingUpTo(after: bigint, window: WatchedWindow, getsAll: boolean): bigint[] | null {
   const { places, lastId, settings } = window
