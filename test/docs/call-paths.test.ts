@@ -42,7 +42,8 @@ const PATHS: readonly Path[] = [
   { call: 'feeds.changes', sql: /SELECT .*recentn_feed_entries/s, run: (store) => store.feeds.changes('f') },
   {
     call: 'poll',
-    sql: /UPDATE .*jobs/s,
+    // It chooses and locks the rows, along the index.
+    sql: /^SELECT .*jobs.*status.*LIMIT/s,
     run: async (store) => {
       await store.dataSource.query('CREATE TABLE jobs (id INTEGER PRIMARY KEY, status VARCHAR(30) NOT NULL)')
       await store.dataSource.query('CREATE INDEX jobs_status ON jobs (status, id)')
