@@ -2,8 +2,8 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm'
 import { asBigint, asNumber } from './bigint'
 
 /**
- * Somebody's polling of a table of the user's, by its name. Claims of a table without a status hold a shared lock on
- * the row; moving the cursor, which forgets what lies before it, waits for them.
+ * A poll of a user's table, by its name. Claims of a table without a status hold a shared lock on the row; moving the
+ * cursor, which deletes the claims before it, waits for them.
  */
 @Entity({ name: 'recentn_polls', synchronize: false })
 @Index('recentn_polls_poll', ['poll'], { unique: true })
@@ -21,18 +21,18 @@ export class Poll {
   @Column({ name: 'created_at_ms', type: 'bigint', transformer: asNumber })
   createdAtMs!: number
 
-  /** What the rows go through, as JSON: who has the name for something else is refused. Null: the next one says it. */
+  /** What the poll does with the rows, as JSON: a poll of this name with another purpose is refused. Null: the next poll sets it. */
   @Column({ type: 'text', nullable: true })
   purpose!: string | null
 
-  /** Of the condition that the rows were last chosen by, where they are remembered. */
+  /** Digest of the condition that the rows were last chosen by, when done rows are remembered. */
   @Column({ name: 'where_digest', type: 'varchar', length: 64, nullable: true })
   whereDigest!: string | null
 }
 
 /**
- * What the user's table has no place for: who works on a row and until when, how often it was tried, and the last error.
- * The primary key lets one claim a row at a time; `claim_key` keeps out who comes back late.
+ * What the user's table has no place for: the claim of a row and when it ends, its attempts, and the last error. By the
+ * primary key a row has one claim at a time; `claim_key` fences off a poller that comes back late.
  */
 @Entity({ name: 'recentn_poll_claims', synchronize: false })
 @Index('recentn_poll_claims_due', ['pollId', 'state', 'dueAtMs', 'rowKey'])
@@ -44,11 +44,11 @@ export class PollClaim {
   @PrimaryColumn({ name: 'row_key', type: 'varchar', length: 64 })
   rowKey!: string
 
-  /** 1 claimed, 2 failed and to be tried again, 3 done and remembered, 4 failed for good. */
+  /** 1 claimed, 2 failed and to be tried again, 3 done and remembered, 4 failed for good, 5 claimed in a row that is locked. */
   @Column({ type: 'smallint', transformer: asNumber })
   state!: number
 
-  /** Claimed: until then nobody else may have it. To be tried again: not before. */
+  /** States 1 and 5: when the claim ends. State 2: when the row may be claimed again. */
   @Column({ name: 'due_at_ms', type: 'bigint', transformer: asNumber })
   dueAtMs!: number
 

@@ -17,7 +17,7 @@ import { sweepFeeds } from '../repositories/feeds/sweep'
 import type { Followed, FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/types'
 import { areEntriesLocked, type PutDone, type PutRequest, putEntries } from '../repositories/feeds/write'
 import { marks } from '../repositories/writers'
-import { consume, type Loop } from './consumer/consuming'
+import { type ConsumerLoop, consume } from './consumer/consuming'
 import type { ConsumeHandler, ConsumeOptions, Consuming } from './consumer/types'
 import { FeedNews } from './publisher/feed-news'
 import { Publishing } from './publisher/publishing'
@@ -53,7 +53,7 @@ export class FeedService {
   readonly #puts: GroupCommit<PutRequest, PutDone>
   readonly #news: FeedNews
   readonly #publishing: Publishing
-  readonly #consumers = new Set<Loop>()
+  readonly #consumers = new Set<ConsumerLoop>()
   #isClosed = false
 
   constructor(session: Session, options: FeedServiceOptions) {

@@ -2,8 +2,8 @@
 import { RecentnError } from '../errors'
 import type { PollRepository } from '../repositories/polls/repository'
 import type { PollShape } from '../repositories/polls/types'
-import { PollerFaults } from './poller/fetch'
 import { checkedPoll } from './poller/options'
+import { PollerFaults } from './poller/pace'
 import { RowPoller } from './poller/poller'
 import type { Poller, PollHandler, PollOptions } from './poller/types'
 

@@ -1,39 +1,34 @@
 /**
  * Claims noted in `recentn_poll_claims`, beside a table that has no place for them, or only a status.
  *
- * Invariant: at most one claim of a row is in state `claimed`, by the primary key, and only who has its batch key ends
- * it. With a status the row itself says whether it may be claimed, and what stands here are attempts, errors and when
- * the claim runs out. Without one a row may be claimed when nothing stands here about it.
+ * Invariant: by the primary key at most one claim of a row is in state `claimed`, and only the poller with its batch key
+ * ends it. With a status the row itself says whether it may be claimed, and the table holds attempts, errors and the end of
+ * the claim. Without a status a row may be claimed when it has no note here.
  */
-import type { Parameter, Reader, Statement, Tx } from '../../database/engine'
-import { placeholders } from '../../database/engine'
+import { type Parameter, placeholders, type Reader, type Statement, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
-import { STATE } from './claim-state'
 import {
-  Conditions,
-  chooseRows,
-  deleteRow,
-  type Held,
-  type Limits,
-  Lost,
+  type ClaimLimits,
+  ClaimLost,
+  type ClaimPlace,
   MAX_ROWS,
-  markRows,
   NEVER_MS,
-  type Outcome,
-  type Place,
-  type Taken,
-  updateRows,
-} from './claims'
-import { cursorOf } from './cursor'
+  type RowClaim,
+  type RowOutcome,
+  STATE,
+  type TakenRows,
+} from './claim-parts'
 import { takeDue } from './due'
 import { checkedLiteral, type RowRef } from './identity'
 import { note } from './notes'
-import type { Plan } from './plan'
+import type { PollPlan } from './plan'
+import { Conditions, chooseRows, deleteRow, markRows, updateRows } from './rows'
+import { cursorOf } from './sweep'
 
-/** Of rows that a claim takes, beside those whose time has come. */
+/** The condition of rows that a claim takes, beside those that are due again. */
 export async function freshConditions(
   reader: Reader,
-  plan: Plan,
+  plan: PollPlan,
   cursor: string | null,
   except?: Statement | null,
 ): Promise<Conditions> {
@@ -53,7 +48,7 @@ export async function freshConditions(
   )
 }
 
-async function take(tx: Tx, plan: Plan, asked: Limits, claimKey: string): Promise<Taken> {
+async function take(tx: Tx, plan: PollPlan, asked: ClaimLimits, claimKey: string): Promise<TakenRows> {
   // A row without a key is found by the batch key of its claim, which is one row.
   const limits = plan.identity.isKey ? asked : { ...asked, max: Math.min(asked.max, 1) }
   const cursor = plan.sequence ? await cursorOf(tx, plan, tx.engine.forShare) : null
@@ -78,19 +73,19 @@ async function take(tx: Tx, plan: Plan, asked: Limits, claimKey: string): Promis
   return { ...due, held: [...due.held, ...marked] }
 }
 
-/** The row before the note: while somebody else holds the row, nobody waits for its note, which is renewed meanwhile. */
-async function end(tx: Tx, plan: Plan, held: Held, outcome: Outcome): Promise<boolean> {
-  const comesAgain = outcome.is === 'retry' || outcome.is === 'released'
+/** The row is changed before the note: while somebody else has the row locked, its note stays free to be extended. */
+async function end(tx: Tx, plan: PollPlan, held: RowClaim, outcome: RowOutcome): Promise<boolean> {
+  const comesAgain = outcome.is === 'retry' || outcome.is === 'given back'
   const name = comesAgain ? await nameNow(tx, plan, held) : null
   const changed = await endRow(tx, plan, held, outcome)
   const isNoted = await endNote(tx, plan, held, outcome)
-  if (changed && !isNoted) throw new Lost()
+  if (changed && !isNoted) throw new ClaimLost()
   if (name && isNoted) await rename(tx, plan, held, name)
   return changed !== false && isNoted
 }
 
-/** Of a row without a key, which its handler may have changed: its attempts are to be found under the new name. */
-async function nameNow(tx: Tx, plan: Plan, { ref }: Held): Promise<RowRef | null> {
+/** The new name of a row without a key that its handler has changed: its attempts are to be found under that name. */
+async function nameNow(tx: Tx, plan: PollPlan, { ref }: RowClaim): Promise<RowRef | null> {
   const { identity, table } = plan
   if (!identity.isMarked) return null
   const { sql, parameters } = identity.any([ref])
@@ -100,8 +95,8 @@ async function nameNow(tx: Tx, plan: Plan, { ref }: Held): Promise<RowRef | null
   return now.rowKey === ref.rowKey ? null : now
 }
 
-/** Where a row like it has a note already, that one counts. */
-async function rename(tx: Tx, { pollId }: Plan, { ref }: Held, { rowKey, values }: RowRef): Promise<void> {
+/** If a row that is alike has a note already, that note counts. */
+async function rename(tx: Tx, { pollId }: PollPlan, { ref }: RowClaim, { rowKey, values }: RowRef): Promise<void> {
   const here = `poll_id = ${pollId} AND row_key = ?`
   const taken = await tx.rows(`SELECT 1 FROM ${tx.tables.pollClaims} WHERE ${here}`, [rowKey])
   if (taken.length > 0) await tx.run(`DELETE FROM ${tx.tables.pollClaims} WHERE ${here}`, [ref.rowKey])
@@ -115,8 +110,8 @@ async function rename(tx: Tx, { pollId }: Plan, { ref }: Held, { rowKey, values 
   }
 }
 
-/** False: the row is not as the claim left it. Null: nothing was to be changed. */
-async function endRow(tx: Tx, plan: Plan, held: Held, outcome: Outcome): Promise<boolean | null> {
+/** False: the row is not as the claim left it. Null: nothing had to be changed. */
+async function endRow(tx: Tx, plan: PollPlan, held: RowClaim, outcome: RowOutcome): Promise<boolean | null> {
   const { status } = plan
   const deletes = outcome.is === 'done' ? plan.onDone === 'delete' : outcome.is === 'failed' && plan.deletesFailed
   if (!status) {
@@ -128,7 +123,7 @@ async function endRow(tx: Tx, plan: Plan, held: Held, outcome: Outcome): Promise
   return (await updateRows(tx, plan, [held.ref], [`${status.column} = ?`, value], fence)) > 0
 }
 
-async function endNote(tx: Tx, plan: Plan, { ref, claimKey }: Held, outcome: Outcome): Promise<boolean> {
+async function endNote(tx: Tx, plan: PollPlan, { ref, claimKey }: RowClaim, outcome: RowOutcome): Promise<boolean> {
   const mine = `poll_id = ${plan.pollId} AND row_key = ? AND claim_key = ? AND state = ${STATE.claimed}`
   const parameters = [ref.rowKey, claimKey]
   const forgets = outcome.is === 'done' ? plan.onDone !== 'remember' : outcome.is === 'failed' && plan.deletesFailed
@@ -147,12 +142,12 @@ async function endNote(tx: Tx, plan: Plan, { ref, claimKey }: Held, outcome: Out
           outcome.error,
         )) > 0
       )
-    case 'released':
+    case 'given back':
       return (await update(`state = ${STATE.waiting}, due_at_ms = ${tx.now}, attempts = attempts - 1`)) > 0
   }
 }
 
-async function extend(tx: Tx, plan: Plan, held: readonly Held[]): Promise<Set<Held>> {
+async function extend(tx: Tx, plan: PollPlan, held: readonly RowClaim[]): Promise<Set<RowClaim>> {
   const free = await stillHeld(tx, plan, held, tx.engine.forUpdateSkipLocked)
   for (const chunk of chunksOf([...free], MAX_ROWS)) {
     const { sql, parameters } = mineSql(plan, chunk)
@@ -164,8 +159,8 @@ async function extend(tx: Tx, plan: Plan, held: readonly Held[]): Promise<Set<He
   return free
 }
 
-async function stillHeld(reader: Reader, plan: Plan, held: readonly Held[], lock = ''): Promise<Set<Held>> {
-  const kept = new Set<Held>()
+async function stillHeld(reader: Reader, plan: PollPlan, held: readonly RowClaim[], lock = ''): Promise<Set<RowClaim>> {
+  const kept = new Set<RowClaim>()
   for (const chunk of chunksOf(held, MAX_ROWS)) {
     const { sql, parameters } = mineSql(plan, chunk)
     const rows = await reader.rows(
@@ -178,7 +173,7 @@ async function stillHeld(reader: Reader, plan: Plan, held: readonly Held[], lock
   return kept
 }
 
-function mineSql({ pollId }: Plan, held: readonly Held[]): { sql: string; parameters: Parameter[] } {
+function mineSql({ pollId }: PollPlan, held: readonly RowClaim[]): { sql: string; parameters: Parameter[] } {
   const keys = [...new Set(held.map(({ claimKey }) => claimKey))]
   return {
     sql:
@@ -188,22 +183,22 @@ function mineSql({ pollId }: Plan, held: readonly Held[]): { sql: string; parame
   }
 }
 
-function mark({ status }: Plan, claimKey: string): Statement | null {
+function mark({ status }: PollPlan, claimKey: string): Statement | null {
   return status && { sql: `${status.column} = ?`, parameters: [status.claimed ?? claimKey] }
 }
 
-/** The row, where it says whose it is, and the note. */
-async function lockNow(tx: Tx, plan: Plan, held: Held): Promise<boolean> {
+/** Locks the row, if its status says whose it is, and the note. */
+async function lockNow(tx: Tx, plan: PollPlan, held: RowClaim): Promise<boolean> {
   const marked = mark(plan, held.claimKey)
   if (marked) {
     const { sql, parameters } = plan.identity.any([held.ref])
     const find = `SELECT 1 FROM ${plan.table.path} WHERE ${sql} AND ${marked.sql} LIMIT 1`
     const values = [...parameters, ...marked.parameters]
     const free = await tx.rows(`${find}${tx.engine.forUpdateSkipLocked}`, values)
-    // Where it is not there any more, or was changed, only the note is left to be ended.
+    // If the row is gone or was changed, only the note is left to end.
     if (free.length === 0 && (await tx.rows(find, values)).length > 0) return false
   }
   return (await stillHeld(tx, plan, [held], tx.engine.forUpdateSkipLocked)).has(held)
 }
 
-export const claimsTable: Place = { take, mark, lockNow, end, extend, stillHeld }
+export const claimsTable: ClaimPlace = { take, mark, lockNow, end, extend, stillHeld }

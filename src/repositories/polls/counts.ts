@@ -1,19 +1,19 @@
 /** How many rows of a poll stand where. Each number is counted along an index where there is one. */
 import type { Parameter, Reader, Statement } from '../../database/engine'
-import { STATE } from './claim-state'
-import type { Conditions } from './claims'
+import { STATE } from './claim-parts'
 import { freshConditions } from './claims-table'
-import { cursorOf } from './cursor'
 import { ownConditions } from './own-columns'
-import type { Plan } from './plan'
+import type { PollPlan } from './plan'
+import type { Conditions } from './rows'
 import type { OwnColumns } from './shape-parts'
+import { cursorOf } from './sweep'
 import type { PollCounts } from './types'
 
-export function countsOf(reader: Reader, plan: Plan): Promise<PollCounts> {
+export function countsOf(reader: Reader, plan: PollPlan): Promise<PollCounts> {
   return plan.own ? ownCounts(reader, plan, plan.own) : notedCounts(reader, plan)
 }
 
-async function ownCounts(reader: Reader, plan: Plan, own: OwnColumns): Promise<PollCounts> {
+async function ownCounts(reader: Reader, plan: PollPlan, own: OwnColumns): Promise<PollCounts> {
   const { status } = plan
   const now = reader.engine.rowFacts.time(reader.now, own.timeType)
   const open = status ? `${status.isReady.sql} AND` : ''
@@ -34,7 +34,7 @@ function one([sql, value]: [string, Parameter]): [string, Parameter[]] {
   return [sql, [value]]
 }
 
-async function notedCounts(reader: Reader, plan: Plan): Promise<PollCounts> {
+async function notedCounts(reader: Reader, plan: PollPlan): Promise<PollCounts> {
   const { status } = plan
   const cursor = plan.sequence ? await cursorOf(reader, plan) : null
   const fresh = await countRows(reader, plan, await freshConditions(reader, plan, cursor))
@@ -65,7 +65,7 @@ async function notedCounts(reader: Reader, plan: Plan): Promise<PollCounts> {
   }
 }
 
-function countWaiting(reader: Reader, plan: Plan): Promise<number> {
+function countWaiting(reader: Reader, plan: PollPlan): Promise<number> {
   const { table, identity, status, pollId } = plan
   const notes =
     `(SELECT c.state FROM ${reader.tables.pollClaims} c WHERE c.poll_id = ${pollId} AND c.row_key = ${identity.rowKey} ` +
@@ -78,7 +78,7 @@ function countWaiting(reader: Reader, plan: Plan): Promise<number> {
   )
 }
 
-export async function isAnyReady(reader: Reader, plan: Plan, except: Statement | null): Promise<boolean> {
+export async function isAnyReady(reader: Reader, plan: PollPlan, except: Statement | null): Promise<boolean> {
   const cursor = plan.sequence ? await cursorOf(reader, plan) : null
   const conditions = plan.own
     ? ownConditions(reader, plan, except)
@@ -92,11 +92,16 @@ export async function isAnyReady(reader: Reader, plan: Plan, except: Statement |
   return due.length > 0
 }
 
-function countRows(reader: Reader, plan: Plan, conditions: Conditions): Promise<number> {
+function countRows(reader: Reader, plan: PollPlan, conditions: Conditions): Promise<number> {
   return countBy(reader, `SELECT COUNT(*) AS found FROM ${plan.table.path}${conditions.sql}`, conditions.parameters)
 }
 
-function count(reader: Reader, { table, where }: Plan, sql: string, parameters: readonly Parameter[]): Promise<number> {
+function count(
+  reader: Reader,
+  { table, where }: PollPlan,
+  sql: string,
+  parameters: readonly Parameter[],
+): Promise<number> {
   const also = where ? ` AND ${where.sql}` : ''
   return countBy(reader, `SELECT COUNT(*) AS found FROM ${table.path} WHERE ${sql}${also}`, [
     ...parameters,

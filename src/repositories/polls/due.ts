@@ -1,48 +1,49 @@
 /**
- * Claims of `recentn_poll_claims` whose time has come: those that ran out, because a process was killed or lost its database, and
- * those that failed and are to be tried again. Whoever claims next takes them first, passing over what another has
- * locked. With a status the latter stand in the table as ready, and are found there.
+ * Claims of `recentn_poll_claims` that are due: those that ran out, because a process was killed or lost its database, and
+ * those that failed and are to be tried again. The next claim takes them first and passes over what others have locked.
+ * With a status the rows to be tried again are ready in the user's table, and are found there.
  */
 import type { Tx } from '../../database/engine'
-import { STATE } from './claim-state'
 import {
-  accepted,
   Careful,
-  deleteRow,
-  type Held,
-  type Limits,
-  markRows,
+  type ClaimLimits,
   NEVER_MS,
-  type Taken,
+  RefusedClaim,
+  type RowClaim,
+  STATE,
+  type TakenRows,
   unfinished,
-  updateRows,
-} from './claims'
-import type { Plan } from './plan'
-import { RefusedClaim } from './refused'
-import { asGivenUp } from './rows'
+} from './claim-parts'
+import type { PollPlan } from './plan'
+import { accepted, asGivenUp, deleteRow, markRows, updateRows } from './rows'
 
-interface Due extends Held {
+interface DueClaim extends RowClaim {
   /** Of the claim that ran out. */
   before: string
   dueAt: bigint
 }
 
-/** Rows that one claim looks at: of more the next one sees to. */
+/** Maximum rows that one claim looks at; the next claim looks at more. */
 const MOST = 500
-/** Of a page behind rows that were passed over. */
+/** Rows of a page behind rows that were passed over. */
 const PAGE = 50
 
-export async function takeDue(tx: Tx, plan: Plan, limits: Limits, claimKey: string): Promise<Required<Taken>> {
-  const taken: Required<Taken> = { held: [], givenUp: [], refused: [], isMore: false }
+export async function takeDue(
+  tx: Tx,
+  plan: PollPlan,
+  limits: ClaimLimits,
+  claimKey: string,
+): Promise<Required<TakenRows>> {
+  const taken: Required<TakenRows> = { held: [], givenUp: [], refused: [], isMore: false }
   const careful = new Careful(limits, plan.maxAttempts)
   const states = plan.status ? [STATE.claimed] : [STATE.claimed, STATE.waiting]
   let looked = 0
   for (const state of states) {
-    let last: Due | undefined
+    let last: DueClaim | undefined
     for (let isEnd = false; !isEnd && taken.held.length < limits.max; ) {
       if (looked >= MOST) return taken
       const left = limits.max - taken.held.length
-      // Those that are locked, or not to be taken now, keep the ones behind them waiting no longer than this.
+      // Rows that are locked or can't be taken now must not hold up the rows behind them.
       const page = last ? Math.max(left, PAGE) : left
       const found = await chooseDue(tx, plan, state, page, claimKey, last)
       for (const due of found) if (taken.held.length < limits.max) await takeOne(tx, plan, due, careful, taken)
@@ -55,7 +56,13 @@ export async function takeDue(tx: Tx, plan: Plan, limits: Limits, claimKey: stri
   return taken
 }
 
-async function takeOne(tx: Tx, plan: Plan, due: Due, careful: Careful, taken: Required<Taken>): Promise<void> {
+async function takeOne(
+  tx: Tx,
+  plan: PollPlan,
+  due: DueClaim,
+  careful: Careful,
+  taken: Required<TakenRows>,
+): Promise<void> {
   const found = await lookAt(tx, plan, due)
   if (found === 'put off') taken.isMore = true
   if (found !== 'there') return
@@ -66,7 +73,7 @@ async function takeOne(tx: Tx, plan: Plan, due: Due, careful: Careful, taken: Re
     try {
       taken.held.push(await takeAgain(tx, plan, due))
     } catch (error) {
-      // Nothing of the statement is left; the rest of the transaction is.
+      // The statement has changed nothing; the rest of the transaction stands.
       if (!(error instanceof RefusedClaim)) throw error
       taken.refused.push(error)
       await putOff(tx, plan, due)
@@ -76,12 +83,12 @@ async function takeOne(tx: Tx, plan: Plan, due: Due, careful: Careful, taken: Re
 
 async function chooseDue(
   tx: Tx,
-  plan: Plan,
+  plan: PollPlan,
   state: number,
   max: number,
   claimKey: string,
-  behind?: Due,
-): Promise<Due[]> {
+  behind?: DueClaim,
+): Promise<DueClaim[]> {
   const { engine, now } = tx
   const after = behind ? ` AND (due_at_ms > ${behind.dueAt} OR due_at_ms = ${behind.dueAt} AND row_key > ?)` : ''
   const rows = await tx.rows(
@@ -106,10 +113,10 @@ async function chooseDue(
 }
 
 /**
- * Whether the row is still as the claim left it, and one of those that are polled. If it was changed it is the user's
- * again. While somebody has it locked, or `where` leaves it out, it stays with its attempts, to be looked at later.
+ * Whether the row is still as the claim left it, and matches `where`. A row that was changed is the user's again. While
+ * somebody has it locked, or `where` leaves it out, its note stays with its attempts and is looked at later.
  */
-async function lookAt(tx: Tx, plan: Plan, due: Due): Promise<'there' | 'put off' | 'passed over'> {
+async function lookAt(tx: Tx, plan: PollPlan, due: DueClaim): Promise<'there' | 'put off' | 'passed over'> {
   const { table, identity, status, where } = plan
   const { sql, parameters } = identity.any([due.ref])
   const asClaimed = status ? ` AND ${status.column} = ?` : ''
@@ -131,8 +138,8 @@ async function lookAt(tx: Tx, plan: Plan, due: Due): Promise<'there' | 'put off'
   return 'passed over'
 }
 
-/** So that those behind it have their turn. */
-async function putOff(tx: Tx, plan: Plan, { ref }: Due): Promise<void> {
+/** Makes it due later, so that the rows behind it have their turn. */
+async function putOff(tx: Tx, plan: PollPlan, { ref }: DueClaim): Promise<void> {
   const later = `due_at_ms = ${tx.now} + ${plan.timeoutMs}`
   await tx.run(`UPDATE ${tx.tables.pollClaims} SET ${later} WHERE poll_id = ${plan.pollId} AND row_key = ?`, [
     ref.rowKey,
@@ -140,7 +147,7 @@ async function putOff(tx: Tx, plan: Plan, { ref }: Due): Promise<void> {
 }
 
 /** Throws a `RefusedClaim` before the note is changed. */
-async function takeAgain(tx: Tx, plan: Plan, due: Due): Promise<Held> {
+async function takeAgain(tx: Tx, plan: PollPlan, due: DueClaim): Promise<RowClaim> {
   const { ref, before, claimKey } = due
   const { status } = plan
   if (status?.claimed === null) {
@@ -155,11 +162,11 @@ async function takeAgain(tx: Tx, plan: Plan, due: Due): Promise<Held> {
   return { ...due, ref: { ...ref, claimedBy: claimKey } }
 }
 
-async function giveUp(tx: Tx, plan: Plan, { ref, before, attempts }: Due): Promise<void> {
+async function giveUp(tx: Tx, plan: PollPlan, { ref, before, attempts }: DueClaim): Promise<void> {
   const { status } = plan
   const here = `poll_id = ${plan.pollId} AND row_key = ?`
   const fence = status ? ([`${status.column} = ?`, status.claimed ?? before] as const) : (['1 = 1'] as const)
-  // A row whose table refuses it stays as it is, and its note says that nobody claims it any more.
+  // If the table refuses that, the row stays as it is, and its note says that it is not claimed again.
   if (plan.deletesFailed) {
     if (await accepted(tx, () => deleteRow(tx, plan, ref, fence))) {
       await tx.run(`DELETE FROM ${tx.tables.pollClaims} WHERE ${here}`, [ref.rowKey])

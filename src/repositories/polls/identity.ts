@@ -1,32 +1,31 @@
 /**
- * What tells the rows of a table of the user's apart: the columns of a key, or everything that does not change. Rows are
- * found again by SQL literals that the database wrote of their key.
+ * What tells the rows of a user's table apart: the columns of a key, or all columns that do not change. Rows are found
+ * again by SQL literals of their key, which the database itself wrote.
  */
-
 import type { Parameter, Row, Statement } from '../../database/engine'
 import type { RowFacts } from '../../database/row-facts'
 import type { Table } from '../../database/table'
 import type { TableColumn } from '../../database/table-parts'
 import { RecentnError } from '../../errors'
 
-/** A row of the user's, by name. */
+/** Names a row of the user's. */
 export interface RowRef {
   rowKey: string
-  /** The literals of its key, or of its sequence where it has no key. */
+  /** The literals of its key, or of its sequence when it has no key. */
   values: readonly string[]
-  /** Of a row that is claimed: the batch key, by which it is found where nothing else tells it apart. */
+  /** The batch key of a claimed row, by which it is found when nothing else tells it apart. */
   claimedBy?: string
 }
 
 export class Identity {
   readonly #table: Table
   readonly #facts: RowFacts
-  /** The key, or the sequence where there is none. */
+  /** The key, or the sequence when there is none. */
   readonly #found: readonly TableColumn[]
   readonly #compared: readonly TableColumn[]
   /** False: rows that are alike in all columns can't be told apart. */
   readonly isKey: boolean
-  /** SQL of the column in which batch keys stand; null where there is none. */
+  /** SQL of the column for batch keys; null when there is none. */
   readonly #claims: string | null
 
   /** `compared`: the key; or, where `isKey` is false, all columns that do not change. */
@@ -55,7 +54,7 @@ export class Identity {
     return this.isKey ? this.#compared.map(({ name }) => name) : []
   }
 
-  /** SQL of the row key; each column by its table's name, so that it can stand in a subquery. */
+  /** SQL of the row key. Each column has its table's name, so that the SQL can stand in a subquery. */
   get rowKey(): string {
     const exacts = this.#compared.map((column) => this.#exact(column))
     return this.#facts.rowKey(
@@ -68,7 +67,7 @@ export class Identity {
     return this.#facts.exact(`${this.#table.path}.${this.#table.escape(name)}`, type)
   }
 
-  /** SQL for a SELECT, of which `refOf` makes the names of rows. */
+  /** SQL for a SELECT, from which `refOf` makes the names of rows. */
   get columns(): string {
     const values = this.#found.map((column, at) => `${this.#exact(column)} AS recentn_value_${at}`)
     return [...values, `${this.rowKey} AS recentn_row_key`].join(', ')
@@ -81,7 +80,7 @@ export class Identity {
     }
   }
 
-  /** Of rows that a key tells apart. */
+  /** A condition that these rows meet; one row only when no key tells them apart. */
   any(refs: readonly RowRef[]): Statement {
     if (!this.isKey) return this.#alike(refs[0] as RowRef)
     const [first] = this.#found
@@ -92,7 +91,7 @@ export class Identity {
     return { sql: `(${refs.map(({ values }) => `(${this.#equal(values)})`).join(' OR ')})`, parameters: [] }
   }
 
-  /** What a claimed row has, its owner may change: not the batch key of a claim that is one row. */
+  /** Its owner may change any column of a claimed row except the batch key. */
   #alike({ rowKey, values, claimedBy }: RowRef): Statement {
     if (this.isMarked && claimedBy !== undefined) return { sql: `${this.#claims} = ?`, parameters: [claimedBy] }
     const parameters: Parameter[] = [rowKey]
@@ -108,13 +107,13 @@ export class Identity {
     return literal === 'NULL' ? `${this.#table.escape(name)} IS NULL` : `${this.#table.escape(name)} = ${literal}`
   }
 
-  /** What stands in the table of claims is not trusted to be what was written there. */
+  /** What is read from the table of claims is not trusted to be what was written there. */
   #literal(value: string | undefined): string {
     return checkedLiteral(this.#facts, value)
   }
 }
 
-/** Throws for what the database would not have written. */
+/** Throws for a text that the database would not have written as a literal. */
 export function checkedLiteral(facts: RowFacts, value: string | undefined): string {
   if (value !== undefined && facts.literal.test(value)) return value
   throw new RecentnError('internal', `The name of a row is no literal: ${String(value).slice(0, 100)}`)

@@ -1,38 +1,34 @@
 /**
- * Claims noted in columns of the user's own. `nextTime` alone decides: a row may be claimed when it is null or over, so
- * that a retry that is due and a claim that ran out are found along the same index. The claim column is the fence.
+ * Claims noted in columns of the user's own. `nextTime` alone decides: a row may be claimed when it is null or has passed,
+ * so that due retries and claims that ran out are found along the same index.
+ *
+ * Invariant: a claim changes its row only while the claim column holds its batch key.
  */
 import type { Parameter, Reader, Statement, Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
 import {
-  accepted,
   Careful,
-  Conditions,
-  chooseRows,
-  deleteRow,
+  type ClaimLimits,
+  type ClaimPlace,
   type GivenUp,
-  type Held,
-  type Limits,
   MAX_ROWS,
-  markRows,
-  type Outcome,
-  type Place,
-  type Taken,
+  type RowClaim,
+  type RowOutcome,
+  type TakenRows,
   unfinished,
-  updateRows,
-} from './claims'
+} from './claim-parts'
 import type { RowRef } from './identity'
-import { keepNoted, noteLocked } from './locked-notes'
-import type { Plan } from './plan'
-import { asGivenUp } from './rows'
+import { keepNoted, noteLocked } from './notes'
+import type { PollPlan } from './plan'
+import { accepted, asGivenUp, Conditions, chooseRows, deleteRow, markRows, updateRows } from './rows'
 import type { OwnColumns } from './shape-parts'
 
-function own(plan: Plan): OwnColumns {
+function own(plan: PollPlan): OwnColumns {
   return plan.own as OwnColumns
 }
 
-/** Of rows that a claim takes. */
-export function ownConditions({ engine, now }: Reader, plan: Plan, except?: Statement | null): Conditions {
+/** The condition of rows that a claim takes. */
+export function ownConditions({ engine, now }: Reader, plan: PollPlan, except?: Statement | null): Conditions {
   const { nextTime, timeType } = own(plan)
   const conditions = new Conditions()
   if (plan.status) conditions.and(plan.status.isReady.sql, plan.status.isReady.parameters)
@@ -42,13 +38,13 @@ export function ownConditions({ engine, now }: Reader, plan: Plan, except?: Stat
 
 interface Chosen {
   ref: RowRef
-  /** The batch key that stands there. */
+  /** The batch key in the row. */
   before: string | null
   /** Before this claim. */
   attempts: number
 }
 
-async function choose(tx: Tx, plan: Plan, limits: Limits): Promise<Chosen[]> {
+async function choose(tx: Tx, plan: PollPlan, limits: ClaimLimits): Promise<Chosen[]> {
   const { claim, attempts } = own(plan)
   const more = `, ${claim} AS recentn_claim, CASE WHEN ${isAnew(plan)} THEN 0 ELSE ${attempts} END AS recentn_attempts`
   const rows = await chooseRows(tx, plan, ownConditions(tx, plan, limits.except), limits.max, more)
@@ -59,13 +55,13 @@ async function choose(tx: Tx, plan: Plan, limits: Limits): Promise<Chosen[]> {
   }))
 }
 
-/** Of a row that nobody has claimed: it was never tried, or somebody has made it ready again. */
-function isAnew(plan: Plan): string {
+/** SQL: nobody has claimed the row, and it was never tried, or somebody has made it ready again. */
+function isAnew(plan: PollPlan): string {
   const { claim, attempts, nextTime } = own(plan)
   return `${attempts} IS NULL OR ${claim} IS NULL AND (${nextTime} IS NULL OR ${attempts} >= ${plan.maxAttempts})`
 }
 
-async function take(tx: Tx, plan: Plan, limits: Limits, claimKey: string): Promise<Taken> {
+async function take(tx: Tx, plan: PollPlan, limits: ClaimLimits, claimKey: string): Promise<TakenRows> {
   const all = await choose(tx, plan, limits)
   const over = all.flatMap(({ ref, before }) => (before === null ? [] : [{ ref, before }]))
   const kept = over.length === 0 ? new Set<string>() : await keepNoted(tx, plan, over)
@@ -96,28 +92,28 @@ async function take(tx: Tx, plan: Plan, limits: Limits, claimKey: string): Promi
   return { held, givenUp, isMore: kept.size > 0 }
 }
 
-async function mark(tx: Tx, plan: Plan, refs: readonly RowRef[], claimKey: string): Promise<void> {
+async function mark(tx: Tx, plan: PollPlan, refs: readonly RowRef[], claimKey: string): Promise<void> {
   const { claim, attempts, nextTime, timeType, timeDigits } = own(plan)
   const until = tx.engine.rowFacts.timeNotBefore(`${tx.now} + ${plan.timeoutMs}`, timeType, timeDigits)
   // MySQL sets one column after the other: the attempts look at the others.
   const tried = `${attempts} = CASE WHEN ${isAnew(plan)} THEN 1 ELSE ${attempts} + 1 END`
   const sets = `${tried}, ${claim} = ?, ${nextTime} = ${until}`
-  // They are locked; a row without a key is the first that is like it and may be claimed.
+  // The rows are locked; without a key the row is the first one that is alike and may be claimed.
   const free = plan.identity.isKey
     ? '1 = 1'
     : `(${nextTime} IS NULL OR ${nextTime} <= ${tx.engine.rowFacts.time(tx.now, timeType)})`
   await markRows(tx, plan, refs, [sets, claimKey], [free])
 }
 
-/** Of a row that has the claim, and whose status nobody has changed meanwhile. */
-function markOf(plan: Plan, claimKey: string): Statement {
+/** A row that has the claim and whose status nobody has changed meanwhile. */
+function markOf(plan: PollPlan, claimKey: string): Statement {
   const { claim } = own(plan)
   if (!plan.status) return { sql: `${claim} = ?`, parameters: [claimKey] }
   const { sql, parameters } = plan.status.isReady
   return { sql: `${claim} = ? AND ${sql}`, parameters: [claimKey, ...parameters] }
 }
 
-async function end(tx: Tx, plan: Plan, held: Held, outcome: Outcome): Promise<boolean> {
+async function end(tx: Tx, plan: PollPlan, held: RowClaim, outcome: RowOutcome): Promise<boolean> {
   const { sql, parameters } = markOf(plan, held.claimKey)
   const fence = [sql, ...parameters] as const
   const deletes = outcome.is === 'done' ? plan.onDone === 'delete' : outcome.is === 'failed' && plan.deletesFailed
@@ -125,14 +121,19 @@ async function end(tx: Tx, plan: Plan, held: Held, outcome: Outcome): Promise<bo
   return (await updateRows(tx, plan, [held.ref], setsOf(tx, plan, held, outcome), fence)) > 0
 }
 
-/** A row that can't be marked as failed is not claimed any more either, so that it keeps no other waiting. */
-async function leave(tx: Tx, plan: Plan, { ref, claimKey }: Held): Promise<void> {
+/** A row that can't be marked as failed is never claimed again, so that it does not hold up others. */
+async function leave(tx: Tx, plan: PollPlan, { ref, claimKey }: RowClaim): Promise<void> {
   const { claim, nextTime, timeType } = own(plan)
   const sets = `${nextTime} = ${tx.engine.rowFacts.never(timeType)}`
   await updateRows(tx, plan, [ref], [sets], [`${claim} = ?`, claimKey])
 }
 
-function setsOf({ engine, now }: Reader, plan: Plan, held: Held, outcome: Outcome): [string, ...Parameter[]] {
+function setsOf(
+  { engine, now }: Reader,
+  plan: PollPlan,
+  held: RowClaim,
+  outcome: RowOutcome,
+): [string, ...Parameter[]] {
   const { claim, attempts, nextTime, timeType, timeDigits, timeIsNullable, error, errorLength, errorInBytes } =
     own(plan)
   const { timeNotBefore, never } = engine.rowFacts
@@ -149,26 +150,26 @@ function setsOf({ engine, now }: Reader, plan: Plan, held: Held, outcome: Outcom
   if (isOver && !plan.status) set(`${claim} = ?`, outcome.is === 'done' ? 'done' : 'error')
   else set(`${claim} = NULL`)
   if (outcome.is === 'retry') set(`${nextTime} = ${timeNotBefore(`${now} + ${outcome.delayMs}`, timeType, timeDigits)}`)
-  else if (outcome.is === 'released' && (held.attempts > 1 || !timeIsNullable))
+  else if (outcome.is === 'given back' && (held.attempts > 1 || !timeIsNullable))
     set(`${nextTime} = ${engine.rowFacts.time(now, timeType)}`)
-  else if (outcome.is === 'released' || plan.status) set(`${nextTime} = NULL`)
+  else if (outcome.is === 'given back' || plan.status) set(`${nextTime} = NULL`)
   else set(`${nextTime} = ${never(timeType)}`)
-  if (outcome.is === 'released') set(`${attempts} = ${attempts} - 1`)
+  if (outcome.is === 'given back') set(`${attempts} = ${attempts} - 1`)
   const text = 'error' in outcome ? outcome.error : null
   if (error !== null && text !== null) set(`${error} = ?`, fitting(text, errorLength, errorInBytes))
   else if (error !== null && outcome.is === 'done') set(`${error} = NULL`)
   return [sets.join(', '), ...values]
 }
 
-/** As much of a text as its column takes. */
+/** As much of a text as fits its column. */
 function fitting(text: string, length: number, inBytes: boolean): string {
   if (!inBytes) return text.slice(0, length).toWellFormed()
   const bytes = Buffer.from(text, 'utf8')
-  // What the end cuts in two is left out.
+  // A character that the cut would split is left out.
   return new TextDecoder('utf-8').decode(bytes.subarray(0, length), { stream: bytes.length > length })
 }
 
-async function extend(tx: Tx, plan: Plan, held: readonly Held[]): Promise<Set<Held>> {
+async function extend(tx: Tx, plan: PollPlan, held: readonly RowClaim[]): Promise<Set<RowClaim>> {
   const { claim, nextTime, timeType, timeDigits } = own(plan)
   const until = tx.engine.rowFacts.timeNotBefore(`${tx.now} + ${plan.timeoutMs}`, timeType, timeDigits)
   const free = await stillHeld(tx, plan, held, tx.engine.forUpdateSkipLocked)
@@ -181,9 +182,9 @@ async function extend(tx: Tx, plan: Plan, held: readonly Held[]): Promise<Set<He
   return free
 }
 
-async function stillHeld(reader: Reader, plan: Plan, held: readonly Held[], lock = ''): Promise<Set<Held>> {
+async function stillHeld(reader: Reader, plan: PollPlan, held: readonly RowClaim[], lock = ''): Promise<Set<RowClaim>> {
   const { table, identity, keyHint } = plan
-  const kept = new Set<Held>()
+  const kept = new Set<RowClaim>()
   for (const [claimKey, ofKey] of byKey(held)) {
     for (const chunk of chunksOf(ofKey, identity.isKey ? MAX_ROWS : 1)) {
       const { sql, parameters } = identity.any(chunk.map(({ ref }) => ref))
@@ -199,14 +200,14 @@ async function stillHeld(reader: Reader, plan: Plan, held: readonly Held[], lock
   return kept
 }
 
-function byKey(held: readonly Held[]): Map<string, Held[]> {
-  const groups = new Map<string, Held[]>()
+function byKey(held: readonly RowClaim[]): Map<string, RowClaim[]> {
+  const groups = new Map<string, RowClaim[]>()
   for (const one of held) groups.set(one.claimKey, [...(groups.get(one.claimKey) ?? []), one])
   return groups
 }
 
-async function lockNow(tx: Tx, plan: Plan, held: Held): Promise<boolean> {
+async function lockNow(tx: Tx, plan: PollPlan, held: RowClaim): Promise<boolean> {
   return (await stillHeld(tx, plan, [held], tx.engine.forUpdateSkipLocked)).has(held)
 }
 
-export const ownColumns: Place = { take, mark: markOf, lockNow, end, extend, stillHeld }
+export const ownColumns: ClaimPlace = { take, mark: markOf, lockNow, end, extend, stillHeld }

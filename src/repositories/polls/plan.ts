@@ -1,32 +1,32 @@
 /**
- * What the claims of one poll look like: its shape, the number under which its claims are kept, and the index that they
- * go along. Made when a poll begins, and anew after a claim that failed, for the table may have changed.
+ * The plan of one poll: its shape, the number under which its claims are kept, and the index that they use, or the
+ * statement that creates a missing one. Made when a poll begins, and again after a claim that failed, for the table may
+ * have changed.
  */
 import type { DataSource, EntityMetadata, EntityTarget, ObjectLiteral } from 'typeorm'
 import { poolSizeOf } from '../../database/connection-use'
 import type { Engine, Parameter, Session, Statement } from '../../database/engine'
 import { describeTable, type Table } from '../../database/table'
+import type { TableIndex } from '../../database/table-parts'
 import { RecentnError } from '../../errors'
-import { adviceOf, isPrimary } from './advice'
 import { register } from './purpose'
 import { shapeOf } from './shape'
-import { checkZone } from './shape-checks'
-import type { Known, Shape } from './shape-parts'
-import { checkWords } from './shape-status'
+import { checkWords, checkZone } from './shape-columns'
+import type { KnownTable, Shape } from './shape-parts'
 import type { PollShape } from './types'
 
-export interface Plan extends Shape {
+export interface PollPlan extends Shape {
   pollId: bigint
   name: string
   /** SQL behind the table's name in a claim. */
   hint: string
-  /** SQL behind the table's name where rows are found by their key. */
+  /** SQL behind the table's name in statements that find rows by their key. */
   keyHint: string
-  /** What to tell the user; null where the index is there. */
+  /** A warning for the user; null when there is a fitting index. */
   advice: string | null
-  /** What to tell the user of a `where` that has changed. */
+  /** A warning for the user that `where` has changed. */
   notice: string | null
-  /** How many connections the store and the handlers share; null where that can't run out. */
+  /** How many connections the store and the handlers share; null when they can't run out. */
   connections: number | null
 }
 
@@ -37,7 +37,7 @@ export async function planOf(
   session: Session,
   target: PollTarget,
   options: PollShape,
-): Promise<Plan> {
+): Promise<PollPlan> {
   const table = await describeTable(source, session, target)
   if (!table.isTransactional) {
     throw new RecentnError(
@@ -68,7 +68,7 @@ export async function planOf(
   }
 }
 
-function knownOf(metadata: EntityMetadata | null, table: Table, engine: Engine): Known {
+function knownOf(metadata: EntityMetadata | null, table: Table, engine: Engine): KnownTable {
   const listed = metadata?.columns.filter((column) => column.enum).map((column) => column.databaseName)
   const always: Statement[] = []
   const deletedAt = metadata?.deleteDateColumn?.databaseName
@@ -81,7 +81,7 @@ function knownOf(metadata: EntityMetadata | null, table: Table, engine: Engine):
   return { engine, table, listed: new Set(listed), always }
 }
 
-/** Of a class that shares its table with others: what says that a row is one of it, or of one that extends it. */
+/** For a class that shares its table with others: the values that mark a row as one of this class, or of a class that extends it. */
 function classesOf(metadata: EntityMetadata | null): { column: string; values: Parameter[] } | null {
   if (!metadata?.discriminatorColumn || !metadata.parentEntityMetadata) return null
   const all = [metadata, ...metadata.childEntityMetadatas]
@@ -92,7 +92,75 @@ function classesOf(metadata: EntityMetadata | null): { column: string; values: P
   }
 }
 
-/** Classes that share a table are polled for different purposes. */
+/** Classes that share a table are polled under different names. */
 function nameOf(metadata: EntityMetadata | null, { fullName }: Table): string {
   return classesOf(metadata) ? `${fullName}:${metadata?.discriminatorValue}` : fullName
+}
+
+export interface Advice {
+  index: string | null
+  advice: string | null
+}
+
+/** The index with the columns of the claim's WHERE, then those of its ORDER BY; or the statement that creates it. */
+export function adviceOf(shape: Shape, engine: Engine): Advice {
+  const { equal, order, table } = shape
+  const wanted = [...equal, ...order.filter((name) => !equal.includes(name))]
+  if (wanted.length === 0 || (equal.length === 0 && isPrimary(shape) && sameStart(table.primaryKey, wanted))) {
+    return { index: null, advice: null }
+  }
+  const suffix = engine.rowFacts.endsWithKey(table.primaryKey.map((name) => typeOf(shape, name)))
+    ? table.primaryKey
+    : []
+  const walkedOf = ({ walked, isWalkedWhole }: TableIndex) => {
+    const behind = isWalkedWhole ? suffix.filter((name) => !walked.includes(name)) : []
+    return [...walked, ...behind]
+  }
+  const found = table.indexes.find((index) => sameStart(walkedOf(index), wanted))
+  if (found) return { index: isNamed(found) ? found.name : null, advice: null }
+  if (table.isView) return { index: null, advice: null }
+  // Columns that the engine adds by itself are not named: with them the index might be too long.
+  const columns = withoutSuffix(wanted, suffix).map((name) =>
+    engine.rowFacts.indexed(table.escape(name), typeOf(shape, name)),
+  )
+  const statement = table.createIndex(freeName(shape, wanted), columns)
+  return {
+    index: null,
+    advice: `recentn polls ${table.name} without a fitting index: each claim goes through the table. This helps: ${statement}`,
+  }
+}
+
+function withoutSuffix(wanted: readonly string[], suffix: readonly string[]): readonly string[] {
+  for (let length = 1; length < wanted.length; length++) {
+    const start = wanted.slice(0, length)
+    if (sameStart([...start, ...suffix.filter((name) => !start.includes(name))], wanted)) return start
+  }
+  return wanted
+}
+
+export function isPrimary({ identity, table }: Shape): boolean {
+  return identity.isKey && identity.key.length > 0 && identity.key.every((name, at) => table.primaryKey[at] === name)
+}
+
+function typeOf({ table }: Shape, column: string): string {
+  return table.columns.find(({ name }) => name === column)?.type ?? ''
+}
+
+/** There may be an index of this name that does not fit. */
+function freeName({ table }: Shape, wanted: readonly string[]): string {
+  const name = [table.name.replaceAll('.', '_'), ...wanted].join('_').slice(0, 60)
+  const taken = new Set(table.indexes.map((index) => index.name.toLowerCase()))
+  for (let at = 2; ; at++) {
+    const free = at === 2 ? name : `${name}_${at - 1}`
+    if (!taken.has(free.toLowerCase())) return free
+  }
+}
+
+function sameStart(columns: readonly string[], wanted: readonly string[]): boolean {
+  return wanted.every((name, at) => columns[at] === name)
+}
+
+/** An index that SQLite made for a constraint can't be named in a statement, and a claim must go on without PRIMARY. */
+function isNamed({ name }: TableIndex): boolean {
+  return name !== 'PRIMARY' && !name.startsWith('sqlite_autoindex')
 }

@@ -1,9 +1,9 @@
 /**
- * The row of a poll in `recentn_polls`: its number, under which claims are kept, and what it is for. Two polls of one name and
- * different purposes would take each other's claims and pass over each other's rows: the second is refused.
+ * The row of a poll in `recentn_polls`: its number, under which claims are kept, and its purpose. Two polls with one name and
+ * different purposes would take each other's claims and pass over each other's rows: the second one is refused.
  *
- * Invariant: a purpose is written once, by who first has the name, under the lock of the row. How a row is marked in the
- * end, how often it is tried and which rows `where` leaves are no part of it: a poller may change these and go on.
+ * Invariant: a purpose is written once, by the first poller with the name, under the lock of the row. How a row is marked
+ * in the end, how often it is tried and which rows `where` leaves are not part of it: a poller may change these and go on.
  */
 import { createHash } from 'node:crypto'
 import type { Reader, Session, Tx } from '../../database/engine'
@@ -12,7 +12,7 @@ import type { Shape } from './shape-parts'
 
 export interface Registered {
   pollId: bigint
-  /** True: rows that were done under another `where` are remembered. */
+  /** Rows that were done under another `where` are remembered. */
   hasNewWhere: boolean
 }
 
@@ -21,11 +21,11 @@ interface Purpose {
   whereDigest: string | null
 }
 
-interface Known extends Purpose {
+interface KnownPurpose extends Purpose {
   pollId: bigint
 }
 
-/** Throws `invalid_input` where the name belongs to another purpose. */
+/** Throws `invalid_input` if the name belongs to another purpose. */
 export async function register(session: Session, name: string, shape: Shape): Promise<Registered> {
   const wanted = purposeOf(shape)
   const known = await session.read((reader) => find(reader, name))
@@ -37,13 +37,13 @@ export async function register(session: Session, name: string, shape: Shape): Pr
   return { pollId: settled.pollId, hasNewWhere: wanted.whereDigest !== null && isChanged }
 }
 
-/** Nothing is to be written: it is there as it should be, or it is refused. */
+/** Nothing has to be written: the purpose is as it should be, or the poll is refused. */
 function isSettled(known: Purpose, wanted: Purpose): boolean {
   if (wanted.purpose === null) return true
   return known.purpose !== null && (known.purpose !== wanted.purpose || known.whereDigest === wanted.whereDigest)
 }
 
-async function find(reader: Reader, name: string, lock = ''): Promise<Known | null> {
+async function find(reader: Reader, name: string, lock = ''): Promise<KnownPurpose | null> {
   const [row] = await reader.rows(
     `SELECT ${reader.engine.bigint('id')} AS poll_id, purpose, where_digest FROM ${reader.tables.polls} WHERE poll = ?${lock}`,
     [name],
@@ -53,13 +53,13 @@ async function find(reader: Reader, name: string, lock = ''): Promise<Known | nu
   return { pollId: BigInt(row.poll_id as string), purpose, whereDigest }
 }
 
-/** Resolves to what was there before. */
-async function settle(tx: Tx, name: string, wanted: Purpose): Promise<Known> {
+/** Resolves to the purpose that was there before. */
+async function settle(tx: Tx, name: string, wanted: Purpose): Promise<KnownPurpose> {
   await tx.run(
     `INSERT INTO ${tx.tables.polls} (poll, created_at_ms) VALUES (?, ${tx.now}) ${tx.engine.onDuplicate('poll')} poll = ${tx.engine.proposed('poll')}`,
     [name],
   )
-  const known = (await find(tx, name, tx.engine.forUpdate)) as Known
+  const known = (await find(tx, name, tx.engine.forUpdate)) as KnownPurpose
   if (!isSettled(known, wanted)) {
     const { purpose, whereDigest } = wanted
     await tx.run(`UPDATE ${tx.tables.polls} SET purpose = ?, where_digest = ? WHERE id = ${known.pollId}`, [
@@ -70,7 +70,7 @@ async function settle(tx: Tx, name: string, wanted: Purpose): Promise<Known> {
   return known
 }
 
-/** Nothing where the row of the user's notes everything itself. */
+/** Empty when the user's row notes everything itself. */
 function purposeOf({ table, identity, status, own, sequence, onDone, where }: Shape): Purpose {
   if (own) return { purpose: null, whereDigest: null }
   const digest = createHash('sha256')
@@ -82,7 +82,7 @@ function purposeOf({ table, identity, status, own, sequence, onDone, where }: Sh
     ...(status
       ? { status: status.column.replace(/["`]/g, ''), ready: status.ready, claimed: status.claimed }
       : { onDone, sequence: sequence?.name ?? null }),
-    // What a cursor has passed under one condition is no more looked at under another.
+    // Rows that a cursor has passed under one condition are not looked at under another.
     ...(sequence ? { where: digest } : {}),
   }
   return { purpose: JSON.stringify(purpose), whereDigest: status ? null : digest }

@@ -1,37 +1,35 @@
 /**
- * One poll of one table: claims, results, renewals, and the cursor, each in a short transaction of its own. No timers; the
- * plan is made at the first use and again when it is asked to be forgotten.
+ * One poll of one table: claims, results, extensions and the cursor, each in a short transaction of its own. No timers.
+ * Owns the plan, which is made at the first use and again after `forgetPlan`, and the rows that are passed over.
  */
 import type { DataSource } from 'typeorm'
 import type { Session, Tx } from '../../database/engine'
 import { RecentnError } from '../../errors'
-import type { Claimed, Extended, Refused } from './claimed'
 import {
-  type Claim,
-  Conditions,
-  checkClaimed,
-  type Held,
-  type Limits,
-  Lost,
+  type ClaimedRows,
+  type ClaimLimits,
+  ClaimLost,
+  type ClaimPlace,
+  type ExtendedClaims,
+  type LoadedClaim,
   newClaimKey,
-  type Outcome,
-  type Place,
-} from './claims'
+  PassedOver,
+  RefusedClaim,
+  type RefusedRow,
+  type RowClaim,
+  type RowOutcome,
+} from './claim-parts'
 import { claimsTable } from './claims-table'
 import { countsOf, isAnyReady } from './counts'
-import { moveCursor } from './cursor'
-import { forgetNotes } from './locked-notes'
+import { forgetNotes } from './notes'
 import { ownColumns } from './own-columns'
-import { type Plan, type PollTarget, planOf } from './plan'
-import { PassedOver, RefusedClaim } from './refused'
-import { type Loaded, readRows } from './rows'
-import { type NotePlace, tidyNotes } from './tidy'
+import { type PollPlan, type PollTarget, planOf } from './plan'
+import { Conditions, checkClaimed, type LoadedRow, readRows } from './rows'
+import { moveCursor, type NotePlace, tidyNotes } from './sweep'
 import type { PollCounts, PollShape } from './types'
 
-export type { Claimed, Extended }
-
-/** Who gives back does not wait for long. */
-const RELEASE_RETRY_MS = 5000
+/** How long giving a claim back is tried again. */
+const GIVE_BACK_RETRY_MS = 5000
 
 export class PollRepository {
   readonly #source: DataSource
@@ -39,9 +37,9 @@ export class PollRepository {
   readonly #target: PollTarget
   readonly #options: PollShape
   readonly #passedOver = new PassedOver()
-  /** Claims whose commit was cut off, and of which the database could not be asked. */
-  readonly #unknown: Claim[] = []
-  #plan: Promise<Plan> | null = null
+  /** Claims whose commit was cut off before the database answered whether it happened. */
+  readonly #unknown: LoadedClaim[] = []
+  #plan: Promise<PollPlan> | null = null
   #tidied: NotePlace | null = null
 
   constructor(source: DataSource, session: Session, target: PollTarget, options: PollShape) {
@@ -52,7 +50,7 @@ export class PollRepository {
   }
 
   /** Throws `invalid_input` for options that don't fit the table. */
-  async plan(): Promise<Plan> {
+  async plan(): Promise<PollPlan> {
     this.#plan ??= planOf(this.#source, this.#session, this.#target, this.#options)
     const plan = this.#plan
     try {
@@ -68,10 +66,10 @@ export class PollRepository {
     this.#plan = null
   }
 
-  /** Claims rows, those first whose time has come again. What the table refuses as a whole is claimed in halves. */
-  async claim(limits: Limits): Promise<Claimed> {
+  /** Claims rows; those that are due again come first. A batch that the table refuses is claimed in halves. */
+  async claim(limits: ClaimLimits): Promise<ClaimedRows> {
     const plan = await this.plan()
-    await this.#releaseUnknown()
+    await this.#giveBackUnknown()
     const except = this.#passedOver.except(plan)
     for (let { max } = limits; ; ) {
       try {
@@ -81,21 +79,21 @@ export class PollRepository {
         const [ref] = error.refs
         if (error.refs.length > 1 || ref === undefined) max = Math.floor(error.refs.length / 2)
         else if (!this.#passedOver.add(ref, plan.timeoutMs)) throw error
-        else return { claims: [], givenUp: [], refused: await this.#told(plan, [error]), isMore: true }
+        else return { claims: [], givenUp: [], refused: await this.#withKeys(plan, [error]), isMore: true }
       }
     }
   }
 
-  async #claim(plan: Plan, limits: Limits): Promise<Claimed> {
+  async #claim(plan: PollPlan, limits: ClaimLimits): Promise<ClaimedRows> {
     const place = placeOf(plan)
-    let claims: Claim[] = []
-    let arrived: ReadonlySet<Held> | null = null
+    let claims: LoadedClaim[] = []
+    let arrived: ReadonlySet<RowClaim> | null = null
     const work = async (tx: Tx) => {
       const [began, claimKey] = [performance.now(), newClaimKey()]
       claims = []
       arrived = null
       const { held, ...rest } = await place.take(tx, plan, limits, claimKey)
-      // The times were written before it was known how long this takes.
+      // The ends of the claims were written before it was known how long this takes.
       if (performance.now() - began > plan.timeoutMs / 3) await place.extend(tx, plan, held)
       const refs = held.map(({ ref }) => ref)
       const rows = await readRows(tx, plan, refs, place.mark(plan, claimKey))
@@ -119,28 +117,28 @@ export class PollRepository {
       if (isUnknown) for (const claim of claims) this.#unknown.push(claim)
       throw error
     })
-    const known = arrived as ReadonlySet<Held> | null
+    const known = arrived as ReadonlySet<RowClaim> | null
     const kept = known ? claims.filter((claim) => known.has(claim)) : claims
-    return { claims: kept, givenUp, refused: await this.#told(plan, refused), isMore }
+    return { claims: kept, givenUp, refused: await this.#withKeys(plan, refused), isMore }
   }
 
-  /** Claims of which nobody knows whether they are there: no handler has seen their rows, and no attempt counts. */
-  async #releaseUnknown(): Promise<void> {
+  /** Claims that may or may not exist: no handler has seen their rows, so no attempt counts. */
+  async #giveBackUnknown(): Promise<void> {
     for (const held of [...this.#unknown]) {
-      // One whose row is locked is released the next time, unless it has run out by then.
-      if ((await this.release(held)) !== 'locked') this.#unknown.splice(this.#unknown.indexOf(held), 1)
+      // One whose row is locked is given back the next time, unless it has run out by then.
+      if ((await this.giveBack(held)) !== 'locked') this.#unknown.splice(this.#unknown.indexOf(held), 1)
     }
   }
 
-  async #told(plan: Plan, refused: readonly RefusedClaim[]): Promise<Refused[]> {
+  async #withKeys(plan: PollPlan, refused: readonly RefusedClaim[]): Promise<RefusedRow[]> {
     if (refused.length === 0) return []
     const refs = refused.flatMap((error) => error.refs)
     const rows = await this.#session.read((reader) => readRows(reader, plan, refs))
     return refused.map((error) => ({ error, key: rows.get(error.refs[0]?.rowKey ?? '')?.key ?? null }))
   }
 
-  /** The row of a claim as it is now; null where it is not one of those that are polled any more, or not as claimed. */
-  async reread({ ref, claimKey }: Claim): Promise<Loaded | null> {
+  /** The row of a claim as it is now; null when it does not match `where` any more, or is not as the claim left it. */
+  async reread({ ref, claimKey }: LoadedClaim): Promise<LoadedRow | null> {
     const plan = await this.plan()
     const also = new Conditions().andAll(placeOf(plan).mark(plan, claimKey)).andAll(plan.where).all
     const rows = await this.#session.read((reader) => readRows(reader, plan, [ref], also))
@@ -148,7 +146,7 @@ export class PollRepository {
   }
 
   /** One transaction. False: the claim ran out and another has it, or the row was changed; the result is not recorded. */
-  async end(held: Held, outcome: Outcome): Promise<boolean> {
+  async end(held: RowClaim, outcome: RowOutcome): Promise<boolean> {
     const plan = await this.plan()
     const isRecorded = await this.#ended(plan, held, (tx) => placeOf(plan).end(tx, plan, held, outcome))
     held.isEnded = true
@@ -156,61 +154,61 @@ export class PollRepository {
     return isRecorded
   }
 
-  /** Gives a claim back, as if there had been none. Waits for nobody who has the row locked. */
-  async release(held: Held): Promise<'released' | 'lost' | 'locked'> {
+  /** Ends a claim as if it had not been made. Does not wait for a row that somebody has locked. */
+  async giveBack(held: RowClaim): Promise<'given back' | 'lost' | 'locked'> {
     const plan = await this.plan()
     const place = placeOf(plan)
     let isLocked = false
-    const releases = async (tx: Tx) => {
+    const givesBack = async (tx: Tx) => {
       isLocked = false
-      if (await place.lockNow(tx, plan, held)) return place.end(tx, plan, held, { is: 'released' })
+      if (await place.lockNow(tx, plan, held)) return place.end(tx, plan, held, { is: 'given back' })
       isLocked = (await place.stillHeld(tx, plan, [held])).has(held)
       return false
     }
-    const isReleased = await this.#ended(plan, held, releases, RELEASE_RETRY_MS)
+    const isGivenBack = await this.#ended(plan, held, givesBack, GIVE_BACK_RETRY_MS)
     if (isLocked) return 'locked'
     held.isEnded = true
     await this.#forgetNotes(plan, [held])
-    return isReleased ? 'released' : 'lost'
+    return isGivenBack ? 'given back' : 'lost'
   }
 
-  #ended(plan: Plan, held: Held, work: (tx: Tx) => Promise<boolean>, retryMs?: number): Promise<boolean> {
+  #ended(plan: PollPlan, held: RowClaim, work: (tx: Tx) => Promise<boolean>, retryMs?: number): Promise<boolean> {
     const ended = this.#session.write(work, {
-      // Whether by our commit or by somebody else's claim: there is nothing left to record.
+      // Either our commit happened, or somebody else has claimed the row: there is nothing left to record.
       arrived: async (tx) => !(await placeOf(plan).stillHeld(tx, plan, [held], tx.engine.forUpdate)).has(held),
       retryMs,
     })
     return ended.catch((error: unknown) => {
-      if (error instanceof Lost) return false
+      if (error instanceof ClaimLost) return false
       throw error
     })
   }
 
-  /** After the end of a claim and after a renewal, whichever is later: each may not have seen what the other does. */
-  async #forgetNotes(plan: Plan, held: readonly Held[]): Promise<void> {
+  /** After the end of a claim and after an extension, whichever is later: neither may have seen what the other did. */
+  async #forgetNotes(plan: PollPlan, held: readonly RowClaim[]): Promise<void> {
     const over = held.filter(({ isEnded, isNoted }) => isEnded && isNoted)
-    // One that is left means nothing to anybody, and goes when its row is claimed again.
+    // A note that stays means nothing, and is deleted when its row is claimed again.
     if (over.length > 0) await this.#session.write((tx) => forgetNotes(tx, plan, over)).catch(() => {})
   }
 
-  /** Renews claims, but those that somebody has locked. */
-  async extend(held: readonly Held[]): Promise<Extended> {
+  /** Extends claims, except those that somebody has locked. */
+  async extend(held: readonly RowClaim[]): Promise<ExtendedClaims> {
     const plan = await this.plan()
     const place = placeOf(plan)
-    const extended = await this.#session.write(
+    const outcome = await this.#session.write(
       async (tx) => {
-        const renewed = await place.extend(tx, plan, held)
-        const rest = held.filter((one) => !renewed.has(one))
-        const kept = rest.length === 0 ? new Set<Held>() : await place.stillHeld(tx, plan, rest)
-        return { renewed, lost: new Set(rest.filter((one) => !kept.has(one))) }
+        const extended = await place.extend(tx, plan, held)
+        const rest = held.filter((one) => !extended.has(one))
+        const kept = rest.length === 0 ? new Set<RowClaim>() : await place.stillHeld(tx, plan, rest)
+        return { extended, lost: new Set(rest.filter((one) => !kept.has(one))) }
       },
       { retryMs: plan.timeoutMs / 3 },
     )
     await this.#forgetNotes(plan, held)
-    return extended
+    return outcome
   }
 
-  /** Moves the cursor a page further, or looks through a page of notes; resolves to whether there may be more of it. */
+  /** Moves the cursor a page further, or deletes old notes of a page; resolves to whether there may be more pages. */
   async tidy(): Promise<boolean> {
     const plan = await this.plan()
     if (plan.status && !plan.own && plan.identity.isKey) {
@@ -233,6 +231,6 @@ export class PollRepository {
   }
 }
 
-function placeOf({ own }: Plan): Place {
+function placeOf({ own }: PollPlan): ClaimPlace {
   return own ? ownColumns : claimsTable
 }

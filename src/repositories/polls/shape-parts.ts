@@ -10,29 +10,29 @@ export const CLAIM_KEY_LENGTH = 22
 /** `column` is SQL. */
 export interface Status {
   column: string
-  /** Null: rows wait that have no status. */
+  /** Null: rows without a status are ready. */
   ready: Parameter
   isReady: Statement
   /** Null: the batch key. */
   claimed: Parameter
   /** Null: done rows are deleted. */
   done: Parameter
-  /** Null: so are those that failed. */
+  /** Null: failed rows are deleted. */
   error: Parameter
 }
 
-/** All but those about types and lengths are SQL. */
+/** Names of columns are SQL. */
 export interface OwnColumns {
   claim: string
   attempts: string
   nextTime: string
   timeType: string
-  /** Of a second; null: as many as there are. */
+  /** Digits of a second; null: as many as there are. */
   timeDigits: number | null
   timeIsNullable: boolean
   error: string | null
   errorLength: number
-  /** Whether that is the length of its UTF-8, as a TINYTEXT counts. */
+  /** The length is in bytes of UTF-8, as a TINYTEXT counts. */
   errorInBytes: boolean
 }
 
@@ -40,9 +40,9 @@ export interface Shape {
   table: Table
   identity: Identity
   status: Status | null
-  /** Null: claims live in recentn's own table. */
+  /** Null: claims are noted in recentn's own table. */
   own: OwnColumns | null
-  /** Set where a cursor moves along it. */
+  /** The column that a cursor moves along; null when there is no cursor. */
   sequence: TableColumn | null
   onDone: 'mark' | 'delete' | 'remember'
   deletesFailed: boolean
@@ -50,24 +50,24 @@ export interface Shape {
   lateMs: number
   maxAttempts: number
   timeoutMs: number
-  /** Names of columns: those that a claim compares, and those in whose order it goes. */
+  /** Names of the columns that a claim compares, and of those that it is ordered by. */
   equal: readonly string[]
   order: readonly string[]
 }
 
-/** What is known of a table beside its catalogue. */
-export interface Known {
+/** A table, and what is known of it beside its catalogue. */
+export interface KnownTable {
   engine: Engine
   table: Table
   /** Columns whose values the entity lists. */
   listed: ReadonlySet<string>
-  /** What an entity has to do with: rows that TypeORM would find for it, not those deleted or of another class. */
+  /** Conditions of the rows that TypeORM would find for the entity: not deleted, and of its class. */
   always: readonly Statement[]
 }
 
-/** The options and the table side by side; faults are told, and the reading goes on. */
+/** The options beside the table. A fault is reported, and the reading goes on. */
 export interface TableReading {
-  known: Known
+  known: KnownTable
   /** Columns that the poll changes. */
   changing: ReadonlySet<string>
   find(pointer: string, name: string): TableColumn | null

@@ -1,38 +1,36 @@
 /**
- * From the options of a poll and the catalogue to what its statements need: which columns, in which order, and what
- * becomes of the rows. Every fault of the options at once, each with what would mend it.
+ * Makes from the options of a poll and the catalogue what its statements need: which columns, in which order, and what
+ * becomes of the rows. Reports every fault of the options at once, each with what would fix it.
  */
 import type { Statement } from '../../database/engine'
 import type { Table } from '../../database/table'
 import type { TableColumn } from '../../database/table-parts'
 import { type Fault, invalidInput } from '../../errors'
 import { Identity } from './identity'
-import { checkChanges, checkCursor } from './shape-checks'
-import { keyOf } from './shape-key'
-import type { Known, OwnColumns, Shape, TableReading } from './shape-parts'
-import { mustHoldKeys, statusOf } from './shape-status'
+import { checkChanges, checkCursor, keyOf, mustHoldKeys, statusOf } from './shape-columns'
+import type { KnownTable, OwnColumns, Shape, TableReading } from './shape-parts'
 import type { PollColumns, PollShape, PollStatus } from './types'
 import { conditionOf } from './where'
 
 /** Throws `invalid_input`. */
-export function shapeOf(known: Known, options: PollShape): Shape {
-  const reading = new Reading(known, options)
+export function shapeOf(known: KnownTable, options: PollShape): Shape {
+  const reading = new ShapeReading(known, options)
   const shape = reading.shape()
   if (reading.faults.length > 0) throw invalidInput(reading.faults)
   return shape
 }
 
-/** One reading of the options: where a column is missing it goes on, for there may be more faults. */
-class Reading {
+/** One reading of the options. It goes on after a missing column, to report all faults. */
+class ShapeReading {
   readonly faults: Fault[] = []
-  readonly #known: Known
+  readonly #known: KnownTable
   readonly #table: Table
   readonly #options: PollShape
-  /** Columns that a poll changes. */
+  /** Columns that the poll changes. */
   readonly #changing = new Set<string>()
   readonly #reading: TableReading
 
-  constructor(known: Known, options: PollShape) {
+  constructor(known: KnownTable, options: PollShape) {
     this.#known = known
     this.#table = known.table
     this.#options = options
@@ -48,7 +46,7 @@ class Reading {
   shape(): Shape {
     const { onFailed, lateSeconds = 3600, maxAttempts = 5, claimTimeoutSeconds = 60 } = this.#options
     const given = this.#status()
-    // These say which columns change, before it is asked what tells rows apart.
+    // These say which columns change: a key must not.
     const status = given && statusOf(given, this.#options, this.#reading)
     const own = this.#own(status !== null)
     const sequence = this.#sequence()
@@ -119,7 +117,7 @@ class Reading {
     }
     if (time && !time.isNullable && hasStatus) this.#fault('/claim/nextTime', `the column ${time.name} must take NULL`)
     const error = claim.error === undefined ? null : this.#find('/claim/error', claim.error)
-    // It is null again once a row is done.
+    // The poll sets it to NULL once a row is done.
     if (error && !error.isNullable) this.#fault('/claim/error', `the column ${error.name} must take NULL`)
     return {
       claim: sql('claim'),
@@ -145,7 +143,7 @@ class Reading {
     const { rowFacts } = this.#known.engine
     const key = keyOf(this.#options.key, this.#reading)
     if (key) return new Identity(this.#table, rowFacts, key, key, true, claims)
-    // What the database sets by itself may change with the claim.
+    // Columns that the database sets by itself may change with the claim.
     const lasting = this.#table.columns.filter(
       ({ name, isUpdateTime, isGenerated }) => !this.#changing.has(name) && !isUpdateTime && !isGenerated,
     )

@@ -1,5 +1,4 @@
 /** The public shapes of polls: what a table has, and what becomes of its rows. */
-
 /** A status column: rows go from `ready` to the batch key of their claim, then to `done` or `error`. */
 export interface PollStatus {
   /** A property of the entity or a column of the table. */

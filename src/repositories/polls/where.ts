@@ -4,18 +4,18 @@ import type { PollCondition, PollMatch, PollShape } from './types'
 
 type Where = NonNullable<PollShape['where']>
 
-export interface Faults {
-  /** The SQL of a column by its name, or null, which says the fault. */
+export interface WhereReading {
+  /** The SQL of a column by its name, or null after reporting the fault. */
   find(pointer: string, name: string): string | null
   fault(pointer: string, detail: string): void
-  /** Of a text: null where a quote or comment is open. */
+  /** The number of placeholders in a text; null when a quote or comment is left open. */
   placeholders(sql: string): number | null
 }
 
 const NOTHING: Statement = { sql: '1 = 0', parameters: [] }
 
-/** Faults are told, and what then comes back is no condition to use. */
-export function conditionOf(where: Where, faults: Faults): Statement {
+/** Reports faults; the condition is not to be used then. */
+export function conditionOf(where: Where, faults: WhereReading): Statement {
   const { find, fault } = faults
   if (typeof where === 'string') return textOf(where, [], '/where', faults)
   const isPlain = typeof where === 'object' && where !== null && Object.getPrototypeOf(where) === Object.prototype
@@ -48,7 +48,12 @@ export function conditionOf(where: Where, faults: Faults): Statement {
 }
 
 /** The line ends before the bracket closes: a comment may stand last. */
-function textOf(sql: string, parameters: Parameter[], pointer: string, { fault, placeholders }: Faults): Statement {
+function textOf(
+  sql: string,
+  parameters: Parameter[],
+  pointer: string,
+  { fault, placeholders }: WhereReading,
+): Statement {
   const count = placeholders(sql)
   if (count === null) {
     fault(pointer, 'leaves a quote or a comment open, or has a backslash before a quote: write the quote twice')
@@ -59,8 +64,8 @@ function textOf(sql: string, parameters: Parameter[], pointer: string, { fault, 
   return NOTHING
 }
 
-/** What goes into a statement as a value: whatever else an array or object brings would be SQL, or an error of it. */
-function checkValue(value: unknown, pointer: string, fault: Faults['fault']): void {
+/** Anything but these values would be taken as SQL, or would be an error of the database. */
+function checkValue(value: unknown, pointer: string, fault: WhereReading['fault']): void {
   const isValue =
     typeof value === 'string' || typeof value === 'bigint' || typeof value === 'boolean' || Number.isFinite(value)
   if (!isValue) fault(pointer, 'must be a text, a finite number, a bigint, true, false, or a list of these')

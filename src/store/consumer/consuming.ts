@@ -1,30 +1,27 @@
 /**
- * The loop of a consumer: what comes after its stored cursor is given to a handler, and the cursor is stored when that has
- * done it. Any number of processes may run the loop of one consumer; each change is given to one of them at least, and
- * where one starts over they all do. No SQL.
+ * The loop of a consumer: the changes after its stored cursor are given to a handler, and the cursor is stored when the
+ * handler has resolved. Any number of processes may run the loop of one consumer; each change is given to at least one of
+ * them, and when one starts over they all do. No SQL.
  *
- * Invariant: a cursor is stored only when the handlers of all changes up to it have resolved, here or elsewhere; nothing
- * is given to a handler while another one runs.
+ * Invariant: a cursor is stored only when the handlers of all changes up to it have resolved, here or elsewhere. One
+ * handler runs at a time.
  */
-import { AsyncResource } from 'node:async_hooks'
-import { setTimeout as delay } from 'node:timers/promises'
 import { RecentnError } from '../../errors'
 import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/field'
 import { aFunction, anObject, backoffFaults, boundsOf, checkedStop } from '../../fields/options'
 import { FORM, NAME, PAGE_LIMIT } from '../../fields/rules'
-import { Pauses, retrySeconds } from '../../kit/backoff'
+import { retrySeconds } from '../../kit/backoff'
 import { Faults } from '../../kit/faults'
 import { handling, isHandling } from '../../kit/handling'
+import { Loop } from '../../kit/loop'
 import { within } from '../../kit/patience'
 import type { Change, Changes, Feeds, PutConsumerOptions } from '../../repositories/feeds/types'
 import type { StopOptions } from '../worker/types'
 import type { ConsumeHandler, ConsumeOptions, Consuming } from './types'
 
-/** The loop belongs to no transaction and to no handler in which it was begun. */
-const OUTSIDE = new AsyncResource('recentn.Consuming')
 const WAIT_SECONDS = 20
 const LONGEST_PAUSE_MS = 5000
-/** For a handler whose signal was aborted. */
+/** How long a handler has to end after its signal was aborted. */
 const GRACE_MS = 1000
 
 const OPTIONS = optionRules<ConsumeOptions>({
@@ -41,8 +38,10 @@ interface Page extends Changes {
   from: bigint
 }
 
-/** `ended` resolves when no handler runs any more. */
-export type Loop = Consuming & { readonly ended: Promise<void> }
+interface Unstored {
+  cursor: bigint
+  options: PutConsumerOptions
+}
 
 /** Throws `invalid_input`, with every fault. */
 export function consume(
@@ -50,7 +49,7 @@ export function consume(
   [feed, consumer]: readonly [feed: string, consumer: string],
   handler: ConsumeHandler,
   options: ConsumeOptions,
-): Loop {
+): ConsumerLoop {
   refuse([
     ...argumentFaults('feed', feed, NAME),
     ...argumentFaults('consumer', consumer, NAME),
@@ -58,23 +57,28 @@ export function consume(
     ...faultsOf(options, OPTIONS),
     ...backoffFaults(options?.backoff),
   ])
-  return OUTSIDE.runInAsyncScope(() => new ConsumerLoop(source, feed, consumer, handler, options))
+  return new ConsumerLoop(source, feed, consumer, handler, options)
 }
 
-class ConsumerLoop implements Loop {
+export class ConsumerLoop implements Consuming {
   readonly #source: Source
   readonly #feed: string
   readonly #consumer: string
   readonly #handler: ConsumeHandler
   readonly #options: ConsumeOptions
   readonly #faults: Faults<Change[]>
-  readonly #pauses = new Pauses(LONGEST_PAUSE_MS)
-  readonly #stopping = new AbortController()
+  readonly #loop: Loop
   readonly #aborting = new AbortController()
-  readonly ended: Promise<void>
-  /** Where the consumer stands, as far as is known; null where that is to be read. */
+  #end: () => void = () => {}
+  /** Resolves when no handler runs any more. */
+  readonly ended = new Promise<void>((resolve) => {
+    this.#end = resolve
+  })
+  /** The consumer's cursor, as far as is known; null when it has to be read. */
   #at: bigint | null = null
-  /** Handlers that have thrown, one after the other. */
+  /** The cursor of what was handled, until it is stored: otherwise all of it would be handled once more. */
+  #unstored: Unstored | null = null
+  /** Handlers in a row that have thrown. */
   #failures = 0
 
   constructor(source: Source, feed: string, consumer: string, handler: ConsumeHandler, options: ConsumeOptions) {
@@ -85,12 +89,18 @@ class ConsumerLoop implements Loop {
     this.#options = options
     const what = `read the feed ${feed} as ${consumer}`
     this.#faults = new Faults({ who: 'consumer', what, onError: options.onError })
-    this.ended = this.#run()
+    this.#loop = new Loop({
+      round: (stopping) => this.#round(stopping),
+      faultPauses: { firstMs: 100, longestMs: LONGEST_PAUSE_MS },
+      onFault: (error) => this.#faults.database(error),
+      keepsAlive: true,
+    })
+    this.#loop.wake()
   }
 
   async stop(options: StopOptions = {}): Promise<void> {
     const patienceMs = checkedStop(options)
-    this.#stopping.abort()
+    this.#stopLoop()
     if (isHandling(this)) return // it would wait for itself
     if (patienceMs === null) return this.ended
     const isOver = this.ended.then(() => true)
@@ -99,88 +109,82 @@ class ConsumerLoop implements Loop {
     await within(GRACE_MS, isOver)
   }
 
-  async #run(): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      const page = await this.#read()
-      if (page === null || page.changes.length === 0 || this.#stopping.signal.aborted) continue
-      if (await this.#handled(page)) await this.#store(page.cursor, { from: page.from })
-    }
+  #stopLoop(): void {
+    void this.#loop.stop().then(this.#end)
   }
 
-  /** Null where there is nothing to handle. */
-  async #read(): Promise<Page | null> {
-    const { limit, values } = this.#options
-    const options = { limit, values, waitSeconds: WAIT_SECONDS, signal: this.#stopping.signal }
+  async #round(stopping: AbortSignal): Promise<number | null> {
     try {
-      this.#at ??= (await this.#source.getConsumer(this.#feed, this.#consumer)).cursor
-      const from = this.#at
-      const page = await this.#source.changes(this.#feed, { ...options, after: from })
-      // Another process may have gone on meanwhile, or have started over.
-      if (page.changes.length === 0) this.#at = null
-      this.#answered()
-      return { ...page, from }
+      return await this.#step(stopping)
     } catch (error) {
       this.#at = null
-      const { onExpired } = this.#options
-      if (onExpired && error instanceof RecentnError && error.code === 'cursor_expired')
-        await this.#startOver(onExpired)
-      else await this.#failed(error)
+      if (!(error instanceof RecentnError && error.code === 'closed')) throw error
+      this.#stopLoop()
       return null
     }
   }
 
-  async #startOver(onExpired: NonNullable<ConsumeOptions['onExpired']>): Promise<void> {
-    if (await this.#tried(() => onExpired())) await this.#store(0n, { force: true })
+  /** Resolves to the milliseconds until the next step. */
+  async #step(stopping: AbortSignal): Promise<number> {
+    if (this.#unstored) await this.#store(this.#unstored)
+    const page = await this.#read(stopping)
+    if (page === null) return this.#startOver()
+    if (stopping.aborted || page.changes.length === 0) return 0
+    const { changes, cursor, from } = page
+    const context = { signal: this.#aborting.signal, cursor, from }
+    if (!(await this.#handled(() => this.#handler(changes, context), changes))) return this.#backoffMs()
+    await this.#store({ cursor, options: { from } })
+    return 0
   }
 
-  #handled({ changes, cursor, from }: Page): Promise<boolean> {
-    return this.#tried(() => this.#handler(changes, { signal: this.#aborting.signal, cursor, from }), changes)
+  async #startOver(): Promise<number> {
+    if (!(await this.#handled(() => this.#options.onExpired?.()))) return this.#backoffMs()
+    await this.#store({ cursor: 0n, options: { force: true } })
+    return 0
   }
 
-  /** Whether it has resolved, and in time. Where it throws, waits. */
-  async #tried(work: () => unknown, changes?: Change[]): Promise<boolean> {
+  /** Null when the cursor has expired and the consumer is to start over. */
+  async #read(signal: AbortSignal): Promise<Page | null> {
+    const { limit, values, onExpired } = this.#options
     try {
-      await handling(this, work)
-      this.#failures = 0
-      this.#faults.handled()
-      return !this.#aborting.signal.aborted
+      this.#at ??= (await this.#source.getConsumer(this.#feed, this.#consumer)).cursor
+      const from = this.#at
+      const options = { limit, values, waitSeconds: WAIT_SECONDS, signal, after: from }
+      const page = await this.#source.changes(this.#feed, options)
+      // Another process may have gone on meanwhile, or have started over.
+      if (page.changes.length === 0) this.#at = null
+      this.#faults.answered()
+      return { ...page, from }
     } catch (error) {
-      this.#faults.handler(error, changes)
-      this.#at = null
-      await this.#pause(retrySeconds(++this.#failures, boundsOf(this.#options.backoff)) * 1000)
-      return false
+      if (onExpired && error instanceof RecentnError && error.code === 'cursor_expired') return null
+      throw error
     }
   }
 
-  /** Tries until it is stored: else all would be handled once more. Once the loop is stopped it is tried once. */
-  async #store(cursor: bigint, options: PutConsumerOptions): Promise<void> {
+  /** Whether the work has resolved, and in time. */
+  async #handled(work: () => unknown, changes?: Change[]): Promise<boolean> {
+    const failure = await this.#faults.attempt(() => handling(this, work), changes)
+    if (failure) this.#at = null
+    this.#failures = failure ? this.#failures + 1 : 0
+    return !failure && !this.#aborting.signal.aborted
+  }
+
+  #backoffMs(): number {
+    return this.#failures === 0 ? 0 : retrySeconds(this.#failures, boundsOf(this.#options.backoff)) * 1000
+  }
+
+  /** What could not be stored is stored by the next round. */
+  async #store(unstored: Unstored): Promise<void> {
     this.#at = null
-    for (;;) {
-      try {
-        this.#at = (await this.#source.putConsumer(this.#feed, this.#consumer, cursor, options)).cursor
-        return this.#answered()
-      } catch (error) {
-        await this.#failed(error)
-        // Such a cursor will be refused for ever: the feed is another one by now.
-        const isFinal = error instanceof RecentnError && error.code === 'invalid_input'
-        if (isFinal || this.#stopping.signal.aborted) return
-      }
+    this.#unstored = unstored
+    try {
+      this.#at = (await this.#source.putConsumer(this.#feed, this.#consumer, unstored.cursor, unstored.options)).cursor
+      this.#unstored = null
+      this.#faults.answered()
+    } catch (error) {
+      // Such a cursor will always be refused: the feed is another one by now.
+      if (error instanceof RecentnError && error.code === 'invalid_input') this.#unstored = null
+      throw error
     }
-  }
-
-  #answered(): void {
-    this.#faults.answered()
-    this.#pauses.reset()
-  }
-
-  async #failed(error: unknown): Promise<void> {
-    if (error instanceof RecentnError && error.code === 'closed') this.#stopping.abort()
-    else this.#faults.database(error)
-    await this.#pause(this.#pauses.next())
-  }
-
-  /** Ends early when the loop is stopped. */
-  async #pause(ms: number): Promise<void> {
-    await delay(ms, undefined, { signal: this.#stopping.signal }).catch(() => {})
   }
 }

@@ -10,25 +10,27 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type ErrorCode, RecentnError } from '../../errors'
 import { checkedStop } from '../../fields/options'
 import { Handlers } from '../../kit/handlers'
-import { Leases, type Unextended } from '../../kit/leases'
+import { Lease, Leases, type Unextended } from '../../kit/leases'
 import { Loop } from '../../kit/loop'
-import type { Claim } from '../../repositories/polls/claims'
+import type { ClaimedRows, LoadedClaim } from '../../repositories/polls/claim-parts'
 import type { PollRepository } from '../../repositories/polls/repository'
 import type { PollCounts } from '../../repositories/polls/types'
 import type { StopOptions } from '../worker/types'
-import { type PollerFaults, RowFetcher } from './fetch'
 import type { PollSettings } from './options'
+import { BatchSize, type PollerFaults } from './pace'
 import { type HeldRow, LONGEST_PAUSE_MS, Rows } from './rows'
 import type { Poller, PollHandler, PollResult } from './types'
 
 /** How often `once` looks again for rows that others had locked, as claims do for a moment. */
 const LOOKS = 5
 const LOOK_MS = 20
+/** How often the cursor is moved, where there is one. */
+const TIDY_MS = 5000
 
 /** Pollers belong to no caller: one that is started inside a transaction must not run inside it. */
 const OUTSIDE = new AsyncResource('recentn.Poller')
 
-const refused = (code: ErrorCode, why: string) => Promise.reject(new RecentnError(code, why))
+const rejected = (code: ErrorCode, why: string) => Promise.reject(new RecentnError(code, why))
 
 export interface RowPollerOptions<T> {
   repository: PollRepository
@@ -44,10 +46,12 @@ export class RowPoller<T> implements Poller {
   readonly #settings: PollSettings
   readonly #faults: PollerFaults<T>
   readonly #isInside: () => boolean
-  readonly #leases: Leases<Claim>
+  readonly #leases: Leases<LoadedClaim>
   readonly #rows: Rows<T>
-  readonly #handlers: Handlers<Claim>
-  readonly #fetcher: RowFetcher<T>
+  readonly #handlers: Handlers<LoadedClaim>
+  readonly #batch: BatchSize
+  #isAdvised = false
+  #tidiedAt = Number.NEGATIVE_INFINITY
   readonly #loop: Loop
   #once: Promise<PollResult> | null = null
   #givenBack: Promise<void> = Promise.resolve()
@@ -71,7 +75,7 @@ export class RowPoller<T> implements Poller {
       run: (lease) => this.#rows.run(lease),
       giveBack: (leases) => this.#giveBack(leases),
     })
-    this.#fetcher = new RowFetcher(repository, settings, faults)
+    this.#batch = new BatchSize(settings)
     this.#loop = new Loop({
       round: () => this.#round(),
       jitter: 0.1,
@@ -83,10 +87,10 @@ export class RowPoller<T> implements Poller {
   }
 
   once(): Promise<PollResult> {
-    if (this.#stopping) return refused('closed', 'The poller was stopped')
+    if (this.#stopping) return rejected('closed', 'The poller was stopped')
     if (this.#waitsForItself)
-      return refused('conflict', 'once() would wait for the handler or transaction it is called in')
-    if (this.#settings.auto) return refused('invalid_input', 'The poller polls by itself: `once` is for auto: false')
+      return rejected('conflict', 'once() would wait for the handler or transaction it is called in')
+    if (this.#settings.auto) return rejected('invalid_input', 'The poller polls by itself: `once` is for auto: false')
     this.#once ??= OUTSIDE.runInAsyncScope(() => this.#onceAlone()).finally(() => {
       this.#once = null
     })
@@ -100,7 +104,7 @@ export class RowPoller<T> implements Poller {
   stop(options: StopOptions = {}): Promise<void> {
     const patienceMs = checkedStop(options)
     if (this.#waitsForItself)
-      return refused('conflict', 'stop() would wait for the handler or transaction it is called in')
+      return rejected('conflict', 'stop() would wait for the handler or transaction it is called in')
     this.#handlers.hurryAfter(patienceMs)
     this.#stopping ??= OUTSIDE.runInAsyncScope(() => this.#stop())
     return this.#stopping
@@ -115,7 +119,7 @@ export class RowPoller<T> implements Poller {
     try {
       const isMore = await this.#claim()
       this.#faults.answered()
-      const isMoreToTidy = await this.#fetcher.tidy()
+      const isMoreToTidy = await this.#tidy()
       return isMore || isMoreToTidy ? 0 : this.#settings.intervalMs
     } catch (error) {
       if (!(error instanceof RecentnError && error.code === 'closed')) throw error
@@ -150,23 +154,72 @@ export class RowPoller<T> implements Poller {
    * may be behind what there was.
    */
   async #claim(): Promise<boolean> {
-    const { leases, givenUp, isMore } = await this.#fetcher.next(this.#handlers.running)
+    const { leases, isMore } = await this.#fetch()
     const began = performance.now()
-    this.#rows.result.claimed += leases.length
-    this.#rows.result.failed += givenUp
     this.#leases.add(leases)
     this.#handlers.add(leases)
     await this.#handlers.room()
-    if (!this.#stopping) this.#fetcher.handled(leases.length, performance.now() - began)
+    if (!this.#stopping) this.#batch.handled(leases.length, performance.now() - began)
     await this.#givenBack
     return isMore
   }
 
-  async #extend(leases: readonly HeldRow[]): Promise<Unextended<Claim>> {
-    const { renewed, lost } = await this.#repository.extend(leases.map(({ subject }) => subject))
+  /** The next rows; one that may be the death of this process comes last. `isMore`: there was something to do. */
+  async #fetch(): Promise<{ leases: HeldRow[]; isMore: boolean }> {
+    const { timeoutMs: ms, maxAttempts } = this.#settings
+    const { result } = this.#rows
+    const sentAt = performance.now()
+    try {
+      await this.#advise()
+      const { claims, givenUp, refused, isMore } = await this.#claimRows()
+      const leases = claims.map((claim) => {
+        const isSuspect = claim.ranOut && claim.attempts >= maxAttempts
+        return new Lease(claim, { ms, sentAt, isKept: true, isSuspect })
+      })
+      result.claimed += claims.length
+      result.failed += givenUp.length
+      for (const { row, error } of givenUp) this.#faults.handler(new Error(error), (row ?? undefined) as T | undefined)
+      for (const { key, error } of refused) this.#faults.handler(error, (key ?? undefined) as T | undefined)
+      leases.sort((one, other) => Number(one.isSuspect) - Number(other.isSuspect))
+      return { leases, isMore: isMore || claims.length + givenUp.length + refused.length > 0 }
+    } catch (error) {
+      this.#repository.forgetPlan()
+      throw error
+    }
+  }
+
+  /** What the database refuses may be a plan that is out of date: an index was dropped, a column renamed. */
+  async #claimRows(): Promise<ClaimedRows> {
+    const limits = this.#batch.limits(this.#handlers.running)
+    try {
+      return await this.#repository.claim(limits)
+    } catch (error) {
+      if (error instanceof RecentnError) throw error
+      this.#repository.forgetPlan()
+      return await this.#repository.claim(limits)
+    }
+  }
+
+  async #advise(): Promise<void> {
+    if (this.#isAdvised) return
+    const plan = await this.#repository.plan()
+    this.#isAdvised = true
+    this.#faults.advisePlan(plan, this.#settings.concurrency)
+  }
+
+  /** Moves the cursor now and then, a page between two claims; resolves to whether it may go further at once. */
+  async #tidy(): Promise<boolean> {
+    if (performance.now() - this.#tidiedAt < TIDY_MS) return false
+    if (await this.#repository.tidy()) return true
+    this.#tidiedAt = performance.now()
+    return false
+  }
+
+  async #extend(leases: readonly HeldRow[]): Promise<Unextended<LoadedClaim>> {
+    const { extended, lost } = await this.#repository.extend(leases.map(({ subject }) => subject))
     return {
       lost: new Set(leases.filter(({ subject }) => lost.has(subject))),
-      locked: new Set(leases.filter(({ subject }) => !renewed.has(subject) && !lost.has(subject))),
+      locked: new Set(leases.filter(({ subject }) => !extended.has(subject) && !lost.has(subject))),
     }
   }
 

@@ -11,12 +11,12 @@ import { errorText } from '../../kit/faults'
 import { handling, isHandling } from '../../kit/handling'
 import type { Lease, Leases } from '../../kit/leases'
 import { sleep } from '../../kit/patience'
-import type { Claim, Outcome } from '../../repositories/polls/claims'
+import type { LoadedClaim, RowOutcome } from '../../repositories/polls/claim-parts'
 import type { PollRepository } from '../../repositories/polls/repository'
-import type { Loaded } from '../../repositories/polls/rows'
+import type { LoadedRow } from '../../repositories/polls/rows'
 import { isUnrecoverable } from '../unrecoverable'
-import type { PollerFaults } from './fetch'
 import type { PollSettings } from './options'
+import type { PollerFaults } from './pace'
 import type { PollHandler, PollResult } from './types'
 
 export const LONGEST_PAUSE_MS = 10_000
@@ -28,14 +28,14 @@ const ASKS = 3
 const GIVE_BACK_MS = 1000
 const LOCKED_PAUSE_MS = 50
 
-export type HeldRow = Lease<Claim>
+export type HeldRow = Lease<LoadedClaim>
 
 export interface RowsOptions<T> {
   repository: PollRepository
   handler: PollHandler<T>
   settings: PollSettings
   faults: PollerFaults<T>
-  leases: Leases<Claim>
+  leases: Leases<LoadedClaim>
 }
 
 export class Rows<T> {
@@ -82,7 +82,7 @@ export class Rows<T> {
   }
 
   /** Null: while it waited here it left what is polled, or the database can't be asked. */
-  async #fresh({ subject, claimedAt }: HeldRow): Promise<Loaded | null> {
+  async #fresh({ subject, claimedAt }: HeldRow): Promise<LoadedRow | null> {
     if (performance.now() - claimedAt < FRESH_MS) return subject.row
     try {
       return await this.#options.repository.reread(subject)
@@ -98,7 +98,7 @@ export class Rows<T> {
     return lease.holds
   }
 
-  async #handle(lease: HeldRow, { load, key }: Loaded): Promise<Outcome> {
+  async #handle(lease: HeldRow, { load, key }: LoadedRow): Promise<RowOutcome> {
     const { handler, settings, faults } = this.#options
     const { attempts } = lease.subject
     let row = key as T
@@ -118,12 +118,12 @@ export class Rows<T> {
    * may have taken the row: the work was done. A result that the database refuses is replaced by one that it may take;
    * if it takes none of these, the claim is left to run out.
    */
-  async #record(lease: HeldRow, outcome: Outcome): Promise<void> {
+  async #record(lease: HeldRow, outcome: RowOutcome): Promise<void> {
     const pauses = new Pauses(LONGEST_PAUSE_MS)
-    let rest: Outcome[] | null = null
+    let rest: RowOutcome[] | null = null
     let asked = 0
     let isTried = false
-    for (let now: Outcome | undefined = outcome; now && !lease.isAbandoned && !(lease.isLost && isTried); ) {
+    for (let now: RowOutcome | undefined = outcome; now && !lease.isAbandoned && !(lease.isLost && isTried); ) {
       isTried = true
       try {
         if (!(await this.#options.repository.end(lease.subject, now))) break
@@ -147,7 +147,7 @@ export class Rows<T> {
     const pauses = new Pauses(LONGEST_PAUSE_MS)
     for (let asked = 0; ; ) {
       try {
-        if ((await this.#options.repository.release(lease.subject)) !== 'locked' || performance.now() >= until) break
+        if ((await this.#options.repository.giveBack(lease.subject)) !== 'locked' || performance.now() >= until) break
         await sleep(LOCKED_PAUSE_MS)
       } catch (error) {
         this.#options.faults.database(error)
@@ -164,7 +164,7 @@ export class Rows<T> {
     this.#options.leases.remove(lease)
   }
 
-  #count(outcome: Outcome): void {
+  #count(outcome: RowOutcome): void {
     const { result } = this
     if (outcome.is === 'done') result.done++
     else if (outcome.is === 'retry') result.retried++
@@ -173,17 +173,17 @@ export class Rows<T> {
 }
 
 /** What becomes of a row whose handler threw. */
-function failureOf(error: unknown, attempts: number, { maxAttempts, backoff }: PollSettings): Outcome {
+function failureOf(error: unknown, attempts: number, { maxAttempts, backoff }: PollSettings): RowOutcome {
   const text = errorText(error)
   if (attempts >= maxAttempts || isUnrecoverable(error)) return { is: 'failed', error: text }
   return { is: 'retry', delayMs: 1000 * retrySeconds(attempts, backoff), error: text }
 }
 
 /** What to record of a row whose result is refused: with plain characters, then as failed, then without a text. */
-function insteadOf(outcome: Outcome, refusal: unknown): Outcome[] {
+function insteadOf(outcome: RowOutcome, refusal: unknown): RowOutcome[] {
   const why = `The table refuses the result: ${errorText(refusal)}`
   const error = plain('error' in outcome ? (outcome.error ?? '') : why)
-  const failed: Outcome[] = [
+  const failed: RowOutcome[] = [
     { is: 'failed', error },
     { is: 'failed', error: null },
   ]

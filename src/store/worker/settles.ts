@@ -1,6 +1,6 @@
 /**
- * How a worker ends its claims. Settles of many messages share statements: the store's own collector sees to that. Owns
- * which settles are not answered yet.
+ * How a worker ends its claims. Handlers that end in one turn of the event loop share a call, and calls share statements:
+ * the store's own collector sees to that. Owns which settles are not answered yet.
  *
  * Invariant: what the database did not answer is asked again until the lease has ended, and beyond that while the database
  * is away: the handle fences, so that a late deletion still saves work when nobody else has the message.
@@ -39,6 +39,8 @@ export class Settles {
   readonly #source: WorkSource
   readonly #queue: string
   readonly #onFault: (error: unknown) => void
+  /** Messages whose handlers have resolved in this turn of the event loop. */
+  #done: HeldMessage[] = []
   #unanswered = 0
   #isGivenUp = false
   #patienceEndsAt = Number.POSITIVE_INFINITY
@@ -51,7 +53,15 @@ export class Settles {
   }
 
   done(lease: HeldMessage): void {
-    void this.#settle([lease], (handles) => this.#source.delete(this.#queue, handles))
+    this.#done.push(lease)
+    if (this.#done.length > 1) return
+    this.#unanswered++
+    setImmediate(() => {
+      const done = this.#done
+      this.#done = []
+      this.#settleAll(done, (handles) => this.#source.delete(this.#queue, handles))
+      this.#answered()
+    })
   }
 
   failed(lease: HeldMessage, failure: Failure): void {
@@ -60,10 +70,7 @@ export class Settles {
 
   /** No handler has begun: as if the messages had not been claimed. */
   giveBack(leases: readonly HeldMessage[]): void {
-    for (let at = 0; at < leases.length; at += MAX_HANDLES) {
-      const some = leases.slice(at, at + MAX_HANDLES)
-      void this.#settle(some, (handles) => this.#source.giveBack(this.#queue, handles))
-    }
+    this.#settleAll(leases, (handles) => this.#source.giveBack(this.#queue, handles))
   }
 
   /** Resolves when all settles are answered. */
@@ -84,6 +91,10 @@ export class Settles {
     this.#isGivenUp = true
   }
 
+  #settleAll(leases: readonly HeldMessage[], run: (handles: readonly string[]) => Promise<unknown>): void {
+    for (let at = 0; at < leases.length; at += MAX_HANDLES) void this.#settle(leases.slice(at, at + MAX_HANDLES), run)
+  }
+
   async #settle(leases: readonly HeldMessage[], run: (handles: readonly string[]) => Promise<unknown>): Promise<void> {
     this.#unanswered++
     let pauses: Pauses | null = null
@@ -98,6 +109,10 @@ export class Settles {
         if (left.length > 0) await sleep(pauses.next())
       }
     }
+    this.#answered()
+  }
+
+  #answered(): void {
     this.#unanswered--
     if (this.#unanswered === 0) for (const resolve of this.#onDrained.splice(0)) resolve()
   }

@@ -8,33 +8,34 @@ export interface WorkContext {
 }
 
 /**
- * Resolving deletes the message; throwing releases it, with the error, after a backoff, or makes it a dead letter at once
- * where it is an `UnrecoverableError`.
+ * Resolving deletes the message. Throwing releases it, with the error, after a backoff; an `UnrecoverableError` makes it a
+ * dead letter at once.
  */
 export type Handler = (message: Message, context: WorkContext) => Promise<unknown> | unknown
 
 export interface WorkOptions {
-  /** Handlers at once, 1 to 10,000; 1 when left out. */
+  /** Maximum handlers at the same time, 1 to 10,000; default 1. */
   concurrency?: number | undefined
-  /** Messages of one claim, 1 to 1,000; five times as many as handlers, at least 10 and at most 1,000, when left out. */
+  /** Maximum messages of one claim, 1 to 1,000; default five times `concurrency`, at least 10 and at most 1,000. */
   batchSize?: number | undefined
-  /** How long a claim holds before it is extended; 1 to 43,200; the messages' own, or the queue's, when left out. */
+  /** Seconds that a claim and each extension hold, 1 to 43,200; default the message's own, or the queue's. */
   visibilityTimeoutSeconds?: number | undefined
   /** The pause after a failure: doubled with each receive, with jitter. */
   backoff?: { minSeconds?: number | undefined; maxSeconds?: number | undefined } | undefined
   /**
-   * Told of what went wrong: a handler's error with its message, and the database's without one, each kind once until the
-   * database answers again. Left out, each kind of either is a warning of the process, once until it goes well again.
+   * Called with each error: a handler's with its message; the database's without one, each kind once until the database
+   * answers again. When left out, each kind of error is a warning of the process, once until a handler succeeds, or the
+   * database answers again.
    */
   onError?: ((error: unknown, message?: Message) => void) | undefined
 }
 
 export interface StopOptions {
-  /** How long to wait for running handlers before their signals are aborted and their messages released; for ever when left out. */
+  /** Seconds to wait for running handlers before their signals are aborted and their messages released; no limit when left out. */
   timeoutSeconds?: number | undefined
 }
 
 export interface Worker {
-  /** Claims nothing more, finishes what runs, returns what has not started. Repeatable. */
+  /** Claims nothing more, waits for running handlers, and gives back messages whose handlers have not begun. Repeatable. */
   stop(options?: StopOptions): Promise<void>
 }

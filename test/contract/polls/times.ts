@@ -1,5 +1,5 @@
-import { BatchSize } from '../../../src/store/poller/fetch'
 import { checkedPoll } from '../../../src/store/poller/options'
+import { BatchSize } from '../../../src/store/poller/pace'
 import { type Context, sleep } from '../context'
 import { type NumberedRow, pollTools, upTo } from './tools'
 
