@@ -204,16 +204,20 @@ export class Leases<Subject> {
   #round(): number {
     const now = performance.now()
     const due: Lease<Subject>[] = []
+    /** Not due, but more than half of the way to it: extended with those that are, to have fewer statements. */
+    const soon: Lease<Subject>[] = []
     const unkept: Lease<Subject>[] = []
     for (const lease of this.#held.values()) {
       const isAsked = lease.extending !== null || lease.retryAt > 0 || !lease.isKept
       if (now >= lease.endsAt && isAsked && !isUndecided(lease)) this.#lose(lease)
-      else if (now < this.dueAt(lease) || lease.extending !== null) continue
-      else if (!lease.isKept) unkept.push(lease)
+      else if (lease.extending !== null) continue
+      else if (now < this.dueAt(lease)) {
+        if (lease.isKept && now >= this.dueAt(lease) - (lease.ms * this.#options.share) / 2) soon.push(lease)
+      } else if (!lease.isKept) unkept.push(lease)
       else if (now >= lease.retryAt) due.push(lease)
     }
     for (const lease of unkept) this.remove(lease)
-    if (due.length > 0) void this.extend(due)
+    if (due.length > 0) void this.extend([...due, ...soon])
     if (unkept.length > 0) this.#options.onUnkept?.(unkept)
     return this.#pauseMs()
   }

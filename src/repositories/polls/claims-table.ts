@@ -22,7 +22,7 @@ import { takeDue } from './due'
 import { checkedLiteral, type RowRef } from './identity'
 import { note } from './notes'
 import type { PollPlan } from './plan'
-import { Conditions, chooseRows, deleteRow, markRows, updateRows } from './rows'
+import { Conditions, chooseSql, deleteRow, markRows, updateRows } from './rows'
 import { cursorOf } from './sweep'
 
 /** The condition of rows that a claim takes, beside those that are due again. */
@@ -55,7 +55,8 @@ async function take(tx: Tx, plan: PollPlan, asked: ClaimLimits, claimKey: string
   const due = await takeDue(tx, plan, limits, claimKey)
   const left = limits.max - due.held.length
   if (left <= 0) return due
-  const rows = await chooseRows(tx, plan, await freshConditions(tx, plan, cursor, limits.except), left)
+  const conditions = await freshConditions(tx, plan, cursor, limits.except)
+  const rows = await tx.rows(chooseSql(tx.engine, plan, conditions, left), conditions.parameters)
   const fresh = await note(
     tx,
     plan,

@@ -20,7 +20,7 @@ import {
 import type { RowRef } from './identity'
 import { keepNoted, noteLocked } from './notes'
 import type { PollPlan } from './plan'
-import { accepted, asGivenUp, Conditions, chooseRows, deleteRow, markRows, updateRows } from './rows'
+import { accepted, asGivenUp, Conditions, chooseSql, deleteRow, markRows, updateRows } from './rows'
 import type { OwnColumns } from './shape-parts'
 
 function own(plan: PollPlan): OwnColumns {
@@ -47,7 +47,8 @@ interface Chosen {
 async function choose(tx: Tx, plan: PollPlan, limits: ClaimLimits): Promise<Chosen[]> {
   const { claim, attempts } = own(plan)
   const more = `, ${claim} AS recentn_claim, CASE WHEN ${isAnew(plan)} THEN 0 ELSE ${attempts} END AS recentn_attempts`
-  const rows = await chooseRows(tx, plan, ownConditions(tx, plan, limits.except), limits.max, more)
+  const conditions = ownConditions(tx, plan, limits.except)
+  const rows = await tx.rows(chooseSql(tx.engine, plan, conditions, limits.max, more), conditions.parameters)
   return rows.map((row) => ({
     ref: plan.identity.refOf(row),
     before: row.recentn_claim as string | null,

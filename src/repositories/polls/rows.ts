@@ -38,17 +38,7 @@ export class Conditions {
   }
 }
 
-/** Chooses rows and locks them, passing over those that others have locked. */
-export async function chooseRows(
-  tx: Tx,
-  plan: PollPlan,
-  conditions: Conditions,
-  max: number,
-  more = '',
-): Promise<Row[]> {
-  return tx.rows(chooseSql(tx.engine, plan, conditions, max, more), conditions.parameters)
-}
-
+/** SQL that chooses rows and locks them, passing over those that others have locked. */
 export function chooseSql(engine: Engine, plan: PollPlan, conditions: Conditions, max: number, more = ''): string {
   const { table, identity, order, hint } = plan
   const columns = order.map((name) => `${table.path}.${table.escape(name)}`)
