@@ -90,17 +90,18 @@ export async function tidyNotes(session: Session, plan: PollPlan, after: NotePla
     const notes = await nextNotes(reader, plan, after)
     return { notes, over: await notReady(reader, plan, notes) }
   })
-  if (over.length > 0) {
-    const keys = placeholders(over.length)
-    const sql = `DELETE FROM ${session.tables.pollClaims} WHERE poll_id = ${plan.pollId} AND row_key IN (${keys}) AND state = ${STATE.waiting}`
-    await session.write((tx) => tx.run(`${sql} AND ${longDue(tx, plan)}`, over))
-  }
   const last = notes.at(-1)
+  if (last && over.length > 0) {
+    const keys = placeholders(over.length)
+    // A row that was claimed and waits again meanwhile is due later than all that were read.
+    const sql = `DELETE FROM ${session.tables.pollClaims} WHERE poll_id = ${plan.pollId} AND row_key IN (${keys}) AND state = ${STATE.waiting} AND due_at_ms <= ${BigInt(last.due as string)}`
+    await session.write((tx) => tx.run(sql, over))
+  }
   if (!last || notes.length < MAX_ROWS) return null
   return { dueAtMs: String(last.due), rowKey: last.row_key as string }
 }
 
-/** A row that waits again meanwhile has another time. */
+/** A note that is due for so long is of a row that nothing claims. */
 function longDue({ now }: Reader, { timeoutMs }: PollPlan): string {
   return `due_at_ms <= ${now} - ${timeoutMs}`
 }
