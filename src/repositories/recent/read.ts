@@ -110,7 +110,7 @@ function newestKeys(facts: ReadFacts, request: ReadRequest, settings: Settings |
   const { engine, tables, now } = facts
   const { group, limit, before, exclude = [] } = request
   const key = engine.values([[group]])
-  const parameters = [...key.parameters]
+  let parameters = key.parameters
   let window = `SELECT ${page} AS page, i.group_key, i.slot, i.id FROM ${tables.groups} g JOIN `
   if (settings?.mode === 'distinct') {
     const newest = `ROW_NUMBER() OVER (PARTITION BY o.member ORDER BY o.id DESC) AS nth`
@@ -118,7 +118,7 @@ function newestKeys(facts: ReadFacts, request: ReadRequest, settings: Settings |
     window +=
       `(SELECT * FROM (SELECT ${columns}, ${newest} FROM ${tables.items} o WHERE o.group_key = ${key.sql} AND ` +
       `o.member IS NOT NULL) m WHERE m.nth = 1 ORDER BY m.id DESC LIMIT ${settings.capacity}) i`
-    parameters.push(...key.parameters)
+    parameters = [...key.parameters, ...key.parameters]
   } else window += `${tables.items} i`
   window += ` ON i.group_key = g.group_key WHERE g.group_key = ${key.sql}`
   if (settings?.mode === 'history') window += ` AND i.id > g.last_id - ${settings.capacity}`
@@ -128,7 +128,7 @@ function newestKeys(facts: ReadFacts, request: ReadRequest, settings: Settings |
   if (exclude.length > 0) {
     const members = engine.values([exclude])
     window += ` AND (i.member IS NULL OR i.member NOT IN ${members.sql})`
-    parameters.push(...members.parameters)
+    parameters = [...parameters, ...members.parameters]
   }
   return { sql: `${window} ORDER BY i.id DESC LIMIT ${limit + 1}`, parameters }
 }
