@@ -2,7 +2,7 @@
 import { ERRORS, type ErrorCode } from '../../errors'
 import type { Parameters, RequestParameter } from '../input/parameters'
 import { problemType } from '../output/problem'
-import type { Operation, Outcome, Route } from '../route'
+import type { DocumentedAnswer, Operation, Route } from '../route'
 import { schemas } from './schemas'
 
 type Json = Record<string, unknown>
@@ -132,7 +132,7 @@ function outcomeObjects({ outcomes, conditional }: Operation): Json {
   return objects
 }
 
-function outcomeObject({ description, schema, example: value, type }: Outcome, headers: Json): Json {
+function outcomeObject({ description, schema, example: value, type }: DocumentedAnswer, headers: Json): Json {
   return { description, headers, ...(schema !== undefined && { content: contentOf(schema, value, type) }) }
 }
 

@@ -1,4 +1,4 @@
-/** `/v1/feeds/{feed}/changes` and `/consumers`: reading what was published, and remembering how far one is. */
+/** `/v1/feeds/{feed}/changes` and `/consumers`: reading the changes of a feed, and storing how far a consumer has read. */
 import { CHANGES_WAIT_SECONDS, NEW_CURSOR } from '../../fields/feeds'
 import { PAGE_LIMIT } from '../../fields/rules'
 import { renderChanges, renderConsumer } from '../../results/feeds'
@@ -28,7 +28,7 @@ const changes = route({
   pathParameters,
   queryParameters: {
     after: optional(
-      cursorParameter('A `cursor`: only what was published after it; from the beginning when left out.', '1041'),
+      cursorParameter('A `cursor`: return only changes after it. Default: the beginning of the feed.', '1041'),
     ),
     consumer: optional(nameParameter('Start at the stored cursor of this consumer, in place of `after`.', 'search')),
     limit: limitParameter(PAGE_LIMIT),
@@ -42,14 +42,14 @@ const changes = route({
   operation: {
     id: 'getChanges',
     tag: 'Feeds',
-    summary: 'What was published after a cursor, in the order of the sync ids',
+    summary: 'Read the changes after a cursor, in the order of their sync ids',
     description:
-      'Of each entry the latest value, and tombstones of what was deleted. Reading moves no cursor. With `waitSeconds`, ' +
-      'an answer without changes comes only after so long; what is written meanwhile is answered within 1 second. A ' +
-      'feed that has not begun has no changes. An answer stops at about 4 MiB. When a tombstone after the cursor has ' +
-      'been removed: 410 `cursor_expired`; start over at "0".',
+      'Returns the latest value of each changed entry, and a tombstone for each deleted one. Reading does not move the ' +
+      'stored cursor. With `waitSeconds`, the server answers within 1 second of the next change, and without changes when the ' +
+      'time has passed. A feed that does not exist has no changes. An answer stops at about 4 MiB. If a tombstone after the ' +
+      'cursor has been removed, the answer is 410 `cursor_expired`: start over at "0".',
     outcomes: {
-      200: { description: 'The changes; none when there are none.', schema: 'Changes', example: example.changes },
+      200: { description: 'The changes; may be empty.', schema: 'Changes', example: example.changes },
     },
     refusals: ['cursor_expired'],
   },
@@ -69,8 +69,8 @@ const get = route({
   operation: {
     id: 'getConsumer',
     tag: 'Feeds',
-    summary: 'The stored cursor of a consumer, and how far behind it is',
-    description: 'That of a consumer that is not known is "0".',
+    summary: 'Read the stored cursor of a consumer, and how far behind it is',
+    description: 'An unknown consumer has the cursor "0".',
     outcomes: { 200: { description: 'The consumer.', schema: 'Consumer', example: example.consumer } },
   },
   async handle(store, { path: { feed, consumer } }) {
@@ -90,8 +90,8 @@ const put = route({
     tag: 'Feeds',
     summary: 'Move the stored cursor of a consumer',
     description:
-      'Forward only: a smaller one is answered with the cursor as it was, unless `force` is true. One beyond the last ' +
-      'sync id is refused. A consumer that is not known is remembered from now on.',
+      'A cursor moves forward only: for a smaller one the answer has the cursor as it was, unless `force` is true. A cursor ' +
+      'beyond the last sync id is refused. An unknown consumer is created.',
     outcomes: { 200: { description: 'The consumer as it is now.', schema: 'Consumer', example: example.consumer } },
   },
   async handle(store, { path: { feed, consumer }, body: { cursor, force } }) {
@@ -109,7 +109,7 @@ const remove = route({
     id: 'deleteConsumer',
     tag: 'Feeds',
     summary: 'Forget a consumer',
-    outcomes: { 204: { description: 'It is forgotten.' } },
+    outcomes: { 204: { description: 'The consumer is forgotten.' } },
     refusals: ['consumer_not_found'],
   },
   async handle(store, { path: { feed, consumer } }) {

@@ -1,4 +1,4 @@
-/** `/v1/feeds/{feed}/entries`: writing the entries of a feed, and reading one by its key. */
+/** `/v1/feeds/{feed}/entries`: writing the entries of a feed, and reading an entry by its key. */
 import { NEW_ENTRIES, NEW_VALUE } from '../../fields/feeds'
 import { MAX_BATCH } from '../../fields/rules'
 import { renderEntry, renderPutEntries } from '../../results/feeds'
@@ -25,7 +25,7 @@ const get = route({
   operation: {
     id: 'getEntry',
     tag: 'Feeds',
-    summary: 'One entry',
+    summary: 'Read an entry',
     outcomes: { 200: { description: 'The entry.', schema: 'Entry', example: example.entry } },
     refusals: ['entry_not_found'],
   },
@@ -46,13 +46,15 @@ const put = route({
     tag: 'Feeds',
     summary: 'Write an entry',
     description:
-      'It has no sync id until a publisher gives it the next one. A feed begins with its first entry. Refused for a ' +
-      'feed whose entries come from elsewhere: `recent-groups`, and those that follow a table.',
-    outcomes: { 200: { description: 'Written, committed.', schema: 'Entry', example: example.writtenEntry } },
+      'The entry has no sync id until a publisher gives it the next one. The first entry creates the feed. Refused for feeds ' +
+      'whose entries come from elsewhere: `recent-groups`, and feeds that follow a table.',
+    outcomes: {
+      200: { description: 'The entry is written and committed.', schema: 'Entry', example: example.writtenEntry },
+    },
   },
   async handle(store, { path: { feed, key }, body: { value } }) {
     const entry = await store.feeds.put(feed, key, value)
-    // The text as it was sent: what the store answers is parsed.
+    // The value as the text that was sent: the store's answer has it parsed.
     return ok(renderEntry({ ...entry, value }))
   },
 })
@@ -66,7 +68,7 @@ const remove = route({
   operation: {
     id: 'deleteEntry',
     tag: 'Feeds',
-    summary: 'Delete an entry, leaving a tombstone that consumers see',
+    summary: 'Delete an entry and leave a tombstone, which consumers read',
     outcomes: { 200: { description: 'The tombstone.', schema: 'Entry', example: example.tombstone } },
     refusals: ['entry_not_found'],
   },
@@ -90,10 +92,10 @@ const putMany = route({
     id: 'putEntries',
     tag: 'Feeds',
     summary: `Write up to ${MAX_BATCH} entries`,
-    description: 'One commit, all or nothing. Of a key that is given twice the last value stays.',
+    description: 'All entries are written in one commit, or none. If a key is given twice, the last value stays.',
     outcomes: {
       200: {
-        description: 'Written, committed; in the order given.',
+        description: 'The entries are written and committed; in the order given.',
         schema: 'PutEntries',
         example: example.putEntries,
       },

@@ -1,4 +1,4 @@
-/** `/v1/queues/{queue}/messages`: sending messages, looking at them without claiming, and removing one by its id. */
+/** `/v1/queues/{queue}/messages`: sending messages, reading them without a claim, and removing one by its id. */
 import { MESSAGE_STATES, MESSAGES, NEW_MESSAGE } from '../../fields/queues'
 import { MAX_BATCH } from '../../fields/rules'
 import { renderMessagePage, renderPeeked, renderSent, renderSentMany } from '../../results/queues'
@@ -32,11 +32,11 @@ const send = route({
     tag: 'Messages',
     summary: `Send a message, or up to ${MAX_BATCH} of them`,
     description:
-      'Of many: one commit, all or nothing, and the ids in the order given. For a `dedupId` that this queue was sent in ' +
-      'the last 5 minutes nothing is sent, and the id is that of the first, even when that message is gone.',
+      'Many messages are sent in one commit, or none; their ids are in the order given. If the queue got a message with the ' +
+      'same `dedupId` in the last 5 minutes, nothing is sent, and the answer has the id of that message, even if it is gone.',
     outcomes: {
       200: { description: 'A message with this `dedupId` was sent before.', schema: 'Sent', example: example.sent },
-      201: { description: 'Sent, committed.', schema: 'SentOneOrMany', example: example.sentMany },
+      201: { description: 'The messages are sent and committed.', schema: 'SentOneOrMany', example: example.sentMany },
     },
     refusals: ['queue_not_found'],
   },
@@ -55,9 +55,9 @@ const peek = route({
   about: pathName('queues', 'queue'),
   pathParameters,
   queryParameters: {
-    state: wordParameter('Only messages in this state.', MESSAGE_STATES),
+    state: wordParameter('Return only messages in this state.', MESSAGE_STATES),
     bodies: wordParameter(
-      '`preview`: in place of each body the first 200 characters of its JSON, as a string; `…` follows where more is there.',
+      '`preview`: in place of each body, the first 200 characters of its JSON as a string, with `…` if it is longer.',
       ['value', 'preview'],
     ),
     ...pageParameters('MC4xMDQyLjEwNDI', 'opaque'),
@@ -65,7 +65,7 @@ const peek = route({
   operation: {
     id: 'peekMessages',
     tag: 'Messages',
-    summary: 'Look at the messages in one state without claiming them',
+    summary: 'Read the messages in one state without claiming them',
     description: 'A page stops at about 4 MiB.',
     outcomes: { 200: { description: 'A page of messages.', schema: 'MessagePage', example: example.messagePage } },
     refusals: ['queue_not_found'],
@@ -86,7 +86,7 @@ const get = route({
   operation: {
     id: 'getMessage',
     tag: 'Messages',
-    summary: 'Look at one message, in whatever state',
+    summary: 'Read one message, in any state',
     outcomes: { 200: { description: 'The message.', schema: 'PeekedMessage', example: example.peekedMessage } },
     refusals: ['queue_not_found', 'message_not_found'],
   },
@@ -105,9 +105,9 @@ const remove = route({
   operation: {
     id: 'deleteMessage',
     tag: 'Messages',
-    summary: 'Remove one message, in whatever state',
-    description: 'It is not archived, and the receipt handle of who has it is stale then.',
-    outcomes: { 204: { description: 'It is removed.' } },
+    summary: 'Remove one message, in any state',
+    description: 'The message is not archived, and the receipt handle of its receiver becomes stale.',
+    outcomes: { 204: { description: 'The message is removed.' } },
     refusals: ['queue_not_found', 'message_not_found'],
   },
   async handle(store, { path: { queue, id } }) {
