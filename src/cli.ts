@@ -113,7 +113,10 @@ function program(): Command {
   return root
 }
 
-/** A foreseen error as a sentence, also one of the system (no such file) or the database (no access); any other with its stack. */
+/**
+ * A foreseen error as a sentence, also one of the system (no such file) or the database (no access); any other with its
+ * stack.
+ */
 function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const foreseen =

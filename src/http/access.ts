@@ -7,7 +7,9 @@ import type { Store, StoreKeys } from '../store/types'
 import { toRecentnError } from './output/problem'
 import { type RequestSubjects, subjectsOf } from './subjects'
 
-/** `true` allows the request. `{ prefix }` allows it for names that begin with the prefix. Any other answer refuses it. */
+/**
+ * `true` allows the request. `{ prefix }` allows it for names that begin with the prefix. Any other answer refuses it.
+ */
 export type AccessAnswer = boolean | { readonly prefix: string }
 
 /**
@@ -39,8 +41,8 @@ export interface Question {
 }
 
 /**
- * Throws `unauthorized` or `forbidden`. A scope of null allows everyone. `isAlone`: the route answers without the database,
- * so the guard must not wait long for a database that is away.
+ * Throws `unauthorized` or `forbidden`. A scope of null allows everyone. `isAlone`: the route answers without the
+ * database, so the guard must not wait long for a database that is away.
  */
 export type Guard = (
   request: Request,
@@ -85,7 +87,10 @@ async function byFunction(
 
 const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'forbidden'])
 
-/** The prefix that a function has answered; null is all names. Throws `forbidden` unless the answer clearly allows the request. */
+/**
+ * The prefix that a function has answered; null is all names. Throws `forbidden` unless the answer clearly allows the
+ * request.
+ */
 function prefixOf(answer: unknown): string | null {
   if (answer === true) return null
   if (typeof answer === 'object' && answer !== null && Object.hasOwn(answer, 'prefix')) {
@@ -110,7 +115,10 @@ export async function byKey(keys: StoreKeys, { headers }: Request, scope: Scope,
 /** Together with the age of a cached key this stays below 5 seconds. */
 const LOOK_AGAIN_MS = 1000
 
-/** A signal for requests that wait and for streams: it is also aborted when the grant ends before the answer is complete. */
+/**
+ * A signal for requests that wait and for streams: it is also aborted when the grant ends before the answer is
+ * complete.
+ */
 export function whileGranted({ lasts }: Grant, signal: AbortSignal, response: Response): AbortSignal {
   if (lasts === undefined) return signal
   const ending = new AbortController()

@@ -17,9 +17,9 @@ export interface DispatchOptions {
   /** The longest body that is accepted, in bytes. Default: 1 MiB. */
   bodyLimitBytes?: number | undefined
   /**
-   * Abort it when the server begins to stop. Requests that wait for messages or changes are then answered at once, streams
-   * end, new streams are refused with `draining`, and every answer closes its connection, so that `server.close()` ends
-   * soon.
+   * Abort it when the server begins to stop. Requests that wait for messages or changes are then answered at once,
+   * streams end, new streams are refused with `draining`, and every answer closes its connection, so that
+   * `server.close()` ends soon.
    */
   stopping?: AbortSignal | undefined
   /** @internal Whether answers close their connection while stopping; left to the server of the process. */
@@ -83,8 +83,8 @@ export function handlerOf(route: Route, store: Store, guard: Guard, options: Dis
 }
 
 /**
- * Malformed JSON is returned, to be reported together with the faults of the path and the query. Other problems of the body
- * are thrown, unless access is still to be checked.
+ * Malformed JSON is returned, to be reported together with the faults of the path and the query. Other problems of the
+ * body are thrown, unless access is still to be checked.
  */
 async function bodyOrFault(
   request: Request,

@@ -1,4 +1,6 @@
-/** `X-Request-Id`: the client's own is echoed if it is short, printable and without a key; otherwise a new one is made. */
+/**
+ * `X-Request-Id`: the client's own is echoed if it is short, printable and without a key; otherwise a new one is made.
+ */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hasSecret } from './secrets'

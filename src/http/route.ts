@@ -1,4 +1,6 @@
-/** The rows of the route tables. Express gets its handlers from the tables, and the OpenAPI document is made from them. */
+/**
+ * The rows of the route tables. Express gets its handlers from the tables, and the OpenAPI document is made from them.
+ */
 import { type ErrorCode, type FaultSink, RecentnError } from '../errors'
 import type { Scope } from '../fields/keys'
 import type { Store } from '../store/types'
@@ -18,7 +20,9 @@ export interface Answer {
   type?: string
   /** A strong tag without its quotes: a client that has it is answered with 304. */
   tag?: string
-  /** Server-sent events in place of a body, for a route that `streams`. Each text is a whole event with its empty line. */
+  /**
+   * Server-sent events in place of a body, for a route that `streams`. Each text is a whole event with its empty line.
+   */
   events?: AsyncIterable<string>
 }
 
@@ -80,9 +84,9 @@ interface RouteSpec<P extends Parameters, Q extends Parameters, B> {
   /** Null: everyone may call it. */
   scope: Scope | null
   /**
-   * What the path and the query are about; `body.about` adds the body's part. If access is confined to a prefix, a request
-   * that names anything outside of it is refused, and a handler that lists or changes by prefix keeps to names `within`. An
-   * invalid request may lack names.
+   * What the path and the query are about; `body.about` adds the body's part. If access is confined to a prefix, a
+   * request that names anything outside of it is refused, and a handler that lists or changes by prefix keeps to names
+   * `within`. An invalid request may lack names.
    */
   about(input: Pick<Input<P, Q, B>, 'path' | 'query'>): readonly Subject[]
   pathParameters: P

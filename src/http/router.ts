@@ -43,8 +43,8 @@ const TARGET_TOO_LONG = `The path and the query may have at most ${MAX_TARGET_LE
 export interface RouterOptions<Incoming = Request> extends DispatchOptions {
   access: Access<Incoming>
   /**
-   * Called with each internal error (answers of 500 and 503), whose details the client does not get. Default: writes it to
-   * standard error.
+   * Called with each internal error (answers of 500 and 503), whose details the client does not get. Default: writes it
+   * to standard error.
    */
   onError?: ((error: unknown, context: { request: Incoming; requestId: string }) => void) | undefined
   /** Counts the requests to this router in these metrics (`createMetrics`). */
@@ -70,18 +70,18 @@ export const storeRoutes: readonly Route[] = [
 
 /**
  * The REST interface as a router: `app.use('/activity', createRouter(store, { access }))`. It serves `/v1/…` and
- * `/openapi.json` below where it is mounted, and `/docs/errors`, to which the `type` of each problem leads. It leaves every
- * other path to the app. It reads bodies itself. It also accepts a body that `express.json()` has parsed, with the numbers
- * that this has rounded.
+ * `/openapi.json` below where it is mounted, and `/docs/errors`, to which the `type` of each problem leads. It leaves
+ * every other path to the app. It reads bodies itself. It also accepts a body that `express.json()` has parsed, with
+ * the numbers that this has rounded.
  *
- * `access` is required. `'anonymous'` lets everyone do everything. `'keys'` requires an API key (`store.keys`) as a bearer
- * token, and allows what the key's scopes and prefix allow. A function is called with the request, its scope (`'read'`,
- * `'append'`, `'queue'`, `'feed'`, `'admin'`), and the decoded names and prefixes that it is about (`RequestSubjects`). It
- * returns `true` to allow the request, or `{ prefix }` to confine it to names that begin with the prefix, as a key with that
- * prefix is; for anything else the answer is 403. The function may throw a `RecentnError`, such as `unauthorized`. While a
- * stream is open or a request waits, the function is called again every second, and the answer ends when it no longer
- * allows the request. It is called for `/openapi.json` too (`'read'`), which needs no key. Throws `invalid_input` for
- * options that are not valid.
+ * `access` is required. `'anonymous'` lets everyone do everything. `'keys'` requires an API key (`store.keys`) as a
+ * bearer token, and allows what the key's scopes and prefix allow. A function is called with the request, its scope
+ * (`'read'`, `'append'`, `'queue'`, `'feed'`, `'admin'`), and the decoded names and prefixes that it is about
+ * (`RequestSubjects`). It returns `true` to allow the request, or `{ prefix }` to confine it to names that begin with
+ * the prefix, as a key with that prefix is; for anything else the answer is 403. The function may throw a
+ * `RecentnError`, such as `unauthorized`. While a stream is open or a request waits, the function is called again every
+ * second, and the answer ends when it no longer allows the request. It is called for `/openapi.json` too (`'read'`),
+ * which needs no key. Throws `invalid_input` for options that are not valid.
  */
 export function createRouter<Incoming extends IncomingMessage = Request>(
   store: Store,

@@ -1,4 +1,6 @@
-/** Removes API keys and other secrets, which clients put where they do not belong, from texts that are logged or echoed. */
+/**
+ * Removes API keys and other secrets, which clients put where they do not belong, from texts that are logged or echoed.
+ */
 
 /** The id of a key may be shown, its secret never. */
 const KEYS = /(rk_[0-9a-f]+_)[\w-]+/gi
@@ -34,7 +36,10 @@ function withoutKeys(part: string): string {
   return cut === plain ? part : cut
 }
 
-/** The target of a request without keys, and without the values of query parameters whose names say that they are secret. */
+/**
+ * The target of a request without keys, and without the values of query parameters whose names say that they are
+ * secret.
+ */
 export function withoutSecrets(target: string): string {
   const start = target.indexOf('?')
   const path = start < 0 ? target : target.slice(0, start)

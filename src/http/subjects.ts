@@ -25,7 +25,9 @@ export interface NamedSubjects {
 
 /** What a request is about, for an `access` function. It has every kind; most are empty. */
 export interface RequestSubjects extends Readonly<Record<SubjectKind, NamedSubjects>> {
-  /** The `operationId` of the route in the OpenAPI document, such as `appendItem`; `openapi` for the document itself. */
+  /**
+   * The `operationId` of the route in the OpenAPI document, such as `appendItem`; `openapi` for the document itself.
+   */
   readonly operation: string
   /**
    * Whether the request may read or change something of this kind whose name begins with `prefix`: it names one, or is

@@ -1,6 +1,6 @@
 /**
- * Requests that wait for something to happen. The waiting ends early if the client is gone or the server stops: the handler
- * gets one signal for both, and answers with what it has.
+ * Requests that wait for something to happen. The waiting ends early if the client is gone or the server stops: the
+ * handler gets one signal for both, and answers with what it has.
  */
 import type { IncomingMessage } from 'node:http'
 import { SenderGone } from './input/body'

@@ -1,4 +1,6 @@
-/** Every metric: its name, and its samples from plain numbers. No label has the name of a group, queue, feed or member. */
+/**
+ * Every metric: its name, and its samples from plain numbers. No label has the name of a group, queue, feed or member.
+ */
 import type { Counted } from '../../kit/sizes'
 import type { StoreCounts, StoreTotals } from '../../store/counts'
 import type { HttpCounts } from './traffic'

@@ -1,6 +1,6 @@
 /**
- * Prometheus metrics of a store. The store and the router count in plain numbers; a scrape makes metrics of them. It takes
- * about a second at most, and leaves out what the database has not answered by then.
+ * Prometheus metrics of a store. The store and the router count in plain numbers; a scrape makes metrics of them. It
+ * takes about a second at most, and leaves out what the database has not answered by then.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { faultsOf, optionRules, refuse } from '../../fields/field'
@@ -58,8 +58,9 @@ function isRegistry(value: unknown): boolean {
 
 /**
  * Adds the metrics of a store to a registry of prom-client. `createRouter(store, { access, metrics })` then counts its
- * requests too. Serve `await metrics.text()` where your Prometheus scrapes, unless you serve the given registry already.
- * Throws `invalid_input` for options that are not valid, and the registry's own error if it has metrics of these names.
+ * requests too. Serve `await metrics.text()` where your Prometheus scrapes, unless you serve the given registry
+ * already. Throws `invalid_input` for options that are not valid, and the registry's own error if it has metrics of
+ * these names.
  */
 export function createMetrics(store: Store, options: MetricsOptions = {}): Metrics {
   refuse(faultsOf(options, OPTIONS))

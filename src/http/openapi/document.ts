@@ -102,8 +102,8 @@ function parameterObjects(parameters: Parameters, place: 'path' | 'query'): Json
 }
 
 /**
- * The example of what may be left out, and is nothing then, stands in its schema: readers of the document prefill fields
- * with an `example` of the parameter, and a cursor or a filter that nobody asked for hides what is there.
+ * The example of what may be left out, and is nothing then, stands in its schema: readers of the document prefill
+ * fields with an `example` of the parameter, and a cursor or a filter that nobody asked for hides what is there.
  */
 function described({ description, required, schema, example }: RequestParameter<unknown>): Json {
   const isPrefilled = required || schema.default !== undefined

@@ -1,7 +1,7 @@
 /**
- * Answers that are streams of server-sent events and last as long as the client and the server. Limits how many are open,
- * sends a heartbeat while nothing happens, and takes the next event only when the client has room for it. A client that
- * reads nothing for too long is disconnected.
+ * Answers that are streams of server-sent events and last as long as the client and the server. Limits how many are
+ * open, sends a heartbeat while nothing happens, and takes the next event only when the client has room for it. A
+ * client that reads nothing for too long is disconnected.
  */
 import type { Request, Response } from 'express'
 import { RecentnError } from '../../errors'
@@ -36,7 +36,10 @@ export class EventStreams {
     this.#waiting = new WaitingRequests(stopping)
   }
 
-  /** Resolves when the stream has ended. Throws `overloaded`, `draining`, and what `begin` throws, before anything is sent. */
+  /**
+   * Resolves when the stream has ended. Throws `overloaded`, `draining`, and what `begin` throws, before anything is
+   * sent.
+   */
   async answer(request: Request, response: Response, begin: (signal: AbortSignal) => Promise<Answer>): Promise<void> {
     if (request.method === 'HEAD') {
       sendHead(response)
@@ -94,7 +97,8 @@ async function stream(
   response.on('drain', wake)
   signal.addEventListener('abort', wake)
   const heart = setInterval(() => {
-    // A client with unread events needs no heartbeat. Nobody waits for the drain here: `write` does, and there is one `goOn`.
+    // A client with unread events needs no heartbeat. Nobody waits for the drain here: `write` does, and there is one
+    // `goOn`.
     if (response.writableNeedDrain) return
     response.write(HEARTBEAT)
     flush(response)

@@ -39,8 +39,8 @@ export function sendPage(
 }
 
 /**
- * The page at `/docs/errors`, below where the router is mounted, which explains every code: the `type` of a problem leads
- * there. It has no data, so everyone may read it.
+ * The page at `/docs/errors`, below where the router is mounted, which explains every code: the `type` of a problem
+ * leads there. It has no data, so everyone may read it.
  */
 export function errorsPage(): RequestHandler {
   const page = keptPage(Buffer.from(errorsHtml()))

@@ -31,8 +31,8 @@ export function problemType(code: ErrorCode, base = ''): string {
 }
 
 /**
- * The JSON text of a problem, for a router that is mounted at `base`. An internal error (5xx) is shown by its title, without
- * its message.
+ * The JSON text of a problem, for a router that is mounted at `base`. An internal error (5xx) is shown by its title,
+ * without its message.
  */
 export function problemText(error: RecentnError, base = ''): string {
   const { code, status } = error

@@ -1,7 +1,7 @@
 /**
- * Sends answers and bounds the memory of those that clients have not read yet. A client that reads nothing for a while is
- * disconnected; while too much is unread, large answers are refused with `overloaded`; and of the reads that may have large
- * answers only a few run at a time.
+ * Sends answers and bounds the memory of those that clients have not read yet. A client that reads nothing for a while
+ * is disconnected; while too much is unread, large answers are refused with `overloaded`; and of the reads that may
+ * have large answers only a few run at a time.
  */
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -18,8 +18,8 @@ const unsent = new HeldBytes(64 * MIB)
 const SMALL_BYTES = 16 * 1024
 
 /**
- * Throws `overloaded` if a request must not begin. A read is refused once its answer is known to be large. A write can be
- * refused only before it begins, and so only when much more is unread.
+ * Throws `overloaded` if a request must not begin. A read is refused once its answer is known to be large. A write can
+ * be refused only before it begins, and so only when much more is unread.
  */
 export function mustHaveRoomFor(method: string | undefined): void {
   if (method !== 'GET' && method !== 'HEAD' && unsent.held > 2 * unsent.limit) throw tooMuchUnsent()
@@ -84,8 +84,8 @@ export function isLargeRead(query: unknown): boolean {
 }
 
 /**
- * Reads that may have large answers. A few run at a time and the others wait: otherwise a burst of them would be read from
- * the database before the first answer turns out to stay unread.
+ * Reads that may have large answers. A few run at a time and the others wait: otherwise a burst of them would be read
+ * from the database before the first answer turns out to stay unread.
  */
 export class LargeReads {
   #running = 0

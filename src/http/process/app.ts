@@ -70,8 +70,9 @@ export function createApp(store: Store, options: AppOptions): Express {
 
 /**
  * Options of `http.createServer` for a server of this app and of no other: the classes of its requests and responses.
- * Express gives every request and response its own prototype, and V8 is slow with an object whose prototype changed after
- * it was made. These classes make them with the prototype that Express is about to give them, so that nothing changes.
+ * Express gives every request and response its own prototype, and V8 is slow with an object whose prototype changed
+ * after it was made. These classes make them with the prototype that Express is about to give them, so that nothing
+ * changes.
  */
 export function messagesOf(app: Express): Pick<http.ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
   class AppRequest extends http.IncomingMessage {}

@@ -1,10 +1,10 @@
 /**
- * The connections of a server. Decides which requests begin, how malformed input is refused, and which answer is the last
- * one of a connection.
+ * The connections of a server. Decides which requests begin, how malformed input is refused, and which answer is the
+ * last one of a connection.
  *
  * Node reads on while a client reads no answers, and emits all requests of a chunk of 64 KiB at once. Here a connection
- * has one request at work until its answer is sent completely; its other requests wait, and nothing more is read while some
- * wait. Malformed input is refused after all answers that are due, and never within a stream.
+ * has one request at work until its answer is sent completely; its other requests wait, and nothing more is read while
+ * some wait. Malformed input is refused after all answers that are due, and never within a stream.
  */
 import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
@@ -14,7 +14,10 @@ import { traceOf } from '../metrics/traffic'
 import { problemText } from '../output/problem'
 import { SECURITY_HEADERS } from './headers'
 
-/** The most requests that wait on all connections together. Beyond it, connections with more than a few of them are closed. */
+/**
+ * The most requests that wait on all connections together. Beyond it, connections with more than a few of them are
+ * closed.
+ */
 const MOST_WAITING = 10_000
 const FEW_WAITING = 100
 

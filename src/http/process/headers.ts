@@ -1,14 +1,14 @@
 /**
- * The headers that every request to the process must have, and those that every answer gets: what browsers may do with it,
- * and the pages of which origins may read it.
+ * The headers that every request to the process must have, and those that every answer gets: what browsers may do with
+ * it, and the pages of which origins may read it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestHandler } from 'express'
 import { RecentnError } from '../../errors'
 
 /**
- * An answer is data. Browsers must not use it as a page, a script, a frame or a picture in another site's page (they would
- * request it without an Origin, so a server without keys would answer), nor send names in a Referer header.
+ * An answer is data. Browsers must not use it as a page, a script, a frame or a picture in another site's page (they
+ * would request it without an Origin, so a server without keys would answer), nor send names in a Referer header.
  */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
@@ -29,7 +29,9 @@ const REQUEST_HEADERS = 'Authorization, Content-Type, If-None-Match, Last-Event-
 const RESPONSE_HEADERS = 'ETag, Retry-After, X-Request-Id'
 const PREFLIGHT_SECONDS = 600
 
-/** Lets pages of these origins read answers, and answers preflights. There are no cookies, only the key that a page has. */
+/**
+ * Lets pages of these origins read answers, and answers preflights. There are no cookies, only the key that a page has.
+ */
 export function cors(origins: readonly string[]): RequestHandler {
   const allowed = new Set(origins)
   return (request, response, next) => {

@@ -1,7 +1,7 @@
 /**
- * The log of the process: text for people, or one line of JSON for each event. It has no payloads, keys or headers. Paths
- * have names of groups and members in them, so a request is logged by the template of its route, and by its path at the
- * level `debug` only.
+ * The log of the process: text for people, or one line of JSON for each event. It has no payloads, keys or headers.
+ * Paths have names of groups and members in them, so a request is logged by the template of its route, and by its path
+ * at the level `debug` only.
  *
  * If nobody reads the log any more, such as behind a closed pipe, the server goes on.
  */

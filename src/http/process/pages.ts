@@ -1,7 +1,7 @@
 /**
- * The pages of the process: the dashboard at `/`, and the reference at `/docs`, which shows the OpenAPI document in Swagger
- * UI. The build makes their files. Each file is read and compressed once, and then kept. The pages hold no data and need no
- * key: they call the routes with the key that their user types in.
+ * The pages of the process: the dashboard at `/`, and the reference at `/docs`, which shows the OpenAPI document in
+ * Swagger UI. The build makes their files. Each file is read and compressed once, and then kept. The pages hold no data
+ * and need no key: they call the routes with the key that their user types in.
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'

@@ -15,9 +15,9 @@ const PATIENCE_MS = 30_000
 const PAUSE_MS = 1000
 
 /**
- * Serves until SIGTERM or SIGINT, and resolves to the exit code. Writes one line to standard output when it is ready, and
- * errors to standard error; a JSON log goes to standard output as a whole. 0: stopped in order. 1: could not start, or did
- * not finish everything within `shutdownSeconds`.
+ * Serves until SIGTERM or SIGINT, and resolves to the exit code. Writes one line to standard output when it is ready,
+ * and errors to standard error; a JSON log goes to standard output as a whole. 0: stopped in order. 1: could not start,
+ * or did not finish everything within `shutdownSeconds`.
  */
 export async function runServer(config: Config): Promise<number> {
   const log = openLog(config.logFormat, config.logLevel)

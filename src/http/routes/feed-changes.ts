@@ -1,4 +1,6 @@
-/** `/v1/feeds/{feed}/changes` and `/consumers`: reading the changes of a feed, and storing how far a consumer has read. */
+/**
+ * `/v1/feeds/{feed}/changes` and `/consumers`: reading the changes of a feed, and storing how far a consumer has read.
+ */
 import { CHANGES_WAIT_SECONDS, NEW_CURSOR } from '../../fields/feeds'
 import { PAGE_LIMIT } from '../../fields/rules'
 import { renderChanges, renderConsumer } from '../../results/feeds'

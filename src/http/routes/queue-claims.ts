@@ -1,4 +1,6 @@
-/** `/v1/queues/{queue}/receive`, `delete`, `release` and `extend`: claiming messages, and ending or extending claims. */
+/**
+ * `/v1/queues/{queue}/receive`, `delete`, `release` and `extend`: claiming messages, and ending or extending claims.
+ */
 import { EXTEND, RECEIPTS, RECEIVE, RELEASE } from '../../fields/queues'
 import { renderMessages } from '../../results/queues'
 import { bodyOf } from '../input/read'
