@@ -9,14 +9,16 @@ import { bodyOf } from '../input/read'
 import * as example from '../openapi/feeds'
 import { gone, ok, type Route, route } from '../route'
 import { feedInPath, named, type Subject } from '../subjects'
-import { pathParameters } from './feeds'
+import { onFeed } from './feeds'
 import { MAX_ANSWER_BYTES } from './items'
 
 const path = '/v1/feeds/{feed}/consumers/{consumer}'
-const consumerParameters = { ...pathParameters, consumer: nameParameter('The consumer.', 'search') }
-
-function consumerInPath({ path }: { path: { feed: string; consumer: string } }): Subject[] {
-  return [...feedInPath({ path }), ...named('consumers', [path.consumer], { parameter: 'consumer' })]
+const onConsumer = {
+  pathParameters: { ...onFeed.pathParameters, consumer: nameParameter('The consumer.', 'search') },
+  about: ({ path }: { path: { feed: string; consumer: string } }): Subject[] => [
+    ...feedInPath({ path }),
+    ...named('consumers', [path.consumer], { parameter: 'consumer' }),
+  ],
 }
 
 const changes = route({
@@ -27,7 +29,7 @@ const changes = route({
     ...feedInPath({ path }),
     ...named('consumers', [query.consumer], { parameter: 'consumer' }),
   ],
-  pathParameters,
+  pathParameters: onFeed.pathParameters,
   queryParameters: {
     after: optional(
       cursorParameter('A `cursor`: return only changes after it. Default: the beginning of the feed.', '1041'),
@@ -63,11 +65,10 @@ const changes = route({
 })
 
 const get = route({
+  ...onConsumer,
   method: 'get',
   path,
   scope: 'feed',
-  about: consumerInPath,
-  pathParameters: consumerParameters,
   operation: {
     id: 'getConsumer',
     tag: 'Feeds',
@@ -81,11 +82,10 @@ const get = route({
 })
 
 const put = route({
+  ...onConsumer,
   method: 'put',
   path,
   scope: 'feed',
-  about: consumerInPath,
-  pathParameters: consumerParameters,
   body: bodyOf(NEW_CURSOR, example.newCursor),
   operation: {
     id: 'putConsumer',
@@ -102,11 +102,10 @@ const put = route({
 })
 
 const remove = route({
+  ...onConsumer,
   method: 'delete',
   path,
   scope: 'feed',
-  about: consumerInPath,
-  pathParameters: consumerParameters,
   operation: {
     id: 'deleteConsumer',
     tag: 'Feeds',

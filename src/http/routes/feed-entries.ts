@@ -7,21 +7,22 @@ import { bodyOf } from '../input/read'
 import * as example from '../openapi/feeds'
 import { found, ok, type Route, route } from '../route'
 import { feedInPath, named, type Subject } from '../subjects'
-import { pathParameters } from './feeds'
+import { onFeed } from './feeds'
 
 const path = '/v1/feeds/{feed}/entries/{key}'
-const keyParameters = { ...pathParameters, key: nameParameter('The key of the entry.', 'fred') }
-
-function entryInPath({ path }: { path: { feed: string; key: string } }): Subject[] {
-  return [...feedInPath({ path }), ...named('entries', [path.key], { parameter: 'key' })]
+const onEntry = {
+  pathParameters: { ...onFeed.pathParameters, key: nameParameter('The key of the entry.', 'fred') },
+  about: ({ path }: { path: { feed: string; key: string } }): Subject[] => [
+    ...feedInPath({ path }),
+    ...named('entries', [path.key], { parameter: 'key' }),
+  ],
 }
 
 const get = route({
+  ...onEntry,
   method: 'get',
   path,
   scope: 'feed',
-  about: entryInPath,
-  pathParameters: keyParameters,
   operation: {
     id: 'getEntry',
     tag: 'Feeds',
@@ -35,11 +36,10 @@ const get = route({
 })
 
 const put = route({
+  ...onEntry,
   method: 'put',
   path,
   scope: 'feed',
-  about: entryInPath,
-  pathParameters: keyParameters,
   body: bodyOf(NEW_VALUE, example.newValue),
   operation: {
     id: 'putEntry',
@@ -60,11 +60,10 @@ const put = route({
 })
 
 const remove = route({
+  ...onEntry,
   method: 'delete',
   path,
   scope: 'feed',
-  about: entryInPath,
-  pathParameters: keyParameters,
   operation: {
     id: 'deleteEntry',
     tag: 'Feeds',
@@ -78,11 +77,10 @@ const remove = route({
 })
 
 const putMany = route({
+  ...onFeed,
   method: 'post',
   path: '/v1/feeds/{feed}/entries',
   scope: 'feed',
-  about: feedInPath,
-  pathParameters,
   body: {
     ...bodyOf(NEW_ENTRIES, example.newEntries),
     at: '/entries',

@@ -9,7 +9,9 @@ import { type BodyReader, found, gone, ok, type Route, route } from '../route'
 import { feedInPath, listed, named, narrowed } from '../subjects'
 
 const path = '/v1/feeds/{feed}'
-export const pathParameters = { feed: nameParameter('The feed.', 'users') }
+
+/** The routes of one feed. */
+export const onFeed = { about: feedInPath, pathParameters: { feed: nameParameter('The feed.', 'users') } }
 
 const list = route({
   method: 'get',
@@ -38,11 +40,10 @@ const list = route({
 })
 
 const get = route({
+  ...onFeed,
   method: 'get',
   path,
   scope: 'read',
-  about: feedInPath,
-  pathParameters,
   operation: {
     id: 'getFeed',
     tag: 'Feeds',
@@ -56,11 +57,10 @@ const get = route({
 })
 
 const drop = route({
+  ...onFeed,
   method: 'delete',
   path,
   scope: 'admin',
-  about: feedInPath,
-  pathParameters,
   operation: {
     id: 'deleteFeed',
     tag: 'Feeds',
@@ -98,11 +98,10 @@ const selectionBody: BodyReader<RepublishSelection> = {
 }
 
 const republish = route({
+  ...onFeed,
   method: 'post',
   path: `${path}/republish`,
   scope: 'feed',
-  about: feedInPath,
-  pathParameters,
   body: selectionBody,
   operation: {
     id: 'republishEntries',

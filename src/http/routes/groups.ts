@@ -8,7 +8,10 @@ import { found, gone, ok, type Route, route, stored } from '../route'
 import { listed, narrowed, pathName } from '../subjects'
 
 const path = '/v1/groups/{group}'
-const pathParameters = { group: nameParameter('The group.', 'article:42') }
+const onGroup = {
+  about: pathName('groups', 'group'),
+  pathParameters: { group: nameParameter('The group.', 'article:42') },
+}
 
 const list = route({
   method: 'get',
@@ -33,11 +36,10 @@ const list = route({
 })
 
 const get = route({
+  ...onGroup,
   method: 'get',
   path,
   scope: 'read',
-  about: pathName('groups', 'group'),
-  pathParameters,
   operation: {
     id: 'getGroup',
     tag: 'Groups',
@@ -51,11 +53,10 @@ const get = route({
 })
 
 const put = route({
+  ...onGroup,
   method: 'put',
   path,
   scope: 'admin',
-  about: pathName('groups', 'group'),
-  pathParameters,
   body: { ...bodyOf(NEW_SETTINGS, example.ownSettings), optional: true },
   operation: {
     id: 'putGroup',
@@ -76,11 +77,10 @@ const put = route({
 })
 
 const forget = route({
+  ...onGroup,
   method: 'delete',
   path,
   scope: 'admin',
-  about: pathName('groups', 'group'),
-  pathParameters,
   operation: {
     id: 'deleteGroup',
     tag: 'Groups',

@@ -18,6 +18,8 @@ function policyInPath({ path: { prefix } }: { path: { prefix: string } }): Subje
   ]
 }
 
+const onPolicy = { about: policyInPath, pathParameters }
+
 const list = route({
   method: 'get',
   path: '/v1/policies',
@@ -42,11 +44,10 @@ const list = route({
 })
 
 const get = route({
+  ...onPolicy,
   method: 'get',
   path,
   scope: 'read',
-  about: policyInPath,
-  pathParameters,
   operation: {
     id: 'getPolicy',
     tag: 'Policies',
@@ -60,11 +61,10 @@ const get = route({
 })
 
 const put = route({
+  ...onPolicy,
   method: 'put',
   path,
   scope: 'admin',
-  about: policyInPath,
-  pathParameters,
   body: bodyOf(NEW_POLICY, example.policySettings),
   operation: {
     id: 'putPolicy',
@@ -86,11 +86,10 @@ const put = route({
 })
 
 const remove = route({
+  ...onPolicy,
   method: 'delete',
   path,
   scope: 'admin',
-  about: policyInPath,
-  pathParameters,
   operation: {
     id: 'deletePolicy',
     tag: 'Policies',

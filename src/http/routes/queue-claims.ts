@@ -6,17 +6,15 @@ import { renderMessages } from '../../results/queues'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/queues'
 import { ok, type Route, route } from '../route'
-import { pathName } from '../subjects'
-import { pathParameters } from './queues'
+import { onQueue } from './queues'
 
 const path = '/v1/queues/{queue}'
 
 const receive = route({
+  ...onQueue,
   method: 'post',
   path: `${path}/receive`,
   scope: 'queue',
-  about: pathName('queues', 'queue'),
-  pathParameters,
   body: { ...bodyOf(RECEIVE, example.receive), optional: true },
   operation: {
     id: 'receiveMessages',
@@ -39,11 +37,10 @@ const receive = route({
 })
 
 const settle = route({
+  ...onQueue,
   method: 'post',
   path: `${path}/delete`,
   scope: 'queue',
-  about: pathName('queues', 'queue'),
-  pathParameters,
   body: bodyOf(RECEIPTS, example.receipts),
   operation: {
     id: 'deleteReceived',
@@ -64,11 +61,10 @@ const settle = route({
 })
 
 const release = route({
+  ...onQueue,
   method: 'post',
   path: `${path}/release`,
   scope: 'queue',
-  about: pathName('queues', 'queue'),
-  pathParameters,
   body: bodyOf(RELEASE, example.release),
   operation: {
     id: 'releaseReceived',
@@ -90,11 +86,10 @@ const release = route({
 })
 
 const extend = route({
+  ...onQueue,
   method: 'post',
   path: `${path}/extend`,
   scope: 'queue',
-  about: pathName('queues', 'queue'),
-  pathParameters,
   body: bodyOf(EXTEND, example.extend),
   operation: {
     id: 'extendReceived',

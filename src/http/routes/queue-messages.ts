@@ -6,19 +6,20 @@ import { idParameter, pageParameters, wordParameter } from '../input/parameters'
 import { isObject, readBody } from '../input/read'
 import * as example from '../openapi/queues'
 import { created, found, gone, ok, type Route, route, stored } from '../route'
-import { pathName } from '../subjects'
 import { MAX_ANSWER_BYTES } from './items'
-import { pathParameters } from './queues'
+import { onQueue } from './queues'
 
 const path = '/v1/queues/{queue}/messages'
-const idParameters = { ...pathParameters, id: idParameter('The id of the message.', '1042') }
+const onMessage = {
+  about: onQueue.about,
+  pathParameters: { ...onQueue.pathParameters, id: idParameter('The id of the message.', '1042') },
+}
 
 const send = route({
+  ...onQueue,
   method: 'post',
   path,
   scope: 'queue',
-  about: pathName('queues', 'queue'),
-  pathParameters,
   body: {
     schema: 'Sending',
     example: example.messages,
@@ -49,11 +50,10 @@ const send = route({
 })
 
 const peek = route({
+  ...onQueue,
   method: 'get',
   path,
   scope: 'read',
-  about: pathName('queues', 'queue'),
-  pathParameters,
   queryParameters: {
     state: wordParameter('Return only messages in this state.', MESSAGE_STATES),
     bodies: wordParameter(
@@ -78,11 +78,10 @@ const peek = route({
 })
 
 const get = route({
+  ...onMessage,
   method: 'get',
   path: `${path}/{id}`,
   scope: 'read',
-  about: pathName('queues', 'queue'),
-  pathParameters: idParameters,
   operation: {
     id: 'getMessage',
     tag: 'Messages',
@@ -97,11 +96,10 @@ const get = route({
 })
 
 const remove = route({
+  ...onMessage,
   method: 'delete',
   path: `${path}/{id}`,
   scope: 'admin',
-  about: pathName('queues', 'queue'),
-  pathParameters: idParameters,
   operation: {
     id: 'deleteMessage',
     tag: 'Messages',

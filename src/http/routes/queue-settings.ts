@@ -7,7 +7,7 @@ import { bodyOf } from '../input/read'
 import * as example from '../openapi/queues'
 import { type BodyReader, gone, ok, type Route, route, stored } from '../route'
 import { named, type Subject } from '../subjects'
-import { inPath, pathParameters } from './queues'
+import { onQueue } from './queues'
 
 const path = '/v1/queues/{queue}'
 
@@ -24,12 +24,11 @@ const settingsBody: BodyReader<QueueSettings> = {
 }
 
 const put = route({
+  ...onQueue,
   method: 'put',
   path,
   scope: 'admin',
-  pathParameters,
   body: settingsBody,
-  about: inPath,
   operation: {
     id: 'putQueue',
     tag: 'Queues',
@@ -51,11 +50,10 @@ const put = route({
 })
 
 const drop = route({
+  ...onQueue,
   method: 'delete',
   path,
   scope: 'admin',
-  about: inPath,
-  pathParameters,
   operation: {
     id: 'deleteQueue',
     tag: 'Queues',
@@ -74,12 +72,11 @@ const drop = route({
 })
 
 const update = route({
+  ...onQueue,
   method: 'patch',
   path,
   scope: 'admin',
-  pathParameters,
   body: { ...bodyOf(QUEUE_CHANGES, example.queueChanges), about: lettersIn },
-  about: inPath,
   operation: {
     id: 'updateQueue',
     tag: 'Queues',
@@ -96,12 +93,11 @@ const update = route({
 })
 
 const ensure = route({
+  ...onQueue,
   method: 'post',
   path: `${path}/ensure`,
   scope: 'admin',
-  pathParameters,
   body: settingsBody,
-  about: inPath,
   operation: {
     id: 'ensureQueue',
     tag: 'Queues',
@@ -121,11 +117,10 @@ const ensure = route({
 })
 
 const pause = route({
+  ...onQueue,
   method: 'post',
   path: `${path}/pause`,
   scope: 'admin',
-  about: inPath,
-  pathParameters,
   body: { ...bodyOf(NO_FIELDS, example.noFields), optional: true },
   operation: {
     id: 'pauseQueue',
@@ -143,11 +138,10 @@ const pause = route({
 })
 
 const resume = route({
+  ...onQueue,
   method: 'post',
   path: `${path}/resume`,
   scope: 'admin',
-  about: inPath,
-  pathParameters,
   body: { ...bodyOf(NO_FIELDS, example.noFields), optional: true },
   operation: {
     id: 'resumeQueue',

@@ -9,9 +9,11 @@ import { found, ok, type Route, route } from '../route'
 import { listed, narrowed, pathName, type Subject } from '../subjects'
 
 const path = '/v1/queues/{queue}'
-export const pathParameters = { queue: nameParameter('The queue.', 'mail') }
+const inPath = pathName('queues', 'queue')
+const pathParameters = { queue: nameParameter('The queue.', 'mail') }
 
-export const inPath = pathName('queues', 'queue')
+/** The routes of one queue. */
+export const onQueue = { about: inPath, pathParameters }
 
 /** A redrive sends messages to queues that the request does not name. */
 function redriven(input: { path: { queue: string } }): Subject[] {
@@ -41,11 +43,10 @@ const list = route({
 })
 
 const get = route({
+  ...onQueue,
   method: 'get',
   path,
   scope: 'read',
-  about: inPath,
-  pathParameters,
   operation: {
     id: 'getQueue',
     tag: 'Queues',
@@ -81,11 +82,10 @@ const redrive = route({
 })
 
 const purge = route({
+  ...onQueue,
   method: 'post',
   path: `${path}/purge`,
   scope: 'admin',
-  about: inPath,
-  pathParameters,
   body: { ...bodyOf(PURGE, example.purge), optional: true },
   operation: {
     id: 'purgeQueue',
