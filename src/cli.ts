@@ -113,10 +113,7 @@ function program(): Command {
   return root
 }
 
-/**
- * A foreseen error as a sentence, also one of the system (no such file) or the database (no access); any other with its
- * stack.
- */
+/** Errors that were foreseen, also by the system or the database (no such file), as a sentence; others with the stack. */
 function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const foreseen =

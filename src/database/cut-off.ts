@@ -26,10 +26,7 @@ export function unknownOutcome(cause: unknown): RecentnError {
 /** How long the database may stay away before a commit that was cut off is reported as `outcome_unknown`. */
 export const OUTCOME_MS = 10_000
 
-/**
- * Whether the commit has arrived: `ask` finds out in a transaction of its own. Throws `outcome_unknown` if the database
- * stays away.
- */
+/** Whether the commit has arrived, by a transaction that asks. Throws `outcome_unknown` if the database stays away. */
 export async function learn(cutOff: CutOff, engine: Engine, ask: () => Promise<boolean>): Promise<boolean> {
   if (!engine.losesCommits) return false
   const deadline = Date.now() + OUTCOME_MS

@@ -128,10 +128,7 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner {
     }
   }
 
-  /**
-   * Runs a statement outside of a transaction. If another connection has the lock it has changed nothing, and runs
-   * again.
-   */
+  /** Runs a statement outside of a transaction, again while another connection has the lock. */
   // biome-ignore lint/suspicious/noExplicitAny: the signature is TypeORM's
   async #patiently(sql: string, parameters?: any[], structured?: boolean): Promise<any> {
     const connection: BetterSqlite3.Database = await this.connect()

@@ -43,10 +43,7 @@ export function requireOutside(source: object): void {
   }
 }
 
-/**
- * A transaction on this source that begins here: code under `holding.run(holder, …)` is inside it until `isOpen` is
- * false.
- */
+/** A transaction that begins here: code under `holding.run(holder, …)` is inside it until `isOpen` is false. */
 export function newHolder(source: object): Holder {
   let outer = holding.getStore()
   // Drops ended transactions, so that a chain of transactions that each begin the next one does not grow.

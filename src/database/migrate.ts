@@ -44,10 +44,7 @@ async function migrateInTransaction(source: DataSource, runner: QueryRunner, tab
   }
 }
 
-/**
- * MySQL and MariaDB: DDL commits implicitly, so the lock is a named one. It ends with the connection if the process
- * dies.
- */
+/** MySQL and MariaDB: DDL commits implicitly, so the lock is a named one, which ends with the connection. */
 async function migrateUnderLock(source: DataSource, runner: QueryRunner, tables: Tables): Promise<void> {
   // A lock's name has at most 64 characters (8 and 56 here) and is known to the whole server, so the database is in it,
   // and the prefix: stores with other prefixes need not wait for each other.

@@ -1,7 +1,4 @@
-/**
- * MySQL and MariaDB. They differ in RETURNING, which only MariaDB has, and in the words of a shared lock that skips
- * rows.
- */
+/** MySQL and MariaDB. Only MariaDB has RETURNING; a shared lock that skips rows has different words. */
 import { driverError, type Engine, type FailureKind, type Parameter } from './engine'
 import { countPlaceholders, MYSQL_SPELLING, nextPlaceholder } from './placeholders'
 import { mysqlRows } from './row-facts'

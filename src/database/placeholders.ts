@@ -54,10 +54,7 @@ function positions(sql: string, spelling: Spelling, escapes: boolean): number[] 
   return found
 }
 
-/**
- * The index of the last character of the quotes or comment that begins here, or the same index; -1 if it is never
- * closed.
- */
+/** The index where the quotes or comment that begins here ends, or the same index; -1 if it is never closed. */
 function behind(sql: string, index: number, unit: number, { hash, brackets }: Spelling, escapes: boolean): number {
   switch (unit) {
     case QUOTE:

@@ -26,10 +26,7 @@ export interface RowFacts {
    * Whether =, > and ORDER BY of a column agree with its literals: not where two texts count as equal, nor for an ENUM.
    */
   ordersWhole(type: string, collation: string | null): boolean
-  /**
-   * SQL: by how many seconds the session's time zone is ahead of UTC at a time in seconds since 1970; null if it never
-   * is.
-   */
+  /** SQL: the session's offset from UTC in seconds at a time in seconds since 1970; null if it is always 0. */
   readonly offsetAt: ((seconds: number) => string) | null
   /** True where a column takes only values of its declared type. */
   readonly typedColumns: boolean

@@ -1,7 +1,4 @@
-/**
- * Makes the session that a repository works on: from a DataSource, or inside an open transaction. A `Session` stays as
- * it is.
- */
+/** Makes a repository's session: from a DataSource, inside an open transaction, or the given one. */
 import { type DataSource, type EntityManager, InstanceChecker, type QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import { BoundedPool, DEFAULT_CONNECTION_TIMEOUT_MS } from './bounded-pool'

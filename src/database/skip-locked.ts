@@ -14,10 +14,7 @@ const ANSWER_MS = 2000
 /** How long the name of the server decides, if the check was not possible. */
 const AGAIN_MS = 60_000
 
-/**
- * Checks it on the one row of the schema table, with two connections of the DataSource; null if there are not two
- * within a second.
- */
+/** Checks it on the schema table's row, with two connections; null if there are not two within a second. */
 export async function skipsLocked(
   source: DataSource,
   schemaTable: string,

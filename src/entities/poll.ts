@@ -21,10 +21,7 @@ export class Poll {
   @Column({ name: 'created_at_ms', type: 'bigint', transformer: asNumber })
   createdAtMs!: number
 
-  /**
-   * What the poll does with the rows, as JSON: a poll of the same name with another purpose is refused. Null: the next
-   * poll sets it.
-   */
+  /** JSON: what the poll does with the rows. One with another purpose is refused. Null: the next poll sets it. */
   @Column({ type: 'text', nullable: true })
   purpose!: string | null
 

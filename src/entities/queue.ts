@@ -42,10 +42,7 @@ export class WorkQueue {
   @Column({ type: 'integer', transformer: asNumber })
   paused!: number
 
-  /**
-   * 0: no endless loop has read the queue; 1: messages that become ready join the cycle; 2: all ready messages are in
-   * it.
-   */
+  /** 0: no endless loop has read the queue; 1: messages that become ready join the cycle; 2: all are in it. */
   @Column({ type: 'integer', transformer: asNumber })
   cycled!: number
 

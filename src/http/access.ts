@@ -87,10 +87,7 @@ async function byFunction(
 
 const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'forbidden'])
 
-/**
- * The prefix that a function has answered; null is all names. Throws `forbidden` unless the answer clearly allows the
- * request.
- */
+/** The prefix of a function's answer; null is all names. Throws `forbidden` unless the answer allows the request. */
 function prefixOf(answer: unknown): string | null {
   if (answer === true) return null
   if (typeof answer === 'object' && answer !== null && Object.hasOwn(answer, 'prefix')) {
@@ -115,10 +112,7 @@ export async function byKey(keys: StoreKeys, { headers }: Request, scope: Scope,
 /** Together with the age of a cached key this stays below 5 seconds. */
 const LOOK_AGAIN_MS = 1000
 
-/**
- * A signal for requests that wait and for streams: it is also aborted when the grant ends before the answer is
- * complete.
- */
+/** A signal for waits and streams that is also aborted when the grant ends before the answer is complete. */
 export function whileGranted({ lasts }: Grant, signal: AbortSignal, response: Response): AbortSignal {
   if (lasts === undefined) return signal
   const ending = new AbortController()
@@ -148,10 +142,7 @@ export interface Allowance {
   keyId?: string
 }
 
-/**
- * What the request may do at all: asks the guard for each scope, as the routes do. Throws what the guard throws, except
- * `forbidden`.
- */
+/** What the request may do in each scope. Throws what the guard throws, except `forbidden`. */
 export async function allowanceOf(guard: Guard, request: Request): Promise<Allowance> {
   const granted: [Scope, Grant][] = []
   for (const scope of SCOPES) {

@@ -42,10 +42,7 @@ const TARGET_TOO_LONG = `The path and the query may have at most ${MAX_TARGET_LE
 /** `Incoming` is the type of the app's requests: Express 5's, unless a function names another one. */
 export interface RouterOptions<Incoming = Request> extends DispatchOptions {
   access: Access<Incoming>
-  /**
-   * Called with each internal error (answers of 500 and 503), whose details the client does not get. Default: writes it
-   * to standard error.
-   */
+  /** Called with each internal error (500, 503), whose details the client does not get. Default: logs to stderr. */
   onError?: ((error: unknown, context: { request: Incoming; requestId: string }) => void) | undefined
   /** Counts the requests to this router in these metrics (`createMetrics`). */
   metrics?: Metrics | undefined

@@ -36,10 +36,7 @@ function withoutKeys(part: string): string {
   return cut === plain ? part : cut
 }
 
-/**
- * The target of a request without keys, and without the values of query parameters whose names say that they are
- * secret.
- */
+/** A request's target without keys, and without the values of query parameters whose names mean secrets. */
 export function withoutSecrets(target: string): string {
   const start = target.indexOf('?')
   const path = start < 0 ? target : target.slice(0, start)

@@ -1,7 +1,4 @@
-/**
- * The results of feeds, and their JSON text for REST. Values are the text that the store keeps, which REST never
- * parses.
- */
+/** The results of feeds, and their JSON text for REST, which never parses the values that the store keeps. */
 import { jsonTextOf } from '../json'
 import type { Change, Changes, Consumer, Entry, FeedPage, FeedStatus, PutEntry } from '../repositories/feeds/types'
 import { timeOrNull } from '../time-text'

@@ -1,7 +1,4 @@
-/**
- * The results of queues, and their JSON text for REST. Bodies are the text that the store keeps, which REST never
- * parses.
- */
+/** The results of queues, and their JSON text for REST, which never parses the bodies that the store keeps. */
 import { shownName } from '../fields/keys'
 import { jsonTextOf } from '../json'
 import type {

@@ -42,10 +42,7 @@ export async function sqliteCatalogue(reader: Reader, table: string, schema: str
   }
 }
 
-/**
- * An index may have another collation than its column, which decides what rows a statement finds: then it is not
- * walked.
- */
+/** An index with another collation than its column, which decides comparisons, is not walked. */
 async function sqliteIndexes(
   reader: Reader,
   table: string,

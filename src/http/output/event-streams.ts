@@ -36,10 +36,7 @@ export class EventStreams {
     this.#waiting = new WaitingRequests(stopping)
   }
 
-  /**
-   * Resolves when the stream has ended. Throws `overloaded`, `draining`, and what `begin` throws, before anything is
-   * sent.
-   */
+  /** Resolves at the end of the stream. Before that throws `overloaded`, `draining`, and what `begin` throws. */
   async answer(request: Request, response: Response, begin: (signal: AbortSignal) => Promise<Answer>): Promise<void> {
     if (request.method === 'HEAD') {
       sendHead(response)

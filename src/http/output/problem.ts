@@ -30,10 +30,7 @@ export function problemType(code: ErrorCode, base = ''): string {
   return `${base}${ERRORS_PATH}#${code}`
 }
 
-/**
- * The JSON text of a problem, for a router that is mounted at `base`. An internal error (5xx) is shown by its title,
- * without its message.
- */
+/** The JSON text of a problem for a router mounted at `base`. An internal error (5xx) shows its title only. */
 export function problemText(error: RecentnError, base = ''): string {
   const { code, status } = error
   const { title } = ERRORS[code]

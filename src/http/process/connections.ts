@@ -14,10 +14,7 @@ import { traceOf } from '../metrics/traffic'
 import { problemText } from '../output/problem'
 import { SECURITY_HEADERS } from './headers'
 
-/**
- * The most requests that wait on all connections together. Beyond it, connections with more than a few of them are
- * closed.
- */
+/** The most requests that wait on all connections. Beyond it, connections with more than a few are closed. */
 const MOST_WAITING = 10_000
 const FEW_WAITING = 100
 
