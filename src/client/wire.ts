@@ -37,7 +37,7 @@ export interface Batch {
 export interface Item {
   group: string
   id: bigint
-  /** Its place in the ring: from 0 to capacity - 1. */
+  /** The position in the ring, from 0 to capacity - 1. */
   slot: number
   member: string | null
   /** Any JSON value. */
@@ -125,9 +125,9 @@ export interface Group {
   mode: 'history' | 'distinct'
   /** 1 to 315360000000. */
   ttlSeconds: number | null
-  /** The settings that are its own, and only those: as PUT takes them. */
+  /** Only the settings that the group has itself, in the form that PUT takes. */
   own: { capacity?: number | undefined; mode?: 'history' | 'distinct' | undefined; ttlSeconds?: number | null | undefined }
-  /** The prefix of the policy that the settings that are not its own are of; null: none, they are the defaults. */
+  /** The prefix of the policy that gives the other settings; null if they are the defaults. */
   policy: string | null
   total: bigint
   createdAt: Date
@@ -190,7 +190,7 @@ export interface Queue {
   onDelete: 'remove' | 'archive'
   /** How long archived messages are kept; null, and left out: for ever. 1 to 315360000000. */
   retentionSeconds: number | null
-  /** Whether the queue is paused, by `pauseQueue`: sends are taken, receives get nothing. */
+  /** Whether `pauseQueue` has paused the queue: it accepts sends, but receives get nothing. */
   paused: boolean
   createdAt: Date
 }
@@ -207,14 +207,14 @@ export interface QueueStatus {
   onDelete: 'remove' | 'archive'
   /** How long archived messages are kept; null, and left out: for ever. 1 to 315360000000. */
   retentionSeconds: number | null
-  /** Whether the queue is paused, by `pauseQueue`: sends are taken, receives get nothing. */
+  /** Whether `pauseQueue` has paused the queue: it accepts sends, but receives get nothing. */
   paused: boolean
   createdAt: Date
-  /** Whether another queue names it as its dead-letter queue. What dies there is ready here. */
+  /** Whether another queue names it as its dead-letter queue. Messages that die there are ready here. */
   isDeadLetterQueue: boolean
-  /** At most 5 seconds old; exact once the queue has been still that long. */
+  /** At most 5 seconds old; exact once the queue has not changed for 5 seconds. */
   counts: { ready: number; inFlight: number; delayed: number; dead: number; archived: number }
-  /** Since when the oldest message that is ready or in flight was sent; null when there is none. */
+  /** The age of the oldest message that is ready or in flight; null if there is none. */
   oldestAgeSeconds: number | null
 }
 
@@ -289,14 +289,14 @@ export interface Message {
   id: bigint
   /** Any JSON value. */
   body: unknown
-  /** This claim included. */
+  /** The number of receives, including this one. */
   receiveCount: number
-  /** Names this message and this claim; opaque. */
+  /** Opaque; identifies the message and this claim. */
   receiptHandle: string
   sentAt: Date
-  /** When the claim runs out. */
+  /** The end of the claim. */
   visibleAt: Date
-  /** What the last release with an error said; of a message that died without one, that its visibility timeout ran out. */
+  /** The error of the last release; for a message that died without one, that its visibility timeout ended. */
   lastError: string | null
   messageGroup: string | null
   /** -1000 to 1000. */
@@ -351,16 +351,16 @@ export interface PeekedMessage {
   /** Any JSON value. */
   body: unknown
   receiveCount: number
-  /** In force: its own, or the queue's where it has none. Null is no limit. 1 to 1000000. */
+  /** The limit in force: the message's own, otherwise the queue's. Null is no limit. 1 to 1000000. */
   maxReceives: number | null
   sentAt: Date
-  /** When it is, or was, to be handed out again. */
+  /** When the message becomes, or became, visible again. */
   visibleAt: Date
   lastReceivedAt: Date | null
   archivedAt: Date | null
-  /** Of a dead letter, the queue that it died in; null when that one is gone, when the key may not see it, and once the message is archived. */
+  /** The queue in which a dead letter died; null if that queue no longer exists, if the key may not see it, or if the message is archived. */
   deadLetterFrom: string | null
-  /** What the last release with an error said; of a message that died without one, that its visibility timeout ran out. */
+  /** The error of the last release; for a message that died without one, that its visibility timeout ended. */
   lastError: string | null
   messageGroup: string | null
   /** -1000 to 1000. */
@@ -397,9 +397,9 @@ export interface Entry {
   value: unknown
   /** Null in a feed that follows a table. */
   version: number | null
-  /** The number that a publisher gave it; null until one has. */
+  /** The number that a publisher gave the entry; null until then. */
   syncId: bigint | null
-  /** It is a tombstone. */
+  /** Whether it is a tombstone. */
   deleted: boolean
   /** Null in a feed that follows a table. */
   updatedAt: Date | null
@@ -418,9 +418,9 @@ export interface Republished {
 
 export interface Changes {
   changes: { syncId: bigint; key: string; value: unknown; version: number | null; deleted: boolean }[]
-  /** Where to go on from. */
+  /** The cursor to continue from. */
   cursor: bigint
-  /** There is more after the cursor already. */
+  /** Whether there are more changes after the cursor. */
   hasMore: boolean
 }
 
@@ -433,21 +433,21 @@ export interface NewCursor {
 export interface Consumer {
   consumer: string
   cursor: bigint
-  /** Sync ids from the cursor to the last one. */
+  /** The number of sync ids after the cursor. */
   lag: number
 }
 
 export interface Feed {
   feed: string
-  /** "0" before anything is published. */
+  /** "0" until the first entry is published. */
   lastSyncId: bigint
-  /** Without tombstones; at most 5 seconds old. */
+  /** The number of entries without tombstones; at most 5 seconds old. */
   entries: number
   /** Entries and tombstones that no publisher has numbered yet; at most 5 seconds old. */
   unpublished: number
-  /** Since when the oldest of them waits; null when there is none. At most 5 seconds old. */
+  /** How long the oldest of them has waited; null if there is none. At most 5 seconds old. */
   oldestUnpublishedSeconds: number | null
-  /** By name, at most the first 1,000. */
+  /** The consumers by name, at most the first 1,000. */
   consumers: { consumer: string; cursor: bigint; lag: number }[]
 }
 
@@ -458,7 +458,7 @@ export interface FeedPage {
 
 /** Problem details, RFC 9457. */
 export interface Problem {
-  /** The address of what the reference says of the code, relative to the request. */
+  /** The address of the code in the error reference, relative to the request. */
   type: string
   title: string
   /** 400 to 599. */
@@ -491,7 +491,7 @@ interface Wire {
       group: string
     }
     query: {
-      /** At most so many. 1 to 10000; `10` when left out. */
+      /** The maximum number to return. 1 to 10000; `10` when left out. */
       limit?: number | undefined
       /** Return only items with a smaller id: the `nextBefore` of the previous page. */
       before?: bigint | undefined
@@ -538,7 +538,7 @@ interface Wire {
     query: {
       /** The groups, each once. */
       group: readonly string[]
-      /** At most so many. 1 to 10000; `10` when left out. */
+      /** The maximum number to return. 1 to 10000; `10` when left out. */
       limit?: number | undefined
       /** Leave out the items of these members. */
       exclude?: readonly string[] | undefined
@@ -554,7 +554,7 @@ interface Wire {
     query: {
       /** Return only groups whose names begin with this. */
       prefix?: string | undefined
-      /** At most so many. 1 to 1000; `100` when left out. */
+      /** The maximum number to return. 1 to 1000; `100` when left out. */
       limit?: number | undefined
       /** The `nextAfter` of the page before. */
       after?: string | undefined
@@ -616,7 +616,7 @@ interface Wire {
       prefix?: string | undefined
       /** `none`: null in place of each payload. `value` when left out. */
       payloads?: 'value' | 'none' | undefined
-      /** At most so many. 1 to 1000; `100` when left out. */
+      /** The maximum number to return. 1 to 1000; `100` when left out. */
       limit?: number | undefined
       /** The `nextAfter` of the page before: opaque. */
       after?: string | undefined
@@ -643,7 +643,7 @@ interface Wire {
     query: {
       /** Return only policies whose prefixes begin with this. */
       prefix?: string | undefined
-      /** At most so many. 1 to 1000; `100` when left out. */
+      /** The maximum number to return. 1 to 1000; `100` when left out. */
       limit?: number | undefined
       /** The `nextAfter` of the page before. */
       after?: string | undefined
@@ -687,7 +687,7 @@ interface Wire {
     query: {
       /** Return only queues whose names begin with this. */
       prefix?: string | undefined
-      /** At most so many. 1 to 1000; `100` when left out. */
+      /** The maximum number to return. 1 to 1000; `100` when left out. */
       limit?: number | undefined
       /** The `nextAfter` of the page before. */
       after?: string | undefined
@@ -806,7 +806,7 @@ interface Wire {
       state?: 'ready' | 'in-flight' | 'delayed' | 'dead' | 'archived' | undefined
       /** `preview`: in place of each body, the first 200 characters of its JSON as a string, with `…` if it is longer. `value` when left out. */
       bodies?: 'value' | 'preview' | undefined
-      /** At most so many. 1 to 1000; `100` when left out. */
+      /** The maximum number to return. 1 to 1000; `100` when left out. */
       limit?: number | undefined
       /** The `nextAfter` of the page before: opaque. */
       after?: string | undefined
@@ -884,7 +884,7 @@ interface Wire {
     query: {
       /** Return only feeds whose names begin with this. */
       prefix?: string | undefined
-      /** At most so many. 1 to 1000; `100` when left out. */
+      /** The maximum number to return. 1 to 1000; `100` when left out. */
       limit?: number | undefined
       /** The `nextAfter` of the page before. */
       after?: string | undefined
@@ -979,7 +979,7 @@ interface Wire {
       after?: bigint | undefined
       /** Start at the stored cursor of this consumer, in place of `after`. */
       consumer?: string | undefined
-      /** At most so many. 1 to 1000; `100` when left out. */
+      /** The maximum number to return. 1 to 1000; `100` when left out. */
       limit?: number | undefined
       /** How long to wait for a change when there is none. 0 to 20; `0` when left out. */
       waitSeconds?: number | undefined
