@@ -1,4 +1,4 @@
-/** How each engine spells what the migrations have in common. Frozen once released. */
+/** The column types and table options of each engine. Frozen once released. */
 import type { QueryRunner } from 'typeorm'
 
 export interface Types {
@@ -9,13 +9,13 @@ export interface Types {
   /** Text of up to `length` characters. */
   shortText(length: number): string
   text: string
-  /** The definition of a column `id` that numbers the rows. A number is never used again. */
+  /** The definition of a column `id` that numbers the rows and never uses a number again. */
   serial: string
-  /** Follows the columns of a table. */
+  /** SQL after the columns of a table. */
   table: string
-  /** The same, for a table whose rows lie in the order of the primary key, as InnoDB always stores them. */
+  /** The same for a table whose rows are stored in the order of the primary key, as InnoDB always does. */
   clustered: string
-  /** The same, for a table of ASCII texts. */
+  /** The same for a table of ASCII texts. */
   ascii: string
 }
 

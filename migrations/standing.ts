@@ -1,19 +1,19 @@
 /**
- * What is in the database under the names that a store needs. A table or view is recentn's when it is a table with
- * exactly the columns that recentn makes; anything else is the user's, and is never altered or dropped.
+ * Finds what already has the names that a store needs. It is recentn's if it is a table with exactly the columns that
+ * recentn makes; anything else is the user's, and is never altered or dropped.
  */
 import { RecentnError } from '../src/errors'
 import type { TableDefinition } from './first/table'
 
-type Row = Record<string, unknown>
 /** Runs a SELECT without parameters. */
-type Ask = (sql: string) => Promise<Row[]>
+type Ask = (sql: string) => Promise<Record<string, unknown>[]>
 
-export interface Found {
+/** A table, view or index with one of the names. */
+export interface NameHolder {
   kind: 'table' | 'view' | 'index'
-  /** The table of an index; of a table, itself. */
+  /** The table of an index; a table's own name otherwise. */
   owner: string
-  /** The type of each column, by its name; of a table only. */
+  /** The type of each column, by its name; empty unless it is a table. */
   columns: Map<string, string>
 }
 
@@ -27,27 +27,31 @@ interface CatalogueRow {
 }
 
 /** Tables and views that have these names, and on SQLite indexes, which share its names with tables. One query. */
-export async function standing(ask: Ask, isSqlite: boolean, names: readonly string[]): Promise<Map<string, Found>> {
+export async function standing(
+  ask: Ask,
+  isSqlite: boolean,
+  names: readonly string[],
+): Promise<Map<string, NameHolder>> {
   const list = names.map((name) => `'${name}'`).join(', ')
   const rows = (await ask(isSqlite ? sqliteSql(list) : serverSql(list))) as unknown as CatalogueRow[]
-  const found = new Map<string, Found>()
+  const found = new Map<string, NameHolder>()
   for (const { kind, name, owner, column_name: column, column_type: type } of rows) {
     const one = found.get(name) ?? { kind: 'table', owner, columns: new Map<string, string>() }
     found.set(name, one)
     if (kind !== '') one.kind = kindOf(kind)
     if (column !== null) one.columns.set(column, familyOf(String(type)))
   }
-  // Where a server keeps the case of names, a name in another case is another table's.
+  // On a server that keeps the case of names, a name in another case belongs to another table.
   return new Map([...found].filter(([name]) => names.includes(name)))
 }
 
-/** The columns of a view are left out: where a table of its query is gone, SQLite cannot say them. */
+/** Without the columns of views: SQLite cannot list them if a table of the view's query is gone. */
 const sqliteSql = (list: string) =>
   'SELECT m.type AS kind, lower(m.name) AS name, lower(m.tbl_name) AS owner, c.name AS column_name, c.type AS column_type ' +
   "FROM sqlite_master m LEFT JOIN pragma_table_xinfo(CASE m.type WHEN 'table' THEN m.name END) c " +
   `WHERE m.type <> 'trigger' AND lower(m.name) IN (${list})`
 
-/** Where the server ignores the case of names it may have kept it. */
+/** A server that ignores the case of names may still return them in upper case. */
 const NAME = 'CASE WHEN @@lower_case_table_names = 0 THEN table_name ELSE LOWER(table_name) END'
 
 const serverSql = (list: string) => {
@@ -58,7 +62,7 @@ const serverSql = (list: string) => {
   )
 }
 
-function kindOf(said: string): Found['kind'] {
+function kindOf(said: string): NameHolder['kind'] {
   if (/view/i.test(said)) return 'view'
   return said === 'index' ? 'index' : 'table'
 }
@@ -69,8 +73,8 @@ function familyOf(definition: string): string {
   return word === 'integer' ? 'int' : word
 }
 
-/** The table is recentn's: it has the columns that recentn makes, and no others. */
-export function isOurs(found: Found, { columns }: TableDefinition): boolean {
+/** Whether it is recentn's: a table with the columns that recentn makes, and no others. */
+export function isOurs(found: NameHolder, { columns }: TableDefinition): boolean {
   if (found.kind !== 'table') return false
   const made = Object.entries(columns)
   return (
@@ -79,13 +83,13 @@ export function isOurs(found: Found, { columns }: TableDefinition): boolean {
   )
 }
 
-/** What is there under a name, for people. */
-export function describe(name: string, { kind, owner, columns }: Found): string {
+/** Describes what has the name, for people. */
+export function describe(name: string, { kind, owner, columns }: NameHolder): string {
   if (kind === 'index') return `${name} (an index of ${owner})`
   return kind === 'view' ? `${name} (a view)` : `${name} (a table with the columns ${[...columns.keys()].join(', ')})`
 }
 
-/** Throws `database_refused` that names what is in the way. */
+/** Throws `database_refused`, which lists what has the names. */
 export function refuseNames(taken: readonly string[]): void {
   if (taken.length === 0) return
   throw new RecentnError(

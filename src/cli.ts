@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command line: which commands there are. What they do is in `cli/` and in the parts that they call. */
+/** The command line: defines the commands. Their work is in `cli/` and in the parts that they call. */
 import { Command, Option } from 'commander'
 import { diagnose, findingsJson, findingsText, schemaVersion, withCause } from './cli/doctor'
 import { addKeysCommand } from './cli/keys-command'
@@ -20,10 +20,10 @@ const databaseOption = () =>
   new Option(
     '--database-url <url>',
     'sqlite:./file.db, mysql://user:password@host:port/database or mariadb://… (default: DATABASE_URL, ' +
-      'else sqlite:./data/recentn.db); a password is better kept in DATABASE_URL, where other users do not see it',
+      'or sqlite:./data/recentn.db); keep a password in DATABASE_URL, where other users do not see it',
   )
 
-/** The environment, as far as it concerns a command that does not listen. */
+/** The configuration of a command that does not listen: HOST and PORT are ignored. */
 function databaseConfig(flags: DatabaseFlags): Config {
   const { HOST: _host, PORT: _port, ...environment } = process.env
   return readConfig({ ...environment, ...(flags.databaseUrl !== undefined && { DATABASE_URL: flags.databaseUrl }) })
@@ -32,7 +32,7 @@ function databaseConfig(flags: DatabaseFlags): Config {
 async function serve(flags: DatabaseFlags & { port?: string; host?: string }): Promise<void> {
   const given = { PORT: flags.port, HOST: flags.host, DATABASE_URL: flags.databaseUrl }
   const overriding = Object.entries(given).filter(([, value]) => value !== undefined)
-  // The other commands have no use for all that it loads.
+  // Loaded here only, because the other commands do not need it.
   const { runServer } = await import('./http/process/serve.js')
   process.exit(await runServer(readConfig({ ...process.env, ...Object.fromEntries(overriding) })))
 }
@@ -55,34 +55,34 @@ async function doctor(flags: DatabaseFlags & { json?: boolean }): Promise<void> 
 }
 
 const SERVE_DETAILS = `
-Creates or upgrades the tables first. One line on standard output says when it is ready. Options go before the
+Creates or upgrades the tables first. Prints one line to standard output when it is ready. Options override the
 environment: PORT, HOST, DATABASE_URL, RECENTN_TABLE_PREFIX, RECENTN_DEFAULT_CAPACITY, RECENTN_BODY_LIMIT_BYTES, RECENTN_POOL_SIZE,
 RECENTN_SHUTDOWN_SECONDS, RECENTN_DRAIN_SECONDS, RECENTN_RECENT_GROUPS_FEED=1 for the feed recent-groups,
 RECENTN_CORS_ORIGIN for a list of origins whose pages may read the answers; RECENTN_LOG_FORMAT (text, json),
 RECENTN_LOG_LEVEL (debug, info, warn, error), RECENTN_ACCESS_LOG=1 for a line a request.
-Where there are API keys (recentn keys), every request needs one. Without any, only a loopback address is listened on and
-only local requests are taken. RECENTN_ALLOW_ANONYMOUS=1 lifts both: whoever reaches the server may do everything.
-SIGTERM or SIGINT: finishes what was accepted, then ends.
+Once API keys exist (recentn keys), every request needs one. Without keys the server listens on a loopback address only,
+and accepts local requests only. RECENTN_ALLOW_ANONYMOUS=1 lifts both: every client may do everything.
+On SIGTERM or SIGINT the server finishes the accepted requests and stops.
 `
 
 const MIGRATE_DETAILS = `
-Any number of processes may do this at the same time: one migrates, the others wait. A database that newer code has
-migrated is refused, and so is one where another table has a name that recentn needs: RECENTN_TABLE_PREFIX sets what
-the names begin with. recentn serve does it by itself; this command is for doing it beforehand, under another user.
+Any number of processes may run this at the same time: one migrates, the others wait. The command refuses a database that
+newer code has migrated, and one in which another table has a name that recentn needs: RECENTN_TABLE_PREFIX sets the prefix
+of the names. recentn serve migrates by itself; use this command to do it beforehand, as another user of the database.
 `
 
 const DOCTOR_DETAILS = `
-Changes nothing. Looks at the connection and the schema, at what waits in queues and feeds; on MySQL and MariaDB also at
-the version, transaction isolation, character sets, SKIP LOCKED, durability settings, the clock, who holds locks on
-recentn's tables for how long (for this the user needs PROCESS, and on MySQL SELECT on performance_schema.data_locks), the connections that are
-left, and whether it is read-only or a part of a cluster. Exit code 1 when something is wrong.
+Changes nothing. Checks the connection, the schema, and the messages and entries that wait in queues and feeds. On MySQL and
+MariaDB also: the version, transaction isolation, character sets, SKIP LOCKED, durability settings, the clock, locks that are
+held on recentn's tables (the user needs PROCESS for it, and on MySQL SELECT on performance_schema.data_locks), the free
+connections, and whether the server is read-only or part of a cluster. Exits with 1 when something is wrong.
 `
 
 function program(): Command {
   const root = new Command('recentn')
     .description('The last N of everything: bounded recent activity per group on the SQL database you already run.')
     .version(packageVersion())
-    .showHelpAfterError('(recentn help <command> lists what there is)')
+    .showHelpAfterError('(recentn help <command> lists its options)')
     .configureHelp({ helpWidth: Math.min(process.stdout.columns ?? 100, 120) })
   root
     .command('serve')
@@ -113,7 +113,7 @@ function program(): Command {
   return root
 }
 
-/** A sentence for what was foreseen, also by the system (no such file) or the database (no access); otherwise the stack. */
+/** Errors that were foreseen, also by the system or the database (no such file), as a sentence; others with the stack. */
 function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const foreseen =
@@ -121,7 +121,7 @@ function sentenceOf(error: unknown): string {
   return foreseen ? withCause(error) : (error.stack ?? error.message)
 }
 
-/** With npx nothing more is needed for SQLite. */
+/** Under npx, gets the SQLite driver that npx does not install. */
 async function provideSqlite(flags: DatabaseFlags & { server?: string }): Promise<void> {
   const { databaseUrl = process.env.DATABASE_URL, server } = flags
   const isSqlite = databaseUrl === undefined || databaseUrl === '' || databaseUrl.startsWith('sqlite:')
@@ -135,7 +135,7 @@ program()
     if (command.name() === 'serve') endWithNpx(process.env)
     await provideSqlite(command.opts())
   })
-  // A reader that has seen enough, as `head` has, is no fault; a server goes on without one.
+  // A reader that closes the pipe early, such as `head`, is not an error; a server goes on without a reader.
   .hook('preAction', (_root, command) => {
     if (command.name() === 'serve') return
     process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))

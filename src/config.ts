@@ -1,4 +1,4 @@
-/** The environment as one frozen object. Every fault is found at once and named by its variable. */
+/** Reads the environment into one frozen object. Reports all faults at once, each by its variable. */
 import { urlFault } from './database/server-url'
 import { type Fault, invalidInput } from './errors'
 import { integerFault, MAX_CAPACITY, tablePrefixFault } from './fields/rules'
@@ -9,31 +9,31 @@ export interface Config {
   readonly port: number
   readonly host: string
   readonly databaseUrl: string
-  /** What the names of the tables begin with; undefined: the store's own default. */
+  /** The prefix of the tables' names; undefined is the store's default. */
   readonly tablePrefix: string | undefined
-  /** Everyone who reaches the server may do everything. */
+  /** Every client that reaches the server may do everything. */
   readonly allowAnonymous: boolean
-  /** Origins whose pages may read what the server answers. */
+  /** Origins whose pages may read the server's answers. */
   readonly corsOrigins: readonly string[]
-  /** Undefined: the store's own default. */
+  /** Undefined is the store's default. */
   readonly defaultCapacity: number | undefined
   readonly shutdownSeconds: number
   readonly bodyLimitBytes: number
-  /** Connections to a database server; undefined: the store's own default. */
+  /** Connections to a database server; undefined is the store's default. */
   readonly poolSize: number | undefined
-  /** Every change of a group is in the feed `recent-groups`. */
+  /** Writes every change of a group to the feed `recent-groups`. */
   readonly recentGroupsFeed: boolean
   readonly logFormat: LogFormat
   readonly logLevel: LogLevel
-  /** A line for each request. */
+  /** Logs a line for each request. */
   readonly accessLog: boolean
-  /** How long it goes on serving, no longer ready, before it stops. */
+  /** How long the server goes on serving, but no longer ready, before it stops. */
   readonly drainSeconds: number
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Reads the configuration; an empty variable is an unset one. Throws `invalid_input` with every fault. */
+/** Reads the configuration; an empty variable counts as unset. Throws `invalid_input` with every fault. */
 export function readConfig(environment: Environment): Config {
   const faults: Fault[] = []
   const get = (name: string) => environment[name] || undefined
@@ -89,7 +89,7 @@ function origins(text = '', faults: Fault[]): readonly string[] {
   return Object.freeze(named)
 }
 
-/** Whether nobody but programs of this machine reaches a server on this address. */
+/** Whether only programs of this machine reach a server on this address. */
 export function isLoopback(host: string): boolean {
   return host.toLowerCase() === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 }

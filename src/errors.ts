@@ -2,11 +2,11 @@
  * The one error class of recentn, of the library and of its client, and the one table of its codes. Browsers load this
  * file too: it depends on nothing.
  *
- * A code is a stable word that a program may compare; the message is for people and may change. What each code means and
- * what to do about it is in `error-reference.ts`.
+ * A code is a stable word that a program may compare; the message is for people and may change. What each code means
+ * and what to do about it is in `error-reference.ts`.
  */
 
-/** What a code says, and the HTTP status that it gets. */
+/** The title of a code, and its HTTP status. */
 export interface ErrorKind {
   readonly title: string
   readonly status: number
@@ -62,7 +62,7 @@ export type ErrorCode = keyof typeof ERRORS
 /** The codes that only the client has. */
 export type ClientErrorCode = 'unreachable' | 'unexpected_answer'
 
-/** Faults that pass by themselves: what was refused for one of them is worth another try. */
+/** Codes of errors that pass by themselves: the call is worth another try. */
 const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'conflict',
   'database_unavailable',
@@ -83,27 +83,27 @@ export interface Fault {
   detail: string
 }
 
-/** What is known of an error beside its code and its message. */
+/** The facts of an error in addition to its code and message. */
 export interface ErrorFacts {
   faults?: readonly Fault[] | FaultList | undefined
   cause?: unknown
   /** Milliseconds after which a retry makes sense. */
   retryAfterMs?: number | undefined
-  /** The status that came with it; the code's own when left out. */
+  /** The status of the client's answer. Default: the status of the code. */
   status?: number | undefined
   requestId?: string | undefined
 }
 
-/** The most faults that one refusal lists. The others are counted: nobody reads them, and a hostile input has millions. */
+/** The most faults that a refusal lists; it counts the others. A hostile input can have millions of faults. */
 export const MAX_LISTED_FAULTS = 100
 
-/** Where faults are put as they are found: a list, or one that stays short. */
+/** Collects faults as they are found: an array, or a list that stays short. */
 export interface FaultSink {
   push(fault: Fault): unknown
   readonly length: number
 }
 
-/** The faults of one input. Keeps as many as are listed, and counts all. */
+/** The faults of one input. It counts all of them, and keeps those that a refusal lists. */
 export class FaultList implements FaultSink {
   readonly #kept: Fault[] = []
   #count = 0
@@ -116,22 +116,22 @@ export class FaultList implements FaultSink {
     return this.#count
   }
 
-  /** What a refusal says: every fault, or the first ones and how many more there are. */
+  /** The faults that a refusal lists: all of them, or the first ones and the number of the others. */
   get listed(): readonly Fault[] {
     return listedOf(this.#kept, this.#count)
   }
 }
 
 function listedOf(faults: readonly Fault[], count: number): readonly Fault[] {
-  // One more is as long as the line that would count it.
+  // A single further fault is listed: it takes as much space as the line that would count it.
   if (count <= MAX_LISTED_FAULTS + 1) return faults
   const more = { pointer: '', detail: `has ${count - MAX_LISTED_FAULTS} more faults` }
   return [...faults.slice(0, MAX_LISTED_FAULTS), more]
 }
 
 /**
- * What every operation of the library and of the client throws. `faults` names the faults of a refused input at once:
- * every one, or the first 100 and how many more there are.
+ * The error that every operation of the library and of the client throws. `faults` lists all faults of a refused input
+ * at once: up to 100, and the number of the others.
  */
 export class RecentnError extends Error {
   override readonly name = 'RecentnError'
@@ -139,7 +139,7 @@ export class RecentnError extends Error {
   /** The HTTP status that REST answers it with. In the client the status of the answer; 503 where no answer came. */
   readonly status: number
   readonly faults: readonly Fault[]
-  /** Milliseconds after which a retry makes sense; undefined where nobody can say. */
+  /** Milliseconds after which a retry makes sense; undefined if it is not known. */
   readonly retryAfterMs: number | undefined
   /** For an error that the client throws: the `X-Request-Id` of the answer, which the server's log has too. */
   readonly requestId: string | undefined
@@ -156,7 +156,7 @@ export class RecentnError extends Error {
 }
 
 function statusOf(code: ErrorCode, faults: readonly Fault[]): number {
-  // A queue that the input names, as a dead-letter queue, is a fault of the input.
+  // An unknown dead-letter queue in the settings is a fault of the input.
   return code === 'queue_not_found' && faults.length > 0 ? 400 : ERRORS[code].status
 }
 

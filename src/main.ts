@@ -1,4 +1,4 @@
-/** The process of the server: runs when it is loaded. */
+/** The server process: starts when this file is loaded. */
 import { type Config, readConfig } from './config'
 import { RecentnError } from './errors'
 import { runServer } from './http/process/serve'

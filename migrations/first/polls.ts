@@ -11,7 +11,7 @@ export function pollTables({ name, bytes, text, serial, table, clustered }: Type
         poll: `${name} NOT NULL`,
         cursor_value: `${text} NULL`,
         created_at_ms: 'bigint NOT NULL',
-        // What a poll is for, so that two different polls of one name do not share their claims and cursors.
+        // The purpose of the poll, so that two different polls of one name do not share claims and a cursor.
         purpose: `${text} NULL`,
         where_digest: `${bytes(64)} NULL`,
       },

@@ -37,7 +37,7 @@ export interface Batch {
 export interface Item {
   group: string
   id: bigint
-  /** Its place in the ring: from 0 to capacity - 1. */
+  /** The position in the ring, from 0 to capacity - 1. */
   slot: number
   member: string | null
   /** Any JSON value. */
@@ -125,9 +125,9 @@ export interface Group {
   mode: 'history' | 'distinct'
   /** 1 to 315360000000. */
   ttlSeconds: number | null
-  /** The settings that are its own, and only those: as PUT takes them. */
+  /** Only the settings that the group has itself, in the form that PUT takes. */
   own: { capacity?: number | undefined; mode?: 'history' | 'distinct' | undefined; ttlSeconds?: number | null | undefined }
-  /** The prefix of the policy that the settings that are not its own are of; null: none, they are the defaults. */
+  /** The prefix of the policy that gives the other settings; null if they are the defaults. */
   policy: string | null
   total: bigint
   createdAt: Date
@@ -190,7 +190,7 @@ export interface Queue {
   onDelete: 'remove' | 'archive'
   /** How long archived messages are kept; null, and left out: for ever. 1 to 315360000000. */
   retentionSeconds: number | null
-  /** Whether the queue is paused, by `pauseQueue`: sends are taken, receives get nothing. */
+  /** Whether `pauseQueue` has paused the queue: it accepts sends, but receives get nothing. */
   paused: boolean
   createdAt: Date
 }
@@ -207,14 +207,14 @@ export interface QueueStatus {
   onDelete: 'remove' | 'archive'
   /** How long archived messages are kept; null, and left out: for ever. 1 to 315360000000. */
   retentionSeconds: number | null
-  /** Whether the queue is paused, by `pauseQueue`: sends are taken, receives get nothing. */
+  /** Whether `pauseQueue` has paused the queue: it accepts sends, but receives get nothing. */
   paused: boolean
   createdAt: Date
-  /** Whether another queue names it as its dead-letter queue. What dies there is ready here. */
+  /** Whether another queue names it as its dead-letter queue. Messages that die there are ready here. */
   isDeadLetterQueue: boolean
-  /** At most 5 seconds old; exact once the queue has been still that long. */
+  /** At most 5 seconds old; exact once the queue has not changed for 5 seconds. */
   counts: { ready: number; inFlight: number; delayed: number; dead: number; archived: number }
-  /** Since when the oldest message that is ready or in flight was sent; null when there is none. */
+  /** The age of the oldest message that is ready or in flight; null if there is none. */
   oldestAgeSeconds: number | null
 }
 
@@ -289,14 +289,14 @@ export interface Message {
   id: bigint
   /** Any JSON value. */
   body: unknown
-  /** This claim included. */
+  /** The number of receives, including this one. */
   receiveCount: number
-  /** Names this message and this claim; opaque. */
+  /** Opaque; identifies the message and this claim. */
   receiptHandle: string
   sentAt: Date
-  /** When the claim runs out. */
+  /** The end of the claim. */
   visibleAt: Date
-  /** What the last release with an error said; of a message that died without one, that its visibility timeout ran out. */
+  /** The error of the last release; for a message that died without one, that its visibility timeout ended. */
   lastError: string | null
   messageGroup: string | null
   /** -1000 to 1000. */
@@ -351,16 +351,16 @@ export interface PeekedMessage {
   /** Any JSON value. */
   body: unknown
   receiveCount: number
-  /** In force: its own, or the queue's where it has none. Null is no limit. 1 to 1000000. */
+  /** The limit in force: the message's own, otherwise the queue's. Null is no limit. 1 to 1000000. */
   maxReceives: number | null
   sentAt: Date
-  /** When it is, or was, to be handed out again. */
+  /** When the message becomes, or became, visible again. */
   visibleAt: Date
   lastReceivedAt: Date | null
   archivedAt: Date | null
-  /** Of a dead letter, the queue that it died in; null when that one is gone, when the key may not see it, and once the message is archived. */
+  /** The queue in which a dead letter died; null if that queue no longer exists, if the key may not see it, or if the message is archived. */
   deadLetterFrom: string | null
-  /** What the last release with an error said; of a message that died without one, that its visibility timeout ran out. */
+  /** The error of the last release; for a message that died without one, that its visibility timeout ended. */
   lastError: string | null
   messageGroup: string | null
   /** -1000 to 1000. */
@@ -397,9 +397,9 @@ export interface Entry {
   value: unknown
   /** Null in a feed that follows a table. */
   version: number | null
-  /** The number that a publisher gave it; null until one has. */
+  /** The number that a publisher gave the entry; null until then. */
   syncId: bigint | null
-  /** It is a tombstone. */
+  /** Whether it is a tombstone. */
   deleted: boolean
   /** Null in a feed that follows a table. */
   updatedAt: Date | null
@@ -418,9 +418,9 @@ export interface Republished {
 
 export interface Changes {
   changes: { syncId: bigint; key: string; value: unknown; version: number | null; deleted: boolean }[]
-  /** Where to go on from. */
+  /** The cursor to continue from. */
   cursor: bigint
-  /** There is more after the cursor already. */
+  /** Whether there are more changes after the cursor. */
   hasMore: boolean
 }
 
@@ -433,21 +433,21 @@ export interface NewCursor {
 export interface Consumer {
   consumer: string
   cursor: bigint
-  /** Sync ids from the cursor to the last one. */
+  /** The number of sync ids after the cursor. */
   lag: number
 }
 
 export interface Feed {
   feed: string
-  /** "0" before anything is published. */
+  /** "0" until the first entry is published. */
   lastSyncId: bigint
-  /** Without tombstones; at most 5 seconds old. */
+  /** The number of entries without tombstones; at most 5 seconds old. */
   entries: number
   /** Entries and tombstones that no publisher has numbered yet; at most 5 seconds old. */
   unpublished: number
-  /** Since when the oldest of them waits; null when there is none. At most 5 seconds old. */
+  /** How long the oldest of them has waited; null if there is none. At most 5 seconds old. */
   oldestUnpublishedSeconds: number | null
-  /** By name, at most the first 1,000. */
+  /** The consumers by name, at most the first 1,000. */
   consumers: { consumer: string; cursor: bigint; lag: number }[]
 }
 
@@ -458,7 +458,7 @@ export interface FeedPage {
 
 /** Problem details, RFC 9457. */
 export interface Problem {
-  /** The address of what the reference says of the code, relative to the request. */
+  /** The address of the code in the error reference, relative to the request. */
   type: string
   title: string
   /** 400 to 599. */
@@ -484,18 +484,18 @@ interface Wire {
     body: NewItem
     answer: Item
   }
-  /** The newest items of a group, newest first: `GET /v1/groups/{group}/items` */
+  /** Read the newest items of a group, newest first: `GET /v1/groups/{group}/items` */
   recentItems: {
     path: {
       /** The group. */
       group: string
     }
     query: {
-      /** At most so many. 1 to 10000; `10` when left out. */
+      /** The maximum number to return. 1 to 10000; `10` when left out. */
       limit?: number | undefined
-      /** Only items with a smaller id: the `nextBefore` of the page before. */
+      /** Return only items with a smaller id: the `nextBefore` of the previous page. */
       before?: bigint | undefined
-      /** Members whose items are left out. */
+      /** Leave out the items of these members. */
       exclude?: readonly string[] | undefined
       /** `none`: null in place of each payload. `value` when left out. */
       payloads?: 'value' | 'none' | undefined
@@ -532,15 +532,15 @@ interface Wire {
     body: Batch
     answer: Appended
   }
-  /** The newest items of up to 100 groups, in the order asked: `GET /v1/items` */
+  /** Read the newest items of up to 100 groups, in the order given: `GET /v1/items` */
   recentItemsOfMany: {
     path: Nothing
     query: {
       /** The groups, each once. */
       group: readonly string[]
-      /** At most so many. 1 to 10000; `10` when left out. */
+      /** The maximum number to return. 1 to 10000; `10` when left out. */
       limit?: number | undefined
-      /** Members whose items are left out. */
+      /** Leave out the items of these members. */
       exclude?: readonly string[] | undefined
       /** `none`: null in place of each payload. `value` when left out. */
       payloads?: 'value' | 'none' | undefined
@@ -548,13 +548,13 @@ interface Wire {
     body: undefined
     answer: RecentMany
   }
-  /** The groups, by name: `GET /v1/groups` */
+  /** List groups by name: `GET /v1/groups` */
   listGroups: {
     path: Nothing
     query: {
-      /** Only groups whose name begins with this. */
+      /** Return only groups whose names begin with this. */
       prefix?: string | undefined
-      /** At most so many. 1 to 1000; `100` when left out. */
+      /** The maximum number to return. 1 to 1000; `100` when left out. */
       limit?: number | undefined
       /** The `nextAfter` of the page before. */
       after?: string | undefined
@@ -562,7 +562,7 @@ interface Wire {
     body: undefined
     answer: GroupPage
   }
-  /** The settings of a group, in force and its own, and its total: `GET /v1/groups/{group}` */
+  /** Read a group: its settings in force, its own settings, and its total: `GET /v1/groups/{group}` */
   getGroup: {
     path: {
       /** The group. */
@@ -582,7 +582,7 @@ interface Wire {
     body: NewSettings
     answer: Group
   }
-  /** Forget a group with its items: `DELETE /v1/groups/{group}` */
+  /** Delete a group with its items: `DELETE /v1/groups/{group}` */
   deleteGroup: {
     path: {
       /** The group. */
@@ -592,31 +592,31 @@ interface Wire {
     body: undefined
     answer: undefined
   }
-  /** What happens to a group, as server-sent events: `GET /v1/groups/{group}/stream` */
+  /** Stream the changes of a group as server-sent events: `GET /v1/groups/{group}/stream` */
   streamGroup: {
     path: {
       /** The group. */
       group: string
     }
     query: {
-      /** Begin after this item, where there is no `Last-Event-ID`. */
+      /** Start after this item, if there is no `Last-Event-ID`. */
       after?: bigint | undefined
     }
     body: undefined
     answer: string
   }
-  /** What one member did in all groups, newest first: `GET /v1/members/{member}/items` */
+  /** Read the items of a member in all groups, newest first: `GET /v1/members/{member}/items` */
   memberItems: {
     path: {
       /** The member. */
       member: string
     }
     query: {
-      /** Only in groups whose name begins with this. */
+      /** Only in groups whose names begin with this. */
       prefix?: string | undefined
       /** `none`: null in place of each payload. `value` when left out. */
       payloads?: 'value' | 'none' | undefined
-      /** At most so many. 1 to 1000; `100` when left out. */
+      /** The maximum number to return. 1 to 1000; `100` when left out. */
       limit?: number | undefined
       /** The `nextAfter` of the page before: opaque. */
       after?: string | undefined
@@ -624,26 +624,26 @@ interface Wire {
     body: undefined
     answer: MemberItems
   }
-  /** Erase what a member has in all groups when the request arrives: `DELETE /v1/members/{member}/items` */
+  /** Erase the items that a member has in all groups when the request arrives: `DELETE /v1/members/{member}/items` */
   eraseMember: {
     path: {
       /** The member. */
       member: string
     }
     query: {
-      /** Only in groups whose name begins with this. */
+      /** Only in groups whose names begin with this. */
       prefix?: string | undefined
     }
     body: undefined
     answer: Deleted
   }
-  /** The policies, by prefix: `GET /v1/policies` */
+  /** List policies by prefix: `GET /v1/policies` */
   listPolicies: {
     path: Nothing
     query: {
-      /** Only policies whose own prefix begins with this. */
+      /** Return only policies whose prefixes begin with this. */
       prefix?: string | undefined
-      /** At most so many. 1 to 1000; `100` when left out. */
+      /** The maximum number to return. 1 to 1000; `100` when left out. */
       limit?: number | undefined
       /** The `nextAfter` of the page before. */
       after?: string | undefined
@@ -651,10 +651,10 @@ interface Wire {
     body: undefined
     answer: PolicyPage
   }
-  /** One policy: `GET /v1/policies/{prefix}` */
+  /** Read a policy: `GET /v1/policies/{prefix}` */
   getPolicy: {
     path: {
-      /** What the names of the groups begin with. */
+      /** The prefix of the groups' names. */
       prefix: string
     }
     query: Nothing
@@ -664,7 +664,7 @@ interface Wire {
   /** Create or replace a policy: `PUT /v1/policies/{prefix}` */
   putPolicy: {
     path: {
-      /** What the names of the groups begin with. */
+      /** The prefix of the groups' names. */
       prefix: string
     }
     query: Nothing
@@ -674,20 +674,20 @@ interface Wire {
   /** Delete a policy: `DELETE /v1/policies/{prefix}` */
   deletePolicy: {
     path: {
-      /** What the names of the groups begin with. */
+      /** The prefix of the groups' names. */
       prefix: string
     }
     query: Nothing
     body: undefined
     answer: undefined
   }
-  /** The queues, by name: `GET /v1/queues` */
+  /** List queues by name: `GET /v1/queues` */
   listQueues: {
     path: Nothing
     query: {
-      /** Only queues whose name begins with this. */
+      /** Return only queues whose names begin with this. */
       prefix?: string | undefined
-      /** At most so many. 1 to 1000; `100` when left out. */
+      /** The maximum number to return. 1 to 1000; `100` when left out. */
       limit?: number | undefined
       /** The `nextAfter` of the page before. */
       after?: string | undefined
@@ -695,7 +695,7 @@ interface Wire {
     body: undefined
     answer: QueuePage
   }
-  /** The attributes of a queue, how many messages it has in each state, and how old the oldest is: `GET /v1/queues/{queue}` */
+  /** Read a queue: its settings, the number of messages in each state, and the age of the oldest: `GET /v1/queues/{queue}` */
   getQueue: {
     path: {
       /** The queue. */
@@ -745,7 +745,7 @@ interface Wire {
     body: Redrive
     answer: Moved
   }
-  /** Drop what is ready and delayed: `POST /v1/queues/{queue}/purge` */
+  /** Drop the ready and the delayed messages: `POST /v1/queues/{queue}/purge` */
   purgeQueue: {
     path: {
       /** The queue. */
@@ -755,7 +755,7 @@ interface Wire {
     body: Purge
     answer: Deleted
   }
-  /** Create a queue where there is none: `POST /v1/queues/{queue}/ensure` */
+  /** Create a queue if it does not exist: `POST /v1/queues/{queue}/ensure` */
   ensureQueue: {
     path: {
       /** The queue. */
@@ -795,18 +795,18 @@ interface Wire {
     body: Sending
     answer: SentOneOrMany
   }
-  /** Look at the messages in one state without claiming them: `GET /v1/queues/{queue}/messages` */
+  /** Read the messages in one state without claiming them: `GET /v1/queues/{queue}/messages` */
   peekMessages: {
     path: {
       /** The queue. */
       queue: string
     }
     query: {
-      /** Only messages in this state. `ready` when left out. */
+      /** Return only messages in this state. `ready` when left out. */
       state?: 'ready' | 'in-flight' | 'delayed' | 'dead' | 'archived' | undefined
-      /** `preview`: in place of each body the first 200 characters of its JSON, as a string; `…` follows where more is there. `value` when left out. */
+      /** `preview`: in place of each body, the first 200 characters of its JSON as a string, with `…` if it is longer. `value` when left out. */
       bodies?: 'value' | 'preview' | undefined
-      /** At most so many. 1 to 1000; `100` when left out. */
+      /** The maximum number to return. 1 to 1000; `100` when left out. */
       limit?: number | undefined
       /** The `nextAfter` of the page before: opaque. */
       after?: string | undefined
@@ -814,7 +814,7 @@ interface Wire {
     body: undefined
     answer: MessagePage
   }
-  /** Look at one message, in whatever state: `GET /v1/queues/{queue}/messages/{id}` */
+  /** Read one message, in any state: `GET /v1/queues/{queue}/messages/{id}` */
   getMessage: {
     path: {
       /** The queue. */
@@ -826,7 +826,7 @@ interface Wire {
     body: undefined
     answer: PeekedMessage
   }
-  /** Remove one message, in whatever state: `DELETE /v1/queues/{queue}/messages/{id}` */
+  /** Remove one message, in any state: `DELETE /v1/queues/{queue}/messages/{id}` */
   deleteMessage: {
     path: {
       /** The queue. */
@@ -848,7 +848,7 @@ interface Wire {
     body: Receive
     answer: Received
   }
-  /** Done: remove, or archive, received messages: `POST /v1/queues/{queue}/delete` */
+  /** Delete or archive received messages: their work is done: `POST /v1/queues/{queue}/delete` */
   deleteReceived: {
     path: {
       /** The queue. */
@@ -858,7 +858,7 @@ interface Wire {
     body: Receipts
     answer: DeletedReceipts
   }
-  /** Failed: hand received messages out again after a delay, or never: `POST /v1/queues/{queue}/release` */
+  /** Release received messages: their work failed, and is tried again after a delay, or never: `POST /v1/queues/{queue}/release` */
   releaseReceived: {
     path: {
       /** The queue. */
@@ -868,7 +868,7 @@ interface Wire {
     body: Release
     answer: ReleasedReceipts
   }
-  /** Hold received messages for so long, counted from now: `POST /v1/queues/{queue}/extend` */
+  /** Extend the claims of received messages, counted from now: `POST /v1/queues/{queue}/extend` */
   extendReceived: {
     path: {
       /** The queue. */
@@ -878,13 +878,13 @@ interface Wire {
     body: Extend
     answer: ExtendedReceipts
   }
-  /** The feeds, by name: `GET /v1/feeds` */
+  /** List feeds by name: `GET /v1/feeds` */
   listFeeds: {
     path: Nothing
     query: {
-      /** Only feeds whose name begins with this. */
+      /** Return only feeds whose names begin with this. */
       prefix?: string | undefined
-      /** At most so many. 1 to 1000; `100` when left out. */
+      /** The maximum number to return. 1 to 1000; `100` when left out. */
       limit?: number | undefined
       /** The `nextAfter` of the page before. */
       after?: string | undefined
@@ -892,7 +892,7 @@ interface Wire {
     body: undefined
     answer: FeedPage
   }
-  /** The last sync id of a feed, what it holds, what waits for a publisher, and how far its consumers are: `GET /v1/feeds/{feed}` */
+  /** Read the state of a feed: its last sync id, its entries, those not published yet, and its consumers: `GET /v1/feeds/{feed}` */
   getFeed: {
     path: {
       /** The feed. */
@@ -912,7 +912,7 @@ interface Wire {
     body: undefined
     answer: undefined
   }
-  /** Have entries published again, unchanged: `POST /v1/feeds/{feed}/republish` */
+  /** Publish entries again, unchanged: `POST /v1/feeds/{feed}/republish` */
   republishEntries: {
     path: {
       /** The feed. */
@@ -922,7 +922,7 @@ interface Wire {
     body: Republish
     answer: Republished
   }
-  /** One entry: `GET /v1/feeds/{feed}/entries/{key}` */
+  /** Read an entry: `GET /v1/feeds/{feed}/entries/{key}` */
   getEntry: {
     path: {
       /** The feed. */
@@ -946,7 +946,7 @@ interface Wire {
     body: NewValue
     answer: Entry
   }
-  /** Delete an entry, leaving a tombstone that consumers see: `DELETE /v1/feeds/{feed}/entries/{key}` */
+  /** Delete an entry and leave a tombstone, which consumers read: `DELETE /v1/feeds/{feed}/entries/{key}` */
   deleteEntry: {
     path: {
       /** The feed. */
@@ -968,18 +968,18 @@ interface Wire {
     body: NewEntries
     answer: PutEntries
   }
-  /** What was published after a cursor, in the order of the sync ids: `GET /v1/feeds/{feed}/changes` */
+  /** Read the changes after a cursor, in the order of their sync ids: `GET /v1/feeds/{feed}/changes` */
   getChanges: {
     path: {
       /** The feed. */
       feed: string
     }
     query: {
-      /** A `cursor`: only what was published after it; from the beginning when left out. */
+      /** A `cursor`: return only changes after it. Default: the beginning of the feed. */
       after?: bigint | undefined
       /** Start at the stored cursor of this consumer, in place of `after`. */
       consumer?: string | undefined
-      /** At most so many. 1 to 1000; `100` when left out. */
+      /** The maximum number to return. 1 to 1000; `100` when left out. */
       limit?: number | undefined
       /** How long to wait for a change when there is none. 0 to 20; `0` when left out. */
       waitSeconds?: number | undefined
@@ -987,7 +987,7 @@ interface Wire {
     body: undefined
     answer: Changes
   }
-  /** The stored cursor of a consumer, and how far behind it is: `GET /v1/feeds/{feed}/consumers/{consumer}` */
+  /** Read the stored cursor of a consumer, and how far behind it is: `GET /v1/feeds/{feed}/consumers/{consumer}` */
   getConsumer: {
     path: {
       /** The feed. */
@@ -1023,28 +1023,28 @@ interface Wire {
     body: undefined
     answer: undefined
   }
-  /** What the caller may do: `GET /v1/access` */
+  /** Read what the caller may do: `GET /v1/access` */
   getAccess: {
     path: Nothing
     query: Nothing
     body: undefined
     answer: Access
   }
-  /** Whether the process answers: `GET /livez` */
+  /** Check that the process answers: `GET /livez` */
   livez: {
     path: Nothing
     query: Nothing
     body: undefined
     answer: Health
   }
-  /** Whether the database answers too: `GET /readyz` */
+  /** Check that the process and its database answer: `GET /readyz` */
   readyz: {
     path: Nothing
     query: Nothing
     body: undefined
     answer: Health
   }
-  /** What the process did and is at, for Prometheus: `GET /metrics` */
+  /** Read metrics for Prometheus: `GET /metrics` */
   metrics: {
     path: Nothing
     query: Nothing

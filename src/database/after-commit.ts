@@ -1,6 +1,6 @@
 /**
- * What this process does once a transaction has committed: it wakes receivers, listeners and publishers, and clears caches.
- * Owns the listeners of one transaction.
+ * Work of this process that follows a commit: waking receivers, listeners and publishers, clearing caches. Owns the
+ * listeners of one transaction.
  *
  * Invariant: a listener runs once, after the database has committed. It never runs after a rollback, nor when the
  * transaction went back to a savepoint that is older than the listener.
@@ -51,8 +51,8 @@ const followed = new WeakMap<QueryRunner, AfterCommit>()
 /**
  * The listeners of the transaction that a caller has begun on this runner. Its end is seen in the statements that pass
  * through `runner.query`, as those of TypeORM's own `commitTransaction` do. It is not seen where the transaction ends
- * without such a statement: by the driver's own connection, by DDL that commits implicitly, in a stored procedure. Then no
- * listener runs, and what they would have woken finds the news by looking.
+ * without such a statement: by the driver's own connection, by DDL that commits implicitly, in a stored procedure. Then
+ * no listener runs, and what they would have woken finds the news by looking.
  */
 export function afterCommitOf(runner: QueryRunner): AfterCommit {
   const known = followed.get(runner)

@@ -1,16 +1,16 @@
 /**
- * Whether texts arrive, and come back, as they are on a connection that is not ours. The driver encodes a statement by a
- * character set that it believes in, the server decodes it by another that the session has, and answers in a third.
+ * Checks that a connection of the user's keeps texts as they are. The driver encodes a statement by the character set
+ * that it assumes, the server decodes it by the session's, and answers in a third one.
  *
- * Statements of ours are ASCII, whatever texts they are about, so that none of this can change what they do. But texts
- * can be lost, so every connection of a user's is checked when it is first used, and again when the driver believes in
+ * Our statements are ASCII, whatever texts they contain, so a wrong character set cannot change what they do. But it
+ * can lose texts. So every connection of the user's is checked when it is first used, and again when the driver assumes
  * another character set than it did then.
  */
 import type { QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import { driverError } from './engine'
 
-/** A letter of one, two, three and four bytes. None of them becomes a quote, whatever the driver makes of it. */
+/** Characters of one, two, three and four bytes. None of them becomes a quote in any encoding of the driver. */
 const SAMPLE = 'aé語😀z'
 
 const LOOK =
@@ -18,10 +18,10 @@ const LOOK =
   '@@SESSION.character_set_results AS results, @@SESSION.sql_mode AS modes, ' +
   `HEX(CONVERT('${SAMPLE}' USING utf8mb4)) AS sent, _utf8mb4 x'${hexOf(SAMPLE)}' AS received`
 
-/** Modes in which an empty text is NULL, or SQL is another language. */
+/** Modes in which an empty text is NULL, or SQL has another syntax. */
 const REFUSED_MODES = ['EMPTY_STRING_IS_NULL', 'ORACLE']
 
-interface SessionVariables {
+interface TextSettings {
   client: string
   connection: string
   /** Null: the server answers in the character sets of the columns. */
@@ -31,30 +31,30 @@ interface SessionVariables {
   received: string
 }
 
-/** mysql2's connection, as far as it is looked at: by which charset it encodes what it sends. */
+/** The part of mysql2's connection that is read: the charset by which it encodes what it sends. */
 interface DriverConnection {
   config?: { charsetNumber?: number }
 }
 
-/** Connections that were found right, and the driver's charset then. */
+/** Connections that passed the check, and the driver's charset then. */
 const right = new WeakMap<DriverConnection, number | undefined>()
 
 /**
- * Throws `database_refused`, which names what is wrong, unless the runner's connection keeps every text. Asks the server
- * once for each connection.
+ * Throws `database_refused`, which names what is wrong, unless the runner's connection keeps every text. Asks the
+ * server once for each connection.
  */
 export async function requireTexts(runner: QueryRunner): Promise<void> {
   const connection: DriverConnection = await runner.connect()
   const charset = connection.config?.charsetNumber
   if (right.has(connection) && right.get(connection) === charset) return
-  const faults = faultsOf(await sessionOf(runner))
+  const faults = faultsOf(await textSettingsOf(runner))
   if (faults.length > 0)
     throw new RecentnError('database_refused', `The connections of the DataSource ${faults.join('; ')}`)
   right.set(connection, charset)
 }
 
-/** Null where the server did not understand what the driver sent, or the driver can't encode it. */
-async function sessionOf(runner: QueryRunner): Promise<SessionVariables | null> {
+/** Null if the server did not understand what the driver sent, or the driver cannot encode it. */
+async function textSettingsOf(runner: QueryRunner): Promise<TextSettings | null> {
   try {
     const [session] = await runner.query(LOOK)
     return session
@@ -68,10 +68,10 @@ async function sessionOf(runner: QueryRunner): Promise<SessionVariables | null> 
 /** A syntax error, an unknown column or variable, an invalid text. */
 const MISREAD = new Set([1064, 1054, 1193, 1300])
 
-/** What mysql2 says of a character set that it can't encode, and then closes the connection. */
+/** mysql2's error for a character set that it cannot encode; it then closes the connection. */
 const UNKNOWN = /^Encoding not recognized/
 
-function faultsOf(session: SessionVariables | null): string[] {
+function faultsOf(session: TextSettings | null): string[] {
   if (session === null) return [`use a character set that the driver or the server can't read: ${ADVICE}`]
   const faults: string[] = []
   const sets = { client: session.client, connection: session.connection, results: session.results ?? UTF8 }

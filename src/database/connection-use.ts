@@ -3,24 +3,24 @@ import type { DataSource } from 'typeorm'
 import type { Gate } from './gate'
 
 export interface ConnectionUse {
-  /** As many as there may be. */
+  /** The most connections that there may be. */
   max: number
   inUse: number
   idle: number
-  /** Callers that wait for one. */
+  /** Callers that wait for a connection. */
   waiting: number
 }
 
-/** mysql2's pool, as far as it is looked at; what is not there (another version) counts as nothing. */
-interface Pool {
+/** The parts of mysql2's pool that are read; a part that another version lacks counts as 0. */
+interface DriverPool {
   config?: { connectionLimit?: number }
-  _allPooledConnections?: PooledConnections
-  _freePooledConnections?: { length: number }
+  _allConnections?: PooledConnections
+  _freeConnections?: { length: number }
   _connectionQueue?: { length: number }
 }
 
-interface Cluster {
-  _nodes?: { MASTER?: { pool?: Pool } }
+interface DriverPoolCluster {
+  _nodes?: { MASTER?: { pool?: DriverPool } }
 }
 
 interface PooledConnections {
@@ -28,14 +28,14 @@ interface PooledConnections {
   get?(index: number): { threadId?: number | null } | undefined
 }
 
-/** The connections of a DataSource: the pool's, or the one of SQLite with those who wait at its gate. */
+/** The connections of a DataSource: those of its pool, or SQLite's one connection with the callers at its gate. */
 export function connectionUse(source: DataSource, gate: Gate | null): ConnectionUse {
   if (gate) {
     const busy = gate.waiting > 0 ? 1 : 0
     return { max: 1, inUse: busy, idle: 1 - busy, waiting: gate.waiting - busy }
   }
   const pool = poolOf(source)
-  const { _allPooledConnections: all, _freePooledConnections: free, _connectionQueue: queue, config } = pool
+  const { _allConnections: all, _freeConnections: free, _connectionQueue: queue, config } = pool
   const idle = free?.length ?? 0
   return {
     max: config?.connectionLimit ?? 0,
@@ -45,14 +45,14 @@ export function connectionUse(source: DataSource, gate: Gate | null): Connection
   }
 }
 
-/** The most connections that the pool opens, some of them for the user's own code; null for SQLite, or where it is not known. */
+/** The most connections of a pool, which a user's code may share; null for SQLite, or if it is not known. */
 export function poolSizeOf(source: DataSource): number | null {
   return poolOf(source).config?.connectionLimit ?? null
 }
 
-/** How many connections a pool may have, and how many have reached the server; null for what is not known. */
+/** The most connections of a pool, and how many have reached the server; null if it is not known. */
 export function connectionState(source: DataSource): { max: number | null; connected: number | null } {
-  const { _allPooledConnections: all } = poolOf(source)
+  const { _allConnections: all } = poolOf(source)
   let connected: number | null = all?.get ? 0 : null
   for (let index = 0; index < (all?.length ?? 0); index++) {
     // Null until the server has greeted.
@@ -61,8 +61,8 @@ export function connectionState(source: DataSource): { max: number | null; conne
   return { max: poolSizeOf(source), connected }
 }
 
-/** The primary's, where a DataSource is replicated: the store uses no other. */
-function poolOf({ driver }: DataSource): Pool {
-  const { pool, poolCluster } = driver as unknown as { pool?: Pool; poolCluster?: Cluster }
+/** The pool of a DataSource: with replication the primary's, because the store uses only that. */
+function poolOf({ driver }: DataSource): DriverPool {
+  const { pool, poolCluster } = driver as unknown as { pool?: DriverPool; poolCluster?: DriverPoolCluster }
   return pool ?? poolCluster?._nodes?.MASTER?.pool ?? {}
 }

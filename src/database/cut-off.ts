@@ -1,15 +1,17 @@
-/** A commit of which nobody can say at once whether it arrived. */
+/** Commits that were cut off, whose outcome has to be found out. */
 import { RecentnError } from '../errors'
 import type { AfterCommit } from './after-commit'
-import { NoConnection } from './connections'
+import { NoConnection } from './bounded-pool'
 import type { Engine } from './engine'
 
-/** The commit failed, as when the connection is lost: what the transaction would have given, if it arrived. */
+/**
+ * The commit failed, for example because the connection was lost. `result` is the transaction's if the commit arrived.
+ */
 export class CutOff extends Error {
   constructor(
     override readonly cause: unknown,
     readonly result: unknown,
-    /** True when the fault came after the database had committed. */
+    /** True if the fault came after the database had committed. */
     readonly committed: boolean,
     readonly afterCommit: AfterCommit,
   ) {
@@ -17,7 +19,6 @@ export class CutOff extends Error {
   }
 }
 
-/** `cause` is what went wrong. */
 export function unknownOutcome(cause: unknown): RecentnError {
   return new RecentnError('outcome_unknown', undefined, { cause, retryAfterMs: 1000 })
 }
@@ -25,10 +26,7 @@ export function unknownOutcome(cause: unknown): RecentnError {
 /** How long the database may stay away before a commit that was cut off is reported as `outcome_unknown`. */
 export const OUTCOME_MS = 10_000
 
-/**
- * Whether the commit has arrived, by what `ask` finds in a transaction of its own. Throws `outcome_unknown` when the
- * database stays away.
- */
+/** Whether the commit has arrived, by a transaction that asks. Throws `outcome_unknown` if the database stays away. */
 export async function learn(cutOff: CutOff, engine: Engine, ask: () => Promise<boolean>): Promise<boolean> {
   if (!engine.losesCommits) return false
   const deadline = Date.now() + OUTCOME_MS
@@ -36,7 +34,7 @@ export async function learn(cutOff: CutOff, engine: Engine, ask: () => Promise<b
     try {
       return await ask()
     } catch (error) {
-      // What the question has read with a lock is true, whatever became of its own commit.
+      // The answer was read under a lock: it is true whether or not its own transaction committed.
       if (error instanceof CutOff) return error.result as boolean
       const isPassing = error instanceof NoConnection || engine.failure(error) !== 'other'
       if (!isPassing || Date.now() > deadline) throw unknownOutcome(cutOff.cause)
@@ -45,7 +43,7 @@ export async function learn(cutOff: CutOff, engine: Engine, ask: () => Promise<b
   }
 }
 
-/** A pause of random length: callers that met must not meet again at the same moment. */
+/** A pause of random length, so that callers that collided do not collide again. */
 export function pause(maxMs: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, Math.random() * maxMs))
 }

@@ -1,16 +1,16 @@
 /**
- * Counts what ran again, and what failed, by the error that the database answered. Reasons are numbers and codes of the
- * engines, of which there are few; no text of an error is kept.
+ * Counts retries and failures by the error that caused them. Reasons are error numbers and codes of the engines, of
+ * which there are few; no text of an error is kept.
  */
 import { driverError } from './engine'
 
-/** Different reasons that are counted apart: more can't be, unless a server invents error numbers. */
+/** The most reasons that are counted separately, in case a server invents error numbers. */
 const MAX_REASONS = 64
 
 export class DatabaseCounts {
-  /** Work that was begun again after an error, by the error. */
+  /** Work that was tried again after an error, by the error. */
   readonly retries = new Map<string, number>()
-  /** Work that failed with an error that is worth a retry, when none was left. */
+  /** Work that failed with a passing error after its last retry, by the error. */
   readonly failures = new Map<string, number>()
 
   retried(error: unknown): void {
@@ -27,7 +27,9 @@ function add(counts: Map<string, number>, reason: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1)
 }
 
-/** The number of the server's error (`1213`), or the code of the driver's or the system's (`ECONNRESET`, `SQLITE_BUSY`). */
+/**
+ * The number of the server's error (`1213`), or the code of the driver's or the system's (`ECONNRESET`, `SQLITE_BUSY`).
+ */
 function reasonOf(error: unknown): string {
   const { errno, code } = driverError(error)
   if (errno !== undefined && errno > 0) return String(errno)

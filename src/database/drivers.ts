@@ -1,6 +1,6 @@
 /**
- * The drivers of the databases that we open ourselves. They are loaded when a URL first asks for them, so that who uses
- * MySQL needs no SQLite, and from where recentn is installed: TypeORM would look from its own place, where a package
+ * The drivers of the databases that we open ourselves. A driver is loaded when a URL first needs it, so that users of
+ * MySQL need no SQLite. It is loaded from where recentn is installed: TypeORM would look beside itself, where a package
  * manager may have put another version, or none.
  */
 import { RecentnError } from '../errors'
@@ -10,7 +10,7 @@ const COMPILING =
 
 const SQLITE = 'better-sqlite3'
 
-/** Where it is loaded from, in place of what recentn finds beside itself. */
+/** The package name or folder from which better-sqlite3 is loaded. */
 let sqlitePlace: string = SQLITE
 
 /** Whether better-sqlite3 is installed where recentn finds it, compiled or not. */
@@ -23,12 +23,12 @@ export function isSqliteInstalled(): boolean {
   }
 }
 
-/** From now on better-sqlite3 is loaded from this folder of a package. */
+/** Makes later calls load better-sqlite3 from this folder. */
 export function loadSqliteFrom(folder: string): void {
   sqlitePlace = folder
 }
 
-/** better-sqlite3, its compiled part included. Throws `database_refused`, with what to do about it. */
+/** Loads better-sqlite3 with its compiled part. Throws `database_refused`, which says what to do. */
 export function sqliteDriver(): unknown {
   let cause: unknown
   try {

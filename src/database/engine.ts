@@ -1,6 +1,6 @@
 /**
- * What differs between the engines, as facts and a few primitives. Nothing outside `database/` asks which engine it
- * is talking to; what an engine lacks is an empty string here, with the reason beside it.
+ * The differences between the engines, as facts and a few primitives. Code outside of `database/` uses the facts and
+ * never asks which engine it has. What an engine lacks is an empty string or false, with the reason beside it.
  */
 import type { EntityManager } from 'typeorm'
 import type { RowFacts } from './row-facts'
@@ -9,13 +9,13 @@ import type { Tables } from './tables'
 export type Row = Record<string, unknown>
 export type Parameter = string | number | bigint | null
 
-/** What went wrong, by what can be done about it. */
-export type Failure =
-  /** Deadlock, lock timeout, changed snapshot: the transaction is gone, run it again as a whole. */
+/** The kinds of failures, by what can be done about them. */
+export type FailureKind =
+  /** Deadlock, lock timeout, changed snapshot: the transaction was rolled back; run it again as a whole. */
   | 'conflict'
-  /** The connection or the server is gone, or never was there. */
+  /** The connection or the server is gone, or was never there. */
   | 'lost'
-  /** The table is not there. */
+  /** The table does not exist. */
   | 'no-table'
   | 'other'
 
@@ -26,46 +26,51 @@ export interface Statement {
 }
 
 export interface Engine {
+  /** For `database/` only. */
   readonly family: 'mysql' | 'sqlite'
-  /** SQL: the database's time, in milliseconds since 1970, as an integer; taken when the statement starts. */
+  /** True where all calls of a store share one connection. */
+  readonly oneConnection: boolean
+  /** SQL: the database's time at the start of the statement, in milliseconds since 1970, as an integer. */
   readonly nowMs: string
-  /** Appended to a SELECT: lock the rows it reads until the transaction ends. */
+  /** Appended to a SELECT: locks the rows that it reads until the transaction ends. */
   readonly forUpdate: string
-  /** The same, passing over rows that another transaction has locked. */
+  /** The same, but skips rows that another transaction has locked. */
   readonly forUpdateSkipLocked: string
-  /** Appended to a SELECT: nobody changes the rows it reads until the transaction ends. */
+  /** Appended to a SELECT: other transactions cannot change the rows that it reads until this one ends. */
   readonly forShare: string
-  /** The same, passing over rows that another transaction has locked otherwise. */
+  /** The same, but skips rows that another transaction has locked for update. */
   readonly forShareSkipLocked: string
-  /** SQL that reads a BIGINT column in a form no driver rounds. */
+  /** SQL that reads a BIGINT column in a form that no driver rounds. */
   bigint(column: string): string
   /** SQL that names the index a table reference must use. */
   useIndex(index: string): string
-  /** True where a write can answer with the rows it wrote (INSERT … RETURNING): one statement locks, counts and reads. */
+  /**
+   * True where a write can return the rows that it wrote (INSERT … RETURNING): one statement locks, counts and reads.
+   */
   readonly returning: boolean
-  /** True where the connection may be lost while a commit is on its way, so that nobody can say whether it arrived. */
+  /** True where the connection may be lost during a commit, so that its outcome is unknown. */
   readonly losesCommits: boolean
-  /** SQL: 128 random bits in hexadecimal, others for each row. */
+  /** SQL: 128 random bits in hexadecimal, different ones for each row. */
   readonly randomHex: string
-  /** True where an UPDATE can give back a number that it computed (`remembered`), as if it were an insert's id. */
+  /** True where an UPDATE can return a number that it computed (`remembered`), in place of an insert's id. */
   readonly remembers: boolean
-  /** SQL: the value of the expression, which is given back. */
+  /** SQL: the value of the expression, which the UPDATE returns. */
   remembered(expression: string): string
   /** An UPDATE of the rows whose ids a SELECT chooses, which may lock them. */
   updateChosen(table: string, choose: string, sets: string): string
   /** An UPDATE of the rows whose primary keys a SELECT chooses, which is `chosen`; `sets` may use its columns. */
   updateFrom(table: string, choose: string, on: string, sets: string): string
-  /** SQL: by how much the ids of the rows of one INSERT grow. */
+  /** SQL: the difference between the ids of consecutive rows of one INSERT. */
   readonly idStride: string
-  /** The id of the first row of an INSERT, of what the driver says of it. */
+  /** The id of the first row of an INSERT, from the id that the driver returns. */
   firstId(insertId: bigint, rows: number): bigint
-  /** The rows of a VALUES list, in the form that costs this engine's driver least. */
+  /** The rows of a VALUES list, in the form that is cheapest for this engine's driver. */
   values(rows: readonly (readonly Parameter[])[]): Statement
-  /** SQL between the VALUES of an INSERT and what it sets, as `column = value`, in those rows whose `key` is there. */
+  /** SQL between the VALUES of an INSERT and the `column = value` that it sets in existing rows with the same `key`. */
   onDuplicate(key: string): string
-  /** SQL: in such a setting, what the INSERT has for the column. */
+  /** SQL: in such a setting, the value that the INSERT has for the column. */
   proposed(column: string): string
-  /** Insert the rows, or set the `updated` columns of those whose `key` is there. */
+  /** Inserts the rows, or sets the `updated` columns of existing rows with the same `key`. */
   upsert(
     table: string,
     key: string,
@@ -75,15 +80,15 @@ export interface Engine {
   ): Statement
   /** SQL: one result of several SELECTs, each of which may have its own ORDER BY and LIMIT. */
   unionAll(selects: readonly string[]): string
-  /** A statement as the driver is given it. */
+  /** A statement in the form that the driver gets. */
   bound(sql: string, parameters: readonly Parameter[]): readonly [sql: string, parameters: Parameter[] | null]
-  /** How many placeholders a text of the user's has; null where a quote or comment in it is open, or may be. */
+  /** The number of placeholders in SQL of the user's; null if a quote or comment in it is open, or may be. */
   placeholders(sql: string): number | null
-  /** How it speaks of rows of tables that are not ours. */
+  /** How the engine identifies and changes rows of the user's tables. */
   readonly rowFacts: RowFacts
-  /** Sorts an error of the driver, or of TypeORM around it. */
-  failure(error: unknown): Failure
-  /** A sentence for an error that a setting of the server causes, whatever is tried; undefined for any other. */
+  /** The kind of an error of the driver, or of TypeORM around it. */
+  failure(error: unknown): FailureKind
+  /** A sentence for an error that only a change of the server's settings can fix; undefined for any other. */
   refusal(error: unknown): string | undefined
 }
 
@@ -91,12 +96,12 @@ export interface Engine {
 export interface Reader {
   readonly engine: Engine
   readonly tables: Tables
-  /** SQL of the time that decides, tests may have moved it. */
+  /** SQL of the current time, which tests may move. */
   readonly now: string
   rows(sql: string, parameters?: readonly Parameter[]): Promise<Row[]>
 }
 
-/** What a statement did: how many rows it changed, and the id that the driver reports. */
+/** The effect of a statement: how many rows it changed, and the id that the driver returns. */
 export interface Ran {
   affected: number
   insertId: bigint
@@ -104,7 +109,7 @@ export interface Ran {
 
 /** Runs statements that change rows. */
 export interface Statements extends Reader {
-  /** True where each commits by itself; otherwise nothing is left of them when they run again. */
+  /** True where each statement commits by itself. Otherwise all are rolled back before they run again. */
   readonly separate: boolean
   /** Resolves to how many rows it changed. */
   run(sql: string, parameters?: readonly Parameter[]): Promise<number>
@@ -113,41 +118,41 @@ export interface Statements extends Reader {
 
 declare const inTransaction: unique symbol
 
-/** A transaction that is open. What takes a lock asks for one, so that locking outside of it does not compile. */
+/** An open transaction. Functions that lock take a `Tx`, so that locking outside of a transaction does not compile. */
 export interface Tx extends Statements {
   readonly [inTransaction]: true
   readonly manager: EntityManager
   /**
-   * Runs the listener once this transaction has committed, and never after a rollback (`after-commit.ts` says which commits
-   * of a caller's own transaction are seen).
+   * Runs the listener once this transaction has committed, and never after a rollback (`after-commit.ts` says which
+   * commits of a caller's own transaction are seen).
    */
   afterCommit(listener: () => void): void
 }
 
 export interface WriteOptions {
   /**
-   * Asked in a transaction of its own when the connection was lost while committing: whether the commit arrived. Must
-   * wait, by a lock, until the lost transaction has ended. Without it such a write is `outcome_unknown`.
+   * Finds out whether the commit arrived when the connection was lost during it. Runs in a transaction of its own, and
+   * must wait by a lock until the lost transaction has ended. Without it such a write is `outcome_unknown`.
    */
   arrived?: ((tx: Tx) => Promise<boolean>) | undefined
   /** No retry begins later than this after the first try. Default: 30,000. */
   retryMs?: number | undefined
 }
 
-/** Where a repository's statements go: a database with its own transactions, or one transaction of somebody. */
+/** Runs a repository's statements: on a database with transactions of its own, or inside one open transaction. */
 export interface Session {
   readonly tables: Tables
-  /** True for a session of one open transaction: it may see an old snapshot, and what it reads must not be remembered. */
+  /** True inside an open transaction, which may see an old snapshot: what it reads must not be cached. */
   readonly inTransaction: boolean
   read<T>(work: (reader: Reader) => Promise<T>): Promise<T>
   write<T>(work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>
   /**
-   * Statements that each commit by themselves, so that none keeps a lock while this process does something else; in one
-   * transaction where there is only one connection, and in the caller's inside of one. `work` runs again after a
-   * deadlock or a lost connection, as a whole: it must know what its first statement did.
+   * Runs statements that each commit by themselves, so that none keeps a lock while this process does something else.
+   * With only one connection they run in one transaction, and inside a caller's transaction in that. `work` runs again
+   * as a whole after a deadlock or a lost connection: it must be able to see what its first statement did.
    */
   separately<T>(work: (statements: Statements) => Promise<T>, options?: { retryMs?: number | undefined }): Promise<T>
-  /** An operation of several reads and writes, which closing the store waits for as one. */
+  /** Runs several reads and writes as one operation: closing the store waits for all of it. */
   whole<T>(work: (session: Session) => Promise<T>): Promise<T>
 }
 
@@ -171,7 +176,7 @@ export function driverError(error: unknown): { errno?: number; code?: string; fa
 
 /**
  * Orders names as every engine's index does: by their UTF-8 bytes, which is by code points. UTF-16 units have the same
- * order except for surrogates, which encode code points beyond U+FFFF.
+ * order except for the surrogates, which encode the characters above U+FFFF.
  */
 export function compareNames(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
@@ -193,7 +198,7 @@ export function afterPrefix(prefix: string): string | null {
   const points = Array.from(prefix, (character) => character.codePointAt(0) as number)
   for (let last = points.pop(); last !== undefined; last = points.pop()) {
     if (last === 0x10ffff) continue
-    // U+D800 to U+DFFF are no characters.
+    // U+D800 to U+DFFF are not characters.
     const next = last === 0xd7ff ? 0xe000 : last + 1
     return String.fromCodePoint(...points, next)
   }

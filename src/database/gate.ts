@@ -3,23 +3,23 @@
  *
  * TypeORM gives every caller the same query runner, so that two transactions nest into each other and a plain write
  * made meanwhile vanishes with another's rollback. Here every caller gets a runner of its own on the shared connection.
- * Invariant: whoever runs a statement holds the gate, for that statement or for the whole of its transaction.
+ * Invariant: a caller holds the gate while it runs a statement: for that statement, or for its whole transaction.
  * The gate is first come, first served. A transaction begins IMMEDIATE, so that it never fails half-way for the write
  * lock; a lock that another process or connection holds is waited for without blocking the event loop.
  */
 import type BetterSqlite3 from 'better-sqlite3'
 import type { DataSource, QueryRunner } from 'typeorm'
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner'
-import { DEFAULT_CONNECTION_TIMEOUT_MS, noneFree } from './connections'
+import { DEFAULT_CONNECTION_TIMEOUT_MS, noneFree } from './bounded-pool'
 import { DatabaseCounts } from './database-counts'
 import { requireOutside } from './inside'
 import type { SharedFile } from './shared-file'
 import { sqliteEngine } from './sqlite'
 
-/** How long a caller that has its turn waits for the lock of another connection or process. */
+/** How long a caller at its turn waits for the lock of another connection or process. */
 const LOCK_PATIENCE_MS = 30_000
 
-/** How long the gate may be passed on without a turn of the event loop. */
+/** How long callers may follow each other at the gate without a turn of the event loop. */
 const BREATHE_MS = 10
 
 const BUSY = 'The one SQLite connection did not become free'
@@ -27,9 +27,9 @@ const BUSY = 'The one SQLite connection did not become free'
 type Leave = () => void
 
 export interface GateOptions {
-  /** Where the connection is a second one on the file of a user's. */
+  /** Set if the connection is a second one on a user's file. */
   sharedFile?: SharedFile
-  /** How long a caller waits for its turn, and for a transaction of the user's on the same connection. */
+  /** How long a caller waits for its turn, and for a user's transaction on the same connection. */
   timeoutMs?: number
 }
 
@@ -37,22 +37,23 @@ export class Gate {
   #tail: Promise<void> = Promise.resolve()
   #waiting = 0
   #breathedAt = Number.NEGATIVE_INFINITY
-  /** Of all that goes through it. */
+  /** Counts of everything that goes through the gate. */
   readonly counts = new DatabaseCounts()
 
-  /** True while somebody holds it or waits for it. */
+  /** True while a caller holds the gate or waits for it. */
   get busy(): boolean {
     return this.#waiting > 0
   }
 
-  /** How many callers hold it or wait for it. */
+  /** The number of callers that hold the gate or wait for it. */
   get waiting(): number {
     return this.#waiting
   }
 
   /**
-   * Resolves when it is the caller's turn, to the function that ends it. Throws `overloaded` when it is not within so
-   * long, and `conflict` inside a transaction that holds the gate, which would wait for itself.
+   * Resolves at the caller's turn, to the function that ends the turn. Throws `overloaded` if the turn does not come
+   * within `timeoutMs`, and `conflict` inside a transaction that holds the gate, because the call would wait for
+   * itself.
    */
   async enter(timeoutMs: number): Promise<Leave> {
     requireOutside(this)
@@ -72,8 +73,8 @@ export class Gate {
   }
 
   /**
-   * Lets timers and sockets have their turn. better-sqlite3 answers at once, so that callers who go on as soon as they
-   * are answered would keep the event loop from ever getting further.
+   * Lets timers and sockets have their turn. better-sqlite3 answers at once, so callers that go on with the next
+   * statement immediately would block the event loop for ever.
    */
   async #breathe(): Promise<void> {
     if (performance.now() - this.#breathedAt < BREATHE_MS) return
@@ -89,7 +90,7 @@ export class Gate {
     const outcome = await Promise.race([before, patience])
     clearTimeout(timer)
     if (outcome !== 'late') return
-    before.then(leave) // who waits behind this caller still waits for the one before it
+    before.then(leave) // the callers behind this one still wait for the one before it
     throw noneFree(BUSY, timeoutMs)
   }
 }
@@ -127,13 +128,13 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner {
     }
   }
 
-  /** Runs a statement that stands alone: when another connection has the lock it has changed nothing, so try again. */
+  /** Runs a statement outside of a transaction, again while another connection has the lock. */
   // biome-ignore lint/suspicious/noExplicitAny: the signature is TypeORM's
   async #patiently(sql: string, parameters?: any[], structured?: boolean): Promise<any> {
     const connection: BetterSqlite3.Database = await this.connect()
     const begunAt = Date.now()
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 50)) {
-      // Where the connection is the user's own, its transaction must end before a statement of ours runs.
+      // If the connection is the user's own, the user's transaction must end before our statement runs.
       if (!connection.inTransaction && this.#sharedFile?.begin() !== false) {
         try {
           return await super.query(sql, parameters, structured)
@@ -167,7 +168,7 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner {
     try {
       await super.rollbackTransaction()
     } catch (error) {
-      // SQLite rolls back by itself on some faults (a full disk); then there is nothing left to roll back.
+      // SQLite rolls back by itself after some faults (a full disk); then nothing is left to roll back.
       const connection: BetterSqlite3.Database = await this.connect()
       if (connection.inTransaction) throw error
       this.transactionDepth = 0
@@ -179,7 +180,7 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner {
 
   override async release(): Promise<void> {
     if (this.isTransactionActive) {
-      this.transactionDepth = 1 // whatever savepoints there are
+      this.transactionDepth = 1 // ends the whole transaction, with all savepoints
       await this.rollbackTransaction().catch(() => {})
     }
     this.#end()

@@ -1,4 +1,4 @@
-/** Counts the operations of a database that are under way, so that closing it can wait for them. Nothing begins after that. */
+/** Counts the running operations of a database, so that closing can refuse new ones and wait for these. */
 import { RecentnError } from '../errors'
 
 export class InFlight {
@@ -6,7 +6,7 @@ export class InFlight {
   #isClosed = false
   #idle: (() => void) | null = null
 
-  /** Throws `closed` after `drain`; `end` must follow otherwise. */
+  /** Throws `closed` after `drain`. Otherwise `end` must follow. */
   begin(): void {
     if (this.#isClosed) throw new RecentnError('closed')
     this.#count++

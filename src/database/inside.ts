@@ -1,10 +1,11 @@
 /**
- * Which transactions the running code is inside of, as far as its asynchronous context shows. A call that would wait for
- * a connection while the code around it holds one may wait for itself: it is refused at once.
+ * Knows the transactions that the running code is inside of, by its asynchronous context. A call that waits for a
+ * connection while the code around it holds one may wait for itself: it is refused at once.
  *
- * Seen are `store.transaction`, and the callbacks of `transaction` of a DataSource and of its manager. A transaction that
- * a query runner begins by hand has no callback, so that nothing shows which code belongs to it: `AsyncLocalStorage`
- * could only mark all that its caller does from then on. Such a call finds its end by the timeout (`connections.ts`).
+ * It knows `store.transaction`, and the callbacks of `transaction` of a DataSource and of its manager. A transaction
+ * that a query runner begins has no callback, so nothing shows which code belongs to it: `AsyncLocalStorage` could only
+ * mark everything that its caller does from then on. A call inside such a transaction ends by the timeout
+ * (`bounded-pool.ts`).
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { DataSource, EntityManager } from 'typeorm'
@@ -15,7 +16,7 @@ export const USE_WITHIN =
   'inside dataSource.transaction(…) call store.within(manager) in place of the store, and inside store.transaction(…) use the tx that is passed in'
 
 export interface Holder {
-  /** What the transaction takes a connection from: a DataSource, or the gate of a SQLite connection. */
+  /** The source of the transaction's connection: a DataSource, or the gate of a SQLite connection. */
   source: object
   isOpen: boolean
   outer: Holder | undefined
@@ -24,7 +25,7 @@ export interface Holder {
 /** The transaction that the running code is inside of. */
 export const holding = new AsyncLocalStorage<Holder>()
 
-/** True for code that a transaction on this source runs: what it asks of the store itself must not wait. */
+/** True for code inside a transaction on this source: its calls of the store must not wait. */
 export function isInside(source: object): boolean {
   for (let holder = holding.getStore(); holder; holder = holder.outer) {
     if (holder.isOpen && holder.source === source) return true
@@ -39,10 +40,10 @@ export function requireOutside(source: object, why = WAITS_FOR_ITSELF): void {
   if (isInside(source)) throw new RecentnError('conflict', why)
 }
 
-/** A transaction on this source that begins here: code under `holding.run(holder, …)` is inside it until `isOpen` is false. */
+/** A transaction that begins here: code under `holding.run(holder, …)` is inside it until `isOpen` is false. */
 export function newHolder(source: object): Holder {
   let outer = holding.getStore()
-  // Transactions that are over are dropped, so that a chain of transactions that begin one another does not grow.
+  // Drops ended transactions, so that a chain of transactions that each begin the next one does not grow.
   while (outer && !outer.isOpen) outer = outer.outer
   return { source, isOpen: true, outer }
 }
@@ -52,15 +53,15 @@ async function runInside<T>(source: object, work: () => Promise<T>): Promise<T> 
   try {
     return await holding.run(holder, work)
   } finally {
-    holder.isOpen = false // what the work left running is outside of the transaction
+    holder.isOpen = false // what `work` left running is outside of the transaction now
   }
 }
 
 type Transact = EntityManager['transaction']
 
-/** A manager whose transactions are seen; one wrapper, however many stores are attached to the DataSource. */
+/** A manager whose transactions are known. It has one wrapper, however many stores are attached to the DataSource. */
 interface Seen {
-  /** How many stores see them, by what these stores' connections are taken from. */
+  /** How many stores know them, by the source of these stores' connections. */
   stores: Map<object, number>
   wrapper: Transact
   restore(): void
@@ -68,7 +69,9 @@ interface Seen {
 
 const seen = new WeakMap<EntityManager, Seen>()
 
-/** Has code in the callbacks of the DataSource's `transaction` seen as inside, until the returned function is called. */
+/**
+ * Makes code in the callbacks of the DataSource's `transaction` count as inside, until the returned function is called.
+ */
 export function seeTransactions({ manager }: DataSource, source: object): () => void {
   const known = seen.get(manager) ?? wrap(manager)
   const { stores } = known
@@ -80,7 +83,7 @@ export function seeTransactions({ manager }: DataSource, source: object): () => 
     const left = (stores.get(source) ?? 1) - 1
     if (left > 0) stores.set(source, left)
     else stores.delete(source)
-    // Where somebody else has wrapped ours it stays, and passes everything through.
+    // If other code has wrapped our wrapper, it stays and passes every call through.
     if (stores.size > 0 || manager.transaction !== known.wrapper) return
     seen.delete(manager)
     known.restore()
@@ -94,9 +97,9 @@ function wrap(manager: EntityManager): Seen {
     const at = typeof parameters[0] === 'function' ? 0 : 1
     const work = parameters[at] as (manager: EntityManager) => Promise<unknown>
     const given = [...parameters]
-    // The commit and what listens to it are outside: a connection is then about to be free.
+    // The commit and its listeners count as outside, because the connection is about to be free.
     if (typeof work === 'function') given[at] = (inner: EntityManager) => runInsideAll([...stores.keys()], work, inner)
-    // Looked up with each call: the user's libraries may wrap that of the class later.
+    // Looked up with each call, because libraries of the user's may wrap the class's method later.
     const original: (...given: never[]) => unknown = own ?? Object.getPrototypeOf(manager).transaction
     return original.apply(manager, given as never[])
   }

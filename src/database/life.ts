@@ -1,9 +1,9 @@
 /**
- * The life of one transaction of ours on its query runner: what may still run in it, and how it ends.
+ * The life of one of our transactions on its query runner: which statements may still run in it, and how it ends.
  *
- * Invariant: no statement runs on the connection between the end of the transaction and its release, and none after a
- * deadlock, when the server has rolled everything back and each statement would commit by itself. A connection whose
- * transaction could not be ended is thrown away, not given back to the pool.
+ * Invariant: no statement runs on the connection between the end of the transaction and its release. None runs after a
+ * deadlock either: the server has rolled everything back, and each statement would commit by itself. A connection whose
+ * transaction could not be ended is closed, not returned to the pool.
  */
 import type { QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
@@ -12,29 +12,29 @@ import type { Engine, Parameter, Ran, Reader, Row, Statements, Tx } from './engi
 import type { Tables } from './tables'
 
 export interface Life {
-  /** False from the moment at which the transaction is to end. */
+  /** False once the transaction is ending. */
   open: boolean
   committing: boolean
-  /** Whether the COMMIT was answered, whatever comes after it. */
+  /** True once the COMMIT has succeeded, whatever fails after it. */
   committed: boolean
   /** The error that ended it on the server. */
   fault: { error: unknown } | null
-  /** The statements under way. */
+  /** The running statements. */
   running: Set<Promise<unknown>>
 }
 
-/** Follows all statements of the runner, those too that come by TypeORM's manager. */
+/** Follows all statements of the runner, also those of TypeORM's manager. */
 export function watch(runner: QueryRunner, engine: Engine, afterCommit: AfterCommit): Life {
   const life: Life = { open: true, committing: false, committed: false, fault: null, running: new Set() }
   const query = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>
   const watched = async (sql: string, ...rest: unknown[]) => {
     const ends = sql === 'ROLLBACK' || sql === 'COMMIT'
     if (life.fault && !ends) {
-      // There is no savepoint left; whoever goes back to one must get so far as to end the whole.
+      // No savepoint is left. A caller that rolls back to one must still be able to end the whole transaction.
       if (sql.startsWith('ROLLBACK TO')) return undefined
       throw life.fault.error
     }
-    if (!life.open && !ends) throw new RecentnError('closed', 'The transaction is over')
+    if (!life.open && !ends) throw new RecentnError('closed', 'The transaction has ended')
     const statement = query(sql, ...rest)
     life.running.add(statement)
     try {
@@ -54,7 +54,7 @@ export function watch(runner: QueryRunner, engine: Engine, afterCommit: AfterCom
   return life
 }
 
-/** Commits; refuses when a deadlock was swallowed, or a transaction that was begun inside is still open. */
+/** Commits. Throws if the work swallowed a deadlock, or left a transaction open that it began inside. */
 export async function commit(runner: QueryRunner, life: Life): Promise<void> {
   requireWhole(life)
   if (depthOf(runner).transactionDepth !== 1) {
@@ -71,7 +71,7 @@ function requireWhole({ fault }: Life): void {
   if (fault) throw fault.error
 }
 
-/** Rolls back to before the first statement, whatever savepoints there are. */
+/** Rolls back the whole transaction, with all savepoints. */
 export async function rollBack(runner: QueryRunner, life: Life | null): Promise<void> {
   if (life) {
     life.open = false
@@ -82,12 +82,12 @@ export async function rollBack(runner: QueryRunner, life: Life | null): Promise<
   try {
     await runner.rollbackTransaction()
   } catch {
-    // The fault that led here is the one to tell. The server rolls back when the connection is gone.
+    // The error to report is the one that led here. The server rolls back when the connection closes.
     drop(runner)
   }
 }
 
-/** Throws the connection away after such an error: it may lead to a server that has become a replica. */
+/** Closes the connection after a lost-connection error: its server may have become a replica. */
 export function dropLost(runner: QueryRunner, engine: Engine, error: unknown): void {
   if (engine.failure(error) === 'lost') drop(runner)
 }
@@ -101,7 +101,7 @@ function depthOf(runner: QueryRunner): { transactionDepth: number } {
   return runner as unknown as { transactionDepth: number }
 }
 
-/** What statements of ours are made for. */
+/** What our statements depend on. */
 export interface Setting {
   engine: Engine
   tables: Tables
@@ -149,17 +149,17 @@ export function statementsOn(
   }
 }
 
-/** What TypeORM answers to a statement: the id is the raw answer of better-sqlite3, and a part of mysql2's. */
+/** The effect of a statement from TypeORM's answer: the id is better-sqlite3's raw answer, and a part of mysql2's. */
 function ranOf(result: { affected?: number; raw?: unknown } | undefined): Ran {
   const raw = result?.raw
   const insertId = typeof raw === 'object' ? (raw as { insertId?: string | number } | null)?.insertId : raw
   return { affected: Number(result?.affected ?? 0), insertId: BigInt((insertId as string | number | undefined) ?? 0) }
 }
 
-/** A `Tx` ends with its transaction: what is still called on it then would run outside of any. */
+/** A `Tx` refuses calls after its transaction has ended: they would run outside of any transaction. */
 export function txOn(runner: QueryRunner, setting: Setting, isOpen: () => boolean, listenersOf: () => AfterCommit): Tx {
   const requireOpen = async () => {
-    if (!isOpen()) throw new RecentnError('closed', 'The transaction is over')
+    if (!isOpen()) throw new RecentnError('closed', 'The transaction has ended')
   }
   const statements = statementsOn(runner, setting, requireOpen)
   const tx = {

@@ -1,8 +1,7 @@
-/** Where the data of a DataSource is, in words that may be shown: without user and password. */
+/** Describes where the data of a DataSource is, without user and password. */
 import type { DataSourceOptions } from 'typeorm'
 import { DriverUtils } from 'typeorm/driver/DriverUtils'
-
-export type MysqlSourceOptions = Extract<DataSourceOptions, { type: 'mysql' | 'mariadb' }>
+import type { MysqlOptions } from './connect'
 
 interface Server {
   host?: string
@@ -11,13 +10,14 @@ interface Server {
   socketPath?: string
 }
 
-/** The primary, where a DataSource is replicated: the store uses no other. */
+/** With replication it is the primary, because the store uses only that. */
 export function locationOf(options: DataSourceOptions): string {
   if (options.type === 'better-sqlite3') {
     return options.database === ':memory:' ? 'memory (SQLite)' : `${options.database} (SQLite)`
   }
-  const { type, replication, extra } = options as MysqlSourceOptions
-  // As TypeORM puts them together: a URL before single options, and what it passes to the driver as it is before all.
+  const { type, replication, extra } = options as MysqlOptions
+  // The precedence is TypeORM's: a URL before single options, and `extra`, which goes to the driver unchanged, before
+  // both.
   const credentials = DriverUtils.buildDriverOptions(replication?.master ?? options) as Server
   const { host = 'localhost', port = 3306, database = '', socketPath } = { ...credentials, ...(extra as Server) }
   const of = replication ? ' (the primary of a replication)' : ''

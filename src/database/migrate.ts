@@ -1,7 +1,7 @@
 /**
- * The state of the schema. TypeORM's migrations take no lock of their own, so that several processes that start at
- * once on an empty database would all create the tables: one lock lets one of them migrate, and the others then find
- * nothing to do. The table `schema` says the version, whoever ran the migrations (we, or the user's own DataSource).
+ * Migrates the schema. TypeORM's migrations take no lock, so several processes that start at once on an empty database
+ * would all create the tables: here a lock lets one process migrate, and the others then find nothing to do. The table
+ * `schema` has the version, whether we or the user's own DataSource ran the migrations.
  */
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm'
 import { migrationStem, SCHEMA_VERSION, takenNames } from '../../migrations'
@@ -14,8 +14,8 @@ import type { Tables } from './tables'
 const LOCK_SECONDS = 120
 
 /**
- * Brings the tables to this code's version. Throws `schema_too_new` for a database that is newer, and `database_refused`,
- * before anything is made, for one in which other tables have our names.
+ * Brings the tables to this code's version. Throws `schema_too_new` for a newer database, and `database_refused`,
+ * before it creates anything, if other tables have our names.
  */
 export async function migrate(source: DataSource, session: Session, engine: Engine): Promise<void> {
   const before = await schemaVersion(session)
@@ -44,10 +44,10 @@ async function migrateInTransaction(source: DataSource, runner: QueryRunner, tab
   }
 }
 
-/** MySQL and MariaDB: DDL commits implicitly, so a lock by name; it goes with the connection when this process dies. */
+/** MySQL and MariaDB: DDL commits implicitly, so the lock is a named one, which ends with the connection. */
 async function migrateUnderLock(source: DataSource, runner: QueryRunner, tables: Tables): Promise<void> {
   // A lock's name has at most 64 characters (8 and 56 here) and is known to the whole server, so the database is in it,
-  // and the prefix: stores beside each other have nothing to wait for.
+  // and the prefix: stores with other prefixes need not wait for each other.
   const name = `CONCAT('recentn:', SHA2(CONCAT(DATABASE(), '/${tables.prefix}'), 224))`
   const [row] = await runner.query(`SELECT GET_LOCK(${name}, ${LOCK_SECONDS}) AS got`)
   if (Number(row.got) !== 1) {
@@ -61,7 +61,7 @@ async function migrateUnderLock(source: DataSource, runner: QueryRunner, tables:
 }
 
 async function runPending(source: DataSource, runner: QueryRunner, tables: Tables): Promise<void> {
-  // TypeORM would make its table before the first migration looks at the names, and print what that says.
+  // Otherwise TypeORM creates its table before the first migration checks the names, and prints the error.
   await refuseMigrationsTable(runner, tables)
   refuseNames(await takenNames(runner, tables.prefix))
   const executor = new MigrationExecutor(source, runner)
@@ -69,7 +69,7 @@ async function runPending(source: DataSource, runner: QueryRunner, tables: Table
   await executor.executePendingMigrations()
 }
 
-/** A table of that name in which somebody else keeps migrations would get ours too, and could not undo its own. */
+/** Refuses a migrations table that is not ours: it would get our migrations, and its owner could not revert its own. */
 async function refuseMigrationsTable(runner: QueryRunner, { migrations: name, prefix }: Tables): Promise<void> {
   const isSqlite = runner.connection.options.type === 'better-sqlite3'
   const found = (await standing((sql) => runner.query(sql), isSqlite, [name])).get(name)

@@ -1,9 +1,9 @@
 /**
- * Operations inside a transaction: one after the other, each whole or not at all.
+ * Runs operations inside a transaction one after the other, each as a whole or not at all.
  *
  * A row lock does not keep a transaction from itself: two appends that run at once in one transaction would both read
- * the same last id. So the operations of one query runner wait for each other, whichever handle they came by. And an
- * operation that fails half-way has a savepoint to go back to, so that a caller who catches the error and commits
+ * the same last id. So the operations of one query runner wait for each other, whichever handle was called. An
+ * operation that fails half-way is rolled back to a savepoint, so that a caller who catches the error and commits
  * stores nothing of it.
  */
 import type { EntityManager, QueryRunner } from 'typeorm'
@@ -17,14 +17,14 @@ import { translated } from './retries'
 
 const SAVEPOINT = 'recentn_operation'
 
-/** The end of the line of each runner. */
-const lines = new WeakMap<QueryRunner, Promise<unknown>>()
+/** The last operation of each runner. */
+const lastOperations = new WeakMap<QueryRunner, Promise<unknown>>()
 
-/** Runs `work` when all that was begun before on this runner has ended. */
+/** Runs `work` after all earlier operations on this runner. */
 function inTurn<T>(runner: QueryRunner, work: () => Promise<T>): Promise<T> {
-  const before = lines.get(runner) ?? Promise.resolve()
+  const before = lastOperations.get(runner) ?? Promise.resolve()
   const mine = before.then(work, work)
-  lines.set(
+  lastOperations.set(
     runner,
     mine.catch(() => {}),
   )
@@ -33,28 +33,28 @@ function inTurn<T>(runner: QueryRunner, work: () => Promise<T>): Promise<T> {
 
 /** Resolves when no operation is left on this runner. */
 export async function settled(runner: QueryRunner): Promise<void> {
-  for (let last = lines.get(runner); last; ) {
+  for (let last = lastOperations.get(runner); last; ) {
     await last
-    const now = lines.get(runner)
+    const now = lastOperations.get(runner)
     if (now === last) return
     last = now
   }
 }
 
 /**
- * A session of operations in the transaction `tx` on `runner`; `told` turns the driver's errors into the caller's, and
+ * A session of operations in the transaction `tx` on `runner`. `translate` turns the driver's errors into the caller's;
  * `check` runs before each operation.
  */
 export function sessionIn(
   tx: Tx,
   runner: QueryRunner,
-  told: (error: unknown) => unknown,
+  translate: (error: unknown) => unknown,
   check: () => Promise<void> = async () => {},
 ): Session {
-  const tell = (error: unknown) => {
-    throw told(error)
+  const rethrow = (error: unknown) => {
+    throw translate(error)
   }
-  const all = <T>(work: () => Promise<T>) => inTurn(runner, () => check().then(work)).catch(tell)
+  const all = <T>(work: () => Promise<T>) => inTurn(runner, () => check().then(work)).catch(rethrow)
   const session: Session = {
     tables: tx.tables,
     inTransaction: true,
@@ -72,20 +72,20 @@ async function allOrNothing<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T>
   try {
     result = await work(tx)
   } catch (error) {
-    // After a deadlock there is no savepoint any more, and nothing to take back.
-    if (!isOver(tx.engine, error)) await tx.run(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`).catch(() => {})
+    // After a deadlock there is no savepoint any more, and nothing to roll back.
+    if (!hasEnded(tx.engine, error)) await tx.run(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`).catch(() => {})
     throw error
   }
   await tx.run(`RELEASE SAVEPOINT ${SAVEPOINT}`)
   return result
 }
 
-function isOver(engine: Engine, error: unknown): boolean {
+function hasEnded(engine: Engine, error: unknown): boolean {
   const failure = engine.failure(error)
   return failure === 'conflict' || failure === 'lost'
 }
 
-/** A session inside a transaction that somebody else began and will end. Nothing is retried: it throws `conflict`. */
+/** A session inside a transaction of the caller's. Nothing is retried: it throws `conflict`. */
 export function sessionWithin(transaction: EntityManager | QueryRunner, setting: Setting): Session {
   const given: Partial<QueryRunner & EntityManager> | null = transaction
   const runner = given?.startTransaction ? (transaction as QueryRunner) : given?.queryRunner
@@ -99,6 +99,6 @@ export function sessionWithin(transaction: EntityManager | QueryRunner, setting:
     () => afterCommitOf(runner),
   )
   const { engine } = setting
-  const told = (error: unknown) => translated(error, engine, () => locationOf(runner.dataSource.options))
-  return sessionIn(tx, runner, told, engine.family === 'sqlite' ? undefined : () => requireTexts(runner))
+  const translate = (error: unknown) => translated(error, engine, () => locationOf(runner.dataSource.options))
+  return sessionIn(tx, runner, translate, engine.family === 'sqlite' ? undefined : () => requireTexts(runner))
 }

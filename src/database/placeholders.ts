@@ -1,12 +1,12 @@
 /**
- * Where the placeholders of a statement are: question marks outside of quotes and comments. What a backslash in quotes
- * means depends on the session (NO_BACKSLASH_ESCAPES), so that a text whose placeholders depend on it is not taken.
+ * Finds the placeholders of a statement: question marks outside of quotes and comments. The meaning of a backslash in
+ * quotes depends on the session (NO_BACKSLASH_ESCAPES), so a text whose placeholders depend on it is refused.
  */
 
 export interface Spelling {
-  /** A comment begins at `#`, and `--` begins one only before a space. */
+  /** `#` begins a comment, and `--` only before a space. */
   hash: boolean
-  /** Square brackets may quote a name. */
+  /** A name may be in square brackets. */
   brackets: boolean
 }
 
@@ -23,11 +23,11 @@ const SLASH = 0x2f
 const BRACKET = 0x5b
 const SPACE = 0x20
 
-/** The index of the placeholder at or after `from`; -1 for none, or where a quote or comment is never closed. */
+/** The index of the placeholder at or after `from`; -1 if there is none, or if a quote or comment is never closed. */
 export function nextPlaceholder(sql: string, from: number, spelling: Spelling, escapes = false): number {
   for (let index = from; index < sql.length; index++) {
     const unit = sql.charCodeAt(index)
-    // Letters are most of it.
+    // Most characters are letters: a fast way to skip them.
     if (unit > BACKTICK || (unit > PLACEHOLDER && unit < BRACKET)) continue
     if (unit === PLACEHOLDER) return index
     index = behind(sql, index, unit, spelling, escapes)
@@ -36,7 +36,7 @@ export function nextPlaceholder(sql: string, from: number, spelling: Spelling, e
   return -1
 }
 
-/** How many placeholders there are; null where that can't be said, or where the text leaves a quote or comment open. */
+/** The number of placeholders; null if it depends on the session, or if a quote or comment is never closed. */
 export function countPlaceholders(sql: string, spelling: Spelling): number | null {
   const [plain, escaped] = [positions(sql, spelling, false), positions(sql, spelling, true)]
   if (plain === null || escaped === null || plain.join() !== escaped.join()) return null
@@ -54,7 +54,7 @@ function positions(sql: string, spelling: Spelling, escapes: boolean): number[] 
   return found
 }
 
-/** The last character of the quotes or comment that begins here, or the same index; -1: it is never closed. */
+/** The index where the quotes or comment that begins here ends, or the same index; -1 if it is never closed. */
 function behind(sql: string, index: number, unit: number, { hash, brackets }: Spelling, escapes: boolean): number {
   switch (unit) {
     case QUOTE:
@@ -80,7 +80,7 @@ function behind(sql: string, index: number, unit: number, { hash, brackets }: Sp
   }
 }
 
-/** A quote that is doubled closes and opens at once. */
+/** A doubled quote counts as a quote that closes and one that opens. */
 function closing(sql: string, from: number, quote: number, escapes: boolean): number {
   for (let index = from; index < sql.length; index++) {
     const unit = sql.charCodeAt(index)

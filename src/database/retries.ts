@@ -1,27 +1,29 @@
 /**
- * When work runs again after a deadlock, a lock timeout or a lost connection, and what its caller gets when it is given up.
+ * Decides when work runs again after a deadlock, a lock timeout or a lost connection, and what error its caller gets
+ * after the last try.
  *
- * Invariant: after `conflict` or `database_unavailable` nothing is left of the work. Where statements have committed by
- * themselves, or may have, the work runs again until it finds out, or its caller gets `outcome_unknown`.
+ * Invariant: a caller that gets `conflict` or `database_unavailable` knows that nothing of the work was stored. If
+ * statements have committed by themselves, or may have, the work runs again until it finds out, or its caller gets
+ * `outcome_unknown`.
  */
 import { RecentnError } from '../errors'
-import { NoConnection } from './connections'
+import { NoConnection } from './bounded-pool'
 import { OUTCOME_MS, pause, unknownOutcome } from './cut-off'
 import type { DatabaseCounts } from './database-counts'
-import { driverError, type Engine, type Failure, type Statements } from './engine'
+import { driverError, type Engine, type FailureKind, type Statements } from './engine'
 
 export const MAX_CONFLICT_RETRIES = 40
 const MAX_LOST_RETRIES = 2
-/** No retry begins later than this after the first try, however many are left, unless the write says otherwise. */
+/** No retry begins later than this after the first try, unless the write sets another limit. */
 const RETRY_MS = 30_000
 const LONGEST_PAUSE_MS = 1000
 
-/** What statements leave behind that commit by themselves. */
+/** Notes whether statements that commit by themselves have left anything behind. */
 export class Trail {
-  /** Something was changed, or was asked for by a statement whose answer was lost. */
+  /** A statement has changed something, or its answer was lost. */
   isLeft = false
 
-  /** The same statements; `before` runs before each that writes, and leaves nothing. */
+  /** The same statements, with notes. `before` runs before each one that writes, and changes nothing by itself. */
   follow(statements: Statements, before: () => Promise<unknown> = async () => {}): Statements {
     const noted = async <T>(answer: Promise<T>, hasChanged: (answer: T) => boolean): Promise<T> => {
       try {
@@ -52,34 +54,34 @@ export class Trail {
   }
 }
 
-export interface Retries {
+export interface RetryRules {
   engine: Engine
   counts: DatabaseCounts
-  /** What is said of a database that cannot be reached: where it is, without user and password. */
+  /** The address of the database for error messages, without user and password. */
   locate: () => string
   maxConflicts?: number
   retryMs?: number
-  /** Of the work's statements, where they commit by themselves. */
+  /** Set if the statements of the work commit by themselves. */
   trail?: Trail
 }
 
-/** Decides after each failed try of one piece of work whether it runs again. */
+/** Decides after each failed try of a piece of work whether it runs again. */
 export class Retrier {
-  readonly #retries: Retries
+  readonly #rules: RetryRules
   readonly #deadline: number
   #lookUntil: number | null = null
   #conflicts = 0
   #losses = 0
 
-  constructor(retries: Retries) {
-    this.#retries = retries
-    this.#deadline = Date.now() + (retries.retryMs ?? RETRY_MS)
+  constructor(rules: RetryRules) {
+    this.#rules = rules
+    this.#deadline = Date.now() + (rules.retryMs ?? RETRY_MS)
   }
 
-  /** Resolves, after a pause, when the work is to run again; throws what its caller gets when it is not. */
+  /** Resolves after a pause if the work should run again. Otherwise throws the error for its caller. */
   async after(error: unknown): Promise<void> {
-    const { engine, counts, locate, trail } = this.#retries
-    // Without a connection nothing was done by this try; what an earlier one has left must still be found out.
+    const { engine, counts, locate, trail } = this.#rules
+    // Without a connection this try did nothing; but it must still be found out what an earlier try has left.
     const isWaiting = error instanceof NoConnection && trail?.isLeft === true
     if (error instanceof RecentnError && !isWaiting) throw error
     const failure = isWaiting ? 'lost' : engine.failure(error)
@@ -92,8 +94,8 @@ export class Retrier {
     await pause(Math.min(longest, LONGEST_PAUSE_MS))
   }
 
-  #isWorthAnother(failure: Failure): boolean {
-    const { maxConflicts = MAX_CONFLICT_RETRIES, trail } = this.#retries
+  #isWorthAnother(failure: FailureKind): boolean {
+    const { maxConflicts = MAX_CONFLICT_RETRIES, trail } = this.#rules
     const now = Date.now()
     if (failure === 'conflict') return this.#conflicts++ < maxConflicts && now < this.#deadline
     if (failure !== 'lost') return false
@@ -103,7 +105,7 @@ export class Retrier {
   }
 }
 
-/** The driver's errors that a caller can do something about, as ours; others stay as they are. */
+/** Driver errors that a caller can act on, as `RecentnError`; others stay as they are. */
 export function translated(error: unknown, engine: Engine, locate: () => string): unknown {
   if (error instanceof RecentnError) return error
   const options = { cause: error, retryAfterMs: 1000 }
@@ -121,7 +123,7 @@ export function translated(error: unknown, engine: Engine, locate: () => string)
   }
 }
 
-/** The driver's words are of the connection: no SQL, and no password. */
+/** The driver's message is about the connection: it has no SQL and no password. */
 function unreachable(error: unknown, location: string): string {
   const { message, code } = driverError(error)
   const reason = message || code

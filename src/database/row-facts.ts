@@ -1,29 +1,35 @@
 /**
- * How each engine speaks of rows whose table recentn has not made. A row is named by SQL literals that the database
- * itself wrote of its columns, exactly: what a driver makes of them (rounded numbers, dates in another zone) never comes
- * back into a statement. What looks like no literal is never put into one either.
+ * How each engine identifies and changes rows of the user's tables. A row is identified by exact SQL literals of its
+ * columns, which the database itself writes: values as a driver reads them (rounded numbers, dates in another zone)
+ * never go back into a statement. Nor does text that does not look like a literal.
  */
 export interface RowFacts {
   /** SQL: the literal of a column's value, as text. */
   exact(column: string, type: string): string
-  /** What `exact` gives. */
+  /** Matches what `exact` returns. */
   readonly literal: RegExp
-  /** SQL: what tells the row from all others of its table, given the literals of its key; at most 64 characters where
-   * a key has a limit. */
+  /** SQL: identifies the row within its table, from the literals of its key; at most 64 characters where the engine
+   * limits keys. */
   rowKey(exacts: readonly string[], types: readonly string[]): string
-  /** SQL: milliseconds since 1970 as a value of a column, which is either a date and time or a BIGINT. */
+  /** SQL: milliseconds since 1970 as a value of a column, which is a date and time or a BIGINT. */
   time(ms: string, type: string): string
-  /** SQL: the same as a value to be stored, in a column with `precision` digits of a second: rounded up, never earlier. */
+  /**
+   * SQL: the same as a value to store, never earlier than `ms` after it is rounded to `precision` digits of a second.
+   */
   timeNotBefore(ms: string, type: string, precision: number | null): string
   /** SQL: a time that never comes. */
   never(type: string): string
   holdsTimes(type: string): boolean
-  /** True where an index is followed by the primary key, as by further columns. */
+  /** True where the primary key follows the columns of an index, as further columns. */
   endsWithKey(keyTypes: readonly string[]): boolean
-  /** Whether =, > and ORDER BY of a column mean what its literals say: not where two texts count as one, or an ENUM. */
+  /**
+   * Whether =, > and ORDER BY of a column agree with its literals: not where two texts count as equal, nor for an ENUM.
+   */
   ordersWhole(type: string, collation: string | null): boolean
-  /** SQL: by how many seconds dates are ahead of UTC in this session, at a time in seconds since 1970; null where never. */
+  /** SQL: the session's offset from UTC in seconds at a time in seconds since 1970; null if it is always 0. */
   readonly offsetAt: ((seconds: number) => string) | null
+  /** True where a column takes only values of its declared type. */
+  readonly typedColumns: boolean
   /** SQL of a column in CREATE INDEX. */
   indexed(column: string, type: string): string
   updateOne(table: string, sets: string, where: string): string
@@ -36,14 +42,14 @@ const FLOATS = /^(float|double|real)$/
 const BYTES =
   /^(binary|varbinary|tinyblob|blob|mediumblob|longblob|vector|point|linestring|polygon|geometry|multi\w+|geom\w*collection)$/
 const TIMES = /^(date|datetime|timestamp|time)$/
-/** Of which MariaDB makes texts that it takes back. */
+/** MariaDB writes these as texts that it accepts back. */
 const NAMES = /^(uuid|inet4|inet6)$/
 const TEXTS = /^(char|varchar|tinytext|text|mediumtext|longtext|enum|set)$/
 
 function mysqlExact(column: string, type: string): string {
   if (NUMBERS.test(type)) return `CAST(${column} AS CHAR)`
   if (type === 'bit') return `CAST(CAST(${column} AS UNSIGNED) AS CHAR)`
-  // As text a FLOAT keeps six digits only.
+  // As text a FLOAT would keep six digits only.
   if (FLOATS.test(type)) return `CAST(${column} + 0e0 AS CHAR)`
   if (BYTES.test(type)) return `CONCAT('x''', HEX(${column}), '''')`
   if (TIMES.test(type)) return `CONCAT('''', CAST(${column} AS CHAR), '''')`
@@ -63,7 +69,7 @@ export const mysqlRows: RowFacts = {
       ? `CONVERT(${exacts[0]} ${ASCII}`
       : `CONVERT(SHA2(CONCAT_WS(',', ${exacts.map((exact) => `IFNULL(${exact}, 'NULL')`).join(', ')}), 256) ${ASCII}`,
   time: mysqlTime,
-  // One of the servers rounds what does not fit, the other cuts it off.
+  // One server rounds digits that do not fit, the other cuts them off.
   timeNotBefore: (ms, type, precision) => {
     if (type === 'bigint' || precision === null || precision >= 3) return mysqlTime(ms, type)
     const unit = 10 ** (3 - precision)
@@ -78,7 +84,8 @@ export const mysqlRows: RowFacts = {
     /^(bit|binary|varbinary)$/.test(type) ||
     (/char|text/.test(type) && /_bin$/.test(collation ?? '')),
   offsetAt: (seconds) => `TIMESTAMPDIFF(SECOND, '1970-01-01', FROM_UNIXTIME(${seconds})) - ${seconds}`,
-  // Of a TEXT the servers index a beginning only.
+  typedColumns: true,
+  // The servers index only the beginning of a TEXT.
   indexed: (column, type) => (/text|blob/.test(type) ? `${column}(64)` : column),
   updateOne: (table, sets, where) => `UPDATE ${table} SET ${sets} WHERE ${where} LIMIT 1`,
   deleteOne: (table, where) => `DELETE FROM ${table} WHERE ${where} LIMIT 1`,
@@ -88,7 +95,7 @@ export const mysqlRows: RowFacts = {
 const sqliteTime: RowFacts['time'] = (ms, type) =>
   /int|num/.test(type) ? ms : `strftime('%Y-%m-%d %H:%M:%f', (${ms}) / 1000.0, 'unixepoch')`
 
-/** Whatever its column is declared as, each value has its own type. */
+/** In SQLite each value has its own type, whatever its column is declared as. */
 export const sqliteRows: RowFacts = {
   // quote() ends a text at a zero in it.
   exact: (column) =>
@@ -103,6 +110,7 @@ export const sqliteRows: RowFacts = {
   endsWithKey: (keyTypes) => keyTypes.length === 1 && keyTypes[0] === 'integer',
   ordersWhole: (_, collation) => collation === 'BINARY',
   offsetAt: null,
+  typedColumns: false,
   indexed: (column) => column,
   updateOne: (table, sets, where) =>
     `UPDATE ${table} SET ${sets} WHERE _rowid_ = (SELECT _rowid_ FROM ${table} WHERE ${where} LIMIT 1)`,

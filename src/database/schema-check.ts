@@ -1,13 +1,13 @@
-/** Whether the tables in the database are those that this code knows, by their columns. */
+/** Checks by their columns that the tables in the database are those of this code's version. */
 import { currentColumns, SCHEMA_VERSION } from '../../migrations'
-import { describe, type Found, refuseNames, standing } from '../../migrations/standing'
+import { describe, type NameHolder, refuseNames, standing } from '../../migrations/standing'
 import { RecentnError } from '../errors'
 import type { Reader, Session } from './engine'
 
 /**
- * The version that the database has: 0 where it has none of our tables, or not yet all of them. Throws
- * `database_refused` that names each column and table where those of this code's version are not as they should be, or
- * where, before any version, other tables have our names.
+ * The version of the database: 0 if it has none of our tables, or not yet all of them. Throws `database_refused` if
+ * tables of this code's version lack columns or have others, or if other tables have our names and there is no version
+ * yet. The error names each of them.
  */
 export async function schemaVersion(session: Session): Promise<number> {
   try {
@@ -46,20 +46,20 @@ export function requireSchema(version: number): void {
   )
 }
 
-function ownTables(reader: Reader): Promise<Map<string, Found>> {
+function ownTables(reader: Reader): Promise<Map<string, NameHolder>> {
   const names = [...currentColumns().keys()].map((name) => reader.tables.prefix + name)
   return standing((sql) => reader.rows(sql), reader.engine.family === 'sqlite', names)
 }
 
-/** A table of that name without these columns says nothing about ours. */
-async function versionOf(reader: Reader, schema: Found | undefined): Promise<number> {
+/** A table of that name without these columns is not ours. */
+async function versionOf(reader: Reader, schema: NameHolder | undefined): Promise<number> {
   if (!schema?.columns.has('id') || !schema.columns.has('version')) return 0
   const rows = await reader.rows(`SELECT version FROM ${reader.tables.schema} WHERE id = 1`)
   return Number(rows[0]?.version ?? 0)
 }
 
-/** What of our tables is missing, and what is there that is not ours. */
-function differences(reader: Reader, found: ReadonlyMap<string, Found>): string[] {
+/** What our tables lack, and what they have that is not ours. */
+function differences(reader: Reader, found: ReadonlyMap<string, NameHolder>): string[] {
   return [...currentColumns()].flatMap(([plain, columns]) => {
     const name = reader.tables.prefix + plain
     const known = found.get(name)
@@ -83,8 +83,8 @@ function refuseDifferences(details: readonly string[]): void {
   )
 }
 
-/** Tables of our names with columns of their own: no half-made migration leaves them. */
-function strangers(reader: Reader, found: ReadonlyMap<string, Found>): string[] {
+/** Tables with our names but other columns, which an interrupted migration cannot have left. */
+function strangers(reader: Reader, found: ReadonlyMap<string, NameHolder>): string[] {
   return [...currentColumns()].flatMap(([plain, columns]) => {
     const name = reader.tables.prefix + plain
     const known = found.get(name)

@@ -14,8 +14,8 @@ export interface StoreSchema {
 }
 
 /**
- * What a DataSource of the user's lists for a store with this prefix (`recentn_` when left out): `entities`, which the
- * exported entity classes then name, and `migrations`. Throws `invalid_input` for a prefix that cannot be used.
+ * The `entities` and `migrations` that a user's DataSource lists for a store with this prefix (default: `recentn_`).
+ * The exported entity classes refer to these entities. Throws `invalid_input` for a prefix that cannot be used.
  */
 export function schemaOf(options: { tablePrefix?: string | undefined } = {}): StoreSchema {
   refuse(faultsOf(options, SCHEMA_RULES))
@@ -24,7 +24,7 @@ export function schemaOf(options: { tablePrefix?: string | undefined } = {}): St
   return { entities: entities.map((entity) => renamed(entity, tablePrefix)), migrations: migrationsOf(tablePrefix) }
 }
 
-/** The entity with another table. */
+/** The entity with another table name. */
 function renamed(target: Entity, prefix: string): EntitySchema {
   const storage = getMetadataArgsStorage()
   const ofTarget = (one: { target: unknown }) => one.target === target
@@ -47,7 +47,7 @@ function renamed(target: Entity, prefix: string): EntitySchema {
   })
 }
 
-/** The names by the entities of a DataSource; those of the default prefix where it has none of ours. */
+/** The table names by the entities of a DataSource; those of the default prefix if it has none of ours. */
 export function tablesIn(source: DataSource): Tables {
   if (!source.hasMetadata(RecentnSchema)) return tablesOf()
   return tablesOf(source.getMetadata(RecentnSchema).tableName.slice(0, -'schema'.length))

@@ -1,4 +1,4 @@
-/** What a `mysql://` or `mariadb://` URL says: where the server is, who we are there, and how the connection is encrypted. */
+/** Parses `mysql://` and `mariadb://` URLs: the server, the user, the database, and how the connection is encrypted. */
 import { readFileSync } from 'node:fs'
 import { invalidInput, RecentnError } from '../errors'
 
@@ -12,11 +12,11 @@ export interface ServerUrl {
   ssl?: { rejectUnauthorized: boolean; verifyIdentity?: boolean; ca?: string }
 }
 
-/** As the clients of MySQL call them. `REQUIRED` protects from eavesdroppers, not from a host that pretends to be the server. */
+/** The names are those of MySQL's clients. `REQUIRED` protects against listeners, but not against a fake server. */
 const SSL_MODES = ['DISABLED', 'REQUIRED', 'VERIFY_CA', 'VERIFY_IDENTITY'] as const
 const PARAMETERS = ['ssl-mode', 'ssl-ca']
 
-/** Throws `invalid_input` for a URL that names no database we know. */
+/** Throws `invalid_input` for a URL that is not valid. */
 export function parseServerUrl(url: string): ServerUrl {
   const server = URL.canParse(url) ? new URL(url) : null
   const type = server?.protocol === 'mysql:' ? 'mysql' : server?.protocol === 'mariadb:' ? 'mariadb' : null
@@ -81,7 +81,7 @@ export function refusedUrl(detail: string): RecentnError {
 
 export const NAMELESS_FILE = 'must name a file, as sqlite:./data/recentn.db does'
 
-/** What is wrong with the URL of a database, without its password; null for one that can be tried. */
+/** The fault of a database URL, without its password; null if there is none. */
 export function urlFault(url: string): string | null {
   if (/^sqlite:/.test(url)) return url === 'sqlite:' ? NAMELESS_FILE : null
   try {

@@ -1,11 +1,9 @@
-/**
- * Which session a repository works on: a `Session` as it is, a DataSource's own, or an open transaction's.
- */
+/** Makes a repository's session: from a DataSource, inside an open transaction, or the given one. */
 import { type DataSource, type EntityManager, InstanceChecker, type QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
+import { BoundedPool, DEFAULT_CONNECTION_TIMEOUT_MS } from './bounded-pool'
 import { connect, type SqliteOptions } from './connect'
 import { requireTexts } from './connection-charset'
-import { BoundedConnections, DEFAULT_CONNECTION_TIMEOUT_MS } from './connections'
 import type { Engine, Reader, Row, Session, Statements, Tx, WriteOptions } from './engine'
 import { Gate, gatedRunners } from './gate'
 import { seeTransactions } from './inside'
@@ -20,12 +18,12 @@ import { sqliteEngine } from './sqlite'
 import { type Tables, tablesOf } from './tables'
 import { Database } from './transaction'
 
-/** What the servers behind DataSources said that they are. */
+/** The engines of the servers behind DataSources, once they have been asked. */
 const recognised = new WeakMap<DataSource, Engine>()
 
 /**
- * The engine of a DataSource; throws `invalid_input` for one that recentn does not work on. Until the server was asked
- * (`recognise`) it is what MySQL and MariaDB have in common: the scheme of the address may name either.
+ * The engine of a DataSource; throws `invalid_input` for one that recentn does not support. Until the server has been
+ * asked (`recognise`) it is what MySQL and MariaDB have in common, because the scheme of a URL may name either.
  */
 export function engineOf(source: DataSource): Engine {
   const { type } = source.options
@@ -34,7 +32,7 @@ export function engineOf(source: DataSource): Engine {
   throw new RecentnError('invalid_input', `recentn works on mysql, mariadb and better-sqlite3, not on ${type}`)
 }
 
-/** Asks the server of an initialized DataSource what it is. */
+/** Asks the server of an initialized DataSource which engine it is. */
 export async function recognise(source: DataSource, runner: Asking = source): Promise<Engine> {
   const common = engineOf(source)
   if (common.family === 'sqlite' || recognised.has(source)) return common
@@ -55,7 +53,7 @@ function asked(source: DataSource, runner: Asking, sql: string): Promise<Row[]> 
   })
 }
 
-/** A database that was attached, and what closes the connections that were opened for it. */
+/** A database that was attached, and the function that closes what was opened for it. */
 export interface Attached {
   database: Database
   dataSource: DataSource
@@ -101,14 +99,14 @@ export async function attach(user: DataSource, given: AttachOptions = {}): Promi
   }
 }
 
-/** MySQL and MariaDB. Already the first look waits for a connection of the user's pool no longer than a call does. */
+/** MySQL and MariaDB. Attaching waits for a connection of the user's pool no longer than a call does. */
 async function attachPool(user: DataSource, given: AttachOptions): Promise<Attached> {
   const { tablePrefix, clockOffsetMs, connectionTimeoutMs } = given
   engineOf(user)
   const createRunner = () => user.createQueryRunner('master')
   const timeoutMs = connectionTimeoutMs ?? DEFAULT_CONNECTION_TIMEOUT_MS
   const location = locationOf(user.options)
-  const runner = await new BoundedConnections({ source: user, createRunner, timeoutMs, location })
+  const runner = await new BoundedPool({ source: user, createRunner, timeoutMs, location })
     .take()
     .catch((error: unknown) => {
       throw translated(error, engineOf(user), () => location)
@@ -148,7 +146,7 @@ function closing(...steps: (() => unknown)[]): () => Promise<void> {
 
 const gates = new WeakMap<DataSource, Gate>()
 
-/** One gate for all that is ever attached to a DataSource: in memory they share its connection. */
+/** All stores that are attached to a DataSource share one gate, because in memory they share its connection. */
 function gateOf(user: DataSource): Gate {
   const gate = gates.get(user) ?? new Gate()
   gates.set(user, gate)
@@ -159,7 +157,7 @@ function gateOf(user: DataSource): Gate {
 function ownConnectionOf({ driver }: DataSource, options: SqliteOptions): SqliteOptions {
   return {
     ...options,
-    // The one that the user's TypeORM has found; ours may look from another place.
+    // The driver that the user's TypeORM has found; ours may look elsewhere.
     driver: (driver as unknown as { sqlite: unknown }).sqlite,
     timeout: 0,
     prepareDatabase: async (connection) => {
@@ -172,7 +170,7 @@ function ownConnectionOf({ driver }: DataSource, options: SqliteOptions): Sqlite
   }
 }
 
-/** Without autocommit, statements outside of a transaction would never be committed, without any error. */
+/** Without autocommit, statements outside of a transaction would silently never be committed. */
 async function requireAutocommit(user: DataSource, runner: Asking): Promise<void> {
   const [row] = await asked(user, runner, 'SELECT @@SESSION.autocommit AS autocommit')
   if (Number(row?.autocommit) === 1) return
@@ -193,7 +191,7 @@ export function sessionOf(source: DataSource | EntityManager | QueryRunner | Ses
   })
 }
 
-/** Attaches at the first use, because a constructor cannot wait, and again when the DataSource was closed and opened again. */
+/** Attaches at the first use, because a constructor cannot wait, and again after the DataSource was opened again. */
 class LazySession implements Session {
   static readonly #known = new WeakMap<DataSource, { connection: unknown; attached: Promise<Attached> }>()
 
@@ -233,7 +231,7 @@ class LazySession implements Session {
   }
 }
 
-/** What is another after the DataSource was destroyed and initialized again. */
+/** An object that changes when the DataSource is destroyed and initialized again. */
 function connectionOf(source: DataSource): unknown {
   const { databaseConnection, pool } = source.driver as unknown as { databaseConnection?: unknown; pool?: unknown }
   return databaseConnection ?? pool

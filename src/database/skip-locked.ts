@@ -1,20 +1,20 @@
 /**
- * Whether the server's SKIP LOCKED passes over rows that another transaction has locked. One that understands the words
- * and reads without a lock (TiDB: pingcap/tidb#69720) would give one message to two receivers, so that it is tried out
- * before the first write of a store: one connection locks a row, another asks for it.
+ * Checks that the server's SKIP LOCKED skips rows that another transaction has locked. A server that accepts the words
+ * but reads locked rows (TiDB: pingcap/tidb#69720) would give one message to two receivers. So the check runs before
+ * the first write of a store: one connection locks a row, another one asks for it.
  */
 import type { DataSource, QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import { poolSizeOf } from './connection-use'
 
-/** A check that waits longer for two connections may wait for transactions that wait for this one. */
+/** A caller that waits longer for two connections at once may wait for transactions that wait for it. */
 const CONNECT_MS = 1000
-/** An answer that takes longer waits for the lock. */
+/** A server that takes longer to answer waits for the lock. */
 const ANSWER_MS = 2000
-/** How long the name of the server has to do, where it could not be tried out. */
+/** How long the name of the server decides, if the check was not possible. */
 const AGAIN_MS = 60_000
 
-/** Tries it out on the row of the table of the schema's version, by two connections of the DataSource; null where there are no two, or none within a second. */
+/** Checks it on the schema table's row, with two connections; null if there are not two within a second. */
 export async function skipsLocked(
   source: DataSource,
   schemaTable: string,
@@ -27,7 +27,7 @@ export async function skipsLocked(
     const both = await within(CONNECT_MS, connected)
     return both === 'late' ? null : await passesOver(holder, other, schemaTable)
   } finally {
-    // Those that come later are given back when they are there.
+    // Connections that arrive later are returned to the pool then.
     for (const runner of [holder, other]) {
       runner.connect().then(
         () => runner.release(),
@@ -42,11 +42,11 @@ async function passesOver(holder: QueryRunner, other: QueryRunner, table: string
   let answer: Promise<unknown[]> | undefined
   await holder.query('START TRANSACTION')
   try {
-    // Nothing: another process has just locked it, and it was passed over.
+    // No row: another process has just locked it, and it was skipped.
     if ((await holder.query(probe)).length === 0) return true
     answer = other.query(probe) as Promise<unknown[]>
     const rows = await within(ANSWER_MS, answer)
-    // A server that waits for the lock is slow, but no row is given twice.
+    // A server that waits for the lock is slow, but returns no row twice.
     return rows === 'late' || rows.length === 0
   } finally {
     await holder.query('ROLLBACK')
@@ -63,13 +63,13 @@ async function within<T>(ms: number, promise: Promise<T>): Promise<T | 'late'> {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
-/** What the server calls itself. */
+/** The version and name of the server, in its own words. */
 export async function serverName(source: DataSource): Promise<string> {
   const [row] = await source.query('SELECT VERSION() AS version, @@version_comment AS comment')
   return `${row.version} ${row.comment}`
 }
 
-/** The refusal of a server that was found to read what is locked. */
+/** The refusal of a server that reads locked rows. */
 export function refusedServer(name: string): RecentnError {
   return new RecentnError(
     'database_refused',
@@ -77,11 +77,11 @@ export function refusedServer(name: string): RecentnError {
   )
 }
 
-/** What is known of the server of one store. */
+/** The result of the check for the server of one store. */
 export class SkipLockedCheck {
   readonly #source: DataSource
   readonly #schemaTable: string
-  /** As it is now: whoever watches the DataSource's own statements is not shown these. */
+  /** The method as it is now, so that code that wraps it later does not see these statements. */
   readonly #create: () => QueryRunner
   #isGood = false
   #refusal: RecentnError | null = null
@@ -95,7 +95,7 @@ export class SkipLockedCheck {
     this.#create = () => create('master')
   }
 
-  /** Undefined when nothing is to be waited for; throws `database_refused` for a server that gives away locked rows. */
+  /** Undefined if the check has been made. Throws `database_refused` for a server that returns locked rows. */
   require(): Promise<void> | undefined {
     if (this.#isGood) return undefined
     if (this.#refusal) throw this.#refusal
@@ -107,7 +107,7 @@ export class SkipLockedCheck {
   }
 
   async #ask(): Promise<void> {
-    // An error here comes again in the write that follows, which reports it; the next write asks again.
+    // An error here also fails the write that follows, which reports it; the next write checks again.
     const skips = await skipsLocked(this.#source, this.#schemaTable, this.#create).catch(() => undefined)
     if (skips === undefined) return
     const name = skips === true ? '' : await within(CONNECT_MS, serverName(this.#source)).catch(() => '')

@@ -1,5 +1,5 @@
-/** SQLite by better-sqlite3. It has one writer at a time, so that what the others lock is already held here. */
-import { driverError, type Engine, type Failure, type Parameter, rowPlaceholders } from './engine'
+/** SQLite, by better-sqlite3. It has one writer at a time: a transaction that writes holds every lock already. */
+import { driverError, type Engine, type FailureKind, type Parameter, rowPlaceholders } from './engine'
 import { countPlaceholders, SQLITE_SPELLING } from './placeholders'
 import { sqliteRows } from './row-facts'
 
@@ -9,7 +9,7 @@ const values: Engine['values'] = (rows) => ({
   parameters: rows.flat(),
 })
 
-function failure(error: unknown): Failure {
+function failure(error: unknown): FailureKind {
   const { code, message } = driverError(error)
   if (code?.startsWith('SQLITE_BUSY') || code?.startsWith('SQLITE_LOCKED')) return 'conflict'
   if (code === 'SQLITE_ERROR' && /no such table/.test(message ?? '')) return 'no-table'
@@ -22,17 +22,19 @@ function failure(error: unknown): Failure {
 
 export const sqliteEngine: Engine = {
   family: 'sqlite',
+  oneConnection: true,
   nowMs: "CAST(ROUND(unixepoch('subsec') * 1000) AS INTEGER)",
   // Every transaction begins IMMEDIATE: its first statement already has the only write lock.
   forUpdate: '',
   forUpdateSkipLocked: '',
   forShare: '',
   forShareSkipLocked: '',
-  // better-sqlite3 gives numbers, wrong above 2^53, unless a connection is set otherwise, and within() a user's is not.
+  // better-sqlite3 returns numbers, which are wrong above 2^53, unless the connection is set otherwise: a user's may
+  // not be.
   bigint: (column) => `CAST(${column} AS TEXT)`,
   useIndex: (index) => (index === 'PRIMARY' ? '' : ` INDEXED BY ${index}`),
   returning: true,
-  // It is a part of this process: a COMMIT that fails has done nothing.
+  // SQLite is part of this process: a COMMIT that fails has done nothing.
   losesCommits: false,
   randomHex: 'hex(randomblob(16))',
   remembers: false,
@@ -40,7 +42,7 @@ export const sqliteEngine: Engine = {
   updateChosen: (table, choose, sets) => `UPDATE ${table} SET ${sets} WHERE id IN (${choose})`,
   updateFrom: (table, choose, on, sets) => `UPDATE ${table} SET ${sets} FROM (${choose}) chosen WHERE ${on}`,
   idStride: '1',
-  // It tells the last one; nobody else inserts meanwhile.
+  // SQLite returns the last id, and nobody else inserts meanwhile.
   firstId: (insertId, rows) => insertId - BigInt(rows - 1),
   bound: (sql, parameters) => [sql, parameters as Parameter[]],
   values,

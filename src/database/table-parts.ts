@@ -1,24 +1,24 @@
-/** What a table of the user's consists of, as `table.ts` and the catalogues tell it. */
+/** The parts of a user's table, as `table.ts` and the catalogues describe them. */
 
 export interface TableColumn {
-  /** As the database names it, unescaped. */
+  /** The database's name of the column, unescaped. */
   name: string
-  /** As the user's code names it: the property of the entity, or the column again. */
+  /** The name in the user's code: the property of the entity, or the column's name. */
   property: string
-  /** As the database names it: `bigint`, `varchar`. */
+  /** The database's name of the type: `bigint`, `varchar`. */
   type: string
-  /** Characters that a text takes; null where the database has no limit, or says none. */
+  /** The most characters of a text; null if there is no limit, or none is known. */
   length: number | null
-  /** What an ENUM may be, in small letters; null where the database lists nothing. */
+  /** The values of an ENUM, in lower case; null for other columns. */
   values: readonly string[] | null
   isNullable: boolean
   /** The database sets it to the time of an UPDATE that does not name it. */
   isUpdateTime: boolean
   /** The database computes it from other columns. */
   isGenerated: boolean
-  /** Digits of a second that a date and time keeps; null where it is none, or keeps all that it is given. */
+  /** The digits of a second that a date and time keeps; null for other columns, or if it keeps all digits. */
   precision: number | null
-  /** By which texts are compared, as the database names it; null for what is no text. */
+  /** The collation of a text column; null for other columns. */
   collation: string | null
   /** False for a column that an entity does not load, or does not have. */
   isSelected: boolean
@@ -26,24 +26,26 @@ export interface TableColumn {
 
 export interface TableIndex {
   name: string
-  /** Unescaped, in order; those before an expression. */
+  /** Unescaped, in order, up to the first expression. */
   columns: readonly string[]
-  /** Those along which a statement can go in ascending order: none of an index that the server hides or ignores. */
+  /**
+   * The leading columns in whose ascending order a statement can read; none if the server hides or ignores the index.
+   */
   walked: readonly string[]
-  /** Those are all that it has. */
+  /** `walked` has all columns of the index. */
   isWalkedWhole: boolean
-  /** Of the columns, and of nothing else. */
+  /** The index is unique by `columns` alone. */
   isUnique: boolean
 }
 
 export interface TableKind {
-  /** As the catalogue spells it, however it was named; with its schema where that is not the store's own. */
+  /** The catalogue's spelling of the name, with the schema if that is not the store's own. */
   fullName: string
   isView: boolean
-  /** False for a view whose rows can't be changed. */
+  /** False for a view whose rows cannot be changed. */
   isUpdatable: boolean
-  /** False where SQLite knows no row but by its primary key. */
+  /** False if SQLite can identify a row only by its primary key. */
   hasRowIds: boolean
-  /** False where a transaction that fails leaves what it did, and a lock is none. */
+  /** False if a transaction that fails keeps its changes, and rows cannot be locked. */
   isTransactional: boolean
 }

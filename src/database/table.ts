@@ -1,6 +1,6 @@
 /**
- * Tables of the user's: what an entity, or the database's own catalogue, says of their columns, keys and indexes, and
- * rows of them as the user's code knows them. Nothing is cached: a table is described when work on it begins.
+ * Describes tables of the user's: their columns, keys and indexes from an entity or the database's catalogue, and their
+ * rows as the user's code knows them. Nothing is cached: a table is described when work on it begins.
  */
 import type { DataSource, EntityMetadata, EntityTarget, ObjectLiteral } from 'typeorm'
 import { RecentnError } from '../errors'
@@ -9,26 +9,26 @@ import type { Row, Session } from './engine'
 import type { TableColumn, TableIndex, TableKind } from './table-parts'
 
 export interface Table extends TableKind {
-  /** As the user named it. */
+  /** The name that the user gave. */
   name: string
   /** SQL. */
   path: string
   columns: readonly TableColumn[]
-  /** Unescaped; none where there is no primary key. */
+  /** Unescaped; empty if there is no primary key. */
   primaryKey: readonly string[]
   indexes: readonly TableIndex[]
-  /** SQL: what is read of a row. */
+  /** SQL: the columns that are read of a row. */
   selected: string
   /** SQL of a column. */
   escape(column: string): string
-  /** SQL that makes an index of columns, each of which is SQL. */
+  /** SQL that creates an index of columns, each of which is SQL. */
   createIndex(index: string, columns: readonly string[]): string
-  /** A row, by the names of its columns, as the user's code knows it: an entity with its transformers applied. Without
-   * the `hidden` columns, of which an entity that is saved writes nothing. */
+  /** A row as the user's code knows it: an entity with its transformers applied, or an object by column names. It lacks
+   * the `hidden` columns, so that saving the entity does not write them. */
   rowOf(raw: Row, hidden?: ReadonlySet<string>): ObjectLiteral
 }
 
-/** Describes a table. Throws `invalid_input` for an entity that the DataSource does not have, and for no such table. */
+/** Describes a table. Throws `invalid_input` for an unknown entity or table. */
 export async function describeTable(
   source: DataSource,
   session: Session,
@@ -54,7 +54,7 @@ export async function describeTable(
       property: mapped.get(column.name)?.propertyPath ?? column.name,
       isSelected: metadata === null || selects(column.name),
     })),
-    // By name, so that INVISIBLE columns of an entity come too.
+    // By name, so that INVISIBLE columns of an entity are read too.
     selected:
       metadata === null
         ? '*'
@@ -74,12 +74,12 @@ function nameOf(target: EntityTarget<ObjectLiteral>): string {
   return typeof target === 'function' ? target.name : JSON.stringify(target)
 }
 
-/** As TypeORM makes one, without its relations, and without running `@AfterLoad`. */
+/** An entity as TypeORM makes it, but without relations, and without calling `@AfterLoad`. */
 function entityOf(source: DataSource, metadata: EntityMetadata, raw: Row, hidden: ReadonlySet<string>): ObjectLiteral {
   const entity = metadata.create() as ObjectLiteral
   for (const column of metadata.columns) {
     if (!(column.databaseName in raw) || column.isVirtual || !column.isSelect) continue
-    // Its class may have given it a value.
+    // The entity's class may have set a value.
     if (hidden.has(column.databaseName)) column.setEntityValue(entity, undefined)
     else column.setEntityValue(entity, source.driver.prepareHydratedValue(raw[column.databaseName], column))
   }

@@ -1,6 +1,6 @@
 /**
- * The names of recentn's tables and indexes in one database: each begins with the store's prefix, so that several
- * stores, and the tables of the application, can live side by side. Made once for each prefix.
+ * The names of recentn's tables and indexes in one database. Each begins with the store's prefix, so that several
+ * stores and the application's tables can share a database. The names are made once for each prefix.
  */
 
 export const DEFAULT_PREFIX = 'recentn_'
@@ -29,7 +29,7 @@ const TABLES = {
   keys: 'keys',
   writers: 'writers',
   schema: 'schema',
-  /** TypeORM's own, on connections that the store has opened. */
+  /** TypeORM's own table, on connections that the store has opened. */
   migrations: 'migrations',
 } as const
 

@@ -1,15 +1,15 @@
 /**
- * A database as a `Session`: statements of its own, and transactions that run again when that is safe.
+ * A database as a `Session`: runs statements, and transactions that are retried when that is safe.
  *
- * Invariant: a transaction is retried only here, at its outermost level and as a whole; what runs inside a transaction of
- * the user's is never retried (`sessionWithin`). A connection that is lost before the commit has changed nothing. One that
- * is lost during the commit leaves the outcome unknown: `arrived` finds it out by what the transaction wrote, and without
- * it the caller gets `outcome_unknown`.
+ * Invariant: a transaction is retried only here, at its outermost level and as a whole. Work inside a user's
+ * transaction is never retried (`sessionWithin`). If the connection is lost before the commit, nothing has changed. If
+ * it is lost during the commit, the outcome is unknown: `arrived` finds it out from what the transaction wrote, and
+ * without it the caller gets `outcome_unknown`.
  */
 import type { DataSource, QueryRunner } from 'typeorm'
 import { AfterCommit } from './after-commit'
+import { BoundedPool, DEFAULT_CONNECTION_TIMEOUT_MS } from './bounded-pool'
 import { requireTexts } from './connection-charset'
-import { BoundedConnections, DEFAULT_CONNECTION_TIMEOUT_MS } from './connections'
 import { CutOff, learn, unknownOutcome } from './cut-off'
 import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
@@ -19,20 +19,20 @@ import { holding, newHolder, requireOutside } from './inside'
 import { commit, dropLost, type Life, readerOn, rollBack, type Setting, statementsOn, txOn, watch } from './life'
 import { locationOf } from './location'
 import { sessionIn, settled } from './operations'
-import { Retrier, type Retries, Trail } from './retries'
+import { Retrier, type RetryRules, Trail } from './retries'
 import type { SkipLockedCheck } from './skip-locked'
 import type { Tables } from './tables'
 
 export interface DatabaseOptions extends Setting {
   dataSource: DataSource
-  /** Gives a query runner of its own to each caller. */
+  /** Makes a query runner for each caller. */
   createRunner: () => QueryRunner
   /** How long a call waits for a connection of the DataSource's pool. */
   connectionTimeoutMs?: number
-  /** Set where the connections are the user's: each is checked, and may have another isolation level. */
+  /** Set if the connections are not ours: each is checked, and may have another isolation level. */
   isForeign?: boolean
   gate?: Gate
-  /** Asks a server, before the first write, whether it does what claims rely on. */
+  /** The check of a server's SKIP LOCKED, on which claims rely, before the first write. */
   skipLocked?: SkipLockedCheck
 }
 
@@ -41,12 +41,12 @@ export class Database implements Session {
   readonly tables: Tables
   readonly inTransaction = false
   readonly counts: DatabaseCounts
-  /** Where the data is, without user and password. */
+  /** The address of the data, without user and password. */
   readonly location: string
   readonly #options: DatabaseOptions
-  readonly #connections: BoundedConnections
-  readonly #retries: Retries
-  /** SQLite's; the servers have a connection for each caller. */
+  readonly #pool: BoundedPool
+  readonly #retryRules: RetryRules
+  /** For SQLite only; the servers have a connection for each caller. */
   readonly #gate: Gate | null
   readonly #inFlight = new InFlight()
 
@@ -58,53 +58,53 @@ export class Database implements Session {
     this.counts = this.#gate?.counts ?? new DatabaseCounts()
     const { dataSource: source, createRunner, connectionTimeoutMs: timeoutMs = DEFAULT_CONNECTION_TIMEOUT_MS } = options
     this.location = locationOf(source.options)
-    this.#retries = { engine: this.engine, counts: this.counts, locate: () => this.location }
-    this.#connections = new BoundedConnections({ source, createRunner, timeoutMs, location: this.location })
+    this.#retryRules = { engine: this.engine, counts: this.counts, locate: () => this.location }
+    this.#pool = new BoundedPool({ source, createRunner, timeoutMs, location: this.location })
   }
 
   get gate(): Gate | null {
     return this.#gate
   }
 
-  /** What a transaction holds that a call inside of it would wait for (`inside.ts`). */
+  /** What a transaction holds and a call inside of it would wait for (`inside.ts`). */
   get #held(): object {
     return this.#gate ?? this.#options.dataSource
   }
 
-  /** Throws `conflict` in code that a transaction on this database runs: a call that waits there may wait for itself. */
+  /** Throws `conflict` in code inside a transaction on this database: a call that waits there may wait for itself. */
   readonly requireOutside = (why?: string): void => requireOutside(this.#held, why)
 
-  /** Runs `work` so that what it asks of this database, outside of the transaction that runs it, is refused. */
+  /** Runs `work` so that its calls of this database outside of the transaction are refused. */
   async inside<T>(work: () => Promise<T>): Promise<T> {
     const holder = newHolder(this.#held)
     try {
       return await holding.run(holder, work)
     } finally {
-      holder.isOpen = false // what the work left running is outside of the transaction
+      holder.isOpen = false // what `work` left running is outside of the transaction now
     }
   }
 
-  /** A runner to be released. SQLite's one connection is waited for with each statement, at the gate. */
+  /** A runner, which its caller releases. Callers wait for SQLite's one connection with each statement, at the gate. */
   #runner(): QueryRunner | Promise<QueryRunner> {
     if (this.#gate) return this.#options.createRunner()
     requireOutside(this.#held)
-    return this.#connections.take()
+    return this.#pool.take()
   }
 
-  /** What a write needs before it waits for a connection: no transaction around it, and a server that passes over locked rows. */
+  /** Checks a write before it waits for a connection: it must be outside of transactions, and SKIP LOCKED must work. */
   #writable(): Promise<void> | undefined {
     if (this.#gate) return undefined
     requireOutside(this.#held)
     return this.#options.skipLocked?.require()
   }
 
-  /** Runs statements outside of a transaction; `work` must only read, it runs again after a lost connection. */
+  /** Runs statements outside of a transaction. `work` must only read: it runs again after a lost connection. */
   read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
     return this.#counted(() => this.#read(work))
   }
 
   #read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
-    return this.#tried(this.#retries, async () => {
+    return this.#tried(this.#retryRules, async () => {
       const runner = await this.#runner()
       try {
         if (this.#options.isForeign) await requireTexts(runner)
@@ -115,7 +115,7 @@ export class Database implements Session {
     })
   }
 
-  /** Runs `work` in a transaction, again as a whole after a deadlock, up to `retries` times. */
+  /** Runs `work` in a transaction, and again as a whole after a deadlock, up to `retries` times. */
   write<T>(
     work: (tx: Tx, session: Session) => Promise<T>,
     options: WriteOptions & { retries?: number } = {},
@@ -128,7 +128,7 @@ export class Database implements Session {
     { retries, arrived, retryMs }: WriteOptions & { retries?: number } = {},
   ): Promise<T> {
     await this.#writable()
-    return this.#tried({ ...this.#retries, maxConflicts: retries, retryMs }, async () => {
+    return this.#tried({ ...this.#retryRules, maxConflicts: retries, retryMs }, async () => {
       try {
         return await this.#once(work)
       } catch (error) {
@@ -137,13 +137,13 @@ export class Database implements Session {
           error.committed || (arrived !== undefined && (await learn(error, this.engine, () => this.#once(arrived))))
         if (hasArrived) error.afterCommit.run()
         if (arrived && hasArrived) return error.result as T
-        // Not arrived: nothing has changed, and the lost connection is a reason to try again.
+        // If the commit has not arrived, nothing has changed, and the lost connection is a reason to try again.
         throw arrived || this.engine.failure(error.cause) !== 'lost' ? error.cause : unknownOutcome(error.cause)
       }
     })
   }
 
-  /** Runs statements that each commit by themselves; on SQLite, which has one connection for all, a transaction. */
+  /** Runs statements that each commit by themselves; on SQLite, which has one connection, in a transaction. */
   separately<T>(work: (statements: Statements) => Promise<T>, options: { retryMs?: number } = {}): Promise<T> {
     return this.#counted(() => this.#separately(work, options))
   }
@@ -155,7 +155,7 @@ export class Database implements Session {
     if (this.engine.family === 'sqlite') return this.#write(work, { retryMs })
     await this.#writable()
     const trail = new Trail()
-    return this.#tried({ ...this.#retries, retryMs, trail }, async () => {
+    return this.#tried({ ...this.#retryRules, retryMs, trail }, async () => {
       const runner = await this.#runner()
       const isolate = () => runner.query('SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
       const before = this.#options.isForeign ? isolate : undefined
@@ -172,17 +172,17 @@ export class Database implements Session {
     })
   }
 
-  async #tried<T>(retries: Retries, once: () => Promise<T>): Promise<T> {
-    for (const retry = new Retrier(retries); ; ) {
+  async #tried<T>(retries: RetryRules, once: () => Promise<T>): Promise<T> {
+    for (const retrier = new Retrier(retries); ; ) {
       try {
         return await once()
       } catch (error) {
-        await retry.after(error)
+        await retrier.after(error)
       }
     }
   }
 
-  /** Counts as one operation: what it still has to read and write when the store closes is let through. */
+  /** Runs `work` as one operation: closing the store waits for all its reads and writes. */
   whole<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const inner: Session = {
       tables: this.tables,
@@ -195,7 +195,7 @@ export class Database implements Session {
     return this.#counted(() => work(inner))
   }
 
-  /** Refuses later operations; resolves when those that run have ended. */
+  /** Refuses later operations; resolves when the running ones have ended. */
   drain(): Promise<void> {
     return this.#inFlight.drain()
   }
@@ -209,7 +209,7 @@ export class Database implements Session {
     }
   }
 
-  /** Runs the transaction once; the listeners to its commit run when the connection is free again. */
+  /** Runs the transaction once. Its commit listeners run when the connection is free again. */
   async #once<T>(work: (tx: Tx, session: Session) => Promise<T>): Promise<T> {
     const afterCommit = new AfterCommit()
     const result = await this.#transact(work, afterCommit)
@@ -237,11 +237,11 @@ export class Database implements Session {
     } catch (error) {
       await rollBack(runner, life)
       dropLost(runner, this.engine, life?.fault ? life.fault.error : error)
-      // A subscriber of the user's that throws after the commit is no lost connection, and no less a commit.
+      // The commit stays one if a TypeORM subscriber of the user's throws after it.
       if (life?.committing && this.engine.failure(error) !== 'conflict') {
         throw new CutOff(error, result, life.committed, afterCommit)
       }
-      // Whatever the caller made of it: after a deadlock the transaction is to be run again.
+      // After a deadlock the transaction must run again, even if `work` threw another error.
       throw life?.fault ? life.fault.error : error
     } finally {
       await runner.release()

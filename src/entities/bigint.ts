@@ -1,7 +1,7 @@
 /**
- * BIGINT columns as JavaScript's `bigint`. mysql2 gives them as strings; better-sqlite3 gives exact bigints where the
- * connection was set so (`defaultSafeIntegers`, as `openStore` does) and else numbers, which are refused above 2^53
- * rather than given back wrong.
+ * BIGINT columns as JavaScript's `bigint`. mysql2 returns them as strings. better-sqlite3 returns exact bigints on a
+ * connection with `defaultSafeIntegers`, which `openStore` sets, and numbers otherwise: those above 2^53 are refused,
+ * because they may be wrong.
  */
 import type { ValueTransformer } from 'typeorm'
 
@@ -18,7 +18,7 @@ export const asBigint: ValueTransformer = {
   },
 }
 
-/** The same for integers that a JavaScript number holds, which come as `bigint` from a connection with safe integers. */
+/** The same for integers that fit a JavaScript number; a connection with safe integers returns them as `bigint`. */
 export const asNumber: ValueTransformer = {
   to: (value: unknown) => value,
   from: (value: unknown) => (value === null || value === undefined ? null : Number(value)),

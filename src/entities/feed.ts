@@ -2,9 +2,9 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm'
 import { asBigint, asNumber } from './bigint'
 
 /**
- * A feed. The unique index makes names unique, told apart byte for byte; the id is never used again, so that nothing of
- * a feed that was dropped ever belongs to a later one of its name.
- * A transaction that writes entries holds a shared lock on the row: dropping the feed waits for them.
+ * A feed. The unique index makes names unique, byte for byte. An id is never used again, so that nothing of a dropped
+ * feed ever belongs to a later feed of the same name. A transaction that writes entries holds a shared lock on the row:
+ * dropping the feed waits for them.
  */
 @Entity({ name: 'recentn_feeds', synchronize: false })
 @Index('recentn_feeds_feed', ['feed'], { unique: true })
@@ -15,7 +15,7 @@ export class Feed {
   @Column({ type: 'varchar', length: 191 })
   feed!: string
 
-  /** The table whose rows are the entries; null where the feed has its own. */
+  /** The table whose rows are the entries; null if the feed has entries of its own. */
   @Column({ name: 'followed_table', type: 'varchar', length: 191, nullable: true })
   followedTable!: string | null
 
@@ -24,8 +24,9 @@ export class Feed {
 }
 
 /**
- * A sequence: the number given out last. Of kind `feed` it numbers a feed, outlives it, and is the lock of its
- * publishers, held to commit; of kind `user` it is the application's own. The primary key makes it one row a name.
+ * A sequence: the last number that it has given out. One of the kind `feed` numbers a feed, outlives it, and is the
+ * lock of its publishers, which they hold to the commit. One of the kind `user` is the application's own. The primary
+ * key allows one row for each kind and name.
  */
 @Entity({ name: 'recentn_sequences', synchronize: false })
 export class Sequence {
@@ -43,7 +44,7 @@ export class Sequence {
   horizon!: bigint
 }
 
-/** Where a consumer of a feed stands. */
+/** How far a consumer has read a feed. */
 @Entity({ name: 'recentn_feed_consumers', synchronize: false })
 export class FeedConsumer {
   @PrimaryColumn({ name: 'feed_id', type: 'bigint', transformer: asBigint })
@@ -55,7 +56,7 @@ export class FeedConsumer {
   @Column({ name: 'cursor_id', type: 'bigint', transformer: asBigint })
   cursorId!: bigint
 
-  /** Removed tombstones up to here are nothing that it would miss: it began later, or has read past them. */
+  /** The consumer misses no removed tombstone up to here: it began later, or has read past it. */
   @Column({ name: 'knows_horizon', type: 'bigint', transformer: asBigint })
   knowsHorizon!: bigint
 

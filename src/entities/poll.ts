@@ -2,7 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm'
 import { asBigint, asNumber } from './bigint'
 
 /**
- * A poll of a user's table, by its name. Claims of a table without a status hold a shared lock on the row; moving the
+ * A poll of a user's table, by its name. Claims of a table without a status hold a shared lock on the row: moving the
  * cursor, which deletes the claims before it, waits for them.
  */
 @Entity({ name: 'recentn_polls', synchronize: false })
@@ -14,25 +14,26 @@ export class Poll {
   @Column({ type: 'varchar', length: 191 })
   poll!: string
 
-  /** Every row up to this value of the sequence is finished; null: none is. */
+  /** Every row up to this value of the sequence is finished; null if none is. */
   @Column({ name: 'cursor_value', type: 'text', nullable: true })
   cursorValue!: string | null
 
   @Column({ name: 'created_at_ms', type: 'bigint', transformer: asNumber })
   createdAtMs!: number
 
-  /** What the poll does with the rows, as JSON: a poll of this name with another purpose is refused. Null: the next poll sets it. */
+  /** JSON: what the poll does with the rows. One with another purpose is refused. Null: the next poll sets it. */
   @Column({ type: 'text', nullable: true })
   purpose!: string | null
 
-  /** Digest of the condition that the rows were last chosen by, when done rows are remembered. */
+  /** The digest of the last condition that chose the rows, if finished rows are remembered. */
   @Column({ name: 'where_digest', type: 'varchar', length: 64, nullable: true })
   whereDigest!: string | null
 }
 
 /**
- * What the user's table has no place for: the claim of a row and when it ends, its attempts, and the last error. By the
- * primary key a row has one claim at a time; `claim_key` fences off a poller that comes back late.
+ * The facts of a claim that the user's table has no columns for: its key, its end, the attempts, and the last error.
+ * The primary key allows one claim for each row; `claim_key` refuses a worker that comes back after its claim has
+ * ended.
  */
 @Entity({ name: 'recentn_poll_claims', synchronize: false })
 @Index('recentn_poll_claims_due', ['pollId', 'state', 'dueAtMs', 'rowKey'])
@@ -44,11 +45,14 @@ export class PollClaim {
   @PrimaryColumn({ name: 'row_key', type: 'varchar', length: 64 })
   rowKey!: string
 
-  /** 1 claimed, 2 failed and to be tried again, 3 done and remembered, 4 failed for good, 5 claimed in a row that is locked. */
+  /**
+   * 1 claimed; 2 failed, and will be tried again; 3 done and remembered; 4 failed for good; 5 a renewal of a claim
+   * whose row, with the claim in its own columns, was locked by another transaction.
+   */
   @Column({ type: 'smallint', transformer: asNumber })
   state!: number
 
-  /** States 1 and 5: when the claim ends. State 2: when the row may be claimed again. */
+  /** The end of the claim; for a row that failed, the time of the next attempt. */
   @Column({ name: 'due_at_ms', type: 'bigint', transformer: asNumber })
   dueAtMs!: number
 
@@ -61,7 +65,7 @@ export class PollClaim {
   @Column({ name: 'first_claimed_at_ms', type: 'bigint', transformer: asNumber })
   firstClaimedAtMs!: number
 
-  /** The key of the row as a JSON list of SQL literals, by which it is found again. */
+  /** The key of the row as a JSON list of SQL literals, to find the row again. */
   @Column({ name: 'row_values', type: 'text' })
   rowValues!: string
 

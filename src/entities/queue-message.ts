@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm'
 import { asBigint, asNumber } from './bigint'
 
-/** What is known of a message, wherever it is. */
+/** The columns of every message, in the queue or in the archive. */
 abstract class MessageColumns {
   @Column({ type: 'integer', transformer: asNumber })
   priority!: number
@@ -9,18 +9,18 @@ abstract class MessageColumns {
   @Column({ name: 'receive_count', type: 'integer', transformer: asNumber })
   receiveCount!: number
 
-  /** In place of the queue's. */
+  /** Overrides the queue's `max_receives`. */
   @Column({ name: 'max_receives', type: 'integer', nullable: true, transformer: asNumber })
   maxReceives!: number | null
 
   @Column({ name: 'sent_at_ms', type: 'bigint', transformer: asNumber })
   sentAtMs!: number
 
-  /** When it is, or was, to be handed out again. */
+  /** When the message becomes, or became, visible again. */
   @Column({ name: 'visible_at_ms', type: 'bigint', transformer: asNumber })
   visibleAtMs!: number
 
-  /** 0: never. */
+  /** 0 means never. */
   @Column({ name: 'last_received_at_ms', type: 'bigint', transformer: asNumber })
   lastReceivedAtMs!: number
 
@@ -30,25 +30,25 @@ abstract class MessageColumns {
   @Column({ name: 'last_error', type: 'varchar', length: 1000, nullable: true })
   lastError!: string | null
 
-  /** JSON text, as it came in. */
+  /** JSON text, as it was sent. */
   @Column({ type: 'text' })
   body!: string
 }
 
 /**
- * A message that is not settled. Its state says in which line of the index recentn_queue_messages_claim it stands, and the two
- * sort columns where in that line:
+ * A message that is not settled. Its state is a range of the index recentn_queue_messages_claim, which the two sort columns
+ * order:
  *
  * | state | | sort_major | sort_minor |
  * |---|---|---|---|
  * | 0 | ready | urgency: minus the priority | virtual start |
- * | 1 | in flight | when to look whether the claim has run out | the claim's number |
+ * | 1 | in flight | when to check whether the claim has ended | the claim's number |
  * | 2 | delayed | when it becomes ready | 0 |
  * | 3 | dead | when it died | 0 |
  *
- * So one index serves claims, what is due, and the reading of what a claim got; each more would cost every message
- * several writes. recentn_queue_messages_cycle is for receiving round and round: only ready messages of queues that are
- * received so have their queue's id there, all others 0.
+ * So one index serves claims, messages that are due, and reading the messages of a claim; another index would cost several
+ * writes for every message. recentn_queue_messages_cycle serves endless loops over a queue: ready messages of such queues
+ * have their queue's id there, all others 0.
  */
 @Entity({ name: 'recentn_queue_messages', synchronize: false })
 @Index('recentn_queue_messages_claim', ['queueId', 'state', 'sortMajor', 'sortMinor', 'id'])
@@ -69,7 +69,7 @@ export class QueueMessage extends MessageColumns {
   @Column({ name: 'sort_minor', type: 'bigint', transformer: asBigint })
   sortMinor!: bigint
 
-  /** Start-time fair queueing: when its turn is, given each time it becomes ready. */
+  /** The start tag of start-time fair queueing, set each time the message becomes ready. */
   @Column({ name: 'virtual_start', type: 'bigint', transformer: asBigint })
   virtualStart!: bigint
 
@@ -83,12 +83,12 @@ export class QueueMessage extends MessageColumns {
   @Column({ name: 'visibility_timeout_seconds', type: 'integer', nullable: true, transformer: asNumber })
   visibilityTimeoutSeconds!: number | null
 
-  /** The queue that it died in, for a dead letter. */
+  /** For a dead letter, the queue in which it died. */
   @Column({ name: 'source_queue_id', type: 'bigint', nullable: true, transformer: asBigint })
   sourceQueueId!: bigint | null
 }
 
-/** A message that was deleted in a queue that archives: out of the way of all claims. */
+/** A message that was deleted in a queue that archives, outside of the claims' index. */
 @Entity({ name: 'recentn_queue_archive', synchronize: false })
 @Index('recentn_queue_archive_id', ['id'])
 export class QueueArchive extends MessageColumns {

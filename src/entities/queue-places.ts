@@ -19,16 +19,16 @@ export class QueueFlow {
   @Column({ name: 'next_start', type: 'bigint', transformer: asBigint })
   nextStart!: bigint
 
-  /** Of the row '': no ready message has started before, as far as was looked. */
+  /** In the row '': the virtual time, as far as it was computed: no ready message has an earlier start. */
   @Column({ name: 'virtual_time', type: 'bigint', transformer: asBigint })
   virtualTime!: bigint
 
-  /** Of the row '': the greatest `next_start` of all groups. */
+  /** In the row '': the greatest `next_start` of all groups. */
   @Column({ type: 'bigint', transformer: asBigint })
   top!: bigint
 }
 
-/** What was sent with a `dedupId`; the primary key keeps two senders from both being first. */
+/** A message that was sent with a `dedupId`; the primary key lets only one of two senders be the first. */
 @Entity({ name: 'recentn_queue_dedups', synchronize: false })
 @Index('recentn_queue_dedups_sent', ['sentAtMs'])
 export class QueueDedup {
@@ -45,7 +45,7 @@ export class QueueDedup {
   sentAtMs!: number
 }
 
-/** Where an endless loop stands: the id of the last message that it was given. */
+/** The position of an endless loop over a queue: the id of the last message that it got. */
 @Entity({ name: 'recentn_queue_cursors', synchronize: false })
 export class QueueCursor {
   @PrimaryColumn({ name: 'queue_id', type: 'bigint', transformer: asBigint })

@@ -2,9 +2,9 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm'
 import { asBigint, asNumber } from './bigint'
 
 /**
- * A queue and its attributes. The unique index makes names unique, told apart byte for byte; the id is never used
- * again, so that nothing of a queue that was dropped ever belongs to a later one of its name.
- * A transaction that makes messages ready holds a shared lock on the row: changing or dropping the queue waits for them.
+ * A queue and its settings. The unique index makes names unique, byte for byte. An id is never used again, so that
+ * nothing of a dropped queue ever belongs to a later queue of the same name. A transaction that makes messages ready
+ * holds a shared lock on the row: changing or dropping the queue waits for them.
  */
 @Entity({ name: 'recentn_queues', synchronize: false })
 @Index('recentn_queues_queue', ['queue'], { unique: true })
@@ -16,14 +16,16 @@ export class WorkQueue {
   @Column({ type: 'varchar', length: 191 })
   queue!: string
 
-  /** Raised by every change. A claim names the version that it knows, and gets nothing when it is another. */
+  /**
+   * Raised by every change. A claim gives the version that it knows, and gets nothing if the version is another one.
+   */
   @Column({ type: 'bigint', transformer: asBigint })
   version!: bigint
 
   @Column({ name: 'visibility_timeout_seconds', type: 'integer', transformer: asNumber })
   visibilityTimeoutSeconds!: number
 
-  /** 0: no limit. */
+  /** 0 means no limit. */
   @Column({ name: 'max_receives', type: 'integer', transformer: asNumber })
   maxReceives!: number
 
@@ -40,15 +42,15 @@ export class WorkQueue {
   @Column({ type: 'integer', transformer: asNumber })
   paused!: number
 
-  /** 0: never received round and round; 1: messages that become ready are in the cycle too; 2: all of them do. */
+  /** 0: no endless loop has read the queue; 1: messages that become ready join the cycle; 2: all are in it. */
   @Column({ type: 'integer', transformer: asNumber })
   cycled!: number
 
-  /** 1: dead letters of other queues may be here, for a redrive to look for. */
+  /** 1: the queue may hold dead letters of other queues, which a redrive looks for. */
   @Column({ name: 'has_letters', type: 'integer', transformer: asNumber })
   hasLetters!: number
 
-  /** No message of the queue ever asked for less, so that a claim need not be looked at sooner. */
+  /** The shortest visibility timeout of any message so far: claims need not be checked sooner. */
   @Column({ name: 'shortest_visibility_seconds', type: 'integer', transformer: asNumber })
   shortestVisibilitySeconds!: number
 

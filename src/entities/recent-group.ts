@@ -2,9 +2,9 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm'
 import { asBigint, asNumber } from './bigint'
 
 /**
- * The head row of a group, and its sequence: whoever writes to the group locks this row first.
- * The primary key makes it one row a group; names are compared byte for byte.
- * The table belongs to recentn's migrations: TypeORM's own synchronization leaves it alone.
+ * The head row of a group, and its sequence: every write to the group locks this row first.
+ * The primary key allows one row for each group; names are compared byte for byte.
+ * The table belongs to recentn's migrations: TypeORM's `synchronize` does not touch it.
  */
 @Entity({ name: 'recentn_groups', synchronize: false })
 @Index('recentn_groups_sweep', ['sweepAtMs'])
@@ -13,7 +13,7 @@ export class RecentGroup {
   @PrimaryColumn({ name: 'group_key', type: 'varchar', length: 191 })
   group!: string
 
-  /** Drawn again each time a group of this name is made, so that a tag of the old one never fits the new one. */
+  /** Random, drawn each time a group of this name is created, so that a tag of an old group never fits a new one. */
   @Column({ type: 'bigint', transformer: asBigint })
   incarnation!: bigint
 
@@ -21,11 +21,13 @@ export class RecentGroup {
   @Column({ type: 'bigint', transformer: asBigint })
   version!: bigint
 
-  /** The id given out last; −1 before the first, so that ids end exactly at the last BIGINT. */
+  /** The last id; −1 before the first, so that ids end exactly at the greatest BIGINT. */
   @Column({ name: 'last_id', type: 'bigint', transformer: asBigint })
   lastId!: bigint
 
-  /** How the slots are laid out now. Behind a policy that changed, the settings in force may differ until a write. */
+  /**
+   * The capacity by which the slots are laid out. After a change of a policy the one in force may differ until a write.
+   */
   @Column({ type: 'integer', transformer: asNumber })
   capacity!: number
 
@@ -42,22 +44,22 @@ export class RecentGroup {
   @Column({ name: 'own_mode', type: 'varchar', length: 8, nullable: true })
   ownMode!: string | null
 
-  /** 0 is "never", null follows the policy. */
+  /** 0 means never, null follows the policy. */
   @Column({ name: 'own_ttl_seconds', type: 'bigint', nullable: true, transformer: asNumber })
   ownTtlSeconds!: number | null
 
-  /** The state of the policies that the layout was made by. */
+  /** The epoch of the policies by which the layout was made. */
   @Column({ name: 'policy_epoch', type: 'bigint', transformer: asBigint })
   policyEpoch!: bigint
 
-  /** When the sweeper should look: not later than the first expiry; null where nothing expires. */
+  /** When the sweeper checks the group: not later than the first expiry; null if nothing expires. */
   @Column({ name: 'sweep_at_ms', type: 'bigint', nullable: true, transformer: asNumber })
   sweepAtMs!: number | null
 
   @Column({ name: 'created_at_ms', type: 'bigint', transformer: asNumber })
   createdAtMs!: number
 
-  /** Its number in the feed `recent-groups`; null from each change until a publisher has numbered it. */
+  /** The sync id of the group in the feed `recent-groups`; null from each change until a publisher has numbered it. */
   @Column({ name: 'sync_id', type: 'bigint', nullable: true, transformer: asBigint })
   syncId!: bigint | null
 }

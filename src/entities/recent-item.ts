@@ -2,10 +2,10 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm'
 import { asBigint, asNumber } from './bigint'
 
 /**
- * One item in its slot. The primary key (group_key, slot) is the only unique key, and has to be: it is what makes
- * `REPLACE INTO` push out exactly one item, the one whose slot is taken (with another unique key it could delete
- * several). No foreign key and no AUTO_INCREMENT for the same reason.
- * The one further index serves a member's items and their erasure; each more would cost a fifth of the append rate.
+ * One item in its slot. The primary key (group_key, slot) must be the only unique key: so `REPLACE INTO` pushes out
+ * exactly one item, the one in that slot; with another unique key it could delete several. For the same reason there is
+ * no foreign key and no AUTO_INCREMENT. The one other index serves reading and erasing a member's items; each further
+ * one would cost a fifth of the append rate.
  */
 @Entity({ name: 'recentn_items', synchronize: false })
 @Index('recentn_items_member', ['member', 'createdAtMs', 'group', 'id'])
@@ -13,7 +13,9 @@ export class RecentItem {
   @PrimaryColumn({ name: 'group_key', type: 'varchar', length: 191 })
   group!: string
 
-  /** `history`: id modulo capacity. `distinct`: the place that the member, or the one pushed out, had. */
+  /**
+   * `history`: id modulo capacity. `distinct`: the slot of the member's old item, or of the item that is pushed out.
+   */
   @PrimaryColumn({ type: 'integer', transformer: asNumber })
   slot!: number
 
@@ -23,7 +25,7 @@ export class RecentItem {
   @Column({ type: 'varchar', length: 191, nullable: true })
   member!: string | null
 
-  /** JSON text, as it came in. */
+  /** JSON text, as it was sent. */
   @Column({ type: 'text', nullable: true })
   payload!: string | null
 

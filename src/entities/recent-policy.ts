@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm'
 import { asBigint, asNumber } from './bigint'
 
-/** Settings of all groups whose name starts with the prefix; the primary key makes it one policy a prefix. */
+/** The settings of all groups whose names begin with the prefix; the primary key allows one policy for each prefix. */
 @Entity({ name: 'recentn_policies', synchronize: false })
 export class RecentPolicy {
   @PrimaryColumn({ type: 'varchar', length: 191 })
@@ -18,8 +18,8 @@ export class RecentPolicy {
 }
 
 /**
- * One row: how often the policies changed. A process that has seen a group laid out by a later epoch than its own
- * reads the policies again before it touches the group, so that no layout ever goes back to an older policy.
+ * One row, which counts the changes of policies. A process that sees a group with a later epoch than its own reads the
+ * policies again before it writes to the group, so that no layout ever goes back to an older policy.
  */
 @Entity({ name: 'recentn_policy_epoch', synchronize: false })
 export class RecentPolicyEpoch {
@@ -32,8 +32,8 @@ export class RecentPolicyEpoch {
 }
 
 /**
- * A changed prefix, or the name of a group that was locked when it was its turn, whose groups the sweeper still has to
- * give their new expiry, and how far it got.
+ * A changed prefix, or the name of a group that was locked at its turn. The sweeper still has to write the new expiry
+ * to the groups; the row says how far it got.
  */
 @Entity({ name: 'recentn_policy_rollouts', synchronize: false })
 export class RecentPolicyRollout {
@@ -43,7 +43,7 @@ export class RecentPolicyRollout {
   @Column({ type: 'bigint', transformer: asBigint })
   epoch!: bigint
 
-  /** The last group that has it; empty at the start. */
+  /** The last group that has the new expiry; empty at the start. */
   @Column({ name: 'after_key', type: 'varchar', length: 191 })
   afterKey!: string
 }

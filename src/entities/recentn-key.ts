@@ -2,8 +2,8 @@ import { Column, Entity, PrimaryColumn } from 'typeorm'
 import { asNumber } from './bigint'
 
 /**
- * An API key. Of its secret only the hash is kept. A revoked key stays as a row, so that the table tells for good
- * whether there ever was a key: once there was one, a server never lets anybody in without.
+ * An API key. Only the hash of its secret is stored. The row of a revoked key stays, so that the table shows for ever
+ * whether there has been a key: from the first one on, a server refuses every request without a key.
  */
 @Entity({ name: 'recentn_keys', synchronize: false })
 export class RecentnKey {
@@ -22,14 +22,14 @@ export class RecentnKey {
   @Column({ type: 'varchar', length: 64 })
   scopes!: string
 
-  /** What the names begin with that the key is confined to; null is all names. */
+  /** The key is confined to names that begin with this; null is all names. */
   @Column({ name: 'name_prefix', type: 'varchar', length: 191, nullable: true })
   namePrefix!: string | null
 
   @Column({ name: 'created_at_ms', type: 'bigint', transformer: asNumber })
   createdAtMs!: number
 
-  /** Up to a minute old. */
+  /** May be up to a minute late. */
   @Column({ name: 'last_used_at_ms', type: 'bigint', nullable: true, transformer: asNumber })
   lastUsedAtMs!: number | null
 

@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm'
 import { asNumber } from './bigint'
 
-/** One row: the version of the tables, written by each migration, whoever runs it. */
+/** One row: the version of the tables. Each migration writes it, whether recentn or the user's DataSource runs it. */
 @Entity({ name: 'recentn_schema', synchronize: false })
 export class RecentnSchema {
   /** Always 1. */

@@ -1,17 +1,20 @@
-/** Who may do what: everyone everything, who has a key what the key may, or what a function of the user's says. */
+/** Decides what a request may do: everything, what its API key allows, or what a function of the user's allows. */
 import type { Request, Response } from 'express'
 import { RecentnError } from '../errors'
-import { covers, type Scope } from '../fields/keys'
+import { covers, SCOPES, type Scope } from '../fields/keys'
 import { nameFault } from '../fields/rules'
 import type { Store, StoreKeys } from '../store/types'
-import type { RequestSubjects } from './subjects'
+import { toRecentnError } from './output/problem'
+import { type RequestSubjects, subjectsOf } from './subjects'
 
-/** `true`: the request may go on. `{ prefix }`: as far as it is about names that begin with this. All else: it may not. */
+/**
+ * `true` allows the request. `{ prefix }` allows it for names that begin with the prefix. Any other answer refuses it.
+ */
 export type AccessAnswer = boolean | { readonly prefix: string }
 
 /**
- * Decides whether a request may be answered, by who sends it, what it wants to do, and what it is about. `Incoming` is the
- * request of the Express that the app has: of version 5, unless the function says another one.
+ * Decides whether a request may be answered, by its sender, its scope and the names that it is about. `Incoming` is the
+ * type of the app's requests: Express 5's, unless the function names another one.
  */
 export type AccessFunction<Incoming = Request> = (
   request: Incoming,
@@ -21,25 +24,25 @@ export type AccessFunction<Incoming = Request> = (
 
 export type Access<Incoming = Request> = 'anonymous' | 'keys' | AccessFunction<Incoming>
 
-/** What a request may do, as far as its scope does not say it. */
+/** What a request may do within its scope. */
 export interface Grant {
-  /** Only names that begin with this; null is all. */
+  /** The names that the request may see and change begin with this; null is all names. */
   prefix: string | null
   /** The id of the key. */
   keyId?: string
-  /** Whether the request may go on. For ever when left out. */
+  /** Asks again whether the request may go on. A grant without it does not end. */
   lasts?(): Promise<boolean>
 }
 
-/** What it depends on what the request is about. */
+/** A decision that depends on the names that the request is about. */
 export interface Question {
   /** Throws `unauthorized` or `forbidden`. */
   ask(subjects: RequestSubjects): Promise<Grant>
 }
 
 /**
- * Throws `unauthorized` or `forbidden`. A scope of null is what anyone may. `isAlone`: what is asked for needs no database, so
- * that one which is away is not waited for.
+ * Throws `unauthorized` or `forbidden`. A scope of null allows everyone. `isAlone`: the route answers without the
+ * database, so the guard must not wait long for a database that is away.
  */
 export type Guard = (
   request: Request,
@@ -47,7 +50,7 @@ export type Guard = (
   isAlone?: boolean,
 ) => Grant | Question | Promise<Grant | Question>
 
-/** How long the database is waited for by what needs none. */
+/** How long a route that needs no database waits for the database to check a key. */
 export const ALONE_MS = 500
 
 export const EVERYTHING: Grant = { prefix: null }
@@ -61,7 +64,7 @@ export function guardOf(access: Access, store: Store): Guard {
   }
 }
 
-/** What the function allows; it is asked again for as long as the answer is not complete. */
+/** The grant of the user's function, which is called again while the answer is not complete. */
 async function byFunction(
   access: AccessFunction,
   request: Request,
@@ -72,7 +75,7 @@ async function byFunction(
   const lasts = async () => {
     try {
       const now = prefixOf(await access(request, scope, subjects))
-      // What was begun may be about all that the first answer allowed.
+      // The request may have begun with anything that the first answer allowed.
       return now === null || (prefix?.startsWith(now) ?? false)
     } catch (error) {
       if (error instanceof RecentnError && REFUSALS.has(error.code)) return false
@@ -84,7 +87,7 @@ async function byFunction(
 
 const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'forbidden'])
 
-/** What a function has answered: null for everything. Throws `forbidden` for what does not surely allow something. */
+/** The prefix of a function's answer; null is all names. Throws `forbidden` unless the answer allows the request. */
 function prefixOf(answer: unknown): string | null {
   if (answer === true) return null
   if (typeof answer === 'object' && answer !== null && Object.hasOwn(answer, 'prefix')) {
@@ -94,7 +97,7 @@ function prefixOf(answer: unknown): string | null {
   throw new RecentnError('forbidden')
 }
 
-/** What the key allows that the request came with. */
+/** The grant of the key in the request. Throws `unauthorized` or `forbidden`. */
 export async function byKey(keys: StoreKeys, { headers }: Request, scope: Scope, isAlone?: boolean): Promise<Grant> {
   const text = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
   if (text === undefined) throw new RecentnError('unauthorized', 'An API key is required: Authorization: Bearer rk_…')
@@ -106,19 +109,19 @@ export async function byKey(keys: StoreKeys, { headers }: Request, scope: Scope,
   return { prefix: key.prefix, keyId: key.id, lasts: async () => (await keys.verify(text)) !== null }
 }
 
-/** Together with the age of what a process knows of a key this is less than 5 seconds. */
+/** Together with the age of a cached key this stays below 5 seconds. */
 const LOOK_AGAIN_MS = 1000
 
-/** A signal that is also aborted when the grant ends while the answer is not complete: for what waits, and streams. */
+/** A signal for waits and streams that is also aborted when the grant ends before the answer is complete. */
 export function whileGranted({ lasts }: Grant, signal: AbortSignal, response: Response): AbortSignal {
   if (lasts === undefined) return signal
   const ending = new AbortController()
   let isLooking = false
   const timer = setInterval(async () => {
-    // A function may take its time: it is asked once at a time.
+    // A function may be slow: only one call runs at a time.
     if (isLooking) return
     isLooking = true
-    // While the database is away nobody is told anything.
+    // While the database is away the grant stays.
     if (!(await lasts().catch(() => true))) end()
     isLooking = false
   }, LOOK_AGAIN_MS)
@@ -130,4 +133,27 @@ export function whileGranted({ lasts }: Grant, signal: AbortSignal, response: Re
   if (signal.aborted) end()
   signal.addEventListener('abort', end, { once: true })
   return ending.signal
+}
+
+export interface Allowance {
+  scopes: Scope[]
+  /** All names must begin with this; null is all names. */
+  prefix: string | null
+  keyId?: string
+}
+
+/** What the request may do in each scope. Throws what the guard throws, except `forbidden`. */
+export async function allowanceOf(guard: Guard, request: Request): Promise<Allowance> {
+  const granted: [Scope, Grant][] = []
+  for (const scope of SCOPES) {
+    try {
+      const given = await guard(request, scope)
+      // A function that decides by names gets none.
+      granted.push([scope, 'ask' in given ? await given.ask(subjectsOf('getAccess', [])) : given])
+    } catch (error) {
+      if (toRecentnError(error).code !== 'forbidden') throw error
+    }
+  }
+  const [, shown] = granted.find(([scope]) => scope === 'read') ?? granted[0] ?? []
+  return { scopes: granted.map(([scope]) => scope), prefix: shown?.prefix ?? null, keyId: shown?.keyId }
 }

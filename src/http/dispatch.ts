@@ -1,27 +1,25 @@
-/** How every route is run: access, body, validation with all faults at once, the handler, the answer. */
+/** Runs every route: checks access, reads the body, reports all faults at once, calls the handler, sends the answer. */
 import type { Request, RequestHandler, Response } from 'express'
 import { type Fault, FaultList, type FaultSink, invalidInput, RecentnError } from '../errors'
 import { positionTextFault } from '../fields/rules'
 import type { Store } from '../store/types'
-import { type Guard, whileGranted } from './access'
-import { allowanceOf } from './allowance'
+import { allowanceOf, type Guard, whileGranted } from './access'
 import { DEFAULT_BODY_LIMIT_BYTES, type JsonBody, readJsonBody } from './input/body'
 import { pathReader, queryReader } from './input/parameters'
 import { traceOf } from './metrics/traffic'
 import { EventStreams, type StreamLimits } from './output/event-streams'
-import { isLargeRead, LargeReads } from './output/large-reads'
-import { contentOf, deliver, mustHaveRoomFor, mustHaveRoomToSend } from './output/sending'
-import { checkReach } from './reach'
+import { contentOf, deliver, isLargeRead, LargeReads, mustHaveRoomFor, mustHaveRoomToSend } from './output/sending'
 import type { Answer, Route, UntypedInput } from './route'
-import { type Subject, subjectsOf } from './subjects'
+import { checkReach, type Subject, subjectsOf } from './subjects'
 import { WaitingRequests } from './waiting'
 
 export interface DispatchOptions {
-  /** The longest body that is taken, in bytes; 1 MiB when left out. */
+  /** The longest body that is accepted, in bytes. Default: 1 MiB. */
   bodyLimitBytes?: number | undefined
   /**
-   * Abort it when the server begins to stop. Requests that wait for messages or changes are answered at once, streams end,
-   * new ones are refused with `draining`, and every answer closes its connection, so that `server.close()` ends soon.
+   * Abort it when the server begins to stop. Requests that wait for messages or changes are then answered at once,
+   * streams end, new streams are refused with `draining`, and every answer closes its connection, so that
+   * `server.close()` ends soon.
    */
   stopping?: AbortSignal | undefined
   /** @internal Whether answers close their connection while stopping; left to the server of the process. */
@@ -30,7 +28,7 @@ export interface DispatchOptions {
   streams?: Partial<StreamLimits> | undefined
 }
 
-/** Of all routers of the process, as the memory is. */
+/** Shared by all routers, because the process has one memory. */
 const largeReads = new LargeReads()
 
 export function handlerOf(route: Route, store: Store, guard: Guard, options: DispatchOptions): RequestHandler {
@@ -54,7 +52,7 @@ export function handlerOf(route: Route, store: Store, guard: Guard, options: Dis
     mustHaveRoomFor(request.method)
     const body = route.body ? await bodyOrFault(request, { bodyLimitBytes, stallMs }, isAsked) : null
     const read = readInput(request, body)
-    // Whether a request is valid is told to nobody before it is known whether they may send it.
+    // Faults are reported only to callers who may send the request.
     const grant = isAsked ? await granted.ask(subjectsOf(route.operation.id, aboutOf(route, read))) : granted
     if (read.refusal) throw read.refusal
     const { input } = read
@@ -74,7 +72,7 @@ export function handlerOf(route: Route, store: Store, guard: Guard, options: Dis
         send(request, response, answer, stallMs)
       }
       if (waiting) reply(await waiting.run(request, handle))
-      // What waits for something to happen must not keep others from being read.
+      // Requests that wait for something are not counted as reads: they would block the reads of others.
       else if (isRead && isLargeRead(input.query))
         await largeReads.run(async () => reply(await route.handle(store, input)))
       else reply(await route.handle(store, input))
@@ -85,8 +83,8 @@ export function handlerOf(route: Route, store: Store, guard: Guard, options: Dis
 }
 
 /**
- * A body that is no JSON is one fault among those of the path and the query. What else is wrong with it is thrown, unless
- * it is to be told later.
+ * Malformed JSON is returned, to be reported together with the faults of the path and the query. Other problems of the
+ * body are thrown, unless access is still to be checked.
  */
 async function bodyOrFault(
   request: Request,
@@ -101,7 +99,7 @@ async function bodyOrFault(
   }
 }
 
-/** What a request is about; its body as far as it is valid. */
+/** What a request is about. An invalid body adds nothing. */
 function aboutOf(route: Route, { input, refusal }: ReadInput): readonly Subject[] {
   const about = route.about(input)
   const ofBody = refusal === null && route.body?.about?.(input.body)
@@ -110,7 +108,7 @@ function aboutOf(route: Route, { input, refusal }: ReadInput): readonly Subject[
 
 /** An input, and why the request is refused if it is not valid. */
 interface ReadInput {
-  /** `within` is not known yet. */
+  /** `within` is set later. */
   input: UntypedInput
   refusal: RecentnError | null
 }
@@ -151,7 +149,7 @@ function lastEventIdOf({ headers }: Request, faults: FaultSink): bigint | undefi
   return undefined
 }
 
-/** What the store finds wrong with its arguments, by the parameters and the body they came from. */
+/** Renames the arguments in the store's faults to the parameters and the body that they came from. */
 function inTermsOfTheRequest(error: RecentnError, route: Route): RecentnError {
   if (error.code !== 'invalid_input') return error
   const { pathParameters, queryParameters, body } = route
@@ -196,14 +194,14 @@ function send(
 
 const ONLY_TAG = /^(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"$/
 
-/** The tag, where the client names one answer that it has: the usual case. */
+/** The tag of a header that names exactly one, which is the usual case. */
 function onlyTag(header: string | undefined): string | undefined {
   return header === undefined ? undefined : ONLY_TAG.exec(header)?.[1]
 }
 
 const ENTITY_TAG = /(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/g
 
-/** The weak comparison that RFC 9110 wants for `If-None-Match`. */
+/** The weak comparison that RFC 9110 requires for `If-None-Match`. */
 function hasTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false
   if (header.trim() === '*') return true

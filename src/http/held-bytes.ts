@@ -1,4 +1,4 @@
-/** Bytes that many requests keep in memory together, of which the process has only so many. */
+/** Counts the bytes that all requests of one kind keep in memory, against a limit of the process. */
 export class HeldBytes {
   readonly limit: number
   #held = 0

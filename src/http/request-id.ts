@@ -1,4 +1,6 @@
-/** `X-Request-Id`: echoed when it is a sane one, which has no key in it; otherwise made. */
+/**
+ * `X-Request-Id`: the client's own is echoed if it is short, printable and without a key; otherwise a new one is made.
+ */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hasSecret } from './secrets'
@@ -6,7 +8,7 @@ import { hasSecret } from './secrets'
 const HEADER = 'X-Request-Id'
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,128}$/
 
-/** Gives the answer its id, unless the surrounding app has given it one; answers the id. */
+/** Sets the id of the answer, unless the surrounding app has set one. Returns the id. */
 export function giveRequestId(request: IncomingMessage, response: ServerResponse): string {
   const there = response.getHeader(HEADER)
   if (there !== undefined) return String(there)

@@ -1,33 +1,37 @@
-/** What a row of a route table is. Express is fed from the tables, and the OpenAPI document is made from them. */
+/**
+ * The rows of the route tables. Express gets its handlers from the tables, and the OpenAPI document is made from them.
+ */
 import { type ErrorCode, type FaultSink, RecentnError } from '../errors'
 import type { Scope } from '../fields/keys'
 import type { Store } from '../store/types'
-import type { Allowance } from './allowance'
+import type { Allowance } from './access'
 import type { JsonBody } from './input/body'
 import type { Parameters, Values } from './input/parameters'
 import type { Subject } from './subjects'
 
 export type Method = 'get' | 'put' | 'patch' | 'post' | 'delete'
 
-/** What a handler answers. */
+/** The answer of a handler. */
 export interface Answer {
   status: number
-  /** Text, of the media type; none for 204. */
+  /** The text of the answer, in its media type; none for 204. */
   body?: string
-  /** JSON when left out. */
+  /** The media type. Default: JSON. */
   type?: string
-  /** A strong tag without its quotes: makes the answer a conditional one. */
+  /** A strong tag without its quotes: a client that has it is answered with 304. */
   tag?: string
-  /** Server-sent events in place of a body, of a route that `streams`: each whole, with the empty line after it. */
+  /**
+   * Server-sent events in place of a body, for a route that `streams`. Each text is a whole event with its empty line.
+   */
   events?: AsyncIterable<string>
 }
 
-/** One documented outcome. `schema` names a component; none is an answer without a body. */
-export interface Outcome {
+/** An answer as the document shows it. `schema` names a component; an answer without one has no body. */
+export interface DocumentedAnswer {
   description: string
   schema?: string
   example?: unknown
-  /** The media type; JSON when left out. */
+  /** The media type. Default: JSON. */
   type?: string
 }
 
@@ -37,23 +41,23 @@ export interface Operation {
   tag: string
   summary: string
   description?: string
-  outcomes: Readonly<Record<number, Outcome>>
-  /** Refusals of its own; those that every route may answer are added. */
+  outcomes: Readonly<Record<number, DocumentedAnswer>>
+  /** The refusals of this route; the document adds those that every route may give. */
   refusals?: readonly ErrorCode[]
-  /** The successful answers carry an `ETag`, and `If-None-Match` is obeyed. */
+  /** Successful answers have an `ETag`, and `If-None-Match` applies. */
   conditional?: boolean
 }
 
-/** A JSON body: how it is read, with every fault, and how it is documented. */
+/** How a JSON body is read, with all its faults, and how it is documented. */
 export interface BodyReader<B> {
   schema: string
   example: unknown
-  /** May be left out: the same as `{}`. */
+  /** The body may be left out, which means `{}`. */
   optional?: boolean
   read(body: JsonBody, faults: FaultSink): B
-  /** Where in the body the argument of the store is: prefixed to the pointers of the store's own refusals. */
+  /** The pointer to the store's argument within the body: a prefix of the pointers in the store's own refusals. */
   at?: string
-  /** What a valid body names. */
+  /** What a valid body is about. */
   about?(body: B): readonly Subject[]
 }
 
@@ -61,15 +65,15 @@ export interface Input<P extends Parameters, Q extends Parameters, B> {
   path: Values<P>
   query: Values<Q>
   body: B
-  /** What the names begin with that the request may see and change; null is all names. */
+  /** The names that the request may see and change begin with this; null is all names. */
   within: string | null
   /** The tag of the one answer that the client says it has. */
   knownTag?: string
-  /** Aborted when the client is gone or the server stops: for routes that wait, and that stream. */
+  /** Aborted when the client is gone, the server stops or the access ends: for routes that wait or stream. */
   signal?: AbortSignal
-  /** What the request may do: for the route that tells it. */
+  /** What the request may do, for the route with `tellsAccess`. */
   allowance?: Allowance
-  /** The `Last-Event-ID` of a client that comes back: for routes that stream. */
+  /** The `Last-Event-ID` of a client that reconnects, for routes that stream. */
   lastEventId?: bigint
 }
 
@@ -77,29 +81,29 @@ interface RouteSpec<P extends Parameters, Q extends Parameters, B> {
   method: Method
   /** An OpenAPI path template, relative to where the router is mounted. */
   path: string
-  /** Null: anyone may ask. */
+  /** Null: everyone may call it. */
   scope: Scope | null
   /**
-   * What the path and the query are about; the body says it of itself. Where access is confined to a prefix, a request
-   * that gives another name is refused, and where it is about a prefix of its own, the handler keeps to what is `within`.
-   * Of a request that is not valid, names may be missing.
+   * What the path and the query are about; `body.about` adds the body's part. If access is confined to a prefix, a
+   * request that names anything outside of it is refused, and a handler that lists or changes by prefix keeps to names
+   * `within`. An invalid request may lack names.
    */
   about(input: Pick<Input<P, Q, B>, 'path' | 'query'>): readonly Subject[]
   pathParameters: P
   queryParameters: Q
-  /** Adds what is wrong with the query parameters together. */
+  /** Adds the faults of query parameters that do not go together. */
   checkQuery?(query: Values<Q>, faults: FaultSink): void
   body?: BodyReader<B>
   operation: Operation
-  /** The handler may wait for something to happen, and wants a `signal` to end that. */
+  /** The handler may wait for something to happen; the `signal` ends the waiting. */
   waits?: boolean
-  /** The answer is a stream of events, and ends by the `signal`. */
+  /** The answer is a stream of events, which the `signal` ends. */
   streams?: boolean
-  /** The handler is given the `allowance` of the request; who has no valid key is refused, as by any scope. */
+  /** The handler gets the `allowance` of the request. A request without a valid key is refused, as with any scope. */
   tellsAccess?: boolean
-  /** It has an answer while the database is away too: a key that was good before is good for it then. */
+  /** The route answers even while the database is away; a key that was valid before then stays valid for it. */
   answersAlone?: boolean
-  /** Whatever the query has, it is not looked at. */
+  /** The query is not checked. */
   ignoresQuery?: boolean
   handle(store: Store, input: Input<P, Q, B>): Promise<Answer>
 }
@@ -113,7 +117,7 @@ export type UntypedInput = Pick<
   body: unknown
 }
 
-/** A route whose input types are known to its handler only. */
+/** A route whose input types only its handler knows. */
 export interface Route extends Omit<RouteSpec<Parameters, Parameters, unknown>, 'handle' | 'checkQuery' | 'about'> {
   about(input: Pick<UntypedInput, 'path' | 'query'>): readonly Subject[]
   checkQuery?(query: unknown, faults: FaultSink): void
@@ -140,20 +144,20 @@ export function created(body: string): Answer {
   return { status: 201, body }
 }
 
-/** 201 for what is new, 200 for what was there. */
+/** 201 if it was created, 200 if it existed. */
 export function stored(isNew: boolean, body: string): Answer {
   return isNew ? created(body) : ok(body)
 }
 
 export const NO_CONTENT: Answer = { status: 204 }
 
-/** What there is; refused with `code` where there is nothing. */
+/** The thing. Throws `code` for null. */
 export function found<T>(thing: T | null, code: ErrorCode): T {
   if (thing === null) throw new RecentnError(code)
   return thing
 }
 
-/** 204 for what is deleted now; refused with `code` where there was nothing. */
+/** 204 if it was deleted. Throws `code` if it did not exist. */
 export function gone(wasThere: boolean, code: ErrorCode): Answer {
   if (!wasThere) throw new RecentnError(code)
   return NO_CONTENT

@@ -1,4 +1,4 @@
-/** The routes as an Express router, for the process and for the app of a user. */
+/** The routes as an Express router, for the process and for a user's app. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Router } from 'express'
 import { safeStack } from '../error-text'
@@ -9,12 +9,12 @@ import { SIGNAL } from '../fields/rules'
 import type { Store } from '../store/types'
 import { type Access, type Guard, guardOf } from './access'
 import { type DispatchOptions, handlerOf } from './dispatch'
-import { errorsPage } from './errors-page'
 import { SenderGone } from './input/body'
 import { MAX_TARGET_LENGTH } from './input/query'
 import type { Metrics } from './metrics/metrics'
 import { observing, traceOf } from './metrics/traffic'
 import { openApiDocument } from './openapi/document'
+import { errorsPage } from './output/pages'
 import { ERRORS_PATH, isFault, sendProblem, toRecentnError } from './output/problem'
 import { deliverKept } from './output/sending'
 import { giveRequestId } from './request-id'
@@ -39,19 +39,16 @@ export type { Access, AccessAnswer, AccessFunction } from './access'
 
 const TARGET_TOO_LONG = `The path and the query may have at most ${MAX_TARGET_LENGTH} characters`
 
-/** `Incoming` is the request of the Express that the app has: of version 5, unless a function says another one. */
+/** `Incoming` is the type of the app's requests: Express 5's, unless a function names another one. */
 export interface RouterOptions<Incoming = Request> extends DispatchOptions {
   access: Access<Incoming>
-  /**
-   * Told of what went wrong inside (answers of 500 and 503); the client is not. Written to standard error when left
-   * out.
-   */
+  /** Called with each internal error (500, 503), whose details the client does not get. Default: logs to stderr. */
   onError?: ((error: unknown, context: { request: Incoming; requestId: string }) => void) | undefined
-  /** Count the requests to this router too (`createMetrics`). */
+  /** Counts the requests to this router in these metrics (`createMetrics`). */
   metrics?: Metrics | undefined
 }
 
-/** Every route that works on a store. */
+/** All routes that work on a store. */
 export const storeRoutes: readonly Route[] = [
   ...itemRoutes,
   ...groupRoutes,
@@ -70,18 +67,18 @@ export const storeRoutes: readonly Route[] = [
 
 /**
  * The REST interface as a router: `app.use('/activity', createRouter(store, { access }))`. It serves `/v1/…` and
- * `/openapi.json` below where it is mounted, and `/docs/errors`, to which the `type` of each problem leads. It leaves every
- * other path to the app. It reads bodies itself; one that
- * `express.json()` has parsed before is taken, with the numbers that it rounded.
+ * `/openapi.json` below where it is mounted, and `/docs/errors`, to which the `type` of each problem leads. It leaves
+ * every other path to the app. It reads bodies itself. It also accepts a body that `express.json()` has parsed, with
+ * the numbers that this has rounded.
  *
- * `access` is required: `'anonymous'` lets everyone do everything; `'keys'` wants an API key (`store.keys`) as a bearer
- * token, and lets it do what its scopes and its prefix allow; a function is called with the request, what it wants to do
+ * `access` is required. `'anonymous'` lets everyone do everything. `'keys'` requires an API key (`store.keys`) as a
+ * bearer token, and allows what the key's scopes and prefix allow. A function is called with the request, its scope
  * (`'read'`, `'append'`, `'queue'`, `'feed'`, `'admin'`), and the decoded names and prefixes that it is about
- * (`RequestSubjects`). `true` allows the request, `{ prefix }` confines it to names that begin with the prefix, as a key
- * with that prefix is, and anything else is answered with 403. The function may throw a `RecentnError` (`unauthorized`,
- * say). While a stream is open or a request waits, it is called again every second, and the answer ends when the
- * function no longer allows it. It is called for `/openapi.json` too (`'read'`), which needs no key. Throws
- * `invalid_input` for options that are not valid.
+ * (`RequestSubjects`). It returns `true` to allow the request, or `{ prefix }` to confine it to names that begin with
+ * the prefix, as a key with that prefix is; for anything else the answer is 403. The function may throw a
+ * `RecentnError`, such as `unauthorized`. While a stream is open or a request waits, the function is called again every
+ * second, and the answer ends when it no longer allows the request. It is called for `/openapi.json` too (`'read'`),
+ * which needs no key. Throws `invalid_input` for options that are not valid.
  */
 export function createRouter<Incoming extends IncomingMessage = Request>(
   store: Store,
@@ -117,7 +114,7 @@ export function routerOf(store: Store, options: GuardedOptions, routes: readonly
     giveRequestId(request, response)
     if (closes && stopping?.aborted) response.setHeader('Connection', 'close')
     if (request.originalUrl.length > MAX_TARGET_LENGTH) throw new RecentnError('target_too_long', TARGET_TOO_LONG)
-    // Bytes that are no ASCII reach us as Latin-1: a name would silently become another one.
+    // Node decodes other bytes than ASCII as Latin-1: a name would silently become another one.
     if (/[^\x21-\x7e]/.test(request.url)) throw new RecentnError('invalid_input', 'The path must be percent-encoded')
     next()
   })
@@ -153,7 +150,7 @@ const OPTIONS = optionRules<Omit<RouterOptions, 'closes'>>({
 
 function checkOptions(options: RouterOptions): void {
   if (anObject.fault(options) !== null) refuse([{ pointer: '', detail: 'must be an object with access' }])
-  // An access that is left out is told what it may be, as a wrong one is.
+  // If `access` is left out, the fault lists what it may be, as for a wrong one.
   refuse(faultsOf({ ...options, access: options.access ?? null }, OPTIONS))
 }
 
@@ -163,7 +160,7 @@ function byPath(routes: readonly Route[]): Map<string, Route[]> {
   return paths
 }
 
-/** The handlers of one path, and the answer to every other method. */
+/** Adds the handlers of one path, and the answer to every other method. */
 export function register(
   router: Router,
   template: string,
@@ -197,10 +194,10 @@ function documentHandler({ guard, isDocumentGuarded }: GuardedOptions, routes: r
   }
 }
 
-/** The documents of so many mounts are kept; a path with a parameter has as many as its clients want. */
+/** How many documents are kept. A router on a path with a parameter has as many mounts as its clients invent. */
 const MOST_DOCUMENTS = 16
 
-/** The bytes of the document by where the router is mounted: the rest of it is made once. */
+/** The bytes of the document, by the path of the mount. The rest of the document is made once. */
 function documentsOf(routes: readonly Route[]): (baseUrl: string) => Buffer {
   const kept = new Map<string, Buffer>()
   let around: string[] = []
@@ -224,7 +221,7 @@ function problemHandler(options: GuardedOptions, routes: readonly Route[]): Erro
       response.destroy()
       return
     }
-    // Express says so when it can't decode a parameter of the path.
+    // Express throws it if it cannot decode a parameter of the path.
     const error = thrown instanceof URIError ? invalidInput(undecodable(request.url, routes)) : toRecentnError(thrown)
     if (options.closes && options.stopping?.aborted && !response.headersSent) response.setHeader('Connection', 'close')
     if (isFault(error)) onError(thrown, { request, requestId: giveRequestId(request, response) })
@@ -232,7 +229,7 @@ function problemHandler(options: GuardedOptions, routes: readonly Route[]): Erro
   }
 }
 
-/** Which parameters of a path can't be decoded. */
+/** The parameters of a path that cannot be decoded. */
 function undecodable(target: string, routes: readonly Route[]): Fault[] {
   const segments = (target.split('?')[0] ?? '').split('/')
   for (const { path } of routes) {

@@ -1,19 +1,21 @@
-/** Keys that somebody has put where they do not belong: they are cut out of what is logged or echoed. */
+/**
+ * Removes API keys and other secrets, which clients put where they do not belong, from texts that are logged or echoed.
+ */
 
-/** The id of a key may be told, its secret never. */
+/** The id of a key may be shown, its secret never. */
 const KEYS = /(rk_[0-9a-f]+_)[\w-]+/gi
 
-/** Query parameters that others give secrets in. */
+/** The names of query parameters in which clients of other services send secrets. */
 const SECRET_NAMES = /key|token|secret|passw|auth|credential|signature/i
 
 const CUT = '…'
 const MAX_LAYERS = 10
 
-/** A text without its percent-encoding, however often it was encoded; null where that is too often to look. */
+/** A text without its percent-encoding, however often it was encoded; null if it was encoded too often. */
 function decoded(text: string): string | null {
   let plain = text
   for (let layer = 0; layer < MAX_LAYERS; layer++) {
-    // Byte by byte: what is not UTF-8 is looked at too, and keys are ASCII.
+    // Byte by byte, so that text that is not UTF-8 is checked too; keys are ASCII.
     const next = plain.replaceAll(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
     if (next === plain) return plain
     plain = next
@@ -26,7 +28,7 @@ export function hasSecret(text: string): boolean {
   return plain === null || plain.search(KEYS) >= 0
 }
 
-/** A part of a target; what has no secret is left as it is written. */
+/** A part of a request target without keys; a part that has none stays as it was written. */
 function withoutKeys(part: string): string {
   const plain = decoded(part)
   if (plain === null) return CUT
@@ -34,7 +36,7 @@ function withoutKeys(part: string): string {
   return cut === plain ? part : cut
 }
 
-/** The target of a request, without keys and without what the names of query parameters say is secret. */
+/** A request's target without keys, and without the values of query parameters whose names mean secrets. */
 export function withoutSecrets(target: string): string {
   const start = target.indexOf('?')
   const path = start < 0 ? target : target.slice(0, start)
@@ -49,7 +51,7 @@ function shownPair(pair: string): string {
   if (equals < 0) return withoutKeys(pair)
   const [name, value] = [pair.slice(0, equals), pair.slice(equals + 1)]
   const shown = withoutKeys(value)
-  // Of a key, its id is shown.
+  // A key is shown by its id.
   const isSecret = shown === value && SECRET_NAMES.test(decoded(name) ?? name)
   return `${withoutKeys(name)}=${isSecret ? CUT : shown}`
 }

@@ -1,31 +1,33 @@
 /**
- * What a request is about: the decoded names that it gives, wherever it gives them, and the beginnings of names that it
- * lists or changes. Every route of the tables says it. A prefix is enforced by it (`reach.ts`), and an `access` function
- * of the user's decides by it.
+ * What a request is about: the decoded names in its path, query and body, and the prefixes of names that it lists or
+ * changes. Every route of the tables declares it. It keeps a request to the prefix of its key, or to the one that the
+ * user's `access` function returned, and that function decides by it.
  */
-import type { Fault } from '../errors'
+import { type Fault, RecentnError } from '../errors'
 import { RECENT_GROUPS } from '../fields/feeds'
 
-/** The kinds of things that have names. A policy's name is its prefix, an entry's its key. */
+/** The kinds of things that have names. The name of a policy is its prefix, the name of an entry its key. */
 export const KINDS = ['groups', 'members', 'policies', 'queues', 'feeds', 'entries', 'consumers'] as const
 export type SubjectKind = (typeof KINDS)[number]
 
-/** Names that the request gives, and where it gives them; or the beginning of the names that it is about. */
+/** A name in the request and its place there; or the prefix of the names that the request is about. */
 export type Subject =
   | ({ kind: SubjectKind; name: string } & Pick<Fault, 'pointer' | 'parameter'>)
   | { kind: SubjectKind; prefix: string }
 
-/** All that a request is about, of one kind. */
+/** Everything of one kind that a request is about. */
 export interface NamedSubjects {
-  /** Names that the request gives in its path, its query or its body: decoded, each once. */
+  /** The names in its path, query and body: decoded, each once. */
   readonly names: readonly string[]
-  /** The request lists, reads or changes what has a name that begins with one of these. `''` is every name. */
+  /** The request lists, reads or changes things whose names begin with one of these. `''` is every name. */
   readonly prefixes: readonly string[]
 }
 
-/** What a request is about: an `access` function is told. Every kind is there; most are empty. */
+/** What a request is about, for an `access` function. It has every kind; most are empty. */
 export interface RequestSubjects extends Readonly<Record<SubjectKind, NamedSubjects>> {
-  /** The `operationId` of the route in the OpenAPI document, such as `appendItem`; `openapi` for the document itself. */
+  /**
+   * The `operationId` of the route in the OpenAPI document, such as `appendItem`; `openapi` for the document itself.
+   */
   readonly operation: string
   /**
    * Whether the request may read or change something of this kind whose name begins with `prefix`: it names one, or is
@@ -59,7 +61,7 @@ export function subjectsOf(operation: string, subjects: readonly Subject[]): Req
   }
 }
 
-/** Names that have one place in the request, those that are left out apart. */
+/** The subjects for names that share a place in the request; null and undefined are skipped. */
 export function named(
   kind: SubjectKind,
   names: readonly (string | null | undefined)[] | undefined,
@@ -70,7 +72,7 @@ export function named(
   return subjects
 }
 
-/** The name that the path has. */
+/** The subject for a name in the path. */
 export function pathName<K extends string>(
   kind: SubjectKind,
   parameter: K,
@@ -78,13 +80,49 @@ export function pathName<K extends string>(
   return ({ path }) => named(kind, [path[parameter]], { parameter })
 }
 
-/** What a list shows: all, where no prefix is asked for. */
+/** The subject of a list: its `prefix`, or all names. */
 export function listed(kind: SubjectKind): (input: { query: { prefix?: string } }) => Subject[] {
   return ({ query }) => [{ kind, prefix: query.prefix ?? '' }]
 }
 
-/** The feed that the path has: that of the groups tells the names of all of them. */
+/** The subject for the feed in the path. The feed `recent-groups` shows the names of all groups. */
 export function feedInPath({ path: { feed } }: { path: { feed: string } }): Subject[] {
   const [subject] = named('feeds', [feed], { parameter: 'feed' })
   return feed === RECENT_GROUPS ? [subject as Subject, { kind: 'groups', prefix: '' }] : [subject as Subject]
+}
+
+/** The kinds that a prefix confines. It does not confine members, consumers and keys of entries. */
+const CONFINED: ReadonlySet<SubjectKind> = new Set(['groups', 'policies', 'queues', 'feeds'])
+
+/**
+ * Throws `forbidden` with a fault for each name that does not begin with the prefix. Subjects that are prefixes are not
+ * checked here: the handlers narrow those (`narrowed`).
+ */
+export function checkReach(prefix: string, subjects: readonly Subject[]): void {
+  const faults: Fault[] = []
+  const outside: string[] = []
+  for (const subject of subjects) {
+    if (!CONFINED.has(subject.kind) || !('name' in subject)) continue
+    const { kind, name, ...place } = subject
+    const tellsOfAll = kind === 'feeds' && name === RECENT_GROUPS
+    if (name.startsWith(prefix) && !tellsOfAll) continue
+    outside.push(name)
+    faults.push({
+      ...place,
+      detail: tellsOfAll ? 'shows all groups' : `does not begin with ${JSON.stringify(prefix)}`,
+    })
+  }
+  if (faults.length === 0) return
+  const said = outside.slice(0, 3).map((name) => JSON.stringify(name))
+  const more = outside.length > 3 ? ` and ${outside.length - 3} more` : ''
+  const detail =
+    `Access is confined to names that begin with ${JSON.stringify(prefix)}; ` +
+    `the request names ${said.join(', ')}${more}`
+  throw new RecentnError('forbidden', detail, { faults })
+}
+
+/** The prefix of a list: the one that was asked for, narrowed to `within`; null if no name fits both. */
+export function narrowed(asked: string | undefined, within: string | null): string | undefined | null {
+  if (within === null || asked?.startsWith(within)) return asked
+  return within.startsWith(asked ?? '') ? within : null
 }

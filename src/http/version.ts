@@ -1,14 +1,14 @@
-/** The version of this package, its SQLite driver's, and its folder: that of the package.json above this file (deeper in a build). */
+/** Facts of this package, from the package.json above this file: a build lies deeper than the source. */
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
-interface Found {
+interface PackageFacts {
   root: string
   version: string
   sqlite: string
 }
 
-let known: Found | undefined
+let known: PackageFacts | undefined
 
 export function packageVersion(): string {
   known ??= find(__dirname)
@@ -20,13 +20,13 @@ export function packageRoot(): string {
   return known.root
 }
 
-/** The versions of better-sqlite3 that fit. */
+/** The range of better-sqlite3 versions that fit. */
 export function sqliteRange(): string {
   known ??= find(__dirname)
   return known.sqlite
 }
 
-function find(folder: string): Found {
+function find(folder: string): PackageFacts {
   const file = path.join(folder, 'package.json')
   if (!existsSync(file)) return find(path.dirname(folder))
   const { version, peerDependencies } = JSON.parse(readFileSync(file, 'utf8'))

@@ -1,6 +1,6 @@
 /**
- * Requests that wait for something to happen, and what ends the waiting early: the client is gone, or the server stops.
- * A handler gets one signal for both and answers with what there is.
+ * Requests that wait for something to happen. The waiting ends early if the client is gone or the server stops: the
+ * handler gets one signal for both, and answers with what it has.
  */
 import type { IncomingMessage } from 'node:http'
 import { SenderGone } from './input/body'
@@ -11,13 +11,13 @@ export class WaitingRequests {
 
   constructor(stopping?: AbortSignal) {
     this.#stopping = stopping
-    // One listener for all requests: a signal that lives as long as the server must not gather them.
+    // One listener for all requests: the signal lives as long as the server and must not collect listeners.
     stopping?.addEventListener('abort', () => {
       for (const ending of this.#waiting) ending.abort()
     })
   }
 
-  /** Runs `work` with a signal that ends its waiting. Throws `SenderGone` when there is nobody to work for. */
+  /** Runs `work` with a signal that ends its waiting. Throws `SenderGone` if the client is gone already. */
   async run<T>(request: IncomingMessage, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { socket } = request
     if (socket.destroyed) throw new SenderGone()
@@ -25,8 +25,8 @@ export class WaitingRequests {
     const end = () => ending.abort()
     if (this.#stopping?.aborted) end()
     this.#waiting.add(ending)
-    // The request is closed when its body has been read, and its answer may wait for those before it: only the
-    // connection says that the client is gone.
+    // The request closes once its body has been read, and its answer may wait for earlier answers: only the connection
+    // shows that the client is gone.
     socket.once('close', end)
     try {
       return await work(ending.signal)

@@ -1,4 +1,4 @@
-/** Feeds as their callers get them, and as JSON text for REST. Values are the text that the store keeps: they are never parsed on the way out. */
+/** The results of feeds, and their JSON text for REST, which never parses the values that the store keeps. */
 import { jsonTextOf } from '../json'
 import type { Change, Changes, Consumer, Entry, FeedPage, FeedStatus, PutEntry } from '../repositories/feeds/types'
 import { timeOrNull } from '../time-text'
@@ -6,7 +6,7 @@ import { giveJson, jsonBy, parsedBy } from './json'
 
 const text = JSON.stringify
 
-/** An entry as a consumer sees it. */
+/** A change as a consumer reads it. */
 export class ChangeResult implements Change {
   constructor(
     readonly syncId: bigint,

@@ -1,8 +1,7 @@
 /**
- * Groups, items and policies as their callers get them, and as JSON text for REST. In JSON, ids are strings and times
- * RFC 3339 in UTC with milliseconds. Payloads are the text that the store keeps: REST never parses them on the way out.
+ * The results of groups, items and policies, and their JSON text for REST. In JSON, ids are strings, and times are RFC
+ * 3339 in UTC with milliseconds. Payloads are the text that the store keeps, which REST never parses.
  */
-
 import { shownName } from '../fields/keys'
 import { jsonTextOf } from '../json'
 import type {
@@ -20,7 +19,7 @@ import { giveJson, jsonBy, parsedBy } from './json'
 
 const text = JSON.stringify
 
-/** An item, and one that was appended. */
+/** An item that was read or appended. */
 export class ItemResult implements Item {
   constructor(
     readonly group: string,
@@ -42,7 +41,7 @@ export const asPolicy = jsonBy<Policy>(policyBody)
 type Removed = Extract<GroupEvent, { type: 'removed' }>
 type Reset = Extract<GroupEvent, { type: 'reset' }>
 
-/** Events of a group: their type, and the data that a stream sends. */
+/** Events of a group: the type, and the data that a stream sends. */
 export const asRemoved = jsonBy<Removed>((event) => ({ type: event.type, ...removedBody(event) }))
 export const asReset = jsonBy<Reset>((event) => ({ type: event.type, ...resetBody(event) }))
 
@@ -64,7 +63,7 @@ function renderItems(items: readonly Item[]): string {
   return `[${items.map(renderItem).join(',')}]`
 }
 
-/** Where each item of a batch went. */
+/** The id and slot of each item of a batch. */
 export function renderAppended(items: readonly AppendedItem[]): string {
   const places = items.map(({ group, id, slot }) => `{"group":${text(group)},"id":"${id}","slot":${slot}}`)
   return `{"items":[${places.join(',')}]}`
@@ -76,8 +75,8 @@ export function renderRecent(recent: Recent): string {
 }
 
 /**
- * The pages of several groups, in about `maxBytes` together but with at least one item of each. A page that is shorter
- * than `limit` because of that says where it goes on.
+ * The pages of several groups, in about `maxBytes` together, but with at least one item of each group that has items. A
+ * page that is cut short by that has a `nextBefore`.
  */
 export function renderRecentMany(pages: readonly Recent[], limit: number, maxBytes: number): string {
   let left = maxBytes
@@ -113,7 +112,7 @@ export function renderMemberItems({ items, nextAfter }: MemberItems): string {
   return `{"items":${renderItems(items)},"nextAfter":${text(nextAfter)}}`
 }
 
-/** `within`: what the prefix of the group's policy must begin with to be shown. */
+/** `within`: the prefix of the group's policy is shown only if it begins with this. */
 export function renderGroup(group: Group, within: string | null): string {
   return text(groupBody(group, within))
 }

@@ -1,18 +1,20 @@
 /**
- * The JSON of results. `JSON.stringify` of a result gives what the REST route of the call answers (ids as strings, times
- * as RFC 3339), so that an app can send it on as it is. The fields keep their bigints and Dates.
+ * The JSON of results. `JSON.stringify` of a result returns the answer of the call's REST route (ids as strings, times
+ * as RFC 3339), so that an app can send it unchanged. The fields of the result stay bigints and Dates.
  *
- * `toJSON` is not enumerable and sits on a prototype without a constructor of its own: results look, print and compare
- * (`toEqual`, also `toStrictEqual`) as plain objects. A copy by `{ ...result }` is one, and has no `toJSON`.
+ * `toJSON` is not enumerable, and its prototype has no constructor of its own: results look, print and compare
+ * (`toEqual`, also `toStrictEqual`) as plain objects. A copy by `{ ...result }` is a plain object without `toJSON`.
  */
 
-/** Gives the results that a class makes their JSON: for those that are made by the thousand. */
+/** Adds `toJSON` to the results of a class: for results that are made by the thousand. */
 export function giveJson<T extends object>(results: { readonly prototype: T }, json: (result: T) => unknown): void {
   definedOn(results.prototype, json)
   delete (results.prototype as { constructor?: unknown }).constructor
 }
 
-/** The same for results that are made as literals, one or a page at a time. Changes and returns its argument. */
+/**
+ * Adds `toJSON` to results that are object literals, made one or a page at a time. Changes and returns its argument.
+ */
 export function jsonBy<T extends object>(json: (result: T) => unknown): <R extends T>(result: R) => R {
   const prototype = definedOn(Object.create(Object.prototype) as T, json)
   return (result) => Object.setPrototypeOf(result, prototype)
@@ -25,7 +27,7 @@ function definedOn<T extends object>(prototype: T, json: (result: T) => unknown)
   return Object.defineProperty(prototype, 'toJSON', { value: toJSON, configurable: true, writable: true })
 }
 
-/** What a renderer of text writes, as a value. */
+/** The text of a renderer as a value. */
 export function parsedBy<T>(render: (result: T) => string): (result: T) => unknown {
   return (result) => JSON.parse(render(result))
 }

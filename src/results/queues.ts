@@ -1,5 +1,4 @@
-/** Queues and messages as their callers get them, and as JSON text for REST. Bodies are the text that the store keeps: they are never parsed on the way out. */
-
+/** The results of queues, and their JSON text for REST, which never parses the bodies that the store keeps. */
 import { shownName } from '../fields/keys'
 import { jsonTextOf } from '../json'
 import type {
@@ -16,7 +15,7 @@ import { giveJson, jsonBy, parsedBy } from './json'
 
 const text = JSON.stringify
 
-/** A message that was handed out. */
+/** A received message. */
 export class MessageResult implements Message {
   constructor(
     readonly id: bigint,
@@ -64,7 +63,7 @@ function renderMessage(message: Message): string {
   )
 }
 
-/** `within`: what a name must begin with to be shown, as in `renderPeeked`. */
+/** `within`: names of dead-letter queues are shown only if they begin with this. */
 export function renderMessagePage({ messages, nextAfter }: MessagePage, within: string | null): string {
   const rendered = messages.map((message) => renderPeeked(message, within))
   return `{"messages":[${rendered.join(',')}],"nextAfter":${textOrNull(nextAfter)}}`
@@ -85,7 +84,7 @@ function renderEnd({ lastError, messageGroup, priority }: Message | PeekedMessag
   return `"lastError":${textOrNull(lastError)},"messageGroup":${textOrNull(messageGroup)},"priority":${priority}`
 }
 
-/** `within`: what the name of the dead-letter queue must begin with to be shown. */
+/** `within`: the name of the dead-letter queue is shown only if it begins with this. */
 export function renderQueue(queue: Queue, within: string | null): string {
   return text(queueBody(queue, within))
 }

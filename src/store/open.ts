@@ -28,14 +28,14 @@ async function begun(store: BoundStore): Promise<Store> {
 }
 
 /**
- * Opens a store on a database of its own connections, creating or upgrading the tables (unless `migrate` is false);
- * of several processes that do so at once one migrates and the others wait.
+ * Opens a store on a database of its own connections, creating or upgrading the tables (unless `migrate` is false); of
+ * several processes that do so at once one migrates and the others wait.
  *
- * `openStore({ url: 'sqlite::memory:' })` is a fresh store for one test.
- * Throws `invalid_input` for a bad URL, `database_unavailable` when nobody answers, `database_refused`
- * when it answers but can't be used (a wrong password, no such database, no database file, tables of the user's with names
- * that recentn needs, tables of recentn's with other columns), `schema_too_new` for a database
- * that newer code has migrated, and with `migrate: false` also `schema_missing` and `schema_outdated`.
+ * `openStore({ url: 'sqlite::memory:' })` is a fresh store for one test. Throws `invalid_input` for a bad URL,
+ * `database_unavailable` when nobody answers, `database_refused` when it answers but can't be used (a wrong password,
+ * no such database, no database file, tables of the user's with names that recentn needs, tables of recentn's with
+ * other columns), `schema_too_new` for a database that newer code has migrated, and with `migrate: false` also
+ * `schema_missing` and `schema_outdated`.
  */
 export async function openStore(options: OpenOptions): Promise<Store> {
   checkOpenOptions(options)
@@ -53,7 +53,7 @@ export async function openStore(options: OpenOptions): Promise<Store> {
       tables,
       dataSource,
       gate,
-      skipLocked: engine.family === 'sqlite' ? undefined : new SkipLockedCheck(dataSource, tables.schema),
+      skipLocked: engine.oneConnection ? undefined : new SkipLockedCheck(dataSource, tables.schema),
       connectionTimeoutMs,
       clockOffsetMs,
       createRunner: () => dataSource.createQueryRunner(),
@@ -72,12 +72,12 @@ export async function openStore(options: OpenOptions): Promise<Store> {
  * be there: list the exported `migrations` in the DataSource (with `tablePrefix`, those of `schemaOf`) and run them, or
  * run `recentn migrate`.
  *
- * SQLite in a file is used through a connection of the store's own, so that the user's open transaction and the
- * store's never mix; SQLite in memory through the user's one connection, where transactions must go through
- * `store.transaction`. `close()` leaves the user's DataSource open.
- * Throws `schema_missing`, `schema_outdated` or `schema_too_new`, and `database_refused` where the tables have other columns
- * than recentn's, or where its connections lose texts (another character set than `utf8mb4`), have `ORACLE` or
- * `EMPTY_STRING_IS_NULL` in their `sql_mode`, or don't commit by themselves.
+ * SQLite in a file is used through a connection of the store's own, so that the user's open transaction and the store's
+ * never mix; SQLite in memory through the user's one connection, where transactions must go through
+ * `store.transaction`. `close()` leaves the user's DataSource open. Throws `schema_missing`, `schema_outdated` or
+ * `schema_too_new`, and `database_refused` where the tables have other columns than recentn's, or where its connections
+ * lose texts (another character set than `utf8mb4`), have `ORACLE` or `EMPTY_STRING_IS_NULL` in their `sql_mode`, or
+ * don't commit by themselves.
  */
 export async function attachStore(dataSource: DataSource, options: StoreOptions = {}): Promise<Store> {
   checkAttach(dataSource, options)

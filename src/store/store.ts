@@ -102,22 +102,21 @@ export class BoundStore implements Store {
   #open(): BoundStore['opened'] {
     const { database, dataSource } = this.#base
     const { batching, onBackgroundError = warn, feeds = {}, publish, recentGroupsFeed } = this.#options
-    // SQLite has one connection, for which all calls wait in one line.
-    const isSqlite = this.#engine.family === 'sqlite'
+    const { oneConnection } = this.#engine
     const shared = { counts: this.#work, guard: database.requireOutside }
     return {
       groups: openGroups(database, this.#groupMemory, {
         ...shared,
-        readsAtOnce: isSqlite ? 1 : 3,
+        readsAtOnce: oneConnection ? 1 : 3,
         longReadsAtOnce: Math.max(1, Math.floor((poolSizeOf(dataSource) ?? 2) / 2)),
-        batching: isSqlite ? { ...batching, lanes: 1 } : batching,
+        batching: oneConnection ? { ...batching, lanes: 1 } : batching,
         onStreamError: (error) => onBackgroundError(error, 'look at groups'),
       }),
-      queues: openQueues(database, this.#queueMemory, { ...shared, atOnce: isSqlite ? 1 : 2 }),
+      queues: openQueues(database, this.#queueMemory, { ...shared, atOnce: oneConnection ? 1 : 2 }),
       feeds: openFeeds(database, this.#feedMemory, {
         ...shared,
         describe: (target) => describeTable(dataSource, database, target),
-        atOnce: isSqlite ? 1 : 2,
+        atOnce: oneConnection ? 1 : 2,
         publish: publish !== false,
         recentGroups: recentGroupsFeed === true,
         tombstoneSeconds: feeds.tombstoneSeconds ?? DEFAULT_TOMBSTONE_SECONDS,

@@ -1,7 +1,6 @@
 /** What every method returns, against the app of the process. Together the methods use every route of the document. */
 import { type Client, createClient, RecentnError } from '../../src/client'
-import { createApp } from '../../src/http/process/app'
-import { messagesOf } from '../../src/http/process/messages'
+import { createApp, messagesOf } from '../../src/http/process/app'
 import type { Store } from '../../src/store/types'
 import { memoryStore, serving } from '../http/support/client'
 import { document } from '../http/support/documented'

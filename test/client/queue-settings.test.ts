@@ -1,7 +1,6 @@
 /** What the client changes of queues, and what it says of queues that are not there. */
 import { createClient } from '../../src/client'
-import { createApp } from '../../src/http/process/app'
-import { messagesOf } from '../../src/http/process/messages'
+import { createApp, messagesOf } from '../../src/http/process/app'
 import { memoryStore, serving } from '../http/support/client'
 
 test('queues are ensured, changed, paused and resumed', async () => {

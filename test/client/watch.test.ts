@@ -1,8 +1,7 @@
 /** The watch of a group, over connections that are cut, servers that are restarted, and silence. */
 import { type Client, createClient, type GroupEvent, type RecentnError } from '../../src/client'
-import { createApp } from '../../src/http/process/app'
+import { createApp, messagesOf } from '../../src/http/process/app'
 import { type Listening, listen } from '../../src/http/process/listen'
-import { messagesOf } from '../../src/http/process/messages'
 import { openStore } from '../../src/store/open'
 import type { Store } from '../../src/store/types'
 import { fresh, memoryStore } from '../http/support/client'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
-import { messagesOf } from '../../src/http/process/messages'
+import { messagesOf } from '../../src/http/process/app'
 import { send } from './support/client'
 
 describe('requests and responses of an Express app', () => {

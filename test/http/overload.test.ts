@@ -1,6 +1,5 @@
 /** More appends at once than the process takes: 429 for those beyond the bound, and never a hang or a 500. */
-import { createApp } from '../../src/http/process/app'
-import { messagesOf } from '../../src/http/process/messages'
+import { createApp, messagesOf } from '../../src/http/process/app'
 import type { Store } from '../../src/store/types'
 import { type Answer, type Client, clientOf, fresh, memoryStore, serving } from './support/client'
 

@@ -1,5 +1,4 @@
-import { createApp } from '../../src/http/process/app'
-import { messagesOf } from '../../src/http/process/messages'
+import { createApp, messagesOf } from '../../src/http/process/app'
 import { type Client, clientOf, fresh, memoryStore, serving } from './support/client'
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)

@@ -1,8 +1,7 @@
 /** Clients that stand still while they send or read; and those that are slow, which are served. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { createApp } from '../../src/http/process/app'
-import { messagesOf } from '../../src/http/process/messages'
+import { createApp, messagesOf } from '../../src/http/process/app'
 import { pause, SOON_MS } from '../support/timing'
 import { type Client, clientOf, memoryStore, serving } from './support/client'
 import { mounted } from './support/mounting'

@@ -1,6 +1,6 @@
 /**
- * What the catalogues of the engines say of a table of the user's: read when work on it begins, and never kept. The server
- * may have changed the table a moment later; whoever uses this lives with a statement that fails.
+ * Reads what an engine's catalogue says of a user's table. It is read when work on the table begins, and never cached.
+ * The table may change a moment later: then a statement may fail.
  */
 import type { Reader } from '../engine'
 import { mysqlCatalogue } from './mysql'

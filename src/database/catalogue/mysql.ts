@@ -11,7 +11,7 @@ export async function mysqlCatalogue(reader: Reader, table: string, schema: stri
       `column_type AS spec, datetime_precision AS digits, collation_name AS collated FROM information_schema.columns WHERE ${where} ORDER BY ordinal_position`,
     parameters,
   )
-  // Each of the servers has a column of its own for indexes that it does not use.
+  // The servers have different columns for indexes that they do not use.
   const parts = await reader.rows(
     `SELECT * FROM information_schema.statistics WHERE ${where} ORDER BY index_name, seq_in_index`,
     parameters,
@@ -48,7 +48,7 @@ async function mysqlKind(reader: Reader, where: string, parameters: string[], ta
   const row = found.find(({ name }) => name === table) ?? found[0]
   const name = (row?.name ?? table) as string
   const isView = /view/i.test(String(row?.kind))
-  // Asked of views only, and not by a join: MariaDB would open every table of the server.
+  // For views only, and not by a join: MariaDB would open every table of the server.
   const [view] = isView
     ? await reader.rows(`SELECT is_updatable AS updatable FROM information_schema.views WHERE ${where}`, parameters)
     : []
@@ -62,7 +62,7 @@ async function mysqlKind(reader: Reader, where: string, parameters: string[], ta
   }
 }
 
-/** How much of a TEXT an index must have to tell the words of a status and batch keys apart. */
+/** How many characters of a TEXT an index needs to distinguish status words and batch keys. */
 const WHOLE_WORDS = 22
 
 function mysqlPart(raw: Row, texts: ReadonlySet<string>): IndexPart {
@@ -86,7 +86,7 @@ function mysqlPart(raw: Row, texts: ReadonlySet<string>): IndexPart {
   }
 }
 
-/** Of `enum('a','it''s')`. */
+/** The values in `enum('a','it''s')`. */
 function listedIn(spec: string): string[] {
   const texts = spec.match(/'(?:[^']|'')*'/g) ?? []
   return texts.map((text) => text.slice(1, -1).replaceAll("''", "'").toLowerCase())

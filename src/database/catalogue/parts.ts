@@ -1,4 +1,4 @@
-/** What the catalogues have in common. */
+/** The shape of a catalogue, and what both catalogues share. */
 import type { TableColumn, TableIndex, TableKind } from '../table-parts'
 
 export type Quote = (part: string) => string
@@ -15,7 +15,7 @@ export function path(quoted: Quote, schema: string | undefined, name: string): s
   return schema === undefined ? quoted(name) : `${quoted(schema)}.${quoted(name)}`
 }
 
-/** A column of an index. One that is an expression has none, and ends what the index is good for here. */
+/** A column of an index; null for an expression, after which the index is of no use here. */
 export interface IndexPart {
   index: string
   isUnique: boolean

@@ -1,4 +1,4 @@
-/** How the columns of a table of SQLite compare texts, which none of its catalogues says: found out by comparing some. */
+/** Finds out how the columns of a SQLite table compare texts, by comparing some: no catalogue has their collations. */
 import type { Reader } from '../engine'
 import type { Quote } from './parts'
 
@@ -6,13 +6,13 @@ export const quotedName: Quote = (part) => `"${part.replaceAll('"', '""')}"`
 
 const WORDS = "VALUES ('a'), ('A'), ('b'), ('b '), ('b  ')"
 
-/** How many of the words differ by each of the collations that there are. */
+/** How many of the words differ, by collation. */
 const BY_COUNT: Readonly<Record<number, string>> = { 5: 'BINARY', 4: 'NOCASE', 3: 'RTRIM' }
 
-/** Columns of one statement. */
+/** The number of columns in one statement. */
 const AT_ONCE = 100
 
-/** `path` is SQL. By the names of the columns. */
+/** The collations by the names of the columns. `path` is SQL. */
 export async function sqliteCollations(
   reader: Reader,
   path: string,

@@ -1,4 +1,4 @@
-/** The catalogue of SQLite: pragmas, and what they don't say found out. */
+/** The catalogue of SQLite: its pragmas, and what has to be found out otherwise. */
 import { RecentnError } from '../../errors'
 import type { Reader } from '../engine'
 import type { TableIndex, TableKind } from '../table-parts'
@@ -9,7 +9,7 @@ export async function sqliteCatalogue(reader: Reader, table: string, schema: str
   if (schema !== undefined) await mustBeAttached(reader, schema)
   const named = schema === undefined ? '?' : '?, ?'
   const parameters = schema === undefined ? [table] : [table, schema]
-  // Hidden are the columns of virtual tables that take arguments; those above are computed.
+  // `hidden` is 1 for arguments of virtual tables, and greater for computed columns.
   const columns = await reader.rows(
     `SELECT name, type, "notnull", pk, hidden FROM pragma_table_xinfo(${named}) WHERE hidden <> 1`,
     parameters,
@@ -27,7 +27,7 @@ export async function sqliteCatalogue(reader: Reader, table: string, schema: str
       property: column.name as string,
       type: String(column.type).toLowerCase().replace(/\(.*/, ''),
       length: Number(/\((\d+)\)/.exec(String(column.type))?.[1] ?? 0) || null,
-      // The catalogue says so of a primary key only where the table's definition does.
+      // The catalogue has NOT NULL for a primary key only if it was declared.
       isNullable: Number(column.notnull) === 0 && Number(column.pk) === 0,
       values: null,
       isUpdateTime: false,
@@ -42,7 +42,7 @@ export async function sqliteCatalogue(reader: Reader, table: string, schema: str
   }
 }
 
-/** An index may compare in another way than its column does, by which rows are found: then it tells less, or cannot be walked. */
+/** An index with another collation than its column, which decides comparisons, is not walked. */
 async function sqliteIndexes(
   reader: Reader,
   table: string,
@@ -59,7 +59,7 @@ async function sqliteIndexes(
   const sees = parts.map(({ part, coll }) => {
     const ofColumn = collations.get(part as string) ?? 'BINARY'
     const isSame = String(coll).toUpperCase() === ofColumn
-    // What is unique by more than its bytes is unique by these as well.
+    // Values that are unique by another collation are unique by their bytes too.
     return { isSame, isUnique: isSame || ofColumn === 'BINARY' }
   })
   return {
@@ -92,12 +92,12 @@ async function sqliteKind(reader: Reader, table: string, schema: string | undefi
   }
 }
 
-/** A store has a connection of its own to read with, to which nothing is attached. */
+/** The store reads on a connection of its own, to which no other database is attached. */
 async function mustBeAttached(reader: Reader, schema: string): Promise<void> {
   const found = await reader.rows('SELECT 1 FROM pragma_database_list WHERE name = ? COLLATE NOCASE', [schema])
   if (found.length > 0) return
   throw new RecentnError(
     'invalid_input',
-    `No database ${schema} is there: a store has to do with the tables of its own file, not with those that are attached to it`,
+    `There is no database ${schema}: a store can use the tables of its own file, not those of attached databases`,
   )
 }

@@ -6,7 +6,7 @@ import { HeldBytes, MIB } from '../held-bytes'
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
 
-/** How long a sender may go on with a body that was refused before it is told. */
+/** How long a sender may go on sending a refused body before the refusal is sent. */
 const DISCARD_MS = 5_000
 
 /** How long the connection of a body that is read no further stays open at least; up to twice that, as many end apart. */
@@ -103,7 +103,7 @@ function readBytes(request: IncomingMessage, limitBytes: number, stallMs: number
       reject(errorOf())
     }
     const gone = () => fail(() => new SenderGone())
-    const stalled = setTimeout(fail, stallMs, () => new RecentnError('request_timeout', 'The body stood still'))
+    const stalled = setTimeout(fail, stallMs, () => new RecentnError('request_timeout', 'The body stopped arriving'))
     request.on('data', (chunk: Buffer) => {
       if (isOver) return
       stalled.refresh()

@@ -51,7 +51,7 @@ function textual<T>({ wire, fault, schema }: Field<T>, unread: (text: string) =>
 
 export const nameParameter = textual(NAME, String)
 export const idParameter = textual(ID, () => 0n)
-/** Where a listener stands: the newest item that it knows of, or −1. */
+/** The position of a listener: the newest item that it knows, or −1. */
 export const positionParameter = textual(POSITION, () => 0n)
 export const cursorParameter = textual(CURSOR, () => 0n)
 
@@ -120,7 +120,7 @@ export function wholeParameter(field: Defaulted<number>, description = String(fi
 
 /** How many. */
 export function limitParameter(field: Defaulted<number>): RequestParameter<number> {
-  return wholeParameter(field, 'At most so many.')
+  return wholeParameter(field, 'The maximum number to return.')
 }
 
 /** One of a few words, the first one when left out. */

@@ -1,14 +1,16 @@
-/** Every metric by its name, and how it is made of plain numbers. No label has a name of a group, queue, feed or member. */
+/**
+ * Every metric: its name, and its samples from plain numbers. No label has the name of a group, queue, feed or member.
+ */
 import type { Counted } from '../../kit/sizes'
 import type { StoreCounts, StoreTotals } from '../../store/counts'
-import type { HttpCounts } from './http-counts'
+import type { HttpCounts } from './traffic'
 
-/** What the metrics of one scrape are made of. */
+/** The numbers behind the metrics of one scrape. */
 export interface Scraped {
   counts: StoreCounts
   http: HttpCounts
   isUp: boolean
-  /** Null where they are not known. */
+  /** Null if they are not known. */
   totals: StoreTotals | null
   version: string
 }
@@ -18,7 +20,7 @@ export type Labels = Record<string, string | number>
 export interface Sample {
   labels: Labels
   value: number
-  /** Of a histogram's lines. */
+  /** For the lines of a histogram. */
   suffix?: '_bucket' | '_sum' | '_count'
 }
 
@@ -30,7 +32,7 @@ export interface Family {
 }
 
 const one = (value: number): Sample[] => [{ labels: {}, value }]
-/** A gauge of what is not there has no line. */
+/** A gauge without a value has no line. */
 const known = (value: number | null | undefined): Sample[] => (value == null ? [] : one(value))
 const by = (label: string, values: Iterable<readonly [string, number]>): Sample[] =>
   Array.from(values, ([key, value]) => ({ labels: { [label]: key }, value }))
@@ -63,7 +65,7 @@ const ofProcess: Family[] = [
 const ofHttp: Family[] = [
   counter(
     'http_requests_total',
-    'Requests that were answered, by the template of their route; status 499: the client was gone first.',
+    'Requests that were answered, by the template of their route; 499 is a client that went away first.',
     ({ http }) =>
       [...http.routes()].flatMap(({ route, method, statuses }) =>
         Array.from(statuses, ([status, value]) => ({ labels: { route, method, status }, value })),
@@ -71,14 +73,14 @@ const ofHttp: Family[] = [
   ),
   {
     name: 'http_request_duration_seconds',
-    help: 'How long requests took, waiting included, streams not.',
+    help: 'How long requests took, with the time that they waited, without streams.',
     type: 'histogram',
     samples: ({ http }) =>
       [...http.routes()]
         .filter(({ durations }) => durations.count > 0)
         .flatMap(({ route, method, durations }) => histogram(durations, { route, method })),
   },
-  gauge('http_requests_in_flight', 'Requests that are not answered yet, open streams included.', ({ http }) =>
+  gauge('http_requests_in_flight', 'Requests that are not answered yet, with open streams.', ({ http }) =>
     one(http.inFlight),
   ),
   counter('http_problems_total', 'Requests that were refused or failed, by the code of the problem.', ({ http }) =>
@@ -88,14 +90,14 @@ const ofHttp: Family[] = [
 
 const ofWork: Family[] = [
   counter('items_appended_total', 'Items that were appended to groups.', ({ counts }) => one(counts.itemsAppended)),
-  counter('items_deduplicated_total', 'Appends whose eventId was there.', ({ counts }) =>
+  counter('items_deduplicated_total', 'Appends that stored nothing because an item had the eventId.', ({ counts }) =>
     one(counts.itemsDeduplicated),
   ),
   counter('messages_sent_total', 'Messages that were sent to queues.', ({ counts }) => one(counts.messagesSent)),
-  counter('messages_deduplicated_total', 'Sends whose dedupId was there.', ({ counts }) =>
+  counter('messages_deduplicated_total', 'Sends that stored nothing because a message had the dedupId.', ({ counts }) =>
     one(counts.messagesDeduplicated),
   ),
-  counter('messages_received_total', 'Messages that receivers got, again ones included.', ({ counts }) =>
+  counter('messages_received_total', 'Messages that receivers got, counted each time.', ({ counts }) =>
     one(counts.messagesReceived),
   ),
   counter('messages_settled_total', 'Receipts that were deleted, released or extended.', ({ counts }) =>
@@ -115,7 +117,7 @@ const ofWork: Family[] = [
     type: 'histogram',
     samples: ({ counts }) => Object.entries(counts.batches).flatMap(([kind, sizes]) => histogram(sizes, { kind })),
   },
-  counter('overloaded_total', 'Calls that were refused because too much waited.', ({ counts }) =>
+  counter('overloaded_total', 'Calls that were refused because too many were pending.', ({ counts }) =>
     one(counts.overloaded),
   ),
   counter('background_rounds_total', 'Rounds of publishers and sweepers.', ({ counts }) =>
@@ -158,10 +160,12 @@ const ofWork: Family[] = [
 
 const ofDatabase: Family[] = [
   gauge('database_up', 'Whether the database answered within a second.', ({ isUp }) => one(isUp ? 1 : 0)),
-  counter('database_retries_total', 'Work that was begun again after an error, by its number or code.', ({ counts }) =>
-    by('error', Object.entries(counts.retries)),
+  counter(
+    'database_retries_total',
+    'Work that was tried again after an error, by the number or code of the error.',
+    ({ counts }) => by('error', Object.entries(counts.retries)),
   ),
-  counter('database_failures_total', 'Work that failed with such an error in the end.', ({ counts }) =>
+  counter('database_failures_total', 'Work that failed because of such an error, after all tries.', ({ counts }) =>
     by('error', Object.entries(counts.failures)),
   ),
   gauge('database_connections', 'Connections of the pool.', ({ counts: { connections } }) =>
@@ -177,14 +181,18 @@ const ofDatabase: Family[] = [
 ]
 
 const ofTotals: Family[] = [
-  gauge('queue_messages', 'Messages in all queues, by state; in dead-letter queues they are dead.', ({ totals }) => {
-    if (totals === null) return []
-    const { ready, inFlight, delayed, dead, archived } = totals.queues.counts
-    return by('state', Object.entries({ ready, in_flight: inFlight, delayed, dead, archived }))
-  }),
+  gauge(
+    'queue_messages',
+    'Messages in all queues, by state; those in dead-letter queues count as dead.',
+    ({ totals }) => {
+      if (totals === null) return []
+      const { ready, inFlight, delayed, dead, archived } = totals.queues.counts
+      return by('state', Object.entries({ ready, in_flight: inFlight, delayed, dead, archived }))
+    },
+  ),
   gauge(
     'queue_oldest_age_seconds',
-    'Age of the oldest message that is ready or in flight, dead letters apart; 0 where there is none.',
+    'Age of the oldest message that is ready or in flight, without dead letters; 0 if there is none.',
     (scraped) => known(scraped.totals && (scraped.totals.queues.oldestAgeSeconds ?? 0)),
   ),
   gauge('feed_unpublished_entries', 'Entries of all feeds that have no sync id yet.', ({ totals }) =>
@@ -192,10 +200,10 @@ const ofTotals: Family[] = [
   ),
   gauge(
     'feed_oldest_unpublished_seconds',
-    'How long the oldest of them has waited; 0 where there is none.',
+    'How long the oldest unpublished entry has waited; 0 if there is none.',
     ({ totals }) => known(totals && (totals.feeds.oldestUnpublishedSeconds ?? 0)),
   ),
-  gauge('feed_consumer_lag_max', 'Sync ids that the consumer who is behind the most has still to read.', ({ totals }) =>
+  gauge('feed_consumer_lag_max', 'Sync ids that the consumer furthest behind has still to read.', ({ totals }) =>
     known(totals && (totals.feeds.greatestLag ?? 0)),
   ),
 ]

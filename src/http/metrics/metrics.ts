@@ -1,6 +1,6 @@
 /**
- * Prometheus metrics of a store. The store and the router count in plain numbers; here they are made into metrics when
- * somebody scrapes. A scrape takes about a second at most: what the database does not answer by then is left out.
+ * Prometheus metrics of a store. The store and the router count in plain numbers; a scrape makes metrics of them. It
+ * takes about a second at most, and leaves out what the database has not answered by then.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { faultsOf, optionRules, refuse } from '../../fields/field'
@@ -8,11 +8,10 @@ import { aBoolean, option } from '../../fields/options'
 import type { StoreTotals } from '../../store/counts'
 import type { Store } from '../../store/types'
 import { packageVersion } from '../version'
-import { HttpCounts } from './http-counts'
 import { FAMILIES, type Family, type Scraped } from './metric-families'
-import type { Observer } from './traffic'
+import { HttpCounts, type Observer } from './traffic'
 
-/** What is used of a registry of prom-client, of any version. */
+/** The part of prom-client's registry that is used; any version has it. */
 export interface MetricRegistry {
   registerMetric(metric: object): void
   metrics(): Promise<string>
@@ -20,24 +19,24 @@ export interface MetricRegistry {
 }
 
 export interface MetricsOptions {
-  /** A registry of prom-client that the metrics are added to, such as its global `register`; else one of their own. */
+  /** The registry of prom-client to add the metrics to, such as its global `register`. Default: a new one. */
   registry?: MetricRegistry | undefined
-  /** What the names begin with; `recentn_` when left out. For a second store in the same registry. */
+  /** The prefix of the names; a second store in the same registry needs another one. Default: `recentn_`. */
   prefix?: string | undefined
-  /** Ask the database, at most every 4 seconds, what is in its queues and feeds; true when left out. */
+  /** Asks the database, at most every 4 seconds, what its queues and feeds hold. Default: true. */
   totals?: boolean | undefined
-  /** Metrics of the process too, as prom-client collects them (`process_…`, `nodejs_…`). */
+  /** Adds prom-client's metrics of the process (`process_…`, `nodejs_…`). Default: false. */
   processMetrics?: boolean | undefined
 }
 
-/** Metrics of a store, and of the routers that they are given to. */
+/** Metrics of a store, and of the routers that got them as an option. */
 export interface Metrics {
   readonly registry: MetricRegistry
   /** The media type of `text()`. */
   readonly contentType: string
   /** Everything in the registry, as Prometheus reads it. */
   text(): Promise<string>
-  /** @internal Is told of requests. */
+  /** @internal Counts requests. */
   readonly observer: Observer
 }
 
@@ -59,8 +58,8 @@ function isRegistry(value: unknown): boolean {
 
 /**
  * Adds the metrics of a store to a registry of prom-client. `createRouter(store, { access, metrics })` then counts its
- * requests too; serve `await metrics.text()` where your Prometheus scrapes, or whatever serves the registry that you
- * gave. Throws `invalid_input` for options that are not valid, and an error of the registry's when that has metrics of
+ * requests too. Serve `await metrics.text()` where your Prometheus scrapes, unless you serve the given registry
+ * already. Throws `invalid_input` for options that are not valid, and the registry's own error if it has metrics of
  * these names.
  */
 export function createMetrics(store: Store, options: MetricsOptions = {}): Metrics {
@@ -82,9 +81,9 @@ export function createMetrics(store: Store, options: MetricsOptions = {}): Metri
   }
 }
 
-/** As a registry of prom-client wants its metrics. */
+/** A metric in the shape that a registry of prom-client expects. */
 class Metric {
-  /** A registry for OpenMetrics changes it. */
+  /** A registry for OpenMetrics may change it. */
   name: string
   readonly help: string
   readonly type: Family['type']
@@ -109,16 +108,16 @@ class Metric {
     return { name, help, type, aggregator, values }
   }
 
-  /** The counts are the store's, and go on. */
+  /** Does nothing: the counts belong to the store. */
   reset(): void {}
 }
 
-/** What the database does not answer within this is not there. */
+/** How long a scrape waits for the database. */
 const PATIENCE_MS = 1000
-/** Totals that could not be had anew are told again for so long, while the database answers. */
+/** How long old totals are repeated when new ones fail, while the database answers. */
 const STALE_MS = 5 * 60_000
 
-/** One look at the store for all metrics of a scrape. */
+/** Reads the store once for all metrics of a scrape. */
 class Scrape {
   readonly #store: Store
   readonly #http: HttpCounts
@@ -133,7 +132,7 @@ class Scrape {
     this.#wantsTotals = wantsTotals
   }
 
-  /** The metrics of one scrape ask in the same turn. */
+  /** All metrics of one scrape call it in the same turn, and share the answer. */
   get(): Promise<Scraped> {
     this.#current ??= this.#look().finally(() => {
       this.#current = null
@@ -142,7 +141,7 @@ class Scrape {
   }
 
   async #look(): Promise<Scraped> {
-    // One at a time, however often it is scraped while the database does not answer.
+    // One ping at a time, however often a database that does not answer is scraped.
     this.#ping ??= this.#store.ping().finally(() => {
       this.#ping = null
     })
@@ -161,7 +160,7 @@ class Scrape {
   }
 }
 
-/** Null where it fails, or takes too long. */
+/** The answer; null if it fails or takes too long. */
 function soon<T>(asked: Promise<T>): Promise<{ answer: T } | null> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, PATIENCE_MS, null)

@@ -2,7 +2,7 @@
 import { ERRORS, type ErrorCode } from '../../errors'
 import type { Parameters, RequestParameter } from '../input/parameters'
 import { problemType } from '../output/problem'
-import type { Operation, Outcome, Route } from '../route'
+import type { DocumentedAnswer, Operation, Route } from '../route'
 import { schemas } from './schemas'
 
 type Json = Record<string, unknown>
@@ -81,14 +81,14 @@ const BEARER = {
 const IF_NONE_MATCH = {
   name: 'If-None-Match',
   in: 'header',
-  description: 'Tags of answers that the client has.',
+  description: 'The tags of answers that the client has.',
   schema: { type: 'string' },
 }
 
 const LAST_EVENT_ID = {
   name: 'Last-Event-ID',
   in: 'header',
-  description: 'The id of the last event that the client was sent, of which it goes on.',
+  description: 'The id of the last event that the client received: the stream continues after it.',
   schema: { $ref: '#/components/schemas/Position' },
 }
 
@@ -102,8 +102,8 @@ function parameterObjects(parameters: Parameters, place: 'path' | 'query'): Json
 }
 
 /**
- * The example of what may be left out, and is nothing then, stands in its schema: readers of the document prefill fields
- * with an `example` of the parameter, and a cursor or a filter that nobody asked for hides what is there.
+ * An optional parameter without a default has its example in the schema: viewers of the document fill in the `example` of a
+ * parameter, and a cursor or filter that nobody asked for would hide items.
  */
 function described({ description, required, schema, example }: RequestParameter<unknown>): Json {
   const isPrefilled = required || schema.default !== undefined
@@ -118,7 +118,7 @@ function contentOf(schema: string, value: unknown, type = 'application/json'): J
 
 const REQUEST_ID = {
   'X-Request-Id': {
-    description: 'The id that the request came with, if it is a sane one, or one made for it.',
+    description: 'The id of the request: its own `X-Request-Id`, if that is valid, or a new one.',
     schema: { type: 'string' },
   },
 }
@@ -128,11 +128,11 @@ function outcomeObjects({ outcomes, conditional }: Operation): Json {
   const headers = { ...REQUEST_ID, ...(conditional && ETAG) }
   const objects: Json = {}
   for (const [status, outcome] of Object.entries(outcomes)) objects[status] = outcomeObject(outcome, headers)
-  if (conditional) objects['304'] = outcomeObject({ description: 'The client has this answer.' }, headers)
+  if (conditional) objects['304'] = outcomeObject({ description: 'The client has this answer already.' }, headers)
   return objects
 }
 
-function outcomeObject({ description, schema, example: value, type }: Outcome, headers: Json): Json {
+function outcomeObject({ description, schema, example: value, type }: DocumentedAnswer, headers: Json): Json {
   return { description, headers, ...(schema !== undefined && { content: contentOf(schema, value, type) }) }
 }
 
@@ -165,7 +165,13 @@ function refusalObject(status: number, codes: readonly ErrorCode[]): Json {
   const { title } = ERRORS[code]
   const value =
     code === 'invalid_input' ? REFUSED_INPUT : { type: problemType(code), title, status, detail: title, code }
-  const retryAfter = { 'Retry-After': { description: 'Seconds.', required: true, schema: { type: 'integer' } } }
+  const retryAfter = {
+    'Retry-After': {
+      description: 'Seconds after which a retry makes sense.',
+      required: true,
+      schema: { type: 'integer' },
+    },
+  }
   return {
     description: codes.map((each) => `\`${each}\`: ${ERRORS[each].title}.`).join(' '),
     headers: { ...REQUEST_ID, ...((status === 429 || status === 503) && retryAfter) },

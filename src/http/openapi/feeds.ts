@@ -4,14 +4,14 @@ import { orNull, ref, type Schema } from '../../fields/field'
 import { answer, anyJson, componentsOf, count, list, pageOf, truth } from './shapes'
 
 const value = { ...anyJson, description: 'Any JSON value; null for a tombstone.' }
-const version = { ...count, minimum: 1, description: 'Raised by every write and delete; a republish leaves it.' }
+const version = { ...count, minimum: 1, description: 'Raised by every write and delete, but not by a republish.' }
 const versionOrNull = { ...orNull(version), description: 'Null in a feed that follows a table.' }
-const deletedFlag = truth('It is a tombstone.')
+const deletedFlag = truth('Whether it is a tombstone.')
 
 const consumerSchema = answer({
   consumer: ref('Name'),
   cursor: ref('Cursor'),
-  lag: { ...count, description: 'Sync ids from the cursor to the last one.' },
+  lag: { ...count, description: 'The number of sync ids after the cursor.' },
 })
 
 export const feedSchemas: Readonly<Record<string, Schema>> = {
@@ -22,7 +22,7 @@ export const feedSchemas: Readonly<Record<string, Schema>> = {
     key: ref('Name'),
     value,
     version: versionOrNull,
-    syncId: { ...orNull(ref('Id')), description: 'The number that a publisher gave it; null until one has.' },
+    syncId: { ...orNull(ref('Id')), description: 'The number that a publisher gave the entry; null until then.' },
     deleted: deletedFlag,
     updatedAt: { ...orNull(ref('Time')), description: 'Null in a feed that follows a table.' },
   }),
@@ -30,24 +30,24 @@ export const feedSchemas: Readonly<Record<string, Schema>> = {
   Republished: answer({ republished: count }),
   Changes: answer({
     changes: list(answer({ syncId: ref('Id'), key: ref('Name'), value, version: versionOrNull, deleted: deletedFlag })),
-    cursor: { ...ref('Cursor'), description: 'Where to go on from.' },
-    hasMore: truth('There is more after the cursor already.'),
+    cursor: { ...ref('Cursor'), description: 'The cursor to continue from.' },
+    hasMore: truth('Whether there are more changes after the cursor.'),
   }),
   ...componentsOf(fields.NEW_CURSOR),
   Consumer: consumerSchema,
   Feed: answer({
     feed: ref('Name'),
-    lastSyncId: { ...ref('Id'), description: '"0" before anything is published.' },
-    entries: { ...count, description: 'Without tombstones; at most 5 seconds old.' },
+    lastSyncId: { ...ref('Id'), description: '"0" until the first entry is published.' },
+    entries: { ...count, description: 'The number of entries without tombstones; at most 5 seconds old.' },
     unpublished: {
       ...count,
       description: 'Entries and tombstones that no publisher has numbered yet; at most 5 seconds old.',
     },
     oldestUnpublishedSeconds: {
       ...orNull(count),
-      description: 'Since when the oldest of them waits; null when there is none. At most 5 seconds old.',
+      description: 'How long the oldest of them has waited; null if there is none. At most 5 seconds old.',
     },
-    consumers: list(consumerSchema, 'By name, at most the first 1,000.'),
+    consumers: list(consumerSchema, 'The consumers by name, at most the first 1,000.'),
   }),
   FeedPage: pageOf('feeds', 'Feed'),
 }

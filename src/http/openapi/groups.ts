@@ -16,7 +16,7 @@ export const groupSchemas: Readonly<Record<string, Schema>> = {
   Item: answer({
     group: ref('Name'),
     id: ref('Id'),
-    slot: { ...count, description: 'Its place in the ring: from 0 to capacity - 1.' },
+    slot: { ...count, description: 'The position in the ring, from 0 to capacity - 1.' },
     member: nameOrNull,
     payload: anyJson,
     occurredAt: timeOrNull,
@@ -30,7 +30,7 @@ export const groupSchemas: Readonly<Record<string, Schema>> = {
       ...answer(recentItems),
       properties: {
         ...recentItems,
-        nextBefore: { ...ref('Id'), description: 'Only where the size of the answer cut it.' },
+        nextBefore: { ...ref('Id'), description: 'Given only if the size of the answer cut the page.' },
       },
     }),
   }),
@@ -47,13 +47,12 @@ export const groupSchemas: Readonly<Record<string, Schema>> = {
     ...settings,
     own: {
       type: 'object',
-      description: 'The settings that are its own, and only those: as PUT takes them.',
+      description: 'Only the settings that the group has itself, in the form that PUT takes.',
       properties: settings,
     },
     policy: {
       ...nameOrNull,
-      description:
-        'The prefix of the policy that the settings that are not its own are of; null: none, they are the defaults.',
+      description: 'The prefix of the policy that gives the other settings; null if they are the defaults.',
     },
     total: ref('Total'),
     createdAt: ref('Time'),

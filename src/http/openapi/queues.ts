@@ -11,14 +11,13 @@ const queueAnswer = {
   deadLetterQueue: settings.deadLetterQueue.schema as Schema,
   onDelete: settings.onDelete.field.schema,
   retentionSeconds: settings.retentionSeconds.schema as Schema,
-  paused: truth('Whether the queue is paused, by `pauseQueue`: sends are taken, receives get nothing.'),
+  paused: truth('Whether `pauseQueue` has paused the queue: it accepts sends, but receives get nothing.'),
   createdAt: ref('Time'),
 }
 
 const lastError = {
   ...textOrNull,
-  description:
-    'What the last release with an error said; of a message that died without one, that its visibility timeout ran out.',
+  description: 'The error of the last release; for a message that died without one, that its visibility timeout ended.',
 }
 const priority = fields.PRIORITY.schema
 
@@ -33,14 +32,16 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
   Queue: answer(queueAnswer),
   QueueStatus: answer({
     ...queueAnswer,
-    isDeadLetterQueue: truth('Whether another queue names it as its dead-letter queue. What dies there is ready here.'),
+    isDeadLetterQueue: truth(
+      'Whether another queue names it as its dead-letter queue. Messages that die there are ready here.',
+    ),
     counts: answer(
       { ready: count, inFlight: count, delayed: count, dead: count, archived: count },
-      'At most 5 seconds old; exact once the queue has been still that long.',
+      'At most 5 seconds old; exact once the queue has not changed for 5 seconds.',
     ),
     oldestAgeSeconds: {
       ...orNull(count),
-      description: 'Since when the oldest message that is ready or in flight was sent; null when there is none.',
+      description: 'The age of the oldest message that is ready or in flight; null if there is none.',
     },
   }),
   ...componentsOf(fields.NO_FIELDS),
@@ -56,10 +57,10 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
   Message: answer({
     id: ref('Id'),
     body: anyJson,
-    receiveCount: { ...count, description: 'This claim included.' },
-    receiptHandle: { type: 'string', description: 'Names this message and this claim; opaque.' },
+    receiveCount: { ...count, description: 'The number of receives, including this one.' },
+    receiptHandle: { type: 'string', description: 'Opaque; identifies the message and this claim.' },
     sentAt: ref('Time'),
-    visibleAt: { ...ref('Time'), description: 'When the claim runs out.' },
+    visibleAt: { ...ref('Time'), description: 'The end of the claim.' },
     lastError,
     messageGroup: nameOrNull,
     priority,
@@ -76,17 +77,17 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
     receiveCount: count,
     maxReceives: {
       ...orNull(fields.MAX_RECEIVES.schema),
-      description: "In force: its own, or the queue's where it has none. Null is no limit.",
+      description: "The limit in force: the message's own, otherwise the queue's. Null is no limit.",
     },
     sentAt: ref('Time'),
-    visibleAt: { ...ref('Time'), description: 'When it is, or was, to be handed out again.' },
+    visibleAt: { ...ref('Time'), description: 'When the message becomes, or became, visible again.' },
     lastReceivedAt: timeOrNull,
     archivedAt: timeOrNull,
     deadLetterFrom: {
       ...nameOrNull,
       description:
-        'Of a dead letter, the queue that it died in; null when that one is gone, when the key may not see it, and once ' +
-        'the message is archived.',
+        'The queue in which a dead letter died; null if that queue no longer exists, if the key may not see it, or if the ' +
+        'message is archived.',
     },
     lastError,
     messageGroup: nameOrNull,

@@ -20,7 +20,7 @@ const PROBLEM: Schema = {
     type: {
       type: 'string',
       format: 'uri-reference',
-      description: 'The address of what the reference says of the code, relative to the request.',
+      description: 'The address of the code in the error reference, relative to the request.',
     },
     title: { type: 'string' },
     status: { type: 'integer', minimum: 400, maximum: 599 },
@@ -32,7 +32,7 @@ const PROBLEM: Schema = {
       items: {
         type: 'object',
         properties: {
-          pointer: { type: 'string', description: 'RFC 6901, into the body.' },
+          pointer: { type: 'string', description: 'An RFC 6901 pointer into the body.' },
           parameter: { type: 'string', description: 'The name of a path or query parameter.' },
           detail: { type: 'string' },
         },
@@ -47,7 +47,7 @@ const PROBLEM: Schema = {
 export const schemas: Readonly<Record<string, Schema>> = {
   ...VALUE_SCHEMAS,
   Health: answer({ status: { const: 'ok' } }),
-  Metrics: { type: 'string', description: 'Text, as Prometheus reads it.' },
+  Metrics: { type: 'string', description: 'The text format of Prometheus.' },
   Deleted: answer({ deleted: count }),
   Access: answer({ scopes: list({ enum: [...SCOPES] }), prefix: textOrNull }),
   ...groupSchemas,

@@ -1,6 +1,7 @@
 /**
- * Answers that go on: server-sent events, for as long as the client stays and the server runs. So many at a time, a
- * heartbeat where nothing happens, and no more in memory than the client takes: who takes nothing for too long is cut.
+ * Answers that are streams of server-sent events and last as long as the client and the server. Limits how many are
+ * open, sends a heartbeat while nothing happens, and takes the next event only when the client has room for it. A
+ * client that reads nothing for too long is disconnected.
  */
 import type { Request, Response } from 'express'
 import { RecentnError } from '../../errors'
@@ -11,7 +12,7 @@ import { STALL_MS } from './sending'
 export interface StreamLimits {
   maxStreams: number
   heartbeatMs: number
-  /** How long a client may take nothing of what is sent. */
+  /** How long a client may read nothing of what is sent. */
   stallMs: number
 }
 
@@ -19,7 +20,7 @@ const LIMITS: StreamLimits = { maxStreams: 1000, heartbeatMs: 15_000, stallMs: S
 
 export const EVENT_STREAM = 'text/event-stream'
 
-/** So that the client knows it is connected, and comes back soon when it no longer is. */
+/** Shows the client that it is connected, and makes it reconnect soon after a loss. */
 const BEGINNING = ': connected\nretry: 1000\n\n'
 const HEARTBEAT = ': heartbeat\n\n'
 
@@ -35,7 +36,7 @@ export class EventStreams {
     this.#waiting = new WaitingRequests(stopping)
   }
 
-  /** Resolves when the stream has ended. Throws `overloaded`, `draining`, and what `begin` throws, before anything is sent. */
+  /** Resolves at the end of the stream. Before that throws `overloaded`, `draining`, and what `begin` throws. */
   async answer(request: Request, response: Response, begin: (signal: AbortSignal) => Promise<Answer>): Promise<void> {
     if (request.method === 'HEAD') {
       sendHead(response)
@@ -51,7 +52,7 @@ export class EventStreams {
       await this.#waiting.run(request, async (signal) => {
         const { events = none() } = await begin(signal)
         await stream(response, events, signal, this.#limits)
-        // It was said at the beginning that the connection is kept.
+        // The headers of the stream promised to keep the connection.
         if (this.#stopping?.aborted) response.once('close', () => request.socket.destroySoon())
       })
     } finally {
@@ -66,7 +67,7 @@ function sendHead(response: Response): void {
   response.statusCode = 200
   response.setHeader('Content-Type', EVENT_STREAM)
   response.setHeader('Cache-Control', 'no-store')
-  // nginx would collect the events.
+  // Without it nginx buffers the events.
   response.setHeader('X-Accel-Buffering', 'no')
 }
 
@@ -93,7 +94,8 @@ async function stream(
   response.on('drain', wake)
   signal.addEventListener('abort', wake)
   const heart = setInterval(() => {
-    // Who has not taken what was sent knows that there is more. Nobody waits for it: only one may, for there is one drain.
+    // A client with unread events needs no heartbeat. Nobody waits for the drain here: `write` does, and there is one
+    // `goOn`.
     if (response.writableNeedDrain) return
     response.write(HEARTBEAT)
     flush(response)
@@ -109,7 +111,7 @@ async function stream(
   response.end()
 }
 
-/** Middleware that compresses keeps what is written until it is told. */
+/** Compressing middleware keeps what is written until it is flushed. */
 function flush(response: Response): void {
   ;(response as { flush?: () => void }).flush?.()
 }

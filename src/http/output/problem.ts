@@ -1,4 +1,4 @@
-/** Errors as RFC 9457 problem details: what of an error a client may see. */
+/** Errors as RFC 9457 problem details, with only what a client may see. */
 import type { ServerResponse } from 'node:http'
 import { ERRORS, type ErrorCode, RecentnError } from '../../errors'
 import { traceOf } from '../metrics/traffic'
@@ -6,7 +6,7 @@ import { deliver } from './sending'
 
 type Headers = Record<string, string>
 
-/** Whatever was thrown, as an error with a code; what has none becomes `internal`. */
+/** Anything that was thrown, as an error with a code: `internal` if it has none. */
 export function toRecentnError(error: unknown): RecentnError {
   if (error instanceof RecentnError) return error
   // A second copy of this package in the same process throws a class of its own.
@@ -17,12 +17,12 @@ export function toRecentnError(error: unknown): RecentnError {
   return new RecentnError('internal', undefined, { cause: error })
 }
 
-/** Whether whoever runs the server should hear of it: what went wrong inside, not that it was told to stop. */
+/** Whether the error is reported to the operator: internal errors are, a refusal while the server stops is not. */
 export function isFault(error: RecentnError): boolean {
   return error.status >= 500 && error.code !== 'draining'
 }
 
-/** Where the router says what each code means, below where it is mounted. */
+/** The page that explains each code, below the mount of the router. */
 export const ERRORS_PATH = '/docs/errors'
 
 /** The `type` of a problem: a reference to the entry of its code, for a router that is mounted at `base`. */
@@ -30,10 +30,7 @@ export function problemType(code: ErrorCode, base = ''): string {
   return `${base}${ERRORS_PATH}#${code}`
 }
 
-/**
- * The JSON text of a problem, for a router that is mounted at `base`. What went wrong inside (5xx) is told by its title
- * only.
- */
+/** The JSON text of a problem for a router mounted at `base`. An internal error (5xx) shows its title only. */
 export function problemText(error: RecentnError, base = ''): string {
   const { code, status } = error
   const { title } = ERRORS[code]
@@ -47,7 +44,7 @@ export function problemText(error: RecentnError, base = ''): string {
   })
 }
 
-/** Answers with a problem, unless an answer is under way already; then the connection is cut. */
+/** Answers with a problem. If an answer has begun already, closes the connection instead. */
 export function sendProblem(response: ServerResponse, error: RecentnError, headers: Headers = {}): void {
   if (response.headersSent) {
     response.destroy()
@@ -56,7 +53,7 @@ export function sendProblem(response: ServerResponse, error: RecentnError, heade
   const trace = traceOf(response)
   if (trace) trace.problem = error.code
   const { status } = error
-  // Express adds where the router is mounted.
+  // Express sets it to the mount of the router.
   const { baseUrl = '' } = response.req as { baseUrl?: string }
   const text = problemText(error, baseUrl)
   response.writeHead(status, {
@@ -64,7 +61,7 @@ export function sendProblem(response: ServerResponse, error: RecentnError, heade
     'Content-Length': Buffer.byteLength(text),
     'Cache-Control': 'no-store',
     ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
-    // The rest of the request may come yet, and is not the next one.
+    // The rest of this request may still come: it must not be read as the next one.
     ...(status === 408 && { Connection: 'close' }),
     ...((status === 429 || status === 503) && { 'Retry-After': String(retrySeconds(error)) }),
     ...headers,
@@ -72,7 +69,7 @@ export function sendProblem(response: ServerResponse, error: RecentnError, heade
   deliver(response, text)
 }
 
-/** The header knows whole seconds only. */
+/** The header takes whole seconds only. */
 function retrySeconds({ retryAfterMs = 1000 }: RecentnError): number {
   return Math.max(1, Math.ceil(retryAfterMs / 1000))
 }

@@ -1,35 +1,36 @@
 /**
- * Answers on their way to the client. What the client has not taken yet stays in memory: a client that takes nothing for
- * a while is cut off, and while too much waits to be taken, large answers are refused with `overloaded`.
+ * Sends answers and bounds the memory of those that clients have not read yet. A client that reads nothing for a while
+ * is disconnected; while too much is unread, large answers are refused with `overloaded`; and of the reads that may
+ * have large answers only a few run at a time.
  */
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { RecentnError } from '../../errors'
 import { HeldBytes, MIB } from '../held-bytes'
 
-/** How long a client may take nothing of what is sent. */
+/** How long a client may read nothing of what is sent. */
 export const STALL_MS = 15_000
 
-/** Of all answers of the process that no client has taken yet. */
+/** The bytes of all answers of the process that no client has read yet. */
 const unsent = new HeldBytes(64 * MIB)
 
-/** An answer of this size is sent whatever else waits. */
+/** An answer up to this size is sent however much is unread. */
 const SMALL_BYTES = 16 * 1024
 
 /**
- * Throws `overloaded` where a request must not begin. Reads are refused when their answer is known and large; what changes
- * something can be refused only before it begins, and is refused later.
+ * Throws `overloaded` if a request must not begin. A read is refused once its answer is known to be large. A write can
+ * be refused only before it begins, and so only when much more is unread.
  */
 export function mustHaveRoomFor(method: string | undefined): void {
   if (method !== 'GET' && method !== 'HEAD' && unsent.held > 2 * unsent.limit) throw tooMuchUnsent()
 }
 
-/** Throws `overloaded` where a read that may have much to answer must not begin. */
+/** Throws `overloaded` if a read with a possibly large answer must not begin. */
 export function mustHaveRoomToBegin(): void {
   if (unsent.held > unsent.limit) throw tooMuchUnsent()
 }
 
-/** Throws `overloaded` where too much is unsent for an answer like this one. */
+/** Throws `overloaded` if too much is unread for an answer of this size. */
 export function mustHaveRoomToSend(method: string | undefined, body: string): void {
   if (method === 'GET' && body.length > SMALL_BYTES && unsent.held > unsent.limit) throw tooMuchUnsent()
 }
@@ -38,19 +39,19 @@ function tooMuchUnsent(): RecentnError {
   return new RecentnError('overloaded', 'Too many answers wait for clients to read them', { retryAfterMs: 5000 })
 }
 
-/** The body in the form in which it waits: Node would keep a long text beside its bytes until all of it is taken. */
+/** The body as it waits to be read. Node would keep a long text in addition to its bytes. */
 export function contentOf(body: string): string | Buffer {
   return body.length > SMALL_BYTES ? Buffer.from(body) : body
 }
 
-/** Ends the answer with this body, and closes the connection if the client takes nothing of it for `stallMs`. */
+/** Ends the answer with this body, and closes the connection if the client reads nothing of it for `stallMs`. */
 export function deliver(response: ServerResponse, body: string | Buffer | undefined, stallMs = STALL_MS): void {
   response.end(body)
-  // Nearly always the system has taken it all.
+  // Nearly always the operating system has taken all of it.
   if (response.writableLength > 0) watch(response, response.writableLength, stallMs)
 }
 
-/** The same for bytes that are kept anyway: they take no memory of their own. */
+/** The same for bytes that stay in memory anyway, and so do not count as unread. */
 export function deliverKept(response: ServerResponse, body: Buffer | undefined): void {
   response.end(body)
   if (response.writableLength > 0) watch(response, 0, STALL_MS)
@@ -65,10 +66,43 @@ function watch(response: ServerResponse, bytes: number, stallMs: number): void {
     socket.off('close', release)
   }
   response.once('close', release)
-  // An answer behind another one is not told that the connection is closed.
+  // An answer that waits behind another one gets no `close` when the connection closes.
   socket.once('close', release)
-  // The timer of the socket knows of parts that the system has taken.
+  // The socket's timer starts again with each part that the operating system takes.
   response.setTimeout(stallMs, () => socket.destroy())
-  // Before Node sets it to what the connection may be idle.
+  // Must run before Node sets the timer of the idle connection.
   response.prependOnceListener('finish', () => socket.setTimeout(socket.server?.timeout ?? 0))
+}
+
+/** A read of at most this many rows is not a large one. */
+const FEW_ROWS = 20
+
+const MOST_AT_ONCE = 16
+
+export function isLargeRead(query: unknown): boolean {
+  return ((query as { limit?: number }).limit ?? 0) > FEW_ROWS
+}
+
+/**
+ * Reads that may have large answers. A few run at a time and the others wait: otherwise a burst of them would be read
+ * from the database before the first answer turns out to stay unread.
+ */
+export class LargeReads {
+  #running = 0
+  readonly #waiting: (() => void)[] = []
+
+  /** Runs `answer` in its turn. Throws `overloaded` if too much is unread by then. */
+  async run(answer: () => Promise<void>): Promise<void> {
+    if (this.#running < MOST_AT_ONCE) this.#running++
+    // A read that ends passes its place to the next one.
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    try {
+      mustHaveRoomToBegin()
+      await answer()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next) next()
+      else this.#running--
+    }
+  }
 }

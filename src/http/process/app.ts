@@ -1,5 +1,11 @@
-/** The app of the process: the router, the health routes, the dashboard, who may reach them, and all answers' headers. */
-import express, { type ErrorRequestHandler, type Express } from 'express'
+/** The Express app of the process: access, the router, health routes, pages, and the headers of all answers. */
+import http from 'node:http'
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  request as expressRequest,
+  response as expressResponse,
+} from 'express'
 import { RecentnError } from '../../errors'
 import type { Store } from '../../store/types'
 import { createMetrics, type Metrics } from '../metrics/metrics'
@@ -8,22 +14,23 @@ import { isFault, sendProblem, toRecentnError } from '../output/problem'
 import { giveRequestId } from '../request-id'
 import { type RouterOptions, routerOf, storeRoutes } from '../router'
 import { processRoutes } from '../routes/health'
-import { dashboard } from './dashboard'
-import { docsPage } from './docs-page'
-import { checkHead } from './head'
-import { cors, setSecurityHeaders } from './headers'
+import { checkHead, cors, setSecurityHeaders } from './headers'
+import { pages } from './pages'
 import { processAccess } from './process-access'
 
 export interface AppOptions extends Pick<RouterOptions, 'bodyLimitBytes' | 'onError' | 'stopping' | 'streams'> {
-  /** Requests without a key are taken, and with any Host and Origin. */
+  /** Accepts requests without a key, from any Host and Origin. */
   allowAnonymous: boolean
-  /** Origins whose pages may read answers, and, as long as there is no key and they are local, ask for them; none when left out. */
+  /**
+   * Origins whose pages may read answers. While there are no API keys, pages of other origins may call only if they are
+   * local and listed here. Default: none.
+   */
   corsOrigins?: readonly string[]
-  /** What is at `/metrics`; the store's, when left out. */
+  /** The metrics at `/metrics`. Default: metrics of the store. */
   metrics?: Metrics
-  /** Abort it when the process is about to stop: `/readyz` says so from then on. */
+  /** Abort it when the process is about to stop: from then on `/readyz` answers 503. */
   draining?: AbortSignal
-  /** Told of every request, beside the metrics. */
+  /** Called with every request, in addition to the metrics. */
   observers?: readonly Observer[]
 }
 
@@ -35,7 +42,7 @@ export function createApp(store: Store, options: AppOptions): Express {
   app.disable('x-powered-by')
   app.disable('etag')
   const observe = observing([metrics.observer, ...observers])
-  // Each middleware has its price: what every request needs is in one.
+  // Each middleware costs time: everything that all requests need is in one.
   app.use((request, response, next) => {
     observe(request, response)
     setSecurityHeaders(response)
@@ -48,8 +55,7 @@ export function createApp(store: Store, options: AppOptions): Express {
   const { bodyLimitBytes, stopping, streams } = options
   const routes = [...storeRoutes, ...processRoutes({ metrics, draining })]
   app.use(routerOf(store, { guard, bodyLimitBytes, onError, stopping, streams }, routes))
-  app.use(dashboard())
-  app.use(docsPage())
+  app.use(pages())
   app.use(() => {
     throw new RecentnError('not_found')
   })
@@ -60,4 +66,23 @@ export function createApp(store: Store, options: AppOptions): Express {
   }
   app.use(problems)
   return app
+}
+
+/**
+ * Options of `http.createServer` for a server of this app and of no other: the classes of its requests and responses.
+ * Express gives every request and response its own prototype, and V8 is slow with an object whose prototype changed
+ * after it was made. These classes make them with the prototype that Express is about to give them, so that nothing
+ * changes.
+ */
+export function messagesOf(app: Express): Pick<http.ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
+  class AppRequest extends http.IncomingMessage {}
+  class AppResponse extends http.ServerResponse {}
+  Object.setPrototypeOf(AppRequest.prototype, expressRequest)
+  Object.setPrototypeOf(AppResponse.prototype, expressResponse)
+  const ofThisApp = { value: app, writable: true, enumerable: true, configurable: true }
+  Object.defineProperty(AppRequest.prototype, 'app', ofThisApp)
+  Object.defineProperty(AppResponse.prototype, 'app', ofThisApp)
+  app.request = AppRequest.prototype as typeof app.request
+  app.response = AppResponse.prototype as typeof app.response
+  return { IncomingMessage: AppRequest, ServerResponse: AppResponse as typeof http.ServerResponse }
 }

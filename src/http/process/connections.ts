@@ -1,22 +1,24 @@
 /**
- * The connections of a server: which requests are begun, what becomes of what is no request, and which answer is the last.
+ * The connections of a server. Decides which requests begin, how malformed input is refused, and which answer is the
+ * last one of a connection.
  *
- * Node reads on while a client reads no answers, and hands over all requests of a chunk of 64 KiB at once. Here a
- * connection has one request begun, until its answer is sent to the end; its other requests wait, and as long as some
- * do, nothing more is read of it. What is no request is refused after every answer that is due, and never within a stream.
+ * Node reads on while a client reads no answers, and emits all requests of a chunk of 64 KiB at once. Here a connection
+ * has one request at work until its answer is sent completely; its other requests wait, and nothing more is read while
+ * some wait. Malformed input is refused after all answers that are due, and never within a stream.
  */
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { RecentnError } from '../../errors'
 import { failBody } from '../input/body'
 import { traceOf } from '../metrics/traffic'
-import { rawProblem } from './raw-problem'
+import { problemText } from '../output/problem'
+import { SECURITY_HEADERS } from './headers'
 
-/** Requests that wait on all connections; beyond it those where more than a few wait are cut. */
+/** The most requests that wait on all connections. Beyond it, connections with more than a few are closed. */
 const MOST_WAITING = 10_000
 const FEW_WAITING = 100
 
-/** How long a client whose connection is over may go on sending, so that it sees the answer before the end. */
+/** How long a client may go on sending on a connection that ends, so that it reads the answer before the end. */
 const LINGER_MS = 2000
 
 interface Exchange {
@@ -24,23 +26,23 @@ interface Exchange {
   response: ServerResponse
 }
 
-interface Connection {
+interface HttpConnection {
   readonly socket: Socket
-  /** The answer that is due. */
+  /** The answer at work. */
   begun: ServerResponse | null
-  /** Requests that have come and are not begun, oldest first. */
+  /** Requests that have arrived and have not begun, oldest first. */
   readonly waiting: Exchange[]
   newest: Exchange | null
-  /** What is answered last, and the connection closed. */
+  /** The last answer, after which the connection closes; `none` if a request's own answer is the last. */
   refusal: { error: RecentnError; headers: Record<string, string> } | 'none' | null
-  /** An answer is said to be the last one: no further request is begun. */
+  /** The answer at work is the last one: no further request begins. */
   isEnding: boolean
   isScheduled: boolean
 }
 
-export class Connections {
+export class HttpConnections {
   readonly #app: RequestListener
-  readonly #all = new Map<Socket, Connection>()
+  readonly #all = new Map<Socket, HttpConnection>()
   #waiting = 0
   #isDraining = false
 
@@ -48,26 +50,26 @@ export class Connections {
     this.#app = app
     server.on('connection', (socket) => this.#open(socket))
     server.on('request', (request, response) => this.#accept({ request, response }))
-    // Of the app too: it knows what to answer.
+    // The app decides about these too.
     server.on('checkExpectation', (request, response) => this.#accept({ request, response }))
   }
 
-  /** From now on each answer is the last one of its connection. */
+  /** Makes every answer from now on the last one of its connection. */
   drain(): void {
     this.#isDraining = true
   }
 
-  /** The answers that are due are the last ones; connections without any are closed. */
+  /** Makes the answers at work the last ones, and closes connections that have none. */
   end(): void {
     this.#isDraining = true
     for (const connection of this.#all.values()) {
       if (connection.begun !== null) makeLast(connection, connection.begun)
-      // Idle, or with half a head of a request: nothing was accepted here.
+      // It is idle, or has an incomplete head: no request was accepted.
       else if (connection.waiting.length === 0) connection.socket.destroy()
     }
   }
 
-  /** Answers what is no request with a problem, once every answer that is due is sent, and closes the connection. */
+  /** Answers malformed input with a problem after all answers that are due, and closes the connection. */
   refuse(socket: Socket, error: RecentnError, headers: Record<string, string> = {}): void {
     const connection = this.#all.get(socket)
     if (!connection || connection.refusal !== null) return
@@ -75,18 +77,18 @@ export class Connections {
     if (newest === null || newest.request.complete) {
       connection.refusal = { error, headers }
     } else {
-      // It is in the body of a request, which is then what is refused.
+      // The fault is in the body of a request: that request is refused.
       connection.refusal = 'none'
       if (!newest.response.headersSent) newest.response.setHeader('Connection', 'close')
       failBody(newest.request, error)
     }
-    // Else a client that reads no answer could go on sending for ever.
+    // Otherwise a client that reads no answer could go on sending for ever.
     socket.pause()
     this.#advance(connection)
   }
 
   #open(socket: Socket): void {
-    const connection: Connection = {
+    const connection: HttpConnection = {
       socket,
       begun: null,
       waiting: [],
@@ -112,7 +114,7 @@ export class Connections {
       this.#begin(connection, exchange)
       return
     }
-    // After the chunk: Node goes on reading at the end of each request.
+    // Pauses after the chunk, because Node resumes reading at the end of each request.
     if (waiting.length === 0) process.nextTick(() => waiting.length > 0 && socket.pause())
     waiting.push(exchange)
     this.#waiting++
@@ -122,7 +124,7 @@ export class Connections {
     }
   }
 
-  #begin(connection: Connection, { request, response }: Exchange): void {
+  #begin(connection: HttpConnection, { request, response }: Exchange): void {
     connection.begun = response
     response.once('close', () => {
       connection.begun = null
@@ -133,8 +135,8 @@ export class Connections {
     this.#app(request, response)
   }
 
-  /** Other connections have their turn before the next ones of this one. */
-  #schedule(connection: Connection): void {
+  /** Lets other connections have their turn before the next request of this one. */
+  #schedule(connection: HttpConnection): void {
     if (connection.isScheduled) return
     connection.isScheduled = true
     setImmediate(() => {
@@ -143,7 +145,7 @@ export class Connections {
     })
   }
 
-  #advance(connection: Connection): void {
+  #advance(connection: HttpConnection): void {
     const { socket, waiting } = connection
     if (socket.destroyed) return
     if (connection.begun === null && !connection.isEnding) {
@@ -156,30 +158,46 @@ export class Connections {
     }
     if (connection.refusal === null || waiting.length > 0) return
     if (connection.begun === null) close(connection)
-    // It would go on for ever.
+    // A stream would never end by itself.
     else if (traceOf(connection.begun)?.isStream) socket.destroySoon()
   }
 
-  #forgetWaiting(connection: Connection): void {
+  #forgetWaiting(connection: HttpConnection): void {
     this.#waiting -= connection.waiting.length
     connection.waiting.length = 0
   }
 }
 
-/** Ends the connection with this answer. */
-function makeLast(connection: Connection, response: ServerResponse): void {
+/** Closes the connection after this answer. */
+function makeLast(connection: HttpConnection, response: ServerResponse): void {
   connection.isEnding = true
   if (response.headersSent) response.once('close', () => connection.socket.destroySoon())
   else response.setHeader('Connection', 'close')
 }
 
-/** Nothing is due any more. */
-function close({ socket, refusal }: Connection): void {
+/** Sends the refusal and closes: no answer is due any more. */
+function close({ socket, refusal }: HttpConnection): void {
   if (refusal === null || !socket.writable) return
   if (refusal === 'none') socket.end()
   else socket.end(rawProblem(refusal.error, refusal.headers))
-  // A connection that is closed with something unread is reset, and its answer lost.
+  // If a connection is closed with unread input, the system resets it and the answer is lost.
   socket.resume()
   const timer = setTimeout(() => socket.destroy(), LINGER_MS)
   socket.once('close', () => clearTimeout(timer))
+}
+
+/** A problem as the bytes of an answer, where Node has no request to answer. */
+function rawProblem(error: RecentnError, headers: Readonly<Record<string, string>> = {}): string {
+  const { status } = error
+  const body = problemText(error)
+  const all = {
+    ...SECURITY_HEADERS,
+    'Content-Type': 'application/problem+json',
+    'Content-Length': Buffer.byteLength(body),
+    'Cache-Control': 'no-store',
+    Connection: 'close',
+    ...headers,
+  }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`
 }

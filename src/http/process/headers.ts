@@ -1,10 +1,14 @@
-/** Headers of every answer of the process: what browsers may do with it, and the pages of which origins may read it. */
-import type { ServerResponse } from 'node:http'
+/**
+ * The headers that every request to the process must have, and those that every answer gets: what browsers may do with
+ * it, and the pages of which origins may read it.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestHandler } from 'express'
+import { RecentnError } from '../../errors'
 
 /**
- * An answer is data: never a page, a script, a frame, a picture in another site's page (which asks without an Origin, so
- * that a server without keys would answer), or a referrer with names in it.
+ * An answer is data. Browsers must not use it as a page, a script, a frame or a picture in another site's page (they
+ * would request it without an Origin, so a server without keys would answer), nor send names in a Referer header.
  */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
@@ -25,7 +29,9 @@ const REQUEST_HEADERS = 'Authorization, Content-Type, If-None-Match, Last-Event-
 const RESPONSE_HEADERS = 'ETag, Retry-After, X-Request-Id'
 const PREFLIGHT_SECONDS = 600
 
-/** Lets pages of these origins read answers; answers preflights. No cookies are involved, only the key that a page has. */
+/**
+ * Lets pages of these origins read answers, and answers preflights. There are no cookies, only the key that a page has.
+ */
 export function cors(origins: readonly string[]): RequestHandler {
   const allowed = new Set(origins)
   return (request, response, next) => {
@@ -43,4 +49,34 @@ export function cors(origins: readonly string[]): RequestHandler {
     response.setHeader('Access-Control-Max-Age', PREFLIGHT_SECONDS)
     response.status(204).end()
   }
+}
+
+/** The most header lines of a request. */
+export const MAX_HEADERS = 1000
+
+/** How Node recognizes the only expectation there is, which it meets by itself. */
+const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i
+
+/**
+ * Refuses heads that Node accepts and a server must not. Throws `headers_too_large`, `invalid_input` for a Host that is
+ * missing or given twice, and `expectation_failed`.
+ */
+export function checkHead({ rawHeaders, headers: { expect }, httpVersion }: IncomingMessage): void {
+  if (rawHeaders.length > 2 * MAX_HEADERS) {
+    throw new RecentnError('headers_too_large', `A request may have at most ${MAX_HEADERS} headers`)
+  }
+  const hosts = hostsIn(rawHeaders)
+  if (hosts > 1) throw new RecentnError('invalid_input', 'The Host header is given more than once')
+  if (httpVersion !== '1.1') return
+  if (hosts === 0) throw new RecentnError('invalid_input', 'The Host header is required')
+  if (expect !== undefined && !CONTINUE.test(expect)) throw new RecentnError('expectation_failed')
+}
+
+function hostsIn(rawHeaders: readonly string[]): number {
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  return hosts
 }

@@ -1,25 +1,24 @@
-/** An HTTP server around an app: its limits, what it says to a client that speaks no HTTP, and its orderly end. */
+/** An HTTP server around an app: its limits, its answers to clients that send no valid HTTP, and its orderly end. */
 import http, { type RequestListener } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { type ErrorCode, RecentnError } from '../../errors'
 import { MAX_TARGET_LENGTH } from '../input/query'
-import { Connections } from './connections'
-import { MAX_HEADERS } from './head'
-import { METHODS } from './headers'
+import { HttpConnections } from './connections'
+import { MAX_HEADERS, METHODS } from './headers'
 
-/** Room for the longest target, and as much again. */
+/** Twice the longest target. */
 const MAX_HEAD_BYTES = 2 * MAX_TARGET_LENGTH
 
 export interface Listening {
   /** Such as `http://127.0.0.1:3000`. */
   url: string
-  /** From now on each answer is the last one of its connection: who is balanced by connections goes elsewhere. */
+  /** Makes every answer from now on the last one of its connection, so that a load balancer sends clients elsewhere. */
   drain(): void
-  /** Accepts nothing more; resolves when every accepted request is answered and every connection closed. */
+  /** Accepts nothing more. Resolves when every accepted request is answered and every connection is closed. */
   stop(): Promise<void>
 }
 
-/** Listens; `messages` as `messagesOf(app)` gives them. Rejects with a sentence for people when it can't. */
+/** Listens. `messages` is `messagesOf(app)`. Rejects with a sentence for people if it cannot listen. */
 export async function listen(
   app: RequestListener,
   host: string,
@@ -32,20 +31,20 @@ export async function listen(
     headersTimeout: 20_000,
     requestTimeout: 120_000,
     connectionsCheckingInterval: 5_000,
-    // Longer than what load balancers keep a connection for, so that it is they who close it.
+    // Longer than load balancers keep an idle connection, so that they are the ones who close it.
     keepAliveTimeout: 75_000,
-    // The app answers with a problem where Node would give an empty 400.
+    // The app answers with a problem, Node with an empty 400.
     requireHostHeader: false,
   })
-  // Node drops what is over its limit: one more is let in, and the app refuses the request that has it.
+  // Node drops headers over its limit without a word: it lets one more in, and the app refuses such a request.
   server.maxHeadersCount = MAX_HEADERS + 1
-  const connections = new Connections(server, app)
+  const connections = new HttpConnections(server, app)
   server.on('clientError', (error: ClientError, socket: Socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
     else connections.refuse(socket, refusalOf(error))
   })
   server.on('connect', (_request, socket: Socket) => {
-    // Node has let go of it.
+    // Node no longer handles its errors.
     socket.on('error', () => {})
     connections.refuse(socket, new RecentnError('method_not_allowed'), { Allow: `${METHODS}, OPTIONS` })
   })
@@ -94,14 +93,14 @@ const REFUSALS: Readonly<Record<string, [code: ErrorCode, detail?: string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout'],
 }
 
-/** What is said of what is no HTTP request, or one whose head is too long or too slow. */
+/** The refusal of input that is not an HTTP request, or whose head is too long or too slow. */
 function refusalOf({ code = '', rawPacket }: ClientError): RecentnError {
   if (code === 'HPE_HEADER_OVERFLOW' && isLongTarget(rawPacket)) return new RecentnError('target_too_long')
   const [refusal, detail] = REFUSALS[code] ?? ['invalid_input', 'This is not a well-formed HTTP request']
   return new RecentnError(refusal, detail)
 }
 
-/** Whether the first line of what has come is what is too long. */
+/** Whether it is the first line that is too long. */
 function isLongTarget(bytes: Buffer | undefined): boolean {
   const end = bytes?.indexOf('\n') ?? 0
   return end < 0 || end > MAX_TARGET_LENGTH

@@ -1,32 +1,35 @@
 /**
- * What the process says: as text for people, as it always was, or as one line of JSON an event for machines. No payloads,
- * keys or headers are in it. Paths have names of groups and members in them: a route is told by its template, and the path
- * of a request at the level `debug` only.
+ * The log of the process: text for people, or one line of JSON for each event. It has no payloads, keys or headers.
+ * Paths have names of groups and members in them, so a request is logged by the template of its route, and by its path
+ * at the level `debug` only.
  *
- * A log that nobody reads any more, as of a closed pipe, is no reason to stop serving.
+ * If nobody reads the log any more, such as behind a closed pipe, the server goes on.
  */
+import type { IncomingMessage } from 'node:http'
 import pino, { type Logger } from 'pino'
 import { safeMessage, safeStack, safeText } from '../../error-text'
 import { RecentnError } from '../../errors'
 import { LOG_LEVELS, type LogFormat, type LogLevel } from '../../log-rules'
+import type { Observer, Trace } from '../metrics/traffic'
+import { withoutSecrets } from '../secrets'
 
-/** What an event has beside its sentence. */
+/** The facts of an event, in addition to its sentence. */
 export type Fields = Readonly<Record<string, unknown>>
 
 export interface Log {
   /** Whether events of this level are written. */
   has(level: LogLevel): boolean
-  /** In text, the fields are what the sentence says already, and are left out. */
+  /** A text log leaves the fields out: the sentence has them. */
   write(level: LogLevel, sentence: string, fields?: Fields): void
-  /** An error: with its stack, unless it is one that was foreseen. */
+  /** Writes an error, with its stack unless the error was foreseen. */
   error(sentence: string, error: unknown, fields?: Fields): void
 }
 
-/** For the process: what Node says of it (warnings, the error that ends it) goes into a JSON log too. */
+/** Opens the log of the process. Node's warnings and the error that ends the process go into a JSON log too. */
 export function openLog(format: LogFormat, level: LogLevel): Log {
   if (format === 'text') return new TextLog(level)
   const log = new JsonLog(level)
-  // In place of Node's own listener, which writes text.
+  // Replaces Node's own listener, which writes text.
   process.removeAllListeners('warning')
   process.on('warning', ({ name, message }) => log.write('warn', message, { warning: name }))
   process.on('uncaughtExceptionMonitor', (error) => log.error('ended by an error that nobody caught', error))
@@ -37,7 +40,7 @@ function isForeseen(error: unknown): boolean {
   return error instanceof RecentnError && error.code !== 'internal'
 }
 
-/** The ready line, and requests, to standard output; what goes wrong to standard error. */
+/** Writes warnings and errors to standard error, everything else to standard output. */
 class TextLog implements Log {
   readonly #least: number
 
@@ -62,9 +65,9 @@ class TextLog implements Log {
   }
 }
 
-/** All to standard output. */
+/** Writes everything to standard output. */
 class JsonLog implements Log {
-  // Each line is written at once: `flushSync` of what was gathered never ends on a pipe that is closed.
+  // Each line is written at once: `flushSync` of buffered lines never ends on a closed pipe.
   readonly #destination = pino.destination({ dest: 1, sync: true })
   readonly #logger: Logger
 
@@ -95,7 +98,7 @@ class JsonLog implements Log {
   }
 }
 
-/** The message and the stack; of the driver's errors neither the statement nor the values in it. */
+/** The message and the stack of an error. The statement of a driver's error, and its values, are left out. */
 function serialized(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error)
   const { name, cause } = error
@@ -108,4 +111,43 @@ function serialized(error: unknown): unknown {
     ...(!isForeseen(error) && { stack: safeStack(error) }),
     ...(cause !== undefined && { cause: serialized(cause) }),
   }
+}
+
+const QUIET = new Set(['/livez', '/readyz', '/metrics'])
+
+/** Writes a line for each request that has ended. Health checks and scrapes are logged at `debug`. */
+export function accessLog(log: Log): Observer {
+  return {
+    ended(trace, status, durationMs) {
+      const level = QUIET.has(trace.route ?? '') ? 'debug' : 'info'
+      if (!log.has(level)) return
+      const { request, response, keyId, problem } = trace
+      const durationText = durationMs.toFixed(2)
+      const method = request.method ?? ''
+      const route = routeOf(trace)
+      const requestId = response.getHeader('X-Request-Id')
+      log.write(level, `${method} ${route} ${status} ${durationText} ms (request ${requestId})`, {
+        event: 'request',
+        method,
+        route,
+        ...(log.has('debug') && { path: pathOf(request) }),
+        status,
+        durationMs: Number(durationText),
+        requestId,
+        ...(keyId !== null && { keyId }),
+        ...(problem !== null && { problem }),
+      })
+    },
+  }
+}
+
+/** The template of the route, which has no names in it. */
+export function routeOf({ route }: Pick<Trace, 'route'>): string {
+  return route ?? 'unknown'
+}
+
+/** The path and the query, without secrets. They have names in them. */
+export function pathOf(request: IncomingMessage): string {
+  const { originalUrl, url = '' } = request as IncomingMessage & { originalUrl?: string }
+  return withoutSecrets(originalUrl ?? url)
 }

@@ -1,24 +1,30 @@
 /**
- * Who may do what at a process of its own. Once there was a key, every request needs one. Before, whoever reaches the
- * server may do everything: then it listens on loopback only, and takes only requests that are local by their Host, and
- * that no page of another origin has sent. There is no way back from the one to the other, so that no request ever needs neither.
+ * Access to the server of the process. Once a key has been made, every request needs one, for ever. Before that, every
+ * client that reaches the server may do everything; so it listens on loopback only, and accepts only requests whose
+ * Host is local and that no page of another origin has sent.
+ *
+ * A loopback address is open to every program of the machine, and so to web pages in a browser on it: a page whose host
+ * name resolves to 127.0.0.1 (DNS rebinding), a page of another local server, or any page that submits a form. But a
+ * page cannot forge `Host`, `Origin` and `Sec-Fetch-Site`, and browsers send at least one of the latter two with every
+ * request that a page of another origin makes.
  */
+import type { IncomingMessage } from 'node:http'
 import type { RequestHandler } from 'express'
+import { RecentnError } from '../../errors'
 import type { Store } from '../../store/types'
 import { ALONE_MS, byKey, EVERYTHING, type Guard, guardOf } from '../access'
-import { localOnly } from './local-only'
 
 export interface ProcessAccess {
   guard: Guard
-  /** What every request must get past. */
+  /** The middleware that every request must pass. */
   door: RequestHandler
 }
 
-/** `allowAnonymous`: everyone may do everything, whether or not there are keys. */
+/** `allowAnonymous` lets everyone do everything, whether or not there are keys. */
 export function processAccess(store: Store, allowAnonymous: boolean, corsOrigins: readonly string[]): ProcessAccess {
   if (allowAnonymous) return { guard: guardOf('anonymous', store), door: (_request, _response, next) => next() }
   const local = localOnly(corsOrigins)
-  // Known before the first request, which then need not wait for the database to be refused.
+  // Asked now, so that the first request need not wait for the database before it is refused.
   store.keys.exist().catch(() => {})
   return {
     guard(request, scope, isAlone) {
@@ -37,7 +43,7 @@ export function processAccess(store: Store, allowAnonymous: boolean, corsOrigins
   }
 }
 
-/** False where it can't be known soon: a process whose database is away, or answers nothing, must still tell that it lives. */
+/** False if the answer takes too long: while the database is away the process must still answer `/livez`. */
 function soon(answer: Promise<boolean>): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ALONE_MS, false)
@@ -47,4 +53,51 @@ function soon(answer: Promise<boolean>): Promise<boolean> {
     }
     answer.then(done, () => done(false))
   })
+}
+
+const LOCAL_AUTHORITY = /^(localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::(\d{1,5}))?$/i
+
+const HTTP_PORT = 80
+
+/** Whether an origin is on this machine. */
+function isLocalOrigin(origin: string): boolean {
+  const match = /^https?:\/\/([^/]+)$/i.exec(origin)
+  return match?.[1] !== undefined && LOCAL_AUTHORITY.test(match[1])
+}
+
+/** The origin of this server's own pages by the request's Host; null if the Host is not this server's. */
+function ownOriginOf({ headers: { host = '' }, socket }: IncomingMessage): string | null {
+  const [, name = '', port] = LOCAL_AUTHORITY.exec(host) ?? []
+  const own = socket.localPort
+  // Browsers leave out the port 80 only; other clients may leave out any port.
+  if (name === '' || (port !== undefined && Number(port) !== own)) return null
+  return `http://${name.toLowerCase()}${own === HTTP_PORT ? '' : `:${own}`}`
+}
+
+/** Whether the request comes from no page of another origin. A followed link is allowed. */
+function isOwnFetch({ method, headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site']
+  if (site === undefined || site === 'same-origin' || site === 'none') return true
+  const isLink = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document'
+  return isLink && (method === 'GET' || method === 'HEAD')
+}
+
+/**
+ * Throws `forbidden` for a request whose Host is not this server's, and for one from a page of another origin, unless
+ * that origin is local and in `origins`.
+ */
+function localOnly(origins: readonly string[]): RequestHandler {
+  const allowed = new Set(origins.filter(isLocalOrigin))
+  return (request, _response, next) => {
+    const { origin } = request.headers
+    const own = ownOriginOf(request)
+    if (own === null) {
+      const detail = 'The Host header must be local and of this server: localhost, 127.0.0.1 or [::1], with its port'
+      throw new RecentnError('forbidden', detail)
+    }
+    const isOwn = origin === undefined ? isOwnFetch(request) : origin.toLowerCase() === own || allowed.has(origin)
+    if (!isOwn)
+      throw new RecentnError('forbidden', 'A server without API keys accepts no requests from pages of other origins')
+    next()
+  }
 }

@@ -1,4 +1,4 @@
-/** The life of the server: open the store, listen, say so in one line, and on a signal end in order. */
+/** Runs the server: opens the store, listens, logs one line when it is ready, and stops in order on a signal. */
 import { type Config, isLoopback } from '../../config'
 import { RecentnError } from '../../errors'
 import { openStore } from '../../store/open'
@@ -6,27 +6,24 @@ import type { Store } from '../../store/types'
 import { createMetrics } from '../metrics/metrics'
 import { traceOf } from '../metrics/traffic'
 import type { RouterOptions } from '../router'
-import { accessLog, pathOf, routeOf } from './access-log'
-import { createApp } from './app'
+import { createApp, messagesOf } from './app'
 import { type Listening, listen } from './listen'
-import { type Log, openLog } from './log'
-import { messagesOf } from './messages'
-import { Stopping } from './stopping'
+import { accessLog, type Log, openLog, pathOf, routeOf } from './log'
 
-/** How long a database server that can't be reached is waited for. */
+/** How long the start waits for a database server that cannot be reached. */
 const PATIENCE_MS = 30_000
 const PAUSE_MS = 1000
 
 /**
- * Serves until SIGTERM or SIGINT; resolves to the exit code. Writes one line to standard output when it is ready, and
- * what goes wrong to standard error (all to standard output as JSON). 0: stopped in order. 1: could not start, or not
- * everything was finished within `shutdownSeconds`.
+ * Serves until SIGTERM or SIGINT, and resolves to the exit code. Writes one line to standard output when it is ready,
+ * and errors to standard error; a JSON log goes to standard output as a whole. 0: stopped in order. 1: could not start,
+ * or did not finish everything within `shutdownSeconds`.
  */
 export async function runServer(config: Config): Promise<number> {
   const log = openLog(config.logFormat, config.logLevel)
   const stopping = new Stopping()
   try {
-    const store = await openPatiently(config, stopping.told, log)
+    const store = await openPatiently(config, stopping.begun, log)
     return store === null ? 0 : await serveUntilStopped(store, config, stopping, log)
   } catch (error) {
     log.write('error', sentenceOf(error))
@@ -36,7 +33,7 @@ export async function runServer(config: Config): Promise<number> {
   }
 }
 
-/** A sentence for what was foreseen, the stack for what was not. */
+/** A foreseen error as a sentence, any other with its stack. */
 function sentenceOf(error: unknown): string {
   if (error instanceof RecentnError || error instanceof CannotStart) return error.message
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
@@ -44,27 +41,27 @@ function sentenceOf(error: unknown): string {
 
 class CannotStart extends Error {}
 
-/** Opens the store, waiting for a database server that is not up yet; null when told to stop meanwhile. */
+/** Opens the store and waits for a database server that is not up yet; null if a signal stops the process meanwhile. */
 async function openPatiently(config: Config, stopping: AbortSignal, log: Log): Promise<Store | null> {
   const { databaseUrl: url, tablePrefix, defaultCapacity, poolSize, recentGroupsFeed } = config
   const onBackgroundError = (error: unknown, doing: string) => log.error(`could not ${doing}`, error, { doing })
   const isServer = !url.startsWith('sqlite:')
   const until = Date.now() + PATIENCE_MS
-  for (let told = false; !stopping.aborted; ) {
+  for (let isLogged = false; !stopping.aborted; ) {
     try {
       return await openStore({ url, tablePrefix, defaultCapacity, poolSize, recentGroupsFeed, onBackgroundError })
     } catch (error) {
       const away = error instanceof RecentnError && error.code === 'database_unavailable'
       if (!away || !isServer || Date.now() + PAUSE_MS > until) throw foreseen(error)
-      if (!told) log.write('warn', `${error.message}; trying again for up to ${PATIENCE_MS / 1000} seconds`)
-      told = true
+      if (!isLogged) log.write('warn', `${error.message}; trying again for up to ${PATIENCE_MS / 1000} seconds`)
+      isLogged = true
       await pause(PAUSE_MS, stopping)
     }
   }
   return null
 }
 
-/** What a driver refuses by a code (a wrong password, a folder that can't be written) needs no stack. */
+/** A driver's error with a code, such as a wrong password or a folder that cannot be written, needs no stack. */
 function foreseen(error: unknown): unknown {
   const byCode = error instanceof Error && typeof (error as { code?: unknown }).code === 'string'
   if (error instanceof RecentnError || !byCode) return error
@@ -90,7 +87,7 @@ async function serveUntilStopped(store: Store, config: Config, stopping: Stoppin
       metrics: createMetrics(store, { processMetrics: true }),
       observers: config.accessLog ? [accessLog(log)] : [],
       onError: reporter(log),
-      draining: stopping.told,
+      draining: stopping.begun,
       stopping: ending.signal,
     })
     const server = await listen(app, config.host, config.port, messagesOf(app)).catch((error: Error) => {
@@ -98,8 +95,8 @@ async function serveUntilStopped(store: Store, config: Config, stopping: Stoppin
     })
     const { url } = server
     const { location } = store
-    if (!stopping.told.aborted) log.write('info', `recentn listens on ${url}, data in ${location}`, { url, location })
-    await aborted(stopping.told)
+    if (!stopping.begun.aborted) log.write('info', `recentn listens on ${url}, data in ${location}`, { url, location })
+    await aborted(stopping.begun)
     await drain(server, config.drainSeconds, stopping, log)
     return await inTime(finish(server, ending, store), config.shutdownSeconds, log)
   } catch (error) {
@@ -108,7 +105,7 @@ async function serveUntilStopped(store: Store, config: Config, stopping: Stoppin
   }
 }
 
-/** Goes on answering for a while, no longer ready, so that whoever sends requests here notices before the door is shut. */
+/** Goes on answering for a while, but no longer ready, so that load balancers notice before the server closes. */
 async function drain(server: Listening, seconds: number, { hurried }: Stopping, log: Log): Promise<void> {
   if (seconds === 0) return
   log.write('info', `recentn drains for ${seconds} seconds: no longer ready`, { seconds })
@@ -116,7 +113,7 @@ async function drain(server: Listening, seconds: number, { hurried }: Stopping, 
   await pause(seconds * 1000, hurried)
 }
 
-/** On an address that others reach, either there are keys or everyone is let in on purpose. */
+/** Throws unless the address is a loopback one, there are keys, or everyone is let in on purpose. */
 async function requireKeys({ keys }: Store, { host, allowAnonymous }: Config): Promise<void> {
   const exist = await keys.exist()
   if (allowAnonymous || isLoopback(host) || exist) return
@@ -145,7 +142,7 @@ function aborted(signal: AbortSignal): Promise<void> {
 
 async function finish(server: Listening, ending: AbortController, store: Store): Promise<number> {
   const stopped = server.stop()
-  // After the server knows that these answers are the last ones of their connections.
+  // Only now, when these answers are marked as the last ones of their connections.
   ending.abort()
   await stopped
   await store.close()
@@ -161,4 +158,42 @@ function inTime(work: Promise<number>, seconds: number, log: Log): Promise<numbe
     }, seconds * 1000)
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+
+/** npm passes on a signal that the terminal has sent to us as well: a second one within this time is the first one. */
+const SAME_MS = 1000
+
+/** The signals that stop the process: the first one begins it, a later one makes it hurry. */
+class Stopping {
+  readonly #begun = new AbortController()
+  readonly #hurried = new AbortController()
+  #begunAt = 0
+
+  constructor() {
+    for (const signal of SIGNALS) process.on(signal, this.#onSignal)
+  }
+
+  /** Aborted when the process must stop. */
+  get begun(): AbortSignal {
+    return this.#begun.signal
+  }
+
+  /** Aborted when the process must stop without draining. */
+  get hurried(): AbortSignal {
+    return this.#hurried.signal
+  }
+
+  /** Lets signals end the process again. */
+  end(): void {
+    for (const signal of SIGNALS) process.off(signal, this.#onSignal)
+  }
+
+  readonly #onSignal = () => {
+    if (!this.#begun.signal.aborted) {
+      this.#begunAt = performance.now()
+      this.#begun.abort()
+    } else if (performance.now() - this.#begunAt > SAME_MS) this.#hurried.abort()
+  }
 }

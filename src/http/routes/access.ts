@@ -1,5 +1,5 @@
-/** `/v1/access`: what the caller may do, for whoever shows buttons. */
-import type { Allowance } from '../allowance'
+/** `/v1/access`: what the caller may do, for user interfaces that show only what works. */
+import type { Allowance } from '../access'
 import { ok, type Route, route } from '../route'
 
 const example = { scopes: ['append', 'read'], prefix: null }
@@ -13,10 +13,10 @@ const get = route({
   operation: {
     id: 'getAccess',
     tag: 'Access',
-    summary: 'What the caller may do',
+    summary: 'Read what the caller may do',
     description:
-      'Any valid key may ask, whatever its scopes. `scopes` lists each scope that the caller has; a key with `admin` has ' +
-      'them all. `prefix` is what the names of groups, queues, feeds and policies must begin with; null is all names.',
+      'Any valid key may call it, whatever its scopes. `scopes` lists the scopes that the caller has; a key with `admin` has ' +
+      'all of them. The names of groups, queues, feeds and policies must begin with `prefix`; null allows all names.',
     outcomes: { 200: { description: 'The scopes and the prefix.', schema: 'Access', example } },
   },
   async handle(_store, { allowance }) {

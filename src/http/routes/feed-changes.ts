@@ -1,4 +1,6 @@
-/** `/v1/feeds/{feed}/changes` and `/consumers`: reading what was published, and remembering how far one is. */
+/**
+ * `/v1/feeds/{feed}/changes` and `/consumers`: reading the changes of a feed, and storing how far a consumer has read.
+ */
 import { CHANGES_WAIT_SECONDS, NEW_CURSOR } from '../../fields/feeds'
 import { PAGE_LIMIT } from '../../fields/rules'
 import { renderChanges, renderConsumer } from '../../results/feeds'
@@ -7,14 +9,16 @@ import { bodyOf } from '../input/read'
 import * as example from '../openapi/feeds'
 import { gone, ok, type Route, route } from '../route'
 import { feedInPath, named, type Subject } from '../subjects'
-import { pathParameters } from './feeds'
+import { onFeed } from './feeds'
 import { MAX_ANSWER_BYTES } from './items'
 
 const path = '/v1/feeds/{feed}/consumers/{consumer}'
-const consumerParameters = { ...pathParameters, consumer: nameParameter('The consumer.', 'search') }
-
-function consumerInPath({ path }: { path: { feed: string; consumer: string } }): Subject[] {
-  return [...feedInPath({ path }), ...named('consumers', [path.consumer], { parameter: 'consumer' })]
+const onConsumer = {
+  pathParameters: { ...onFeed.pathParameters, consumer: nameParameter('The consumer.', 'search') },
+  about: ({ path }: { path: { feed: string; consumer: string } }): Subject[] => [
+    ...feedInPath({ path }),
+    ...named('consumers', [path.consumer], { parameter: 'consumer' }),
+  ],
 }
 
 const changes = route({
@@ -25,10 +29,10 @@ const changes = route({
     ...feedInPath({ path }),
     ...named('consumers', [query.consumer], { parameter: 'consumer' }),
   ],
-  pathParameters,
+  pathParameters: onFeed.pathParameters,
   queryParameters: {
     after: optional(
-      cursorParameter('A `cursor`: only what was published after it; from the beginning when left out.', '1041'),
+      cursorParameter('A `cursor`: return only changes after it. Default: the beginning of the feed.', '1041'),
     ),
     consumer: optional(nameParameter('Start at the stored cursor of this consumer, in place of `after`.', 'search')),
     limit: limitParameter(PAGE_LIMIT),
@@ -42,14 +46,14 @@ const changes = route({
   operation: {
     id: 'getChanges',
     tag: 'Feeds',
-    summary: 'What was published after a cursor, in the order of the sync ids',
+    summary: 'Read the changes after a cursor, in the order of their sync ids',
     description:
-      'Of each entry the latest value, and tombstones of what was deleted. Reading moves no cursor. With `waitSeconds`, ' +
-      'an answer without changes comes only after so long; what is written meanwhile is answered within 1 second. A ' +
-      'feed that has not begun has no changes. An answer stops at about 4 MiB. When a tombstone after the cursor has ' +
-      'been removed: 410 `cursor_expired`; start over at "0".',
+      'Returns the latest value of each changed entry, and a tombstone for each deleted one. Reading does not move the ' +
+      'stored cursor. With `waitSeconds`, the server answers within 1 second of the next change, and without changes when the ' +
+      'time has passed. A feed that does not exist has no changes. An answer stops at about 4 MiB. If a tombstone after the ' +
+      'cursor has been removed, the answer is 410 `cursor_expired`: start over at "0".',
     outcomes: {
-      200: { description: 'The changes; none when there are none.', schema: 'Changes', example: example.changes },
+      200: { description: 'The changes; may be empty.', schema: 'Changes', example: example.changes },
     },
     refusals: ['cursor_expired'],
   },
@@ -61,16 +65,15 @@ const changes = route({
 })
 
 const get = route({
+  ...onConsumer,
   method: 'get',
   path,
   scope: 'feed',
-  about: consumerInPath,
-  pathParameters: consumerParameters,
   operation: {
     id: 'getConsumer',
     tag: 'Feeds',
-    summary: 'The stored cursor of a consumer, and how far behind it is',
-    description: 'That of a consumer that is not known is "0".',
+    summary: 'Read the stored cursor of a consumer, and how far behind it is',
+    description: 'An unknown consumer has the cursor "0".',
     outcomes: { 200: { description: 'The consumer.', schema: 'Consumer', example: example.consumer } },
   },
   async handle(store, { path: { feed, consumer } }) {
@@ -79,19 +82,18 @@ const get = route({
 })
 
 const put = route({
+  ...onConsumer,
   method: 'put',
   path,
   scope: 'feed',
-  about: consumerInPath,
-  pathParameters: consumerParameters,
   body: bodyOf(NEW_CURSOR, example.newCursor),
   operation: {
     id: 'putConsumer',
     tag: 'Feeds',
     summary: 'Move the stored cursor of a consumer',
     description:
-      'Forward only: a smaller one is answered with the cursor as it was, unless `force` is true. One beyond the last ' +
-      'sync id is refused. A consumer that is not known is remembered from now on.',
+      'A cursor moves forward only: for a smaller one the answer has the cursor as it was, unless `force` is true. A cursor ' +
+      'beyond the last sync id is refused. An unknown consumer is created.',
     outcomes: { 200: { description: 'The consumer as it is now.', schema: 'Consumer', example: example.consumer } },
   },
   async handle(store, { path: { feed, consumer }, body: { cursor, force } }) {
@@ -100,16 +102,15 @@ const put = route({
 })
 
 const remove = route({
+  ...onConsumer,
   method: 'delete',
   path,
   scope: 'feed',
-  about: consumerInPath,
-  pathParameters: consumerParameters,
   operation: {
     id: 'deleteConsumer',
     tag: 'Feeds',
     summary: 'Forget a consumer',
-    outcomes: { 204: { description: 'It is forgotten.' } },
+    outcomes: { 204: { description: 'The consumer is forgotten.' } },
     refusals: ['consumer_not_found'],
   },
   async handle(store, { path: { feed, consumer } }) {

@@ -1,4 +1,4 @@
-/** `/v1/feeds/{feed}/entries`: writing the entries of a feed, and reading one by its key. */
+/** `/v1/feeds/{feed}/entries`: writing the entries of a feed, and reading an entry by its key. */
 import { NEW_ENTRIES, NEW_VALUE } from '../../fields/feeds'
 import { MAX_BATCH } from '../../fields/rules'
 import { renderEntry, renderPutEntries } from '../../results/feeds'
@@ -7,25 +7,26 @@ import { bodyOf } from '../input/read'
 import * as example from '../openapi/feeds'
 import { found, ok, type Route, route } from '../route'
 import { feedInPath, named, type Subject } from '../subjects'
-import { pathParameters } from './feeds'
+import { onFeed } from './feeds'
 
 const path = '/v1/feeds/{feed}/entries/{key}'
-const keyParameters = { ...pathParameters, key: nameParameter('The key of the entry.', 'fred') }
-
-function entryInPath({ path }: { path: { feed: string; key: string } }): Subject[] {
-  return [...feedInPath({ path }), ...named('entries', [path.key], { parameter: 'key' })]
+const onEntry = {
+  pathParameters: { ...onFeed.pathParameters, key: nameParameter('The key of the entry.', 'fred') },
+  about: ({ path }: { path: { feed: string; key: string } }): Subject[] => [
+    ...feedInPath({ path }),
+    ...named('entries', [path.key], { parameter: 'key' }),
+  ],
 }
 
 const get = route({
+  ...onEntry,
   method: 'get',
   path,
   scope: 'feed',
-  about: entryInPath,
-  pathParameters: keyParameters,
   operation: {
     id: 'getEntry',
     tag: 'Feeds',
-    summary: 'One entry',
+    summary: 'Read an entry',
     outcomes: { 200: { description: 'The entry.', schema: 'Entry', example: example.entry } },
     refusals: ['entry_not_found'],
   },
@@ -35,38 +36,38 @@ const get = route({
 })
 
 const put = route({
+  ...onEntry,
   method: 'put',
   path,
   scope: 'feed',
-  about: entryInPath,
-  pathParameters: keyParameters,
   body: bodyOf(NEW_VALUE, example.newValue),
   operation: {
     id: 'putEntry',
     tag: 'Feeds',
     summary: 'Write an entry',
     description:
-      'It has no sync id until a publisher gives it the next one. A feed begins with its first entry. Refused for a ' +
-      'feed whose entries come from elsewhere: `recent-groups`, and those that follow a table.',
-    outcomes: { 200: { description: 'Written, committed.', schema: 'Entry', example: example.writtenEntry } },
+      'The entry has no sync id until a publisher gives it the next one. The first entry creates the feed. Refused for feeds ' +
+      'whose entries come from elsewhere: `recent-groups`, and feeds that follow a table.',
+    outcomes: {
+      200: { description: 'The entry is written and committed.', schema: 'Entry', example: example.writtenEntry },
+    },
   },
   async handle(store, { path: { feed, key }, body: { value } }) {
     const entry = await store.feeds.put(feed, key, value)
-    // The text as it was sent: what the store answers is parsed.
+    // The value as the text that was sent: the store's answer has it parsed.
     return ok(renderEntry({ ...entry, value }))
   },
 })
 
 const remove = route({
+  ...onEntry,
   method: 'delete',
   path,
   scope: 'feed',
-  about: entryInPath,
-  pathParameters: keyParameters,
   operation: {
     id: 'deleteEntry',
     tag: 'Feeds',
-    summary: 'Delete an entry, leaving a tombstone that consumers see',
+    summary: 'Delete an entry and leave a tombstone, which consumers read',
     outcomes: { 200: { description: 'The tombstone.', schema: 'Entry', example: example.tombstone } },
     refusals: ['entry_not_found'],
   },
@@ -76,11 +77,10 @@ const remove = route({
 })
 
 const putMany = route({
+  ...onFeed,
   method: 'post',
   path: '/v1/feeds/{feed}/entries',
   scope: 'feed',
-  about: feedInPath,
-  pathParameters,
   body: {
     ...bodyOf(NEW_ENTRIES, example.newEntries),
     at: '/entries',
@@ -90,10 +90,10 @@ const putMany = route({
     id: 'putEntries',
     tag: 'Feeds',
     summary: `Write up to ${MAX_BATCH} entries`,
-    description: 'One commit, all or nothing. Of a key that is given twice the last value stays.',
+    description: 'All entries are written in one commit, or none. If a key is given twice, the last value stays.',
     outcomes: {
       200: {
-        description: 'Written, committed; in the order given.',
+        description: 'The entries are written and committed; in the order given.',
         schema: 'PutEntries',
         example: example.putEntries,
       },

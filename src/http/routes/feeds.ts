@@ -1,16 +1,17 @@
-/** `/v1/feeds` and `/v1/feeds/{feed}`: what feeds there are, how far each is, and what is done to all that they hold. */
+/** `/v1/feeds` and `/v1/feeds/{feed}`: listing feeds, reading their state, dropping and republishing them. */
 import { RECENT_GROUPS, REPUBLISH } from '../../fields/feeds'
 import type { RepublishSelection } from '../../repositories/feeds/types'
 import { renderFeed, renderFeedPage } from '../../results/feeds'
 import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
 import { isObject, readBody } from '../input/read'
 import * as example from '../openapi/feeds'
-import { narrowed } from '../reach'
 import { type BodyReader, found, gone, ok, type Route, route } from '../route'
-import { feedInPath, listed, named } from '../subjects'
+import { feedInPath, listed, named, narrowed } from '../subjects'
 
 const path = '/v1/feeds/{feed}'
-export const pathParameters = { feed: nameParameter('The feed.', 'users') }
+
+/** The routes of one feed. */
+export const onFeed = { about: feedInPath, pathParameters: { feed: nameParameter('The feed.', 'users') } }
 
 const list = route({
   method: 'get',
@@ -18,36 +19,35 @@ const list = route({
   scope: 'read',
   about: listed('feeds'),
   queryParameters: {
-    prefix: prefixParameter('Only feeds whose name begins with this.', 'users'),
+    prefix: prefixParameter('Return only feeds whose names begin with this.', 'users'),
     ...pageParameters('users'),
   },
   operation: {
     id: 'listFeeds',
     tag: 'Feeds',
-    summary: 'The feeds, by name',
-    description: 'A page stops early where its feeds have 2,500 consumers together.',
+    summary: 'List feeds by name',
+    description: 'A page ends early when its feeds have 2,500 consumers together.',
     outcomes: { 200: { description: 'A page of feeds.', schema: 'FeedPage', example: example.feedPage } },
   },
   async handle(store, { query, within }) {
     const prefix = narrowed(query.prefix, within)
     if (prefix === null) return ok(renderFeedPage({ feeds: [], nextAfter: null }))
     const { feeds, nextAfter } = await store.feeds.list({ ...query, prefix })
-    // That of the groups is nobody's who is confined, whatever the prefix.
+    // The feed of the groups shows all names: confined access does not see it, whatever the prefix.
     const shown = within === null ? feeds : feeds.filter(({ feed }) => feed !== RECENT_GROUPS)
     return ok(renderFeedPage({ feeds: shown, nextAfter }))
   },
 })
 
 const get = route({
+  ...onFeed,
   method: 'get',
   path,
   scope: 'read',
-  about: feedInPath,
-  pathParameters,
   operation: {
     id: 'getFeed',
     tag: 'Feeds',
-    summary: 'The last sync id of a feed, what it holds, what waits for a publisher, and how far its consumers are',
+    summary: 'Read the state of a feed: its last sync id, its entries, those not published yet, and its consumers',
     outcomes: { 200: { description: 'The feed.', schema: 'Feed', example: example.feed } },
     refusals: ['feed_not_found'],
   },
@@ -57,19 +57,18 @@ const get = route({
 })
 
 const drop = route({
+  ...onFeed,
   method: 'delete',
   path,
   scope: 'admin',
-  about: feedInPath,
-  pathParameters,
   operation: {
     id: 'deleteFeed',
     tag: 'Feeds',
     summary: 'Drop a feed with its entries and consumers',
     description:
-      'It is empty at once. One that is begun anew under this name goes on with greater sync ids, and cursors from ' +
-      'before are expired.',
-    outcomes: { 204: { description: 'It is gone.' } },
+      'The feed is empty at once. A later feed of the same name continues with greater sync ids, and cursors from before ' +
+      'have expired.',
+    outcomes: { 204: { description: 'The feed is dropped.' } },
     refusals: ['feed_not_found'],
   },
   async handle(store, { path: { feed } }) {
@@ -77,7 +76,7 @@ const drop = route({
   },
 })
 
-/** Of keys or by a prefix. */
+/** Selects entries either by keys or by a prefix. */
 const selectionBody: BodyReader<RepublishSelection> = {
   schema: REPUBLISH.name,
   example: example.republish,
@@ -99,21 +98,24 @@ const selectionBody: BodyReader<RepublishSelection> = {
 }
 
 const republish = route({
+  ...onFeed,
   method: 'post',
   path: `${path}/republish`,
   scope: 'feed',
-  about: feedInPath,
-  pathParameters,
   body: selectionBody,
   operation: {
     id: 'republishEntries',
     tag: 'Feeds',
-    summary: 'Have entries published again, unchanged',
+    summary: 'Publish entries again, unchanged',
     description:
-      'By their keys, those that are not there counting for nothing, or by what their keys begin with. Tombstones are ' +
-      'published again too. A prefix goes in batches, each committed by itself.',
+      'Selects entries by their keys, ignoring unknown ones, or by a prefix of their keys. Tombstones are published again ' +
+      'too. With a prefix the work is done in batches, each with its own commit.',
     outcomes: {
-      200: { description: 'How many will be published again.', schema: 'Republished', example: example.republished },
+      200: {
+        description: 'The number of entries that will be published again.',
+        schema: 'Republished',
+        example: example.republished,
+      },
     },
     refusals: ['feed_not_found'],
   },

@@ -1,4 +1,4 @@
-/** `/v1/groups/{group}/stream`: what happens to a group, as server-sent events. */
+/** `/v1/groups/{group}/stream`: the changes of a group as server-sent events. */
 import type { GroupEvent } from '../../repositories/recent/types'
 import { removedBody, renderItem, resetBody } from '../../results/groups'
 import { nameParameter, optional, positionParameter } from '../input/parameters'
@@ -13,24 +13,24 @@ const stream = route({
   about: pathName('groups', 'group'),
   pathParameters: { group: nameParameter('The group.', 'article:42') },
   queryParameters: {
-    after: optional(positionParameter('Begin after this item, where there is no `Last-Event-ID`.', '41')),
+    after: optional(positionParameter('Start after this item, if there is no `Last-Event-ID`.', '41')),
   },
   operation: {
     id: 'streamGroup',
     tag: 'Items',
-    summary: 'What happens to a group, as server-sent events',
+    summary: 'Stream the changes of a group as server-sent events',
     description:
-      'Within a second of the commit, whichever process it is of: `item` (its id is the `id` of the event, its data the ' +
-      'item) for what is appended, oldest first; `removed` (data `GroupRemoved`) for what is no longer in the window for ' +
-      'another reason than newer items in a full one; `reset` (data `GroupReset`): read the group anew, of which ' +
-      'items with an id of `total` or more are told yet. Whoever keeps the newest `capacity` items (in a ' +
-      '`history` group only ids above the newest less `capacity`), without the removed ones, has the window. A comment ' +
-      'every 15 seconds. From now on, or, with a `Last-Event-ID` or `after`, from that item on: what came since and is ' +
-      'still there, or a `reset` where some of it was pushed out. A group that does not exist is waited for. The answer ' +
-      'ends only when the client or the server leaves: `curl -N` shows what comes.',
+      'Events arrive within a second of the commit, from every process. `item`: an appended item, oldest first; the `id` of ' +
+      'the event is the id of the item, and its data the item. `removed` (data `GroupRemoved`): an item left the window for ' +
+      'another reason than newer items in a full window. `reset` (data `GroupReset`): discard your local state and reload ' +
+      'the group; ignore items with an id of `total` or more, which follow as events. To mirror the window, keep the newest ' +
+      '`capacity` items without the removed ones; in a `history` group keep only ids above the newest id minus `capacity`. A ' +
+      'comment follows every 15 seconds. The stream starts now, or after the item of `Last-Event-ID` or `after`: with the ' +
+      'items since then that are still in the window, or with a `reset` if some of them were pushed out. If the group does ' +
+      'not exist, the stream waits for it. The stream ends only when the client or the server closes it.',
     outcomes: {
       200: {
-        description: 'The events, for as long as the client stays.',
+        description: 'The events, until the client or the server closes the stream.',
         schema: 'GroupEvents',
         example: example.groupEvents,
         type: 'text/event-stream',
@@ -48,7 +48,7 @@ const stream = route({
 })
 
 async function* texts(after: bigint, events: AsyncIterable<GroupEvent>): AsyncIterable<string> {
-  // No event, but a browser keeps it: cut off before the first one, it comes back to here.
+  // Not an event, but a browser keeps the id: if it is cut off before the first event, it reconnects from here.
   yield `id: ${after}\n\n`
   for await (const event of events) yield textOf(event)
 }
@@ -56,11 +56,11 @@ async function* texts(after: bigint, events: AsyncIterable<GroupEvent>): AsyncIt
 function textOf(event: GroupEvent): string {
   if (event.type === 'item') return `id: ${event.item.id}\nevent: item\n${dataOf(renderItem(event.item))}\n`
   if (event.type === 'removed') return `event: removed\n${dataOf(JSON.stringify(removedBody(event)))}\n`
-  // What is read anew has everything up to here: whoever is cut off after it goes on from here.
+  // The reloaded group has everything up to here: a client that is cut off after the reset goes on from here.
   return `id: ${event.total - 1n}\nevent: reset\n${dataOf(JSON.stringify(resetBody(event)))}\n`
 }
 
-/** A payload is the text that came in, and may have line breaks between its tokens. */
+/** A payload is the text that was sent, and may have line breaks between its tokens. */
 function dataOf(json: string): string {
   return `data: ${json.replaceAll(/\r\n|\r|\n/g, '\ndata: ')}\n`
 }

@@ -1,15 +1,17 @@
-/** `/v1/groups` and `/v1/groups/{group}`: what groups there are, and their settings. */
+/** `/v1/groups` and `/v1/groups/{group}`: listing groups, and their settings. */
 import { NEW_SETTINGS } from '../../fields/groups'
 import { renderGroup, renderGroupPage } from '../../results/groups'
 import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/groups'
-import { narrowed } from '../reach'
 import { found, gone, ok, type Route, route, stored } from '../route'
-import { listed, pathName } from '../subjects'
+import { listed, narrowed, pathName } from '../subjects'
 
 const path = '/v1/groups/{group}'
-const pathParameters = { group: nameParameter('The group.', 'article:42') }
+const onGroup = {
+  about: pathName('groups', 'group'),
+  pathParameters: { group: nameParameter('The group.', 'article:42') },
+}
 
 const list = route({
   method: 'get',
@@ -17,13 +19,13 @@ const list = route({
   scope: 'read',
   about: listed('groups'),
   queryParameters: {
-    prefix: prefixParameter('Only groups whose name begins with this.', 'article:'),
+    prefix: prefixParameter('Return only groups whose names begin with this.', 'article:'),
     ...pageParameters('article:42'),
   },
   operation: {
     id: 'listGroups',
     tag: 'Groups',
-    summary: 'The groups, by name',
+    summary: 'List groups by name',
     outcomes: { 200: { description: 'A page of groups.', schema: 'GroupPage', example: example.groupPage } },
   },
   async handle(store, { query, within }) {
@@ -34,15 +36,14 @@ const list = route({
 })
 
 const get = route({
+  ...onGroup,
   method: 'get',
   path,
   scope: 'read',
-  about: pathName('groups', 'group'),
-  pathParameters,
   operation: {
     id: 'getGroup',
     tag: 'Groups',
-    summary: 'The settings of a group, in force and its own, and its total',
+    summary: 'Read a group: its settings in force, its own settings, and its total',
     outcomes: { 200: { description: 'The group.', schema: 'Group', example: example.group } },
     refusals: ['group_not_found'],
   },
@@ -52,18 +53,17 @@ const get = route({
 })
 
 const put = route({
+  ...onGroup,
   method: 'put',
   path,
   scope: 'admin',
-  about: pathName('groups', 'group'),
-  pathParameters,
   body: { ...bodyOf(NEW_SETTINGS, example.ownSettings), optional: true },
   operation: {
     id: 'putGroup',
     tag: 'Groups',
     summary: "Create a group, or replace a group's own settings",
     description:
-      'A setting left out follows the policy. Every item that is inside the new window stays; `ttlSeconds` null is never.',
+      'A setting that is left out follows the policy. Items inside the new window stay. With `ttlSeconds` null, items never expire.',
     outcomes: {
       200: { description: 'The settings were replaced.', schema: 'Group', example: example.settled },
       201: { description: 'The group was created.', schema: 'Group', example: { ...example.settled, total: '0' } },
@@ -77,17 +77,16 @@ const put = route({
 })
 
 const forget = route({
+  ...onGroup,
   method: 'delete',
   path,
   scope: 'admin',
-  about: pathName('groups', 'group'),
-  pathParameters,
   operation: {
     id: 'deleteGroup',
     tag: 'Groups',
-    summary: 'Forget a group with its items',
-    description: 'One made later under this name is a new one: its ids begin at "0".',
-    outcomes: { 204: { description: 'It is forgotten.' } },
+    summary: 'Delete a group with its items',
+    description: 'A later group of the same name is a new group, whose ids begin at "0".',
+    outcomes: { 204: { description: 'The group is deleted.' } },
     refusals: ['group_not_found'],
   },
   async handle(store, { path: { group } }) {

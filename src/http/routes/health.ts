@@ -1,9 +1,9 @@
-/** `/livez`, `/readyz` and `/metrics`, for whoever runs the process. */
+/** `/livez`, `/readyz` and `/metrics`, for the operator of the process. */
 import { RecentnError } from '../../errors'
 import type { Metrics } from '../metrics/metrics'
 import { ok, type Route, route } from '../route'
 
-/** What the routes tell of. */
+/** The parts of the process that the routes report. */
 export interface ProcessState {
   metrics: Pick<Metrics, 'text' | 'contentType'>
   /** Aborted when the process is about to stop. */
@@ -22,8 +22,8 @@ const livez = route({
   operation: {
     id: 'livez',
     tag: 'Process',
-    summary: 'Whether the process answers',
-    outcomes: { 200: { description: 'It does.', schema: 'Health', example } },
+    summary: 'Check that the process answers',
+    outcomes: { 200: { description: 'The process answers.', schema: 'Health', example } },
   },
   handle: async () => ok(OK),
 })
@@ -38,9 +38,9 @@ const readyz = (draining?: AbortSignal) =>
     operation: {
       id: 'readyz',
       tag: 'Process',
-      summary: 'Whether the database answers too',
-      description: 'No longer (503 `draining`) from the moment at which the process is told to stop.',
-      outcomes: { 200: { description: 'It does.', schema: 'Health', example } },
+      summary: 'Check that the process and its database answer',
+      description: 'Once the process has received the signal to stop, the answer is 503 `draining`.',
+      outcomes: { 200: { description: 'Both answer.', schema: 'Health', example } },
       refusals: ['draining'],
     },
     async handle(store) {
@@ -58,7 +58,7 @@ const metricsRoute = (metrics: ProcessState['metrics']) =>
     method: 'get',
     path: '/metrics',
     scope: 'read',
-    // They tell of all names together.
+    // Metrics are sums over all names.
     about: () => [
       { kind: 'groups', prefix: '' },
       { kind: 'queues', prefix: '' },
@@ -68,14 +68,15 @@ const metricsRoute = (metrics: ProcessState['metrics']) =>
     operation: {
       id: 'metrics',
       tag: 'Process',
-      summary: 'What the process did and is at, for Prometheus',
-      description: 'Not for keys that are confined to a prefix.',
+      summary: 'Read metrics for Prometheus',
+      description: 'Keys that are confined to a prefix are refused.',
       outcomes: {
-        200: { description: 'Metrics.', schema: 'Metrics', example: METRICS_EXAMPLE, type: METRICS_TYPE },
+        200: { description: 'The metrics.', schema: 'Metrics', example: METRICS_EXAMPLE, type: METRICS_TYPE },
       },
     },
     async handle(_store, { within }) {
-      if (within !== null) throw new RecentnError('forbidden', 'Metrics are of all names: the key must have no prefix')
+      if (within !== null)
+        throw new RecentnError('forbidden', 'Metrics are sums over all names: the key must have no prefix')
       return { status: 200, body: await metrics.text(), type: metrics.contentType }
     },
   })

@@ -1,4 +1,4 @@
-/** `/v1/groups/{group}/items` and `/v1/items`: appending, reading and removing. */
+/** `/v1/groups/{group}/items` and `/v1/items`: appending, reading and removing items. */
 import { createHash } from 'node:crypto'
 import { BATCH, MAX_EXCLUDED, MAX_GROUPS, NEW_ITEM, RECENT_LIMIT } from '../../fields/groups'
 import { MAX_BATCH } from '../../fields/rules'
@@ -22,8 +22,10 @@ export const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 
 const group = nameParameter('The group.', 'article:42')
 const limit = limitParameter(RECENT_LIMIT)
-const exclude = namesParameter('Members whose items are left out.', ['user-7'], 0, MAX_EXCLUDED)
-const before = optional(idParameter('Only items with a smaller id: the `nextBefore` of the page before.', '41'))
+const exclude = namesParameter('Leave out the items of these members.', ['user-7'], 0, MAX_EXCLUDED)
+const before = optional(
+  idParameter('Return only items with a smaller id: the `nextBefore` of the previous page.', '41'),
+)
 
 const inGroup = pathName('groups', 'group')
 
@@ -42,11 +44,11 @@ const append = route({
     tag: 'Items',
     summary: 'Append an item',
     description:
-      'A group that does not exist is created. While an item of the window has the `eventId`, nothing is appended and ' +
-      'that item is answered with 200.',
+      'A group that does not exist is created. If an item of the window has the `eventId`, nothing is appended, and the ' +
+      'answer is that item with 200.',
     outcomes: {
-      200: { description: 'An item with this `eventId` was there.', schema: 'Item', example: example.item },
-      201: { description: 'The item, committed.', schema: 'Item', example: example.item },
+      200: { description: 'An item with this `eventId` existed already.', schema: 'Item', example: example.item },
+      201: { description: 'The item is appended and committed.', schema: 'Item', example: example.item },
     },
     refusals: ['sequence_exhausted'],
   },
@@ -74,8 +76,9 @@ const appendMany = route({
     id: 'appendItems',
     tag: 'Items',
     summary: `Append up to ${MAX_BATCH} items to any groups`,
-    description: 'One commit, all or nothing, in the order given. For an `eventId` that is there: the id it has.',
-    outcomes: { 201: { description: 'Where each item is.', schema: 'Appended', example: example.appended } },
+    description:
+      'All items are appended in one commit, in the order given, or none. For an `eventId` that exists, the answer has the id of that item.',
+    outcomes: { 201: { description: 'The id and slot of each item.', schema: 'Appended', example: example.appended } },
     refusals: ['sequence_exhausted'],
   },
   async handle(store, { body }) {
@@ -93,10 +96,10 @@ const recent = route({
   operation: {
     id: 'recentItems',
     tag: 'Items',
-    summary: 'The newest items of a group, newest first',
+    summary: 'Read the newest items of a group, newest first',
     description:
-      'A group that does not exist has no items and total "0". A page stops at about 4 MiB; `nextBefore` goes on from ' +
-      'there, and is null when nothing older is there.',
+      'A group that does not exist has no items and total "0". A page stops at about 4 MiB. To read on, pass `nextBefore` ' +
+      'as `before`; it is null when there are no older items.',
     outcomes: { 200: { description: 'The items.', schema: 'Recent', example: example.recent } },
     conditional: true,
   },
@@ -108,7 +111,7 @@ const recent = route({
   },
 })
 
-/** Payloads go out as the text that the store keeps. */
+/** Payloads are sent as the text that the store keeps. */
 export function formOf({ payloads }: { payloads: 'value' | 'none' }): PayloadForm {
   return payloads === 'none' ? 'none' : 'text'
 }
@@ -134,11 +137,11 @@ const recentMany = route({
   operation: {
     id: 'recentItemsOfMany',
     tag: 'Items',
-    summary: `The newest items of up to ${MAX_GROUPS} groups, in the order asked`,
+    summary: `Read the newest items of up to ${MAX_GROUPS} groups, in the order given`,
     description:
-      'Each group once. The answer stops at about 4 MiB: a group of which it shows fewer than `limit` for that reason has a `nextBefore`, ' +
-      'to go on from there by `/v1/groups/{group}/items`.',
-    outcomes: { 200: { description: 'One entry a group.', schema: 'RecentMany', example: example.recentMany } },
+      'Each group may be given once. The answer stops at about 4 MiB: a group that shows fewer than `limit` items for that ' +
+      'reason has a `nextBefore`; read on with `/v1/groups/{group}/items`.',
+    outcomes: { 200: { description: 'One entry for each group.', schema: 'RecentMany', example: example.recentMany } },
     conditional: true,
   },
   async handle(store, { query: { group: groups, ...options } }) {
@@ -163,8 +166,8 @@ const clear = route({
     id: 'clearGroup',
     tag: 'Items',
     summary: 'Remove all items of a group',
-    description: 'Ids go on from where they were.',
-    outcomes: { 200: { description: 'How many were removed.', schema: 'Deleted', example: example.deleted } },
+    description: 'New items continue the sequence of ids.',
+    outcomes: { 200: { description: 'The number of removed items.', schema: 'Deleted', example: example.deleted } },
   },
   async handle(store, { path }) {
     return ok(JSON.stringify(await store.groups.clear(path.group)))
@@ -182,7 +185,7 @@ const remove = route({
     tag: 'Items',
     summary: 'Remove one item',
     description: 'Its id is never used again.',
-    outcomes: { 204: { description: 'It is removed.' } },
+    outcomes: { 204: { description: 'The item is removed.' } },
     refusals: ['item_not_found'],
   },
   async handle(store, { path }) {

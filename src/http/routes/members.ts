@@ -1,16 +1,14 @@
-/** `/v1/members/{member}/items`: what one member did everywhere, and its erasure. */
-
+/** `/v1/members/{member}/items`: the items of one member in all groups, and their erasure. */
 import { renderMemberItems } from '../../results/groups'
 import { nameParameter, pageParameters, payloadsParameter, prefixParameter } from '../input/parameters'
 import * as example from '../openapi/groups'
-import { narrowed } from '../reach'
 import { ok, type Route, route } from '../route'
-import { listed, pathName, type Subject } from '../subjects'
+import { listed, narrowed, pathName, type Subject } from '../subjects'
 import { formOf, MAX_ANSWER_BYTES } from './items'
 
 const path = '/v1/members/{member}/items'
 const pathParameters = { member: nameParameter('The member.', 'user-7') }
-const prefix = prefixParameter('Only in groups whose name begins with this.', 'article:')
+const prefix = prefixParameter('Only in groups whose names begin with this.', 'article:')
 
 const memberOf = pathName('members', 'member')
 const groupsOf = listed('groups')
@@ -33,7 +31,7 @@ const list = route({
   operation: {
     id: 'memberItems',
     tag: 'Members',
-    summary: 'What one member did in all groups, newest first',
+    summary: 'Read the items of a member in all groups, newest first',
     description: 'Ordered by `createdAt`. A page stops at about 4 MiB.',
     outcomes: { 200: { description: 'A page of items.', schema: 'MemberItems', example: example.memberItems } },
   },
@@ -55,9 +53,9 @@ const erase = route({
   operation: {
     id: 'eraseMember',
     tag: 'Members',
-    summary: 'Erase what a member has in all groups when the request arrives',
-    description: 'Done in small transactions; can be repeated.',
-    outcomes: { 200: { description: 'How many items were erased.', schema: 'Deleted', example: example.deleted } },
+    summary: 'Erase the items that a member has in all groups when the request arrives',
+    description: 'The work is done in small transactions, and can be repeated.',
+    outcomes: { 200: { description: 'The number of erased items.', schema: 'Deleted', example: example.deleted } },
   },
   async handle(store, { path: { member }, query, within }) {
     const prefix = narrowed(query.prefix, within)

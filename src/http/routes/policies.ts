@@ -1,17 +1,16 @@
-/** `/v1/policies`: settings of all groups whose name begins with a prefix. */
+/** `/v1/policies`: the settings of all groups whose names begin with a prefix. */
 import { NEW_POLICY } from '../../fields/groups'
 import { policyBody } from '../../results/groups'
 import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/groups'
-import { narrowed } from '../reach'
 import { found, gone, ok, type Route, route, stored } from '../route'
-import { listed, type Subject } from '../subjects'
+import { listed, narrowed, type Subject } from '../subjects'
 
 const path = '/v1/policies/{prefix}'
-const pathParameters = { prefix: nameParameter('What the names of the groups begin with.', 'article:') }
+const pathParameters = { prefix: nameParameter("The prefix of the groups' names.", 'article:') }
 
-/** A policy, and the groups that it is for. */
+/** A policy and its groups. */
 function policyInPath({ path: { prefix } }: { path: { prefix: string } }): Subject[] {
   return [
     { kind: 'policies', name: prefix, parameter: 'prefix' },
@@ -19,19 +18,21 @@ function policyInPath({ path: { prefix } }: { path: { prefix: string } }): Subje
   ]
 }
 
+const onPolicy = { about: policyInPath, pathParameters }
+
 const list = route({
   method: 'get',
   path: '/v1/policies',
   scope: 'read',
   about: listed('policies'),
   queryParameters: {
-    prefix: prefixParameter('Only policies whose own prefix begins with this.', 'article:'),
+    prefix: prefixParameter('Return only policies whose prefixes begin with this.', 'article:'),
     ...pageParameters('article:'),
   },
   operation: {
     id: 'listPolicies',
     tag: 'Policies',
-    summary: 'The policies, by prefix',
+    summary: 'List policies by prefix',
     outcomes: { 200: { description: 'A page of policies.', schema: 'PolicyPage', example: example.policyPage } },
   },
   async handle(store, { query, within }) {
@@ -43,15 +44,14 @@ const list = route({
 })
 
 const get = route({
+  ...onPolicy,
   method: 'get',
   path,
   scope: 'read',
-  about: policyInPath,
-  pathParameters,
   operation: {
     id: 'getPolicy',
     tag: 'Policies',
-    summary: 'One policy',
+    summary: 'Read a policy',
     outcomes: { 200: { description: 'The policy.', schema: 'Policy', example: example.policy } },
     refusals: ['policy_not_found'],
   },
@@ -61,18 +61,18 @@ const get = route({
 })
 
 const put = route({
+  ...onPolicy,
   method: 'put',
   path,
   scope: 'admin',
-  about: policyInPath,
-  pathParameters,
   body: bodyOf(NEW_POLICY, example.policySettings),
   operation: {
     id: 'putPolicy',
     tag: 'Policies',
     summary: 'Create or replace a policy',
     description:
-      'The longest prefix wins. A group made after the answer obeys at once, reads of existing groups within 5 seconds.',
+      'The policy with the longest prefix applies. It applies at once to groups that are created after the answer, and within ' +
+      '5 seconds to reads of existing groups.',
     outcomes: {
       200: { description: 'The policy was replaced.', schema: 'Policy', example: example.policy },
       201: { description: 'The policy was created.', schema: 'Policy', example: example.policy },
@@ -86,17 +86,16 @@ const put = route({
 })
 
 const remove = route({
+  ...onPolicy,
   method: 'delete',
   path,
   scope: 'admin',
-  about: policyInPath,
-  pathParameters,
   operation: {
     id: 'deletePolicy',
     tag: 'Policies',
     summary: 'Delete a policy',
     description: 'Its groups follow the next shorter prefix, or the defaults.',
-    outcomes: { 204: { description: 'It is deleted.' } },
+    outcomes: { 204: { description: 'The policy is deleted.' } },
     refusals: ['policy_not_found'],
   },
   async handle(store, { path: { prefix } }) {

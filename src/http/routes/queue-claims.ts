@@ -1,32 +1,32 @@
-/** `/v1/queues/{queue}/receive`, `delete`, `release` and `extend`: claiming messages, and ending or prolonging claims. */
+/**
+ * `/v1/queues/{queue}/receive`, `delete`, `release` and `extend`: claiming messages, and ending or extending claims.
+ */
 import { EXTEND, RECEIPTS, RECEIVE, RELEASE } from '../../fields/queues'
 import { renderMessages } from '../../results/queues'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/queues'
 import { ok, type Route, route } from '../route'
-import { pathName } from '../subjects'
-import { pathParameters } from './queues'
+import { onQueue } from './queues'
 
 const path = '/v1/queues/{queue}'
 
 const receive = route({
+  ...onQueue,
   method: 'post',
   path: `${path}/receive`,
   scope: 'queue',
-  about: pathName('queues', 'queue'),
-  pathParameters,
   body: { ...bodyOf(RECEIVE, example.receive), optional: true },
   operation: {
     id: 'receiveMessages',
     tag: 'Messages',
     summary: 'Claim messages',
     description:
-      "Within the visibility timeout (the request's, else the message's, else the queue's) no other receiver gets them. " +
-      'With `waitSeconds`, an answer without messages comes only after so long; a message that becomes available ' +
-      'meanwhile is answered within 1 second. When the client goes away, the waiting ends and nothing is claimed. An ' +
-      'answer stops at about 32 MiB; what is left is for the next one.',
+      "No other receiver gets the messages during the visibility timeout: the request's, otherwise the message's, otherwise " +
+      "the queue's. With `waitSeconds`, the server answers within 1 second of the next available message, and without " +
+      'messages when the time has passed. If the client disconnects, the wait ends and nothing is claimed. An answer ' +
+      'stops at about 32 MiB; the next one has the rest.',
     outcomes: {
-      200: { description: 'The messages; none when there are none.', schema: 'Received', example: example.received },
+      200: { description: 'The messages; may be empty.', schema: 'Received', example: example.received },
     },
     refusals: ['queue_not_found'],
   },
@@ -37,19 +37,18 @@ const receive = route({
 })
 
 const settle = route({
+  ...onQueue,
   method: 'post',
   path: `${path}/delete`,
   scope: 'queue',
-  about: pathName('queues', 'queue'),
-  pathParameters,
   body: bodyOf(RECEIPTS, example.receipts),
   operation: {
     id: 'deleteReceived',
     tag: 'Messages',
-    summary: 'Done: remove, or archive, received messages',
+    summary: 'Delete or archive received messages: their work is done',
     outcomes: {
       200: {
-        description: 'What was deleted, and which handles did nothing.',
+        description: 'The deleted messages, and the handles that had no effect.',
         schema: 'DeletedReceipts',
         example: example.deletedReceipts,
       },
@@ -62,20 +61,19 @@ const settle = route({
 })
 
 const release = route({
+  ...onQueue,
   method: 'post',
   path: `${path}/release`,
   scope: 'queue',
-  about: pathName('queues', 'queue'),
-  pathParameters,
   body: bodyOf(RELEASE, example.release),
   operation: {
     id: 'releaseReceived',
     tag: 'Messages',
-    summary: 'Failed: hand received messages out again after a delay, or never',
-    description: 'A message that has been received `maxReceives` times, or is released with `dead`, is dead then.',
+    summary: 'Release received messages: their work failed, and is tried again after a delay, or never',
+    description: 'A message becomes dead if it has been received `maxReceives` times, or is released with `dead`.',
     outcomes: {
       200: {
-        description: 'What was released, and which handles did nothing.',
+        description: 'The released messages, and the handles that had no effect.',
         schema: 'ReleasedReceipts',
         example: example.releasedReceipts,
       },
@@ -88,19 +86,18 @@ const release = route({
 })
 
 const extend = route({
+  ...onQueue,
   method: 'post',
   path: `${path}/extend`,
   scope: 'queue',
-  about: pathName('queues', 'queue'),
-  pathParameters,
   body: bodyOf(EXTEND, example.extend),
   operation: {
     id: 'extendReceived',
     tag: 'Messages',
-    summary: 'Hold received messages for so long, counted from now',
+    summary: 'Extend the claims of received messages, counted from now',
     outcomes: {
       200: {
-        description: 'What was extended, and which handles did nothing.',
+        description: 'The extended messages, and the handles that had no effect.',
         schema: 'ExtendedReceipts',
         example: example.extendedReceipts,
       },

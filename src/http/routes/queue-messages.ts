@@ -1,4 +1,4 @@
-/** `/v1/queues/{queue}/messages`: sending messages, looking at them without claiming, and removing one by its id. */
+/** `/v1/queues/{queue}/messages`: sending messages, reading them without a claim, and removing one by its id. */
 import { MESSAGE_STATES, MESSAGES, NEW_MESSAGE } from '../../fields/queues'
 import { MAX_BATCH } from '../../fields/rules'
 import { renderMessagePage, renderPeeked, renderSent, renderSentMany } from '../../results/queues'
@@ -6,19 +6,20 @@ import { idParameter, pageParameters, wordParameter } from '../input/parameters'
 import { isObject, readBody } from '../input/read'
 import * as example from '../openapi/queues'
 import { created, found, gone, ok, type Route, route, stored } from '../route'
-import { pathName } from '../subjects'
 import { MAX_ANSWER_BYTES } from './items'
-import { pathParameters } from './queues'
+import { onQueue } from './queues'
 
 const path = '/v1/queues/{queue}/messages'
-const idParameters = { ...pathParameters, id: idParameter('The id of the message.', '1042') }
+const onMessage = {
+  about: onQueue.about,
+  pathParameters: { ...onQueue.pathParameters, id: idParameter('The id of the message.', '1042') },
+}
 
 const send = route({
+  ...onQueue,
   method: 'post',
   path,
   scope: 'queue',
-  about: pathName('queues', 'queue'),
-  pathParameters,
   body: {
     schema: 'Sending',
     example: example.messages,
@@ -32,11 +33,11 @@ const send = route({
     tag: 'Messages',
     summary: `Send a message, or up to ${MAX_BATCH} of them`,
     description:
-      'Of many: one commit, all or nothing, and the ids in the order given. For a `dedupId` that this queue was sent in ' +
-      'the last 5 minutes nothing is sent, and the id is that of the first, even when that message is gone.',
+      'Many messages are sent in one commit, or none; their ids are in the order given. If the queue got a message with the ' +
+      'same `dedupId` in the last 5 minutes, nothing is sent, and the answer has the id of that message, even if it is gone.',
     outcomes: {
       200: { description: 'A message with this `dedupId` was sent before.', schema: 'Sent', example: example.sent },
-      201: { description: 'Sent, committed.', schema: 'SentOneOrMany', example: example.sentMany },
+      201: { description: 'The messages are sent and committed.', schema: 'SentOneOrMany', example: example.sentMany },
     },
     refusals: ['queue_not_found'],
   },
@@ -49,15 +50,14 @@ const send = route({
 })
 
 const peek = route({
+  ...onQueue,
   method: 'get',
   path,
   scope: 'read',
-  about: pathName('queues', 'queue'),
-  pathParameters,
   queryParameters: {
-    state: wordParameter('Only messages in this state.', MESSAGE_STATES),
+    state: wordParameter('Return only messages in this state.', MESSAGE_STATES),
     bodies: wordParameter(
-      '`preview`: in place of each body the first 200 characters of its JSON, as a string; `…` follows where more is there.',
+      '`preview`: in place of each body, the first 200 characters of its JSON as a string, with `…` if it is longer.',
       ['value', 'preview'],
     ),
     ...pageParameters('MC4xMDQyLjEwNDI', 'opaque'),
@@ -65,7 +65,7 @@ const peek = route({
   operation: {
     id: 'peekMessages',
     tag: 'Messages',
-    summary: 'Look at the messages in one state without claiming them',
+    summary: 'Read the messages in one state without claiming them',
     description: 'A page stops at about 4 MiB.',
     outcomes: { 200: { description: 'A page of messages.', schema: 'MessagePage', example: example.messagePage } },
     refusals: ['queue_not_found'],
@@ -78,15 +78,14 @@ const peek = route({
 })
 
 const get = route({
+  ...onMessage,
   method: 'get',
   path: `${path}/{id}`,
   scope: 'read',
-  about: pathName('queues', 'queue'),
-  pathParameters: idParameters,
   operation: {
     id: 'getMessage',
     tag: 'Messages',
-    summary: 'Look at one message, in whatever state',
+    summary: 'Read one message, in any state',
     outcomes: { 200: { description: 'The message.', schema: 'PeekedMessage', example: example.peekedMessage } },
     refusals: ['queue_not_found', 'message_not_found'],
   },
@@ -97,17 +96,16 @@ const get = route({
 })
 
 const remove = route({
+  ...onMessage,
   method: 'delete',
   path: `${path}/{id}`,
   scope: 'admin',
-  about: pathName('queues', 'queue'),
-  pathParameters: idParameters,
   operation: {
     id: 'deleteMessage',
     tag: 'Messages',
-    summary: 'Remove one message, in whatever state',
-    description: 'It is not archived, and the receipt handle of who has it is stale then.',
-    outcomes: { 204: { description: 'It is removed.' } },
+    summary: 'Remove one message, in any state',
+    description: 'The message is not archived, and the receipt handle of its receiver becomes stale.',
+    outcomes: { 204: { description: 'The message is removed.' } },
     refusals: ['queue_not_found', 'message_not_found'],
   },
   async handle(store, { path: { queue, id } }) {

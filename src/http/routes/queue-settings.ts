@@ -1,44 +1,89 @@
-/** `/v1/queues/{queue}`: what an app and an operator change of a queue that may exist already. */
+/** `/v1/queues/{queue}`: creating, changing, pausing and dropping a queue. */
+import { RecentnError } from '../../errors'
 import { NO_FIELDS, QUEUE_CHANGES, QUEUE_SETTINGS } from '../../fields/queues'
 import type { QueueSettings } from '../../repositories/queues/types'
 import { renderQueue } from '../../results/queues'
-import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/queues'
-import { type BodyReader, ok, type Route, route, stored } from '../route'
-import { named, pathName, type Subject } from '../subjects'
+import { type BodyReader, gone, ok, type Route, route, stored } from '../route'
+import { named, type Subject } from '../subjects'
+import { onQueue } from './queues'
 
 const path = '/v1/queues/{queue}'
-const pathParameters = { queue: nameParameter('The queue.', 'mail') }
 
-const inPath = pathName('queues', 'queue')
-
-/** The dead-letter queue that settings name. */
+/** The subject for the dead-letter queue that settings name. */
 function lettersIn({ deadLetterQueue }: { deadLetterQueue?: string | null }): Subject[] {
   return named('queues', [deadLetterQueue], { pointer: '/deadLetterQueue' })
 }
 
-/** All settings of a queue; those that are left out take their defaults. */
-export const settingsBody: BodyReader<QueueSettings> = {
+/** All settings of a queue; a setting that is left out gets its default. */
+const settingsBody: BodyReader<QueueSettings> = {
   ...bodyOf(QUEUE_SETTINGS, example.queueSettings),
   optional: true,
   about: lettersIn,
 }
 
+const put = route({
+  ...onQueue,
+  method: 'put',
+  path,
+  scope: 'admin',
+  body: settingsBody,
+  operation: {
+    id: 'putQueue',
+    tag: 'Queues',
+    summary: 'Create a queue, or replace all of its settings',
+    description:
+      'A setting that is left out gets its default; a paused queue stays paused. To create a queue only if it does not ' +
+      'exist, use `ensureQueue`; to change some settings, `updateQueue`. If the dead-letter queue does not exist, the answer is 400 ' +
+      'with the code `queue_not_found`.',
+    outcomes: {
+      200: { description: 'The settings were replaced.', schema: 'Queue', example: example.queue },
+      201: { description: 'The queue was created.', schema: 'Queue', example: example.queue },
+    },
+    refusals: ['dead_letter_cycle'],
+  },
+  async handle(store, { path: { queue }, body, within }) {
+    const put = await store.queues.put(queue, body)
+    return stored(put.created, renderQueue(put, within))
+  },
+})
+
+const drop = route({
+  ...onQueue,
+  method: 'delete',
+  path,
+  scope: 'admin',
+  operation: {
+    id: 'deleteQueue',
+    tag: 'Queues',
+    summary: 'Drop a queue with its messages',
+    outcomes: { 204: { description: 'The queue is dropped.' } },
+    refusals: ['queue_not_found', 'queue_in_use'],
+  },
+  async handle(store, { path: { queue }, within }) {
+    const deleted = await store.queues.deleteQueue(queue).catch((error: unknown) => {
+      // The error names the queue that uses this one, which may be outside of the caller's prefix.
+      const isInUse = error instanceof RecentnError && error.code === 'queue_in_use'
+      throw isInUse && within !== null ? new RecentnError('queue_in_use') : error
+    })
+    return gone(deleted, 'queue_not_found')
+  },
+})
+
 const update = route({
+  ...onQueue,
   method: 'patch',
   path,
   scope: 'admin',
-  pathParameters,
   body: { ...bodyOf(QUEUE_CHANGES, example.queueChanges), about: lettersIn },
-  about: inPath,
   operation: {
     id: 'updateQueue',
     tag: 'Queues',
     summary: 'Change some settings of a queue',
     description:
-      'What is left out stays as it is; `{}` changes nothing. A dead-letter queue that does not exist is answered with ' +
-      '400 and the code `queue_not_found`; a `deadLetterQueue` outside of the prefix of the key is shown as null.',
+      'A setting that is left out stays as it is; `{}` changes nothing. If the dead-letter queue does not exist, the answer is ' +
+      '400 with the code `queue_not_found`. A `deadLetterQueue` outside of the prefix of the key is shown as null.',
     outcomes: { 200: { description: 'The queue as it is now.', schema: 'Queue', example: example.queue } },
     refusals: ['queue_not_found', 'dead_letter_cycle'],
   },
@@ -48,21 +93,20 @@ const update = route({
 })
 
 const ensure = route({
+  ...onQueue,
   method: 'post',
   path: `${path}/ensure`,
   scope: 'admin',
-  pathParameters,
   body: settingsBody,
-  about: inPath,
   operation: {
     id: 'ensureQueue',
     tag: 'Queues',
-    summary: 'Create a queue where there is none',
+    summary: 'Create a queue if it does not exist',
     description:
-      'For the start of an app: a queue that exists stays as it is, whatever its settings are. The body is that of ' +
-      '`putQueue`. A `deadLetterQueue` outside of the prefix of the key is shown as null.',
+      'For the start of an app: an existing queue stays as it is, whatever its settings are. The body is that of `putQueue`. ' +
+      'A `deadLetterQueue` outside of the prefix of the key is shown as null.',
     outcomes: {
-      200: { description: 'The queue exists, and is as it was.', schema: 'Queue', example: example.queue },
+      200: { description: 'The queue existed already, and is unchanged.', schema: 'Queue', example: example.queue },
       201: { description: 'The queue was created.', schema: 'Queue', example: example.queue },
     },
   },
@@ -73,19 +117,18 @@ const ensure = route({
 })
 
 const pause = route({
+  ...onQueue,
   method: 'post',
   path: `${path}/pause`,
   scope: 'admin',
-  about: inPath,
-  pathParameters,
   body: { ...bodyOf(NO_FIELDS, example.noFields), optional: true },
   operation: {
     id: 'pauseQueue',
     tag: 'Queues',
     summary: 'Pause a queue',
     description:
-      'Sends are taken, receives get nothing, until `resumeQueue`. Messages in flight can be settled. Pausing a paused ' +
-      'queue changes nothing, and no change of its settings resumes it.',
+      'Until `resumeQueue`, the queue accepts sends but receives get nothing. Messages in flight can be settled. Pausing a ' +
+      'paused queue changes nothing, and changing its settings does not resume it.',
     outcomes: { 200: { description: 'The queue is paused.', schema: 'Queue', example: example.pausedQueue } },
     refusals: ['queue_not_found'],
   },
@@ -95,17 +138,16 @@ const pause = route({
 })
 
 const resume = route({
+  ...onQueue,
   method: 'post',
   path: `${path}/resume`,
   scope: 'admin',
-  about: inPath,
-  pathParameters,
   body: { ...bodyOf(NO_FIELDS, example.noFields), optional: true },
   operation: {
     id: 'resumeQueue',
     tag: 'Queues',
     summary: 'Resume a paused queue',
-    description: 'Receives that wait get what there is. Resuming a queue that is not paused changes nothing.',
+    description: 'Waiting receives get the available messages. Resuming a queue that is not paused changes nothing.',
     outcomes: { 200: { description: 'The queue is not paused.', schema: 'Queue', example: example.queue } },
     refusals: ['queue_not_found'],
   },
@@ -114,4 +156,4 @@ const resume = route({
   },
 })
 
-export const queueSettingsRoutes: readonly Route[] = [update, ensure, pause, resume]
+export const queueSettingsRoutes: readonly Route[] = [put, drop, update, ensure, pause, resume]

@@ -60,7 +60,7 @@ export function statusOf(given: PollStatus, options: PollShape, reading: TableRe
     mustHoldKeys('/status', column, otherwise, reading)
   }
   const word = (what: 'ready' | 'claimed' | 'done' | 'error', value: string | number) => {
-    const typed = column ? typedAs(column, value, reading.known.engine.family === 'sqlite') : value
+    const typed = column ? typedAs(column, value, !reading.known.engine.rowFacts.typedColumns) : value
     if (column) checkWord(`/status/${what}`, column, typed, reading)
     return typed
   }
@@ -100,7 +100,7 @@ function checkWord(pointer: string, column: TableColumn, value: string | number,
   if (column.length && value.length > column.length) {
     fault(pointer, `has more than the ${column.length} characters of the column ${column.name}`)
   }
-  if (known.engine.family !== 'sqlite' && NUMBERS.test(column.type)) {
+  if (known.engine.rowFacts.typedColumns && NUMBERS.test(column.type)) {
     fault(pointer, `${value} is no number, which the column ${column.name}, ${column.type}, has`)
   }
 }
@@ -112,7 +112,7 @@ export function mustHoldKeys(
   { known, fault }: TableReading,
 ): void {
   const isListed = known.listed.has(name)
-  const isFree = known.engine.family === 'sqlite'
+  const isFree = !known.engine.rowFacts.typedColumns
   const fits = isFree || (MEASURED.test(type) ? (length ?? 0) >= CLAIM_KEY_LENGTH : TEXT.test(type))
   if (fits && !isListed) return
   const said = isListed ? 'a list of values' : length === null ? type : `${type}(${length})`

@@ -151,7 +151,7 @@ export function describePollIndexes(context: Context): void {
       expect(await poll(whole, () => {}, { name: `${name} by id` }).once()).toMatchObject({ done: 3 })
 
       const error = await refusal(poll(`beside.${name}`, () => {}, { status: 'status' }).once())
-      expect([error.code, error.message]).toEqual(['invalid_input', expect.stringMatching(/No database beside/)])
+      expect([error.code, error.message]).toEqual(['invalid_input', expect.stringMatching(/no database beside/)])
     })
   })
 }

@@ -1,6 +1,5 @@
 /** Clients with API keys, of an app over a store of any engine. */
-import { createApp } from '../../../src/http/process/app'
-import { messagesOf } from '../../../src/http/process/messages'
+import { createApp, messagesOf } from '../../../src/http/process/app'
 import { openStore } from '../../../src/store/open'
 import type { Store, StoreOptions } from '../../../src/store/types'
 import { ENGINES, type EngineName, engineUrl, freshDatabase } from '../../support/engines'

@@ -1,7 +1,6 @@
 /** A server of streams with tight limits, for a test file: nothing may be left of it, and nothing reported. */
 
-import { createApp } from '../../../src/http/process/app'
-import { messagesOf } from '../../../src/http/process/messages'
+import { createApp, messagesOf } from '../../../src/http/process/app'
 import type { Store } from '../../../src/store/types'
 import { openedOf } from '../../support/opened'
 import { type Client, clientOf, memoryStore, serving } from './client'

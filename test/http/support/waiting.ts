@@ -1,7 +1,6 @@
 /** Calls that wait, and what answers them when the server stops or its store is closed. */
-import { createApp } from '../../../src/http/process/app'
+import { createApp, messagesOf } from '../../../src/http/process/app'
 import { listen } from '../../../src/http/process/listen'
-import { messagesOf } from '../../../src/http/process/messages'
 import type { Store } from '../../../src/store/types'
 import { pause, SOON_MS, timed } from '../../support/timing'
 import { type Answer, type Client, clientOf, memoryStore, type Sent, send, serving } from './client'
