@@ -14,6 +14,8 @@ export interface LongPollOptions {
   lookMs?: number | undefined
   /** Callers that may have entered. Default: 10,000. */
   maxCallers?: number | undefined
+  /** Called whenever a caller begins to wait. */
+  onWait?: (() => void) | undefined
   /** Throws when the caller must not call. */
   guard?: (() => void) | undefined
   /** Called for each call that is refused with `overloaded`. */
@@ -42,9 +44,17 @@ export class LongPoll<Mark = void> {
     return this.#size
   }
 
-  /** The topics of these callers. */
-  get topics(): string[] {
-    return [...this.#topics.keys()]
+  /** The topics of which somebody waits for news; callers that look at the moment do not wait. */
+  get awaited(): string[] {
+    const awaited: string[] = []
+    for (const [name, { callers }] of this.#topics) {
+      for (const caller of callers) {
+        if (!caller.isWaiting) continue
+        awaited.push(name)
+        break
+      }
+    }
+    return awaited
   }
 
   /** The caller must leave in the end. Throws `overloaded`, and `closed` after `close`. */
@@ -60,7 +70,10 @@ export class LongPoll<Mark = void> {
     const entered: Topic<Mark> = known ?? { callers: new Set(), timer: null }
     if (!known) this.#topics.set(topic, entered)
     const caller = new LongPollCaller<Mark>(waitMs, signal, {
-      onWait: () => this.#startTimer(entered),
+      onWait: () => {
+        this.#startTimer(entered)
+        this.#options.onWait?.()
+      },
       onLeave: () => this.#leave(topic, entered, caller),
     })
     entered.callers.add(caller)
@@ -137,6 +150,10 @@ export class LongPollCaller<Mark> {
     else signal?.addEventListener('abort', this.#abort)
   }
 
+  get isWaiting(): boolean {
+    return this.#resume !== null
+  }
+
   /** Called before each look: news from now on are news for the next wait. */
   look(): void {
     this.#hasNews = false
@@ -152,10 +169,11 @@ export class LongPollCaller<Mark> {
       this.#isLate = true
       this.wake()
     }, this.#deadline - performance.now())
-    this.#events.onWait()
-    return new Promise((resolve) => {
+    const news = new Promise<boolean>((resolve) => {
       this.#resume = resolve
     })
+    this.#events.onWait()
+    return news
   }
 
   /** Resolves as the look does, or to null once the caller has aborted. */

@@ -18,9 +18,22 @@ describe('a long poll', () => {
     polls.wake('t')
     await waits[1]
     expect(ended).toEqual(['a true', 'b true'])
-    expect([polls.size, polls.topics]).toEqual([3, ['t', 'u']])
+    expect([polls.size, polls.awaited]).toEqual([3, ['u']])
     for (const caller of [a, b, other]) caller?.leave()
-    expect([polls.size, polls.topics]).toEqual([0, []])
+    expect([polls.size, polls.awaited]).toEqual([0, []])
+  })
+
+  it('says of which topics somebody waits, and when: not for a caller that looks', async () => {
+    const waits: string[][] = []
+    const polls: LongPoll = new LongPoll({ what: 'calls', onWait: () => waits.push(polls.awaited) })
+    const [caller, other] = [polls.enter('t', FOREVER), polls.enter('u', FOREVER)]
+    expect(polls.awaited).toEqual([])
+    const wait = caller.news()
+    expect(waits).toEqual([['t']])
+    polls.wake('t')
+    expect(polls.awaited).toEqual([])
+    expect(await wait).toBe(true)
+    for (const one of [caller, other]) one.leave()
   })
 
   it('misses no news between a look and the wait for it', async () => {

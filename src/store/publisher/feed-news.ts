@@ -30,7 +30,11 @@ export class FeedNews {
 
   constructor(options: FeedNewsOptions) {
     this.#options = options
-    this.#readers = new LongPoll({ ...options, what: 'reads of changes' })
+    this.#readers = new LongPoll({
+      ...options,
+      what: 'reads of changes',
+      onWait: () => this.#loop.wake(this.#pauseMs),
+    })
     this.#loop = new Loop({ round: () => this.#look(), faultPauses: FAULT_PAUSES, keepsAlive: false })
   }
 
@@ -43,7 +47,6 @@ export class FeedNews {
   enter(feed: string, how: { waitMs: number; signal: AbortSignal | undefined }): LongPollCaller<bigint> {
     const reader = this.#readers.enter(feed, how)
     if (this.#readers.size === 1) this.#options.onWaiting()
-    this.#loop.wake(this.#pauseMs)
     return reader
   }
 
@@ -64,7 +67,7 @@ export class FeedNews {
   }
 
   async #look(): Promise<number | null> {
-    const feeds = this.#readers.topics
+    const feeds = this.#readers.awaited
     if (feeds.length === 0) return null
     const values = await this.#options.look(feeds)
     for (const feed of feeds) {
