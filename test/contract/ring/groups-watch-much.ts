@@ -7,16 +7,24 @@ import { following, told } from './watch-tools'
 export function describeGroupsWatchMuch(context: Context): void {
   const groups = () => context.store.groups
 
-  /** A watch, of a group of capacity 40, from which nobody has taken yet what so many large items had to tell. */
-  async function untaken(count: number): Promise<{ group: string; watch: GroupWatch }> {
+  /**
+   * A watch from which nobody takes, of a group of capacity 40, and large items for it. `append` resolves when another
+   * listener of the same store has heard of the newest one: the look that showed it has also served the watch.
+   */
+  async function untaken(): Promise<{ group: string; watch: GroupWatch; append: (items: number) => Promise<void> }> {
     const group = context.unique()
     const payload = 'x'.repeat(60_000)
     await groups().put(group, { capacity: 40 })
     const watch = groups().watch(group, { payloads: 'text' })
     context.afterwards(() => watch.return())
-    await watch.ready
-    for (let n = 0; n < count; n++) await groups().append(group, { payload })
-    return { group, watch }
+    const other = following(context, groups().watch(group))
+    await Promise.all([watch.ready, other.ready])
+    const append = async (items: number) => {
+      let newest = -1n
+      for (let n = 0; n < items; n++) newest = (await groups().append(group, { payload })).id
+      await eventually(SOON_MS, `+${newest} elsewhere`, async () => other.told.at(-1) === `+${newest}`)
+    }
+    return { group, watch, append }
   }
 
   describe('a group with much to tell', () => {
@@ -40,8 +48,8 @@ export function describeGroupsWatchMuch(context: Context): void {
     })
 
     it('waits for a listener that does not take, and gives it the rest then', async () => {
-      const { group, watch } = await untaken(60)
-      await sleep(500)
+      const { group, watch, append } = await untaken()
+      await append(60)
       const heard = following(context, watch)
       await eventually(SOON_MS, 'the newest item', async () => heard.told.at(-1) === '+59')
       const { items } = await groups().recent(group, { limit: 40, payloads: 'text' })
@@ -49,11 +57,12 @@ export function describeGroupsWatchMuch(context: Context): void {
     })
 
     it('who was behind while newer items came and were removed again keeps none of those that they pushed out', async () => {
-      const { group, watch } = await untaken(90)
-      await sleep(300)
+      const { group, watch, append } = await untaken()
+      // The group still has all of these, of which the watch has room for some; the others push them out.
+      await append(20)
+      await append(70)
       await groups().clear(group)
-      await groups().append(group)
-      await sleep(300)
+      await append(1)
       const heard = following(context, watch)
       await eventually(SOON_MS, 'the newest item', async () => heard.told.at(-1) === '+90')
       expect(heard.told).toContain('+10')
