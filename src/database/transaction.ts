@@ -15,7 +15,7 @@ import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
 import type { Gate } from './gate'
 import { InFlight } from './in-flight'
-import { holding, isInside, newHolder, requireOutside } from './inside'
+import { holding, newHolder, requireOutside } from './inside'
 import { commit, dropLost, type Life, readerOn, rollBack, type Setting, statementsOn, txOn, watch } from './life'
 import { locationOf } from './location'
 import { sessionIn, settled } from './operations'
@@ -71,13 +71,8 @@ export class Database implements Session {
     return this.#gate ?? this.#options.dataSource
   }
 
-  /** True for code that a transaction on this database runs, as far as that can be seen. */
-  get isInside(): boolean {
-    return isInside(this.#held)
-  }
-
   /** Throws `conflict` in code that a transaction on this database runs: a call that waits there may wait for itself. */
-  readonly requireOutside = (): void => requireOutside(this.#held)
+  readonly requireOutside = (why?: string): void => requireOutside(this.#held, why)
 
   /** Runs `work` so that what it asks of this database, outside of the transaction that runs it, is refused. */
   async inside<T>(work: () => Promise<T>): Promise<T> {

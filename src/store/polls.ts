@@ -12,13 +12,13 @@ const STOP_SECONDS = 10
 
 export class Polls<Target> {
   readonly #open: (target: Target, shape: PollShape) => PollRepository
-  readonly #isInside: () => boolean
+  readonly #guard: (why: string) => void
   readonly #pollers = new Set<Poller>()
   #isClosed = false
 
-  constructor(open: (target: Target, shape: PollShape) => PollRepository, isInside: () => boolean) {
+  constructor(open: (target: Target, shape: PollShape) => PollRepository, guard: (why: string) => void) {
     this.#open = open
-    this.#isInside = isInside
+    this.#guard = guard
   }
 
   /** See `Store.poll`. Throws `invalid_input`. */
@@ -28,7 +28,7 @@ export class Polls<Target> {
     const settings = checkedPoll(handler, options)
     const faults = new PollerFaults<T>(options.name ?? name, options)
     const repository = this.#open(target, settings.shape)
-    const poller = new RowPoller({ repository, handler, settings, faults, isInside: this.#isInside })
+    const poller = new RowPoller({ repository, handler, settings, faults, guard: this.#guard })
     this.#pollers.add(poller)
     return {
       once: () => poller.once(),

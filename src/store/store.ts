@@ -87,7 +87,7 @@ export class BoundStore implements Store {
     this.keys = new KnownKeys(new KeyRepository(database))
     this.#polled = new Polls(
       (target, shape) => new PollRepository(dataSource, database, target, shape),
-      () => database.isInside,
+      database.requireOutside,
     )
     const { onBackgroundError = warn } = options
     this.#sweepers = options.sweep === false ? [] : startSweepers(this.opened, this.#work, onBackgroundError)

@@ -5,13 +5,13 @@
  * Invariants: a handler begins only while the claim of its row surely holds. Every claim that came in ends in exactly one
  * way: done, to be tried again, failed, given back, or lost.
  */
-import { AsyncResource } from 'node:async_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type ErrorCode, RecentnError } from '../../errors'
+import { RecentnError } from '../../errors'
 import { checkedStop } from '../../fields/options'
 import { Handlers } from '../../kit/handlers'
 import { Lease, Leases, type Unextended } from '../../kit/leases'
 import { Loop } from '../../kit/loop'
+import { outside } from '../../outside'
 import type { ClaimedRows, LoadedClaim } from '../../repositories/polls/claim-parts'
 import type { PollRepository } from '../../repositories/polls/repository'
 import type { PollCounts } from '../../repositories/polls/types'
@@ -27,25 +27,20 @@ const LOOK_MS = 20
 /** How often the cursor is moved, where there is one. */
 const TIDY_MS = 5000
 
-/** Pollers belong to no caller: one that is started inside a transaction must not run inside it. */
-const OUTSIDE = new AsyncResource('recentn.Poller')
-
-const rejected = (code: ErrorCode, why: string) => Promise.reject(new RecentnError(code, why))
-
 export interface RowPollerOptions<T> {
   repository: PollRepository
   handler: PollHandler<T>
   settings: PollSettings
   faults: PollerFaults<T>
-  /** True for code inside a transaction that keeps all others waiting. */
-  isInside: () => boolean
+  /** Throws `conflict`, with this reason, inside a transaction of the store's database. */
+  guard: (why: string) => void
 }
 
 export class RowPoller<T> implements Poller {
   readonly #repository: PollRepository
   readonly #settings: PollSettings
   readonly #faults: PollerFaults<T>
-  readonly #isInside: () => boolean
+  readonly #guard: RowPollerOptions<T>['guard']
   readonly #leases: Leases<LoadedClaim>
   readonly #rows: Rows<T>
   readonly #handlers: Handlers<LoadedClaim>
@@ -57,11 +52,11 @@ export class RowPoller<T> implements Poller {
   #givenBack: Promise<void> = Promise.resolve()
   #stopping: Promise<void> | null = null
 
-  constructor({ repository, handler, settings, faults, isInside }: RowPollerOptions<T>) {
+  constructor({ repository, handler, settings, faults, guard }: RowPollerOptions<T>) {
     this.#repository = repository
     this.#settings = settings
     this.#faults = faults
-    this.#isInside = isInside
+    this.#guard = guard
     const onFault = (error: unknown) => faults.database(error)
     this.#leases = new Leases({
       share: 1 / 3,
@@ -86,12 +81,13 @@ export class RowPoller<T> implements Poller {
     if (settings.auto) this.#loop.wake()
   }
 
-  once(): Promise<PollResult> {
-    if (this.#stopping) return rejected('closed', 'The poller was stopped')
-    if (this.#waitsForItself)
-      return rejected('conflict', 'once() would wait for the handler or transaction it is called in')
-    if (this.#settings.auto) return rejected('invalid_input', 'The poller polls by itself: `once` is for auto: false')
-    this.#once ??= OUTSIDE.runInAsyncScope(() => this.#onceAlone()).finally(() => {
+  async once(): Promise<PollResult> {
+    if (this.#stopping) throw new RecentnError('closed', 'The poller was stopped')
+    this.#requireOutside('once()')
+    if (this.#settings.auto) {
+      throw new RecentnError('invalid_input', 'The poller polls by itself: `once` is for auto: false')
+    }
+    this.#once ??= outside(() => this.#onceAlone()).finally(() => {
       this.#once = null
     })
     return this.#once
@@ -101,18 +97,18 @@ export class RowPoller<T> implements Poller {
     return this.#repository.counts()
   }
 
-  stop(options: StopOptions = {}): Promise<void> {
+  async stop(options: StopOptions = {}): Promise<void> {
     const patienceMs = checkedStop(options)
-    if (this.#waitsForItself)
-      return rejected('conflict', 'stop() would wait for the handler or transaction it is called in')
+    this.#requireOutside('stop()')
     this.#handlers.hurryAfter(patienceMs)
-    this.#stopping ??= OUTSIDE.runInAsyncScope(() => this.#stop())
+    this.#stopping ??= outside(() => this.#stop())
     return this.#stopping
   }
 
-  /** Called in a handler of this poller, or in a transaction that its results would wait for. */
-  get #waitsForItself(): boolean {
-    return this.#rows.isInside || this.#isInside()
+  /** Throws `conflict` in a handler of this poller, and in a transaction that its results would wait for. */
+  #requireOutside(call: string): void {
+    if (this.#rows.isInside) throw new RecentnError('conflict', `${call} would wait for the handler it is called in`)
+    this.#guard(`${call} would wait for the transaction it is called in`)
   }
 
   async #round(): Promise<number | null> {

@@ -5,13 +5,13 @@
  * Invariants: a handler begins only while the lease of its message surely holds. Every claim that came in ends in exactly
  * one way: deleted, released, given back, or lost.
  */
-import { AsyncResource } from 'node:async_hooks'
 import { checkedStop } from '../../fields/options'
 import { retrySeconds } from '../../kit/backoff'
 import { errorText, Faults } from '../../kit/faults'
 import { Handlers } from '../../kit/handlers'
 import { Leases, type Unextended } from '../../kit/leases'
 import { sleep } from '../../kit/patience'
+import { outside } from '../../outside'
 import type { Message } from '../../repositories/queues/types'
 import { isUnrecoverable } from '../unrecoverable'
 import { Fetcher, mayHaveKilled } from './fetch'
@@ -26,13 +26,10 @@ const LEASE_SHARE = 0.5
 const LAST_MS = 1000
 const STOPPED = 'The worker was stopped before the handler ended'
 
-/** Workers belong to no caller: one that is started inside a transaction must not run inside it. */
-const OUTSIDE = new AsyncResource('recentn.Worker')
-
-/** See `StoreQueues.work`. Throws `invalid_input`. */
+/** See `StoreQueues.work`. Throws `invalid_input`. A worker belongs to no caller: one that is started inside a transaction does not run inside it. */
 export function startWorker(source: WorkSource, queue: string, handler: Handler, options: WorkOptions = {}): Worker {
   const settings = checkedWork(queue, handler, options)
-  return OUTSIDE.runInAsyncScope(() => new QueueWorker(source, queue, handler, settings))
+  return outside(() => new QueueWorker(source, queue, handler, settings))
 }
 
 /** The signal is made when the handler asks for it. */
@@ -100,7 +97,7 @@ class QueueWorker implements Worker {
 
   async stop(options: StopOptions = {}): Promise<void> {
     this.#handlers.hurryAfter(checkedStop(options))
-    this.#stopping ??= OUTSIDE.runInAsyncScope(() => this.#stop())
+    this.#stopping ??= outside(() => this.#stop())
     return this.#stopping
   }
 
