@@ -6,14 +6,14 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-interface Scope {
+interface HandlerScope {
   owner: object
   /** False once the handler has ended, for code that it left running. */
   active: boolean
-  outer: Scope | undefined
+  outer: HandlerScope | undefined
 }
 
-const scopes = new AsyncLocalStorage<Scope>()
+const scopes = new AsyncLocalStorage<HandlerScope>()
 
 /** Runs a handler of `owner`. */
 export async function handling<R>(owner: object, handler: () => R | Promise<R>): Promise<R> {
@@ -31,7 +31,7 @@ export function isHandling(owner: object): boolean {
   return false
 }
 
-function innermost(): Scope | undefined {
+function innermost(): HandlerScope | undefined {
   let scope = scopes.getStore()
   while (scope && !scope.active) scope = scope.outer
   return scope

@@ -95,7 +95,7 @@ export type RowOutcome =
   | { is: 'given back' }
 
 /** The operations on claims, for each place where they are noted: the row, or recentn's own table. */
-export interface ClaimPlace {
+export interface ClaimStorage {
   take(tx: Tx, plan: PollPlan, limits: ClaimLimits, claimKey: string): Promise<TakenRows>
   /** A condition that a row meets while it has this claim; null when the row does not say. */
   mark(plan: PollPlan, claimKey: string): Statement | null

@@ -10,7 +10,7 @@ import { chunksOf } from '../chunks'
 import {
   type ClaimLimits,
   ClaimLost,
-  type ClaimPlace,
+  type ClaimStorage,
   MAX_ROWS,
   NEVER_MS,
   type RowClaim,
@@ -202,4 +202,4 @@ async function lockNow(tx: Tx, plan: PollPlan, held: RowClaim): Promise<boolean>
   return (await stillHeld(tx, plan, [held], tx.engine.forUpdateSkipLocked)).has(held)
 }
 
-export const claimsTable: ClaimPlace = { take, mark, lockNow, end, extend, stillHeld }
+export const claimsTable: ClaimStorage = { take, mark, lockNow, end, extend, stillHeld }

@@ -9,7 +9,7 @@ import { chunksOf } from '../chunks'
 import {
   Careful,
   type ClaimLimits,
-  type ClaimPlace,
+  type ClaimStorage,
   type GivenUp,
   MAX_ROWS,
   type RowClaim,
@@ -211,4 +211,4 @@ async function lockNow(tx: Tx, plan: PollPlan, held: RowClaim): Promise<boolean>
   return (await stillHeld(tx, plan, [held], tx.engine.forUpdateSkipLocked)).has(held)
 }
 
-export const ownColumns: ClaimPlace = { take, mark: markOf, lockNow, end, extend, stillHeld }
+export const ownColumns: ClaimStorage = { take, mark: markOf, lockNow, end, extend, stillHeld }

@@ -9,7 +9,7 @@ import {
   type ClaimedRows,
   type ClaimLimits,
   ClaimLost,
-  type ClaimPlace,
+  type ClaimStorage,
   type ExtendedClaims,
   type LoadedClaim,
   newClaimKey,
@@ -231,6 +231,6 @@ export class PollRepository {
   }
 }
 
-function placeOf({ own }: PollPlan): ClaimPlace {
+function placeOf({ own }: PollPlan): ClaimStorage {
   return own ? ownColumns : claimsTable
 }

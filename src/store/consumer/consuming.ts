@@ -34,7 +34,7 @@ const OPTIONS = optionRules<ConsumeOptions>({
 
 type Source = Pick<Feeds, 'changes' | 'getConsumer' | 'putConsumer'>
 
-interface Page extends Changes {
+interface ReadPage extends Changes {
   from: bigint
 }
 
@@ -144,7 +144,7 @@ export class ConsumerLoop implements Consuming {
   }
 
   /** Null when the cursor has expired and the consumer is to start over. */
-  async #read(signal: AbortSignal): Promise<Page | null> {
+  async #read(signal: AbortSignal): Promise<ReadPage | null> {
     const { limit, values, onExpired } = this.#options
     try {
       this.#at ??= (await this.#source.getConsumer(this.#feed, this.#consumer)).cursor

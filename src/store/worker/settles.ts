@@ -29,7 +29,7 @@ export interface WorkSource extends Pick<Queues, 'receive' | 'delete' | 'release
 }
 
 /** Handed out again after the delay, or with `dead` never. */
-interface Failure {
+interface HandlerFailure {
   delaySeconds: number
   error: string
   dead: boolean
@@ -64,7 +64,7 @@ export class Settles {
     })
   }
 
-  failed(lease: HeldMessage, failure: Failure): void {
+  failed(lease: HeldMessage, failure: HandlerFailure): void {
     void this.#settle([lease], (handles) => this.#source.release(this.#queue, handles, failure))
   }
 
