@@ -10,7 +10,7 @@ import type { WorkCounts } from '../work-counts'
 
 /** How often expired items are deleted. */
 const GROUPS_SWEEP_MS = 1000
-/** How often messages are promoted whose delay or visibility timeout is over. */
+/** How often messages are promoted whose delay or visibility timeout has expired. */
 const QUEUES_SWEEP_MS = 500
 /** How often old tombstones are deleted. */
 const FEEDS_SWEEP_MS = 5000
