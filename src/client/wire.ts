@@ -224,14 +224,14 @@ export interface QueuePage {
 }
 
 export interface Redrive {
-  /** At most so many; all when left out. */
+  /** Maximum number of messages; all when left out. */
   max?: number | null | undefined
-  /** True: nothing is changed, and the answer is how many messages it would have been, counted now. */
+  /** True: nothing changes, and the answer is the number of messages that would be affected now. */
   dryRun?: boolean | null | undefined
 }
 
 export interface Purge {
-  /** True: nothing is changed, and the answer is how many messages it would have been, counted now. */
+  /** True: nothing changes, and the answer is the number of messages that would be affected now. */
   dryRun?: boolean | null | undefined
 }
 
@@ -242,13 +242,13 @@ export interface Moved {
 export interface NewMessage {
   /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
   body: unknown
-  /** Not handed out before. 0 to 315360000; `0` when left out. */
+  /** The time until the message is handed out. 0 to 315360000; `0` when left out. */
   delaySeconds?: number | null | undefined
   /** In place of the queue's, where a receive asks for none. 0 to 43200. */
   visibilityTimeoutSeconds?: number | null | undefined
   /** In place of the queue's. Null is no limit; the queue's when left out. 1 to 1000000. */
   maxReceives?: number | null | undefined
-  /** While a message was sent to this queue with it in the last 5 minutes, that one stands for this one. */
+  /** If a message with it was sent to this queue in the last 5 minutes, nothing is sent, and the answer is that message. */
   dedupId?: string | null | undefined
   /** Higher first. -1000 to 1000; `0` when left out. */
   priority?: number | null | undefined
@@ -273,15 +273,15 @@ export interface SentMany {
 export type SentOneOrMany = Sent | SentMany
 
 export interface Receive {
-  /** At most so many messages. 1 to 1000; `1` when left out. */
+  /** Maximum number of messages to return. 1 to 1000; `1` when left out. */
   max?: number | null | undefined
   /** In place of the messages' own and the queue's. 0 to 43200. */
   visibilityTimeoutSeconds?: number | null | undefined
   /** How long to wait for a message when there is none. 0 to 20; `0` when left out. */
   waitSeconds?: number | null | undefined
-  /** `ready`: by priority and fairness. `cycle`: round and round by id, from where the cursor is. `ready` when left out. */
+  /** `ready`: by priority and fairness. `cycle`: by id, over and over, from the position of the cursor. `ready` when left out. */
   order?: 'ready' | 'cycle' | null | undefined
-  /** `cycle`: which cursor goes on; `default` when left out. */
+  /** With `cycle`: the name of the cursor; `default` when left out. */
   cursor?: string | null | undefined
 }
 
@@ -313,11 +313,11 @@ export interface Receipts {
 
 export interface Release {
   receiptHandles: readonly string[]
-  /** Handed out again after so long. 0 to 315360000; `0` when left out. */
+  /** The time until the messages are handed out again. 0 to 315360000; `0` when left out. */
   delaySeconds?: number | null | undefined
   /** Kept as `lastError`, cut to 1,000 characters. */
   error?: string | null | undefined
-  /** Never again: to the dead letters, whatever the receive count. `false` when left out. */
+  /** True: the messages become dead letters, whatever their receive counts. `false` when left out. */
   dead?: boolean | null | undefined
 }
 

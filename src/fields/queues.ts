@@ -79,12 +79,12 @@ export const QUEUE_CHANGES = body('QueueChanges', {
 })
 
 export const sendOptions = {
-  delaySeconds: optional(defaulted(DELAY_SECONDS, 0, 'Not handed out before.')),
+  delaySeconds: optional(defaulted(DELAY_SECONDS, 0, 'The time until the message is handed out.')),
   visibilityTimeoutSeconds: nullable(VISIBILITY_SECONDS, "In place of the queue's, where a receive asks for none."),
   maxReceives: nullable(MAX_RECEIVES, "In place of the queue's. Null is no limit; the queue's when left out."),
   dedupId: nullable(
     NAME,
-    'While a message was sent to this queue with it in the last 5 minutes, that one stands for this one.',
+    'If a message with it was sent to this queue in the last 5 minutes, nothing is sent, and the answer is that message.',
   ),
   priority: optional(defaulted(PRIORITY, 0, 'Higher first.')),
   messageGroup: nullable(
@@ -97,17 +97,17 @@ export const MESSAGES = body('Messages', { messages: required(list(NEW_MESSAGE, 
 export const SEND_RULES = rulesOf(sendOptions)
 
 export const RECEIVE = body('Receive', {
-  max: optional(defaulted(whole(1, MAX_BATCH), 1, 'At most so many messages.')),
+  max: optional(defaulted(whole(1, MAX_BATCH), 1, 'Maximum number of messages to return.')),
   visibilityTimeoutSeconds: optional(VISIBILITY_SECONDS, "In place of the messages' own and the queue's."),
   waitSeconds: optional(waitSeconds('message')),
   order: optional(
     defaulted(
       oneOf(ORDERS),
       'ready',
-      '`ready`: by priority and fairness. `cycle`: round and round by id, from where the cursor is.',
+      '`ready`: by priority and fairness. `cycle`: by id, over and over, from the position of the cursor.',
     ),
   ),
-  cursor: optional(NAME, '`cycle`: which cursor goes on; `default` when left out.'),
+  cursor: optional(NAME, 'With `cycle`: the name of the cursor; `default` when left out.'),
 })
 const bodies = optional(FORM)
 export const receiveOptions = { ...RECEIVE.members, signal: optional(SIGNAL), bodies }
@@ -115,9 +115,9 @@ export const RECEIVE_RULES = rulesOf(receiveOptions)
 
 const receiptHandles = required(list(text(), MAX_BATCH))
 export const releaseOptions = {
-  delaySeconds: optional(defaulted(DELAY_SECONDS, 0, 'Handed out again after so long.')),
+  delaySeconds: optional(defaulted(DELAY_SECONDS, 0, 'The time until the messages are handed out again.')),
   error: nullable(text(), 'Kept as `lastError`, cut to 1,000 characters.'),
-  dead: optional(defaulted(flag(), false, 'Never again: to the dead letters, whatever the receive count.')),
+  dead: optional(defaulted(flag(), false, 'True: the messages become dead letters, whatever their receive counts.')),
 }
 const extendOptions = { visibilityTimeoutSeconds: required(VISIBILITY_SECONDS, 'Counted from now.') }
 export const RECEIPTS = body('Receipts', { receiptHandles })
@@ -136,11 +136,11 @@ export const PEEK_RULES = rulesOf(peekOptions)
 export const BODY_RULES = rulesOf({ bodies })
 
 const dryRun = optional(
-  flag('True: nothing is changed, and the answer is how many messages it would have been, counted now.'),
+  flag('True: nothing changes, and the answer is the number of messages that would be affected now.'),
 )
 export const PURGE = body('Purge', { dryRun })
 export const REDRIVE = body('Redrive', {
-  max: optional(whole(1, Number.MAX_SAFE_INTEGER, 'At most so many; all when left out.')),
+  max: optional(whole(1, Number.MAX_SAFE_INTEGER, 'Maximum number of messages; all when left out.')),
   dryRun,
 })
 export const redriveOptions = { max: REDRIVE.members.max, prefix: optional(PREFIX), dryRun }

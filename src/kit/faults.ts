@@ -10,9 +10,9 @@ import { RecentnError } from '../errors'
 const MAX_KINDS = 10
 
 export interface FaultsOptions<T> {
-  /** What reports, as a warning names it: `worker`, `poller`. */
+  /** The name of the reporting mechanism in a warning: `worker`, `poller`. */
   who: string
-  /** What fails while the database is away: `work on the queue mail`. */
+  /** The work that cannot be done while the database is away: `work on the queue mail`. */
   what: string
   /** When left out, errors are warnings of the process. */
   onError?: (error: unknown, subject?: T) => unknown

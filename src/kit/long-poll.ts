@@ -33,7 +33,7 @@ export class LongPoll<Mark = void> {
   readonly #topics = new Map<string, Topic<Mark>>()
   #size = 0
   #isClosed = false
-  #onEmpty: (() => void) | null = null
+  #onEmpty: (() => void)[] = []
 
   constructor(options: LongPollOptions) {
     this.#options = options
@@ -94,7 +94,7 @@ export class LongPoll<Mark = void> {
     for (const { callers } of this.#topics.values()) for (const caller of callers) caller.end()
     if (this.#size === 0) return
     await new Promise<void>((resolve) => {
-      this.#onEmpty = resolve
+      this.#onEmpty.push(resolve)
     })
   }
 
@@ -118,7 +118,7 @@ export class LongPoll<Mark = void> {
       if (topic.timer !== null) clearTimeout(topic.timer)
       this.#topics.delete(name)
     }
-    if (this.#size === 0) this.#onEmpty?.()
+    if (this.#size === 0) for (const resolve of this.#onEmpty.splice(0)) resolve()
   }
 }
 

@@ -105,6 +105,9 @@ export class Loop {
 
   async #round(): Promise<void> {
     const { round, restMs } = this.#options
+    // `#running` must be set when the round begins, because it may wake or stop the loop before its first pause.
+    await null
+    if (this.isStopped) return
     this.#nextAt = Number.POSITIVE_INFINITY
     const beganAt = performance.now()
     try {

@@ -37,7 +37,7 @@ export class Pending {
   #items = 0
   #bytes = 0
   #closed = false
-  #idle: (() => void) | null = null
+  #onIdle: (() => void)[] = []
 
   constructor(options: PendingOptions) {
     this.#options = options
@@ -61,7 +61,7 @@ export class Pending {
   settle({ items, bytes }: Size): void {
     this.#items -= items
     this.#bytes -= bytes
-    if (this.#items === 0) this.#idle?.()
+    if (this.#items === 0) for (const resolve of this.#onIdle.splice(0)) resolve()
   }
 
   /** Admits no later call; resolves when all admitted calls are settled. */
@@ -69,7 +69,7 @@ export class Pending {
     this.#closed = true
     if (this.#items === 0) return
     await new Promise<void>((resolve) => {
-      this.#idle = resolve
+      this.#onIdle.push(resolve)
     })
   }
 }

@@ -1,12 +1,12 @@
 /** Options that several calls have in common. */
 export interface Page {
-  /** At most so many, 1 to 1,000; 100 when left out. */
+  /** Maximum number to return, 1 to 1,000; 100 when left out. */
   limit?: number | undefined
   /** The `nextAfter` of the page before. */
   after?: string | undefined
 }
 
 export interface DryRun {
-  /** Changes nothing, and resolves to how many messages it would have been, counted now. */
+  /** True: nothing changes, and the call resolves to the number of messages that would be affected now. */
   dryRun?: boolean | undefined
 }

@@ -98,10 +98,11 @@ describe('a long poll', () => {
     const closing = polls.close().then(() => {
       isClosed = true
     })
+    const again = polls.close()
     expect(await wait).toBe(false)
     expect(isClosed).toBe(false)
     caller.leave()
-    await closing
+    await Promise.all([closing, again])
     expect(() => polls.enter('t', FOREVER)).toThrow(expect.objectContaining({ code: 'closed' }))
   })
 })

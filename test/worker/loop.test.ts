@@ -73,6 +73,35 @@ describe('a loop', () => {
     expect([rounds, most]).toEqual([2, 1])
   })
 
+  it('runs one round at a time too where a round wakes it or stops it before its first pause', async () => {
+    const barrier = new Barrier()
+    let running = 0
+    let most = 0
+    let rounds = 0
+    const loop = loopOf({
+      round: async () => {
+        most = Math.max(most, ++running)
+        if (++rounds < 3) loop.wake()
+        else {
+          loop.stop().then(() => ended.push('stop'))
+          await barrier.opened
+          ended.push('round')
+        }
+        await sleep(10)
+        running--
+        return null
+      },
+    })
+    const ended: string[] = []
+    loop.wake()
+    await until('the third round', () => rounds === 3)
+    barrier.open()
+    await loop.stop()
+    expect([rounds, most, running]).toEqual([3, 1, 0])
+    await until('both have ended', () => ended.length === 2)
+    expect(ended).toEqual(['round', 'stop'])
+  })
+
   it('rests after a round, whatever wakes it', async () => {
     const begun: number[] = []
     const loop = loopOf({

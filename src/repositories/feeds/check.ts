@@ -59,7 +59,7 @@ export function checkedChanges(feed: unknown, options: ChangesOptions): ChangesR
   const faults = [...named('feed', feed), ...faultsOf(options, fields.CHANGES_RULES)]
   if (options?.after !== undefined && options.consumer !== undefined) {
     for (const name of ['after', 'consumer']) {
-      faults.push({ pointer: `/${name}`, detail: 'must not stand beside the other of after and consumer' })
+      faults.push({ pointer: `/${name}`, detail: 'must be left out: either after or consumer, not both' })
     }
   }
   refuse(faults)

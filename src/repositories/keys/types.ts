@@ -40,10 +40,10 @@ export interface KeyPage {
 export interface Keys {
   /** Makes a key with 256 random bits. Throws `invalid_input`. */
   create(key: NewKey): Promise<CreatedKey>
-  /** All keys, the revoked ones too, by id. */
+  /** All keys by id, including those that were revoked. */
   list(options?: Page): Promise<KeyPage>
-  /** The key is good for nothing from now on, on every process within 5 seconds. False when there is none of this id. */
+  /** Revokes the key. Every process refuses it within 5 seconds. False when no key has this id. */
   revoke(id: string): Promise<boolean>
-  /** Whether there is a key, or ever was one: a revoked one counts. */
+  /** Whether any key was ever created; a revoked key counts. */
   exist(): Promise<boolean>
 }

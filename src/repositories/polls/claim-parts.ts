@@ -10,7 +10,7 @@ import type { RowRef } from './identity'
 import type { PollPlan } from './plan'
 import type { LoadedRow } from './rows'
 
-/** The values of `recentn_poll_claims.state`. `locked`: the claim stands in the row, which somebody else has locked. */
+/** The values of `recentn_poll_claims.state`. `locked`: the row has the claim, and somebody else has locked it. */
 export const STATE = { claimed: 1, waiting: 2, done: 3, failed: 4, locked: 5 } as const
 
 /** Maximum rows of one statement. */
@@ -29,7 +29,7 @@ export interface RowClaim {
   ranOut: boolean
   /** Set when it could not be extended in its row and has a note instead. */
   isNoted?: boolean
-  /** Set once it is over: a note that comes later means nothing. */
+  /** Set once the claim has ended: a later note means nothing. */
   isEnded?: boolean
 }
 

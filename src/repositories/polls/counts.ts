@@ -1,4 +1,4 @@
-/** How many rows of a poll stand where. Each number is counted along an index where there is one. */
+/** The numbers of rows of a poll by state. Each is counted along an index where there is one. */
 import type { Parameter, Reader, Statement } from '../../database/engine'
 import { STATE } from './claim-parts'
 import { freshConditions } from './claims-table'
@@ -46,7 +46,7 @@ async function notedCounts(reader: Reader, plan: PollPlan): Promise<PollCounts> 
   const at = (state: number) => noted.get(state) ?? { claims: 0, due: 0 }
   const [claimed, waiting] = [at(STATE.claimed), at(STATE.waiting)]
   return {
-    // With a status those that are due again stand in the table as ready; what ran out does not.
+    // With a status, rows that are due again are ready in the table already; rows whose claims ran out are not.
     ready: fresh + claimed.due + (status ? 0 : waiting.due),
     claimed: claimed.claims - claimed.due,
     // Notes stay for a while when their rows are changed or deleted.

@@ -13,7 +13,7 @@ export interface RowRef {
   rowKey: string
   /** The literals of its key, or of its sequence when it has no key. */
   values: readonly string[]
-  /** The batch key of a claimed row, by which it is found when nothing else tells it apart. */
+  /** The batch key of a claimed row, by which it is found when nothing else distinguishes it. */
   claimedBy?: string
 }
 
@@ -23,7 +23,7 @@ export class Identity {
   /** The key, or the sequence when there is none. */
   readonly #found: readonly TableColumn[]
   readonly #compared: readonly TableColumn[]
-  /** False: rows that are alike in all columns can't be told apart. */
+  /** False: rows that are equal in all columns can't be distinguished. */
   readonly isKey: boolean
   /** SQL of the column for batch keys; null when there is none. */
   readonly #claims: string | null
@@ -54,7 +54,7 @@ export class Identity {
     return this.isKey ? this.#compared.map(({ name }) => name) : []
   }
 
-  /** SQL of the row key. Each column has its table's name, so that the SQL can stand in a subquery. */
+  /** SQL of the row key. Each column has its table's name, so that the SQL can be used in a subquery. */
   get rowKey(): string {
     const exacts = this.#compared.map((column) => this.#exact(column))
     return this.#facts.rowKey(

@@ -16,18 +16,19 @@ export function keyOf(given: string | readonly string[] | undefined, reading: Ta
   if (names === null) return null
   const columns = names.flatMap((name) => reading.find('/key', name) ?? [])
   const float = columns.find(({ type }) => FLOAT.test(type))
-  if (float) reading.fault('/key', `the column ${float.name}, ${float.type}, is not exact: it tells no rows apart`)
+  if (float)
+    reading.fault('/key', `the column ${float.name}, ${float.type}, is not exact: it does not distinguish rows`)
   const changing = columns.find(({ name }) => reading.changing.has(name))
-  if (changing) reading.fault('/key', `the column ${changing.name} is changed by the poll: it names no row`)
+  if (changing) reading.fault('/key', `the column ${changing.name} is changed by the poll: it cannot identify a row`)
   if (given !== undefined && columns.length === names.length) checkGiven(columns, reading)
   return columns
 }
 
 function checkGiven(columns: readonly TableColumn[], { known: { table }, changing, fault }: TableReading): void {
   const nullable = columns.find(({ isNullable }) => isNullable)
-  if (nullable) fault('/key', `the column ${nullable.name} must not take NULL: such rows could not be told apart`)
+  if (nullable) fault('/key', `the column ${nullable.name} must not take NULL: such rows could not be distinguished`)
   const names = new Set(columns.map(({ name }) => name))
-  // A key of the table that includes the status can't be named whole; the caller vouches that its other columns are unique.
+  // A key of the table that includes the status can't be named whole: the caller guarantees that its other columns are unique.
   const vouched = new Set([...names, ...changing])
   const unique = [table.primaryKey, ...table.indexes.filter(({ isUnique }) => isUnique).map((index) => index.columns)]
   if (unique.some((key) => key.length > 0 && key.every((name) => vouched.has(name)))) return

@@ -101,7 +101,7 @@ export async function tidyNotes(session: Session, plan: PollPlan, after: NotePla
   return { dueAtMs: String(last.due), rowKey: last.row_key as string }
 }
 
-/** A note that is due for so long is of a row that nothing claims. */
+/** A note that has been due for longer than a claim lasts belongs to a row that nothing claims. */
 function longDue({ now }: Reader, { timeoutMs }: PollPlan): string {
   return `due_at_ms <= ${now} - ${timeoutMs}`
 }

@@ -15,13 +15,13 @@ export interface PollStatus {
 
 /** Columns of the table for what a claim has to note. */
 export interface PollColumns {
-  /** Text of at least 22 characters: the batch key; null for a row that nobody works on. */
+  /** Text of at least 22 characters: the batch key; null while no poller works on the row. */
   claim: string
   /** A whole number: how often the row was claimed since it was made ready. */
   attempts: string
   /**
-   * A BIGINT (milliseconds since 1970) or a date and time: from when on the row may be claimed; null: at once. Of a row
-   * that is claimed, when the claim ends; of one that is finished and has no status, a time that never comes.
+   * A BIGINT (milliseconds since 1970) or a date and time: the time from which the row may be claimed; null: at once.
+   * While the row is claimed, the time at which the claim ends. For a finished row without a status, a time far in the future.
    */
   nextTime: string
   /** Text: the message of the last error. */
@@ -34,7 +34,7 @@ export interface PollCondition {
   parameters?: readonly (string | number | bigint | null)[] | undefined
 }
 
-/** By properties or columns, all of which must be so; a list: one of these. */
+/** Values by property or column, all of which must match; a list matches if one of its values does. */
 export type PollMatch = Record<
   string,
   string | number | bigint | boolean | null | readonly (string | number | bigint | boolean)[]
@@ -43,13 +43,13 @@ export type PollMatch = Record<
 /** What the table has, and what becomes of its rows. */
 export interface PollShape {
   /**
-   * Under which recentn keeps the claims and the cursor: one for each purpose, and refused to a second. The name of the
-   * table when left out, with the discriminator of a child entity.
+   * The name under which recentn keeps the claims and the cursor. Each purpose has a name of its own; a second purpose
+   * with the same name is refused. When left out, the name of the table, with the discriminator of a child entity.
    */
   name?: string | undefined
   /**
-   * What tells rows apart: columns without nulls, with a primary key or unique index within them. When left out the primary
-   * key, else a unique key without nulls, else the whole row.
+   * The columns that identify a row: they have no nulls, and a primary key or unique index lies within them. When left
+   * out: the primary key, or a unique key without nulls, or otherwise the whole row.
    */
   key?: string | readonly string[] | undefined
   status?: string | PollStatus | undefined
@@ -62,27 +62,27 @@ export interface PollShape {
   sequence?: string | undefined
   /** How late a row may appear behind the cursor, in seconds, 0 to 315,360,000; 3600 when left out. */
   lateSeconds?: number | undefined
-  /** What becomes of a row that is done. When left out: `mark` where there is a status or columns for claims, else `remember`. */
+  /** What becomes of a row that is done. When left out: `mark` if there is a status or columns for claims, otherwise `remember`. */
   onDone?: 'mark' | 'delete' | 'remember' | undefined
   /** What becomes of a row whose last attempt failed; `keep` when left out. */
   onFailed?: 'keep' | 'delete' | undefined
-  /** Which rows: the others are left alone. Text is a part of the WHERE as it stands. */
+  /** The rows to poll; others are left alone. Text is used in the WHERE unchanged. */
   where?: string | PollCondition | PollMatch | undefined
   /** 1 to 1,000,000; 5 when left out. */
   maxAttempts?: number | undefined
-  /** How long a claim holds that nobody renews, 1 to 43,200; 60 when left out. */
+  /** How long a claim holds unless it is renewed, in seconds, 1 to 43,200; 60 when left out. */
   claimTimeoutSeconds?: number | undefined
 }
 
-/** How many rows stand where. Each is as it is now, and asks the database. */
+/** The numbers of rows by state, as they are now: each one is a query. */
 export interface PollCounts {
-  /** Those that a claim would take. */
+  /** Rows that a claim would take. */
   ready: number
   claimed: number
-  /** Those that have failed and wait to be tried again. */
+  /** Rows that failed and wait for the next attempt. */
   waiting: number
-  /** Those that have failed for good; null where they were deleted. */
+  /** Rows that have failed for good; null if such rows are deleted. */
   failed: number | null
-  /** Null where they were deleted. Of a table with a cursor: those that lie behind it are not counted. */
+  /** Null if such rows are deleted. Where there is a cursor, the rows behind it are not counted. */
   done: number | null
 }

@@ -8,13 +8,13 @@ import type { Page } from '../types'
 
 export type { Mode }
 
-/** What is appended. Leave out, or give null for, what there is none of. */
+/** An item to append. A field without a value is left out or null. */
 export interface NewItem {
-  /** Who it was; required where the group's mode is `distinct`. */
+  /** The member that the item belongs to; required in groups whose mode is `distinct`. */
   member?: string | null | undefined
   /** Any JSON value up to 64 KiB, or a `JsonText`. */
   payload?: unknown
-  /** When it happened, as the caller says: data only, it neither orders nor expires. Years 1970 to 9999. */
+  /** When it happened, according to the caller. It has no effect on order or expiry. Years 1970 to 9999. */
   occurredAt?: Date | null | undefined
   /** Makes a retry safe: while an item of the window has it, appending it again appends nothing. */
   eventId?: string | null | undefined
@@ -40,7 +40,7 @@ export interface Item {
   createdAt: Date
 }
 
-/** Where an appended item is. `appended` is false when an item with its `eventId` was there: it is that item's. */
+/** An appended item. `appended` is false if an item with its `eventId` was there already: then it is that item. */
 export interface AppendedItem extends Item {
   appended: boolean
 }
@@ -62,9 +62,9 @@ export interface Group extends Settings {
   group: string
   /** The settings that are the group's own, and only those: what `put` was given. */
   own: OwnSettings
-  /** The prefix of the policy that the other settings are of; null: of none, they are the defaults. */
+  /** The prefix of the policy that the other settings come from; null if they are the defaults. */
   policy: string | null
-  /** How many appends there were, ever. */
+  /** The number of all appends ever. */
   total: bigint
   createdAt: Date
 }
@@ -78,8 +78,8 @@ export type PolicySettings = Omit<Settings, 'ttlSeconds'> & { ttlSeconds?: numbe
 
 export interface Replacing<T> {
   /**
-   * What the caller knows to be set; null: nothing, there is no such group or policy. Where something else is set by now,
-   * nothing changes, and it throws `settings_changed`. Left out: replaces whatever there is.
+   * The settings as the caller knows them; null if no such group or policy exists. If they are different by now, nothing
+   * changes, and the call throws `settings_changed`. When left out, replaces any settings.
    */
   replaces?: T | null | undefined
 }
@@ -97,7 +97,7 @@ export type PayloadForm = 'value' | 'text' | 'none'
 export interface RecentOptions {
   /** How payloads are given; `'value'` when left out. */
   payloads?: PayloadForm | undefined
-  /** At most so many items, 1 to 10,000; 10 when left out. */
+  /** Maximum number of items, 1 to 10,000; 10 when left out. */
   limit?: number | undefined
   /** Only items with a smaller id: the `nextBefore` of the page before. */
   before?: bigint | undefined
@@ -146,30 +146,30 @@ export interface MemberOptions extends Page, Pick<RecentOptions, 'payloads' | 'm
 }
 
 export interface WatchOptions extends PayloadOptions {
-  /** Begin after this item: what came since, too; −1 for all there is. From now on when left out. */
+  /** Begin after the item with this id, with the items appended since; −1 begins with all items. When left out, begins now. */
   after?: bigint | undefined
   /** Ends the watching. */
   signal?: AbortSignal | undefined
 }
 
 /**
- * A change of a group's window. Whoever keeps the newest `capacity` items of those told, in a `history` group only those
- * whose id is above the newest less `capacity`, without those removed, has the window. An `item` may be told that a page
- * read meanwhile has already.
+ * A change of a group's window. A listener that keeps the newest `capacity` items of all `item` events, without those that
+ * were removed, has the window; in a `history` group it also drops items whose id is at most the newest id less
+ * `capacity`. A page that is read meanwhile may already have an item that an event still brings.
  */
 export type GroupEvent =
   | { type: 'item'; item: Item }
-  /** No longer in the window, for another reason than newer items in a full one. The listener may not have it. */
+  /** The item left the window, but newer items did not push it out. The listener may never have had it. */
   | { type: 'removed'; id: bigint }
   /**
-   * What was told before is not to be gone by any more: read the group anew, without items that have an id of `total` or
-   * more. These, and what changes from then on, follow.
+   * Discard your local state and reload the group; ignore items with an id of `total` or more, which follow as events,
+   * as all later changes do.
    */
   | { type: 'reset'; group: string; capacity: number; mode: Mode; total: bigint }
 
-/** What happens to a group, until it is left (`break`, `return()`, the signal) or the store closes. */
+/** The changes of a group, until the listener stops (`break`, `return()`, the signal) or the store closes. */
 export interface GroupWatch extends AsyncIterableIterator<GroupEvent, undefined, undefined> {
-  /** Resolves when what is committed from then on is told; rejects, as the first event does, where that can't be. */
+  /** Resolves once all later commits are reported. Rejects, as the first event does, if the group can't be read. */
   readonly ready: Promise<void>
   return(): Promise<IteratorResult<GroupEvent, undefined>>
 }

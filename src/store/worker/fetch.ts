@@ -53,7 +53,7 @@ export class Fetcher {
     return this.#asked
   }
 
-  /** Asks for so many, unless enough receives are in flight, or the last one has failed just now. */
+  /** Asks for up to `max` messages, unless enough receives are in flight or the last one has just failed. */
   fetch(max: number): boolean {
     if (this.#isStopped || this.#pause || this.#inFlight >= (this.#wasFull ? AT_ONCE : 1)) return false
     const delivery = this.#deliver(max).finally(() => this.#deliveries.delete(delivery))

@@ -86,7 +86,7 @@ export class Settles {
     this.#patienceEndsAt = Math.min(this.#patienceEndsAt, performance.now() + LAST_PATIENCE_MS)
   }
 
-  /** Asks no more: what is not settled is handed out again when its visibility timeout is over. */
+  /** Asks no more: what is not settled is handed out again when its visibility timeout has expired. */
   giveUp(): void {
     this.#isGivenUp = true
   }
