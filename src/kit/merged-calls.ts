@@ -1,6 +1,6 @@
 /**
  * Merged calls: while a statement is in flight, incoming calls collect, and the next statement answers them all. There is
- * no timer: a lone call starts at once, in the same turn of the event loop. Further statements of a kind run beside the
+ * no timer: a lone call starts in the same turn of the event loop. Further statements of a kind run beside the
  * first only when as much waits as is in flight; otherwise a few callers would keep them all busy with one call each. Owns
  * the calls that wait; no SQL.
  *
@@ -19,6 +19,11 @@ export interface MergedCallsOptions<Request, Result> {
   atOnce: number
   /** The size of one statement; one call is taken whatever its size. */
   maxBatchSize: number
+  /**
+   * The first call starts at once, and the others of its turn of the event loop collect beside it: the server works while
+   * this process reads the answers of the statement before. Otherwise calls of one turn go together.
+   */
+  startsAtOnce?: boolean
   /** Unanswered size beyond which calls are refused with `overloaded`. */
   maxPendingSize: number
   /** Answers requests of one kind with one statement: a result or an error for each. */
@@ -96,7 +101,8 @@ export class MergedCalls<Request, Result> {
     }
     line.waiting.push(call)
     line.waitingSize += call.size
-    this.#plan(line)
+    if (this.#options.startsAtOnce) this.#next(line)
+    else this.#plan(line)
   }
 
   /** At the end of this turn of the event loop: calls that come together go together. */

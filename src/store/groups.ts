@@ -83,6 +83,7 @@ export function openGroups(session: Session, memory: GroupMemory, options: Group
     what: 'reads',
     atOnce: options.readsAtOnce,
     maxBatchSize: MAX_GROUPS,
+    startsAtOnce: true,
     maxPendingSize: options.maxPendingReads ?? 100_000,
     guard,
     onOverload,
