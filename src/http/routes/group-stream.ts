@@ -27,7 +27,8 @@ const stream = route({
       '`capacity` items without the removed ones; in a `history` group keep only ids above the newest id minus `capacity`. A ' +
       'comment follows every 15 seconds. The stream starts now, or after the item of `Last-Event-ID` or `after`: with the ' +
       'items since then that are still in the window, or with a `reset` if some of them were pushed out. If the group does ' +
-      'not exist, the stream waits for it. The stream ends only when the client or the server closes it.',
+      'not exist, the stream waits for it. The stream ends only when the client or the server closes it; `curl -N` shows its ' +
+      'events.',
     outcomes: {
       200: {
         description: 'The events, until the client or the server closes the stream.',
