@@ -1,4 +1,3 @@
-import type { Transaction } from '../../../src/index'
 import { openedOf } from '../../support/opened'
 import { type Context, refusal } from '../context'
 import { transactionTools, type Work } from '../store/transaction-tools'
@@ -8,7 +7,7 @@ import { bodiesOf, handlesOf, queueTools } from './tools'
 export function describeQueuesWoken(context: Context): void {
   const queues = () => context.store.queues
   const { made, madeOf, one, pass } = queueTools(context)
-  const { WAYS, rolledBack } = transactionTools(context, 'queue_woken_notes')
+  const { ALL_WAYS, rolledBack } = transactionTools(context, 'queue_woken_notes')
 
   /** The queues whose receivers were woken while `work` ran. */
   async function wokenBy(work: (woken: readonly string[]) => Promise<unknown>): Promise<string[]> {
@@ -23,21 +22,6 @@ export function describeQueuesWoken(context: Context): void {
     }
     return woken
   }
-
-  const byRunner = async (work: (tx: Transaction) => Promise<unknown>) => {
-    const runner = context.store.dataSource.createQueryRunner()
-    try {
-      await runner.startTransaction()
-      await work(context.store.within(runner))
-      await runner.commitTransaction()
-    } catch (error) {
-      await runner.rollbackTransaction()
-      throw error
-    } finally {
-      await runner.release()
-    }
-  }
-  const ALL_WAYS = [...WAYS, ['a query runner', byRunner] as const]
 
   describe('queues: receivers', () => {
     it('are woken by every operation that makes messages ready', async () => {

@@ -1,4 +1,3 @@
-import type { Transaction } from '../../../src/index'
 import { openedOf } from '../../support/opened'
 import { type Context, refusal } from '../context'
 import { type TransactionTools, transactionTools } from '../store/transaction-tools'
@@ -6,7 +5,7 @@ import { following } from './watch-tools'
 
 /** Listeners of this process are woken by whatever it commits, in whichever way, and by nothing that it takes back. */
 export function describeWoken(context: Context): void {
-  const { WAYS, rolledBack }: TransactionTools = transactionTools(context, 'woken_notes')
+  const { WAYS, ALL_WAYS, rolledBack }: TransactionTools = transactionTools(context, 'woken_notes')
   const groups = () => context.store.groups
 
   /** The groups that the listeners were told of while `work` ran; `*` for any. */
@@ -22,20 +21,6 @@ export function describeWoken(context: Context): void {
       wakeAll.mockRestore()
     }
     return woken
-  }
-
-  const byRunner = async (work: (tx: Transaction) => Promise<unknown>) => {
-    const runner = context.store.dataSource.createQueryRunner()
-    try {
-      await runner.startTransaction()
-      await work(context.store.within(runner))
-      await runner.commitTransaction()
-    } catch (error) {
-      await runner.rollbackTransaction()
-      throw error
-    } finally {
-      await runner.release()
-    }
   }
 
   describe('listeners to groups', () => {
@@ -55,36 +40,30 @@ export function describeWoken(context: Context): void {
       for (const [change, names] of changes) expect((await wokenBy(change)).sort()).toEqual([...names].sort())
     })
 
-    it.each([...WAYS, ['a query runner', byRunner] as const])(
-      'are told of what is written in %s, and not before it is committed',
-      async (_, run) => {
-        const group = context.unique()
-        const other = context.unique()
-        const woken = await wokenBy((heard) =>
-          run(async (tx) => {
-            await tx.groups.append(group)
-            await tx.groups.appendMany([{ group }, { group: other }])
-            await tx.groups.put(other, { capacity: 4 })
-            expect(heard).toEqual([])
-          }),
-        )
-        expect([...new Set(woken)].sort()).toEqual([group, other].sort())
-      },
-    )
+    it.each(ALL_WAYS)('are told of what is written in %s, and not before it is committed', async (_, run) => {
+      const group = context.unique()
+      const other = context.unique()
+      const woken = await wokenBy((heard) =>
+        run(async (tx) => {
+          await tx.groups.append(group)
+          await tx.groups.appendMany([{ group }, { group: other }])
+          await tx.groups.put(other, { capacity: 4 })
+          expect(heard).toEqual([])
+        }),
+      )
+      expect([...new Set(woken)].sort()).toEqual([group, other].sort())
+    })
 
-    it.each([...WAYS, ['a query runner', byRunner] as const])(
-      'are told nothing of what is rolled back in %s',
-      async (_, run) => {
-        const group = context.unique()
-        const woken = await wokenBy(() =>
-          rolledBack(run, async (tx) => {
-            await tx.groups.append(group)
-            await tx.groups.putPolicy(group, { capacity: 3, mode: 'history' })
-          }),
-        )
-        expect(woken).toEqual([])
-      },
-    )
+    it.each(ALL_WAYS)('are told nothing of what is rolled back in %s', async (_, run) => {
+      const group = context.unique()
+      const woken = await wokenBy(() =>
+        rolledBack(run, async (tx) => {
+          await tx.groups.append(group)
+          await tx.groups.putPolicy(group, { capacity: 3, mode: 'history' })
+        }),
+      )
+      expect(woken).toEqual([])
+    })
 
     it.each(WAYS)(
       'are told nothing of an operation that was refused in %s, or taken back to a savepoint',

@@ -8,6 +8,8 @@ export interface TransactionTools {
   boom: Error
   /** `store.transaction`, and `store.within` in a transaction of the user's. */
   WAYS: readonly (readonly [string, (work: Work) => Promise<unknown>])[]
+  /** `WAYS`, and `store.within` in a transaction that a query runner begins and ends by hand. */
+  ALL_WAYS: TransactionTools['WAYS']
   inTransaction(work: Work, store?: Store): Promise<unknown>
   /** Runs the work in a transaction that then fails by `boom`. */
   rolledBack(run: (work: Work) => Promise<unknown>, work: Work): Promise<void>
@@ -24,12 +26,27 @@ export function transactionTools(context: Context, notes: string): TransactionTo
   const boom = new Error('boom')
   const inTransaction = (work: Work, store: Store = context.store) => store.transaction(work)
   const within = (work: Work) => context.store.dataSource.transaction((manager) => work(context.store.within(manager)))
+  const byRunner = async (work: Work) => {
+    const runner = context.store.dataSource.createQueryRunner()
+    try {
+      await runner.startTransaction()
+      await work(context.store.within(runner))
+      await runner.commitTransaction()
+    } catch (error) {
+      await runner.rollbackTransaction()
+      throw error
+    } finally {
+      await runner.release()
+    }
+  }
+  const WAYS: TransactionTools['WAYS'] = [
+    ['store.transaction', inTransaction],
+    ['store.within', within],
+  ]
   return {
     boom,
-    WAYS: [
-      ['store.transaction', inTransaction],
-      ['store.within', within],
-    ],
+    WAYS,
+    ALL_WAYS: [...WAYS, ['a query runner', byRunner]],
     inTransaction,
     async rolledBack(run, work) {
       const failed = run(async (tx) => {
