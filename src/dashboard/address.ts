@@ -1,5 +1,5 @@
 /** The address of a page: the hash of the URL, such as `#/groups/article%3A42`. Names are percent-encoded. */
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 
 export interface PageAddress {
   /** The parts of the path, decoded. */
@@ -35,13 +35,15 @@ function decoded(part: string): string {
 }
 
 export function usePageAddress(): PageAddress {
-  const [address, setAddress] = useState(() => addressOf(location.hash))
+  const [hash, setHash] = useState(location.hash)
   useEffect(() => {
-    const move = () => setAddress(addressOf(location.hash))
+    const move = () => setHash(location.hash)
     addEventListener('hashchange', move)
+    // An effect runs after the page is drawn: the hash may have changed meanwhile, and nobody heard it.
+    move()
     return () => removeEventListener('hashchange', move)
   }, [])
-  return address
+  return useMemo(() => addressOf(hash), [hash])
 }
 
 /** Opens a page, as a link to it would. */
