@@ -55,9 +55,9 @@ function inTime<T>(promise: Promise<T>): Promise<T | undefined> {
   return Promise.race([promise, after(PATIENCE_MS, undefined, { ref: false })])
 }
 
-function alsoReadBy({ items, total }: Recent): string {
+function alsoReadBy({ items, totalAppended }: Recent): string {
   const names = items.map((item) => `<li>${escaped(String(item.member))}</li>`).join('')
-  return `<h2>Also read by</h2><ol>${names}</ol><p>${total} views before this one</p>`
+  return `<h2>Also read by</h2><ol>${names}</ol><p>${totalAppended} views before this one</p>`
 }
 
 function page(title: string, content: string): string {

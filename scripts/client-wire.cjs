@@ -7,7 +7,7 @@ const { writeFileSync } = require('node:fs')
 const { join } = require('node:path')
 
 /** Schemas that have another type in the client than in JSON. */
-const CONVERTED = { Id: 'bigint', Total: 'bigint', Cursor: 'bigint', Position: 'bigint', Time: 'time' }
+const CONVERTED = { Id: 'bigint', TotalAppended: 'bigint', Cursor: 'bigint', Position: 'bigint', Time: 'time' }
 const TYPE_OF = { bigint: 'bigint', time: 'Date' }
 const PLAIN = { string: 'string', boolean: 'boolean', null: 'null', integer: 'number', number: 'number' }
 

@@ -78,11 +78,11 @@ export async function stop(container, seconds) {
 /** Appends and reads again with a key; and without one nothing is answered. */
 export async function checkItems(port, key) {
   const items = '/v1/groups/article%3A42/items'
-  const before = Number((await ask(port, items, { key }))?.body.total)
+  const before = Number((await ask(port, items, { key }))?.body.totalAppended)
   const appended = await ask(port, items, { key, method: 'POST', body: { member: 'user-7', payload: { n: before } } })
   must(appended?.status === 201, `the append was answered ${JSON.stringify(appended)}`)
   const read = await ask(port, items, { key })
-  must(read?.body.total === String(before + 1), `the read was answered ${JSON.stringify(read)}`)
+  must(read?.body.totalAppended === String(before + 1), `the read was answered ${JSON.stringify(read)}`)
   const stranger = await ask(port, items)
   must(stranger?.status === 401, `without a key the read was answered ${JSON.stringify(stranger)}`)
 }

@@ -65,7 +65,7 @@ async function totalsOf(store: Store): Promise<Map<string, bigint>> {
   let after: string | undefined
   do {
     const page = await store.groups.list({ limit: 1000, prefix: 'article:', after })
-    for (const { group, total } of page.groups) totals.set(group, total)
+    for (const { group, totalAppended } of page.groups) totals.set(group, totalAppended)
     after = page.nextAfter ?? undefined
   } while (after !== undefined)
   return totals
@@ -77,7 +77,8 @@ async function sumOfFeed(store: Store): Promise<number> {
   const known = new Map<string, bigint>()
   for (let after = 0n, hasMore = true; hasMore; ) {
     const page = await store.feeds.changes(RECENT_GROUPS, { after, limit: 1000 })
-    for (const { key, value } of page.changes) known.set(key, BigInt((value as { total: string }).total))
+    for (const { key, value } of page.changes)
+      known.set(key, BigInt((value as { totalAppended: string }).totalAppended))
     after = page.cursor
     hasMore = page.hasMore
   }

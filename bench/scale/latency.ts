@@ -71,14 +71,14 @@ async function faultsIn(store: Store, groups: number, capacity: number, appended
   const pick = even(groups, 7)
   const touched = [...appended.keys()].slice(0, COMPARED / 2)
   for (const group of [...touched, ...Array.from({ length: COMPARED / 2 }, pick)]) {
-    const { items, total } = await store.groups.recent(groupName(group), { limit: capacity })
+    const { items, totalAppended } = await store.groups.recent(groupName(group), { limit: capacity })
     const more = (appended.get(group) ?? []).sort((a, b) => Number(a.id - b.id))
     const all = Array.from({ length: capacity }, (_, at) => group * capacity + at).concat(more.map(({ op }) => op))
     const due = all.slice(-capacity).reverse()
     const ids = items.every(({ id }, at) => id === BigInt(all.length - 1 - at))
-    if (!ids || total !== BigInt(all.length) || items.map(opOf).join() !== due.join()) {
+    if (!ids || totalAppended !== BigInt(all.length) || items.map(opOf).join() !== due.join()) {
       faults.push(
-        `${groupName(group)}: total ${total}, due ${all.length}; ${items.length} items are not the last ${capacity}`,
+        `${groupName(group)}: totalAppended ${totalAppended}, due ${all.length}; ${items.length} items are not the last ${capacity}`,
       )
     }
   }

@@ -16,7 +16,7 @@ export type GroupEvent =
   /** The item left the window, but not because newer items filled it. The listener may not have the item. */
   | ({ type: 'removed' } & GroupRemoved)
   /**
-   * Discard your local state and read the group again. Leave out items with an id of `total` or more: they follow as
+   * Discard your local state and read the group again. Leave out items with an id of `totalAppended` or more: they follow as
    * events, and so do later changes.
    */
   | ({ type: 'reset' } & GroupReset)

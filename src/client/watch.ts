@@ -121,7 +121,7 @@ class Watch implements GroupWatch {
   /** Where to start again if the first connection breaks before its first event. */
   async #newest(): Promise<bigint> {
     const parts = { path: { group: this.#group }, query: { limit: 1 } }
-    return (await this.#transport.value('recentItems', parts, { signal: this.#ending.signal })).total - 1n
+    return (await this.#transport.value('recentItems', parts, { signal: this.#ending.signal })).totalAppended - 1n
   }
 
   /** Notes how far the watch is. False for an item that was given before. */
@@ -132,7 +132,7 @@ class Watch implements GroupWatch {
       if (this.#given !== undefined && id <= this.#given) return false
       this.#given = id
     } else if (event.type === 'reset') {
-      this.#after = event.total - 1n
+      this.#after = event.totalAppended - 1n
       this.#given = undefined
     }
     return true

@@ -56,13 +56,13 @@ export interface Recent {
   /** 1 to 10000. */
   capacity: number
   mode: 'history' | 'distinct'
-  total: bigint
+  totalAppended: bigint
   items: Item[]
   nextBefore: bigint | null
 }
 
 export interface RecentMany {
-  groups: { group: string; capacity: number; mode: 'history' | 'distinct'; total: bigint; items: Item[]; nextBefore?: bigint | undefined }[]
+  groups: { group: string; capacity: number; mode: 'history' | 'distinct'; totalAppended: bigint; items: Item[]; nextBefore?: bigint | undefined }[]
 }
 
 export interface GroupRemoved {
@@ -74,7 +74,7 @@ export interface GroupReset {
   /** 1 to 10000. */
   capacity: number
   mode: 'history' | 'distinct'
-  total: bigint
+  totalAppended: bigint
 }
 
 export interface MemberItems {
@@ -129,7 +129,7 @@ export interface Group {
   own: { capacity?: number | undefined; mode?: 'history' | 'distinct' | undefined; ttlSeconds?: number | null | undefined }
   /** The prefix of the policy that gives the other settings; null if they are the defaults. */
   policy: string | null
-  total: bigint
+  totalAppended: bigint
   createdAt: Date
 }
 
@@ -562,7 +562,7 @@ interface Wire {
     body: undefined
     answer: GroupPage
   }
-  /** Read a group: its settings in force, its own settings, and its total: `GET /v1/groups/{group}` */
+  /** Read a group: its settings in force, its own settings, and how often it was appended to: `GET /v1/groups/{group}` */
   getGroup: {
     path: {
       /** The group. */
@@ -1115,12 +1115,12 @@ const Wire = {
     Batch: { items: 'NewGroupItem' },
     Item: { id: 'bigint', occurredAt: 'time', createdAt: 'time' },
     Appended: { items: { id: 'bigint' } },
-    Recent: { total: 'bigint', items: 'Item', nextBefore: 'bigint' },
-    RecentMany: { groups: { total: 'bigint', items: 'Item', nextBefore: 'bigint' } },
+    Recent: { totalAppended: 'bigint', items: 'Item', nextBefore: 'bigint' },
+    RecentMany: { groups: { totalAppended: 'bigint', items: 'Item', nextBefore: 'bigint' } },
     GroupRemoved: { id: 'bigint' },
-    GroupReset: { total: 'bigint' },
+    GroupReset: { totalAppended: 'bigint' },
     MemberItems: { items: 'Item' },
-    Group: { total: 'bigint', createdAt: 'time' },
+    Group: { totalAppended: 'bigint', createdAt: 'time' },
     GroupPage: { groups: 'Group' },
     Queue: { createdAt: 'time' },
     QueueStatus: { createdAt: 'time' },

@@ -49,7 +49,11 @@ export function GroupPage({ group }: { group: string }) {
       </div>
       {refusal && <Problem error={refusal} />}
       {!refusal && settings.data !== null && (
-        <GroupSettings group={settings.data} total={recent?.total ?? settings.data.total} onSaved={settings.refresh} />
+        <GroupSettings
+          group={settings.data}
+          totalAppended={recent?.totalAppended ?? settings.data.totalAppended}
+          onSaved={settings.refresh}
+        />
       )}
       {!refusal && settings.error !== null && settings.error.status !== 404 && <Problem error={settings.error} />}
       {settings.error?.status === 404 && (

@@ -16,11 +16,11 @@ import { exactDuration, Time } from './time'
 interface SettingsProps {
   group: Group
   /** More recent than the group's. */
-  total: bigint
+  totalAppended: bigint
   onSaved(): void
 }
 
-export function GroupSettings({ group, total, onSaved }: SettingsProps) {
+export function GroupSettings({ group, totalAppended, onSaved }: SettingsProps) {
   /** The group when the form was opened, or its save refused; null while there is no form. */
   const [base, setBase] = useState<Group | null>(null)
   const action = useAction()
@@ -40,8 +40,8 @@ export function GroupSettings({ group, total, onSaved }: SettingsProps) {
   return (
     <section aria-label="Settings" class="panel">
       <dl class="facts">
-        <Fact term="Total">
-          <Num value={total} />
+        <Fact term="Appended in all">
+          <Num value={totalAppended} />
         </Fact>
         <Fact term="Capacity">
           <Num value={group.capacity} />

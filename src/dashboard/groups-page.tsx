@@ -41,7 +41,7 @@ const COLUMNS = (
   <>
     <Head>Group</Head>
     <Head>Newest item</Head>
-    <Head kind="number">Total</Head>
+    <Head kind="number">Appended</Head>
     <Head kind="number wide">Capacity</Head>
     <Head kind="wide">Mode</Head>
     <Head kind="wide">Expiry</Head>
@@ -58,7 +58,7 @@ function GroupRow({ row }: { row: GroupWithNewest }) {
       </th>
       <td class="newest">{row.newest === null ? <span class="muted">none</span> : <Newest item={row.newest} />}</td>
       <td class="number">
-        <Num value={row.total} />
+        <Num value={row.totalAppended} />
       </td>
       <td class="number wide">
         <Num value={row.capacity} />

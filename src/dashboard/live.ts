@@ -116,9 +116,9 @@ export class LiveGroup {
     this.#connection = connection
     const { signal } = connection
     try {
-      const { total } = await this.#read(signal)
+      const { totalAppended } = await this.#read(signal)
       const stream = new GroupStream(transport, this.#group, SILENCE_MS, signal)
-      for await (const event of stream.events(total - 1n)) {
+      for await (const event of stream.events(totalAppended - 1n)) {
         if (event !== 'connected') await this.#take(event, signal)
         else {
           this.#failures = 0
@@ -157,7 +157,7 @@ export class LiveGroup {
     } else {
       const read = await this.#read(signal)
       // Newer items follow as events, unless they have been removed.
-      read.items = read.items.filter(({ id }) => id < event.total)
+      read.items = read.items.filter(({ id }) => id < event.totalAppended)
     }
     this.#changed()
   }
@@ -166,10 +166,10 @@ export class LiveGroup {
   #insert(item: Item): boolean {
     const recent = this.#recent
     if (recent === null || recent.items.some(({ id }) => id === item.id)) return false
-    if (item.id >= recent.total) recent.total = item.id + 1n
+    if (item.id >= recent.totalAppended) recent.totalAppended = item.id + 1n
     const at = recent.items.findIndex(({ id }) => id < item.id)
     const items = at === -1 ? [...recent.items, item] : recent.items.toSpliced(at, 0, item)
-    const first = recent.total - BigInt(recent.capacity)
+    const first = recent.totalAppended - BigInt(recent.capacity)
     const window = recent.mode === 'history' ? items.filter(({ id }) => id >= first) : items
     recent.items = window.slice(0, Math.min(recent.capacity, this.#shown))
     const last = recent.items.at(-1)

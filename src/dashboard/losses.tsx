@@ -27,7 +27,7 @@ export async function lossOf(name: string, own: Group['own'], signal: AbortSigna
   const followed = await followedIn(group, own, signal)
   const { capacity, mode, ttlSeconds } = { ...followed, ...own }
   if (capacity === undefined) return { items: items.length, lost: null }
-  const kept = keptOf(items, { capacity, mode, ttlSeconds }, group.total)
+  const kept = keptOf(items, { capacity, mode, ttlSeconds }, group.totalAppended)
   return { items: items.length, lost: items.length - kept.length }
 }
 
@@ -51,12 +51,12 @@ async function itemsOf(name: string, signal: AbortSignal): Promise<Item[]> {
 }
 
 /** The items that the server would keep: the last ids, or the newest of each member, unless they have expired. */
-function keptOf(newestFirst: readonly Item[], settings: WholeSettings, total: bigint): Item[] {
+function keptOf(newestFirst: readonly Item[], settings: WholeSettings, totalAppended: bigint): Item[] {
   const { capacity, mode, ttlSeconds } = settings
   const since = ttlSeconds === null ? Number.NEGATIVE_INFINITY : Date.now() - ttlSeconds * 1000
   const members = new Set<string>()
   return newestFirst.filter(({ id, member, createdAt }) => {
-    if (mode === 'history') return id >= total - BigInt(capacity) && createdAt.getTime() > since
+    if (mode === 'history') return id >= totalAppended - BigInt(capacity) && createdAt.getTime() > since
     if (member === null || members.has(member) || members.size === capacity) return false
     members.add(member)
     return createdAt.getTime() > since
@@ -111,10 +111,10 @@ function settingsFrom(policies: readonly Policy[], group: string): InForce {
   return policies.find(({ prefix }) => group.startsWith(prefix)) ?? DEFAULTS
 }
 
-/** An upper bound by the settings and the total alone: some items may have been removed already. */
+/** An upper bound by the settings and `totalAppended` alone: some items may have been removed already. */
 function atMost(group: Group, policy: InForce): number {
   const { capacity, mode, ttlSeconds } = { ...policy, ...group.own }
-  const held = group.total < group.capacity ? Number(group.total) : group.capacity
+  const held = group.totalAppended < group.capacity ? Number(group.totalAppended) : group.capacity
   const isShorter = ttlSeconds !== null && (group.ttlSeconds === null || ttlSeconds < group.ttlSeconds)
   if (capacity === undefined || isShorter || (mode === 'distinct' && group.mode !== 'distinct')) return held
   return Math.max(0, held - capacity)

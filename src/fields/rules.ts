@@ -231,9 +231,9 @@ export const VALUE_SCHEMAS: Readonly<Record<string, Schema>> = {
     type: 'string',
     pattern: '^(-1|0|[1-9][0-9]{0,18})$',
     description:
-      'The id of the newest item that a listener knows of, which is `total` less one; "-1" where there was none.',
+      'The id of the newest item that a listener knows of, which is `totalAppended` less one; "-1" where there was none.',
   },
-  Total: {
+  TotalAppended: {
     type: 'string',
     pattern: DECIMAL.source,
     description: `How many appends there were, ever: from "0" to "${MAX_ID + 1n}".`,

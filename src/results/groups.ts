@@ -104,8 +104,8 @@ function recentMembers(page: Recent): string {
 }
 
 /** `name` and `list`: the group's name and its items as JSON text. */
-function membersOf({ capacity, mode, total }: Recent, name: string, list: string): string {
-  return `"group":${name},"capacity":${capacity},"mode":"${mode}","total":"${total}","items":[${list}]`
+function membersOf({ capacity, mode, totalAppended }: Recent, name: string, list: string): string {
+  return `"group":${name},"capacity":${capacity},"mode":"${mode}","totalAppended":"${totalAppended}","items":[${list}]`
 }
 
 export function renderMemberItems({ items, nextAfter }: MemberItems): string {
@@ -121,8 +121,11 @@ export function renderGroupPage({ groups, nextAfter }: GroupPage, within: string
   return text({ groups: groups.map((group) => groupBody(group, within)), nextAfter })
 }
 
-function groupBody({ group, capacity, mode, ttlSeconds, own, policy, total, createdAt }: Group, within: string | null) {
-  const rest = { total: String(total), createdAt: createdAt.toISOString() }
+function groupBody(
+  { group, capacity, mode, ttlSeconds, own, policy, totalAppended, createdAt }: Group,
+  within: string | null,
+) {
+  const rest = { totalAppended: String(totalAppended), createdAt: createdAt.toISOString() }
   return { group, capacity, mode, ttlSeconds, own, policy: shownName(policy, within), ...rest }
 }
 
@@ -130,8 +133,8 @@ export function removedBody({ id }: Removed) {
   return { id: String(id) }
 }
 
-export function resetBody({ group, capacity, mode, total }: Reset) {
-  return { group, capacity, mode, total: String(total) }
+export function resetBody({ group, capacity, mode, totalAppended }: Reset) {
+  return { group, capacity, mode, totalAppended: String(totalAppended) }
 }
 
 export function policyBody({ prefix, capacity, mode, ttlSeconds }: Policy) {

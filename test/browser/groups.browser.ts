@@ -26,7 +26,7 @@ describe('one group', () => {
       await page.getByRole('link', { name: member }).waitFor({ timeout: 5000 })
     }
     expect(await page.locator('tbody .who').allTextContents()).toEqual(['chidi', 'björn', 'ana', 'before'])
-    await page.getByText('Total4').waitFor()
+    await page.getByText('Appended in all4').waitFor()
     await page.locator('[aria-live=polite]').filter({ hasText: 'new item' }).waitFor({ state: 'attached' })
   })
 

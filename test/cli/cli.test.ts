@@ -17,7 +17,7 @@ const lines = (from: number, to: number, path = '/') =>
 async function total(url: string, group = '/'): Promise<bigint | undefined> {
   const store = await openStore({ url, migrate: false })
   try {
-    return (await store.groups.get(group))?.total
+    return (await store.groups.get(group))?.totalAppended
   } finally {
     await store.close()
   }

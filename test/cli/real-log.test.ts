@@ -17,7 +17,7 @@ const FILE = path.join(__dirname, '../../../shared/data/access-log.gz')
 const MODES = ['history', 'distinct'] as const
 
 interface Expected {
-  total: number
+  totalAppended: number
   /** Newest first. */
   items: { member: string; occurredAt: string; payload: unknown }[]
 }
@@ -41,9 +41,9 @@ function expectedGroups(mode: (typeof MODES)[number]): Map<string, Expected> {
         userAgent: agent === '-' ? null : agent,
       },
     }
-    const found = groups.get(group) ?? { total: 0, items: [] }
+    const found = groups.get(group) ?? { totalAppended: 0, items: [] }
     const others = mode === 'distinct' ? found.items.filter((other) => other.member !== item.member) : found.items
-    groups.set(group, { total: found.total + 1, items: [item, ...others].slice(0, 10) })
+    groups.set(group, { totalAppended: found.totalAppended + 1, items: [item, ...others].slice(0, 10) })
   }
   return groups
 }
@@ -52,13 +52,13 @@ async function storedGroups(store: Store): Promise<Map<string, Expected>> {
   const groups = new Map<string, Expected>()
   for (let after: string | undefined; ; ) {
     const page = await store.groups.list({ limit: 100, after })
-    for (const { group, total, items } of await store.groups.recentMany(page.groups.map((one) => one.group))) {
+    for (const { group, totalAppended, items } of await store.groups.recentMany(page.groups.map((one) => one.group))) {
       const plain = items.map(({ member, occurredAt, payload }) => ({
         member: member as string,
         occurredAt: occurredAt?.toISOString() as string,
         payload,
       }))
-      groups.set(group, { total: Number(total), items: plain })
+      groups.set(group, { totalAppended: Number(totalAppended), items: plain })
     }
     if (page.nextAfter === null) return groups
     after = page.nextAfter
@@ -66,7 +66,7 @@ async function storedGroups(store: Store): Promise<Map<string, Expected>> {
 }
 
 interface Served {
-  groups: { group: string; total: string; items: (Expected['items'][number] & Record<string, unknown>)[] }[]
+  groups: { group: string; totalAppended: string; items: (Expected['items'][number] & Record<string, unknown>)[] }[]
   nextAfter: string | null
 }
 
@@ -80,9 +80,9 @@ async function servedGroups(url: string): Promise<Map<string, Expected>> {
   for (let after: [string, string][] = []; ; ) {
     const page = await get('/v1/groups', [['limit', '100'], ...after])
     const names = page.groups.map(({ group }) => ['group', group] as [string, string])
-    for (const { group, total, items } of (await get('/v1/items', names)).groups) {
+    for (const { group, totalAppended, items } of (await get('/v1/items', names)).groups) {
       const plain = items.map(({ member, occurredAt, payload }) => ({ member, occurredAt, payload }))
-      groups.set(group, { total: Number(total), items: plain })
+      groups.set(group, { totalAppended: Number(totalAppended), items: plain })
     }
     if (page.nextAfter === null) return groups
     after = [['after', page.nextAfter]]

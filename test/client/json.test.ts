@@ -13,7 +13,7 @@ const sent = (result: unknown): unknown => JSON.parse(JSON.stringify(result))
 const get = async (path: string): Promise<unknown> => (await fetch(`${url}/v1${path}`)).json()
 
 test('items, pages of them, and groups', async () => {
-  const payload = { id: '7', tag: 'mine', createdAt: 1, total: '9' }
+  const payload = { id: '7', tag: 'mine', createdAt: 1, totalAppended: '9' }
   const item = await client.groups.append('g', { member: 'm', payload, occurredAt: new Date(0) })
   const page = await client.groups.recent('g')
   const answered = (await get('/groups/g/items')) as { items: unknown[] }
@@ -42,7 +42,7 @@ test('queues, messages and entries', async () => {
 test('results are plain objects', async () => {
   const page = await client.groups.recent('nobody')
   expect(page).toStrictEqual({
-    ...{ group: 'nobody', capacity: 10, mode: 'history', total: 0n, items: [], nextBefore: null },
+    ...{ group: 'nobody', capacity: 10, mode: 'history', totalAppended: 0n, items: [], nextBefore: null },
     tag: expect.any(String),
   })
 })

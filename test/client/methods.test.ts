@@ -67,18 +67,18 @@ describe('groups', () => {
   test('read one and many, page by page, and only when changed', async () => {
     for (const member of ['x', 'y', 'z']) await client.groups.append('read', { member })
     const page = await client.groups.recent('read', { limit: 2, exclude: ['z'] })
-    expect(page).toMatchObject({ group: 'read', capacity: 10, mode: 'history', total: 3n, nextBefore: null })
+    expect(page).toMatchObject({ group: 'read', capacity: 10, mode: 'history', totalAppended: 3n, nextBefore: null })
     expect(page.items).toEqual((await store.groups.recent('read', { exclude: ['z'] })).items)
     expect(await client.groups.recentIfChanged('read', page.tag, { limit: 2, exclude: ['z'] })).toBeNull()
     await client.groups.append('read')
     expect(await client.groups.recentIfChanged('read', page.tag, { limit: 2, exclude: ['z'] })).toMatchObject({
-      total: 4n,
+      totalAppended: 4n,
     })
     expect(await client.groups.recent('read', { before: 2n, limit: 1 })).toMatchObject({ nextBefore: 1n })
     const all = await everyOf(client.groups.allItems('read', { limit: 1 }))
     expect(all.map(({ id }) => id)).toEqual([3n, 2n, 1n, 0n])
     const many = await client.groups.recentMany(['read', 'nobody'], { limit: 1 })
-    expect(many.map(({ group, total, items }) => [group, total, items.length])).toEqual([
+    expect(many.map(({ group, totalAppended, items }) => [group, totalAppended, items.length])).toEqual([
       ['read', 4n, 1],
       ['nobody', 0n, 0],
     ])
@@ -103,7 +103,7 @@ describe('groups', () => {
       ...own,
       own,
       policy: null,
-      total: 0n,
+      totalAppended: 0n,
       createdAt: expect.any(Date),
       created: true,
     })

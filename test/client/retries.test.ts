@@ -23,7 +23,7 @@ beforeEach(async () => {
   await store.queues.put(queue)
 })
 
-const total = async (group: string) => (await store.groups.recent(group)).total
+const total = async (group: string) => (await store.groups.recent(group)).totalAppended
 const unavailable: Deed = { status: 503, code: 'database_unavailable', retryAfter: '0' }
 const unknown: Deed = { status: 503, code: 'outcome_unknown', retryAfter: '0' }
 const gateway: Deed = { status: 502 }

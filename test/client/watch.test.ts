@@ -48,7 +48,11 @@ interface Watching {
 }
 
 const inShort = (event: GroupEvent) =>
-  event.type === 'item' ? `+${event.item.id}` : event.type === 'removed' ? `-${event.id}` : `reset ${event.total}`
+  event.type === 'item'
+    ? `+${event.item.id}`
+    : event.type === 'removed'
+      ? `-${event.id}`
+      : `reset ${event.totalAppended}`
 
 function watching(group: string, options: { after?: bigint; idleMs?: number } = {}): Watching {
   const end = new AbortController()

@@ -153,6 +153,6 @@ async function changeSettings(group, settings, chance, below) {
     modal: { capacity: 3 + below(12), mode: chance(0.5) ? 'history' : 'distinct' },
     wide: { capacity: 40 + below(40), mode: 'distinct' },
   }[group.slice(0, group.indexOf(':'))]
-  const { total } = await store.groups.put(group, wanted)
-  settings.push({ group, total: String(total), ...wanted })
+  const { totalAppended } = await store.groups.put(group, wanted)
+  settings.push({ group, totalAppended: String(totalAppended), ...wanted })
 }

@@ -65,10 +65,10 @@ export interface Acknowledged {
   slot: number
 }
 
-/** The group had been appended to `total` times when it got these settings. */
+/** The group had been appended to `totalAppended` times when it got these settings. */
 export interface SettingsChange {
   group: string
-  total: string
+  totalAppended: string
   capacity: number
   mode: 'history' | 'distinct'
 }

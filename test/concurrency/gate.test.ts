@@ -96,7 +96,7 @@ describeEngine('sqlite', 'the gate', () => {
       expect(most).toBe(1)
       expect(outcomes).toEqual(outcomes.map((_, n) => (n % 3 === 0 ? `rolled back ${n}` : 'committed')))
       await expectWholeTransactions(store)
-      expect((await store.groups.recent('plain')).total).toBe(BigInt(TRANSACTIONS))
+      expect((await store.groups.recent('plain')).totalAppended).toBe(BigInt(TRANSACTIONS))
     })
 
     test('nobody reads what is not committed', async () => {
@@ -106,7 +106,7 @@ describeEngine('sqlite', 'the gate', () => {
         for (; open; reads++) {
           const [own] = await store.dataSource.query('SELECT COUNT(*) AS count FROM own')
           expect(Number(own.count) % 2).toBe(0)
-          expect((await store.groups.recent('pairs')).total % 2n).toBe(0n)
+          expect((await store.groups.recent('pairs')).totalAppended % 2n).toBe(0n)
           await sleep(0)
         }
         return reads
@@ -118,7 +118,7 @@ describeEngine('sqlite', 'the gate', () => {
       await Promise.all(writers)
       open = false
       expect(await reader).toBeGreaterThan(3)
-      expect((await store.groups.recent('pairs')).total).toBe(BigInt(TRANSACTIONS * 1.5))
+      expect((await store.groups.recent('pairs')).totalAppended).toBe(BigInt(TRANSACTIONS * 1.5))
     })
 
     test('transactions and statements of the DataSource itself go through it as well', async () => {
@@ -144,8 +144,8 @@ describeEngine('sqlite', 'the gate', () => {
         'SELECT step, COUNT(*) AS count FROM own GROUP BY step',
       )
       expect(rows.map((row) => [Number(row.step), Number(row.count)])).toEqual([[9, TRANSACTIONS]])
-      expect((await store.groups.recent('doomed')).total).toBe(0n)
-      expect((await store.groups.recent('kept')).total).toBe(BigInt(2 * TRANSACTIONS))
+      expect((await store.groups.recent('doomed')).totalAppended).toBe(0n)
+      expect((await store.groups.recent('kept')).totalAppended).toBe(BigInt(2 * TRANSACTIONS))
     })
 
     test('a savepoint that is rolled back leaves the rest of its transaction, and of all others, alone', async () => {
@@ -163,8 +163,8 @@ describeEngine('sqlite', 'the gate', () => {
           })
         }),
       )
-      expect((await store.groups.recent('outer')).total).toBe(BigInt(2 * TRANSACTIONS))
-      expect((await store.groups.recent('nested')).total).toBe(0n)
+      expect((await store.groups.recent('outer')).totalAppended).toBe(BigInt(2 * TRANSACTIONS))
+      expect((await store.groups.recent('nested')).totalAppended).toBe(0n)
     })
 
     test('a call of the store inside its own transaction is refused in place of waiting for ever', async () => {
@@ -173,7 +173,7 @@ describeEngine('sqlite', 'the gate', () => {
       })
       await expect(stuck).rejects.toMatchObject({ code: 'conflict' })
       await store.groups.append('outside')
-      expect((await store.groups.recent('outside')).total).toBe(1n)
+      expect((await store.groups.recent('outside')).totalAppended).toBe(1n)
     })
   })
 })
@@ -207,7 +207,7 @@ async function expectWholeTransactions(store: Store): Promise<void> {
       [n, 2],
     ]),
   )
-  expect((await store.groups.recent('pairs')).total).toBe(BigInt(2 * committed.length))
+  expect((await store.groups.recent('pairs')).totalAppended).toBe(BigInt(2 * committed.length))
   const solo = await store.groups.list({ prefix: 'solo-', limit: 1000 })
   expect(solo.groups.map((each) => each.group).sort()).toEqual(committed.map((n) => `solo-${n}`).sort())
 }

@@ -51,8 +51,8 @@ for (const engine of ENGINES) {
     /** No hole between head and items: nothing is removed here, and every member is seen once in `distinct`. */
     function expectOneMoment(page: Recent, limit = 10): void {
       const ids = page.items.map(({ id }) => id)
-      const count = Math.min(limit, page.capacity, Number(page.total))
-      const expected = Array.from({ length: count }, (_, n) => page.total - 1n - BigInt(n))
+      const count = Math.min(limit, page.capacity, Number(page.totalAppended))
+      const expected = Array.from({ length: count }, (_, n) => page.totalAppended - 1n - BigInt(n))
       // Thousands of pages: expect is for the one that is wrong.
       if (ids.join() !== expected.join()) expect(ids).toEqual(expected)
     }
@@ -66,12 +66,12 @@ for (const engine of ENGINES) {
           storeOf(at).groups.recent(group, { limit: 100 }),
         ])
         for (const [at, page] of (await Promise.all(reads)).entries()) {
-          expect(page.total).toBeGreaterThan(appended.id)
+          expect(page.totalAppended).toBeGreaterThan(appended.id)
           expectOneMoment(page, at % 2 ? 100 : 10)
         }
       })
       const totals = await storeOf(0).groups.recentMany(GROUPS.map(({ group }) => group))
-      expect(totals.reduce((sum, { total }) => sum + Number(total), 0)).toBe(CALLERS * ROUNDS)
+      expect(totals.reduce((sum, { totalAppended }) => sum + Number(totalAppended), 0)).toBe(CALLERS * ROUNDS)
     })
 
     test('a caller with a tag is told of everything that was acknowledged before', async () => {
@@ -82,11 +82,11 @@ for (const engine of ENGINES) {
         const appended = await storeOf(caller).groups.append(group, { member: `c${caller}-${n}` })
         const page = await store.groups.recentIfChanged(group, before.tag)
         if (page === null) throw new Error(`${group} has changed, and its reader was not told`)
-        expect(page.total).toBeGreaterThan(appended.id)
+        expect(page.totalAppended).toBeGreaterThan(appended.id)
         expectOneMoment(page)
         const later = await store.groups.recentIfChanged(group, page.tag)
         // Unchanged, or changed by somebody else.
-        if (later !== null) expect(later.total).toBeGreaterThan(page.total)
+        if (later !== null) expect(later.totalAppended).toBeGreaterThan(page.totalAppended)
       })
     })
 
@@ -97,7 +97,7 @@ for (const engine of ENGINES) {
           await storeOf(caller).groups.appendMany(names.map((group) => ({ group, member: `c${caller}-${n}` })))
         } else {
           const pages = await storeOf(caller).groups.recentMany(names)
-          expect(new Set(pages.map(({ total }) => total)).size).toBe(1)
+          expect(new Set(pages.map(({ totalAppended }) => totalAppended)).size).toBe(1)
           for (const page of pages) expectOneMoment(page)
         }
       })

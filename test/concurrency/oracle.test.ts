@@ -57,12 +57,12 @@ test('what callers saw counts', () => {
 
 test('a change of settings happens between the ids that its total says', () => {
   const records = Array.from({ length: 9 }, (_, id) => item(id, { slot: id < 5 ? id : id % 3 }))
-  const settings = [{ group: 'hist:0', total: '5', capacity: 3, mode: 'history' as const }]
+  const settings = [{ group: 'hist:0', totalAppended: '5', capacity: 3, mode: 'history' as const }]
   const judged = judge(report(records, { settings }))
   expect(judged.faults).toEqual([])
   expect(ids(judged, 'hist:0')).toEqual([6, 7, 8])
   const grown = judge(
-    report(records, { settings: [...settings, { ...settings[0], total: '9', capacity: 20 } as never] }),
+    report(records, { settings: [...settings, { ...settings[0], totalAppended: '9', capacity: 20 } as never] }),
   )
   expect(ids(grown, 'hist:0')).toEqual([6, 7, 8])
 })
@@ -70,7 +70,7 @@ test('a change of settings happens between the ids that its total says', () => {
 test('distinct keeps the newest item of each of the newest members, and history the last ids of those', () => {
   const members = ['a', 'b', 'a', 'c', 'd', 'a']
   const records = members.map((member, id) => item(id, { group: 'modal:0', member, slot: id % 8 }))
-  const distinct = { group: 'modal:0', total: '6', capacity: 3, mode: 'distinct' as const }
+  const distinct = { group: 'modal:0', totalAppended: '6', capacity: 3, mode: 'distinct' as const }
   expect(ids(judge(report(records, { settings: [distinct] })), 'modal:0')).toEqual([3, 4, 5])
   const history = { ...distinct, capacity: 2, mode: 'history' as const }
   expect(ids(judge(report(records, { settings: [distinct, history] })), 'modal:0')).toEqual([4, 5])

@@ -74,8 +74,13 @@ export function replay(
   let kept: Kept = new Map()
   let nextChange = 0
   for (let id = 0; id <= appends.length; id++) {
-    for (let change = changes[nextChange]; change && Number(change.total) <= id; change = changes[++nextChange]) {
-      if (Number(change.total) !== id) faults.push(`${group}: a change of settings went back to total ${change.total}`)
+    for (
+      let change = changes[nextChange];
+      change && Number(change.totalAppended) <= id;
+      change = changes[++nextChange]
+    ) {
+      if (Number(change.totalAppended) !== id)
+        faults.push(`${group}: a change of settings went back to total ${change.totalAppended}`)
       settings = change
       kept = trimmed(kept, id, settings)
     }
@@ -89,7 +94,7 @@ export function replay(
     }
     kept = trimmed(kept.set(BigInt(id), record), id + 1, settings)
   }
-  if (nextChange < changes.length) faults.push(`${group}: a change saw total ${changes[nextChange]?.total}`)
+  if (nextChange < changes.length) faults.push(`${group}: a change saw total ${changes[nextChange]?.totalAppended}`)
   return [...kept.values()]
 }
 

@@ -71,7 +71,8 @@ async function hammerOurs(url: string, groups: number): Promise<Tally> {
       APPENDS_EACH,
       (_writer, group, member) => store.groups.append(`of ${groups}: ${group}`, { member }),
       (error) => (error instanceof RecentnError ? error.code : String(error)),
-      async () => (await store.groups.recentMany(names)).reduce((sum, { total }) => sum + Number(total), 0),
+      async () =>
+        (await store.groups.recentMany(names)).reduce((sum, { totalAppended }) => sum + Number(totalAppended), 0),
     )
   } finally {
     await store.close()

@@ -80,16 +80,16 @@ async function expectWindows(
   totals: ReadonlyMap<string, number>,
 ): Promise<void> {
   const expected = (group: string) => ({
-    total: totals.get(group),
+    totalAppended: totals.get(group),
     items: windows.get(group)?.map(lineOf),
   })
   const names = [...windows.keys()]
   // While members were being erased, some of their items may be there and some not; of everybody else's, all are.
   let ghosts = 0
-  for (const { group, total, items } of await readAll(store, names)) {
+  for (const { group, totalAppended, items } of await readAll(store, names)) {
     const others = items.filter((line) => !line.includes(' ghost-'))
     ghosts += items.length - others.length
-    expect({ group, total, items: others }).toEqual({ group, ...expected(group) })
+    expect({ group, totalAppended, items: others }).toEqual({ group, ...expected(group) })
   }
   let erased = 0
   for (let number = 0; number < 4; number++) erased += (await store.groups.eraseMember(`ghost-${number}`)).deleted
@@ -100,13 +100,13 @@ async function expectWindows(
 
 /** Oldest first, a line each. */
 async function readAll(store: Store, names: readonly string[]) {
-  const read: { group: string; total: number; items: string[] }[] = []
+  const read: { group: string; totalAppended: number; items: string[] }[] = []
   for (let start = 0; start < names.length; start += 100) {
     for (const recent of await store.groups.recentMany(names.slice(start, start + 100), { limit: 10_000 })) {
       expectSlots(recent)
-      const { group, total, items } = recent
+      const { group, totalAppended, items } = recent
       const lines = items.map((item) => lineOf({ ...item, n: (item.payload as { n: string }).n }))
-      read.push({ group, total: Number(total), items: lines.reverse() })
+      read.push({ group, totalAppended: Number(totalAppended), items: lines.reverse() })
     }
   }
   expect(read.map(({ group }) => group)).toEqual(names)

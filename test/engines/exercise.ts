@@ -17,7 +17,7 @@ async function groups(store: Store, mark: string): Promise<void> {
   await Promise.all(['a', 'b', 'a', 'A', 'a '].map((member) => store.groups.append(`${mark}seen:1`, { member })))
   const seen = await store.groups.recent(`${mark}seen:1`)
   expect(new Set(seen.items.map(({ member }) => member)).size).toBe(3)
-  expect(seen.total).toBe(5n)
+  expect(seen.totalAppended).toBe(5n)
 
   const payload = { text: mark, zero: '\u0000', line: 'a\nb\\n', quotes: `'"` }
   const many = Array.from({ length: 12 }, (_, n) => ({
@@ -28,8 +28,8 @@ async function groups(store: Store, mark: string): Promise<void> {
   await store.groups.appendMany(many)
   const again = await store.groups.append(`${mark}log`, { eventId: `${mark}11`, payload: 'another' })
   expect([again.id, again.payload]).toEqual([11n, { ...payload, n: 11 }])
-  const { items, total } = await store.groups.recent(`${mark}log`, { limit: 2 })
-  expect([total, items.map(({ payload: found }) => found)]).toEqual([
+  const { items, totalAppended } = await store.groups.recent(`${mark}log`, { limit: 2 })
+  expect([totalAppended, items.map(({ payload: found }) => found)]).toEqual([
     12n,
     [
       { ...payload, n: 11 },

@@ -129,7 +129,7 @@ export function describeOddServer(engine: ServerEngine): void {
       await store.groups.append('idle', { payload: 1 })
       await sleep(2500)
       await store.groups.append('idle', { payload: 2 })
-      expect((await store.groups.recent('idle')).total).toBe(2n)
+      expect((await store.groups.recent('idle')).totalAppended).toBe(2n)
     })
   })
 

@@ -160,7 +160,7 @@ describe('examples', () => {
     })
     const appended = await ask(items, 'POST', 'fred', { member: 'fred', payload: { stars: 5 } })
     expect(appended).toMatchObject({ status: 201, body: { group: 'product:7', id: '0', payload: { stars: 5 } } })
-    expect(await ask(items)).toMatchObject({ status: 200, body: { total: '1', items: [appended.body] } })
+    expect(await ask(items)).toMatchObject({ status: 200, body: { totalAppended: '1', items: [appended.body] } })
 
     const erase = `${url}/activity/v1/members/fred/items`
     expect(await ask(erase, 'DELETE', 'fred')).toMatchObject({ status: 403, body: { code: 'forbidden' } })

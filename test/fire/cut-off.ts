@@ -47,10 +47,10 @@ export function describeCutOff(engine: 'mariadb' | 'mysql'): void {
     async function stored(): Promise<Map<string, string>> {
       const places = new Map<string, string>()
       const { groups } = await direct.groups.list({ prefix })
-      for (const { group, total } of groups) {
+      for (const { group, totalAppended } of groups) {
         const { items } = await direct.groups.recent(group, { limit: CAPACITY })
         expect(items.map(({ id }) => Number(id))).toEqual(items.map((_, n) => items.length - 1 - n))
-        expect(Number(total)).toBe(items.length)
+        expect(Number(totalAppended)).toBe(items.length)
         for (const { id, member } of items) {
           expect(places.get(member as string)).toBeUndefined()
           places.set(member as string, `${group}/${id}`)
@@ -103,7 +103,7 @@ export function describeCutOff(engine: 'mariadb' | 'mysql'): void {
         const ids = await Promise.all(Array.from({ length: 10 }, () => fresh.groups.append(group)))
         await isCut
         expect(ids.map(({ id }) => Number(id))).toEqual(Array.from({ length: 10 }, (_, n) => n))
-        expect((await direct.groups.recent(group)).total).toBe(10n)
+        expect((await direct.groups.recent(group)).totalAppended).toBe(10n)
         await fresh.close()
       }
     })

@@ -107,7 +107,7 @@ describe('fields', () => {
     [{ mode: ['history'] }, '/mode'],
     [{ ttlSeconds: 0 }, '/ttlSeconds'],
     [{ ttlSeconds: 1e300 }, '/ttlSeconds'],
-    [{ total: '5' }, '/total'],
+    [{ totalAppended: '5' }, '/totalAppended'],
   ])('%j are no settings', async (settings, pointer) => {
     expect(await faults('PUT', '/v1/groups/untouched', settings)).toEqual([{ pointer, detail: expect.any(String) }])
     const policy = { capacity: 1, mode: 'history', ...settings }

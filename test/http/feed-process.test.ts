@@ -54,7 +54,7 @@ describe.each(served)('two servers on %s', (engine) => {
     const { json, ms } = await answeredAfter('/v1/feeds/recent-groups/changes?after=0', () =>
       writer.post('/v1/groups/article:42/items', { member: 'user-7' }),
     )
-    expect(json).toMatchObject({ changes: [{ key: 'article:42', value: { total: '1' } }] })
+    expect(json).toMatchObject({ changes: [{ key: 'article:42', value: { totalAppended: '1' } }] })
     expect(ms).toBeLessThan(SOON_MS)
   })
 

@@ -251,11 +251,11 @@ test('the feed of the groups of recent items, where it is switched on', async ()
   const client = clientOf(await serving(createApp(store, { allowAnonymous: false })))
   await client.post('/v1/groups/g/items', { member: 'm' })
   const first = (await client.get('/v1/feeds/recent-groups/changes?waitSeconds=10')).json
-  expect(first).toMatchObject({ changes: [{ key: 'g', value: { total: '1' }, version: null, deleted: false }] })
+  expect(first).toMatchObject({ changes: [{ key: 'g', value: { totalAppended: '1' }, version: null, deleted: false }] })
   const entry = await client.get('/v1/feeds/recent-groups/entries/g')
   expect(entry.json).toEqual({
     key: 'g',
-    value: { total: '1' },
+    value: { totalAppended: '1' },
     version: null,
     syncId: '1',
     deleted: false,

@@ -56,8 +56,8 @@ describe('a stream', () => {
     await stream.until(5)
     expect(stream.events.slice(2)).toEqual([
       { event: 'removed', id: null, data: { id: '0' } },
-      { event: 'reset', id: '1', data: { group, capacity: 3, mode: 'history', total: '2' } },
-      { event: 'reset', id: '-1', data: { group, capacity: 10, mode: 'history', total: '0' } },
+      { event: 'reset', id: '1', data: { group, capacity: 3, mode: 'history', totalAppended: '2' } },
+      { event: 'reset', id: '-1', data: { group, capacity: 10, mode: 'history', totalAppended: '0' } },
     ])
     const schemas = { item: 'Item', removed: 'GroupRemoved', reset: 'GroupReset' } as Record<string, string>
     for (const { event, data } of stream.events) expect(schemaFault(schemas[event] as string, data)).toBeNull()

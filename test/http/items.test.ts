@@ -64,14 +64,14 @@ describe('POST /v1/groups/{group}/items', () => {
     const again = await server.post(items(group), { eventId: 'once', payload: 2 })
     expect([first.status, again.status]).toEqual([201, 200])
     expect(again.json).toEqual(first.json)
-    expect((await server.get(items(group))).json.total).toBe('1')
+    expect((await server.get(items(group))).json.totalAppended).toBe('1')
   })
 
   test.each(['a/b', 'a b', 'ä', '%', '日本', 'a?b=c#d', '...', '__proto__', 'constructor', '😀'])(
     'has a group named %s',
     async (name) => {
       expect((await server.post(items(name), {})).json.group).toBe(name)
-      expect((await server.get(items(name))).json).toMatchObject({ group: name, total: '1' })
+      expect((await server.get(items(name))).json).toMatchObject({ group: name, totalAppended: '1' })
     },
   )
 })
@@ -120,12 +120,12 @@ describe('POST /v1/items', () => {
   test('takes 1,000 and stores none of them when one is refused', async () => {
     const group = fresh()
     await fill(group, 1000)
-    expect((await server.get(items(group))).json.total).toBe('1000')
+    expect((await server.get(items(group))).json.totalAppended).toBe('1000')
     const bad = Array.from({ length: 1000 }, (_, i) => ({ group, member: i === 999 ? '' : 'm' }))
     const refused = await server.post('/v1/items', { items: bad })
     expect(refused.status).toBe(400)
     expect(refused.json.errors).toEqual([{ pointer: '/items/999/member', detail: 'must not be empty' }])
-    expect((await server.get(items(group))).json.total).toBe('1000')
+    expect((await server.get(items(group))).json.totalAppended).toBe('1000')
   })
 })
 
@@ -134,7 +134,7 @@ describe('GET /v1/groups/{group}/items', () => {
     const group = fresh()
     await fill(group, 12)
     const { json } = await server.get(items(group))
-    expect(json).toMatchObject({ group, capacity: 10, mode: 'history', total: '12', nextBefore: null })
+    expect(json).toMatchObject({ group, capacity: 10, mode: 'history', totalAppended: '12', nextBefore: null })
     expect(await idsOf(items(group))).toEqual(['11', '10', '9', '8', '7', '6', '5', '4', '3', '2'])
   })
 
@@ -173,7 +173,7 @@ describe('GET /v1/groups/{group}/items', () => {
     const group = fresh()
     const { status, json } = await server.get(items(group))
     expect(status).toBe(200)
-    expect(json).toEqual({ group, capacity: 10, mode: 'history', total: '0', items: [], nextBefore: null })
+    expect(json).toEqual({ group, capacity: 10, mode: 'history', totalAppended: '0', items: [], nextBefore: null })
   })
 
   test('stops at about 4 MiB and says where to go on', async () => {
@@ -209,13 +209,13 @@ describe('GET /v1/items', () => {
     expect(answer.status).toBe(200)
     expect(answer.json).toEqual({
       groups: [
-        { group: b, capacity: 10, mode: 'history', total: '2', items: [expect.objectContaining({ id: '0' })] },
-        { group: none, capacity: 10, mode: 'history', total: '0', items: [] },
+        { group: b, capacity: 10, mode: 'history', totalAppended: '2', items: [expect.objectContaining({ id: '0' })] },
+        { group: none, capacity: 10, mode: 'history', totalAppended: '0', items: [] },
         {
           group: a,
           capacity: 10,
           mode: 'history',
-          total: '3',
+          totalAppended: '3',
           items: [expect.objectContaining({ id: '2' }), expect.objectContaining({ id: '0' })],
         },
       ],

@@ -37,7 +37,7 @@ describe.each([
     const answer = await client.post(`/v1/groups/${group}/items`, { member: 'm', payload })
     expect(answer.status).toBe(201)
     const page = await client.get(`/v1/groups/${group}/items`)
-    expect(page.json).toMatchObject({ total: '1', items: [{ member: 'm' }] })
+    expect(page.json).toMatchObject({ totalAppended: '1', items: [{ member: 'm' }] })
     expect(page.text).toContain('"payload":{"__proto__":{"a":"\\u0000"},"n":[1.5,null]}')
     expect((await client.post('/v1/items', { items: [{ group }, { group }] })).status).toBe(201)
     expect((await client.put(`/v1/groups/${group}`, { capacity: 2 })).status).toBe(200)

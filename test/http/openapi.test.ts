@@ -155,12 +155,12 @@ describe('the OpenAPI document', () => {
       ttlSeconds: null,
       own: { capacity: 1 },
       policy: null,
-      total: '0',
+      totalAppended: '0',
       createdAt: '2026-11-20T08:30:00.000Z',
     }
     expect(() => mustBeDocumented({ ...seen, text: JSON.stringify(group) })).not.toThrow()
     for (const wrong of [
-      { ...group, total: 0 },
+      { ...group, totalAppended: 0 },
       { ...group, more: 1 },
       { ...group, createdAt: 'now' },
       { ...group, own: { ttl: 1 } },

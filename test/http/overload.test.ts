@@ -47,7 +47,7 @@ test('a burst beyond the bound of items: as many are stored as answered with 201
   for (const answer of answers) if (answer.status !== 201) expectOverloaded(answer)
   const ids = stored.map(({ json }) => Number(json.id)).sort((a, b) => a - b)
   expect(ids).toEqual(Array.from({ length: BOUND }, (_, n) => n))
-  expect((await client.get(path)).json.total).toBe(String(BOUND))
+  expect((await client.get(path)).json.totalAppended).toBe(String(BOUND))
   expect((await client.post(path, {})).status).toBe(201)
 })
 
@@ -68,7 +68,7 @@ test('a burst beyond the bound of bytes', async () => {
   )
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(3)
   for (const answer of answers) if (answer.status !== 201) expectOverloaded(answer)
-  expect((await client.get(path)).json.total).toBe('3')
+  expect((await client.get(path)).json.totalAppended).toBe('3')
 })
 
 test('callers who come back after a 429 are all served in the end', async () => {
@@ -90,7 +90,7 @@ test('callers who come back after a 429 are all served in the end', async () => 
     while (refused < 37) await new Promise((resolve) => setTimeout(resolve, 5))
   })
   await Promise.all(callers)
-  expect((await client.get(path)).json.total).toBe('40')
+  expect((await client.get(path)).json.totalAppended).toBe('40')
 })
 
 // What goes wrong inside, with a status from 500 on.

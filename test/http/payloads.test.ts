@@ -57,7 +57,7 @@ describe('a payload comes back as it went in', () => {
       400,
       [{ pointer: '/payload', detail: 'must have at most 64 KiB as JSON' }],
     ])
-    expect((await server.get(`/v1/groups/${group}`)).json.total).toBe('1')
+    expect((await server.get(`/v1/groups/${group}`)).json.totalAppended).toBe('1')
   })
 
   test.each(['"\\ud800"', '{"\\udfff":1}', '["a",{"b":"\\ud83d"}]'])('but %s has no form in UTF-8', async (payload) => {

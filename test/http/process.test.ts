@@ -78,7 +78,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s: finishes what was accepted, close
 
   const again = await startServer({ DATABASE_URL: url })
   const page = await clientOf(again.url).get('/v1/groups/g/items')
-  expect(page.json).toMatchObject({ total: '1', items: [{ member: 'in flight' }] })
+  expect(page.json).toMatchObject({ totalAppended: '1', items: [{ member: 'in flight' }] })
   await again.stop()
 })
 

@@ -13,7 +13,7 @@ describe('/v1/groups/{group}', () => {
     const created = await server.put(`/v1/groups/${group}`, { capacity: 3, mode: 'distinct', ttlSeconds: 60 })
     expect(created.status).toBe(201)
     const own = { capacity: 3, mode: 'distinct', ttlSeconds: 60 }
-    const body = { group, ...own, own, policy: null, total: '0', createdAt: TIME }
+    const body = { group, ...own, own, policy: null, totalAppended: '0', createdAt: TIME }
     expect(created.json).toEqual(body)
     expect((await server.get(`/v1/groups/${group}`)).json).toEqual(body)
 
@@ -88,7 +88,7 @@ describe('GET /v1/groups', () => {
       groups: [
         {
           ...{ group: `${prefix}:c`, capacity: 10, mode: 'history', ttlSeconds: null },
-          ...{ own: {}, policy: null, total: '0', createdAt: TIME },
+          ...{ own: {}, policy: null, totalAppended: '0', createdAt: TIME },
         },
       ],
       nextAfter: null,
@@ -144,7 +144,7 @@ describe('/v1/policies', () => {
     const items = [{ group: fresh() }, { group, member: 'm' }, { group }]
     const many = await server.post('/v1/items', { items })
     expect([many.status, many.json.errors]).toEqual([400, [{ pointer: '/items/2/member', detail: expect.any(String) }]])
-    expect((await server.get(`/v1/groups/${group}`)).json.total).toBe('0')
+    expect((await server.get(`/v1/groups/${group}`)).json.totalAppended).toBe('0')
   })
 })
 

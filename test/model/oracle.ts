@@ -29,7 +29,7 @@ export interface NewOracleItem {
 export interface Answer {
   capacity: number
   mode: Mode
-  total: bigint
+  totalAppended: bigint
   items: { id: bigint; member: string | null; eventId: string | null; payload: number }[]
   nextBefore: bigint | null
 }
@@ -105,7 +105,7 @@ export class Oracle {
     return {
       capacity,
       mode,
-      total: (this.groups.get(name)?.lastId ?? -1n) + 1n,
+      totalAppended: (this.groups.get(name)?.lastId ?? -1n) + 1n,
       items,
       nextBefore: all.length > limit ? (items.at(-1)?.id ?? null) : null,
     }

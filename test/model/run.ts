@@ -106,7 +106,7 @@ export class Run {
           ...oracle.settingsOf(group),
           group,
           created,
-          total: oracle.recent(group).total,
+          totalAppended: oracle.recent(group).totalAppended,
         })
         return
       }
@@ -184,7 +184,7 @@ export class Run {
         ...this.#oracle.settingsOf(group),
         own: this.#oracle.groups.get(group)?.own,
         policy: this.#oracle.policyOf(group),
-        total: this.#oracle.recent(group).total,
+        totalAppended: this.#oracle.recent(group).totalAppended,
       })),
     )
   }
@@ -203,11 +203,11 @@ export class Run {
   }
 }
 
-function shown({ capacity, mode, total, items, nextBefore }: Recent): Answer {
+function shown({ capacity, mode, totalAppended, items, nextBefore }: Recent): Answer {
   return {
     capacity,
     mode,
-    total,
+    totalAppended,
     items: items.map(({ id, member, eventId, payload }) => ({ id, member, eventId, payload: payload as number })),
     nextBefore,
   }

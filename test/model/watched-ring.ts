@@ -114,7 +114,7 @@ export class Follower {
     this.#next = null
     const { capacity, mode } = this.ring
     if (event.type === 'removed') this.ids = this.ids.filter((id) => id !== event.id)
-    else if (event.type === 'reset') this.#startAnew(event.total)
+    else if (event.type === 'reset') this.#startAnew(event.totalAppended)
     else {
       this.#after = event.item.id
       if (!this.ids.includes(event.item.id)) this.ids = [...this.ids, event.item.id].slice(-capacity)

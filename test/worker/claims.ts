@@ -142,7 +142,7 @@ export function describeClaims(engine: EngineName, options: { memory?: boolean }
       )
       await until('all are done', () => done.length === 5)
       await until('the queue is empty', () => isEmpty(store, queue))
-      expect((await store.groups.recent(queue)).total).toBe(5n)
+      expect((await store.groups.recent(queue)).totalAppended).toBe(5n)
       expect(errors).toEqual([])
     })
 

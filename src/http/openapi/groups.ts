@@ -9,7 +9,13 @@ const settings = {
   ttlSeconds: fields.OWN_SETTINGS.members.ttlSeconds.schema as Schema,
 }
 const { capacity, mode } = settings
-const recentItems = { group: ref('Name'), capacity, mode, total: ref('Total'), items: list(ref('Item')) }
+const recentItems = {
+  group: ref('Name'),
+  capacity,
+  mode,
+  totalAppended: ref('TotalAppended'),
+  items: list(ref('Item')),
+}
 
 export const groupSchemas: Readonly<Record<string, Schema>> = {
   ...componentsOf(fields.NEW_ITEM, fields.NEW_GROUP_ITEM, fields.BATCH),
@@ -39,7 +45,7 @@ export const groupSchemas: Readonly<Record<string, Schema>> = {
     description: 'Events `item` (data `Item`), `removed` (data `GroupRemoved`) and `reset` (data `GroupReset`).',
   },
   GroupRemoved: answer({ id: ref('Id') }),
-  GroupReset: answer({ group: ref('Name'), capacity, mode, total: ref('Total') }),
+  GroupReset: answer({ group: ref('Name'), capacity, mode, totalAppended: ref('TotalAppended') }),
   MemberItems: pageOf('items', 'Item'),
   ...componentsOf(fields.OWN_SETTINGS, fields.NEW_SETTINGS, fields.POLICY_SETTINGS, fields.NEW_POLICY),
   Group: answer({
@@ -54,7 +60,7 @@ export const groupSchemas: Readonly<Record<string, Schema>> = {
       ...nameOrNull,
       description: 'The prefix of the policy that gives the other settings; null if they are the defaults.',
     },
-    total: ref('Total'),
+    totalAppended: ref('TotalAppended'),
     createdAt: ref('Time'),
   }),
   GroupPage: pageOf('groups', 'Group'),
@@ -96,18 +102,18 @@ export const appended = {
   ],
 }
 
-const page = { group: 'article:42', capacity: 10, mode: 'history', total: '42', items: [item] }
+const page = { group: 'article:42', capacity: 10, mode: 'history', totalAppended: '42', items: [item] }
 
 export const recent = { ...page, nextBefore: '41' }
 
 export const recentMany = {
-  groups: [page, { group: 'article:43', capacity: 10, mode: 'history', total: '0', items: [] }],
+  groups: [page, { group: 'article:43', capacity: 10, mode: 'history', totalAppended: '0', items: [] }],
 }
 
 export const groupEvents =
   `: connected\nretry: 1000\n\nid: 40\n\nid: 41\nevent: item\ndata: ${JSON.stringify(item)}\n\n` +
   'event: removed\ndata: {"id":"40"}\n\n' +
-  'id: 41\nevent: reset\ndata: {"group":"article:42","capacity":50,"mode":"distinct","total":"42"}\n\n: heartbeat\n\n'
+  'id: 41\nevent: reset\ndata: {"group":"article:42","capacity":50,"mode":"distinct","totalAppended":"42"}\n\n: heartbeat\n\n'
 
 export const deleted = { deleted: 3 }
 
@@ -118,7 +124,7 @@ export const group = {
   ttlSeconds: null,
   own: {},
   policy: null,
-  total: '42',
+  totalAppended: '42',
   createdAt: '2026-11-20T08:30:00.000Z',
 }
 

@@ -23,7 +23,7 @@ const stream = route({
       'Events arrive within a second of the commit, from every process. `item`: an appended item, oldest first; the `id` of ' +
       'the event is the id of the item, and its data the item. `removed` (data `GroupRemoved`): an item left the window for ' +
       'another reason than newer items in a full window. `reset` (data `GroupReset`): discard your local state and reload ' +
-      'the group; ignore items with an id of `total` or more, which follow as events. To mirror the window, keep the newest ' +
+      'the group; ignore items with an id of `totalAppended` or more, which follow as events. To mirror the window, keep the newest ' +
       '`capacity` items without the removed ones; in a `history` group keep only ids above the newest id minus `capacity`. A ' +
       'comment follows every 15 seconds. The stream starts now, or after the item of `Last-Event-ID` or `after`: with the ' +
       'items since then that are still in the window, or with a `reset` if some of them were pushed out. If the group does ' +
@@ -41,7 +41,7 @@ const stream = route({
   },
   streams: true,
   async handle(store, { path: { group }, query, lastEventId, signal }) {
-    const after = lastEventId ?? query.after ?? ((await store.groups.get(group))?.total ?? 0n) - 1n
+    const after = lastEventId ?? query.after ?? ((await store.groups.get(group))?.totalAppended ?? 0n) - 1n
     const watch = store.groups.watch(group, { after, signal, payloads: 'text' })
     await watch.ready
     return { status: 200, events: texts(after, watch) }
@@ -58,7 +58,7 @@ function textOf(event: GroupEvent): string {
   if (event.type === 'item') return `id: ${event.item.id}\nevent: item\n${dataOf(renderItem(event.item))}\n`
   if (event.type === 'removed') return `event: removed\n${dataOf(JSON.stringify(removedBody(event)))}\n`
   // The reloaded group has everything up to here: a client that is cut off after the reset goes on from here.
-  return `id: ${event.total - 1n}\nevent: reset\n${dataOf(JSON.stringify(resetBody(event)))}\n`
+  return `id: ${event.totalAppended - 1n}\nevent: reset\n${dataOf(JSON.stringify(resetBody(event)))}\n`
 }
 
 /** A payload is the text that was sent, and may have line breaks between its tokens. */

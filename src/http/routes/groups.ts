@@ -43,7 +43,7 @@ const get = route({
   operation: {
     id: 'getGroup',
     tag: 'Groups',
-    summary: 'Read a group: its settings in force, its own settings, and its total',
+    summary: 'Read a group: its settings in force, its own settings, and how often it was appended to',
     outcomes: { 200: { description: 'The group.', schema: 'Group', example: example.group } },
     refusals: ['group_not_found'],
   },
@@ -66,7 +66,11 @@ const put = route({
       'A setting that is left out follows the policy. Items inside the new window stay. With `ttlSeconds` null, items never expire.',
     outcomes: {
       200: { description: 'The settings were replaced.', schema: 'Group', example: example.settled },
-      201: { description: 'The group was created.', schema: 'Group', example: { ...example.settled, total: '0' } },
+      201: {
+        description: 'The group was created.',
+        schema: 'Group',
+        example: { ...example.settled, totalAppended: '0' },
+      },
     },
     refusals: ['settings_changed'],
   },

@@ -98,7 +98,7 @@ const recent = route({
     tag: 'Items',
     summary: 'Read the newest items of a group, newest first',
     description:
-      'A group that does not exist has no items and total "0". A page stops at about 4 MiB. To read on, pass `nextBefore` ' +
+      'A group that does not exist has no items and `totalAppended` "0". A page stops at about 4 MiB. To read on, pass `nextBefore` ' +
       'as `before`; it is null when there are no older items.',
     outcomes: { 200: { description: 'The items.', schema: 'Recent', example: example.recent } },
     conditional: true,

@@ -118,7 +118,7 @@ export async function keysWithRow(
   return present
 }
 
-/** The groups of recent items as a feed: each with its total. */
+/** The groups of recent items as a feed: each with the number of its appends. */
 export const recentGroups = (tables: Tables): FollowedTable => ({
   feed: RECENT_GROUPS,
   source: {
@@ -136,9 +136,9 @@ export const recentGroups = (tables: Tables): FollowedTable => ({
   key: 'group_key',
   keyText: () => 'group_key',
   comparable: (keys) => [...keys],
-  // A total may be beyond what a driver's number holds.
+  // The number may be beyond what a driver's number holds.
   columns: `CONCAT(${tables.groups}.last_id, '') AS last_id`,
-  textOf: ({ last_id }) => `{"total":"${BigInt(last_id as string) + 1n}"}`,
+  textOf: ({ last_id }) => `{"totalAppended":"${BigInt(last_id as string) + 1n}"}`,
 })
 
 const checkedWithTheTable = option(() => null)

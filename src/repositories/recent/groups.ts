@@ -22,7 +22,7 @@ function groupOf(head: Head, set: PolicySet): Group {
     ...set.settingsOf(group, head.own),
     own: given(head.own),
     policy: set.prefixOf(group),
-    total: lastId + 1n,
+    totalAppended: lastId + 1n,
     createdAt: new Date(createdAtMs),
   })
 }

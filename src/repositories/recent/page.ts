@@ -33,7 +33,7 @@ export function pageFrom(
   const tag = isCut || settings.ttlSeconds !== null ? `${base}.${hashOf(items, nextBefore)}` : base
   if (tag === unlessTag) return null
   const { capacity, mode } = settings
-  return asRecent({ group: head.group, capacity, mode, total: head.lastId + 1n, items, nextBefore, tag })
+  return asRecent({ group: head.group, capacity, mode, totalAppended: head.lastId + 1n, items, nextBefore, tag })
 }
 
 /** The page of a group that does not exist. */
@@ -41,7 +41,9 @@ export function emptyPage(set: PolicySet, { group, unlessTag }: ReadRequest): Re
   const settings = set.settingsOf(group, {})
   const { capacity, mode } = settings
   const tag = `none.${settingsTag(settings)}`
-  return tag === unlessTag ? null : asRecent({ group, capacity, mode, total: 0n, items: [], nextBefore: null, tag })
+  return tag === unlessTag
+    ? null
+    : asRecent({ group, capacity, mode, totalAppended: 0n, items: [], nextBefore: null, tag })
 }
 
 /**

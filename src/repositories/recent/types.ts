@@ -65,7 +65,7 @@ export interface Group extends Settings {
   /** The prefix of the policy that the other settings come from; null if they are the defaults. */
   policy: string | null
   /** The number of all appends ever. */
-  total: bigint
+  totalAppended: bigint
   createdAt: Date
 }
 
@@ -116,7 +116,7 @@ export interface Recent {
   capacity: number
   mode: Mode
   /** All appends ever; 0n for a group that does not exist. */
-  total: bigint
+  totalAppended: bigint
   items: Item[]
   /** The id to give as `before` for the next page; null when nothing older is there. */
   nextBefore: bigint | null
@@ -162,10 +162,10 @@ export type GroupEvent =
   /** The item left the window, but newer items did not push it out. The listener may never have had it. */
   | { type: 'removed'; id: bigint }
   /**
-   * Discard your local state and reload the group; ignore items with an id of `total` or more, which follow as events,
+   * Discard your local state and reload the group; ignore items with an id of `totalAppended` or more, which follow as events,
    * as all later changes do.
    */
-  | { type: 'reset'; group: string; capacity: number; mode: Mode; total: bigint }
+  | { type: 'reset'; group: string; capacity: number; mode: Mode; totalAppended: bigint }
 
 /** The changes of a group, until the listener stops (`break`, `return()`, the signal) or the store closes. */
 export interface GroupWatch extends AsyncIterableIterator<GroupEvent, undefined, undefined> {

@@ -90,7 +90,7 @@ export class GroupListener implements GroupWatch {
     this.#bytes = 0
     this.#full = false
     this.position = lastId
-    const event = asReset({ type: 'reset', group, capacity, mode, total: lastId + 1n })
+    const event = asReset({ type: 'reset', group, capacity, mode, totalAppended: lastId + 1n })
     this.#tell({ event }, EVENT_BYTES)
   }
 

@@ -49,7 +49,7 @@ export function describeFeedsNothingMissed(context: Context): void {
       })
       const first = await store.feeds.changes(FEED, { after: cursor })
       const second = await store.feeds.changes(FEED, { after: first.cursor })
-      expect(knowledgeOf([...before, ...first.changes, ...second.changes])).toEqual({ b: { total: '2' } })
+      expect(knowledgeOf([...before, ...first.changes, ...second.changes])).toEqual({ b: { totalAppended: '2' } })
     })
 
     it('nothing, when a process answers a page that was opened without the option', async () => {
@@ -68,7 +68,7 @@ export function describeFeedsNothingMissed(context: Context): void {
         return { changes: [], cursor }
       })
       const rest = await store.feeds.changes(FEED, { after: page.cursor })
-      expect(knowledgeOf([...before, ...page.changes, ...rest.changes])).toEqual({ a: { total: '2' } })
+      expect(knowledgeOf([...before, ...page.changes, ...rest.changes])).toEqual({ a: { totalAppended: '2' } })
     })
 
     it('nothing of a table whose rows have numbers when it is followed', async () => {

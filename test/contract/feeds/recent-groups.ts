@@ -32,7 +32,7 @@ export function describeRecentGroupsFeed(context: Context): void {
       for (const { key, value, deleted, version } of page.changes) {
         if (!deleted) expect(version).toBeNull()
         if (key in answer) throw new Error(`${key} is there twice`)
-        answer[key] = deleted ? null : (value as { total: string }).total
+        answer[key] = deleted ? null : (value as { totalAppended: string }).totalAppended
       }
       ;({ cursor, hasMore } = page)
     }
@@ -140,7 +140,7 @@ export function describeRecentGroupsFeed(context: Context): void {
       await writer.groups.append(group)
       expect(await seen()).toEqual({ [group]: '2' })
       const all = (await store.feeds.changes(FEED, { limit: 1000 })).changes.filter(({ key }) => key === group)
-      expect(all).toMatchObject([{ deleted: false, value: { total: '2' } }])
+      expect(all).toMatchObject([{ deleted: false, value: { totalAppended: '2' } }])
       await writer.groups.delete(group)
       expect(await seen()).toEqual({ [group]: null })
     })
@@ -200,7 +200,9 @@ export function describeRecentGroupsFeed(context: Context): void {
       expect(new Set(keysOf(read)).size).toBe(read.length)
       const { groups: listed } = await groups().list({ limit: 1000 })
       const known = new Map(Object.entries(knowledgeOf(read)))
-      expect(known).toEqual(new Map(listed.map(({ group, total }) => [group, { total: String(total) }])))
+      expect(known).toEqual(
+        new Map(listed.map(({ group, totalAppended }) => [group, { totalAppended: String(totalAppended) }])),
+      )
       await seen()
     })
 
@@ -242,7 +244,7 @@ export function describeRecentGroupsFeed(context: Context): void {
           await writer.groups.append(group)
           const begin = performance.now()
           const { answer, at } = await waiting
-          expect(answer.changes).toMatchObject([{ key: group, value: { total: String(++total) } }])
+          expect(answer.changes).toMatchObject([{ key: group, value: { totalAppended: String(++total) } }])
           cursor = answer.cursor
           return at - begin
         }

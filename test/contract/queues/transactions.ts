@@ -25,7 +25,7 @@ export function describeQueueTransactions(context: Context): void {
       await rolledBack(run, work)
       expect(await queues().receive(queue, { max: 10 })).toEqual([])
       expect(await idsIn(queue, 'delayed')).toEqual([])
-      expect([await isNoted(group), (await context.store.groups.recent(group)).total]).toEqual([false, 0n])
+      expect([await isNoted(group), (await context.store.groups.recent(group)).totalAppended]).toEqual([false, 0n])
       await run(work)
       expect(bodiesOf(await queues().receive(queue, { max: 10 }))).toEqual(expect.arrayContaining([{ n: 1 }, 2]))
       expect(await idsIn(queue, 'delayed')).toHaveLength(1)

@@ -47,7 +47,7 @@ export function describeAppend(context: Context): void {
         expect(item).toMatchObject({ id: BigInt(n), slot: n % 10 })
       }
       const recent = await groups().recent(group, { limit: 100 })
-      expect(recent).toMatchObject({ group, capacity: 10, mode: 'history', total: 23n, nextBefore: null })
+      expect(recent).toMatchObject({ group, capacity: 10, mode: 'history', totalAppended: 23n, nextBefore: null })
       expect(recent.items.map((item) => item.payload)).toEqual([22, 21, 20, 19, 18, 17, 16, 15, 14, 13])
       expectSound(recent)
     })
@@ -95,8 +95,8 @@ export function describeAppend(context: Context): void {
       const reader = (async () => {
         while (writing) {
           for (const recent of await other.groups.recentMany(names)) {
-            const count = recent.total < 10n ? Number(recent.total) : 10
-            expect(idsOf(recent)).toEqual(down(recent.total - 1n, count))
+            const count = recent.totalAppended < 10n ? Number(recent.totalAppended) : 10
+            expect(idsOf(recent)).toEqual(down(recent.totalAppended - 1n, count))
           }
         }
       })()
@@ -147,8 +147,8 @@ export function describeAppend(context: Context): void {
         expect([item.group, item.id, item.slot]).toEqual([group, id, Number(id % (capacity.get(group) as bigint))])
       }
       for (const recent of await groups().recentMany(names)) {
-        expect(recent.total).toBe(next.get(recent.group))
-        expect(idsOf(recent)).toEqual(down(recent.total - 1n, recent.capacity))
+        expect(recent.totalAppended).toBe(next.get(recent.group))
+        expect(idsOf(recent)).toEqual(down(recent.totalAppended - 1n, recent.capacity))
         expect(recent.items.map((item) => item.payload)).toEqual(
           items
             .filter((item) => item.group === recent.group)
@@ -184,7 +184,7 @@ export function describeAppend(context: Context): void {
       })
       await Promise.all(batches.map((batch) => groups().appendMany(batch)))
       for (const recent of await groups().recentMany(names)) {
-        expect(recent.total).toBe(24n)
+        expect(recent.totalAppended).toBe(24n)
         expect(idsOf(recent)).toEqual(down(23, 10))
       }
     })

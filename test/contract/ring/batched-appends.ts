@@ -53,7 +53,7 @@ export function describeBatchedAppends(context: Context): void {
           const mine = items.filter((item) => item.group === group)
           expect(byId(mine).map(({ id }) => id)).toEqual(up(0, mine.length))
           const recent = await store.groups.recent(group, { limit: 10_000 })
-          expect(recent.total).toBe(BigInt(mine.length))
+          expect(recent.totalAppended).toBe(BigInt(mine.length))
           expectSound(recent)
           const window = windowOf(mine, kind.capacity, kind.mode).map(({ appended: _, ...stored }) => stored)
           expect(recent.items).toEqual(window)
@@ -144,7 +144,7 @@ export function describeBatchedAppends(context: Context): void {
       expect(await Promise.all(appends)).toHaveLength(400)
       expect(await many).toHaveLength(5)
       await closing
-      const totals = (await groups().recentMany(names)).map(({ total }) => total)
+      const totals = (await groups().recentMany(names)).map(({ totalAppended }) => totalAppended)
       expect(totals).toEqual([82n, 81n, 81n, 81n, 81n])
       const left = await writersOf(context.store.dataSource)
       expect(writers.filter((writer) => left.has(writer))).toEqual([])
@@ -203,7 +203,10 @@ export function describeBatchedAppends(context: Context): void {
       const codes = refusalsOf(mine).map(({ code }) => code)
       expect(codes).toEqual(['conflict', 'conflict'])
       expect(refusalsOf(await others)).toEqual([])
-      expect((await groups().recentMany([inside, outside])).map(({ total }) => total)).toEqual([2n, 50n])
+      expect((await groups().recentMany([inside, outside])).map(({ totalAppended }) => totalAppended)).toEqual([
+        2n,
+        50n,
+      ])
     })
   })
 }

@@ -16,7 +16,10 @@ export function describeBatchedFaults(context: Context): void {
 
   async function expectDense(store: Store, name: string, count: number): Promise<void> {
     const recent = await store.groups.recent(name, { limit: 10_000 })
-    expect([recent.total, idsOf(recent)]).toEqual([BigInt(count), down(count - 1, Math.min(count, recent.capacity))])
+    expect([recent.totalAppended, idsOf(recent)]).toEqual([
+      BigInt(count),
+      down(count - 1, Math.min(count, recent.capacity)),
+    ])
   }
 
   describe('one bad append among many', () => {
@@ -44,7 +47,7 @@ export function describeBatchedFaults(context: Context): void {
       expect(refusalsOf(await outcomesOf(good))).toEqual([])
       await expectDense(context.store, a, 30)
       await expectDense(context.store, b, 30)
-      expect((await groups().recent(plain)).total).toBe(31n)
+      expect((await groups().recent(plain)).totalAppended).toBe(31n)
       expect(await groups().get(`${prefix}new`)).toBeNull()
       expect(await groups().get(`${prefix}newer`)).toBeNull()
     })
@@ -55,7 +58,7 @@ export function describeBatchedFaults(context: Context): void {
       const outcomes = await outcomesOf(times(20, () => groups().appendMany([{ group }, { group: other }])))
       expect(refusalsOf(outcomes)).toHaveLength(20)
       expect(await groups().get(group)).toBeNull()
-      expect(await groups().recent(other)).toMatchObject({ total: 0n, items: [] })
+      expect(await groups().recent(other)).toMatchObject({ totalAppended: 0n, items: [] })
       expect((await groups().list({ prefix: group })).groups).toEqual([])
       expect((await groups().append(group)).id).toBe(0n)
     })
@@ -79,7 +82,7 @@ export function describeBatchedFaults(context: Context): void {
       expect(refusalsOf(await outcomesOf(others))).toEqual([])
       for (const group of [a, b]) await expectDense(context.store, group, 40)
       const recent = await groups().recent(ending)
-      expect([recent.total, idsOf(recent)]).toEqual([LAST + 1n, down(LAST, 5)])
+      expect([recent.totalAppended, idsOf(recent)]).toEqual([LAST + 1n, down(LAST, 5)])
     })
 
     it.each(['history', 'distinct'] as const)(
@@ -177,7 +180,7 @@ export function describeBatchedFaults(context: Context): void {
       await expect(bad).rejects.toThrow(SyntaxError)
       expect((await Promise.all(good)).map(({ id }) => id)).toEqual(up(0, 20))
       await expectDense(context.store, group, 20)
-      expect((await groups().get(broken))?.total).toBe(1n)
+      expect((await groups().get(broken))?.totalAppended).toBe(1n)
       await groups().delete(broken)
     })
 
@@ -231,7 +234,7 @@ export function describeBatchedFaults(context: Context): void {
       const refused = refusalsOf(outcomes)
       expect(refused).toHaveLength(45)
       for (const error of refused) expect(error).toMatchObject({ code: 'overloaded', retryAfterMs: 1000 })
-      const totals = (await store.groups.recentMany(names)).map(({ total }) => total)
+      const totals = (await store.groups.recentMany(names)).map(({ totalAppended }) => totalAppended)
       expect(totals).toEqual([3n, 2n])
       const [many, one] = await outcomesOf<unknown>([
         // More than the bound by itself: taken, because nothing else waits.
@@ -251,7 +254,7 @@ export function describeBatchedFaults(context: Context): void {
       expect(refusalsOf(outcomes).map(({ code }) => code)).toEqual(Array(4).fill('overloaded'))
       // The small one found room.
       expect(outcomes[6]).toMatchObject({ id: 2n })
-      expect((await store.groups.recent(group)).total).toBe(3n)
+      expect((await store.groups.recent(group)).totalAppended).toBe(3n)
       expect(await large()).toMatchObject({ id: 3n })
     })
 
@@ -268,7 +271,7 @@ export function describeBatchedFaults(context: Context): void {
       }
       await Promise.all(times(40, caller))
       expect(appended).toBeGreaterThanOrEqual(20)
-      expect((await store.groups.recent(group)).total).toBe(BigInt(appended))
+      expect((await store.groups.recent(group)).totalAppended).toBe(BigInt(appended))
     })
 
     it('have bounds that must be whole numbers: every fault of the options is named', async () => {

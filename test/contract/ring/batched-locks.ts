@@ -73,7 +73,7 @@ export function describeBatchedLocks(context: Context): void {
       }
       expect(await over).toEqual(['conflict', 'conflict'])
       await letGo()
-      for (const name of names) expect((await groups().recent(name)).total).toBe(BigInt(appended + 1))
+      for (const name of names) expect((await groups().recent(name)).totalAppended).toBe(BigInt(appended + 1))
       expect((await store.groups.append(stuck)).id).toBe(2n)
     }, 60_000)
   })

@@ -20,7 +20,7 @@ export function describeDistinct(context: Context): void {
         expectSound(recent)
       }
       expect((await groups().recent(group)).items[0]?.payload).toBe(9)
-      expect((await groups().recent(group)).total).toBe(13n)
+      expect((await groups().recent(group)).totalAppended).toBe(13n)
     })
 
     it('pushes out the member not seen for longest', async () => {
@@ -62,7 +62,7 @@ export function describeDistinct(context: Context): void {
       await Promise.all([...writers, reader])
       const recent = await groups().recent(group)
       expectSound(recent)
-      expect(recent).toMatchObject({ total: 60n })
+      expect(recent).toMatchObject({ totalAppended: 60n })
       expect(recent.items).toHaveLength(5)
     })
 
@@ -74,7 +74,7 @@ export function describeDistinct(context: Context): void {
         expect(error.faults).toHaveLength(1)
         expect(error.faults[0]?.pointer).toMatch(/\/member$/)
       }
-      expect(await groups().recent(group)).toMatchObject({ total: 1n })
+      expect(await groups().recent(group)).toMatchObject({ totalAppended: 1n })
     })
 
     it('refuses it also where a policy makes the group distinct, and does not make the group', async () => {

@@ -132,9 +132,9 @@ export function describeGroupsWatch(context: Context): void {
       })
       await heard.until(5)
       expect(heard.events.slice(0, 3)).toEqual([
-        { type: 'reset', group, capacity: 5, mode: 'history', total: 2n },
-        { type: 'reset', group, capacity: 5, mode: 'distinct', total: 2n },
-        { type: 'reset', group, capacity: 10, mode: 'history', total: 0n },
+        { type: 'reset', group, capacity: 5, mode: 'history', totalAppended: 2n },
+        { type: 'reset', group, capacity: 5, mode: 'distinct', totalAppended: 2n },
+        { type: 'reset', group, capacity: 10, mode: 'history', totalAppended: 0n },
       ])
       expect(heard.told.slice(3)).toEqual(['+0', 'reset 10 1'])
     })

@@ -135,7 +135,7 @@ export function describeIfChanged(context: Context): void {
       expect(statements.length).toBeLessThanOrEqual(4)
       expect(statements.join()).not.toMatch(/recentn_items/)
       await groups().append(names[7] as string)
-      expect((await ask()).map((page) => page?.total)).toEqual(names.map((_, n) => (n === 7 ? 2n : undefined)))
+      expect((await ask()).map((page) => page?.totalAppended)).toEqual(names.map((_, n) => (n === 7 ? 2n : undefined)))
     })
 
     it('is there in a transaction, and sees what was written in it', async () => {
@@ -144,7 +144,7 @@ export function describeIfChanged(context: Context): void {
       await context.store.transaction(async (tx) => {
         expect(await tx.groups.recentIfChanged(group, tag)).toBeNull()
         await tx.groups.append(group)
-        expect(await tx.groups.recentIfChanged(group, tag)).toMatchObject({ total: 6n })
+        expect(await tx.groups.recentIfChanged(group, tag)).toMatchObject({ totalAppended: 6n })
       })
     })
   })

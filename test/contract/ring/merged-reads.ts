@@ -130,7 +130,7 @@ export function describeMergedReads(context: Context): void {
       const { store, statements } = await statementsOf(context)
       const pages = await Promise.all([...names, ...names].map((name) => store.groups.recent(name)))
       expect(pages.map(({ group }) => group)).toEqual([...names, ...names])
-      expect(pages.every((page) => page.total === 3n && page.items.length === 3)).toBe(true)
+      expect(pages.every((page) => page.totalAppended === 3n && page.items.length === 3)).toBe(true)
       expect(statements.filter((sql) => sql.includes('recentn_items')).length).toBeLessThanOrEqual(5)
       expect(pages[0]).toEqual(pages[60])
       expect(pages[0]?.items).not.toBe(pages[60]?.items)
@@ -165,7 +165,7 @@ export function describeMergedReads(context: Context): void {
       const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
       expect(refused).toHaveLength(100)
       for (const error of refused) expect(error).toMatchObject({ code: 'overloaded', retryAfterMs: 1000 })
-      expect((await call()).total).toBe(3n)
+      expect((await call()).totalAppended).toBe(3n)
     })
 
     it('count each group that they wait for', async () => {
@@ -178,7 +178,7 @@ export function describeMergedReads(context: Context): void {
       const many = batched.recentMany([group, group, group, group])
       const one = batched.recent(group)
       expect(await refusal(batched.recentMany([group, group, group]))).toMatchObject({ code: 'overloaded' })
-      expect([(await one).total, (await many).length]).toEqual([3n, 4])
+      expect([(await one).totalAppended, (await many).length]).toEqual([3n, 4])
       // One that is larger than the bound is taken when nothing else waits.
       expect(await batched.recentMany(Array(9).fill(group))).toHaveLength(9)
     })
@@ -189,7 +189,9 @@ export function describeMergedReads(context: Context): void {
       const store = await context.open()
       const reads = Array.from({ length: 300 }, (_, n) => store.groups.recent(n % 3 ? small : large))
       const closing = store.close()
-      expect((await Promise.all(reads)).map(({ total }) => total)).toEqual(reads.map((_, n) => (n % 3 ? 3n : 100n)))
+      expect((await Promise.all(reads)).map(({ totalAppended }) => totalAppended)).toEqual(
+        reads.map((_, n) => (n % 3 ? 3n : 100n)),
+      )
       await closing
       expect(await refusal(store.groups.recent(small))).toMatchObject({ code: 'closed' })
     })
@@ -211,7 +213,7 @@ export function describeMergedReads(context: Context): void {
       const others = [groups().recent(group), groups().recent(group, { limit: 5 })]
       signal.go()
       const outcome = await transaction
-      expect((await Promise.all(others)).map(({ total }) => total)).toEqual([3n, 3n])
+      expect((await Promise.all(others)).map(({ totalAppended }) => totalAppended)).toEqual([3n, 3n])
       expect(outcome).toMatchObject({ code: 'conflict' })
     })
   })

@@ -60,7 +60,7 @@ export function describeNames(context: Context): void {
       for (let from = 0; from < names.length; from += 50) {
         const part = names.slice(from, from + 50)
         const answers = await groups().recentMany(part)
-        expect(answers.map((answer) => [answer.group, answer.items[0]?.payload, answer.total])).toEqual(
+        expect(answers.map((answer) => [answer.group, answer.items[0]?.payload, answer.totalAppended])).toEqual(
           part.map((name, n) => [name, from + n, 1n]),
         )
       }

@@ -171,7 +171,7 @@ export function describePolicies(context: Context): void {
       await store.groups.appendMany(Array.from({ length: 5 }, () => ({ group })))
       expect(await store.groups.recent(group)).toMatchObject({ capacity: 3 })
       expect(idsOf(await store.groups.recent(group))).toEqual([4n, 3n, 2n])
-      expect(await store.groups.recent(context.unique())).toMatchObject({ capacity: 3, total: 0n })
+      expect(await store.groups.recent(context.unique())).toMatchObject({ capacity: 3, totalAppended: 0n })
     })
   })
 }

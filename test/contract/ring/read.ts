@@ -17,7 +17,7 @@ export function describeRead(context: Context): void {
         group,
         capacity: 10,
         mode: 'history',
-        total: 0n,
+        totalAppended: 0n,
         items: [],
         nextBefore: null,
       })
@@ -40,7 +40,7 @@ export function describeRead(context: Context): void {
       for (;;) {
         const page = await groups().recent(group, { limit: 7, before })
         seen.push(...idsOf(page))
-        expect(page.total).toBe(40n)
+        expect(page.totalAppended).toBe(40n)
         if (page.nextBefore === null) break
         expect(page.nextBefore).toBe(page.items.at(-1)?.id)
         before = page.nextBefore
@@ -133,7 +133,7 @@ export function describeRead(context: Context): void {
         await groups().appendMany(Array.from({ length: count }, () => ({ group })))
       }
       const recent = await groups().recent(group, { limit: 10_000 })
-      expect(recent.total).toBe(10_500n)
+      expect(recent.totalAppended).toBe(10_500n)
       expect(idsOf(recent)).toEqual(down(10_499, 10_000))
       expect(recent.nextBefore).toBeNull()
     })
@@ -144,7 +144,7 @@ export function describeRead(context: Context): void {
       const [a, b] = [await filled(3), await filled(15)]
       const unknown = context.unique()
       const answers = await groups().recentMany([b, unknown, a, b], { limit: 2 })
-      expect(answers.map((answer) => [answer.group, answer.total, idsOf(answer)])).toEqual([
+      expect(answers.map((answer) => [answer.group, answer.totalAppended, idsOf(answer)])).toEqual([
         [b, 15n, [14n, 13n]],
         [unknown, 0n, []],
         [a, 3n, [2n, 1n]],

@@ -16,7 +16,7 @@ export function describeRemoval(context: Context): void {
       expect(await groups().remove(group, 4n)).toBe(true)
       expect(await groups().remove(group, 4n)).toBe(false)
       expect(idsOf(await groups().recent(group))).toEqual([3n, 2n, 1n, 0n])
-      expect((await groups().recent(group)).total).toBe(5n)
+      expect((await groups().recent(group)).totalAppended).toBe(5n)
       expect((await groups().append(group)).id).toBe(5n)
       expect(idsOf(await groups().recent(group))).toEqual([5n, 3n, 2n, 1n, 0n])
     })
@@ -93,7 +93,7 @@ export function describeRemoval(context: Context): void {
       await groups().append(group, { member })
       await groups().putPolicy(group, { capacity: 1, mode: 'distinct' })
       expect(await groups().eraseMember(member)).toEqual({ deleted: 1 })
-      expect(await groups().recent(group)).toMatchObject({ items: [], total: 5n })
+      expect(await groups().recent(group)).toMatchObject({ items: [], totalAppended: 5n })
     })
   })
 
@@ -101,7 +101,7 @@ export function describeRemoval(context: Context): void {
     it('removes all items; ids go on', async () => {
       const group = await filled(13)
       expect(await groups().clear(group)).toEqual({ deleted: 10 })
-      expect(await groups().recent(group)).toMatchObject({ total: 13n, items: [], nextBefore: null })
+      expect(await groups().recent(group)).toMatchObject({ totalAppended: 13n, items: [], nextBefore: null })
       expect(await groups().clear(group)).toEqual({ deleted: 0 })
       expect(await groups().append(group)).toMatchObject({ id: 13n, slot: 3 })
     })
@@ -109,7 +109,7 @@ export function describeRemoval(context: Context): void {
     it('keeps the settings of the group', async () => {
       const group = await filled(3, { capacity: 77, mode: 'distinct' })
       await groups().clear(group)
-      expect(await groups().get(group)).toMatchObject({ capacity: 77, mode: 'distinct', total: 3n })
+      expect(await groups().get(group)).toMatchObject({ capacity: 77, mode: 'distinct', totalAppended: 3n })
     })
 
     it('does not make a group', async () => {
@@ -132,7 +132,7 @@ export function describeRemoval(context: Context): void {
       expect(await groups().delete(group)).toBe(true)
       expect(await groups().delete(group)).toBe(false)
       expect(await groups().get(group)).toBeNull()
-      expect(await groups().recent(group)).toMatchObject({ total: 0n, capacity: 10, items: [] })
+      expect(await groups().recent(group)).toMatchObject({ totalAppended: 0n, capacity: 10, items: [] })
       expect(await rowsOf(context.store, group)).toEqual([])
       expect(await groups().append(group)).toMatchObject({ id: 0n, slot: 0 })
       expect(idsOf(await groups().recent(group))).toEqual([0n])
@@ -145,8 +145,8 @@ export function describeRemoval(context: Context): void {
       )
       const recent = await groups().recent(group, { limit: 100 })
       expectSound(recent)
-      if (recent.total > 0n) expect(idsOf(recent)).toEqual(down(recent.total - 1n, recent.items.length))
-      expect(BigInt(recent.items.length)).toBe(recent.total < 10n ? recent.total : 10n)
+      if (recent.totalAppended > 0n) expect(idsOf(recent)).toEqual(down(recent.totalAppended - 1n, recent.items.length))
+      expect(BigInt(recent.items.length)).toBe(recent.totalAppended < 10n ? recent.totalAppended : 10n)
     })
   })
 }

@@ -10,7 +10,14 @@ export function describeSettings(context: Context): void {
     it('creates, then replaces', async () => {
       const group = context.unique()
       const made = await groups().put(group, { capacity: 3, mode: 'distinct', ttlSeconds: 60 })
-      expect(made).toMatchObject({ group, capacity: 3, mode: 'distinct', ttlSeconds: 60, total: 0n, created: true })
+      expect(made).toMatchObject({
+        group,
+        capacity: 3,
+        mode: 'distinct',
+        ttlSeconds: 60,
+        totalAppended: 0n,
+        created: true,
+      })
       const { created: _, ...group1 } = made
       expect(await groups().get(group)).toEqual(group1)
       await groups().append(group, { member: 'm' })
@@ -20,11 +27,11 @@ export function describeSettings(context: Context): void {
         mode: 'history',
         ttlSeconds: null,
         own: { capacity: 4 },
-        total: 1n,
+        totalAppended: 1n,
         created: false,
       })
       expect(await groups().put(group)).toMatchObject({ capacity: 10, mode: 'history', ttlSeconds: null })
-      expect(await groups().recent(group)).toMatchObject({ capacity: 10, mode: 'history', total: 1n })
+      expect(await groups().recent(group)).toMatchObject({ capacity: 10, mode: 'history', totalAppended: 1n })
     })
 
     it('follows the policy with what is left out or undefined, and keeps an own ttl of null', async () => {
@@ -55,7 +62,7 @@ export function describeSettings(context: Context): void {
       ] as const) {
         const { created: _, ...put } = await groups().put(group, own)
         expect(put).toEqual({
-          ...{ group, capacity: 5, mode: 'distinct', ttlSeconds: 1000, total: 1n, createdAt: expect.any(Date) },
+          ...{ group, capacity: 5, mode: 'distinct', ttlSeconds: 1000, totalAppended: 1n, createdAt: expect.any(Date) },
           ...own,
           own,
           policy: prefix,
@@ -85,7 +92,7 @@ export function describeSettings(context: Context): void {
         ttlSeconds: null,
         own: {},
         policy: null,
-        total: 1n,
+        totalAppended: 1n,
         createdAt: item.createdAt,
       })
     })
@@ -177,7 +184,7 @@ export function describeSettings(context: Context): void {
         ['b', 7n],
         ['c', 5n],
       ])
-      expect(recent.total).toBe(11n)
+      expect(recent.totalAppended).toBe(11n)
       expectSound(recent)
       expect((await groups().append(group, { member: 'c' })).id).toBe(11n)
       expect(membersOf(await groups().recent(group))).toEqual(['c', 'd', 'a', 'b'])

@@ -69,7 +69,7 @@ export function describeThoroughReads(context: Context): void {
       const page = await groups().recent(group)
       expect(await groups().recentIfChanged(group, page.tag)).toBeNull()
       await groups().append(group, { member: 'm1' })
-      expect((await groups().recentIfChanged(group, page.tag))?.total).toBe(31n)
+      expect((await groups().recentIfChanged(group, page.tag))?.totalAppended).toBe(31n)
     })
 
     it.each(['append', 'clear', 'delete', 'put', 'putPolicy'] as const)(
@@ -98,10 +98,10 @@ export function describeThoroughReads(context: Context): void {
 
     it('shows before a group is laid out anew what it shows afterwards', async () => {
       const modes = ['history', 'distinct'] as const
-      const shown = ({ items, nextBefore, total }: Recent) => ({
+      const shown = ({ items, nextBefore, totalAppended }: Recent) => ({
         items: items.map(({ id, payload }) => [id, payload]),
         nextBefore,
-        total,
+        totalAppended,
       })
       const asked: RecentOptions[] = [
         ...[

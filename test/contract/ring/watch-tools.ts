@@ -7,7 +7,7 @@ import { type Context, eventually } from '../context'
 export interface Following {
   ready: Promise<void>
   events: GroupEvent[]
-  /** The events in short: `+3 member`, `-3`, `reset <capacity> <total>`. */
+  /** The events in short: `+3 member`, `-3`, `reset <capacity> <totalAppended>`. */
   told: string[]
   /** Resolves when so many events were told, and a little later no more; rejects after `withinMs`. */
   until(count: number, withinMs?: number): Promise<void>
@@ -37,7 +37,7 @@ export function following(context: Context, watch: GroupWatch): Following {
 
 function inShort(event: GroupEvent): string {
   if (event.type === 'removed') return `-${event.id}`
-  if (event.type === 'reset') return `reset ${event.capacity} ${event.total}`
+  if (event.type === 'reset') return `reset ${event.capacity} ${event.totalAppended}`
   return `+${event.item.id}${event.item.member === null ? '' : ` ${event.item.member}`}`
 }
 

@@ -47,12 +47,12 @@ export function describeAttach(context: Context): void {
       expect((await store.groups.append(group)).id).toBe(id)
       expect((await store.groups.appendMany([{ group }]))[0]?.id).toBe(id + 1n)
       const recent = await store.groups.recent(group)
-      expect([idsOf(recent), recent.total]).toEqual([[id + 1n, id], id + 2n])
+      expect([idsOf(recent), recent.totalAppended]).toEqual([[id + 1n, id], id + 2n])
       expectSound(recent)
       await source.transaction(async (manager) => {
         expect((await store.within(manager).groups.append(group)).id).toBe(id + 2n)
       })
-      expect((await store.groups.get(group))?.total).toBe(id + 3n)
+      expect((await store.groups.get(group))?.totalAppended).toBe(id + 3n)
     })
 
     it('keeps them exact also where the user asked the driver for plain numbers', async () => {
@@ -74,7 +74,7 @@ export function describeAttach(context: Context): void {
       expect((await attached.groups.append(group, { eventId: 'e' })).id).toBe(id)
       expect((await attached.groups.append(group, { member: context.unique('m') })).id).toBe(id + 1n)
       const recent = await attached.groups.recent(group)
-      expect([idsOf(recent), recent.total]).toEqual([[id + 1n, id], id + 2n])
+      expect([idsOf(recent), recent.totalAppended]).toEqual([[id + 1n, id], id + 2n])
     })
 
     it('within: an append commits and rolls back with the row of the user', async () => {
@@ -106,7 +106,7 @@ export function describeAttach(context: Context): void {
         expect(idsOf(await groups.recent(group))).toEqual([4n, 2n])
         expect(await groups.memberItems(member)).toMatchObject({ nextAfter: null })
         expect(await groups.eraseMember(member)).toEqual({ deleted: 2 })
-        expect(await groups.get(group)).toMatchObject({ total: 5n })
+        expect(await groups.get(group)).toMatchObject({ totalAppended: 5n })
         expect((await groups.list({ prefix: group })).groups).toHaveLength(1)
         expect(await groups.clear(group)).toEqual({ deleted: 0 })
         expect(await groups.delete(group)).toBe(true)
@@ -206,7 +206,7 @@ export function describeAttach(context: Context): void {
       const rows = await source.getRepository(UserOrder).find({ order: { id: 'ASC' } })
       expect(rows.map((row) => row.id).filter((id) => id >= 100)).toEqual([101, 102, 104, 105, 107, 108, 200, 202, 204])
       const recent = await store.groups.recent(group)
-      expect(recent.total).toBe(16n)
+      expect(recent.totalAppended).toBe(16n)
       expectSound(recent)
     }, 20_000)
 
@@ -231,7 +231,7 @@ export function describeAttach(context: Context): void {
       const plain = Array.from({ length: 10 }, () => attached.groups.append('b'))
       await Promise.all([...work, ...plain])
       expect(await memory.getRepository(UserOrder).count()).toBe(15)
-      expect((await attached.groups.recentMany(['a', 'b'])).map((recent) => recent.total)).toEqual([15n, 10n])
+      expect((await attached.groups.recentMany(['a', 'b'])).map((recent) => recent.totalAppended)).toEqual([15n, 10n])
     })
 
     it('closing the store leaves the DataSource of the user open', async () => {

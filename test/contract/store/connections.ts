@@ -111,7 +111,7 @@ export function describeConnections(context: Context): void {
         expect((await store.within(manager).groups.append(name)).id).toBe(0n)
         await manager.transaction(() => expectRefused({ append: () => store.groups.append(name) }, 'conflict'))
       })
-      expect((await store.groups.recent(name)).total).toBe(1n)
+      expect((await store.groups.recent(name)).totalAppended).toBe(1n)
     })
 
     it('is refused inside store.transaction too', async () => {
@@ -122,7 +122,7 @@ export function describeConnections(context: Context): void {
         await tx.groups.append(name)
       })
       await store.dataSource.transaction(() => expectRefused(callsOf(store, name), 'conflict'))
-      expect((await store.groups.recent(name)).total).toBe(1n)
+      expect((await store.groups.recent(name)).totalAppended).toBe(1n)
     })
 
     it('is refused of a RecentRepository of the DataSource, once that knows it', async () => {
@@ -149,7 +149,7 @@ export function describeConnections(context: Context): void {
       await store.groups.append(name)
       end()
       await open
-      expect((await store.groups.recent(name)).total).toBe(2n)
+      expect((await store.groups.recent(name)).totalAppended).toBe(2n)
     })
 
     it('is seen as long as any store is attached, and no longer', async () => {
@@ -202,7 +202,7 @@ export function describeConnections(context: Context): void {
       const idle = () => store.counts().connections
       await eventually(AT_ONCE_MS, 'all are free', async () => idle().inUse === 0 && idle().waiting === 0)
       for (let n = 0; n < 5; n++) await Promise.all([store.groups.append(name), store.ping(), store.groups.list()])
-      expect((await store.groups.recent(name)).total).toBe(5n)
+      expect((await store.groups.recent(name)).totalAppended).toBe(5n)
       const both = isSqlite ? async () => {} : await holdAll(source, 2)
       await both()
     })

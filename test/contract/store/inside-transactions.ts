@@ -46,7 +46,7 @@ export function describeInsideTransactions(context: Context): void {
       })
       expect(runs).toBe(2)
       for (let n = 0; n < 3; n++) await store.transaction((tx) => tx.groups.append(`${group}other`))
-      expect(await groups().recent(group)).toMatchObject({ total: 1n, items: [{ member: 'run 2' }] })
+      expect(await groups().recent(group)).toMatchObject({ totalAppended: 1n, items: [{ member: 'run 2' }] })
       // What was left open would still have the lock.
       expect((await groups().append(group)).id).toBe(1n)
     }, 10_000)

@@ -141,7 +141,11 @@ export function describeJson(context: Context): void {
       expect(sent((await events.next()).value)).toEqual({ type: 'removed', id: '0' })
       await groups().delete(group)
       await groups().append(group)
-      expect(sent((await events.next()).value)).toMatchObject({ type: 'reset', group, total: expect.any(String) })
+      expect(sent((await events.next()).value)).toMatchObject({
+        type: 'reset',
+        group,
+        totalAppended: expect.any(String),
+      })
       await events.return()
     })
 
@@ -153,11 +157,11 @@ export function describeJson(context: Context): void {
         ...{ createdAt: expect.any(Date), appended: true },
       })
       const page = await groups().recent(group)
-      expect(Object.keys(page)).toEqual(['group', 'capacity', 'mode', 'total', 'items', 'nextBefore', 'tag'])
+      expect(Object.keys(page)).toEqual(['group', 'capacity', 'mode', 'totalAppended', 'items', 'nextBefore', 'tag'])
       const inherited: string[] = []
       for (const name in page) inherited.push(name)
       expect(inherited).toEqual(Object.keys(page))
-      expect(page.total).toBe(1n)
+      expect(page.totalAppended).toBe(1n)
       // A result may be a payload itself.
       await groups().append(group, { payload: item })
       expect((await groups().recent(group, { limit: 1 })).items[0]?.payload).toEqual(sent(item))

@@ -23,7 +23,7 @@ export function describeLifecycle(context: Context): void {
         () => store.ping(),
       ]
       for (const call of calls) expect((await refusal(Promise.resolve().then(call))).code).toBe('closed')
-      expect((await context.store.groups.recent(group)).total).toBe(1n)
+      expect((await context.store.groups.recent(group)).totalAppended).toBe(1n)
     })
 
     it('finishes what was accepted', async () => {
@@ -37,7 +37,7 @@ export function describeLifecycle(context: Context): void {
       })
       await Promise.all([store.close(), transaction, ...appends])
       const recent = await context.store.groups.recent(group)
-      expect([recent.total, idsOf(recent)]).toEqual([17n, down(16, 10)])
+      expect([recent.totalAppended, idsOf(recent)]).toEqual([17n, down(16, 10)])
     })
 
     it('lets handlers that run do with the store what they do', async () => {
@@ -71,7 +71,7 @@ export function describeLifecycle(context: Context): void {
       store.poll(table, handler('row'), { status: 'status', onWarning, onError: onWarning })
       await eventually(20_000, 'both run', async () => begun === 2)
       await store.close()
-      expect((await groups().recent(group)).total).toBe(4n)
+      expect((await groups().recent(group)).totalAppended).toBe(4n)
       expect((await context.store.feeds.get(feed, 'row'))?.value).toBe(1)
       const left = await Promise.all(
         [sent, queue].map(async (name) => (await context.store.queues.peek(name)).messages.map(({ body }) => body)),
@@ -113,7 +113,7 @@ export function describeLifecycle(context: Context): void {
         for (const [n, store] of stores.entries()) {
           for (let count = 0; count <= n; count++) await store.groups.append('a', { member: `m${n}` })
         }
-        const totals = await Promise.all(stores.map(async (store) => (await store.groups.recent('a')).total))
+        const totals = await Promise.all(stores.map(async (store) => (await store.groups.recent('a')).totalAppended))
         expect(totals).toEqual([1n, 2n, 3n])
       } finally {
         await Promise.all(stores.map((store) => store.close()))

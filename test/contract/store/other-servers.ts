@@ -107,7 +107,7 @@ export function describeOtherServers(context: Context): void {
         )
       proxy.rewrite('COMMIT', call, 1)
       await append()
-      expect([runs, (await store.groups.recent(group)).total]).toEqual([2, 1n])
+      expect([runs, (await store.groups.recent(group)).totalAppended]).toEqual([2, 1n])
       proxy.rewrite('COMMIT', call, 1)
       expect(await store.groups.append(group)).toMatchObject({ id: 1n })
       proxy.rewrite('COMMIT', call)
@@ -115,7 +115,7 @@ export function describeOtherServers(context: Context): void {
       expect((await refusal(append())).code).toBe('conflict')
       expect(runs).toBe(3)
       proxy.rewrite('COMMIT', call, 0)
-      expect((await store.groups.recent(group)).total).toBe(2n)
+      expect((await store.groups.recent(group)).totalAppended).toBe(2n)
     })
 
     it('any other error while committing is no conflict', () => {

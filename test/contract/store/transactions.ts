@@ -26,7 +26,7 @@ export function describeTransactions(context: Context): void {
         await tx.manager.query('INSERT INTO own_notes (note) VALUES (?)', [a])
         // Its own writes are there to be read.
         expect(idsOf(await tx.groups.recent(a))).toEqual([1n, 0n])
-        expect((await tx.groups.recentMany([b, a])).map((recent) => recent.total)).toEqual([3n, 2n])
+        expect((await tx.groups.recentMany([b, a])).map((recent) => recent.totalAppended)).toEqual([3n, 2n])
         return item.id
       })
       expect(answer).toBe(0n)
@@ -87,7 +87,7 @@ export function describeTransactions(context: Context): void {
       const failed = dataSource.transaction(async (manager) => {
         const repository = new RecentRepository(manager)
         expect((await repository.append(group)).id).toBe(1n)
-        expect((await repository.recent(group)).total).toBe(2n)
+        expect((await repository.recent(group)).totalAppended).toBe(2n)
         throw boom
       })
       await expect(failed).rejects.toBe(boom)
@@ -180,7 +180,7 @@ export function describeTransactions(context: Context): void {
       })
       // The servers have other connections, until as many transactions call it.
       expect(await inside).toMatchObject({ code: 'conflict' })
-      expect((await groups().recent(group)).total).toBe(1n)
+      expect((await groups().recent(group)).totalAppended).toBe(1n)
     })
 
     it('never mix: one that rolls back takes nothing of another with it', async () => {
@@ -228,7 +228,7 @@ export function describeTransactions(context: Context): void {
       expect(answers.flatMap((recent) => recent.items.map((item) => item.payload)).sort()).toEqual(kept.sort())
       for (const recent of answers) {
         expectSound(recent)
-        expect(idsOf(recent)).toEqual(down(recent.total - 1n, recent.items.length))
+        expect(idsOf(recent)).toEqual(down(recent.totalAppended - 1n, recent.items.length))
       }
     }, 20_000)
 
@@ -244,7 +244,7 @@ export function describeTransactions(context: Context): void {
       )
       await Promise.all(crossing)
       const answers = await groups().recentMany([a, b])
-      expect(answers.map((recent) => [recent.total, idsOf(recent)])).toEqual([
+      expect(answers.map((recent) => [recent.totalAppended, idsOf(recent)])).toEqual([
         [11n, down(10, 10)],
         [11n, down(10, 10)],
       ])
@@ -264,10 +264,10 @@ export function describeTransactions(context: Context): void {
         })
       })
       await eventually(SOON_MS, 'the transaction has appended', async () => reached)
-      expect((await other.groups.recent(group)).total).toBe(1n)
+      expect((await other.groups.recent(group)).totalAppended).toBe(1n)
       finish()
       await open
-      expect((await other.groups.recent(group)).total).toBe(2n)
+      expect((await other.groups.recent(group)).totalAppended).toBe(2n)
     })
   })
 }

@@ -159,6 +159,6 @@ export const UNTOUCHED_ITEMS = '/v1/groups/untouched/items'
 /** Checks after each test of the file that nothing of what it sent was stored. */
 export function expectUntouched(server: () => Client): void {
   afterEach(async () => {
-    expect((await server().get(UNTOUCHED_ITEMS)).json.total).toBe('0')
+    expect((await server().get(UNTOUCHED_ITEMS)).json.totalAppended).toBe('0')
   })
 }

@@ -251,6 +251,6 @@ function append(world: World, name: string, eventId: string | null): bigint {
 function changed(world: World, name: string): null {
   const group = groupOf(world, name)
   group.items = group.items.filter(({ id }) => id > group.lastId - BigInt(group.capacity))
-  world.feeds.groups.rows?.set(name, { value: { total: `${group.lastId + 1n}` }, syncId: null })
+  world.feeds.groups.rows?.set(name, { value: { totalAppended: `${group.lastId + 1n}` }, syncId: null })
   return null
 }

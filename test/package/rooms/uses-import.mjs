@@ -22,8 +22,8 @@ await assert.rejects(import('recentn/dist/src/store.js'), { code: 'ERR_PACKAGE_P
 for (const url of process.argv.slice(2)) {
   const store = await openStore({ url })
   const { id } = await store.groups.append('article:42', { member: 'user-7', payload: { from: 'search' } })
-  const { items, total } = await store.groups.recent('article:42')
-  assert.deepEqual([id, total, items[0].member, items[0].payload], [0n, 1n, 'user-7', { from: 'search' }])
+  const { items, totalAppended } = await store.groups.recent('article:42')
+  assert.deepEqual([id, totalAppended, items[0].member, items[0].payload], [0n, 1n, 'user-7', { from: 'search' }])
   assert.equal(JSON.parse(JSON.stringify(await store.groups.recent('article:42'))).items[0].id, '0')
   await assert.rejects(store.groups.append('', {}), (error) => error instanceof RecentnError && error.status === 400)
   await store.close()
