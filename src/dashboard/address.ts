@@ -1,5 +1,6 @@
 /** The address of a page: the hash of the URL, such as `#/groups/article%3A42`. Names are percent-encoded. */
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
+import { useFollowed } from './followed'
 
 export interface PageAddress {
   /** The parts of the path, decoded. */
@@ -35,15 +36,13 @@ function decoded(part: string): string {
 }
 
 export function usePageAddress(): PageAddress {
-  const [hash, setHash] = useState(location.hash)
-  useEffect(() => {
-    const move = () => setHash(location.hash)
-    addEventListener('hashchange', move)
-    // An effect runs after the page is drawn: the hash may have changed meanwhile, and nobody heard it.
-    move()
-    return () => removeEventListener('hashchange', move)
-  }, [])
+  const hash = useFollowed(() => location.hash, onHashChange)
   return useMemo(() => addressOf(hash), [hash])
+}
+
+function onHashChange(listener: () => void): () => void {
+  addEventListener('hashchange', listener)
+  return () => removeEventListener('hashchange', listener)
 }
 
 /** Opens a page, as a link to it would. */

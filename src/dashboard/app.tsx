@@ -1,5 +1,5 @@
 /** The frame of every page: navigation, the key, and the focus, which moves to the heading of the page that is opened. */
-import { useEffect, useReducer, useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { link, type PageAddress, usePageAddress } from './address'
 import { FeedPage } from './feed-page'
 import { FeedsPage } from './feeds-page'
@@ -13,7 +13,7 @@ import { PoliciesPage } from './policies-page'
 import { PolicyPage } from './policy-page'
 import { QueuePage } from './queue-page'
 import { QueuesPage } from './queues-page'
-import { keyName, session } from './session'
+import { keyName, useKey } from './session'
 
 const MENU = [
   ['groups', 'Groups'],
@@ -111,11 +111,10 @@ function useHeadingFocus(main: { current: HTMLElement | null }, path: string): v
 }
 
 function KeyLink({ isCurrent }: { isCurrent: boolean }) {
-  const [, again] = useReducer((count: number) => count + 1, 0)
-  useEffect(() => session.onChange(() => again(undefined)), [])
+  const key = useKey()
   return (
     <a class="key" href={link(['key'])} aria-current={isCurrent ? 'page' : undefined}>
-      {session.key === null ? 'No key' : keyName(session.key)}
+      {key === null ? 'No key' : keyName(key)}
     </a>
   )
 }

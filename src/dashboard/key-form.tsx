@@ -2,14 +2,12 @@
 import { useId, useState } from 'preact/hooks'
 import { session } from './session'
 
-export function KeyForm({ onUsed }: { onUsed?: () => void }) {
+export function KeyForm() {
   const [text, setText] = useState('')
   const id = useId()
   const use = (event: Event) => {
     event.preventDefault()
-    if (text.trim() === '') return
-    session.use(text.trim())
-    onUsed?.()
+    if (text.trim() !== '') session.use(text.trim())
   }
   return (
     <form class="key-form" onSubmit={use}>

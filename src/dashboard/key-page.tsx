@@ -1,9 +1,8 @@
 /** The page of the API key: which one is used, what it may do, and the form for another one. */
-import { useState } from 'preact/hooks'
 import { KeyForm } from './key-form'
 import { useAccess } from './may'
 import { Name } from './parts'
-import { keyName, session } from './session'
+import { keyName, session, useKey } from './session'
 
 function Allowed() {
   const access = useAccess()
@@ -24,11 +23,7 @@ function Allowed() {
 }
 
 export function KeyPage() {
-  const [key, setKey] = useState(session.key)
-  const forget = () => {
-    session.use(null)
-    setKey(null)
-  }
+  const key = useKey()
   return (
     <>
       <h1 tabIndex={-1}>API key</h1>
@@ -41,14 +36,14 @@ export function KeyPage() {
               <p>
                 <Name>{keyName(key)}</Name> is used in this tab.
               </p>
-              <button type="button" onClick={forget}>
+              <button type="button" onClick={() => session.use(null)}>
                 Forget it
               </button>
             </>
           )}
         </div>
         <Allowed />
-        <KeyForm onUsed={() => setKey(session.key)} />
+        <KeyForm />
       </div>
     </>
   )

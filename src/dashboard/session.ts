@@ -1,4 +1,5 @@
 /** The API key that the user typed: it is kept in this tab, and is gone when the tab is closed. */
+import { useFollowed } from './followed'
 
 const STORED = 'recentn.key'
 
@@ -22,6 +23,11 @@ export const session = {
     listeners.add(listener)
     return () => listeners.delete(listener)
   },
+}
+
+/** The key, for a component that shows it. */
+export function useKey(): string | null {
+  return useFollowed(() => session.key, session.onChange)
 }
 
 /** The part of a key that may be shown: `rk_<id>`. */

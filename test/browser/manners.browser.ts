@@ -60,6 +60,22 @@ test('everything can be reached by keyboard, and the focus is seen and follows',
   expect(await focused(page)).toBe('button Save …')
 })
 
+test('a link that is followed while the page is drawn first is followed', async () => {
+  const page = await openPage(`${server.url}/#/groups`)
+  await page.addInitScript(() => {
+    const drawn = new MutationObserver(() => {
+      if (document.querySelector('main h1') === null) return
+      drawn.disconnect()
+      // Before any effect of the page: those run once it has been painted.
+      location.hash = '#/queues'
+    })
+    drawn.observe(document, { childList: true, subtree: true })
+  })
+  await page.reload()
+  await page.getByRole('heading', { name: 'Queues' }).waitFor()
+  expect(await page.locator('nav a[aria-current=page]').textContent()).toBe('Queues')
+})
+
 test('the skip button leads to the heading', async () => {
   const page = await openPage(`${server.url}/#/queues`)
   await page.getByRole('row', { name: /thumbnails/ }).waitFor()
@@ -158,7 +174,7 @@ test('nothing is asked for in a hidden tab, and all is up to date when it is sho
   expect(asked).toEqual([])
   expect(await page.getByText('unseen').count()).toBe(0)
   await setHidden(false)
-  await page.getByText('unseen').waitFor({ timeout: 2000 })
+  await page.getByText('unseen').waitFor()
 })
 
 test('nothing blinks where that is not wanted', async () => {

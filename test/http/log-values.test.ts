@@ -35,7 +35,9 @@ describe.each(served)('an error of the driver, on %s', (engine) => {
     await store.close()
     await drop()
     const written = jest.spyOn(process.stderr, 'write').mockImplementation(() => true)
-    for (const error of errors) openLog('text', 'info').error('GET /x (request 1)', error, {})
+    // As in a process: one log, which listens to the outputs for ever.
+    const log = openLog('text', 'info')
+    for (const error of errors) log.error('GET /x (request 1)', error, {})
     const said = written.mock.calls.map(([text]) => String(text))
     written.mockRestore()
     for (const [n, error] of errors.entries()) {
