@@ -1,11 +1,12 @@
 /** `npm run bench`: starts the servers, runs every contender of every workload in turn, reports, stops everything. */
 import { writeFileSync } from 'node:fs'
 import { measure } from './measure'
-import { readOptions } from './options'
+import { type Network, type NetworkFacts, startNetwork } from './network'
+import { type Options, readOptions } from './options'
 import { chartOf } from './report/chart'
 import { writeDocs } from './report/docs'
-import { merged, pathOf, readResults, writeResults } from './report/results'
-import { reportOf } from './report/table'
+import { type Measured, merged, pathOf, readResults, writeResults } from './report/results'
+import { digits, reportOf } from './report/table'
 import { BUFFER_POOL, runScale } from './scale'
 import { type Servers, startServers } from './servers'
 import { WORKLOADS } from './workloads'
@@ -16,32 +17,65 @@ async function main(): Promise<number> {
     writeDocs()
     return 0
   }
-  const { engine, quick, workloads, scale } = options
+  const { engine, workloads, scale } = options
   const servers = await startServers({
     engine,
     postgres: !scale && options.peers === 'all',
     redis: !scale,
     wrk: !scale && workloads.some((workload) => workload.http),
-    settings: scale ? [`--innodb-buffer-pool-size=${BUFFER_POOL}`] : [],
+    settings: [...(scale ? [`--innodb-buffer-pool-size=${BUFFER_POOL}`] : []), ...options.settings],
   })
   stopOnSignal(servers)
   try {
     if (scale) return (await runScale(options, servers)) ? 0 : 1
-    const measured = await measure(options, servers)
-    process.stdout.write(`${reportOf({ engine, measured })}\n`)
-    if (!quick) {
-      const results = merged(
-        readResults(engine),
-        measured,
-        WORKLOADS.map(({ name }) => name),
-      )
-      writeResults(results)
-      writeFileSync(pathOf(engine, 'svg'), chartOf(results))
+    let isRight = true
+    for (const part of partsOf(options)) {
+      const measured = await measureAndReport(part, servers)
+      if (measured.some(({ lines }) => lines.some(({ note }) => note.startsWith('FAILED')))) isRight = false
     }
-    return measured.some(({ lines }) => lines.some(({ note }) => note.startsWith('FAILED'))) ? 1 : 0
+    return isRight ? 0 : 1
   } finally {
     await servers.stop()
   }
+}
+
+/** A smoke run tries a network as well, on one workload. */
+function partsOf(options: Options): Options[] {
+  const few = options.workloads.filter(({ name }) => name === 'lone')
+  if (!options.quick || options.network !== null || few.length === 0) return [options]
+  return [options, { ...options, network: 1, workloads: few }]
+}
+
+async function measureAndReport(options: Options, servers: Servers): Promise<Measured[]> {
+  const { engine, quick, settings } = options
+  const network = options.network === null ? null : await startNetwork(options.network, servers.urls)
+  try {
+    if (network) announce(network.facts)
+    const measured = await measure(options, servers, network)
+    process.stdout.write(`${reportOf({ engine, measured })}\n`)
+    if (!quick && settings.length === 0) keep(options, measured, network)
+    return measured
+  } finally {
+    await network?.stop()
+  }
+}
+
+function announce({ ms, roundTripMs, overheadMs }: NetworkFacts): void {
+  process.stderr.write(
+    `network: ${digits(ms)} ms each way; an echo takes ${digits(roundTripMs)} ms there and back, of which the proxy ` +
+      `itself ${digits(overheadMs)}\n`,
+  )
+}
+
+function keep({ engine }: Options, measured: readonly Measured[], network: Network | null): void {
+  const overNetwork = network !== null
+  const results = merged(
+    readResults(engine, overNetwork),
+    measured,
+    WORKLOADS.map(({ name }) => name),
+  )
+  writeResults(results, overNetwork)
+  writeFileSync(pathOf(engine, 'svg', overNetwork), chartOf(results))
 }
 
 function stopOnSignal(servers: Servers): void {

@@ -1,4 +1,5 @@
 /** Round after round, every contender of a workload in turn: what the machine does meanwhile hits all of them. */
+import type { Network } from './network'
 import type { Options } from './options'
 import { describeMachine, type Machine } from './report/machine'
 import type { Line, Measured } from './report/results'
@@ -12,14 +13,26 @@ import type { Workload } from './workloads/workload'
 /** Between two runs: what a server still writes from the last one is not the next one's fault. */
 const PAUSE_MS = 500
 
-export async function measure(options: Options, servers: Servers): Promise<Measured[]> {
-  const machine = describeMachine()
+/** Where the contenders find their servers. */
+interface Ground {
+  servers: Servers
+  network: Network | null
+  machine: Machine
+}
+
+export async function measure(options: Options, servers: Servers, network: Network | null): Promise<Measured[]> {
+  const ground = { servers, network, machine: describeMachine() }
   const measured: Measured[] = []
-  for (const workload of options.workloads) measured.push(await measureOne(workload, options, servers, machine))
+  const leftOut: string[] = []
+  for (const workload of options.workloads) {
+    if (network !== null && !workload.network) leftOut.push(workload.name)
+    else measured.push(await measureOne(workload, options, ground))
+  }
+  if (leftOut.length > 0) process.stderr.write(`without a network only, and left out: ${leftOut.join(', ')}\n`)
   return measured
 }
 
-async function measureOne(workload: Workload, options: Options, servers: Servers, machine: Machine): Promise<Measured> {
+async function measureOne(workload: Workload, options: Options, ground: Ground): Promise<Measured> {
   const few = options.quick && options.peers === 'default'
   const names = few ? (workload.quick ?? ['recentn', 'redis']) : workload.contenders
   const contenders = participantsIn(workload, options.engine).filter(
@@ -29,7 +42,7 @@ async function measureOne(workload: Workload, options: Options, servers: Servers
   for (let round = 1; round <= options.rounds; round++) {
     const inTurn = async (some: readonly Participant[]) => {
       for (const contender of some) {
-        const outcome = await runOne(workload, contender, options, servers)
+        const outcome = await runOne(workload, contender, options, ground)
         outcomes.get(contender)?.push(outcome)
         const figure = outcome.figure === null ? outcome.note : `${digits(outcome.figure)} ${workload.unit}`
         process.stderr.write(`${workload.name} ${round}/${options.rounds} ${contender.name}: ${figure}\n`)
@@ -40,9 +53,11 @@ async function measureOne(workload: Workload, options: Options, servers: Servers
   const { name, title, unit, lowerIsBetter = false } = workload
   const { rounds, command } = options
   const seconds = workload.fixed ? null : options.seconds
-  const lines = [...outcomes].map(([contender, list]) => lineOf(contender, list, servers))
+  const lines = [...outcomes].map(([contender, list]) => lineOf(contender, list, ground))
   const date = new Date().toISOString()
-  return { workload: name, title, unit, lowerIsBetter, date, command, seconds, rounds, machine, lines }
+  const { machine, network } = ground
+  const measured = { workload: name, title, unit, lowerIsBetter, date, command, seconds, rounds, machine, lines }
+  return network === null ? measured : { ...measured, network: network.facts }
 }
 
 /** Figures want the machine for themselves; where only the checks count, no more than a server. */
@@ -59,7 +74,7 @@ async function runOne(
   workload: Workload,
   contender: Participant,
   options: Options,
-  servers: Servers,
+  { servers, network }: Ground,
 ): Promise<Outcome> {
   const reason = servers.missing.get(contender.server) ?? (workload.http ? servers.missing.get('wrk') : undefined)
   if (reason !== undefined) return { figure: null, faults: [], note: `NOT MEASURED: ${reason}` }
@@ -68,7 +83,7 @@ async function runOne(
     workload: workload.name,
     contender: contender.name,
     engine: options.engine,
-    urls: servers.urls,
+    urls: (network ?? servers).urls,
     ms,
     warmUpMs: Math.min(1000, ms / 2),
     quick: options.quick,
@@ -79,10 +94,11 @@ async function runOne(
 }
 
 /** One failed round is enough: then there is no figure. */
-function lineOf(contender: Participant, outcomes: readonly Outcome[], servers: Servers): Line {
+function lineOf(contender: Participant, outcomes: readonly Outcome[], { servers, network }: Ground): Line {
   const { name, title, how, server } = contender
   const { version = 'not here', durability = '' } = servers.facts[server] ?? {}
-  const common = { contender: name, title, version, how, durability }
+  const isDirect = network !== null && !network.servers.has(server) && servers.facts[server] !== undefined
+  const common = { contender: name, title, version, how, durability, ...(isDirect ? { isDirect } : {}) }
   const figures = outcomes.flatMap(({ figure }) => (figure === null ? [] : [figure]))
   const bad = outcomes.find(({ figure }) => figure === null)
   if (bad !== undefined) return { ...common, figures: [], median: null, note: bad.note }

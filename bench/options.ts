@@ -1,5 +1,6 @@
 /** The options of `npm run bench`. */
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { milliseconds } from './network'
 import { ENGINES, type EngineName } from './types'
 import { WORKLOADS, workloadNamed } from './workloads'
 import type { Workload } from './workloads/workload'
@@ -11,6 +12,10 @@ export interface Options {
   seconds: number
   rounds: number
   quick: boolean
+  /** Milliseconds each way between every contender and its server; null for the loopback as it is. */
+  network: number | null
+  /** Further options of the SQL server; such a run's figures are not kept. */
+  settings: readonly string[]
   scale: boolean
   /** Of --scale. */
   sizes: readonly number[]
@@ -35,6 +40,8 @@ export function readOptions(argv: readonly string[]): Options {
     .option('--only <workloads>', `some of ${names}; with commas between`)
     .option('--seconds <n>', 'measured time of each run', positive, 5)
     .option('--rounds <n>', 'runs of each contender, in turn with the others; the report has their median', positive, 3)
+    .option('--network <ms>', 'a network of as many milliseconds each way before every server', milliseconds)
+    .option('--settings <options>', 'of the MariaDB or MySQL server, such as skip-log-bin,sync-binlog=0', settings, [])
     .option('--quick', 'a smoke run: every workload for a moment, checked; its figures say nothing and are not kept')
     .option('--scale', 'small and large tables compared, and the indexes with and without, in place of the workloads')
     .option('--sizes <items>', 'with --scale: how many items are there', numbers, [10_000, 1_000_000, 10_000_000])
@@ -44,10 +51,13 @@ export function readOptions(argv: readonly string[]): Options {
     .parse(argv as string[], { from: 'user' })
   const given = program.opts<Omit<Options, 'workloads'> & { only?: string }>()
   const quick = given.quick ?? false
+  if (given.scale && given.network !== undefined) program.error('--scale has no network: leave out one of the two')
+  if (given.settings.length > 0 && given.engine === 'sqlite') program.error('SQLite is no server: it has no --settings')
   if (given.scale && given.engine !== 'mariadb') program.error('--scale fills the tables by what only MariaDB has')
   return {
     ...given,
     quick,
+    network: given.network ?? null,
     scale: given.scale ?? false,
     docs: given.docs ?? false,
     seconds: quick ? 0.3 : given.seconds,
@@ -69,6 +79,13 @@ function positive(text: string): number {
   const value = Number(text)
   if (!(value > 0 && value <= 3600)) throw new InvalidArgumentError('must be a number above 0, up to 3600')
   return value
+}
+
+function settings(text: string): string[] {
+  const options = text.split(',').map((option) => option.trim().replace(/^--/, ''))
+  const isOption = (option: string) => /^[a-z][a-z0-9_-]*(=[\w.:/-]+)?$/i.test(option)
+  if (!options.every(isOption)) throw new InvalidArgumentError('must be name or name=value, with commas between')
+  return options.map((option) => `--${option}`)
 }
 
 function numbers(text: string): number[] {

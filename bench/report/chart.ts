@@ -34,7 +34,8 @@ export function chartOf({ engine, measured }: Results): string {
   const width = 2 * COLUMN + GAP + 15
   blocks.push(`<text class="small" x="0" y="${height + 10}">In brackets: recentn's figure by that one.</text>`)
   height += 20
-  const name = `recentn on ${engine} and its peers: ${measured.map(({ workload }) => workload).join(', ')}`
+  const network = measured.some((each) => each.network) ? ', over a network' : ''
+  const name = `recentn on ${engine} and its peers${network}: ${measured.map(({ workload }) => workload).join(', ')}`
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
 <title>${escaped(name)}</title>
 <style>${STYLE}

@@ -1,8 +1,8 @@
 /** Puts the figures that are kept into docs/benchmark.md and the README, between the two markers of each. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { scaleReport } from '../scale/report'
-import { ENGINES } from '../types'
+import { ENGINES, type EngineName } from '../types'
 import { comparisonOf } from './comparison'
 import { FOLDER, pathOf, readResults } from './results'
 import { reportOf } from './table'
@@ -12,14 +12,18 @@ const BEGIN = '<!-- bench:begin -->'
 const END = '<!-- bench:end -->'
 
 export function writeDocs(): void {
-  const parts = ENGINES.filter((engine) => existsSync(pathOf(engine, 'json'))).map((engine) => {
-    const chart = `![The figures on ${engine}, as bars](../bench/results/${engine}.svg)`
-    return `## ${engine}\n\n${chart}\n\n${reportOf(readResults(engine))}`
-  })
+  const parts = ENGINES.flatMap((engine) => [false, true].flatMap((overNetwork) => partOf(engine, overNetwork)))
   const scale = join(FOLDER, 'scale.json')
   if (existsSync(scale)) parts.push(`## Scale\n\n${scaleReport(JSON.parse(readFileSync(scale, 'utf8')))}`)
   fill('docs/benchmark.md', parts.length > 0 ? parts.join('\n') : 'Nothing is measured yet.\n')
   fill('README.md', comparisonOf(readResults('mariadb')))
+}
+
+function partOf(engine: EngineName, overNetwork: boolean): string[] {
+  if (!existsSync(pathOf(engine, 'json', overNetwork))) return []
+  const title = `${engine}${overNetwork ? ', over a network' : ''}`
+  const chart = `![The figures on ${title}, as bars](../bench/results/${basename(pathOf(engine, 'svg', overNetwork))})`
+  return [`## ${title}\n\n${chart}\n\n${reportOf(readResults(engine, overNetwork))}`]
 }
 
 function fill(name: string, text: string): void {

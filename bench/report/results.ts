@@ -1,6 +1,7 @@
 /** The figures of an engine, kept as JSON: a run replaces the workloads that it measured and leaves the others. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import type { NetworkFacts } from '../network'
 import type { Grade } from '../targets'
 import { gradeOf, targetOf } from '../targets'
 import type { EngineName } from '../types'
@@ -14,6 +15,8 @@ export interface Line {
   version: string
   how: string
   durability: string
+  /** There is no network before it, although the others have one: SQLite runs in the process. */
+  isDirect?: boolean
   /** Of each round; empty where a check failed or the peer was not there. */
   figures: number[]
   /** Null: no figure. */
@@ -36,6 +39,8 @@ export interface Measured {
   seconds: number | null
   rounds: number
   machine: Machine
+  /** Between every contender and its server; undefined for the loopback as it is. */
+  network?: NetworkFacts
   lines: Line[]
 }
 
@@ -56,24 +61,26 @@ export interface Ratio {
 }
 
 /** recentn's figure by each peer's; where one of the two has none, there is no ratio. */
-export function ratiosOf({ workload, title, lines }: Measured): Ratio[] {
+export function ratiosOf({ workload, title, lines, network }: Measured): Ratio[] {
   const ours = lines.find((line) => line.contender === 'recentn')?.median
   if (ours === null || ours === undefined) return []
   return lines.flatMap((line) => {
     if (line.contender === 'recentn' || line.median === null || line.median === 0) return []
     const ratio = ours / line.median
-    const target = targetOf(workload, line.contender)
+    // The targets are those of the loopback.
+    const target = network ? undefined : targetOf(workload, line.contender)
     const graded = target && { floor: target.floor, goal: target.goal, grade: gradeOf(target, ratio) }
     return [{ workload, title, peer: line.contender, peerTitle: line.title, ratio, ...graded }]
   })
 }
 
-export function pathOf(engine: EngineName, extension: 'json' | 'svg'): string {
-  return join(FOLDER, `${engine}.${extension}`)
+/** Figures over a network are kept by themselves. */
+export function pathOf(engine: EngineName, extension: 'json' | 'svg', overNetwork = false): string {
+  return join(FOLDER, `${engine}${overNetwork ? '-network' : ''}.${extension}`)
 }
 
-export function readResults(engine: EngineName): Results {
-  const path = pathOf(engine, 'json')
+export function readResults(engine: EngineName, overNetwork = false): Results {
+  const path = pathOf(engine, 'json', overNetwork)
   if (!existsSync(path)) return { engine, measured: [] }
   return JSON.parse(readFileSync(path, 'utf8')) as Results
 }
@@ -85,7 +92,7 @@ export function merged(old: Results, fresh: readonly Measured[], order: readonly
   return { engine: old.engine, measured }
 }
 
-export function writeResults(results: Results): void {
+export function writeResults(results: Results, overNetwork: boolean): void {
   mkdirSync(FOLDER, { recursive: true })
-  writeFileSync(pathOf(results.engine, 'json'), `${JSON.stringify(results, null, 2)}\n`)
+  writeFileSync(pathOf(results.engine, 'json', overNetwork), `${JSON.stringify(results, null, 2)}\n`)
 }

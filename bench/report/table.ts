@@ -1,4 +1,5 @@
 /** The report as Markdown, which reads well on a terminal too: ratios first, then the figures. */
+import type { NetworkFacts } from '../network'
 import { LIMITS } from '../targets'
 import { type Line, type Measured, type Ratio, type Results, ratiosOf } from './results'
 
@@ -6,7 +7,7 @@ export function reportOf({ engine, measured }: Results): string {
   if (measured.length === 0) return 'Nothing is measured yet.\n'
   const ratios = measured.flatMap(ratiosOf)
   return [
-    `### Ratios: recentn on ${engineTitle(engine, measured)} by its peers\n`,
+    `### Ratios: recentn on ${engineTitle(engine, measured)} by its peers${overNetwork(measured)}\n`,
     table(['workload', 'against', 'ratio', 'floor', 'goal', ''], ratios.map(ratioRow)),
     '\nOf latencies (`lone`, `queue-latency`, `feed-latency`) lower is better; of everything else, higher.\n',
     ...measured.flatMap(limitText),
@@ -21,12 +22,18 @@ function engineTitle(engine: string, measured: Measured[]): string {
   return measured[0]?.lines.find((line) => line.contender === 'recentn')?.version ?? engine
 }
 
+function overNetwork(measured: Measured[]): string {
+  const networks = new Set(measured.flatMap(({ network }) => (network ? [`${digits(network.ms)} ms`] : [])))
+  return networks.size === 0 ? '' : `, over a network of ${[...networks].join(' and ')} each way`
+}
+
 function ratioRow({ workload, peerTitle, ratio, floor, goal, grade }: Ratio): string[] {
   const times = (value: number | undefined) => (value === undefined ? '' : `${value}×`)
   return [workload, peerTitle, `**${digits(ratio)}×**`, times(floor), times(goal), grade ?? '']
 }
 
-function limitText({ workload, unit, lines }: Measured): string[] {
+function limitText({ workload, unit, lines, network }: Measured): string[] {
+  if (network) return []
   const ours = lines.find(({ contender }) => contender === 'recentn')?.median
   const target = LIMITS.find((each) => each.workload === workload)
   if (target === undefined || ours === null || ours === undefined) return []
@@ -37,26 +44,42 @@ function limitText({ workload, unit, lines }: Measured): string[] {
   ]
 }
 
-function figuresOf({ workload, title, unit, lines, rounds, seconds }: Measured): string {
+function figuresOf({ workload, title, unit, lowerIsBetter, lines, rounds, seconds, network }: Measured): string {
   const runs = seconds === null ? `${rounds} ${rounds === 1 ? 'run' : 'runs'}` : `${rounds} × ${seconds} s`
-  const head = `**${workload}**: ${title} (${unit}; median of ${runs})\n`
-  const timed = lines.some(({ p50 }) => p50 !== undefined)
-  const columns = ['', unit, ...(timed ? ['p50 / p99 ms'] : []), 'durability', 'checked']
+  const head = `**${workload}**: ${title} (${unit}; median of ${runs}${networkText(network)})\n`
+  const shown: Column[] = [
+    ['', ({ title, version }) => `${title} (${version})`],
+    [unit, ({ median }) => (median === null ? '–' : digits(median))],
+  ]
+  if (lowerIsBetter && network) shown.push(['round trips', (line) => roundTrips(line, network)])
+  if (lines.some(({ p50 }) => p50 !== undefined)) shown.push(['p50 / p99 ms', latency])
+  shown.push(['durability', ({ durability }) => durability])
+  shown.push(['checked', ({ note, isDirect }) => (isDirect ? `no network: it runs in the process; ${note}` : note)])
+  const rows = lines.map((line) => shown.map(([, cell]) => cell(line)))
   return `${head}\n${table(
-    columns,
-    lines.map((line) => lineRow(line, timed)),
+    shown.map(([head]) => head),
+    rows,
   )}\n`
 }
 
-function lineRow({ title, version, median, p50, p99, durability, note }: Line, timed: boolean): string[] {
-  const latency = p50 === undefined || p99 === undefined ? '' : `${digits(p50)} / ${digits(p99)}`
-  return [
-    `${title} (${version})`,
-    median === null ? '–' : digits(median),
-    ...(timed ? [latency] : []),
-    durability,
-    note,
-  ]
+type Column = readonly [head: string, cell: (line: Line) => string]
+
+function networkText(network: NetworkFacts | undefined): string {
+  if (!network) return ''
+  const { ms, roundTripMs, overheadMs } = network
+  return (
+    `; over a network of ${digits(ms)} ms each way, where an echo takes ${digits(roundTripMs)} ms there and back, ` +
+    `of which the proxy itself ${digits(overheadMs)}`
+  )
+}
+
+/** How often as long as an echo: what a lone call takes on its server is in it. */
+function roundTrips({ p50, isDirect }: Line, { roundTripMs }: NetworkFacts): string {
+  return p50 === undefined || isDirect ? '' : digits(p50 / roundTripMs)
+}
+
+function latency({ p50, p99 }: Line): string {
+  return p50 === undefined || p99 === undefined ? '' : `${digits(p50)} / ${digits(p99)}`
 }
 
 /** Runs of one day on one machine are told once. */

@@ -40,6 +40,7 @@ const ALL = ['recentn', 'redis', 'redis-always', 'insert-and-trim', 'published-r
 
 export const hot: RingWorkload = {
   name: 'hot',
+  network: true,
   title: `appends to one hot group, ${CALLERS} callers`,
   unit: 'appends/s',
   contenders: ALL,
@@ -49,6 +50,7 @@ export const hot: RingWorkload = {
 
 export const evenly: RingWorkload = {
   name: 'even',
+  network: true,
   title: `appends to 1,000 groups evenly, ${CALLERS} callers`,
   unit: 'appends/s',
   contenders: ALL,
@@ -81,6 +83,7 @@ export const distinct: RingWorkload = {
 /** One caller after the other: what batching must not make slower. */
 export const lone: RingWorkload = {
   name: 'lone',
+  network: true,
   title: 'a lone caller appends, 1,000 groups: latency, median',
   unit: 'ms',
   lowerIsBetter: true,

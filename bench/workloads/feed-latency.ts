@@ -76,6 +76,7 @@ function told(committed: readonly bigint[], came: Map<number, bigint>, first: nu
 export const feedLatency: FeedWorkload = {
   of: 'feeds',
   name: 'feed-latency',
+  network: true,
   title: `from a commit to a consumer that waits in another process, ${PER_SECOND} puts/s: median`,
   unit: 'ms',
   lowerIsBetter: true,

@@ -67,6 +67,7 @@ const at = `${CONNECTIONS} connections`
 
 export const httpPost: RingWorkload = {
   name: 'http-post',
+  network: true,
   title: `POST one item, 1,000 groups, ${at}`,
   unit: 'requests/s',
   contenders: [...PEERS, 'published-recipe'],

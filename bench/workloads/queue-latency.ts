@@ -42,6 +42,7 @@ async function run(job: Job, contender: QueueContender): Promise<Outcome> {
 export const queueLatency: QueueWorkload = {
   of: 'queues',
   name: 'queue-latency',
+  network: true,
   title: `from a send to the start of its handler, ${PER_SECOND} messages/s: median`,
   unit: 'ms',
   lowerIsBetter: true,

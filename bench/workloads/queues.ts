@@ -94,6 +94,7 @@ export const queueSendBulk: QueueWorkload = {
 export const queueSend: QueueWorkload = {
   of: 'queues',
   name: 'queue-send',
+  network: true,
   title: `sends one by one, ${SENDERS} callers`,
   unit: 'messages/s',
   contenders: PEERS,

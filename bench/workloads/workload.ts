@@ -17,6 +17,8 @@ interface Facts {
   /** Those of a smoke run: recentn and Redis, where nothing is said. */
   quick?: readonly string[]
   http?: boolean
+  /** It has figures over a network, too. */
+  network?: boolean
   /** A fixed piece of work is timed: --seconds says nothing about it. */
   fixed?: boolean
 }
