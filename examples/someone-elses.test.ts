@@ -44,7 +44,7 @@ describe('Logins', () => {
 
   it('has one mail sent for each new address', async () => {
     for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.1']) await logins.record('fred', address)
-    const mails = await store.queues.receive('mail', { max: 10 })
+    const mails = await store.queues.receive('mail', { limit: 10 })
     expect(mails.map(({ body }) => body)).toEqual([
       { to: 'fred', about: 'A login from 192.0.2.1' },
       { to: 'fred', about: 'A login from 192.0.2.2' },

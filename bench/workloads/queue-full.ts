@@ -59,7 +59,7 @@ async function take(queues: Store['queues'], count: number, settle: (handles: st
   let taken = 0
   const loop = async () => {
     while (taken < count) {
-      const messages = await queues.receive(QUEUE, { max: BATCH, waitSeconds: 1, visibilityTimeoutSeconds: 600 })
+      const messages = await queues.receive(QUEUE, { limit: BATCH, waitSeconds: 1, visibilityTimeoutSeconds: 600 })
       taken += messages.length
       if (messages.length > 0) await settle(messages.map(({ receiptHandle }) => receiptHandle))
     }

@@ -156,8 +156,13 @@ export class GroupsClient {
   }
 
   /** All items of one member, newest first, in pages of `limit`. */
-  allMemberItems(member: string, options: MemberOptions = {}): AsyncGenerator<Item, void, undefined> {
-    return everyOf((page) => this.memberItems(member, page), 'items', options)
+  async *allMemberItems(member: string, options: MemberOptions = {}): AsyncGenerator<Item, void, undefined> {
+    for (let { before } = options; ; ) {
+      const { items, nextBefore } = await this.memberItems(member, { ...options, before })
+      yield* items
+      if (nextBefore === null) return
+      before = nextBefore
+    }
   }
 
   /**

@@ -174,7 +174,7 @@ export class QueuesClient {
     return this.#transport.wasThere('deleteMessage', { path: { queue, id } }, 'message_not_found', options)
   }
 
-  /** Sends up to `max` dead messages back to the queue that they died in, with receive count 0. */
+  /** Sends up to `limit` dead messages back to the queue that they died in, with receive count 0. */
   redrive(queue: string, options: RedriveOptions = {}): Promise<{ moved: number }> {
     const [body, call] = parted(options)
     return this.#transport.value('redriveQueue', { path: { queue }, body }, { repeat: 'parts', ...call })

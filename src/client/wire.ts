@@ -79,7 +79,7 @@ export interface GroupReset {
 
 export interface MemberItems {
   items: Item[]
-  nextAfter: string | null
+  nextBefore: string | null
 }
 
 export interface OwnSettings {
@@ -225,7 +225,7 @@ export interface QueuePage {
 
 export interface Redrive {
   /** Maximum number of messages; all when left out. */
-  max?: number | null | undefined
+  limit?: number | null | undefined
   /** True: nothing changes, and the answer is the number of messages that would be affected now. */
   dryRun?: boolean | null | undefined
 }
@@ -274,7 +274,7 @@ export type SentOneOrMany = Sent | SentMany
 
 export interface Receive {
   /** Maximum number of messages to return. 1 to 1000; `1` when left out. */
-  max?: number | null | undefined
+  limit?: number | null | undefined
   /** In place of the messages' own and the queue's. 0 to 43200. */
   visibilityTimeoutSeconds?: number | null | undefined
   /** How long to wait for a message when there is none. 0 to 20; `0` when left out. */
@@ -618,8 +618,8 @@ interface Wire {
       payloads?: 'value' | 'none' | undefined
       /** The maximum number to return. 1 to 1000; `100` when left out. */
       limit?: number | undefined
-      /** The `nextAfter` of the page before: opaque. */
-      after?: string | undefined
+      /** The `nextBefore` of the page before: opaque. */
+      before?: string | undefined
     }
     body: undefined
     answer: MemberItems

@@ -44,9 +44,12 @@ export function ask<Id extends OperationId>(
   return transport.value(id, parts, { signal })
 }
 
+/** Rows of one page of a list. */
+export const PAGE_LENGTH = 50
+
 /** The query of one page of a list. */
 export function pageQuery(after: string | null, prefix = '') {
-  return { limit: 50, after: after ?? undefined, prefix: prefix || undefined }
+  return { limit: PAGE_LENGTH, after: after ?? undefined, prefix: prefix || undefined }
 }
 
 export function toError(thrown: unknown): RecentnError {

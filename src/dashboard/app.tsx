@@ -35,7 +35,8 @@ function Page({ address: { parts, query } }: { address: PageAddress }) {
   if (first === 'policies') {
     return name === undefined ? <PoliciesPage after={after} /> : <PolicyPage key={name} prefix={name} />
   }
-  if (first === 'members' && name !== undefined) return <MemberPage key={name} member={name} after={after} />
+  if (first === 'members' && name !== undefined)
+    return <MemberPage key={name} member={name} before={query.get('before')} />
   if (first === 'queues') {
     if (name === undefined) return <QueuesPage prefix={prefix} after={after} />
     if (second === 'messages' && id !== undefined && /^\d+$/.test(id)) {

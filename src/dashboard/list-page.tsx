@@ -63,7 +63,7 @@ export function ListPage<T>(props: ListPageProps<T>) {
           </table>
         </div>
       )}
-      {data !== null && <Pager parts={[part]} query={{ prefix, after }} nextAfter={data.nextAfter} />}
+      {data !== null && <Pager parts={[part]} query={{ prefix, after }} next={data.nextAfter} />}
     </>
   )
 }

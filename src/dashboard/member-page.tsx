@@ -1,7 +1,7 @@
 /** The items of one member in all groups. */
 import { useRef } from 'preact/hooks'
 import type { MemberItems } from '../client/wire'
-import { ask, pageQuery } from './api'
+import { ask, PAGE_LENGTH } from './api'
 import { Items } from './items'
 import { LoadState, Name, Pager } from './parts'
 import { usePolled } from './polled'
@@ -9,38 +9,38 @@ import { usePolled } from './polled'
 const EVERY_MS = 5000
 
 interface LoadedPage {
-  after: string | null
+  before: string | null
   page: MemberItems
 }
 
 /** Items do not change: payloads are fetched again only if the page has other items than before. */
 async function load(
   member: string,
-  after: string | null,
+  before: string | null,
   last: LoadedPage | null,
   signal: AbortSignal,
 ): Promise<LoadedPage> {
-  const [path, query] = [{ member }, pageQuery(after)]
-  if (last !== null && last.after === after) {
+  const [path, query] = [{ member }, { limit: PAGE_LENGTH, before: before ?? undefined }]
+  if (last !== null && last.before === before) {
     const limit = Math.max(1, last.page.items.length)
     const bare = await ask('memberItems', { path, query: { ...query, limit, payloads: 'none' } }, signal)
     if (keysOf(bare) === keysOf(last.page)) return last
   }
-  return { after, page: await ask('memberItems', { path, query }, signal) }
+  return { before, page: await ask('memberItems', { path, query }, signal) }
 }
 
 /** With the time, because a group that was deleted and appended to again has other items under the same ids. */
-function keysOf({ items, nextAfter }: MemberItems): string {
-  return JSON.stringify([nextAfter === null, items.map(({ group, id, createdAt }) => [group, String(id), createdAt])])
+function keysOf({ items, nextBefore }: MemberItems): string {
+  return JSON.stringify([nextBefore === null, items.map(({ group, id, createdAt }) => [group, String(id), createdAt])])
 }
 
-export function MemberPage({ member, after }: { member: string; after: string | null }) {
+export function MemberPage({ member, before }: { member: string; before: string | null }) {
   const last = useRef<LoadedPage | null>(null)
   const loadAgain = async (signal: AbortSignal) => {
-    last.current = await load(member, after, last.current, signal)
+    last.current = await load(member, before, last.current, signal)
     return last.current.page
   }
-  const { data, error } = usePolled(loadAgain, String(after), EVERY_MS)
+  const { data, error } = usePolled(loadAgain, String(before), EVERY_MS)
   return (
     <>
       <p class="over">Member</p>
@@ -50,7 +50,7 @@ export function MemberPage({ member, after }: { member: string; after: string | 
       <LoadState data={data} error={error} />
       {data?.items.length === 0 && <p class="empty panel">This member has no items in any window.</p>}
       {data !== null && data.items.length > 0 && <Items items={data.items} of="member" />}
-      {data !== null && <Pager parts={['members', member]} query={{ after }} nextAfter={data.nextAfter} />}
+      {data !== null && <Pager parts={['members', member]} query={{ before }} by="before" next={data.nextBefore} />}
     </>
   )
 }

@@ -55,17 +55,19 @@ export function LoadState({ data, error }: { data: unknown; error: RecentnError 
 interface PagerProps {
   parts: readonly string[]
   query: Record<string, string | null>
-  nextAfter: string | null
+  /** The parameter of the query that says where a page begins. */
+  by?: 'after' | 'before'
+  next: string | null
 }
 
 /** There is no link back, because each page of a list has its own address in the browser's history. */
-export function Pager({ parts, query, nextAfter }: PagerProps) {
-  if (nextAfter === null && !query.after) return null
+export function Pager({ parts, query, by = 'after', next }: PagerProps) {
+  if (next === null && !query[by]) return null
   return (
     <nav class="pager" aria-label="Pages">
-      {query.after && <a href={link(parts, { ...query, after: null })}>First page</a>}
-      {nextAfter !== null && (
-        <a href={link(parts, { ...query, after: nextAfter })} rel="next">
+      {query[by] && <a href={link(parts, { ...query, [by]: null })}>First page</a>}
+      {next !== null && (
+        <a href={link(parts, { ...query, [by]: next })} rel="next">
           Next page
         </a>
       )}

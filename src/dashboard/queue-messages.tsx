@@ -52,7 +52,7 @@ export function QueueMessages({ queue, state, after, counts, deadLetterQueue, is
         </p>
       )}
       {data.messages.length > 0 && <Table queue={queue} state={state} messages={data.messages} />}
-      <Pager parts={['queues', queue]} query={{ state, after }} nextAfter={data.nextAfter} />
+      <Pager parts={['queues', queue]} query={{ state, after }} next={data.nextAfter} />
     </>
   )
 }

@@ -83,7 +83,7 @@ export const recentOptions = {
   exclude: optional(EXCLUDED),
   ...payloadOptions,
 }
-export const memberOptions = { ...page, ...payloadOptions, prefix }
+export const memberOptions = { limit: page.limit, before: page.after, ...payloadOptions, prefix }
 export const watchOptions = { after: optional(POSITION), signal: optional(SIGNAL), payloads: optional(FORM) }
 
 export const APPEND_RULES = rulesOf({ payloads })

@@ -97,7 +97,7 @@ export const MESSAGES = body('Messages', { messages: required(list(NEW_MESSAGE, 
 export const SEND_RULES = rulesOf(sendOptions)
 
 export const RECEIVE = body('Receive', {
-  max: optional(defaulted(whole(1, MAX_BATCH), 1, 'Maximum number of messages to return.')),
+  limit: optional(defaulted(whole(1, MAX_BATCH), 1, 'Maximum number of messages to return.')),
   visibilityTimeoutSeconds: optional(VISIBILITY_SECONDS, "In place of the messages' own and the queue's."),
   waitSeconds: optional(waitSeconds('message')),
   order: optional(
@@ -140,10 +140,10 @@ const dryRun = optional(
 )
 export const PURGE = body('Purge', { dryRun })
 export const REDRIVE = body('Redrive', {
-  max: optional(whole(1, Number.MAX_SAFE_INTEGER, 'Maximum number of messages; all when left out.')),
+  limit: optional(whole(1, Number.MAX_SAFE_INTEGER, 'Maximum number of messages; all when left out.')),
   dryRun,
 })
-export const redriveOptions = { max: REDRIVE.members.max, prefix: optional(PREFIX), dryRun }
+export const redriveOptions = { limit: REDRIVE.members.limit, prefix: optional(PREFIX), dryRun }
 export const REDRIVE_RULES = rulesOf(redriveOptions)
 /** A request without members. */
 export const NO_FIELDS = body('NoFields', {})

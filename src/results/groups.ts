@@ -108,8 +108,8 @@ function membersOf({ capacity, mode, totalAppended }: Recent, name: string, list
   return `"group":${name},"capacity":${capacity},"mode":"${mode}","totalAppended":"${totalAppended}","items":[${list}]`
 }
 
-export function renderMemberItems({ items, nextAfter }: MemberItems): string {
-  return `{"items":${renderItems(items)},"nextAfter":${text(nextAfter)}}`
+export function renderMemberItems({ items, nextBefore }: MemberItems): string {
+  return `{"items":${renderItems(items)},"nextBefore":${text(nextBefore)}}`
 }
 
 /** `within`: the prefix of the group's policy is shown only if it begins with this. */

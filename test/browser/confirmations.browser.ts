@@ -19,7 +19,7 @@ async function send(queue: string, count: number): Promise<void> {
 /** Sends messages and has them die. */
 async function die(queue: string, count: number): Promise<void> {
   await send(queue, count)
-  const received = (await server.call('POST', `queues/${queue}/receive`, { max: count })) as {
+  const received = (await server.call('POST', `queues/${queue}/receive`, { limit: count })) as {
     messages: { receiptHandle: string }[]
   }
   const receiptHandles = received.messages.map(({ receiptHandle }) => receiptHandle)

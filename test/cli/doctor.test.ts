@@ -139,7 +139,7 @@ describe.each(['sqlite' as const, ...served])('recentn doctor on %s', (engine) =
         queue,
         Array.from({ length: count }, (_, body) => ({ body })),
       )
-      const claimed = await queues.receive(queue, { max: count })
+      const claimed = await queues.receive(queue, { limit: count })
       await queues.release(
         queue,
         claimed.map(({ receiptHandle }) => receiptHandle),

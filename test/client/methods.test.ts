@@ -200,7 +200,7 @@ describe('queues', () => {
     expect([typeof id, sent]).toEqual(['bigint', true])
     expect(await client.queues.send('work', 'again', { dedupId: 'd' })).toEqual({ id, sent: false })
     const { ids } = await client.queues.sendMany('work', [{ body: 1 }, { body: null, messageGroup: 'g' }])
-    const messages = await client.queues.receive('work', { max: 3 })
+    const messages = await client.queues.receive('work', { limit: 3 })
     expect(messages.map((message) => message.id)).toEqual([id, ...ids])
     expect(messages[0]).toMatchObject({ body: { to: 'a' }, receiveCount: 1, sentAt: expect.any(Date) })
     const [first, second, third] = messages.map(({ receiptHandle }) => receiptHandle) as [string, string, string]
@@ -215,7 +215,7 @@ describe('queues', () => {
       failed: [],
     })
     expect((await client.queues.getMessage('work', ids[0] as bigint))?.lastError).toBe('e')
-    expect(await client.queues.redrive('work', { max: 5 })).toEqual({ moved: 1 })
+    expect(await client.queues.redrive('work', { limit: 5 })).toEqual({ moved: 1 })
     const page = await client.queues.peek('work', { state: 'in-flight' })
     expect(page).toEqual(await store.queues.peek('work', { state: 'in-flight' }))
     expect((await client.queues.release('work', [third])).released).toEqual([third])

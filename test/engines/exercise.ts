@@ -54,8 +54,8 @@ async function queues(store: Store, mark: string): Promise<void> {
     expect((await store.queues.getMessage(`${mark}mail`, ids[n] as bigint))?.body).toEqual(bodies[n])
   }
   const [one, two] = await Promise.all([
-    store.queues.receive(`${mark}mail`, { max: 10 }),
-    store.queues.receive(`${mark}mail`, { max: 10 }),
+    store.queues.receive(`${mark}mail`, { limit: 10 }),
+    store.queues.receive(`${mark}mail`, { limit: 10 }),
   ])
   const got = [...one, ...two]
   expect(new Set(got.map(({ id }) => id)).size).toBe(20)

@@ -103,7 +103,7 @@ export function describeOddServer(engine: ServerEngine): void {
         'big',
         Array.from({ length: 60 }, (_, n) => ({ body: { n, payload } })),
       )
-      expect(await store.queues.receive('big', { max: 100 })).toHaveLength(60)
+      expect(await store.queues.receive('big', { limit: 100 })).toHaveLength(60)
       await store.feeds.putMany(
         'big',
         Array.from({ length: 60 }, (_, n) => ({ key: `k${n}`, value: { n, payload } })),

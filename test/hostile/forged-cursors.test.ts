@@ -52,13 +52,12 @@ describe.each(served)('on %s', (engine) => {
   })
 
   const pages = [
-    ...['groups', 'policies', 'queues', 'feeds', 'members/m/items', 'feeds/f/changes'].map(
-      (path) => `/v1/${path}?after=`,
-    ),
+    ...['groups', 'policies', 'queues', 'feeds', 'feeds/f/changes'].map((path) => `/v1/${path}?after=`),
     ...['ready', 'in-flight', 'delayed', 'dead', 'archived'].map(
       (state) => `/v1/queues/q/messages?state=${state}&after=`,
     ),
     '/v1/groups/g/items?before=',
+    '/v1/members/m/items?before=',
   ]
 
   test.each(pages)(

@@ -68,7 +68,7 @@ test('messages with errors that are escaped', async () => {
     'q',
     Array.from({ length: 1000 }, () => ({ body: 0, messageGroup: longName(1) })),
   )
-  const messages = await queues.receive('q', { max: 1000 })
+  const messages = await queues.receive('q', { limit: 1000 })
   await queues.release(
     'q',
     messages.map(({ receiptHandle }) => receiptHandle),

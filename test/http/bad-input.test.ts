@@ -160,7 +160,7 @@ describe('a query', () => {
     ['/v1/groups?limit=1001', [{ parameter: 'limit', detail: 'must be a whole number from 1 to 1000' }]],
     ['/v1/groups?prefix=%01', [{ parameter: 'prefix', detail: 'must not have control characters' }]],
     ['/v1/groups?prefix=a&prefix=b', [{ parameter: 'prefix', detail: 'is given more than once' }]],
-    ['/v1/members/m/items?after=nonsense', [{ parameter: 'after', detail: expect.any(String) }]],
+    ['/v1/members/m/items?before=nonsense', [{ parameter: 'before', detail: expect.any(String) }]],
     [`/v1/policies?after=${'x'.repeat(3000)}`, [{ parameter: 'after', detail: expect.any(String) }]],
     ['/v1/groups/untouched?x', [{ parameter: 'x', detail: 'is not a known parameter' }]],
   ])('%s is refused', async (path, errors) => {

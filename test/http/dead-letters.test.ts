@@ -30,7 +30,7 @@ test('the metrics count dead letters as dead, and not as what waits', async () =
   await queues.put('mail-dead')
   await queues.put('mail', { maxReceives: 1, deadLetterQueue: 'mail-dead' })
   await queues.sendMany('mail', [{ body: 1 }, { body: 2 }])
-  await queues.receive('mail', { max: 2 })
+  await queues.receive('mail', { limit: 2 })
   offsetMs = 90_000
   await queues.send('mail', 'waits')
   await queues.peek('mail')

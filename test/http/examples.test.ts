@@ -97,7 +97,7 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   putGroup: { 201: nothing, 200: given(lastItem) },
   deleteGroup: { 204: given(lastItem) },
   streamGroup: { 200: nothing },
-  memberItems: { 200: { ...given(lastItem), without: ['after'] } },
+  memberItems: { 200: { ...given(lastItem), without: ['before'] } },
   eraseMember: { 200: given(lastItem) },
   listPolicies: { 200: { ...given(policy), without: ['after'] } },
   getPolicy: { 200: given(policy) },

@@ -129,12 +129,14 @@ describe.each(served)('the routes on %s', (engine) => {
     expect(expected.length).toBeGreaterThan(1)
     expect(names(all.json).length).toBeGreaterThan(expected.length)
     const seen: unknown[] = []
-    for (let after = ''; ; ) {
-      const page = await confined.get(`${path}?limit=1${after}`)
+    for (let from = ''; ; ) {
+      const page = await confined.get(`${path}?limit=1${from}`)
       expect(page.status).toBe(200)
       seen.push(...names(page.json))
-      if (page.json.nextAfter === null) break
-      after = `&after=${encodeURIComponent(String(page.json.nextAfter))}`
+      const by = page.json.nextBefore === undefined ? 'after' : 'before'
+      const next = by === 'after' ? page.json.nextAfter : page.json.nextBefore
+      if (next === null) break
+      from = `&${by}=${encodeURIComponent(String(next))}`
     }
     expect(seen).toEqual(expected)
   })

@@ -56,7 +56,7 @@ describe('the metrics', () => {
     await server.put('/v1/queues/q', {})
     await server.post('/v1/queues/q/messages', { messages: [{ body: 1 }, { body: 2 }, { body: 3, dedupId: 'd' }] })
     await server.post('/v1/queues/q/messages', { body: 3, dedupId: 'd' })
-    const { json } = await server.post('/v1/queues/q/receive', { max: 3 })
+    const { json } = await server.post('/v1/queues/q/receive', { limit: 3 })
     const [first, second, third] = (json.messages as unknown as { receiptHandle: string }[]).map(
       (one) => one.receiptHandle,
     )

@@ -112,7 +112,7 @@ describe('every fault is named at once', () => {
 
   test('of a receive', async () => {
     const json = {
-      max: 1001,
+      limit: 1001,
       visibilityTimeoutSeconds: -1,
       waitSeconds: 20.5,
       order: 'random',
@@ -122,13 +122,13 @@ describe('every fault is named at once', () => {
     }
     expect(await faults('POST', `${QUEUE}/receive`, json)).toEqual([
       ...faultsAt(UNKNOWN, '/signal', '/bodies'),
-      { pointer: '/max', detail: 'must be a whole number from 1 to 1000' },
+      { pointer: '/limit', detail: 'must be a whole number from 1 to 1000' },
       { pointer: '/visibilityTimeoutSeconds', detail },
       { pointer: '/waitSeconds', detail: 'must be a whole number from 0 to 20' },
       { pointer: '/order', detail: 'must be one of ready, cycle' },
       { pointer: '/cursor', detail: 'must be neither "." nor ".."' },
     ])
-    expect(await faults('POST', `${QUEUE}/receive`, { waitSeconds: 21, max: 0 })).toHaveLength(2)
+    expect(await faults('POST', `${QUEUE}/receive`, { waitSeconds: 21, limit: 0 })).toHaveLength(2)
   })
 
   test('of what settles', async () => {
@@ -166,8 +166,8 @@ describe('every fault is named at once', () => {
     }
   })
 
-  test.each([{ max: 0 }, { max: '1' }, { max: 1.5 }, { max: 1e300 }])('of a redrive: %j', async (body) => {
-    expect(await faults('POST', `${QUEUE}/redrive`, body)).toEqual([{ pointer: '/max', detail }])
+  test.each([{ limit: 0 }, { limit: '1' }, { limit: 1.5 }, { limit: 1e300 }])('of a redrive: %j', async (body) => {
+    expect(await faults('POST', `${QUEUE}/redrive`, body)).toEqual([{ pointer: '/limit', detail }])
   })
 
   test('of a purge, which takes nothing to narrow it', async () => {

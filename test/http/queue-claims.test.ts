@@ -54,8 +54,8 @@ describe('POST …/receive', () => {
       messageGroup: null,
       priority: 0,
     })
-    expect(bodiesOf(await receive(path, { max: 2 }))).toEqual([2, 3])
-    expect(bodiesOf(await receive(path, { max: 1000 }))).toEqual([4])
+    expect(bodiesOf(await receive(path, { limit: 2 }))).toEqual([2, 3])
+    expect(bodiesOf(await receive(path, { limit: 1000 }))).toEqual([4])
     expect(await receive(path)).toEqual([])
   })
 
@@ -63,7 +63,7 @@ describe('POST …/receive', () => {
     const path = await made({}, 1, 2)
     const answer = await server.request('POST', `${path}/receive`)
     expect(answer.json).toMatchObject({ messages: [{ body: 1 }] })
-    const nulls = { max: null, visibilityTimeoutSeconds: null, waitSeconds: null, order: null, cursor: null }
+    const nulls = { limit: null, visibilityTimeoutSeconds: null, waitSeconds: null, order: null, cursor: null }
     expect(bodiesOf(await receive(path, nulls))).toEqual([2])
   })
 
@@ -77,9 +77,9 @@ describe('POST …/receive', () => {
       Math.round((Date.parse(message?.visibleAt ?? '') - Date.now() - ahead) / 10_000) * 10
     expect([ofQueue, ofRequest, ofMessage].map(heldFor)).toEqual([100, 50, 20])
     ahead += 21_000
-    expect(await receive(path, { max: 10 })).toMatchObject([{ body: 'message', receiveCount: 2 }])
+    expect(await receive(path, { limit: 10 })).toMatchObject([{ body: 'message', receiveCount: 2 }])
     ahead += 30_000
-    expect(bodiesOf(await receive(path, { max: 10 }))).toContain('request')
+    expect(bodiesOf(await receive(path, { limit: 10 }))).toContain('request')
   })
 
   test('goes by priority, and in turns across message groups', async () => {
@@ -87,12 +87,13 @@ describe('POST …/receive', () => {
     const of = (body: string, messageGroup: string | null, priority = 0) => ({ body, messageGroup, priority })
     const messages = [of('a1', 'a'), of('a2', 'a'), of('b1', 'b'), of('n1', null), of('urgent', 'a', 1000)]
     await server.post(`${path}/messages`, { messages })
-    expect(bodiesOf(await receive(path, { max: 10 }))).toEqual(['urgent', 'a1', 'b1', 'n1', 'a2'])
+    expect(bodiesOf(await receive(path, { limit: 10 }))).toEqual(['urgent', 'a1', 'b1', 'n1', 'a2'])
   })
 
   test('order "cycle" goes round and round, each cursor for itself', async () => {
     const path = await made({ visibilityTimeoutSeconds: 0 }, 1, 2, 3, 4, 5)
-    const next = async (max: number, cursor?: string) => bodiesOf(await receive(path, { order: 'cycle', max, cursor }))
+    const next = async (limit: number, cursor?: string) =>
+      bodiesOf(await receive(path, { order: 'cycle', limit, cursor }))
     expect(await next(3)).toEqual([1, 2, 3])
     expect(await next(3)).toEqual([4, 5, 1])
     expect(await next(2, 'other')).toEqual([1, 2])
@@ -104,7 +105,7 @@ describe('POST …/delete', () => {
   test('is done with messages, and says which handles did nothing and why', async () => {
     const path = await made({}, 1, 2)
     const other = await made({}, 3)
-    const [one, two] = handlesOf(await receive(path, { max: 2 })) as [string, string]
+    const [one, two] = handlesOf(await receive(path, { limit: 2 })) as [string, string]
     const [foreign] = handlesOf(await receive(other)) as [string]
     const forged = `${one.slice(0, -1)}${one.endsWith('A') ? 'B' : 'A'}`
     const deleted = await server.post(`${path}/delete`, { receiptHandles: [one, '', 'é\u0000', foreign, forged] })
@@ -121,7 +122,7 @@ describe('POST …/delete', () => {
 
   test('takes 1,000 handles', async () => {
     const path = await made({}, ...Array.from({ length: 1000 }, (_, i) => i))
-    const receiptHandles = handlesOf(await receive(path, { max: 1000 }))
+    const receiptHandles = handlesOf(await receive(path, { limit: 1000 }))
     const { deleted, failed } = JSON.parse((await server.post(`${path}/delete`, { receiptHandles })).text)
     expect([deleted.sort(), failed]).toEqual([receiptHandles.sort(), []])
     for (const state of ['ready', 'in-flight']) {
@@ -167,11 +168,11 @@ describe('POST …/release', () => {
   test('never again, when told so or after `maxReceives`', async () => {
     const path = await made({ maxReceives: 1 }, 'told')
     await server.post(`${path}/messages`, { body: 'spent', maxReceives: 2 })
-    const messages = await receive(path, { max: 2 })
+    const messages = await receive(path, { limit: 2 })
     const handleOf = (body: string) => messages.find((message) => message.body === body)?.receiptHandle
     await server.post(`${path}/release`, { receiptHandles: [handleOf('spent')] })
     await server.post(`${path}/release`, { receiptHandles: [handleOf('told')], dead: true, delaySeconds: 5 })
-    const again = await receive(path, { max: 2 })
+    const again = await receive(path, { limit: 2 })
     expect(bodiesOf(again)).toEqual(['spent'])
     await server.post(`${path}/release`, { receiptHandles: handlesOf(again), error: 'twice' })
     expect(await receive(path)).toEqual([])
@@ -182,7 +183,7 @@ describe('POST …/release', () => {
 
 test('POST …/extend holds messages for so long, counted from now', async () => {
   const path = await made({ visibilityTimeoutSeconds: 10 }, 1, 2)
-  const [one, two] = handlesOf(await receive(path, { max: 2 })) as [string, string]
+  const [one, two] = handlesOf(await receive(path, { limit: 2 })) as [string, string]
   ahead += 9_000
   const receiptHandles = [one, 'nonsense']
   const extended = await server.post(`${path}/extend`, { receiptHandles, visibilityTimeoutSeconds: 30 })
@@ -191,7 +192,7 @@ test('POST …/extend holds messages for so long, counted from now', async () =>
     { extended: [one], failed: [{ receiptHandle: 'nonsense', code: 'invalid_receipt' }] },
   ])
   ahead += 20_000
-  expect(bodiesOf(await receive(path, { max: 2 }))).toEqual([2])
+  expect(bodiesOf(await receive(path, { limit: 2 }))).toEqual([2])
   expect((await server.post(`${path}/delete`, { receiptHandles: [one, two] })).json).toEqual({
     deleted: [one],
     failed: [{ receiptHandle: two, code: 'stale_receipt' }],

@@ -112,7 +112,7 @@ describe('GET …/messages', () => {
     const path = await made({ onDelete: 'archive' })
     const messages = ['archived', 'dead', 'in-flight'].map((body) => ({ body }))
     const sent = JSON.parse((await server.post(`${path}/messages`, { messages })).text).ids
-    const received = JSON.parse((await server.post(`${path}/receive`, { max: 3 })).text).messages
+    const received = JSON.parse((await server.post(`${path}/receive`, { limit: 3 })).text).messages
     const handles = received.map(({ receiptHandle }: { receiptHandle: string }) => receiptHandle)
     await server.post(`${path}/delete`, { receiptHandles: [handles[0]] })
     await server.post(`${path}/release`, { receiptHandles: [handles[1]], dead: true, error: 'it failed' })

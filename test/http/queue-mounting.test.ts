@@ -19,7 +19,7 @@ test.each(BEFORE)('sends, receives and settles, %s', async (_name, prepare) => {
   expect((await client.post(`${path}/messages`, { messages: [{ body }, { body: null }] })).status).toBe(201)
   const one = await client.request('POST', `${path}/receive`)
   expect(one.text).toContain('"body":{"__proto__":{"a":"\\u0000"},"n":[1.5,null]}')
-  const rest = JSON.parse((await client.post(`${path}/receive`, { max: 10, waitSeconds: 5 })).text).messages
+  const rest = JSON.parse((await client.post(`${path}/receive`, { limit: 10, waitSeconds: 5 })).text).messages
   expect(rest).toHaveLength(2)
   const receiptHandles = [...JSON.parse(one.text).messages, ...rest].map(({ receiptHandle }) => receiptHandle)
   expect((await client.post(`${path}/delete`, { receiptHandles })).json).toEqual({

@@ -24,7 +24,7 @@ async function made(settings: object = {}): Promise<{ queue: string; path: strin
 async function makeDead(path: string, count: number): Promise<void> {
   const messages = Array.from({ length: count }, (_, i) => ({ body: i }))
   expect((await server.post(`${path}/messages`, { messages })).status).toBe(201)
-  const received = JSON.parse((await server.post(`${path}/receive`, { max: count })).text).messages
+  const received = JSON.parse((await server.post(`${path}/receive`, { limit: count })).text).messages
   const receiptHandles = received.map((message: { receiptHandle: string }) => message.receiptHandle)
   const released = await server.post(`${path}/release`, { receiptHandles, dead: true })
   expect(released.json).toEqual({ released: receiptHandles, failed: [] })
@@ -129,7 +129,7 @@ describe('/v1/queues/{queue}', () => {
     await makeDead(path, 1)
     const messages = [1, 2, 3, 4].map((body) => ({ body }))
     await server.post(`${path}/messages`, { messages: [...messages, { body: 5, delaySeconds: 60 }] })
-    const received = (await server.post(`${path}/receive`, { max: 2 })).json
+    const received = (await server.post(`${path}/receive`, { limit: 2 })).json
     const receiptHandle = received.messages?.[0]?.receiptHandle
     await server.post(`${path}/delete`, { receiptHandles: [receiptHandle] })
     const { counts, oldestAgeSeconds } = JSON.parse((await server.get(path)).text)
@@ -223,15 +223,15 @@ test('GET /v1/queues lists by name, in pages', async () => {
 })
 
 describe('POST …/redrive', () => {
-  test('sends dead messages back, at most `max` of them, with receive count 0', async () => {
+  test('sends dead messages back, at most `limit` of them, with receive count 0', async () => {
     const { path } = await made()
     await makeDead(path, 3)
     expect((await server.get(`${path}/messages?state=dead`)).json).toMatchObject({ messages: [{}, {}, {}] })
-    expect((await server.post(`${path}/redrive`, { max: 2 })).json).toEqual({ moved: 2 })
+    expect((await server.post(`${path}/redrive`, { limit: 2 })).json).toEqual({ moved: 2 })
     // No body, null and an empty one are the same: all that is left.
     expect((await server.request('POST', `${path}/redrive`)).json).toEqual({ moved: 1 })
-    expect((await server.post(`${path}/redrive`, { max: null })).json).toEqual({ moved: 0 })
-    const received = JSON.parse((await server.post(`${path}/receive`, { max: 10 })).text).messages
+    expect((await server.post(`${path}/redrive`, { limit: null })).json).toEqual({ moved: 0 })
+    const received = JSON.parse((await server.post(`${path}/receive`, { limit: 10 })).text).messages
     expect(received.map(({ receiveCount }: { receiveCount: number }) => receiveCount)).toEqual([1, 1, 1])
   })
 

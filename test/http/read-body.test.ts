@@ -52,7 +52,7 @@ const USUAL: Readonly<Record<string, fc.Arbitrary<string>>> = {
   onDelete: words('remove', 'archive'),
   retentionSeconds: whole(1, 315_360_000_000),
   paused: fc.constantFrom('true', 'null'),
-  max: whole(1, 1000),
+  limit: whole(1, 1000),
   waitSeconds: whole(0, 20),
   order: words('ready', 'cycle'),
   cursor: orNull(

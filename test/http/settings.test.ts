@@ -156,17 +156,17 @@ describe('/v1/members/{member}/items', () => {
     await server.post(`/v1/groups/${a}/items`, { member: 'other' })
     const path = `/v1/members/${encodeURIComponent(member)}/items`
     const whole = JSON.parse((await server.get(path)).text)
-    expect(whole.nextAfter).toBeNull()
+    expect(whole.nextBefore).toBeNull()
     expect(whole.items).toHaveLength(3)
     expect(whole.items).toEqual(
       expect.arrayContaining([expect.objectContaining({ group: b, member, payload: { g: b }, id: '0' })]),
     )
     const first = await server.get(`${path}?limit=2`)
     expect(first.json.items).toEqual(whole.items.slice(0, 2))
-    const after = encodeURIComponent(String(first.json.nextAfter))
-    expect((await server.get(`${path}?limit=2&after=${after}`)).json).toEqual({
+    const before = encodeURIComponent(String(first.json.nextBefore))
+    expect((await server.get(`${path}?limit=2&before=${before}`)).json).toEqual({
       items: whole.items.slice(2),
-      nextAfter: null,
+      nextBefore: null,
     })
   })
 
@@ -179,7 +179,7 @@ describe('/v1/members/{member}/items', () => {
     const erased = await server.delete(path)
     expect([erased.status, erased.json]).toEqual([200, { deleted: 3 }])
     expect((await server.delete(path)).json).toEqual({ deleted: 0 })
-    expect((await server.get(path)).json).toEqual({ items: [], nextAfter: null })
+    expect((await server.get(path)).json).toEqual({ items: [], nextBefore: null })
     expect((await server.get(`/v1/groups/${a}/items`)).json).toMatchObject({ items: [{ member: 'stays' }] })
   })
 

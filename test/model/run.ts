@@ -152,13 +152,13 @@ export class Run {
 
   async #memberItems(member: string, limit: number): Promise<void> {
     const found: { group: string; id: bigint }[] = []
-    let after: string | undefined
+    let before: string | undefined
     do {
-      const page = await this.#groups.memberItems(this.#named(member), { limit, after })
+      const page = await this.#groups.memberItems(this.#named(member), { limit, before })
       expect(page.items.length).toBeLessThanOrEqual(limit)
       found.push(...page.items.map(({ group, id }) => ({ group, id })))
-      after = page.nextAfter ?? undefined
-    } while (after !== undefined)
+      before = page.nextBefore ?? undefined
+    } while (before !== undefined)
     expect(found.sort(byGroupAndId)).toEqual(this.#oracle.memberItems(this.#named(member)).sort(byGroupAndId))
   }
 

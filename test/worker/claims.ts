@@ -218,7 +218,7 @@ export function describeClaims(engine: EngineName, options: { memory?: boolean }
       expect(performance.now() - began).toBeGreaterThan(150)
       expect(performance.now() - began).toBeLessThan(5000)
       expect(reasons).toMatchObject([{ name: 'AbortError' }])
-      const left = await store.queues.receive(queue, { max: 10 })
+      const left = await store.queues.receive(queue, { limit: 10 })
       expect(left).toMatchObject([{ body: 1, receiveCount: 2 }])
       expect(left[0]?.lastError).toMatch(/stopped/)
       await expect(worker.stop({ timeoutSeconds: -1 })).rejects.toMatchObject({ code: 'invalid_input' })

@@ -188,7 +188,7 @@ export function describeHandling(engine: EngineName, options: { memory?: boolean
       await until('one is left', async () => (await inState(store, queue, 'in-flight')) === 1)
       await worker.stop({ timeoutSeconds: 0 })
       await sendNumbers(store, queue, 1, 3)
-      expect(numbers(await store.queues.receive(queue, { max: 10 }))).toEqual([3, 3])
+      expect(numbers(await store.queues.receive(queue, { limit: 10 }))).toEqual([3, 3])
     })
 
     it('waits while the queue is paused, and goes on when it is not any more', async () => {

@@ -60,7 +60,7 @@ function pollers(queue: string, handle: (letter: unknown) => void, fault: (text:
   const settling = new Set<Promise<unknown>>()
   const loop = async () => {
     while (!stopping.signal.aborted) {
-      const answer = await call('POST', `${queue}/receive`, { max: CONCURRENCY, waitSeconds: 20 }, stopping.signal)
+      const answer = await call('POST', `${queue}/receive`, { limit: CONCURRENCY, waitSeconds: 20 }, stopping.signal)
       const messages = answer.messages as { body: unknown; receiptHandle: string }[]
       for (const { body } of messages) handle(body)
       if (messages.length === 0) continue

@@ -147,7 +147,7 @@ export function prefixParameter(description: string, example: string): RequestPa
 
 /** The longest cursor of a page: a name in base64, and a little more. */
 const MAX_CURSOR_LENGTH = 2000
-const afterText = textual<string>(
+const cursorText = textual<string>(
   {
     fault: (text) =>
       (text as string).length > MAX_CURSOR_LENGTH ? `must have at most ${MAX_CURSOR_LENGTH} characters` : null,
@@ -159,7 +159,13 @@ const afterText = textual<string>(
 /** What every list takes; `example` is a cursor, which the store checks. */
 export function pageParameters(example: string, cursor: 'name' | 'opaque' = 'name') {
   const what = `The \`nextAfter\` of the page before${cursor === 'opaque' ? ': opaque' : ''}.`
-  return { limit: limitParameter(PAGE_LIMIT), after: optional(afterText(what, example)) }
+  return { limit: limitParameter(PAGE_LIMIT), after: optional(cursorText(what, example)) }
+}
+
+/** What a history takes, which is read from the newest on; `example` is a cursor, which the store checks. */
+export function historyParameters(example: string) {
+  const before = optional(cursorText('The `nextBefore` of the page before: opaque.', example))
+  return { limit: limitParameter(PAGE_LIMIT), before }
 }
 
 /** What reads the path parameters that the router has decoded. */

@@ -1,7 +1,7 @@
 /** What the OpenAPI document says of groups, their items and policies: the schemas of the answers, and an example of each body. */
 import { orNull, ref, type Schema } from '../../fields/field'
 import * as fields from '../../fields/groups'
-import { answer, anyJson, componentsOf, count, list, nameOrNull, pageOf, timeOrNull } from './shapes'
+import { answer, anyJson, componentsOf, count, list, nameOrNull, pageOf, textOrNull, timeOrNull } from './shapes'
 
 const settings = {
   capacity: fields.CAPACITY.schema,
@@ -46,7 +46,7 @@ export const groupSchemas: Readonly<Record<string, Schema>> = {
   },
   GroupRemoved: answer({ id: ref('Id') }),
   GroupReset: answer({ group: ref('Name'), capacity, mode, totalAppended: ref('TotalAppended') }),
-  MemberItems: pageOf('items', 'Item'),
+  MemberItems: answer({ items: list(ref('Item')), nextBefore: textOrNull }),
   ...componentsOf(fields.OWN_SETTINGS, fields.NEW_SETTINGS, fields.POLICY_SETTINGS, fields.NEW_POLICY),
   Group: answer({
     group: ref('Name'),
@@ -135,7 +135,7 @@ export const settled = { ...group, ...ownSettings, own: ownSettings }
 
 export const groupPage = { groups: [group], nextAfter: null }
 
-export const memberItems = { items: [item], nextAfter: null }
+export const memberItems = { items: [item], nextBefore: null }
 
 export const policySettings = { capacity: 50, mode: 'distinct', ttlSeconds: null }
 

@@ -133,7 +133,7 @@ const deadLetters = {
 
 export const queuePage = { queues: [queueStatus, deadLetters], nextAfter: null }
 
-export const redrive = { max: 100 }
+export const redrive = { limit: 100 }
 
 export const moved = { moved: 100 }
 
@@ -149,7 +149,7 @@ export const sent = { id: '1042' }
 
 export const sentMany = { ids: ['1042', '1043'] }
 
-export const receive = { max: 10, waitSeconds: 20 }
+export const receive = { limit: 10, waitSeconds: 20 }
 
 const receiptHandle = 'AAAAAAAABBKcWb0SSTvJtSXJzQfPzkUvd3vZpg'
 

@@ -1,6 +1,6 @@
 /** `/v1/members/{member}/items`: the items of one member in all groups, and their erasure. */
 import { renderMemberItems } from '../../results/groups'
-import { nameParameter, pageParameters, payloadsParameter, prefixParameter } from '../input/parameters'
+import { historyParameters, nameParameter, payloadsParameter, prefixParameter } from '../input/parameters'
 import * as example from '../openapi/groups'
 import { ok, type Route, route } from '../route'
 import { listed, narrowed, pathName, type Subject } from '../subjects'
@@ -26,7 +26,7 @@ const list = route({
   queryParameters: {
     prefix,
     payloads: payloadsParameter,
-    ...pageParameters('WzE3OTUyNzQwNjI4NDcsImFydGljbGU6NDIiLCI0MSJd', 'opaque'),
+    ...historyParameters('WzE3OTUyNzQwNjI4NDcsImFydGljbGU6NDIiLCI0MSJd'),
   },
   operation: {
     id: 'memberItems',
@@ -37,7 +37,7 @@ const list = route({
   },
   async handle(store, { path: { member }, query, within }) {
     const prefix = narrowed(query.prefix, within)
-    if (prefix === null) return ok(renderMemberItems({ items: [], nextAfter: null }))
+    if (prefix === null) return ok(renderMemberItems({ items: [], nextBefore: null }))
     const options = { ...query, prefix, payloads: formOf(query), maxBytes: MAX_ANSWER_BYTES }
     return ok(renderMemberItems(await store.groups.memberItems(member, options)))
   },

@@ -102,7 +102,7 @@ export function checkPurge(queue: unknown, options: DryRun): void {
   refuse([...named('queue', queue), ...faultsOf(options, fields.PURGE.rules)])
 }
 
-export function checkedRedrive(queue: unknown, options: RedriveOptions): { max: number; prefix: string } {
+export function checkedRedrive(queue: unknown, options: RedriveOptions): { limit: number; prefix: string } {
   refuse([...named('queue', queue), ...faultsOf(options, fields.REDRIVE_RULES)])
-  return { max: options.max ?? Number.POSITIVE_INFINITY, prefix: options.prefix ?? '' }
+  return { limit: options.limit ?? Number.POSITIVE_INFINITY, prefix: options.prefix ?? '' }
 }

@@ -23,7 +23,7 @@ const LOOK_MS = 100
 
 export interface ReceiveRequest {
   queue: string
-  max: number
+  limit: number
   visibilityTimeoutSeconds: number | undefined
   order: ReceiveOrder
   /** For a cycle; otherwise empty. */
@@ -32,7 +32,7 @@ export interface ReceiveRequest {
 }
 
 /**
- * Receives for callers that ask alike but for `max`: first come, first served. Messages whose caller has left meanwhile are
+ * Receives for callers that ask alike but for `limit`: first come, first served. Messages whose caller has left meanwhile are
  * given back. Null for callers that have left.
  */
 export async function receiveTogether(
@@ -43,7 +43,7 @@ export async function receiveTogether(
   const first = requests[0] as ReceiveRequest
   if (wantedBy(requests) === 0) return requests.map(() => null)
   const claim = first.order === 'cycle' ? claimNext : claimReady
-  const { head, rows } = await claim(session, memory, { ...first, max: wantedBy(requests) })
+  const { head, rows } = await claim(session, memory, { ...first, limit: wantedBy(requests) })
   // Further callers may leave while messages are given back.
   for (let wanted = wantedBy(requests); rows.length > wanted; wanted = wantedBy(requests)) {
     await giveBack(session, memory, first.queue, rows.splice(wanted)).catch(() => {})
@@ -60,25 +60,25 @@ function wantedBy(requests: readonly ReceiveRequest[]): number {
   return requests.reduce((sum, request) => sum + maxOf(request), 0)
 }
 
-function maxOf({ max, signal }: ReceiveRequest): number {
-  return signal?.aborted ? 0 : max
+function maxOf({ limit, signal }: ReceiveRequest): number {
+  return signal?.aborted ? 0 : limit
 }
 
 async function claimReady(session: Session, memory: QueueMemory, request: ReceiveRequest): Promise<ClaimedMessages> {
-  const { queue, max } = request
-  const { looked } = await promoteDue(session, memory, queue, { max, forMs: LOOK_MS })
+  const { queue, limit } = request
+  const { looked } = await promoteDue(session, memory, queue, { limit, forMs: LOOK_MS })
   const claimed = await claimSome(session, memory, request)
   const { rows } = claimed
-  if (rows.length === max || looked) return claimed
+  if (rows.length === limit || looked) return claimed
   // Messages that were claimed for no time are due by now, and a batch has no message twice: the next receive gets the rest.
   if (rows.length > 0 && lookSeconds(claimed.head, request.visibilityTimeoutSeconds) === 0) return claimed
   // The messages that were claimed are answered, whatever happens to the rest.
   const keep = (error: unknown) => {
     if (rows.length === 0) throw error
   }
-  const again = await promoteDue(session, memory, queue, { max }).catch(keep)
+  const again = await promoteDue(session, memory, queue, { limit }).catch(keep)
   if (!again?.moved) return claimed
-  const more = await claimSome(session, memory, { ...request, max: max - rows.length }).catch(keep)
+  const more = await claimSome(session, memory, { ...request, limit: limit - rows.length }).catch(keep)
   for (const row of more?.rows ?? []) rows.push(row)
   return claimed
 }
@@ -143,24 +143,24 @@ class ReceiveClaims {
   }
 
   get #isFull(): boolean {
-    return this.#rows.length >= this.#request.max || this.#bytes >= MAX_CLAIM_BYTES
+    return this.#rows.length >= this.#request.limit || this.#bytes >= MAX_CLAIM_BYTES
   }
 
   /** ReceiveClaims once; `all` when no more messages are ready from there on. Large messages come a few at a time. */
   async #claim(statements: Statements, head: QueueHead, from: ClaimPlace | null): Promise<'all' | 'some'> {
-    const { max: asked, visibilityTimeoutSeconds } = this.#request
-    const max = Math.min(asked - this.#rows.length, this.#memory.fitting(head.id))
+    const { limit: asked, visibilityTimeoutSeconds } = this.#request
+    const limit = Math.min(asked - this.#rows.length, this.#memory.fitting(head.id))
     const claimNumber = this.#lostNumber ?? newClaimNumber()
     const isLost = this.#lostNumber !== null
     this.#lostNumber = claimNumber
-    const rows = await claimOnce(statements, { head, max, visibilityTimeoutSeconds, from }, claimNumber, isLost)
+    const rows = await claimOnce(statements, { head, limit, visibilityTimeoutSeconds, from }, claimNumber, isLost)
     this.#lostNumber = null
     for (const row of rows) this.#rows.push(row)
     const bytes = rows.reduce((sum, row) => sum + sizeOf(row), 0)
     this.#bytes += bytes
     this.#memory.weighed(head.id, rows.length, bytes)
-    this.#memory.setPlace(head.id, placeAfter(rows, max), from === null)
-    return rows.length < max ? 'all' : 'some'
+    this.#memory.setPlace(head.id, placeAfter(rows, limit), from === null)
+    return rows.length < limit ? 'all' : 'some'
   }
 }
 
@@ -170,15 +170,15 @@ function sizeOf({ body, lastError }: ClaimedRow): number {
 }
 
 /** Where the next claim may begin, after a full one: messages of the last priority that are left come later. */
-function placeAfter(rows: readonly ClaimedRow[], max: number): ClaimPlace | null {
+function placeAfter(rows: readonly ClaimedRow[], limit: number): ClaimPlace | null {
   const last = rows.at(-1)
-  if (last === undefined || rows.length < max) return null
+  if (last === undefined || rows.length < limit) return null
   return { major: urgencyOf(last.priority), minor: last.virtualStart }
 }
 
 export interface ClaimRequest {
   head: QueueHead
-  max: number
+  limit: number
   visibilityTimeoutSeconds: number | undefined
   /** Where to begin; null for the very first message. */
   from: ClaimPlace | null
@@ -187,13 +187,13 @@ export interface ClaimRequest {
 type Words = Pick<Reader, 'engine' | 'tables'>
 
 /** The ids that a claim takes. A head that has changed since it was read takes none. */
-export function chooseSql({ engine, tables }: Words, { head, max, from }: ClaimRequest): string {
+export function chooseSql({ engine, tables }: Words, { head, limit, from }: ClaimRequest): string {
   const since = from === null ? '' : ` AND sort_major = ${from.major} AND sort_minor >= ${from.minor}`
   return (
     `SELECT id FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} ` +
     `WHERE queue_id = ${head.id} AND state = ${STATE.ready}${since} ` +
     `AND (SELECT version FROM ${tables.queues} WHERE id = ${head.id}) = ${head.version} ` +
-    `ORDER BY ${claimOrder(tables)} LIMIT ${max}${engine.forUpdateSkipLocked}`
+    `ORDER BY ${claimOrder(tables)} LIMIT ${limit}${engine.forUpdateSkipLocked}`
   )
 }
 

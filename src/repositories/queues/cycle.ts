@@ -56,7 +56,7 @@ async function enterPage(tx: Tx, queueId: bigint, after: MessagePlace | null): P
 export interface CycleRequest {
   queue: string
   cursor: string
-  max: number
+  limit: number
   visibilityTimeoutSeconds: number | undefined
 }
 
@@ -67,7 +67,7 @@ export async function claimNext(
   request: CycleRequest,
 ): Promise<ClaimedMessages> {
   const { queue } = request
-  await promoteDue(session, memory, queue, { max: request.max })
+  await promoteDue(session, memory, queue, { limit: request.limit })
   for (;;) {
     const claimNumber = newClaimNumber()
     const claimed = await session.write((tx) => claimOnce(tx, request, claimNumber), {
@@ -90,14 +90,14 @@ export async function claimNext(
 
 /** Claims the next messages and moves the cursor behind them; null while not all ready messages are in the cycle. */
 async function claimOnce(tx: Tx, request: CycleRequest, claimNumber: number): Promise<ClaimedMessages | null> {
-  const { max, cursor, visibilityTimeoutSeconds } = request
+  const { limit, cursor, visibilityTimeoutSeconds } = request
   const { head } = await holdHead(tx, request.queue)
   if (head.paused) return { head, rows: [] }
   if (head.cycled !== CYCLED.wholly) return null
   const last = await lockCursor(tx, head.id, cursor)
-  const ids = await nextIds(tx, head.id, `id > ${last}`, max)
-  if (ids.length < max) {
-    for (const id of await nextIds(tx, head.id, `id <= ${last}`, max - ids.length)) ids.push(id)
+  const ids = await nextIds(tx, head.id, `id > ${last}`, limit)
+  if (ids.length < limit) {
+    for (const id of await nextIds(tx, head.id, `id <= ${last}`, limit - ids.length)) ids.push(id)
   }
   if (ids.length === 0) return { head, rows: [] }
   await updateRows(
@@ -136,10 +136,10 @@ async function lockCursor(tx: Tx, queueId: bigint, cursor: string): Promise<bigi
   return (await read()) ?? 0n
 }
 
-async function nextIds(tx: Tx, queueId: bigint, where: string, max: number): Promise<bigint[]> {
+async function nextIds(tx: Tx, queueId: bigint, where: string, limit: number): Promise<bigint[]> {
   const rows = await tx.rows(
     `SELECT ${tx.engine.bigint('id')} AS id FROM ${tx.tables.queueMessages}${tx.engine.useIndex(tx.tables.index.messagesCycle)} ` +
-      `WHERE cycle_queue_id = ? AND ${where} ORDER BY ${tx.tables.queueMessages}.id LIMIT ${max}${tx.engine.forUpdateSkipLocked}`,
+      `WHERE cycle_queue_id = ? AND ${where} ORDER BY ${tx.tables.queueMessages}.id LIMIT ${limit}${tx.engine.forUpdateSkipLocked}`,
     [queueId],
   )
   return rows.map(({ id }) => BigInt(id as string))

@@ -59,12 +59,12 @@ export interface Promotion {
   more: boolean
 }
 
-/** Promotes due messages, enough for `max` receives, unless due messages were looked for within `forMs`. */
+/** Promotes due messages, enough for `limit` receives, unless due messages were looked for within `forMs`. */
 export async function promoteDue(
   session: Session,
   memory: QueueMemory,
   queue: string,
-  { max = 1, forMs = 0 }: { max?: number; forMs?: number } = {},
+  { limit = 1, forMs = 0 }: { limit?: number; forMs?: number } = {},
 ): Promise<{ looked: boolean; moved: boolean }> {
   const look = await session.read(async (reader) => {
     let head = await memory.headOf(reader, queue)
@@ -79,7 +79,7 @@ export async function promoteDue(
     return { id: head.id, due: due === true }
   })
   if (look === null || !look.due) return { looked: look !== null, moved: false }
-  const done = await promoteQueue(session, memory, look.id, Math.ceil(max / BATCH) + 1).catch((error: unknown) => {
+  const done = await promoteQueue(session, memory, look.id, Math.ceil(limit / BATCH) + 1).catch((error: unknown) => {
     // The receive goes on without it: a sweeper promotes these messages, or the next receive.
     if (isPassing(error)) return null
     throw error

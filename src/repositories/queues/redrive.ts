@@ -26,7 +26,7 @@ export async function redriveQueue(
   session: Session,
   memory: QueueMemory,
   queue: string,
-  { max, prefix }: { max: number; prefix: string },
+  { limit, prefix }: { limit: number; prefix: string },
 ): Promise<number> {
   return session.whole(async (whole) => {
     const { last, hasLetters } = await whole.read(async (reader) => {
@@ -40,8 +40,8 @@ export async function redriveQueue(
     let moved = 0
     const outside = new Set<bigint>()
     for (const range of hasLetters ? [...LETTERS, OWN] : [OWN]) {
-      for (let found = 1; found > 0 && moved < max; ) {
-        const step = { queue, ...range, last, max: Math.min(BATCH, max - moved), prefix, outside }
+      for (let found = 1; found > 0 && moved < limit; ) {
+        const step = { queue, ...range, last, limit: Math.min(BATCH, limit - moved), prefix, outside }
         const batch = await whole.write((tx) => redriveBatch(tx, memory, step))
         moved += batch.moved
         found = batch.found
@@ -55,7 +55,7 @@ export async function redriveQueue(
 export async function countRedrivable(
   reader: Reader,
   queue: string,
-  { max, prefix }: { max: number; prefix: string },
+  { limit, prefix }: { limit: number; prefix: string },
 ): Promise<number> {
   const read = await readHead(reader, queue)
   if (read === null) throw notFound(queue)
@@ -71,7 +71,7 @@ export async function countRedrivable(
   const moves = ({ state, source }: Row) =>
     source === null ? Number(state) === STATE.dead : (source as string).startsWith(prefix)
   const found = rows.filter(moves).reduce((sum, { messages }) => sum + Number(messages), 0)
-  return Math.min(max, found)
+  return Math.min(limit, found)
 }
 
 interface RedriveStep {
@@ -79,7 +79,7 @@ interface RedriveStep {
   state: number
   where: string
   last: bigint
-  max: number
+  limit: number
   prefix: string
   /** Queues that are known to be outside of the prefix: their messages are skipped. Each batch adds to it. */
   outside: Set<bigint>
@@ -88,13 +88,13 @@ interface RedriveStep {
 async function redriveBatch(
   tx: Tx,
   memory: QueueMemory,
-  { queue, state, where, last, max, prefix, outside }: RedriveStep,
+  { queue, state, where, last, limit, prefix, outside }: RedriveStep,
 ): Promise<{ moved: number; found: number }> {
   const { engine } = tx
   const { head, nowMs } = await holdHead(tx, queue)
   const found = await tx.rows(
     `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages}${engine.useIndex(tx.tables.index.messagesClaim)} ` +
-      `WHERE queue_id = ? AND state = ?${where}${skipping(outside)} AND id <= ? ORDER BY ${claimOrder(tx.tables)} LIMIT ${max}` +
+      `WHERE queue_id = ? AND state = ?${where}${skipping(outside)} AND id <= ? ORDER BY ${claimOrder(tx.tables)} LIMIT ${limit}` +
       engine.forUpdateSkipLocked,
     [head.id, state, last],
   )

@@ -80,14 +80,21 @@ export class QueueRepository implements Queue.Queues {
 
   async receive(queue: string, options: Queue.ReceiveOptions = {}): Promise<Queue.Message[]> {
     check.checkReceive(queue, options)
-    const { max = 1, visibilityTimeoutSeconds, waitSeconds = 0, order = 'ready', cursor = 'default', signal } = options
+    const {
+      limit = 1,
+      visibilityTimeoutSeconds,
+      waitSeconds = 0,
+      order = 'ready',
+      cursor = 'default',
+      signal,
+    } = options
     const asked = { queue, visibilityTimeoutSeconds, order, cursor: order === 'cycle' ? cursor : '' }
     const key = JSON.stringify(Object.values(asked))
     const waiting = this.#run.waits.enter(queue, { waitMs: waitSeconds * 1000, signal })
     try {
       do {
         waiting.look()
-        const claimed = await waiting.unlessAborted(this.#run.receives.add(key, { ...asked, max, signal }, max))
+        const claimed = await waiting.unlessAborted(this.#run.receives.add(key, { ...asked, limit, signal }, limit))
         if (claimed?.rows.length) return claimed.rows.map((row) => messageOf(claimed.head, row, options))
       } while (await waiting.news())
       return []

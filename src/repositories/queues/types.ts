@@ -85,7 +85,7 @@ export interface BodyOptions {
 
 export interface ReceiveOptions extends BodyOptions {
   /** Maximum number of messages, 1 to 1,000. Default: 1. */
-  max?: number | undefined
+  limit?: number | undefined
   /** In place of the messages' own and the queue's; 0 to 43,200. */
   visibilityTimeoutSeconds?: number | undefined
   /** How long to wait for a message when there is none; 0 to 20. Default: 0. Inside a transaction only 0. */
@@ -190,7 +190,7 @@ export interface ReleaseOptions {
 
 export interface RedriveOptions extends DryRun {
   /** Maximum number of messages, 1 or more. */
-  max?: number | undefined
+  limit?: number | undefined
   /** Messages that came from a queue whose name does not begin with it stay where they are. */
   prefix?: string | undefined
 }

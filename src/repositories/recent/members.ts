@@ -67,11 +67,11 @@ export async function memberItems(
   reader: Reader,
   policies: PolicyCache,
   member: string,
-  { limit, prefix = '', after, payloads, maxBytes = Number.POSITIVE_INFINITY }: MemberOptions & { limit: number },
+  { limit, prefix = '', before, payloads, maxBytes = Number.POSITIVE_INFINITY }: MemberOptions & { limit: number },
 ): Promise<MemberItems> {
   const items: ItemRow[] = []
   const groups = groupsIn(prefix)
-  let place = after === undefined ? null : placeOf(after)
+  let place = before === undefined ? null : placeOf(before)
   const windows = new MemberWindows(reader, member)
   for (let bytes = 0; ; ) {
     const sql = selectMemberSql(reader, place !== null, { groups: groups.where, hasPayloads: payloads !== 'none' })
@@ -85,12 +85,13 @@ export async function memberItems(
       if (await windows.shows(set, head, item)) {
         bytes += itemBytes(item)
         const isFull = items.length === limit || (items.length > 0 && bytes > maxBytes)
-        if (isFull) return { items: items.map((shown) => itemOf(shown, payloads)), nextAfter: place && cursorOf(place) }
+        if (isFull)
+          return { items: items.map((shown) => itemOf(shown, payloads)), nextBefore: place && cursorOf(place) }
         items.push(item)
       }
       place = item
     }
-    if (rows.length < CHUNK) return { items: items.map((shown) => itemOf(shown, payloads)), nextAfter: null }
+    if (rows.length < CHUNK) return { items: items.map((shown) => itemOf(shown, payloads)), nextBefore: null }
   }
 }
 
@@ -139,6 +140,6 @@ function placeOf(cursor: string): IndexPlace {
   } catch {
     // Not JSON: reported below.
   }
-  const detail = 'must be the nextAfter of an answer to the same request'
-  throw new RecentnError('invalid_input', `after: ${detail}`, { faults: [{ parameter: 'after', detail }] })
+  const detail = 'must be the nextBefore of an answer to the same request'
+  throw new RecentnError('invalid_input', `before: ${detail}`, { faults: [{ parameter: 'before', detail }] })
 }

@@ -136,11 +136,14 @@ export interface PolicyPage {
 
 export interface MemberItems {
   items: Item[]
-  nextAfter: string | null
+  /** The cursor to give as `before` for the next page; null when nothing older is there. */
+  nextBefore: string | null
 }
 
 /** Of `memberItems`. */
-export interface MemberOptions extends Page, Pick<RecentOptions, 'payloads' | 'maxBytes'> {
+export interface MemberOptions extends Pick<Page, 'limit'>, Pick<RecentOptions, 'payloads' | 'maxBytes'> {
+  /** Only older items: the `nextBefore` of the page before. */
+  before?: string | undefined
   /** Only in groups whose names begin with this. */
   prefix?: string | undefined
 }

@@ -53,10 +53,10 @@ export class Fetcher {
     return this.#asked
   }
 
-  /** Asks for up to `max` messages, unless enough receives are in flight or the last one has just failed. */
-  fetch(max: number): boolean {
+  /** Asks for up to `limit` messages, unless enough receives are in flight or the last one has just failed. */
+  fetch(limit: number): boolean {
     if (this.#isStopped || this.#pause || this.#inFlight >= (this.#wasFull ? AT_ONCE : 1)) return false
-    const delivery = this.#deliver(max).finally(() => this.#deliveries.delete(delivery))
+    const delivery = this.#deliver(limit).finally(() => this.#deliveries.delete(delivery))
     this.#deliveries.add(delivery)
     return true
   }
@@ -75,18 +75,18 @@ export class Fetcher {
     return this.interrupt()
   }
 
-  async #deliver(max: number): Promise<void> {
+  async #deliver(limit: number): Promise<void> {
     this.#inFlight++
-    this.#asked += max
-    const leases = await this.#receive(max)
+    this.#asked += limit
+    const leases = await this.#receive(limit)
     this.#inFlight--
-    this.#asked -= max
+    this.#asked -= limit
     await this.#options.onLeases(leases)
   }
 
-  async #receive(max: number): Promise<HeldMessage[]> {
+  async #receive(limit: number): Promise<HeldMessage[]> {
     try {
-      return await this.#claim(max)
+      return await this.#claim(limit)
     } catch (error) {
       this.#wasFull = false
       if (error instanceof RecentnError && error.code === 'closed') this.#options.onClosed()
@@ -98,19 +98,19 @@ export class Fetcher {
     }
   }
 
-  async #claim(max: number): Promise<HeldMessage[]> {
+  async #claim(limit: number): Promise<HeldMessage[]> {
     const { source, queue, visibilityTimeoutSeconds } = this.#options
     const { signal } = this.#interruption
     const sentAt = performance.now()
     const messages = await source.receive(queue, {
-      max,
+      limit,
       waitSeconds: WAIT_SECONDS,
       signal,
       ...(visibilityTimeoutSeconds === null ? {} : { visibilityTimeoutSeconds }),
     })
     this.#options.onAnswered()
     this.#pauses.reset()
-    this.#wasFull = messages.length === max
+    this.#wasFull = messages.length === limit
     if (messages.length === 0 && !signal.aborted && performance.now() - sentAt < SOON_MS) this.#pauseFor(SOON_MS)
     if (messages.length === 0) return []
     return messages.map((message) => leaseOf(message, sentAt, visibilityTimeoutSeconds))

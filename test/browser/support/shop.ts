@@ -100,8 +100,8 @@ interface Received {
 }
 
 /** Receives mails, and delivers those whose address accepts mail. */
-export async function deliver({ call }: Server, max: number, random: () => number): Promise<void> {
-  const { messages } = (await call('POST', 'queues/mail/receive', { max })) as Received
+export async function deliver({ call }: Server, limit: number, random: () => number): Promise<void> {
+  const { messages } = (await call('POST', 'queues/mail/receive', { limit })) as Received
   const isBad = ({ body }: Received['messages'][number]) => body.to === 'goran@example.org'
   const good = messages.filter((message) => !isBad(message)).map(({ receiptHandle }) => receiptHandle)
   const bad = messages.filter(isBad).map(({ receiptHandle }) => receiptHandle)

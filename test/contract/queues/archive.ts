@@ -8,7 +8,7 @@ export function describeQueueArchives(context: Context): void {
 
   /** Receives and deletes all that the queue has ready. */
   async function done(queue: string): Promise<void> {
-    await queues().delete(queue, handlesOf(await queues().receive(queue, { max: 1000 })))
+    await queues().delete(queue, handlesOf(await queues().receive(queue, { limit: 1000 })))
   }
 
   const isArchived = async (id: bigint) => {

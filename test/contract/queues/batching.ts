@@ -101,7 +101,7 @@ export function describeQueueBatching(context: Context): void {
     it('with options of their own each get what they asked for', async () => {
       const queue = await madeOf(300)
       const answers = await Promise.all(
-        range(1, 20).map((n) => queues().receive(queue, { max: n, visibilityTimeoutSeconds: 100 * n })),
+        range(1, 20).map((n) => queues().receive(queue, { limit: n, visibilityTimeoutSeconds: 100 * n })),
       )
       const now = Date.now() + context.clock.offsetMs
       for (const [index, messages] of answers.entries()) {
@@ -138,7 +138,7 @@ export function describeQueueBatching(context: Context): void {
         const store = stores[receiver % stores.length]
         for (;;) {
           const last = !sending
-          const received = (await store?.queues.receive(queue, { max: 3 })) ?? []
+          const received = (await store?.queues.receive(queue, { limit: 3 })) ?? []
           for (const { body, receiptHandle } of received) {
             if (Math.random() < 0.1) {
               await store?.queues.release(queue, receiptHandle)
@@ -153,7 +153,7 @@ export function describeQueueBatching(context: Context): void {
       await Promise.all(senders)
       sending = false
       await Promise.all(receivers)
-      for (const { body } of await queues().receive(queue, { max: 1000 })) done.set(body, (done.get(body) ?? 0) + 1)
+      for (const { body } of await queues().receive(queue, { limit: 1000 })) done.set(body, (done.get(body) ?? 0) + 1)
       expect([...done.keys()].map(Number).sort((a, b) => a - b)).toEqual(range(0, 399))
       expect([...done.values()].every((times) => times === 1)).toBe(true)
     }, 30_000)

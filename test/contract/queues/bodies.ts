@@ -41,7 +41,7 @@ export function describeQueueBodies(context: Context): void {
             queue,
             values.map((body) => ({ body })),
           )
-          const received = bodiesOf(await queues().receive(queue, { max: 20 }))
+          const received = bodiesOf(await queues().receive(queue, { limit: 20 }))
           expect(received.map((body) => JSON.stringify(body))).toEqual(values.map((value) => JSON.stringify(value)))
         }),
         { numRuns: 10 },
@@ -56,8 +56,8 @@ export function describeQueueBodies(context: Context): void {
       const texts = (messages: readonly { body: unknown }[]) =>
         bodiesOf(messages).map((body) => (body instanceof JsonText ? body.text : body))
       expect(texts((await queues().peek(queue, { bodies: 'text' })).messages)).toEqual([text, '{"a":[1]}'])
-      expect(texts(await queues().receive(queue, { max: 2, bodies: 'text' }))).toEqual([text, '{"a":[1]}'])
-      const cycled = await queues().receive(queue, { max: 2, bodies: 'text', order: 'cycle' })
+      expect(texts(await queues().receive(queue, { limit: 2, bodies: 'text' }))).toEqual([text, '{"a":[1]}'])
+      const cycled = await queues().receive(queue, { limit: 2, bodies: 'text', order: 'cycle' })
       expect(texts(cycled)).toEqual([text, '{"a":[1]}'])
       const single = [id, plain.id].map((each) => queues().getMessage(queue, each, { bodies: 'text' }))
       expect(texts((await Promise.all(single)).flatMap((message) => message ?? []))).toEqual([text, '{"a":[1]}'])
@@ -78,7 +78,7 @@ export function describeQueueBodies(context: Context): void {
         expect([error.code, error.faults.map(({ pointer }) => pointer)]).toEqual(['invalid_input', ['/body']])
       }
       expect((await refusal(queues().send(queue, new JsonText(`"${exact}x"`)))).code).toBe('invalid_input')
-      const received = bodiesOf(await queues().receive(queue, { max: 10 }))
+      const received = bodiesOf(await queues().receive(queue, { limit: 10 }))
       expect(received.map((body) => [exact, inTwoBytes, inFourBytes].indexOf(body as string))).toEqual([0, 1, 2, -1])
     })
 
@@ -101,7 +101,7 @@ export function describeQueueBodies(context: Context): void {
         queue,
         Array.from({ length: 1000 }, () => ({ body })),
       )
-      const received = await queues().receive(queue, { max: 1000 })
+      const received = await queues().receive(queue, { limit: 1000 })
       expect(received).toHaveLength(1000)
       expect(received.every((message) => message.body === body)).toBe(true)
     }, 20_000)

@@ -23,7 +23,7 @@ export function describeQueueCutOffs(context: Context): void {
 
   async function received(count: number): Promise<{ queue: string; handles: string[] }> {
     const queue = await madeOf(count)
-    return { queue, handles: handlesOf(await queues().receive(queue, { max: count })) }
+    return { queue, handles: handlesOf(await queues().receive(queue, { limit: count })) }
   }
 
   describe('queues: a delete whose connection is cut', () => {

@@ -7,19 +7,19 @@ export function describeQueueCycles(context: Context): void {
   const queues = () => context.store.queues
   const { made, madeOf, filled, pass, idsIn } = queueTools(context)
 
-  const cycle = (queue: string, max: number, cursor?: string, store: Store = context.store): Promise<Message[]> =>
-    store.queues.receive(queue, { max, order: 'cycle', ...(cursor === undefined ? {} : { cursor }) })
+  const cycle = (queue: string, limit: number, cursor?: string, store: Store = context.store): Promise<Message[]> =>
+    store.queues.receive(queue, { limit, order: 'cycle', ...(cursor === undefined ? {} : { cursor }) })
 
   /** The bodies of batch after batch; `after` is done with each. */
   async function batches(
     queue: string,
-    max: number,
+    limit: number,
     count: number,
     after: (batch: Message[]) => Promise<unknown> = async () => {},
   ): Promise<unknown[][]> {
     const all: unknown[][] = []
     for (let n = 0; n < count; n++) {
-      const batch = await cycle(queue, max)
+      const batch = await cycle(queue, limit)
       all.push(bodiesOf(batch))
       await after(batch)
     }
@@ -47,7 +47,7 @@ export function describeQueueCycles(context: Context): void {
       const dead = await made()
       const queue = await madeOf(20, { deadLetterQueue: dead }, attempts)
       expect(await batches(queue, 10, 5, (batch) => queues().release(queue, handlesOf(batch)))).toEqual(ARTICLE)
-      expect(bodiesOf(await queues().receive(dead, { max: 10 }))).toEqual([5, 10, 15])
+      expect(bodiesOf(await queues().receive(dead, { limit: 10 }))).toEqual([5, 10, 15])
     })
 
     it('goes round as in the article when three are released as dead', async () => {
@@ -92,7 +92,7 @@ export function describeQueueCycles(context: Context): void {
     it('has cursors that know nothing of each other', async () => {
       const queue = await madeOf(10, { visibilityTimeoutSeconds: 0 })
       const seen: unknown[] = []
-      for (const [cursor, max] of [
+      for (const [cursor, limit] of [
         ['a', 3],
         ['b', 2],
         ['a', 3],
@@ -101,7 +101,7 @@ export function describeQueueCycles(context: Context): void {
         ['a', 5],
         ['default', 2],
       ] as const) {
-        seen.push(bodiesOf(await cycle(queue, max, cursor)))
+        seen.push(bodiesOf(await cycle(queue, limit, cursor)))
       }
       expect(seen).toEqual([
         range(1, 3),
@@ -128,7 +128,7 @@ export function describeQueueCycles(context: Context): void {
 
     it('passes over what is in flight or delayed, and comes by it later', async () => {
       const queue = await madeOf(12, {}, (body) => (body === 6 ? { delaySeconds: 60 } : {}))
-      expect(bodiesOf(await queues().receive(queue, { max: 3 }))).toEqual([1, 2, 3])
+      expect(bodiesOf(await queues().receive(queue, { limit: 3 }))).toEqual([1, 2, 3])
       expect(bodiesOf(await cycle(queue, 4))).toEqual([4, 5, 7, 8])
       expect(bodiesOf(await cycle(queue, 10))).toEqual([9, 10, 11, 12])
       expect(await cycle(queue, 10)).toEqual([])
@@ -154,20 +154,20 @@ export function describeQueueCycles(context: Context): void {
     it('lives with receives by priority on the same queue', async () => {
       const queue = await madeOf(10, {}, (body) => ({ priority: body }))
       expect(bodiesOf(await cycle(queue, 2))).toEqual([1, 2])
-      expect(bodiesOf(await queues().receive(queue, { max: 2 }))).toEqual([10, 9])
+      expect(bodiesOf(await queues().receive(queue, { limit: 2 }))).toEqual([10, 9])
       await filled(queue, 1, () => ({ priority: 100 }))
       expect(bodiesOf(await cycle(queue, 5))).toEqual([3, 4, 5, 6, 7])
-      expect(bodiesOf(await queues().receive(queue, { max: 2 }))).toEqual([1, 8])
+      expect(bodiesOf(await queues().receive(queue, { limit: 2 }))).toEqual([1, 8])
       expect(await cycle(queue, 5)).toEqual([])
       pass(31)
       expect(bodiesOf(await cycle(queue, 5))).toEqual([8, 9, 10, 1, 1])
-      expect(bodiesOf(await queues().receive(queue, { max: 20 }))).toEqual([7, 6, 5, 4, 3, 2])
+      expect(bodiesOf(await queues().receive(queue, { limit: 20 }))).toEqual([7, 6, 5, 4, 3, 2])
     })
 
     it('takes in what was sent before anyone went round, by thousands', async () => {
       const queue = await made()
       const ids = await filled(queue, 2500)
-      await queues().receive(queue, { max: 10 })
+      await queues().receive(queue, { limit: 10 })
       const seen: bigint[] = []
       for (let n = 0; n < 3; n++) seen.push(...messageIds(await cycle(queue, 1000)))
       expect(seen).toEqual(ids.slice(10))

@@ -9,7 +9,7 @@ export function describeQueueDeadLetters(context: Context): void {
   /** A queue with messages that are all dead in it, and their ids. */
   async function allDead(count: number): Promise<{ queue: string; ids: bigint[] }> {
     const queue = await madeOf(count, { maxReceives: 1 })
-    const received = await queues().receive(queue, { max: count })
+    const received = await queues().receive(queue, { limit: count })
     await queues().release(queue, handlesOf(received), { error: 'no' })
     return { queue, ids: messageIds(received) }
   }
@@ -23,15 +23,15 @@ export function describeQueueDeadLetters(context: Context): void {
         if (way === 'release') await queues().release(queue, message.receiptHandle, { error: `error ${count}` })
         pass(31)
       }
-      expect(await queues().receive(queue, { max: 10 })).toEqual([])
-      expect(await queues().receive(queue, { max: 10, order: 'cycle' })).toEqual([])
+      expect(await queues().receive(queue, { limit: 10 })).toEqual([])
+      expect(await queues().receive(queue, { limit: 10, order: 'cycle' })).toEqual([])
       const [dead, ...more] = (await queues().peek(queue, { state: 'dead' })).messages
       expect(more).toEqual([])
       expect(dead).toMatchObject({ state: 'dead', body: 1, receiveCount: 2, maxReceives: 2 })
       expect(dead?.lastError).toBe(way === 'release' ? 'error 2' : 'The visibility timeout ran out after 2 receives.')
       expect(dead?.lastReceivedAt).toBeInstanceOf(Date)
       pass(1_000_000)
-      expect(await queues().receive(queue, { max: 10 })).toEqual([])
+      expect(await queues().receive(queue, { limit: 10 })).toEqual([])
     })
 
     it.each(['timeout', 'release'])('move to the queue that is named, ready, counting anew: %s', async (way) => {
@@ -56,7 +56,8 @@ export function describeQueueDeadLetters(context: Context): void {
       await filled(queue, 4, (body) => ({ maxReceives: [1, 4, null, undefined][body - 1] }))
       const counts = new Map<unknown, number>()
       for (let n = 0; n < 8; n++) {
-        for (const { body, receiveCount } of await queues().receive(queue, { max: 10 })) counts.set(body, receiveCount)
+        for (const { body, receiveCount } of await queues().receive(queue, { limit: 10 }))
+          counts.set(body, receiveCount)
       }
       expect([1, 2, 3, 4].map((body) => counts.get(body))).toEqual([1, 4, 8, 2])
       const dead = (await queues().peek(queue, { state: 'dead' })).messages
@@ -119,13 +120,13 @@ export function describeQueueDeadLetters(context: Context): void {
       const dead = await made()
       const queue = await made({ maxReceives: 1, deadLetterQueue: dead })
       const ids = await filled(queue, 700, (body) => ({ messageGroup: `g${body % 7}` }))
-      await queues().receive(queue, { max: 700 })
+      await queues().receive(queue, { limit: 700 })
       pass(31)
       const other = await context.open()
-      await Promise.all([queues().receive(queue), other.queues.receive(queue), queues().receive(queue, { max: 9 })])
-      expect(await queues().receive(queue, { max: 9 })).toEqual([])
+      await Promise.all([queues().receive(queue), other.queues.receive(queue), queues().receive(queue, { limit: 9 })])
+      expect(await queues().receive(queue, { limit: 9 })).toEqual([])
       expect((await idsIn(dead, 'ready')).sort(byNumber)).toEqual(ids)
-      expect(messageIds(await queues().receive(dead, { max: 1000 })).sort(byNumber)).toEqual(ids)
+      expect(messageIds(await queues().receive(dead, { limit: 1000 })).sort(byNumber)).toEqual(ids)
     }, 20_000)
   })
 
@@ -134,7 +135,7 @@ export function describeQueueDeadLetters(context: Context): void {
       const { queue, ids } = await allDead(3)
       expect(await queues().redrive(queue)).toEqual({ moved: 3 })
       expect(await queues().redrive(queue)).toEqual({ moved: 0 })
-      const again = await queues().receive(queue, { max: 10 })
+      const again = await queues().receive(queue, { limit: 10 })
       expect(messageIds(again).sort(byNumber)).toEqual(ids)
       for (const message of again) expect(message).toMatchObject({ receiveCount: 1, lastError: 'no' })
       pass(31)
@@ -142,14 +143,14 @@ export function describeQueueDeadLetters(context: Context): void {
       expect((await idsIn(queue, 'dead')).sort(byNumber)).toEqual(ids)
     })
 
-    it('moves at most max, of 1 or more', async () => {
+    it('moves at most limit, of 1 or more', async () => {
       const { queue, ids } = await allDead(5)
-      expect(await queues().redrive(queue, { max: 2 })).toEqual({ moved: 2 })
+      expect(await queues().redrive(queue, { limit: 2 })).toEqual({ moved: 2 })
       expect(await idsIn(queue, 'dead')).toHaveLength(3)
-      expect(await queues().redrive(queue, { max: 1_000 })).toEqual({ moved: 3 })
+      expect(await queues().redrive(queue, { limit: 1_000 })).toEqual({ moved: 3 })
       expect((await idsIn(queue, 'ready')).sort(byNumber)).toEqual(ids)
-      for (const max of [0, -1, 1.5]) {
-        expect((await refusal(queues().redrive(queue, { max }))).code).toBe('invalid_input')
+      for (const limit of [0, -1, 1.5]) {
+        expect((await refusal(queues().redrive(queue, { limit }))).code).toBe('invalid_input')
       }
     })
 
@@ -157,8 +158,8 @@ export function describeQueueDeadLetters(context: Context): void {
       const dead = await made()
       const a = await madeOf(3, { deadLetterQueue: dead })
       const b = await madeOf(2, { deadLetterQueue: dead })
-      const fromA = await queues().receive(a, { max: 3 })
-      const fromB = await queues().receive(b, { max: 2 })
+      const fromA = await queues().receive(a, { limit: 3 })
+      const fromB = await queues().receive(b, { limit: 2 })
       await queues().release(a, handlesOf(fromA), { dead: true })
       await queues().release(b, handlesOf(fromB), { dead: true })
       const own = await queues().send(dead, 'own')
@@ -168,24 +169,24 @@ export function describeQueueDeadLetters(context: Context): void {
       expect(await idsIn(dead, 'ready')).toEqual([own.id])
       expect(await idsIn(dead, 'in-flight')).toEqual([held?.id])
       expect(await idsIn(a, 'ready')).toEqual(messageIds(fromA.slice(1)))
-      expect((await queues().receive(b, { max: 9 })).map(({ receiveCount }) => receiveCount)).toEqual([1, 1])
+      expect((await queues().receive(b, { limit: 9 })).map(({ receiveCount }) => receiveCount)).toEqual([1, 1])
       pass(31)
       expect(await queues().redrive(dead)).toEqual({ moved: 1 })
-      expect(bodiesOf(await queues().receive(dead, { max: 9 }))).toEqual(['own'])
+      expect(bodiesOf(await queues().receive(dead, { limit: 9 }))).toEqual(['own'])
     })
 
     it('leaves what came from a queue that is gone', async () => {
       const dead = await made()
       const [gone, kept] = [await madeOf(2, { deadLetterQueue: dead }), await madeOf(1, { deadLetterQueue: dead })]
       for (const queue of [gone, kept]) {
-        await queues().release(queue, handlesOf(await queues().receive(queue, { max: 9 })), { dead: true })
+        await queues().release(queue, handlesOf(await queues().receive(queue, { limit: 9 })), { dead: true })
       }
       await queues().deleteQueue(gone)
       expect(await queues().redrive(dead)).toEqual({ moved: 1 })
       expect(await idsIn(dead, 'ready')).toHaveLength(2)
       await queues().put(gone)
       expect(await queues().redrive(dead)).toEqual({ moved: 0 })
-      expect(await queues().receive(dead, { max: 9 })).toHaveLength(2)
+      expect(await queues().receive(dead, { limit: 9 })).toHaveLength(2)
       expect(await idsIn(kept, 'ready')).toHaveLength(1)
     })
 
@@ -193,7 +194,7 @@ export function describeQueueDeadLetters(context: Context): void {
       const dead = await made()
       const queue = await madeOf(1500, { deadLetterQueue: dead })
       for (let n = 0; n < 2; n++) {
-        const handles = handlesOf(await queues().receive(queue, { max: 750 }))
+        const handles = handlesOf(await queues().receive(queue, { limit: 750 }))
         await queues().release(queue, handles, { dead: true })
       }
       expect(await idsIn(dead, 'ready')).toHaveLength(1500)

@@ -9,7 +9,7 @@ export function describeQueueDryRuns(context: Context): void {
   /** Sends messages and has them die. */
   async function die(queue: string, count: number): Promise<void> {
     await filled(queue, count)
-    await queues().release(queue, handlesOf(await queues().receive(queue, { max: count })), { dead: true })
+    await queues().release(queue, handlesOf(await queues().receive(queue, { limit: count })), { dead: true })
   }
 
   describe('queues: a dry run', () => {
@@ -24,7 +24,7 @@ export function describeQueueDryRuns(context: Context): void {
       await queues().get(letters)
       await filled(letters, 1)
       expect(await queues().purge(letters, { dryRun: true })).toEqual({ deleted: 8 })
-      await queues().receive(letters, { max: 2 })
+      await queues().receive(letters, { limit: 2 })
       expect(await queues().purge(letters, { dryRun: true })).toEqual({ deleted: 6 })
       pass(31)
       expect(await queues().purge(letters, { dryRun: true })).toEqual({ deleted: 8 })
@@ -45,15 +45,15 @@ export function describeQueueDryRuns(context: Context): void {
       await die(gone, 5)
       await queues().deleteQueue(gone)
       await filled(letters, 6)
-      const dry = async (options: { max?: number; prefix?: string } = {}) =>
+      const dry = async (options: { limit?: number; prefix?: string } = {}) =>
         (await queues().redrive(letters, { ...options, dryRun: true })).moved
-      expect([await dry(), await dry({ prefix: first }), await dry({ max: 2 }), await dry({ prefix: 'x' })]).toEqual([
+      expect([await dry(), await dry({ prefix: first }), await dry({ limit: 2 }), await dry({ prefix: 'x' })]).toEqual([
         7, 3, 2, 0,
       ])
       // The queue's own dead go back too, whatever the prefix, and so do those whose queue is gone once they have died here.
-      const all = await queues().receive(letters, { max: 18 })
+      const all = await queues().receive(letters, { limit: 18 })
       await queues().release(letters, handlesOf(all), { dead: true })
-      expect([await dry(), await dry({ prefix: first }), await dry({ max: 2 })]).toEqual([18, 14, 2])
+      expect([await dry(), await dry({ prefix: first }), await dry({ limit: 2 })]).toEqual([18, 14, 2])
       expect(await idsIn(letters, 'dead')).toHaveLength(18)
       expect(await queues().redrive(letters, { prefix: first })).toEqual({ moved: 14 })
       expect(await dry()).toBe(4)

@@ -47,11 +47,11 @@ function describeServerPlans(context: Context): void {
     const { queues } = context.store
     const queue = await made({ onDelete: 'archive' })
     await filled(queue, 1500)
-    const handles = handlesOf(await queues.receive(queue, { max: 1000 }))
+    const handles = handlesOf(await queues.receive(queue, { limit: 1000 }))
     await queues.delete(queue, handles)
-    await queues.release(queue, handlesOf(await queues.receive(queue, { max: 500 })), { dead: true })
+    await queues.release(queue, handlesOf(await queues.receive(queue, { limit: 500 })), { dead: true })
     await filled(queue, MANY)
-    for (let n = 0; n < MANY; n += 1000) await queues.receive(queue, { max: 1000, visibilityTimeoutSeconds: 43_000 })
+    for (let n = 0; n < MANY; n += 1000) await queues.receive(queue, { limit: 1000, visibilityTimeoutSeconds: 43_000 })
     await filled(queue, MANY, () => ({ delaySeconds: 1_000_000, priority: 1000 }))
     await filled(queue, 3000, (body) => ({ messageGroup: body % 3 ? `g${body % 50}` : null, priority: body % 2 }))
     return queue
@@ -82,7 +82,7 @@ function describeServerPlans(context: Context): void {
 
     const explain = async (sql: string): Promise<Step[]> => runner.query(`EXPLAIN FORMAT=TRADITIONAL ${sql}`)
     const extras = (steps: Step[]) => steps.map(({ Extra }) => Extra ?? '').join('; ')
-    const request = () => ({ head, max: 10, visibilityTimeoutSeconds: undefined, from: null })
+    const request = () => ({ head, limit: 10, visibilityTimeoutSeconds: undefined, from: null })
 
     /** How many rows or index entries the storage engine handed out for some work on the one connection. */
     async function rowsOf(query: (sql: string) => Promise<{ Value: string }[]>, work: () => Promise<unknown>) {
@@ -154,8 +154,8 @@ function describeServerPlans(context: Context): void {
         })
         return answer as T
       }
-      const messages = await touch('receive 30', () => queues.receive(queue, { max: 30 }))
-      const cycled = await touch('cycle 10', () => queues.receive(queue, { max: 10, order: 'cycle' }))
+      const messages = await touch('receive 30', () => queues.receive(queue, { limit: 30 }))
+      const cycled = await touch('cycle 10', () => queues.receive(queue, { limit: 10, order: 'cycle' }))
       expect([messages.length, cycled.length]).toEqual([30, 10])
       const handles = handlesOf(messages)
       await touch('extend 10', () => queues.extend(queue, handles.slice(0, 10), { visibilityTimeoutSeconds: 50 }))
@@ -181,7 +181,7 @@ function describeSqlitePlan(context: Context): void {
     it('a claim: along recentn_queue_messages_claim, in its order', async () => {
       const head = await headOf(context, await madeOf(10))
       for (const from of [null, { major: 0, minor: 3 }]) {
-        const sql = chooseSql(sqlite, { head, max: 10, visibilityTimeoutSeconds: undefined, from })
+        const sql = chooseSql(sqlite, { head, limit: 10, visibilityTimeoutSeconds: undefined, from })
         const steps: { detail: string }[] = await context.store.dataSource.query(`EXPLAIN QUERY PLAN ${sql}`)
         const plan = steps.map(({ detail }) => detail).join('\n')
         expect(plan).toMatch(/USING COVERING INDEX recentn_queue_messages_claim \(queue_id=\? AND state=\?/)

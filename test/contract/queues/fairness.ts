@@ -25,23 +25,23 @@ export function describeQueueFairness(context: Context): void {
       await send(queue, 'big', 2000)
       for (const group of small) await send(queue, group, 10)
       for (let turn = 0; turn < 10; turn++) {
-        expect(shares(await queues().receive(queue, { max: 11 }))).toEqual(each(1))
+        expect(shares(await queues().receive(queue, { limit: 11 }))).toEqual(each(1))
       }
-      expect(shares(await queues().receive(queue, { max: 100 }))).toEqual({ big: 100 })
+      expect(shares(await queues().receive(queue, { limit: 100 }))).toEqual({ big: 100 })
     }, 20_000)
 
     it('take turns at once when they come after half of the backlog is done', async () => {
       const queue = await made()
       await send(queue, 'big', 2000)
-      await queues().receive(queue, { max: 1000 })
+      await queues().receive(queue, { limit: 1000 })
       const other = await context.open()
       await other.queues.sendMany(
         queue,
         small.flatMap((messageGroup) => range(1, 10).map((body) => ({ body, messageGroup }))),
       )
-      expect(shares(await queues().receive(queue, { max: 110 }))).toEqual(each(10))
+      expect(shares(await queues().receive(queue, { limit: 110 }))).toEqual(each(10))
       for (const group of small) await send(queue, group, 5)
-      expect(shares(await queues().receive(queue, { max: 55 }))).toEqual(each(5))
+      expect(shares(await queues().receive(queue, { limit: 55 }))).toEqual(each(5))
     }, 20_000)
 
     it('are in order within themselves', async () => {
@@ -52,7 +52,7 @@ export function describeQueueFairness(context: Context): void {
       )
       const last: Record<string, number> = {}
       for (let n = 0; n < 12; n++) {
-        for (const { messageGroup, body } of await queues().receive(queue, { max: 5 })) {
+        for (const { messageGroup, body } of await queues().receive(queue, { limit: 5 })) {
           expect(body).toBeGreaterThan(last[messageGroup ?? ''] ?? 0)
           last[messageGroup ?? ''] = body as number
         }
@@ -63,11 +63,11 @@ export function describeQueueFairness(context: Context): void {
     it('that were idle have saved up nothing, and those that were busy owe nothing', async () => {
       const queue = await made()
       await send(queue, 'busy', 200)
-      await queues().delete(queue, handlesOf(await queues().receive(queue, { max: 200 })))
+      await queues().delete(queue, handlesOf(await queues().receive(queue, { limit: 200 })))
       await send(queue, 'idle', 20)
       await send(queue, 'busy', 20)
       for (let turn = 0; turn < 4; turn++) {
-        const got = shares(await queues().receive(queue, { max: 10 }))
+        const got = shares(await queues().receive(queue, { limit: 10 }))
         expect(Math.abs((got.busy ?? 0) - (got.idle ?? 0))).toBeLessThanOrEqual(2)
       }
     })
@@ -92,13 +92,13 @@ export function describeQueueFairness(context: Context): void {
       for (const way of ['delayed', 'timed out']) {
         const queue = await made()
         await send(queue, 'late', 30, way === 'delayed' ? { delaySeconds: 20 } : {})
-        if (way === 'timed out') await queues().receive(queue, { max: 30 })
+        if (way === 'timed out') await queues().receive(queue, { limit: 30 })
         await send(queue, 'steady', 100)
-        expect(shares(await queues().receive(queue, { max: 40 }))).toEqual({ steady: 40 })
+        expect(shares(await queues().receive(queue, { limit: 40 }))).toEqual({ steady: 40 })
         pass(31)
         // Ready now: 30 that were late, and 60 that stood there all the time (and 40 that timed out, behind them).
         for (let turn = 0; turn < 5; turn++) {
-          const got = shares(await queues().receive(queue, { max: 10 }))
+          const got = shares(await queues().receive(queue, { limit: 10 }))
           expect([way, turn, got.late]).toEqual([way, turn, expect.any(Number)])
           expect(Math.abs((got.late ?? 0) - (got.steady ?? 0))).toBeLessThanOrEqual(2)
         }
@@ -108,12 +108,12 @@ export function describeQueueFairness(context: Context): void {
     it('come back from the dead without an advantage', async () => {
       const queue = await made()
       await send(queue, 'dead', 20)
-      await queues().release(queue, handlesOf(await queues().receive(queue, { max: 20 })), { dead: true })
+      await queues().release(queue, handlesOf(await queues().receive(queue, { limit: 20 })), { dead: true })
       await send(queue, 'steady', 40)
-      await queues().receive(queue, { max: 10 })
+      await queues().receive(queue, { limit: 10 })
       await queues().redrive(queue)
       for (let turn = 0; turn < 3; turn++) {
-        const got = shares(await queues().receive(queue, { max: 10 }))
+        const got = shares(await queues().receive(queue, { limit: 10 }))
         expect(Math.abs((got.dead ?? 0) - (got.steady ?? 0))).toBeLessThanOrEqual(2)
       }
     })
@@ -123,7 +123,7 @@ export function describeQueueFairness(context: Context): void {
       await send(queue, null, 50)
       await send(queue, 'a', 10)
       await send(queue, 'b', 10)
-      expect(shares(await queues().receive(queue, { max: 30 }))).toEqual({ '': 10, a: 10, b: 10 })
+      expect(shares(await queues().receive(queue, { limit: 30 }))).toEqual({ '': 10, a: 10, b: 10 })
     })
 
     it('take turns after the priority, within each', async () => {
@@ -132,11 +132,11 @@ export function describeQueueFairness(context: Context): void {
       await send(queue, 'a', 20, { priority: 5 })
       await send(queue, 'b', 10, { priority: 5 })
       await send(queue, 'b', 10)
-      const first = await queues().receive(queue, { max: 20 })
+      const first = await queues().receive(queue, { limit: 20 })
       expect([shares(first), new Set(first.map(({ priority }) => priority))]).toEqual([{ a: 10, b: 10 }, new Set([5])])
-      const second = await queues().receive(queue, { max: 10 })
+      const second = await queues().receive(queue, { limit: 10 })
       expect([shares(second), second[0]?.priority]).toEqual([{ a: 10 }, 5])
-      expect(shares(await queues().receive(queue, { max: 10 }))).toEqual({ a: 5, b: 5 })
+      expect(shares(await queues().receive(queue, { limit: 10 }))).toEqual({ a: 5, b: 5 })
     })
 
     it('stay fair with many senders and receivers at work', async () => {
@@ -152,7 +152,7 @@ export function describeQueueFairness(context: Context): void {
         ),
       )
       const batches = await Promise.all(
-        range(1, 10).map((n) => (n % 2 ? other : context.store).queues.receive(queue, { max: 11 })),
+        range(1, 10).map((n) => (n % 2 ? other : context.store).queues.receive(queue, { limit: 11 })),
       )
       const got = shares(batches.flat())
       expect(batches.flat()).toHaveLength(110)

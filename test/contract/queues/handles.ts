@@ -24,9 +24,9 @@ export function describeQueueHandles(context: Context): void {
   describe('queues: a receipt handle', () => {
     it('of a message that was claimed again is stale, and does nothing to the new claim', async () => {
       const queue = await madeOf(2)
-      const first = await queues().receive(queue, { max: 2 })
+      const first = await queues().receive(queue, { limit: 2 })
       pass(31)
-      const second = await queues().receive(queue, { max: 2 })
+      const second = await queues().receive(queue, { limit: 2 })
       const state = () => queues().peek(queue, { state: 'in-flight' })
       const before = await state()
       await expectAll(queue, handlesOf(first), 'stale_receipt')
@@ -37,24 +37,24 @@ export function describeQueueHandles(context: Context): void {
 
     it('of a message that was released is stale', async () => {
       const queue = await madeOf(2)
-      const [a, b] = handlesOf(await queues().receive(queue, { max: 2 })) as [string, string]
+      const [a, b] = handlesOf(await queues().receive(queue, { limit: 2 })) as [string, string]
       await queues().release(queue, a)
       await queues().release(queue, b, { delaySeconds: 60 })
       await expectAll(queue, [a, b], 'stale_receipt')
       expect(await idsIn(queue, 'ready')).toHaveLength(1)
       expect(await idsIn(queue, 'delayed')).toHaveLength(1)
       pass(61)
-      expect(await queues().receive(queue, { max: 3 })).toHaveLength(2)
+      expect(await queues().receive(queue, { limit: 3 })).toHaveLength(2)
     })
 
     it('of a message that died, by time or by release, is stale', async () => {
       const dead = await made()
       for (const settings of [{ maxReceives: 1 }, { maxReceives: 1, deadLetterQueue: dead }]) {
         const queue = await madeOf(2, settings)
-        const handles = handlesOf(await queues().receive(queue, { max: 2 })) as [string, string]
+        const handles = handlesOf(await queues().receive(queue, { limit: 2 })) as [string, string]
         await queues().release(queue, handles[0])
         pass(31)
-        expect(await queues().receive(queue, { max: 2 })).toEqual([])
+        expect(await queues().receive(queue, { limit: 2 })).toEqual([])
         await expectAll(queue, handles, 'stale_receipt')
       }
       expect(await idsIn(dead, 'ready')).toHaveLength(2)
@@ -62,7 +62,7 @@ export function describeQueueHandles(context: Context): void {
 
     it('of a message that was archived, purged or removed is stale', async () => {
       const queue = await madeOf(3, { onDelete: 'archive' })
-      const [a, b, c] = await queues().receive(queue, { max: 3 })
+      const [a, b, c] = await queues().receive(queue, { limit: 3 })
       await queues().delete(queue, a?.receiptHandle ?? '')
       await queues().deleteMessage(queue, b?.id ?? 0n)
       await queues().release(queue, c?.receiptHandle ?? '')
@@ -104,7 +104,7 @@ export function describeQueueHandles(context: Context): void {
 
     it('with the id of another message in it does nothing', async () => {
       const queue = await madeOf(2)
-      const [a, b] = handlesOf(await queues().receive(queue, { max: 2 })).map((handle) =>
+      const [a, b] = handlesOf(await queues().receive(queue, { limit: 2 })).map((handle) =>
         Buffer.from(handle, 'base64url'),
       ) as [Buffer, Buffer]
       const mixed = [
@@ -120,7 +120,7 @@ export function describeQueueHandles(context: Context): void {
     it('is never the same twice, and shares no secret with others of its claim', async () => {
       const queue = await madeOf(200, { visibilityTimeoutSeconds: 0 })
       const handles: string[] = []
-      for (let n = 0; n < 3; n++) handles.push(...handlesOf(await queues().receive(queue, { max: 200 })))
+      for (let n = 0; n < 3; n++) handles.push(...handlesOf(await queues().receive(queue, { limit: 200 })))
       expect(handles).toHaveLength(600)
       const secrets = handles.map((handle) => Buffer.from(handle, 'base64url').subarray(8, 24).toString('hex'))
       expect(new Set(secrets).size).toBe(600)
@@ -134,7 +134,7 @@ export function describeQueueHandles(context: Context): void {
     it('used by many at the same time settles once', async () => {
       const other = await context.open()
       const queue = await madeOf(20)
-      const messages = await queues().receive(queue, { max: 20 })
+      const messages = await queues().receive(queue, { limit: 20 })
       const outcomes = await Promise.all(
         messages.map(({ receiptHandle }) =>
           Promise.all([
@@ -152,23 +152,23 @@ export function describeQueueHandles(context: Context): void {
         expect(isDeleted + third.released.length + fourth.released.length).toBe(1)
         deleted += isDeleted
       }
-      const left = await queues().receive(queue, { max: 100 })
+      const left = await queues().receive(queue, { limit: 100 })
       expect(left).toHaveLength(20 - deleted)
     })
 
     it('loses against the next claim, or wins, but never both', async () => {
       const other = await context.open()
       const queue = await madeOf(60, { visibilityTimeoutSeconds: 1 })
-      const messages = await queues().receive(queue, { max: 60 })
+      const messages = await queues().receive(queue, { limit: 60 })
       await sleep(990)
       const [settled, again] = await Promise.all([
         Promise.all(messages.map(({ receiptHandle }) => queues().delete(queue, receiptHandle))),
-        Promise.all(range(1, 6).map(() => other.queues.receive(queue, { max: 10, visibilityTimeoutSeconds: 100 }))),
+        Promise.all(range(1, 6).map(() => other.queues.receive(queue, { limit: 10, visibilityTimeoutSeconds: 100 }))),
       ])
       const gone = messages.filter((_, n) => settled[n]?.deleted.length === 1)
       const received = new Set(messageIds(again.flat()))
       expect(gone.filter(({ id }) => received.has(id))).toEqual([])
-      const rest = await queues().receive(queue, { max: 100 })
+      const rest = await queues().receive(queue, { limit: 100 })
       expect(gone.length + received.size + rest.length).toBe(60)
     })
   })

@@ -38,7 +38,7 @@ export function describeQueuesInTheWay(context: Context): void {
         try {
           await context.store.within(runner).queues.send(busy, 'open')
           pass(2)
-          const { answer, ms } = await timed(queues().receive(busy, { max: 2 }))
+          const { answer, ms } = await timed(queues().receive(busy, { limit: 2 }))
           expect(bodiesOf(answer)).toEqual([1, 2])
           expect(ms).toBeLessThan(SOON_MS)
           expect((await timed(queues().get(busy))).ms).toBeLessThan(SOON_MS)
@@ -48,7 +48,7 @@ export function describeQueuesInTheWay(context: Context): void {
           await runner.rollbackTransaction()
           await runner.release()
         }
-        expect(await queues().receive(busy, { max: 5 })).toHaveLength(1)
+        expect(await queues().receive(busy, { limit: 5 })).toHaveLength(1)
       },
       20_000,
     )
@@ -71,14 +71,14 @@ export function describeQueuesInTheWay(context: Context): void {
       const queue = await made({ visibilityTimeoutSeconds: 1, maxReceives: 9, deadLetterQueue: letters })
       await queues().send(queue, 'dying', { maxReceives: 1 })
       await queues().send(queue, 'back', { priority: 1 })
-      expect(await queues().receive(queue, { max: 2 })).toHaveLength(2)
+      expect(await queues().receive(queue, { limit: 2 })).toHaveLength(2)
       pass(2)
       return queue
     }
 
     onServers('who looks at what is due waits for no open transaction that changes the queue', async () => {
       const queue = await madeOf(2, { visibilityTimeoutSeconds: 1 })
-      await queues().receive(queue, { max: 2 })
+      await queues().receive(queue, { limit: 2 })
       pass(2)
       await whileOpen(
         (held) => held.put(queue, { maxReceives: 7 }),
@@ -87,7 +87,7 @@ export function describeQueuesInTheWay(context: Context): void {
           expect([bodiesOf(answer.messages), ms < LOCK_WAIT_MS]).toEqual([[1, 2], true])
         },
       )
-      expect(await queues().receive(queue, { max: 5 })).toHaveLength(2)
+      expect(await queues().receive(queue, { limit: 5 })).toHaveLength(2)
     })
 
     onServers('an open transaction that has sent to the dead-letter queue keeps nobody waiting', async () => {
@@ -101,7 +101,7 @@ export function describeQueuesInTheWay(context: Context): void {
             { body: 2, priority: 5 },
           ]),
         async () => {
-          const { answer, ms } = await timed(queues().receive(queue, { max: 5 }))
+          const { answer, ms } = await timed(queues().receive(queue, { limit: 5 }))
           expect([bodiesOf(answer), ms < LOCK_WAIT_MS]).toEqual([['back'], true])
           expect(bodiesOf((await queues().peek(letters)).messages)).toEqual(['dying'])
         },
@@ -117,7 +117,7 @@ export function describeQueuesInTheWay(context: Context): void {
         await whileOpen(
           (held) => held.send(letters, 'open'),
           async () => {
-            const { answer, ms } = await timed(queues().receive(queue, { max: 5 }))
+            const { answer, ms } = await timed(queues().receive(queue, { limit: 5 }))
             expect([bodiesOf(answer), ms < LOCK_WAIT_MS]).toEqual([['back'], true])
             expect(bodiesOf((await queues().peek(letters)).messages)).toEqual([1])
           },
@@ -140,9 +140,9 @@ export function describeQueuesInTheWay(context: Context): void {
         context.afterwards(() => late.close())
         for (const count of [1, 2]) {
           const queue = await madeOf(count)
-          const old = handlesOf(await queues().receive(queue, { max: count }))
+          const old = handlesOf(await queues().receive(queue, { limit: count }))
           pass(31)
-          const good = handlesOf(await queues().receive(queue, { max: count }))
+          const good = handlesOf(await queues().receive(queue, { limit: count }))
           const runner = context.store.dataSource.createQueryRunner()
           await runner.startTransaction()
           const { deleted } = await context.store.within(runner).queues.delete(queue, good)
@@ -187,7 +187,7 @@ export function describeQueuesInTheWay(context: Context): void {
       await queues().deleteQueue(queue)
       await queues().put(queue, { maxReceives: 9 })
       await filled(queue, 2)
-      const [message, second] = await other.queues.receive(queue, { order: 'cycle', max: 2 })
+      const [message, second] = await other.queues.receive(queue, { order: 'cycle', limit: 2 })
       expect(message?.maxReceives).toBe(9)
       const handle = message?.receiptHandle ?? ''
       expect(await queues().delete(queue, handle)).toEqual({ deleted: [handle], failed: [] })
@@ -232,7 +232,7 @@ export function describeQueuesInTheWay(context: Context): void {
       const got: unknown[] = []
       await Promise.all(
         stores.map(async (store) => {
-          for (const _ of range(1, 20)) got.push(...(await store.queues.receive(queue, { max: 5 })))
+          for (const _ of range(1, 20)) got.push(...(await store.queues.receive(queue, { limit: 5 })))
         }),
       )
       const { messages } = await queues().peek(queue, { limit: 100 })
@@ -247,8 +247,8 @@ export function describeQueuesInTheWay(context: Context): void {
         queue,
         Array.from({ length: 250 }, () => ({ body })),
       )
-      const first = await queues().receive(queue, { max: 1000 })
-      const more = await queues().receive(queue, { max: 1000 })
+      const first = await queues().receive(queue, { limit: 1000 })
+      const more = await queues().receive(queue, { limit: 1000 })
       expect(first.length).toBeGreaterThan(1)
       expect(first.length + more.length).toBe(250)
       expect([...first, ...more].every((message) => message.body === body)).toBe(true)
@@ -285,7 +285,7 @@ export function describeQueuesInTheWay(context: Context): void {
       expect(await idsIn(queue, 'delayed')).not.toEqual([])
       const rest: unknown[] = []
       for (let got = 1; got > 0; ) {
-        got = (await queues().receive(queue, { max: 1000 })).length
+        got = (await queues().receive(queue, { limit: 1000 })).length
         rest.push(...Array(got))
       }
       expect(rest.length).toBeGreaterThanOrEqual(2990)

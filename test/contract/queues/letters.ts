@@ -11,7 +11,7 @@ export function describeQueueLetters(context: Context): void {
   async function died(count: number, error?: string) {
     const letters = await made()
     const queue = await madeOf(count, { maxReceives: 1, deadLetterQueue: letters })
-    const received = await queues().receive(queue, { max: count })
+    const received = await queues().receive(queue, { limit: count })
     if (error === undefined) pass(31)
     else await queues().release(queue, handlesOf(received), { error })
     await queues().peek(queue)
@@ -63,9 +63,9 @@ export function describeQueueLetters(context: Context): void {
       await queues.put('dead', { deadLetterQueue: 'last', onDelete: 'archive' })
       await queues.put('mail', { maxReceives: 1, deadLetterQueue: 'dead' })
       await queues.put('alone')
-      const kill = async (queue: string, max: number) => {
-        const received = await queues.receive(queue, { max })
-        expect(received).toHaveLength(max)
+      const kill = async (queue: string, limit: number) => {
+        const received = await queues.receive(queue, { limit })
+        expect(received).toHaveLength(limit)
         await queues.release(queue, handlesOf(received), { dead: true })
       }
       const send = (queue: string, count: number, delaySeconds = 0) =>
@@ -151,7 +151,7 @@ export function describeQueueLetters(context: Context): void {
 
     it('that died in its own queue came from none, nor does what is in the archive', async () => {
       const queue = await madeOf(2, { onDelete: 'archive' })
-      const received = await queues().receive(queue, { max: 2 })
+      const received = await queues().receive(queue, { limit: 2 })
       const [dead, archived] = handlesOf(received)
       await queues().release(queue, dead ?? '', { dead: true })
       await queues().delete(queue, archived ?? '')
@@ -165,7 +165,7 @@ export function describeQueueLetters(context: Context): void {
 
     /** The message is handed out once more as soon as its own five seconds are over, whoever asks. */
     async function comesBackSoon(queue: string, { queues: asked } = context.store) {
-      const [held, ...more] = await asked.receive(queue, { max: 10 })
+      const [held, ...more] = await asked.receive(queue, { limit: 10 })
       expect(more).toEqual([])
       expect((held?.visibleAt.getTime() ?? 0) - (held?.receivedAt.getTime() ?? 0)).toBe(5_000)
       pass(4)
@@ -262,7 +262,7 @@ export function describeQueueLetters(context: Context): void {
         const queue = await made({ maxReceives: 3, deadLetterQueue })
         const ids = await filled(queue, 3, (body) => ({ maxReceives: [1, 2, 3][body - 1] }))
         for (let n = 0; n < 3; n++) {
-          await queues().receive(queue, { max: 3 })
+          await queues().receive(queue, { limit: 3 })
           pass(31)
           await queues().peek(queue)
         }
@@ -279,7 +279,7 @@ export function describeQueueLetters(context: Context): void {
       const [first] = await queues().receive(queue)
       expect(first?.id).toBe(told)
       await queues().release(queue, first?.receiptHandle ?? '', { error: 'SMTP 451' })
-      const again = await queues().receive(queue, { max: 2 })
+      const again = await queues().receive(queue, { limit: 2 })
       const last = again.find(({ id }) => id === untold)
       await queues().release(queue, last?.receiptHandle ?? '', { dead: true })
       pass(31)

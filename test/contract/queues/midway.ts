@@ -32,7 +32,7 @@ export function describeQueuesMidway(context: Context): void {
       const dead = await made()
       const queue = await made({ deadLetterQueue: dead })
       await filled(queue, 250, (body) => ({ priority: body === 1 ? 9 : 0 }))
-      await queues().release(queue, handlesOf(await queues().receive(queue, { max: 250 })), { dead: true })
+      await queues().release(queue, handlesOf(await queues().receive(queue, { limit: 250 })), { dead: true })
       const [urgent] = await queues().receive(dead)
       await queues().release(dead, urgent?.receiptHandle ?? '', { delaySeconds: 100 })
       const store = await overBefore(transaction, dead)

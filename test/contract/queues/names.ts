@@ -57,7 +57,7 @@ export function describeQueueNames(context: Context): void {
       for (const [n, name] of TRICKY.entries()) {
         if (n % 4 === 0) expect(await queues().send(queue, 0, { dedupId: name })).toEqual({ id: ids[n], sent: false })
       }
-      const received = await queues().receive(queue, { max: 1000 })
+      const received = await queues().receive(queue, { limit: 1000 })
       expect(received.map(({ body, messageGroup }) => body === messageGroup)).toEqual(TRICKY.map(() => true))
     })
 
@@ -134,11 +134,11 @@ export function describeQueueNames(context: Context): void {
       const queue = await made({ onDelete: 'archive' })
       const options = { messageGroup: 'g', dedupId: 'd' }
       const ids = await filled(queue, 60, (body) => (body === 1 ? options : { messageGroup: 'g' }))
-      const [dead, archived, ...held] = await queues().receive(queue, { max: 5 })
+      const [dead, archived, ...held] = await queues().receive(queue, { limit: 5 })
       await queues().release(queue, dead?.receiptHandle ?? '', { dead: true })
       await queues().delete(queue, archived?.receiptHandle ?? '')
       await queues().send(queue, 'later', { delaySeconds: 10 })
-      await queues().receive(queue, { max: 3, order: 'cycle', cursor: 'c' })
+      await queues().receive(queue, { limit: 3, order: 'cycle', cursor: 'c' })
       for (const state of STATES) expect(await idsIn(queue, state)).not.toEqual([])
       const { n: queueId } = await rows('SELECT id AS n FROM recentn_queues WHERE queue = ?', [queue])
 
@@ -158,8 +158,8 @@ export function describeQueueNames(context: Context): void {
         expect(settled).toEqual([])
       }
       pass(60)
-      expect(await queues().receive(queue, { max: 1000 })).toEqual([])
-      expect(await queues().receive(queue, { max: 1000, order: 'cycle', cursor: 'c' })).toEqual([])
+      expect(await queues().receive(queue, { limit: 1000 })).toEqual([])
+      expect(await queues().receive(queue, { limit: 1000, order: 'cycle', cursor: 'c' })).toEqual([])
       expect(await queues().redrive(queue)).toEqual({ moved: 0 })
 
       expect(await queues().send(queue, 'anew', { dedupId: 'd' })).toMatchObject({ sent: true })
@@ -167,7 +167,7 @@ export function describeQueueNames(context: Context): void {
       // Sixty turns of the old queue's group are forgotten: it is first here.
       const fair = ['g', 'h', 'g', 'h'].map((messageGroup, n) => ({ body: n, messageGroup }))
       await queues().sendMany(queue, fair)
-      expect(bodiesOf(await queues().receive(queue, { max: 4 }))).toEqual([0, 1, 2, 3])
+      expect(bodiesOf(await queues().receive(queue, { limit: 4 }))).toEqual([0, 1, 2, 3])
 
       await context.open({ sweep: true })
       await eventually(10_000, 'nothing of the old queue is left', async () => {

@@ -30,7 +30,7 @@ export function describeQueueOrder(context: Context): void {
         range(1, 20).map((n) => String(ids[0]).length + (n > 9 ? 1 : 0)),
       )
       const batches = []
-      for (let n = 0; n < 4; n++) batches.push(bodiesOf(await queues().receive(queue, { max: 7, order: 'cycle' })))
+      for (let n = 0; n < 4; n++) batches.push(bodiesOf(await queues().receive(queue, { limit: 7, order: 'cycle' })))
       expect(batches).toEqual([range(1, 7), range(8, 14), [...range(15, 20), 1], range(2, 8)])
     })
 
@@ -41,7 +41,7 @@ export function describeQueueOrder(context: Context): void {
       const ids = await filled(queue, 1400, (body) => ({ messageGroup: `g${body % 300}` }))
       const seen: bigint[] = []
       for (let n = 0; n < 3; n++) {
-        seen.push(...messageIds(await queues().receive(queue, { max: 700, order: 'cycle' })))
+        seen.push(...messageIds(await queues().receive(queue, { limit: 700, order: 'cycle' })))
       }
       expect(seen).toEqual(ids)
     }, 20_000)
@@ -52,7 +52,7 @@ export function describeQueueOrder(context: Context): void {
       const claimed = async (state: string) => {
         await nextIdsBefore(60)
         all[state] = await filled(queue, 120)
-        const received = await queues().receive(queue, { max: 120, visibilityTimeoutSeconds: 1000 })
+        const received = await queues().receive(queue, { limit: 120, visibilityTimeoutSeconds: 1000 })
         return handlesOf(received)
       }
       await queues().delete(queue, await claimed('archived'))
@@ -73,11 +73,11 @@ export function describeQueueOrder(context: Context): void {
       const queue = await made()
       await nextIdsBefore(10)
       const ids = await filled(queue, 20, (body) => ({ messageGroup: `g${body}` }))
-      const received = await queues().receive(queue, { max: 20 })
+      const received = await queues().receive(queue, { limit: 20 })
       expect(messageIds(received)).toEqual(ids)
       await queues().release(queue, handlesOf(received), { dead: true })
       expect(await idsIn(queue, 'dead')).toEqual(ids)
-      expect(await queues().redrive(queue, { max: 5 })).toEqual({ moved: 5 })
+      expect(await queues().redrive(queue, { limit: 5 })).toEqual({ moved: 5 })
       expect(await idsIn(queue, 'ready')).toEqual(ids.slice(0, 5))
     })
   })

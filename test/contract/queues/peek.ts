@@ -13,7 +13,7 @@ export function describeQueuePeeks(context: Context): void {
     const ids = {} as Record<MessageState, bigint[]>
     const claimed = async () => {
       await filled(queue, count, (body) => ({ priority: body % 3, messageGroup: body % 2 ? 'g' : null }))
-      const received = await queues().receive(queue, { max: count, visibilityTimeoutSeconds: 1000 })
+      const received = await queues().receive(queue, { limit: count, visibilityTimeoutSeconds: 1000 })
       return { ids: messageIds(received).sort(byNumber), handles: handlesOf(received) }
     }
     const archived = await claimed()
@@ -78,13 +78,13 @@ export function describeQueuePeeks(context: Context): void {
 
     it('shows at once what time has changed', async () => {
       const queue = await madeOf(2, { visibilityTimeoutSeconds: 10, maxReceives: 2 })
-      const [first] = await queues().receive(queue, { max: 2 })
+      const [first] = await queues().receive(queue, { limit: 2 })
       await queues().send(queue, 'delayed', { delaySeconds: 10 })
       pass(11)
       expect(await queues().getMessage(queue, first?.id ?? 0n)).toMatchObject({ state: 'ready', receiveCount: 1 })
       expect(bodiesOf((await queues().peek(queue, { state: 'ready' })).messages).sort()).toEqual([1, 2, 'delayed'])
       expect(await idsIn(queue, 'delayed')).toEqual([])
-      await queues().receive(queue, { max: 3 })
+      await queues().receive(queue, { limit: 3 })
       pass(11)
       expect(bodiesOf((await queues().peek(queue, { state: 'dead' })).messages).sort()).toEqual([1, 2])
       expect(await idsIn(queue, 'in-flight')).toEqual([])
@@ -127,7 +127,7 @@ export function describeQueuePeeks(context: Context): void {
       expect(bodiesOf(messages)).toEqual(expected)
       const whole = (await store.queues.peek(queue)).messages
       expect(messages).toEqual(whole.map((message, n) => ({ ...message, body: expected[n] })))
-      await queues().delete(queue, handlesOf(await queues().receive(queue, { max: 5 })))
+      await queues().delete(queue, handlesOf(await queues().receive(queue, { limit: 5 })))
       const archived = await store.queues.peek(queue, { bodies: 'preview', state: 'archived' })
       expect(bodiesOf(archived.messages).sort()).toEqual([...expected].sort())
       expect(statements.filter((sql) => /SUBSTR\(body, 1, 201\)/.test(sql)).length).toBeGreaterThanOrEqual(2)
@@ -206,7 +206,7 @@ export function describeQueuePeeks(context: Context): void {
       const worker = async () => {
         for (let n = 0; n < 15; n++) {
           await filled(queue, 20, (body) => ({ delaySeconds: body % 10 ? 0 : 1 }))
-          const received = await queues().receive(queue, { max: 30 })
+          const received = await queues().receive(queue, { limit: 30 })
           if (received.length > 1) await queues().delete(queue, handlesOf(received.slice(0, received.length / 2)))
         }
       }

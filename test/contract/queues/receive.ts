@@ -37,16 +37,16 @@ export function describeQueueReceives(context: Context): void {
     it('gives one message unless asked for more, and at most so many', async () => {
       const queue = await madeOf(1200)
       expect(bodiesOf(await queues().receive(queue))).toEqual([1])
-      expect(bodiesOf(await queues().receive(queue, { max: 7 }))).toEqual(range(2, 8))
-      expect(await queues().receive(queue, { max: 1000 })).toHaveLength(1000)
-      expect(bodiesOf(await queues().receive(queue, { max: 1000 }))).toEqual(range(1009, 1200))
-      expect(await queues().receive(queue, { max: 1000 })).toEqual([])
+      expect(bodiesOf(await queues().receive(queue, { limit: 7 }))).toEqual(range(2, 8))
+      expect(await queues().receive(queue, { limit: 1000 })).toHaveLength(1000)
+      expect(bodiesOf(await queues().receive(queue, { limit: 1000 }))).toEqual(range(1009, 1200))
+      expect(await queues().receive(queue, { limit: 1000 })).toEqual([])
     })
 
     it('names every fault', async () => {
       const queue = await made()
       const wrong = {
-        max: 0,
+        limit: 0,
         visibilityTimeoutSeconds: 43_201,
         waitSeconds: 21,
         order: 'random',
@@ -60,7 +60,7 @@ export function describeQueueReceives(context: Context): void {
           .sort(),
       ])
       for (const options of [
-        { max: 1001 },
+        { limit: 1001 },
         { waitSeconds: -1 },
         { waitSeconds: 0.5 },
         { visibilityTimeoutSeconds: -1 },
@@ -74,8 +74,8 @@ export function describeQueueReceives(context: Context): void {
       await filled(queue, 4, (body) => (body % 2 ? { visibilityTimeoutSeconds: 1000 } : {}))
       const begin = now()
       const held = [
-        ...(await queues().receive(queue, { max: 2 })),
-        ...(await queues().receive(queue, { max: 2, visibilityTimeoutSeconds: 10_000 })),
+        ...(await queues().receive(queue, { limit: 2 })),
+        ...(await queues().receive(queue, { limit: 2, visibilityTimeoutSeconds: 10_000 })),
       ]
       expect(held.map(({ visibleAt }) => Math.round((visibleAt.getTime() - begin) / 5_000) * 5)).toEqual([
         1000, 100, 10_000, 10_000,
@@ -90,7 +90,7 @@ export function describeQueueReceives(context: Context): void {
       ]
       for (const [seconds, bodies] of expected) {
         pass(seconds)
-        const again = await queues().receive(queue, { max: 10 })
+        const again = await queues().receive(queue, { limit: 10 })
         expect([seconds, bodiesOf(again).sort()]).toEqual([seconds, bodies])
       }
     })
@@ -116,7 +116,7 @@ export function describeQueueReceives(context: Context): void {
     it('with a visibility timeout of 0 hands out again at once, never twice in one batch', async () => {
       const queue = await madeOf(3, { visibilityTimeoutSeconds: 0 })
       for (let count = 1; count <= 4; count++) {
-        const batch = await queues().receive(queue, { max: 10 })
+        const batch = await queues().receive(queue, { limit: 10 })
         expect(bodiesOf(batch).sort()).toEqual([1, 2, 3])
         expect(batch.map(({ receiveCount }) => receiveCount)).toEqual([count, count, count])
       }
@@ -125,7 +125,7 @@ export function describeQueueReceives(context: Context): void {
     it('with a visibility timeout of 0 is not twice in a batch that is not full, when its process has just looked', async () => {
       const queue = await madeOf(2)
       await queues().peek(queue)
-      const batch = await queues().receive(queue, { max: 10, visibilityTimeoutSeconds: 0 })
+      const batch = await queues().receive(queue, { limit: 10, visibilityTimeoutSeconds: 0 })
       expect(batch.map(({ body, receiveCount }) => [body, receiveCount])).toEqual([
         [1, 1],
         [2, 1],
@@ -139,7 +139,7 @@ export function describeQueueReceives(context: Context): void {
       await filled(queue, priorities.length, (body) => ({ priority: priorities[body - 1] as number }))
       const sorted = range(1, 9).sort((a, b) => (priorities[b - 1] as number) - (priorities[a - 1] as number) || a - b)
       const received = []
-      for (let n = 0; n < 3; n++) received.push(...bodiesOf(await queues().receive(queue, { max: 3 })))
+      for (let n = 0; n < 3; n++) received.push(...bodiesOf(await queues().receive(queue, { limit: 3 })))
       expect(received).toEqual(sorted)
     })
 
@@ -147,7 +147,7 @@ export function describeQueueReceives(context: Context): void {
       const queue = await madeOf(50)
       const other = await context.open()
       for (let n = 1; n <= 10; n++) {
-        expect(bodiesOf(await queues().receive(queue, { max: 2 }))).toEqual([2 * n - 1, 2 * n])
+        expect(bodiesOf(await queues().receive(queue, { limit: 2 }))).toEqual([2 * n - 1, 2 * n])
         await queues().send(queue, `own ${n}`, { priority: n })
         expect((await queues().receive(queue))[0]?.body).toBe(`own ${n}`)
         // Of another process a claim may learn a little later.
@@ -167,7 +167,7 @@ export function describeQueueReceives(context: Context): void {
         range(1, 20).map(async (n) => {
           const receiver = n % 2 ? context.store : other
           for (;;) {
-            const batch = await receiver.queues.receive(queue, { max: 7 })
+            const batch = await receiver.queues.receive(queue, { limit: 7 })
             received.push(...messageIds(batch))
             if (batch.length === 0) return
           }
@@ -184,11 +184,11 @@ export function describeQueueReceives(context: Context): void {
       const queue = await madeOf(40)
       for (let count = 1; count <= 3; count++) {
         const batches = await Promise.all(
-          range(1, 20).map((n) => (n % 2 ? context.store : other).queues.receive(queue, { max: 5 })),
+          range(1, 20).map((n) => (n % 2 ? context.store : other).queues.receive(queue, { limit: 5 })),
         )
         const messages = batches.flat()
         // What another receiver is just making ready may be passed over; nothing is passed over for good.
-        messages.push(...(await queues().receive(queue, { max: 40 })))
+        messages.push(...(await queues().receive(queue, { limit: 40 })))
         expect(new Set(messageIds(messages)).size).toBe(messages.length)
         expect(messages).toHaveLength(40)
         expect(messages.every(({ receiveCount }) => receiveCount === count)).toBe(true)

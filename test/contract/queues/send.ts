@@ -84,7 +84,7 @@ export function describeQueueSends(context: Context): void {
       ]
       for (const [n, option] of options.entries()) await queues().send(queue, n, option)
       await queues().send(queue, 'in ten years', { delaySeconds: 315_360_000 })
-      const received = await queues().receive(queue, { max: 10 })
+      const received = await queues().receive(queue, { limit: 10 })
       expect(bodiesOf(received)).toEqual([0, 1, 2, 3, 4])
       expect(received.map(({ priority }) => priority)).toEqual([1000, 0, 0, 0, -1000])
       expect(received.map(({ messageGroup }) => messageGroup)).toEqual([null, null, null, null, null])
@@ -146,7 +146,7 @@ export function describeQueueSends(context: Context): void {
       ])
       expect([ids[0], ids[3]]).toEqual([first.id, ids[1]])
       expect(new Set(ids).size).toBe(4)
-      expect(bodiesOf(await queues().receive(queue, { max: 10 }))).toEqual(['a', 'b', 'c', 'c'])
+      expect(bodiesOf(await queues().receive(queue, { limit: 10 }))).toEqual(['a', 'b', 'c', 'c'])
       const again = await queues().sendMany(queue, [{ body: 'b3', dedupId: 'b' }])
       expect(again.ids).toEqual([ids[1]])
     })
@@ -199,7 +199,7 @@ export function describeQueueSends(context: Context): void {
   describe('queues: purge', () => {
     it('drops what is ready and delayed, and nothing else', async () => {
       const queue = await madeOf(3, { onDelete: 'archive' })
-      const [archived, dead, held] = await queues().receive(queue, { max: 3 })
+      const [archived, dead, held] = await queues().receive(queue, { limit: 3 })
       await queues().delete(queue, archived?.receiptHandle ?? '')
       await queues().release(queue, dead?.receiptHandle ?? '', { dead: true })
       await filled(queue, 1200, (body) => (body % 3 === 0 ? { delaySeconds: 60 } : {}))
@@ -220,7 +220,7 @@ export function describeQueueSends(context: Context): void {
 
     it('drops what time has made ready, too', async () => {
       const queue = await madeOf(3)
-      await queues().receive(queue, { max: 2 })
+      await queues().receive(queue, { limit: 2 })
       pass(31)
       expect(await queues().purge(queue)).toEqual({ deleted: 3 })
       expect(await queues().receive(queue)).toEqual([])

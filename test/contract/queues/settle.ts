@@ -9,7 +9,7 @@ export function describeQueueSettles(context: Context): void {
   describe('queues: delete', () => {
     it('removes what the handles name, and says which', async () => {
       const queue = await madeOf(5)
-      const received = await queues().receive(queue, { max: 5 })
+      const received = await queues().receive(queue, { limit: 5 })
       const [a, b, c, d] = handlesOf(received) as [string, string, string, string]
       expect(await queues().delete(queue, a)).toEqual({ deleted: [a], failed: [] })
       expect(await queues().delete(queue, [c, 'garbage', b, a])).toEqual({
@@ -22,13 +22,13 @@ export function describeQueueSettles(context: Context): void {
       for (const gone of received.slice(0, 3)) expect(await queues().getMessage(queue, gone.id)).toBeNull()
       expect(await idsIn(queue, 'in-flight')).toEqual(messageIds(received.slice(3)))
       pass(31)
-      expect(bodiesOf(await queues().receive(queue, { max: 5 })).sort()).toEqual([4, 5])
+      expect(bodiesOf(await queues().receive(queue, { limit: 5 })).sort()).toEqual([4, 5])
       expect((await queues().delete(queue, d)).failed).toEqual([{ receiptHandle: d, code: 'stale_receipt' }])
     })
 
     it('takes 1 to 1,000 handles, 1,000 at once', async () => {
       const queue = await madeOf(1000)
-      const handles = handlesOf(await queues().receive(queue, { max: 1000 }))
+      const handles = handlesOf(await queues().receive(queue, { limit: 1000 }))
       expect((await refusal(queues().delete(queue, []))).code).toBe('invalid_input')
       expect((await refusal(queues().delete(queue, [...handles, 'more']))).code).toBe('invalid_input')
       expect((await refusal(queues().delete(queue, [7] as unknown as string[]))).code).toBe('invalid_input')
@@ -40,7 +40,7 @@ export function describeQueueSettles(context: Context): void {
         failed: [],
       })
       pass(6)
-      const again = handlesOf(await queues().receive(queue, { max: 1000 }))
+      const again = handlesOf(await queues().receive(queue, { limit: 1000 }))
       expect(again).toHaveLength(999)
       const settled = await queues().delete(queue, [...again, handles[999] as string])
       expect(settled).toEqual({ deleted: [...again, handles[999]], failed: [] })
@@ -49,7 +49,7 @@ export function describeQueueSettles(context: Context): void {
 
     it('takes a handle twice in one call as it takes it once', async () => {
       const queue = await madeOf(3)
-      const [a, b, c] = handlesOf(await queues().receive(queue, { max: 3 })) as [string, string, string]
+      const [a, b, c] = handlesOf(await queues().receive(queue, { limit: 3 })) as [string, string, string]
       const settles: [string, readonly string[], readonly { receiptHandle: string }[]][] = []
       const { deleted, failed } = await queues().delete(queue, [a, a])
       settles.push([a, deleted, failed])
@@ -66,16 +66,16 @@ export function describeQueueSettles(context: Context): void {
 
     it('works after the visibility timeout as long as nobody else has the message', async () => {
       const queue = await madeOf(3, { visibilityTimeoutSeconds: 10 })
-      const [a, b, c] = handlesOf(await queues().receive(queue, { max: 3 })) as [string, string, string]
+      const [a, b, c] = handlesOf(await queues().receive(queue, { limit: 3 })) as [string, string, string]
       pass(11)
       // Ready again, and seen to be.
       expect(await idsIn(queue, 'ready')).toHaveLength(3)
       expect((await queues().delete(queue, a)).deleted).toEqual([a])
       expect((await queues().extend(queue, b, { visibilityTimeoutSeconds: 100 })).extended).toEqual([b])
-      expect(bodiesOf(await queues().receive(queue, { max: 3 }))).toEqual([3])
+      expect(bodiesOf(await queues().receive(queue, { limit: 3 }))).toEqual([3])
       expect((await queues().release(queue, c)).failed).toEqual([{ receiptHandle: c, code: 'stale_receipt' }])
       pass(50)
-      expect(bodiesOf(await queues().receive(queue, { max: 3 }))).toEqual([3])
+      expect(bodiesOf(await queues().receive(queue, { limit: 3 }))).toEqual([3])
       expect((await queues().delete(queue, b)).deleted).toEqual([b])
     })
   })
@@ -94,7 +94,7 @@ export function describeQueueSettles(context: Context): void {
 
     it('after a delay, with the error', async () => {
       const queue = await madeOf(2)
-      const handles = handlesOf(await queues().receive(queue, { max: 2 }))
+      const handles = handlesOf(await queues().receive(queue, { limit: 2 }))
       await queues().release(queue, handles, { delaySeconds: 100, error: 'it\u0000 "failed" 😀' })
       expect(await queues().receive(queue)).toEqual([])
       const delayed = (await queues().peek(queue, { state: 'delayed' })).messages
@@ -141,7 +141,7 @@ export function describeQueueSettles(context: Context): void {
 
     it('dead: never again, whatever the count', async () => {
       const queue = await madeOf(2)
-      const [a, b] = await queues().receive(queue, { max: 2 })
+      const [a, b] = await queues().receive(queue, { limit: 2 })
       await queues().release(queue, a?.receiptHandle ?? '', { dead: true, error: 'poison', delaySeconds: 5 })
       expect(await queues().getMessage(queue, a?.id ?? 0n)).toMatchObject({
         state: 'dead',
@@ -149,7 +149,7 @@ export function describeQueueSettles(context: Context): void {
         lastError: 'poison',
       })
       pass(100)
-      expect(messageIds(await queues().receive(queue, { max: 10 }))).toEqual([b?.id])
+      expect(messageIds(await queues().receive(queue, { limit: 10 }))).toEqual([b?.id])
     })
   })
 
@@ -177,12 +177,12 @@ export function describeQueueSettles(context: Context): void {
         queue,
         range(1, 3).map((body) => ({ body })),
       )
-      const received = await queues().receive(queue, { max: 3 })
+      const received = await queues().receive(queue, { limit: 3 })
       const [a, b] = handlesOf(received) as [string, string]
       await queues().extend(queue, a, { visibilityTimeoutSeconds: 0 })
       expect(await one(queue)).toMatchObject({ body: 1, receiveCount: 2 })
       await queues().extend(queue, b, { visibilityTimeoutSeconds: 10 })
-      expect(await queues().receive(queue, { max: 3 })).toEqual([])
+      expect(await queues().receive(queue, { limit: 3 })).toEqual([])
       pass(11)
       expect(await one(queue)).toMatchObject({ body: 2, receiveCount: 2 })
       expect((await queues().delete(queue, [a, b])).failed.map(({ code }) => code)).toEqual([

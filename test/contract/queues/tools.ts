@@ -47,7 +47,7 @@ export function queueTools(context: Context): QueueTools {
       return queue
     },
     async one(queue) {
-      const [message, ...more] = await queues().receive(queue, { max: 10 })
+      const [message, ...more] = await queues().receive(queue, { limit: 10 })
       if (!message || more.length > 0) throw new Error(`${message ? more.length + 1 : 0} messages in place of one`)
       return message
     },

@@ -23,11 +23,11 @@ export function describeQueueTransactions(context: Context): void {
         expect(await tx.queues.getMessage(queue, sent.id)).toMatchObject({ body: { n: 1 } })
       }
       await rolledBack(run, work)
-      expect(await queues().receive(queue, { max: 10 })).toEqual([])
+      expect(await queues().receive(queue, { limit: 10 })).toEqual([])
       expect(await idsIn(queue, 'delayed')).toEqual([])
       expect([await isNoted(group), (await context.store.groups.recent(group)).totalAppended]).toEqual([false, 0n])
       await run(work)
-      expect(bodiesOf(await queues().receive(queue, { max: 10 }))).toEqual(expect.arrayContaining([{ n: 1 }, 2]))
+      expect(bodiesOf(await queues().receive(queue, { limit: 10 }))).toEqual(expect.arrayContaining([{ n: 1 }, 2]))
       expect(await idsIn(queue, 'delayed')).toHaveLength(1)
       expect([await isNoted(group), idsOf(await context.store.groups.recent(group))]).toEqual([true, [0n]])
     })
@@ -70,7 +70,7 @@ export function describeQueueTransactions(context: Context): void {
       const queue = await madeOf(3)
       for (const order of ['ready', 'cycle'] as const) {
         await rolledBack(run, async (tx) => {
-          const received = await tx.queues.receive(queue, { max: 2, order })
+          const received = await tx.queues.receive(queue, { limit: 2, order })
           expect(received.map(({ body, receiveCount }) => [body, receiveCount])).toEqual([
             [1, 1],
             [2, 1],
@@ -80,18 +80,18 @@ export function describeQueueTransactions(context: Context): void {
       expect(await idsIn(queue, 'in-flight')).toEqual([])
       let handles: string[] = []
       await run(async (tx) => {
-        const received = await tx.queues.receive(queue, { max: 2 })
+        const received = await tx.queues.receive(queue, { limit: 2 })
         expect(bodiesOf(received)).toEqual([1, 2])
         handles = received.map(({ receiptHandle }) => receiptHandle)
         await tx.queues.delete(queue, handles[0] ?? '')
       })
       expect((await queues().delete(queue, handles)).deleted).toEqual([handles[1]])
-      expect(bodiesOf(await queues().receive(queue, { max: 9 }))).toEqual([3])
+      expect(bodiesOf(await queues().receive(queue, { limit: 9 }))).toEqual([3])
     })
 
     it.each(WAYS)('release, extend, redrive, purge and the attributes roll back too: %s', async (_, run) => {
       const queue = await madeOf(4)
-      const [a, b, c] = (await queues().receive(queue, { max: 3 })).map(({ receiptHandle }) => receiptHandle) as [
+      const [a, b, c] = (await queues().receive(queue, { limit: 3 })).map(({ receiptHandle }) => receiptHandle) as [
         string,
         string,
         string,
@@ -110,7 +110,7 @@ export function describeQueueTransactions(context: Context): void {
       expect(await idsIn(queue, 'dead')).toHaveLength(1)
       expect(bodiesOf(await queues().receive(queue))).toEqual([4])
       pass(31)
-      expect(bodiesOf(await queues().receive(queue, { max: 9 })).sort()).toEqual([1, 2, 4])
+      expect(bodiesOf(await queues().receive(queue, { limit: 9 })).sort()).toEqual([1, 2, 4])
     })
 
     it.each(WAYS)('a queue is made and dropped in one: %s', async (_, run) => {
@@ -123,7 +123,7 @@ export function describeQueueTransactions(context: Context): void {
       })
       expect(await queues().get(queue)).toBeNull()
       expect((await refusal(queues().send(queue, 1))).code).toBe('queue_not_found')
-      expect(bodiesOf(await queues().receive(kept, { max: 9 }))).toEqual([1, 2])
+      expect(bodiesOf(await queues().receive(kept, { limit: 9 }))).toEqual([1, 2])
       await run(async (tx) => {
         await tx.queues.put(queue)
         await tx.queues.send(queue, 'x')
@@ -150,9 +150,9 @@ export function describeQueueTransactions(context: Context): void {
         const sends = Array.from({ length: 12 }, (_, n) => (n % 2 ? tx : within).queues.send(queue, n))
         expect(new Set((await Promise.all(sends)).map(({ id }) => id)).size).toBe(12)
         const received = await Promise.all([
-          tx.queues.receive(queue, { max: 5 }),
-          within.queues.receive(queue, { max: 5 }),
-          tx.queues.receive(queue, { max: 5 }),
+          tx.queues.receive(queue, { limit: 5 }),
+          within.queues.receive(queue, { limit: 5 }),
+          tx.queues.receive(queue, { limit: 5 }),
         ])
         expect(received.map(({ length }) => length).sort()).toEqual([2, 5, 5])
       })
@@ -168,7 +168,7 @@ export function describeQueueTransactions(context: Context): void {
       const other = await context.open()
       const mover = async (store: Store, n: number) => {
         for (let round = 0; ; round++) {
-          const received = await store.queues.receive(from, { max: 4, visibilityTimeoutSeconds: 0 })
+          const received = await store.queues.receive(from, { limit: 4, visibilityTimeoutSeconds: 0 })
           if (received.length === 0) return
           for (const { receiptHandle, body } of received) {
             const move = inTransaction(async (tx) => {
@@ -183,7 +183,7 @@ export function describeQueueTransactions(context: Context): void {
         }
       }
       await Promise.all([mover(context.store, 0), mover(other, 1), mover(context.store, 2)])
-      const moved = bodiesOf(await queues().receive(to, { max: 100 })) as number[]
+      const moved = bodiesOf(await queues().receive(to, { limit: 100 })) as number[]
       expect(moved.sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, n) => n))
     }, 30_000)
   })

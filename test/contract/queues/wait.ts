@@ -11,7 +11,7 @@ export function describeQueueWaits(context: Context): void {
 
   /** Waits for a message of the queue while `event` makes one available; answers it and how long that took. */
   async function awaited(queue: string, event: () => Promise<unknown>, store: Store = context.store) {
-    const waiting = store.queues.receive(queue, { waitSeconds: 10, max: 5 }).then((messages) => ({
+    const waiting = store.queues.receive(queue, { waitSeconds: 10, limit: 5 }).then((messages) => ({
       messages,
       at: performance.now(),
     }))
@@ -31,7 +31,7 @@ export function describeQueueWaits(context: Context): void {
   describe('queues: a waiting receive', () => {
     it('answers at once when there is something', async () => {
       const queue = await madeOf(2)
-      const { answer, ms } = await timed(queues().receive(queue, { waitSeconds: 20, max: 10 }))
+      const { answer, ms } = await timed(queues().receive(queue, { waitSeconds: 20, limit: 10 }))
       expect(bodiesOf(answer)).toEqual([1, 2])
       expect(ms).toBeLessThan(SOON_MS)
     })
@@ -102,7 +102,7 @@ export function describeQueueWaits(context: Context): void {
       const queue = await made()
       let answeredAt = 0
       const waiting = queues()
-        .receive(queue, { waitSeconds: 20, max: 5 })
+        .receive(queue, { waitSeconds: 20, limit: 5 })
         .finally(() => {
           answeredAt = performance.now()
         })
@@ -155,12 +155,12 @@ export function describeQueueWaits(context: Context): void {
       })
       await queues().sendMany(queue, [{ body: 1 }, { body: 2 }, { body: 3 }])
       const [aborted, other] = await Promise.all([
-        store.queues.receive(queue, { max: 2, signal: controller.signal }),
+        store.queues.receive(queue, { limit: 2, signal: controller.signal }),
         store.queues.receive(queue),
       ])
       expect([aborted, bodiesOf(other)]).toEqual([[], [1]])
       await store.close()
-      const rest = await queues().receive(queue, { max: 9 })
+      const rest = await queues().receive(queue, { limit: 9 })
       expect(rest.map(({ body, receiveCount }) => [body, receiveCount])).toEqual([
         [2, 1],
         [3, 1],

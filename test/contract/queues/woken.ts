@@ -91,7 +91,7 @@ export function describeQueuesWoken(context: Context): void {
       const queue = await made()
       jest.useFakeTimers({ now: Date.now(), doNotFake: ['Date', 'hrtime', 'performance', 'setImmediate', 'nextTick'] })
       try {
-        const received = queues().receive(queue, { max: 10, waitSeconds: 20 })
+        const received = queues().receive(queue, { limit: 10, waitSeconds: 20 })
         await run((tx) => tx.queues.sendMany(queue, [{ body: 1 }, { body: 2 }]))
         expect(bodiesOf(await received)).toEqual([1, 2])
       } finally {
@@ -101,7 +101,7 @@ export function describeQueuesWoken(context: Context): void {
 
     it('claim what a transaction makes ready before the place that claims had come to', async () => {
       const queue = await madeOf(100)
-      expect(handlesOf(await queues().receive(queue, { max: 50 }))).toHaveLength(50)
+      expect(handlesOf(await queues().receive(queue, { limit: 50 }))).toHaveLength(50)
       await context.store.transaction((tx) => tx.queues.send(queue, 'urgent', { priority: 5 }))
       expect(bodiesOf(await queues().receive(queue))).toEqual(['urgent'])
     })

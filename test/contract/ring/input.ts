@@ -150,8 +150,8 @@ export function describeInput(context: Context): void {
         for (const error of await Promise.all(calls.map(refusal))) expect(error.code).toBe('invalid_input')
       }
       expect((await refusal(groups().list({ prefix: 'a\u0000' }))).code).toBe('invalid_input')
-      for (const after of ['nonsense', '', '😀', 'W10', '\u0000']) {
-        expect((await refusal(groups().memberItems('a', { after }))).code).toBe('invalid_input')
+      for (const before of ['nonsense', '', '😀', 'W10', '\u0000']) {
+        expect((await refusal(groups().memberItems('a', { before }))).code).toBe('invalid_input')
       }
     })
   })

@@ -6,12 +6,12 @@ export function describeMembers(context: Context): void {
 
   async function pages(member: string, limit: number): Promise<Item[][]> {
     const all: Item[][] = []
-    let after: string | undefined
+    let before: string | undefined
     do {
-      const page = await groups().memberItems(member, { limit, after })
+      const page = await groups().memberItems(member, { limit, before })
       all.push(page.items)
-      after = page.nextAfter ?? undefined
-    } while (after !== undefined)
+      before = page.nextBefore ?? undefined
+    } while (before !== undefined)
     return all
   }
 
@@ -27,9 +27,9 @@ export function describeMembers(context: Context): void {
         expected.unshift([item.group, item.id])
         context.clock.offsetMs += 5
       }
-      const { items, nextAfter } = await groups().memberItems(member)
+      const { items, nextBefore } = await groups().memberItems(member)
       expect(items.map((item) => [item.group, item.id])).toEqual(expected)
-      expect(nextAfter).toBeNull()
+      expect(nextBefore).toBeNull()
       expect(items[0]).toMatchObject({ member, payload: { n: 8 }, eventId: 'e8', occurredAt: new Date(8) })
       for (const limit of [1, 2, 3, 4, 8, 9]) {
         const parts = await pages(member, limit)
@@ -68,11 +68,11 @@ export function describeMembers(context: Context): void {
       )
       expect(idsOf(await groups().memberItems(member))).toEqual([14n, 13n, 11n])
       await groups().delete(group)
-      expect(await groups().memberItems(member)).toEqual({ items: [], nextAfter: null })
+      expect(await groups().memberItems(member)).toEqual({ items: [], nextBefore: null })
     }, 15_000)
 
     it('knows nobody who did nothing', async () => {
-      expect(await groups().memberItems(context.unique('m'))).toEqual({ items: [], nextAfter: null })
+      expect(await groups().memberItems(context.unique('m'))).toEqual({ items: [], nextBefore: null })
     })
   })
 

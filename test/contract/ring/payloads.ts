@@ -88,7 +88,11 @@ export function describePayloads(context: Context): void {
           'many',
           async (options) => (await store.groups.recentMany([large, small], options)).flatMap((one) => one.items),
         ],
-        ['member', async (options) => (await store.groups.memberItems(`${member}1`, { ...options, limit: 9 })).items],
+        [
+          'member',
+          async ({ payloads, maxBytes }) =>
+            (await store.groups.memberItems(`${member}1`, { payloads, maxBytes, limit: 9 })).items,
+        ],
       ]
       for (const [name, read] of reads) {
         const whole = await read({})

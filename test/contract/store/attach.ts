@@ -104,7 +104,7 @@ export function describeAttach(context: Context): void {
         await groups.appendMany(Array.from({ length: 5 }, (_, n) => ({ group, member, payload: n })))
         await groups.remove(group, 3n)
         expect(idsOf(await groups.recent(group))).toEqual([4n, 2n])
-        expect(await groups.memberItems(member)).toMatchObject({ nextAfter: null })
+        expect(await groups.memberItems(member)).toMatchObject({ nextBefore: null })
         expect(await groups.eraseMember(member)).toEqual({ deleted: 2 })
         expect(await groups.get(group)).toMatchObject({ totalAppended: 5n })
         expect((await groups.list({ prefix: group })).groups).toHaveLength(1)

@@ -79,7 +79,7 @@ export function describeJson(context: Context): void {
       expect(sent(many)).toEqual({ ids: many.ids.map(String) })
       expect(sent(await queues().get(queue))).toEqual(await get(path))
       expect(sent(await queues().list({ prefix: queue }))).toEqual(await get(`/queues?prefix=${queue}`))
-      const [first, ...others] = await queues().receive(queue, { max: 2 })
+      const [first, ...others] = await queues().receive(queue, { limit: 2 })
       const { messages } = (await rest('POST', `${path}/receive`, {})) as { messages: Record<string, unknown>[] }
       const own = sent(first) as Record<string, unknown>
       expect(Object.keys(own)).toEqual(Object.keys(messages[0] as object))

@@ -209,11 +209,11 @@ export function describeKeys(context: Context): void {
       const names = ['a:1', 'a:2', 'A:1', 'a', 'b:1', 'a:😀'].map((name) => base + name)
       for (let round = 0; round < 3; round++) for (const name of names) await groups.append(name, { member })
       const seen: string[] = []
-      for (let after: string | undefined; ; ) {
-        const page = await groups.memberItems(member, { prefix: `${base}a:`, limit: 2, after })
+      for (let before: string | undefined; ; ) {
+        const page = await groups.memberItems(member, { prefix: `${base}a:`, limit: 2, before })
         seen.push(...page.items.map(({ group }) => group.slice(base.length)))
-        if (page.nextAfter === null) break
-        after = page.nextAfter
+        if (page.nextBefore === null) break
+        before = page.nextBefore
       }
       expect(seen.sort()).toEqual(['a:1', 'a:1', 'a:1', 'a:2', 'a:2', 'a:2', 'a:😀', 'a:😀', 'a:😀'])
       expect(await groups.eraseMember(member, { prefix: `${base}a:` })).toEqual({ deleted: 9 })
@@ -250,13 +250,13 @@ export function describeKeys(context: Context): void {
           queue,
           Array.from({ length: count }, (_, body) => ({ body })),
         )
-        const handles = (await queues.receive(queue, { max: count })).map(({ receiptHandle }) => receiptHandle)
+        const handles = (await queues.receive(queue, { limit: count })).map(({ receiptHandle }) => receiptHandle)
         await queues.release(queue, handles, { dead: true })
       }
       await die(other, 300)
       await die(mine, 5)
       await queues.send(letters, 'its own')
-      const [own] = (await queues.receive(letters, { max: 1000 })).filter(({ body }) => body === 'its own')
+      const [own] = (await queues.receive(letters, { limit: 1000 })).filter(({ body }) => body === 'its own')
       await queues.release(letters, [own?.receiptHandle as string], { dead: true })
       const held = (await queues.peek(letters, { state: 'in-flight', limit: 1000 })).messages.length
       expect(held).toBe(305)

@@ -225,7 +225,7 @@ export function describeNames(context: Context): void {
         expect(idsOf(await store.groups.recent('g'))).toHaveLength(text === 'one' ? 2 : 3)
         expect((await store.groups.memberItems(text)).items.length).toBeGreaterThan(0)
         expect((await store.groups.memberItems(text === 'one' ? 'two' : 'one')).items).toEqual([])
-        const [message] = await store.queues.receive('q', { max: 10 })
+        const [message] = await store.queues.receive('q', { limit: 10 })
         expect(message?.body).toBe(text)
         await store.queues.delete('q', [message?.receiptHandle ?? ''])
         expect((await store.feeds.changes('f')).changes.map(({ value }) => value)).toEqual([text])

@@ -14,7 +14,7 @@ export const STATES: readonly MessageState[] = ['ready', 'in-flight', 'delayed',
 export type HandleShape = { back: number } | { forged: string }
 
 export interface ReceiveShape {
-  max: number
+  limit: number
   visibilityTimeoutSeconds?: number
   cursor: string | null
 }
@@ -38,7 +38,7 @@ export type SimpleOperation =
   | ({ kind: 'release'; delaySeconds: number; error: string | null; dead: boolean } & Settle)
   | ({ kind: 'extend'; visibilityTimeoutSeconds: number } & Settle)
   | { kind: 'deleteMessage'; queue: string; back: number }
-  | { kind: 'redrive'; queue: string; max: number | null; prefix: string | null }
+  | { kind: 'redrive'; queue: string; limit: number | null; prefix: string | null }
   | { kind: 'purge'; queue: string }
   | { kind: 'pass'; ticks: number }
 
@@ -113,14 +113,14 @@ const simple: { weight: number; arbitrary: fc.Arbitrary<SimpleOperation> }[] = [
       {
         kind: fc.constant('receive' as const),
         queue,
-        max: fc.constantFrom(1, 1, 2, 2, 3, 4, 20),
+        limit: fc.constantFrom(1, 1, 2, 2, 3, 4, 20),
         visibilityTimeoutSeconds: visibility,
         cursor: fc.oneof(
           { weight: 2, arbitrary: fc.constant(null) },
           { weight: 1, arbitrary: fc.constantFrom('c', 'c', 'C') },
         ),
       },
-      { requiredKeys: ['kind', 'queue', 'max', 'cursor'] },
+      { requiredKeys: ['kind', 'queue', 'limit', 'cursor'] },
     ),
   },
   { weight: 5, arbitrary: of('delete', { ...settled, wrong: fc.constantFrom(false, false, false, false, true) }) },
@@ -139,7 +139,7 @@ const simple: { weight: number; arbitrary: fc.Arbitrary<SimpleOperation> }[] = [
     weight: 7,
     arbitrary: of('redrive', {
       queue: fc.constantFrom('dead', 'dead', 'dead', 'dead', 'a', 'b'),
-      max: fc.constantFrom(null, null, 1, 2),
+      limit: fc.constantFrom(null, null, 1, 2),
       prefix: rarely(fc.constantFrom('a', 'b', 'nothing'), 4),
     }),
   },

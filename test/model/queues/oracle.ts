@@ -198,11 +198,11 @@ export class Oracle {
   }
 
   /** The messages after the cursor by id, then those from the start. */
-  round(queue: OracleQueue, cursor: string, max: number): OracleMessage[] {
+  round(queue: OracleQueue, cursor: string, limit: number): OracleMessage[] {
     if (queue.paused) return []
     const last = queue.cursors.get(cursor) ?? 0n
     const ready = this.in(queue, 'ready').sort((a, b) => (a.id < b.id ? -1 : 1))
-    return [...ready.filter(({ id }) => id > last), ...ready.filter(({ id }) => id <= last)].slice(0, max)
+    return [...ready.filter(({ id }) => id > last), ...ready.filter(({ id }) => id <= last)].slice(0, limit)
   }
 
   /** It leaves the line, and not at its beginning. */

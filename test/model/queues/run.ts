@@ -177,15 +177,15 @@ export class Run implements View {
         return
       }
       case 'redrive':
-        return this.#redrive(name, operation.max, operation.prefix)
+        return this.#redrive(name, operation.limit, operation.prefix)
     }
   }
 
   async #receive(operation: Extract<SimpleOperation, { kind: 'receive' }>): Promise<void> {
     const { oracle, queues } = this
-    const { max, visibilityTimeoutSeconds, cursor } = operation
+    const { limit, visibilityTimeoutSeconds, cursor } = operation
     const name = this.named(operation.queue)
-    const options = { max, ...(visibilityTimeoutSeconds === undefined ? {} : { visibilityTimeoutSeconds }) }
+    const options = { limit, ...(visibilityTimeoutSeconds === undefined ? {} : { visibilityTimeoutSeconds }) }
     const asked = cursor === null ? options : { ...options, order: 'cycle' as const, cursor }
     const queue = oracle.queue(name)
     if (!queue) return expectRefusal(queues.receive(name, asked), ['queue_not_found'])
@@ -201,14 +201,14 @@ export class Run implements View {
     if (cursor !== null) {
       expectSame(
         ids,
-        oracle.round(queue, cursor, max).map(({ id }) => id),
+        oracle.round(queue, cursor, limit).map(({ id }) => id),
       )
       const last = ids.at(-1)
       if (last !== undefined) queue.cursors.set(cursor, last)
       for (const message of claimed) oracle.disturb(message)
     } else {
-      expectSame({ ids, count: ids.length }, { ids: [...new Set(ids)], count: Math.min(max, ready.length) })
-      if (!queue.paused) this.#expectOrder(queue.number, claimed, max)
+      expectSame({ ids, count: ids.length }, { ids: [...new Set(ids)], count: Math.min(limit, ready.length) })
+      if (!queue.paused) this.#expectOrder(queue.number, claimed, limit)
     }
     for (const [at, message] of claimed.entries()) {
       const { receiptHandle, body, sentAt, receivedAt, visibleAt, ...rest } = received[at] as (typeof received)[number]
@@ -227,25 +227,25 @@ export class Run implements View {
     }
   }
 
-  #expectOrder(number: number, claimed: readonly OracleMessage[], max: number): void {
+  #expectOrder(number: number, claimed: readonly OracleMessage[], limit: number): void {
     const { oracle } = this
     const queue = oracle.numbered(number)
     const receiver = this.queues === this.bench.stores[this.#by].queues ? this.#receivers[this.#by] : undefined
     if (receiver?.lags(number)) for (const message of claimed) oracle.disturb(message)
     else if (queue) expectFirst(oracle, queue, claimed)
-    receiver?.received(number, claimed.length === max)
+    receiver?.received(number, claimed.length === limit)
   }
 
   /** Which of those that may go back do so, where not all of them do, is open. */
-  async #redrive(name: string, max: number | null, short: string | null): Promise<void> {
+  async #redrive(name: string, limit: number | null, short: string | null): Promise<void> {
     const { oracle, queues } = this
     const prefix = short === null ? '' : this.named(short)
-    const options = { ...(max === null ? {} : { max }), ...(short === null ? {} : { prefix }) }
+    const options = { ...(limit === null ? {} : { limit }), ...(short === null ? {} : { prefix }) }
     const queue = oracle.queue(name)
     if (!queue) return expectRefusal(queues.redrive(name, options), ['queue_not_found'])
     oracle.settle(queue)
     const able = oracle.redrivable(queue, prefix)
-    const count = Math.min(max ?? able.length, able.length)
+    const count = Math.min(limit ?? able.length, able.length)
     expectSame(await queues.redrive(name, options), { moved: count })
     const moved = []
     for (const one of able) {

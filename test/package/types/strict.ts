@@ -79,7 +79,7 @@ export async function use(app: Express, source: DataSource, signal?: AbortSignal
   const attached: Store = await attachStore(source, { defaultCapacity: limit })
   await store.groups.recent('g', { limit, before: undefined, exclude: undefined })
   await store.groups.put('g', { capacity: limit })
-  await attached.queues.receive('q', { max: limit, signal })
+  await attached.queues.receive('q', { limit: limit, signal })
   const queue = await store.queues.put('q', { maxReceives: limit })
   const maxReceives: number | null = queue.maxReceives
   const stop = store.queues.work('q', async (message) => void message.body, { onError: undefined })
