@@ -2,6 +2,7 @@
 import type { Contender, EngineName } from '../types'
 import { insertAndTrim } from './insert-and-trim'
 import { insertAndTrimSqlite } from './insert-and-trim-sqlite'
+import { limit } from './limit/rings'
 import { postgres } from './postgres'
 import { publishedRecipe } from './published-recipe'
 import { recentn, unbatched, withoutFeed } from './recentn'
@@ -9,7 +10,7 @@ import { redis, redisAlways } from './redis'
 
 export function contendersOn(engine: EngineName): Contender[] {
   const sql = engine === 'sqlite' ? [insertAndTrimSqlite] : [insertAndTrim, publishedRecipe]
-  return [recentn, unbatched, withoutFeed, redis, redisAlways, ...sql, postgres]
+  return [recentn, unbatched, withoutFeed, redis, redisAlways, ...sql, postgres, limit]
 }
 
 export function contenderNamed(engine: EngineName, name: string): Contender {

@@ -43,8 +43,8 @@ export const hot: RingWorkload = {
   network: true,
   title: `appends to one hot group, ${CALLERS} callers`,
   unit: 'appends/s',
-  contenders: ALL,
-  quick: ALL,
+  contenders: [...ALL, 'limit'],
+  quick: [...ALL, 'limit'],
   run: (job, contender) => appends(job, contender, { groups: 1, pick: () => 0 }),
 }
 
@@ -53,7 +53,8 @@ export const evenly: RingWorkload = {
   network: true,
   title: `appends to 1,000 groups evenly, ${CALLERS} callers`,
   unit: 'appends/s',
-  contenders: ALL,
+  contenders: [...ALL, 'limit'],
+  quick: ['recentn', 'redis', 'limit'],
   run: (job, contender) => appends(job, contender, { groups: 1000, pick: even(1000) }),
 }
 

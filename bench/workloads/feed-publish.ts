@@ -4,6 +4,7 @@ import { pages } from '../feed-load/entries'
 import { Numbering } from '../feed-load/numbering'
 import { openByHand } from '../peers/feeds/article'
 import { openBacklog } from '../peers/feeds/recentn'
+import { openLimit } from '../peers/limit/feeds'
 import type { Job, Outcome, Participant } from '../types'
 import { type FeedWorkload, outcome } from './workload'
 
@@ -17,7 +18,8 @@ const PARTS: Record<string, { size: number; most: number }> = {
 async function run(job: Job, { name }: Participant): Promise<Outcome> {
   const count = job.quick ? 3000 : BACKLOG
   const part = PARTS[name]
-  const backlog = part ? await openByHand(job.urls, part.size) : await openBacklog(job.urls)
+  const open = name === 'limit' ? openLimit : openBacklog
+  const backlog = part ? await openByHand(job.urls, part.size) : await open(job.urls)
   try {
     await backlog.write(pages(0, count))
     const due = Math.min(count, part?.most ?? count)
@@ -41,7 +43,7 @@ export const feedPublish: FeedWorkload = {
   title: 'publish a backlog of 500,000 entries, one process',
   unit: 'entries/s',
   fixed: true,
-  contenders: ['recentn', 'article', 'batched'],
-  quick: ['recentn', 'article', 'batched'],
+  contenders: ['recentn', 'article', 'batched', 'limit'],
+  quick: ['recentn', 'article', 'batched', 'limit'],
   run,
 }

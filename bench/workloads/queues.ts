@@ -86,8 +86,8 @@ export const queueSendBulk: QueueWorkload = {
   title: `100,000 messages sent in bulks of ${BATCH}, ${BULK_SENDERS} callers`,
   unit: 'messages/s',
   fixed: true,
-  contenders: PEERS,
-  quick: ['recentn', 'bullmq'],
+  contenders: [...PEERS, 'limit'],
+  quick: ['recentn', 'bullmq', 'limit'],
   run: sendsBulks,
 }
 

@@ -1,5 +1,6 @@
 /** All contenders of the work queues, recentn first. */
 import type { QueueContender } from '../../types'
+import { limitQueue } from '../limit/queues'
 import { bullmq, bullmqAlways } from './bullmq'
 import { graphileWorker } from './graphile-worker'
 import { pgBoss } from './pg-boss'
@@ -13,6 +14,7 @@ export const QUEUE_CONTENDERS: readonly QueueContender[] = [
   bullmqAlways,
   pgBoss,
   graphileWorker,
+  limitQueue,
 ]
 
 export function queueContenderNamed(name: string): QueueContender {

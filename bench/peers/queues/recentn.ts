@@ -7,8 +7,8 @@ import { databaseUrl, freshDatabase } from '../recentn'
 
 const STATES = ['ready', 'in-flight', 'delayed', 'dead'] as const
 
-export async function openStoreQueue(urls: Urls): Promise<WorkQueue & { store: Store }> {
-  await freshDatabase(urls.engine)
+export async function openStoreQueue(urls: Urls, { fresh = true } = {}): Promise<WorkQueue & { store: Store }> {
+  if (fresh) await freshDatabase(urls.engine)
   const store = await openStore({ url: databaseUrl(urls.engine) })
   await store.queues.put(QUEUE, { maxReceives: null })
   return {
@@ -99,7 +99,7 @@ export const recentnQueue: QueueContender = {
   title: 'recentn',
   server: 'engine',
   how: `store.queues of one process, pool of 10 connections; work with concurrency ${CONCURRENCY}`,
-  open: openStoreQueue,
+  open: (urls) => openStoreQueue(urls),
 }
 
 /** Where the other one's tables are full. */
