@@ -14,6 +14,7 @@ import { FeedMemory } from '../repositories/feeds/memory'
 import { FeedRepository } from '../repositories/feeds/repository'
 import { feedTotals } from '../repositories/feeds/status'
 import { KeyRepository } from '../repositories/keys/repository'
+import { PollMemory } from '../repositories/polls/memory'
 import { PollRepository } from '../repositories/polls/repository'
 import { countAllMessages } from '../repositories/queues/counts'
 import { QueueMemory } from '../repositories/queues/memory'
@@ -86,7 +87,7 @@ export class BoundStore implements Store {
     this.sequences = new SequenceRepository(database)
     this.keys = new KnownKeys(new KeyRepository(database))
     this.#polled = new Polls(
-      (target, shape) => new PollRepository(dataSource, database, target, shape),
+      (target, shape) => new PollRepository(dataSource, database, target, shape, new PollMemory()),
       database.requireOutside,
     )
     const { onBackgroundError = warn } = options

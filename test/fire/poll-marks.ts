@@ -5,7 +5,7 @@
  */
 import type { Store } from '../../src'
 import { sessionOf } from '../../src/database/session'
-import { STATE } from '../../src/repositories/polls/claim-parts'
+import { STATE } from '../../src/repositories/polls/claims'
 import type { FireTable } from './poll-tables'
 
 export interface Mark {

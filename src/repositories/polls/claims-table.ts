@@ -11,42 +11,20 @@ import {
   type ClaimLimits,
   ClaimLost,
   type ClaimStorage,
-  MAX_ROWS,
+  changeNote,
+  deleteNote,
+  deletesRow,
+  markRows,
   NEVER_MS,
   type RowClaim,
   type RowOutcome,
   STATE,
   type TakenRows,
-} from './claim-parts'
+} from './claims'
 import { takeDue } from './due'
-import { checkedLiteral, type RowRef } from './identity'
-import { note } from './notes'
 import type { PollPlan } from './plan'
-import { Conditions, chooseSql, deleteRow, markRows, updateRows } from './rows'
-import { cursorOf } from './sweep'
-
-/** The condition of rows that a claim takes, beside those that are due again. */
-export async function freshConditions(
-  reader: Reader,
-  plan: PollPlan,
-  cursor: string | null,
-  except?: Statement | null,
-): Promise<Conditions> {
-  const { table, identity, status, sequence, where } = plan
-  const conditions = new Conditions()
-  if (status) conditions.and(status.isReady.sql, status.isReady.parameters)
-  if (sequence && cursor !== null) {
-    conditions.and(`${table.escape(sequence.name)} > ${checkedLiteral(reader.engine.rowFacts, cursor)}`)
-  }
-  conditions.andAll(where).andAll(except)
-  const waits = `(c.state = ${STATE.waiting} AND c.due_at_ms > ${reader.now})`
-  // Rows that are alike share one name: one of them at a time.
-  const taken = !status ? '' : identity.isKey ? ` AND ${waits}` : ` AND (c.state = ${STATE.claimed} OR ${waits})`
-  // In place of NOT EXISTS, which MySQL makes a join of: the claim would lock each remembered row that it passes.
-  return conditions.and(
-    `(SELECT c.state FROM ${reader.tables.pollClaims} c WHERE c.poll_id = ${plan.pollId} AND c.row_key = ${identity.rowKey}${taken} LIMIT 1) IS NULL`,
-  )
-}
+import { cursorOf, freshConditions } from './ready'
+import { chooseSql, deleteRow, MAX_ROWS, part, type RowRef, updateRows } from './rows'
 
 async function take(tx: Tx, plan: PollPlan, asked: ClaimLimits, claimKey: string): Promise<TakenRows> {
   // A row without a key is found by the batch key of its claim, which is one row.
@@ -55,23 +33,72 @@ async function take(tx: Tx, plan: PollPlan, asked: ClaimLimits, claimKey: string
   const due = await takeDue(tx, plan, limits, claimKey)
   const left = limits.max - due.held.length
   if (left <= 0) return due
-  const conditions = await freshConditions(tx, plan, cursor, limits.except)
+  const conditions = freshConditions(tx, plan, cursor, limits.except)
   const rows = await tx.rows(chooseSql(tx.engine, plan, conditions, left), conditions.parameters)
-  const fresh = await note(
-    tx,
-    plan,
-    rows.map((row) => plan.identity.refOf(row)),
-    claimKey,
-  )
+  const found = rows.map((row) => plan.identity.refOf(row))
+  const fresh = await note(tx, plan, found, claimKey)
   const { status } = plan
   if (status) {
     const refs = fresh.map(({ ref }) => ref)
-    const sets = [`${status.column} = ?`, status.claimed ?? claimKey] as const
-    const fence = [status.isReady.sql, ...status.isReady.parameters] as const
-    await markRows(tx, plan, refs, sets, fence)
+    await markRows(tx, plan, refs, part(`${status.column} = ?`, status.claimed ?? claimKey), status.isReady)
   }
   const marked = fresh.map((held) => ({ ...held, ref: { ...held.ref, claimedBy: claimKey } }))
   return { ...due, held: [...due.held, ...marked] }
+}
+
+/** Notes claims of the rows that nobody else has by now, in the order of the key, as every such transaction does. */
+async function note(tx: Tx, plan: PollPlan, refs: readonly RowRef[], claimKey: string): Promise<RowClaim[]> {
+  const attempts = new Map<string, number>()
+  const sorted = [...refs].sort((a, b) => (a.rowKey < b.rowKey ? -1 : 1))
+  for (const chunk of chunksOf(sorted, MAX_ROWS)) {
+    const { sql, parameters } = noteSql(tx, plan, chunk, claimKey)
+    await tx.run(sql, parameters)
+    const keys = chunk.map(({ rowKey }) => rowKey)
+    const mine = await tx.rows(
+      `SELECT row_key, attempts FROM ${tx.tables.pollClaims} WHERE poll_id = ${plan.pollId} AND row_key IN (${placeholders(keys.length)}) AND claim_key = ?`,
+      [...keys, claimKey],
+    )
+    for (const row of mine) attempts.set(row.row_key as string, Number(row.attempts))
+  }
+  return refs.flatMap((ref) => {
+    const tried = attempts.get(ref.rowKey)
+    return tried === undefined ? [] : [{ ref, claimKey, attempts: tried, ranOut: false }]
+  })
+}
+
+function noteSql(tx: Tx, plan: PollPlan, refs: readonly RowRef[], claimKey: string): Statement {
+  const { engine, now } = tx
+  const rows = refs
+    .map(() => `(${plan.pollId}, ?, ${STATE.claimed}, ${now} + ${plan.timeoutMs}, ?, 1, ${now}, ?)`)
+    .join(', ')
+  const insert =
+    `INSERT INTO ${tx.tables.pollClaims} (poll_id, row_key, state, due_at_ms, claim_key, attempts, first_claimed_at_ms, row_values) ` +
+    `VALUES ${rows} ${engine.onDuplicate('poll_id, row_key')} `
+  const parameters = refs.flatMap(({ rowKey, values }) => [rowKey, claimKey, JSON.stringify(values)])
+  return { sql: insert + (plan.status ? anewSql(tx, plan) : `poll_id = ${tx.tables.pollClaims}.poll_id`), parameters }
+}
+
+/**
+ * The update of a note that is there already, of an earlier attempt, when the row's status says that it is ready. A note
+ * that waits for its backoff is left alone: the rows were chosen by that as well, but as it was when that statement began.
+ * One of the engines sets columns one after the other: each looks at `claim_key`, or at a column that is set after it.
+ */
+function anewSql({ engine, tables, now }: Tx, { identity }: PollPlan): string {
+  const { proposed } = engine
+  const { pollClaims } = tables
+  const state = `${pollClaims}.state`
+  const earlier = `${state} IN (${STATE.claimed}, ${STATE.waiting})`
+  const waits = `${state} = ${STATE.waiting} AND ${pollClaims}.due_at_ms > ${now}`
+  const stays = identity.isKey ? waits : `(${state} = ${STATE.claimed} OR ${waits})`
+  const anew = (column: string, value: string) =>
+    `${column} = CASE WHEN ${pollClaims}.claim_key = ${proposed('claim_key')} OR NOT (${stays}) THEN ${value} ELSE ${pollClaims}.${column} END`
+  return [
+    anew('attempts', `CASE WHEN ${earlier} THEN ${pollClaims}.attempts + 1 ELSE 1 END`),
+    anew('error', `CASE WHEN ${earlier} THEN ${pollClaims}.error ELSE NULL END`),
+    anew('claim_key', proposed('claim_key')),
+    anew('due_at_ms', proposed('due_at_ms')),
+    anew('state', proposed('state')),
+  ].join(', ')
 }
 
 /** The row is changed before the note: while somebody else has the row locked, its note stays free to be extended. */
@@ -97,38 +124,30 @@ async function nameNow(tx: Tx, plan: PollPlan, { ref }: RowClaim): Promise<RowRe
 }
 
 /** If a row that is alike has a note already, that note counts. */
-async function rename(tx: Tx, { pollId }: PollPlan, { ref }: RowClaim, { rowKey, values }: RowRef): Promise<void> {
-  const here = `poll_id = ${pollId} AND row_key = ?`
-  const taken = await tx.rows(`SELECT 1 FROM ${tx.tables.pollClaims} WHERE ${here}`, [rowKey])
-  if (taken.length > 0) await tx.run(`DELETE FROM ${tx.tables.pollClaims} WHERE ${here}`, [ref.rowKey])
-  else {
-    const sets = 'row_key = ?, row_values = ?'
-    await tx.run(`UPDATE ${tx.tables.pollClaims} SET ${sets} WHERE ${here}`, [
-      rowKey,
-      JSON.stringify(values),
-      ref.rowKey,
-    ])
-  }
+async function rename(tx: Tx, plan: PollPlan, { ref }: RowClaim, { rowKey, values }: RowRef): Promise<void> {
+  const same = `SELECT 1 FROM ${tx.tables.pollClaims} WHERE poll_id = ${plan.pollId} AND row_key = ?`
+  const isTaken = (await tx.rows(same, [rowKey])).length > 0
+  if (isTaken) await deleteNote(tx, plan, ref)
+  else await changeNote(tx, plan, ref, 'row_key = ?, row_values = ?', rowKey, JSON.stringify(values))
 }
 
 /** False: the row is not as the claim left it. Null: nothing had to be changed. */
 async function endRow(tx: Tx, plan: PollPlan, held: RowClaim, outcome: RowOutcome): Promise<boolean | null> {
   const { status } = plan
-  const deletes = outcome.is === 'done' ? plan.onDone === 'delete' : outcome.is === 'failed' && plan.deletesFailed
-  if (!status) {
-    return deletes && (await deleteRow(tx, plan, held.ref, ['1 = 1'])) > 0 ? true : null
-  }
-  const fence = [`${status.column} = ?`, status.claimed ?? held.claimKey] as const
-  if (deletes) return (await deleteRow(tx, plan, held.ref, fence)) > 0
+  const deletes = deletesRow(plan, outcome)
+  if (!status) return deletes && (await deleteRow(tx, plan, held.ref, part('1 = 1'))) ? true : null
+  const fence = part(`${status.column} = ?`, status.claimed ?? held.claimKey)
+  if (deletes) return deleteRow(tx, plan, held.ref, fence)
   const value = outcome.is === 'done' ? status.done : outcome.is === 'failed' ? status.error : status.ready
-  return (await updateRows(tx, plan, [held.ref], [`${status.column} = ?`, value], fence)) > 0
+  return (await updateRows(tx, plan, [held.ref], part(`${status.column} = ?`, value), fence)) > 0
 }
 
 async function endNote(tx: Tx, plan: PollPlan, { ref, claimKey }: RowClaim, outcome: RowOutcome): Promise<boolean> {
   const mine = `poll_id = ${plan.pollId} AND row_key = ? AND claim_key = ? AND state = ${STATE.claimed}`
   const parameters = [ref.rowKey, claimKey]
-  const forgets = outcome.is === 'done' ? plan.onDone !== 'remember' : outcome.is === 'failed' && plan.deletesFailed
-  if (forgets) return (await tx.run(`DELETE FROM ${tx.tables.pollClaims} WHERE ${mine}`, parameters)) > 0
+  const isMarked = outcome.is === 'done' && plan.onDone === 'mark'
+  if (isMarked || deletesRow(plan, outcome))
+    return (await tx.run(`DELETE FROM ${tx.tables.pollClaims} WHERE ${mine}`, parameters)) > 0
   const update = (sets: string, ...values: Parameter[]) =>
     tx.run(`UPDATE ${tx.tables.pollClaims} SET ${sets} WHERE ${mine}`, [...values, ...parameters])
   switch (outcome.is) {
@@ -174,7 +193,7 @@ async function stillHeld(reader: Reader, plan: PollPlan, held: readonly RowClaim
   return kept
 }
 
-function mineSql({ pollId }: PollPlan, held: readonly RowClaim[]): { sql: string; parameters: Parameter[] } {
+function mineSql({ pollId }: PollPlan, held: readonly RowClaim[]): Statement {
   const keys = [...new Set(held.map(({ claimKey }) => claimKey))]
   return {
     sql:
@@ -185,7 +204,7 @@ function mineSql({ pollId }: PollPlan, held: readonly RowClaim[]): { sql: string
 }
 
 function mark({ status }: PollPlan, claimKey: string): Statement | null {
-  return status && { sql: `${status.column} = ?`, parameters: [status.claimed ?? claimKey] }
+  return status && part(`${status.column} = ?`, status.claimed ?? claimKey)
 }
 
 /** Locks the row, if its status says whose it is, and the note. */

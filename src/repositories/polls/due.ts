@@ -2,20 +2,30 @@
  * Claims of `recentn_poll_claims` that are due: those that ran out, because a process was killed or lost its database, and
  * those that failed and are to be tried again. The next claim takes them first and passes over what others have locked.
  * With a status the rows to be tried again are ready in the user's table, and are found there.
+ *
+ * Notes of such rows that are not ready when their time has come are deleted here, and nowhere else: the rows were
+ * deleted, or somebody gave them another status. No lock is held while rows are looked at. A row that is made ready again
+ * at this moment begins again, as it does whenever that is done by hand; a note that is claimed meanwhile, or waits again,
+ * stays.
  */
-import type { Tx } from '../../database/engine'
+import { placeholders, type Reader, type Row, type Session, type Tx } from '../../database/engine'
 import {
+  accepted,
+  asGivenUp,
   Careful,
   type ClaimLimits,
+  changeNote,
+  deleteNote,
+  markRows,
   NEVER_MS,
   RefusedClaim,
   type RowClaim,
   STATE,
   type TakenRows,
   unfinished,
-} from './claim-parts'
+} from './claims'
 import type { PollPlan } from './plan'
-import { accepted, asGivenUp, deleteRow, markRows, updateRows } from './rows'
+import { deleteRow, MAX_ROWS, part, updateRows } from './rows'
 
 interface DueClaim extends RowClaim {
   /** Of the claim that ran out. */
@@ -28,13 +38,8 @@ const MOST = 500
 /** Rows of a page behind rows that were passed over. */
 const PAGE = 50
 
-export async function takeDue(
-  tx: Tx,
-  plan: PollPlan,
-  limits: ClaimLimits,
-  claimKey: string,
-): Promise<Required<TakenRows>> {
-  const taken: Required<TakenRows> = { held: [], givenUp: [], refused: [], isMore: false }
+export async function takeDue(tx: Tx, plan: PollPlan, limits: ClaimLimits, claimKey: string): Promise<TakenRows> {
+  const taken: TakenRows = { held: [], givenUp: [], refused: [], isMore: false }
   const careful = new Careful(limits, plan.maxAttempts)
   const states = plan.status ? [STATE.claimed] : [STATE.claimed, STATE.waiting]
   let looked = 0
@@ -56,13 +61,7 @@ export async function takeDue(
   return taken
 }
 
-async function takeOne(
-  tx: Tx,
-  plan: PollPlan,
-  due: DueClaim,
-  careful: Careful,
-  taken: Required<TakenRows>,
-): Promise<void> {
+async function takeOne(tx: Tx, plan: PollPlan, due: DueClaim, careful: Careful, taken: TakenRows): Promise<void> {
   const found = await lookAt(tx, plan, due)
   if (found === 'put off') taken.isMore = true
   if (found !== 'there') return
@@ -126,13 +125,12 @@ async function lookAt(tx: Tx, plan: PollPlan, due: DueClaim): Promise<'there' | 
   const locked = `SELECT ${matches} AS recentn_matches ${from}${tx.engine.forUpdateSkipLocked}`
   const [row] = await tx.rows(locked, [...(where?.parameters ?? []), ...values])
   if (row && Number(row.recentn_matches) === 1) return 'there'
-  const here = `poll_id = ${plan.pollId} AND row_key = ?`
   if (row) {
     await putOff(tx, plan, due)
     return 'put off'
   }
   if ((await tx.rows(`SELECT 1 ${from}`, values)).length === 0) {
-    await tx.run(`DELETE FROM ${tx.tables.pollClaims} WHERE ${here}`, [due.ref.rowKey])
+    await deleteNote(tx, plan, due.ref)
     return 'put off'
   }
   return 'passed over'
@@ -140,10 +138,7 @@ async function lookAt(tx: Tx, plan: PollPlan, due: DueClaim): Promise<'there' | 
 
 /** Makes it due later, so that the rows behind it have their turn. */
 async function putOff(tx: Tx, plan: PollPlan, { ref }: DueClaim): Promise<void> {
-  const later = `due_at_ms = ${tx.now} + ${plan.timeoutMs}`
-  await tx.run(`UPDATE ${tx.tables.pollClaims} SET ${later} WHERE poll_id = ${plan.pollId} AND row_key = ?`, [
-    ref.rowKey,
-  ])
+  await changeNote(tx, plan, ref, `due_at_ms = ${tx.now} + ${plan.timeoutMs}`)
 }
 
 /** Throws a `RefusedClaim` before the note is changed. */
@@ -151,32 +146,83 @@ async function takeAgain(tx: Tx, plan: PollPlan, due: DueClaim): Promise<RowClai
   const { ref, before, claimKey } = due
   const { status } = plan
   if (status?.claimed === null) {
-    const [sets, fence] = [`${status.column} = ?`, `${status.column} = ?`]
-    await markRows(tx, plan, [ref], [sets, claimKey], [fence, before])
+    await markRows(tx, plan, [ref], part(`${status.column} = ?`, claimKey), part(`${status.column} = ?`, before))
   }
-  await tx.run(
-    `UPDATE ${tx.tables.pollClaims} SET state = ${STATE.claimed}, due_at_ms = ${tx.now} + ${plan.timeoutMs}, claim_key = ?, ` +
-      `attempts = attempts + 1 WHERE poll_id = ${plan.pollId} AND row_key = ?`,
-    [claimKey, ref.rowKey],
-  )
+  const until = `${tx.now} + ${plan.timeoutMs}`
+  const sets = `state = ${STATE.claimed}, due_at_ms = ${until}, claim_key = ?, attempts = attempts + 1`
+  await changeNote(tx, plan, ref, sets, claimKey)
   return { ...due, ref: { ...ref, claimedBy: claimKey } }
 }
 
 async function giveUp(tx: Tx, plan: PollPlan, { ref, before, attempts }: DueClaim): Promise<void> {
   const { status } = plan
-  const here = `poll_id = ${plan.pollId} AND row_key = ?`
-  const fence = status ? ([`${status.column} = ?`, status.claimed ?? before] as const) : (['1 = 1'] as const)
+  const fence = status ? part(`${status.column} = ?`, status.claimed ?? before) : part('1 = 1')
   // If the table refuses that, the row stays as it is, and its note says that it is not claimed again.
   if (plan.deletesFailed) {
     if (await accepted(tx, () => deleteRow(tx, plan, ref, fence))) {
-      await tx.run(`DELETE FROM ${tx.tables.pollClaims} WHERE ${here}`, [ref.rowKey])
+      await deleteNote(tx, plan, ref)
       return
     }
   } else if (status) {
-    await accepted(tx, () => updateRows(tx, plan, [ref], [`${status.column} = ?`, status.error], fence))
+    await accepted(tx, () => updateRows(tx, plan, [ref], part(`${status.column} = ?`, status.error), fence))
   }
-  await tx.run(
-    `UPDATE ${tx.tables.pollClaims} SET state = ${STATE.failed}, due_at_ms = ${NEVER_MS}, error = ? WHERE ${here}`,
-    [unfinished(attempts - 1), ref.rowKey],
+  const sets = `state = ${STATE.failed}, due_at_ms = ${NEVER_MS}, error = ?`
+  await changeNote(tx, plan, ref, sets, unfinished(attempts - 1))
+}
+
+/** A note, in the order in which notes become due. */
+export interface NotePlace {
+  dueAtMs: string
+  rowKey: string
+}
+
+/** Deletes old notes of one page behind a place; resolves to the page's last note, or null when there are no more. */
+export async function tidyNotes(session: Session, plan: PollPlan, after: NotePlace | null): Promise<NotePlace | null> {
+  const { notes, over } = await session.read(async (reader) => {
+    const notes = await nextNotes(reader, plan, after)
+    return { notes, over: await notReady(reader, plan, notes) }
+  })
+  const last = notes.at(-1)
+  if (last && over.length > 0) {
+    const keys = placeholders(over.length)
+    // A row that was claimed and waits again meanwhile is due later than all that were read.
+    const sql = `DELETE FROM ${session.tables.pollClaims} WHERE poll_id = ${plan.pollId} AND row_key IN (${keys}) AND state = ${STATE.waiting} AND due_at_ms <= ${BigInt(last.due as string)}`
+    await session.write((tx) => tx.run(sql, over))
+  }
+  if (!last || notes.length < MAX_ROWS) return null
+  return { dueAtMs: String(last.due), rowKey: last.row_key as string }
+}
+
+/** A note that has been due for longer than a claim lasts belongs to a row that nothing claims. */
+function longDue({ now }: Reader, { timeoutMs }: PollPlan): string {
+  return `due_at_ms <= ${now} - ${timeoutMs}`
+}
+
+function nextNotes(reader: Reader, plan: PollPlan, after: NotePlace | null): Promise<Row[]> {
+  const behind = after
+    ? ` AND due_at_ms >= ${BigInt(after.dueAtMs)} AND (due_at_ms > ${BigInt(after.dueAtMs)} OR row_key > ?)`
+    : ''
+  const { engine } = reader
+  return reader.rows(
+    `SELECT row_key, row_values, ${engine.bigint('due_at_ms')} AS due FROM ${reader.tables.pollClaims}${engine.useIndex(reader.tables.index.claimsDue)} ` +
+      `WHERE poll_id = ${plan.pollId} AND state = ${STATE.waiting} AND ${longDue(reader, plan)}${behind} ` +
+      `ORDER BY due_at_ms, row_key LIMIT ${MAX_ROWS}`,
+    after ? [after.rowKey] : [],
   )
+}
+
+async function notReady(reader: Reader, plan: PollPlan, notes: readonly Row[]): Promise<string[]> {
+  const { table, identity, status } = plan
+  if (notes.length === 0 || !status) return []
+  const refs = notes.map((note) => ({
+    rowKey: note.row_key as string,
+    values: JSON.parse(note.row_values as string) as string[],
+  }))
+  const { sql, parameters } = identity.any(refs)
+  const found = await reader.rows(
+    `SELECT ${identity.rowKey} AS recentn_row_key FROM ${table.path} WHERE ${sql} AND ${status.isReady.sql}`,
+    [...parameters, ...status.isReady.parameters],
+  )
+  const ready = new Set(found.map((row) => row.recentn_row_key))
+  return refs.flatMap(({ rowKey }) => (ready.has(rowKey) ? [] : [rowKey]))
 }

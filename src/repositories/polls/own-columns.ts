@@ -5,35 +5,35 @@
  * Invariant: a claim changes its row only while the claim column holds its batch key.
  */
 import type { Parameter, Reader, Statement, Tx } from '../../database/engine'
-import { chunksOf } from '../chunks'
+import { chunksOf, groupedBy } from '../chunks'
 import {
+  accepted,
+  asGivenUp,
   Careful,
   type ClaimLimits,
   type ClaimStorage,
+  deletesRow,
   type GivenUp,
-  MAX_ROWS,
+  markRows,
   type RowClaim,
   type RowOutcome,
   type TakenRows,
   unfinished,
-} from './claim-parts'
-import type { RowRef } from './identity'
-import { keepNoted, noteLocked } from './notes'
+} from './claims'
+import { keepNoted, noteLocked } from './locked-notes'
 import type { PollPlan } from './plan'
-import { accepted, asGivenUp, Conditions, chooseSql, deleteRow, markRows, updateRows } from './rows'
-import type { OwnColumns } from './shape-parts'
+import { allOf, chooseSql, deleteRow, MAX_ROWS, part, type RowRef, updateRows } from './rows'
+import type { OwnColumns } from './shape'
 
 function own(plan: PollPlan): OwnColumns {
   return plan.own as OwnColumns
 }
 
 /** The condition of rows that a claim takes. */
-export function ownConditions({ engine, now }: Reader, plan: PollPlan, except?: Statement | null): Conditions {
+export function ownConditions({ engine, now }: Reader, plan: PollPlan, except?: Statement | null): Statement {
   const { nextTime, timeType } = own(plan)
-  const conditions = new Conditions()
-  if (plan.status) conditions.and(plan.status.isReady.sql, plan.status.isReady.parameters)
-  conditions.and(`(${nextTime} IS NULL OR ${nextTime} <= ${engine.rowFacts.time(now, timeType)})`)
-  return conditions.andAll(plan.where).andAll(except)
+  const isDue = `(${nextTime} IS NULL OR ${nextTime} <= ${engine.rowFacts.time(now, timeType)})`
+  return allOf(plan.status?.isReady, part(isDue), plan.where, except)
 }
 
 interface Chosen {
@@ -90,7 +90,7 @@ async function take(tx: Tx, plan: PollPlan, limits: ClaimLimits, claimKey: strin
     attempts: attempts + 1,
     ranOut: before !== null,
   }))
-  return { held, givenUp, isMore: kept.size > 0 }
+  return { held, givenUp, refused: [], isMore: kept.size > 0 }
 }
 
 async function mark(tx: Tx, plan: PollPlan, refs: readonly RowRef[], claimKey: string): Promise<void> {
@@ -103,38 +103,29 @@ async function mark(tx: Tx, plan: PollPlan, refs: readonly RowRef[], claimKey: s
   const free = plan.identity.isKey
     ? '1 = 1'
     : `(${nextTime} IS NULL OR ${nextTime} <= ${tx.engine.rowFacts.time(tx.now, timeType)})`
-  await markRows(tx, plan, refs, [sets, claimKey], [free])
+  await markRows(tx, plan, refs, part(sets, claimKey), part(free))
 }
 
 /** A row that has the claim and whose status nobody has changed meanwhile. */
 function markOf(plan: PollPlan, claimKey: string): Statement {
   const { claim } = own(plan)
-  if (!plan.status) return { sql: `${claim} = ?`, parameters: [claimKey] }
-  const { sql, parameters } = plan.status.isReady
-  return { sql: `${claim} = ? AND ${sql}`, parameters: [claimKey, ...parameters] }
+  return allOf(part(`${claim} = ?`, claimKey), plan.status?.isReady)
 }
 
 async function end(tx: Tx, plan: PollPlan, held: RowClaim, outcome: RowOutcome): Promise<boolean> {
-  const { sql, parameters } = markOf(plan, held.claimKey)
-  const fence = [sql, ...parameters] as const
-  const deletes = outcome.is === 'done' ? plan.onDone === 'delete' : outcome.is === 'failed' && plan.deletesFailed
-  if (deletes) return (await deleteRow(tx, plan, held.ref, fence)) > 0
+  const fence = markOf(plan, held.claimKey)
+  if (deletesRow(plan, outcome)) return deleteRow(tx, plan, held.ref, fence)
   return (await updateRows(tx, plan, [held.ref], setsOf(tx, plan, held, outcome), fence)) > 0
 }
 
 /** A row that can't be marked as failed is never claimed again, so that it does not hold up others. */
 async function leave(tx: Tx, plan: PollPlan, { ref, claimKey }: RowClaim): Promise<void> {
   const { claim, nextTime, timeType } = own(plan)
-  const sets = `${nextTime} = ${tx.engine.rowFacts.never(timeType)}`
-  await updateRows(tx, plan, [ref], [sets], [`${claim} = ?`, claimKey])
+  const never = part(`${nextTime} = ${tx.engine.rowFacts.never(timeType)}`)
+  await updateRows(tx, plan, [ref], never, part(`${claim} = ?`, claimKey))
 }
 
-function setsOf(
-  { engine, now }: Reader,
-  plan: PollPlan,
-  held: RowClaim,
-  outcome: RowOutcome,
-): [string, ...Parameter[]] {
+function setsOf({ engine, now }: Reader, plan: PollPlan, held: RowClaim, outcome: RowOutcome): Statement {
   const { claim, attempts, nextTime, timeType, timeDigits, timeIsNullable, error, errorLength, errorInBytes } =
     own(plan)
   const { timeNotBefore, never } = engine.rowFacts
@@ -159,7 +150,7 @@ function setsOf(
   const text = 'error' in outcome ? outcome.error : null
   if (error !== null && text !== null) set(`${error} = ?`, fitting(text, errorLength, errorInBytes))
   else if (error !== null && outcome.is === 'done') set(`${error} = NULL`)
-  return [sets.join(', '), ...values]
+  return { sql: sets.join(', '), parameters: values }
 }
 
 /** As much of a text as fits its column. */
@@ -174,9 +165,9 @@ async function extend(tx: Tx, plan: PollPlan, held: readonly RowClaim[]): Promis
   const { claim, nextTime, timeType, timeDigits } = own(plan)
   const until = tx.engine.rowFacts.timeNotBefore(`${tx.now} + ${plan.timeoutMs}`, timeType, timeDigits)
   const free = await stillHeld(tx, plan, held, tx.engine.forUpdateSkipLocked)
-  for (const [claimKey, ofKey] of byKey([...free])) {
+  for (const [claimKey, ofKey] of groupedBy(free, ({ claimKey }) => claimKey)) {
     const refs = ofKey.map(({ ref }) => ref)
-    await updateRows(tx, plan, refs, [`${nextTime} = ${until}`], [`${claim} = ?`, claimKey])
+    await updateRows(tx, plan, refs, part(`${nextTime} = ${until}`), part(`${claim} = ?`, claimKey))
   }
   const locked = held.filter((one) => !free.has(one))
   if (locked.length > 0) await noteLocked(tx, plan, [...(await stillHeld(tx, plan, locked))])
@@ -186,7 +177,7 @@ async function extend(tx: Tx, plan: PollPlan, held: readonly RowClaim[]): Promis
 async function stillHeld(reader: Reader, plan: PollPlan, held: readonly RowClaim[], lock = ''): Promise<Set<RowClaim>> {
   const { table, identity, keyHint } = plan
   const kept = new Set<RowClaim>()
-  for (const [claimKey, ofKey] of byKey(held)) {
+  for (const [claimKey, ofKey] of groupedBy(held, ({ claimKey }) => claimKey)) {
     for (const chunk of chunksOf(ofKey, identity.isKey ? MAX_ROWS : 1)) {
       const { sql, parameters } = identity.any(chunk.map(({ ref }) => ref))
       const from = `${table.path}${identity.isKey ? keyHint : ''}`
@@ -199,12 +190,6 @@ async function stillHeld(reader: Reader, plan: PollPlan, held: readonly RowClaim
     }
   }
   return kept
-}
-
-function byKey(held: readonly RowClaim[]): Map<string, RowClaim[]> {
-  const groups = new Map<string, RowClaim[]>()
-  for (const one of held) groups.set(one.claimKey, [...(groups.get(one.claimKey) ?? []), one])
-  return groups
 }
 
 async function lockNow(tx: Tx, plan: PollPlan, held: RowClaim): Promise<boolean> {

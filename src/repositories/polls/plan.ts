@@ -5,23 +5,19 @@
  */
 import type { DataSource, EntityMetadata, EntityTarget, ObjectLiteral } from 'typeorm'
 import { poolSizeOf } from '../../database/connection-use'
-import type { Engine, Parameter, Session, Statement } from '../../database/engine'
+import { type Engine, type Parameter, placeholders, type Session, type Statement } from '../../database/engine'
 import { describeTable, type Table } from '../../database/table'
 import type { TableIndex } from '../../database/table-parts'
 import { RecentnError } from '../../errors'
+import type { KnownTable } from './columns'
 import { register } from './purpose'
-import { shapeOf } from './shape'
-import { checkWords, checkZone } from './shape-columns'
-import type { KnownTable, Shape } from './shape-parts'
+import { type PolledTable, part } from './rows'
+import { checkWords, checkZone, type Shape, shapeOf } from './shape'
 import type { PollShape } from './types'
 
-export interface PollPlan extends Shape {
+export interface PollPlan extends Shape, PolledTable {
   pollId: bigint
   name: string
-  /** SQL behind the table's name in a claim. */
-  hint: string
-  /** SQL behind the table's name in statements that find rows by their key. */
-  keyHint: string
   /** A warning for the user; null when there is a fitting index. */
   advice: string | null
   /** A warning for the user that `where` has changed. */
@@ -72,11 +68,10 @@ function knownOf(metadata: EntityMetadata | null, table: Table, engine: Engine):
   const listed = metadata?.columns.filter((column) => column.enum).map((column) => column.databaseName)
   const always: Statement[] = []
   const deletedAt = metadata?.deleteDateColumn?.databaseName
-  if (deletedAt !== undefined) always.push({ sql: `${table.escape(deletedAt)} IS NULL`, parameters: [] })
+  if (deletedAt !== undefined) always.push(part(`${table.escape(deletedAt)} IS NULL`))
   const classes = classesOf(metadata)
   if (classes) {
-    const list = classes.values.map(() => '?').join(', ')
-    always.push({ sql: `${table.escape(classes.column)} IN (${list})`, parameters: classes.values })
+    always.push(part(`${table.escape(classes.column)} IN (${placeholders(classes.values.length)})`, ...classes.values))
   }
   return { engine, table, listed: new Set(listed), always }
 }
@@ -97,13 +92,13 @@ function nameOf(metadata: EntityMetadata | null, { fullName }: Table): string {
   return classesOf(metadata) ? `${fullName}:${metadata?.discriminatorValue}` : fullName
 }
 
-export interface Advice {
+interface Advice {
   index: string | null
   advice: string | null
 }
 
 /** The index with the columns of the claim's WHERE, then those of its ORDER BY; or the statement that creates it. */
-export function adviceOf(shape: Shape, engine: Engine): Advice {
+function adviceOf(shape: Shape, engine: Engine): Advice {
   const { equal, order, table } = shape
   const wanted = [...equal, ...order.filter((name) => !equal.includes(name))]
   if (wanted.length === 0 || (equal.length === 0 && isPrimary(shape) && sameStart(table.primaryKey, wanted))) {
@@ -138,7 +133,7 @@ function withoutSuffix(wanted: readonly string[], suffix: readonly string[]): re
   return wanted
 }
 
-export function isPrimary({ identity, table }: Shape): boolean {
+function isPrimary({ identity, table }: Shape): boolean {
   return identity.isKey && identity.key.length > 0 && identity.key.every((name, at) => table.primaryKey[at] === name)
 }
 

@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto'
 import type { Reader, Session, Tx } from '../../database/engine'
 import { invalidInput } from '../../errors'
-import type { Shape } from './shape-parts'
+import type { Shape } from './shape'
 
 export interface Registered {
   pollId: bigint

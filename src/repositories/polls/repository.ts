@@ -1,6 +1,6 @@
 /**
- * One poll of one table: claims, results, extensions and the cursor, each in a short transaction of its own. No timers.
- * Owns the plan, which is made at the first use and again after `forgetPlan`, and the rows that are passed over.
+ * One poll of one table: claims, results, extensions and the cursor, each in a short transaction of its own. No timers, and
+ * no state but what its memory keeps.
  */
 import type { DataSource } from 'typeorm'
 import type { Session, Tx } from '../../database/engine'
@@ -10,22 +10,23 @@ import {
   type ClaimLimits,
   ClaimLost,
   type ClaimStorage,
+  checkClaimed,
   type ExtendedClaims,
   type LoadedClaim,
   newClaimKey,
-  PassedOver,
   RefusedClaim,
   type RefusedRow,
   type RowClaim,
   type RowOutcome,
-} from './claim-parts'
+} from './claims'
 import { claimsTable } from './claims-table'
-import { countsOf, isAnyReady } from './counts'
-import { forgetNotes } from './notes'
+import { tidyNotes } from './due'
+import { forgetNotes } from './locked-notes'
+import type { PollMemory } from './memory'
 import { ownColumns } from './own-columns'
 import { type PollPlan, type PollTarget, planOf } from './plan'
-import { Conditions, checkClaimed, type LoadedRow, readRows } from './rows'
-import { moveCursor, type NotePlace, tidyNotes } from './sweep'
+import { countsOf, isAnyReady, moveCursor } from './ready'
+import { allOf, type LoadedRow, readRows } from './rows'
 import type { PollCounts, PollShape } from './types'
 
 /** How long giving a claim back is tried again. */
@@ -36,41 +37,31 @@ export class PollRepository {
   readonly #session: Session
   readonly #target: PollTarget
   readonly #options: PollShape
-  readonly #passedOver = new PassedOver()
-  /** Claims whose commit was cut off before the database answered whether it happened. */
-  readonly #unknown: LoadedClaim[] = []
-  #plan: Promise<PollPlan> | null = null
-  #tidied: NotePlace | null = null
+  readonly #memory: PollMemory
 
-  constructor(source: DataSource, session: Session, target: PollTarget, options: PollShape) {
+  constructor(source: DataSource, session: Session, target: PollTarget, options: PollShape, memory: PollMemory) {
     this.#source = source
     this.#session = session
     this.#target = target
     this.#options = options
+    this.#memory = memory
   }
 
   /** Throws `invalid_input` for options that don't fit the table. */
-  async plan(): Promise<PollPlan> {
-    this.#plan ??= planOf(this.#source, this.#session, this.#target, this.#options)
-    const plan = this.#plan
-    try {
-      return await plan
-    } catch (error) {
-      if (this.#plan === plan) this.#plan = null
-      throw error
-    }
+  plan(): Promise<PollPlan> {
+    return this.#memory.plan(() => planOf(this.#source, this.#session, this.#target, this.#options))
   }
 
   /** The table may have another index, or another column, by now. */
   forgetPlan(): void {
-    this.#plan = null
+    this.#memory.forgetPlan()
   }
 
   /** Claims rows; those that are due again come first. A batch that the table refuses is claimed in halves. */
   async claim(limits: ClaimLimits): Promise<ClaimedRows> {
     const plan = await this.plan()
     await this.#giveBackUnknown()
-    const except = this.#passedOver.except(plan)
+    const except = this.#memory.except(plan)
     for (let { max } = limits; ; ) {
       try {
         return await this.#claim(plan, { ...limits, max, except })
@@ -78,7 +69,7 @@ export class PollRepository {
         if (!(error instanceof RefusedClaim)) throw error
         const [ref] = error.refs
         if (error.refs.length > 1 || ref === undefined) max = Math.floor(error.refs.length / 2)
-        else if (!this.#passedOver.add(ref, plan.timeoutMs)) throw error
+        else if (!this.#memory.passOver(ref, plan.timeoutMs)) throw error
         else return { claims: [], givenUp: [], refused: await this.#withKeys(plan, [error]), isMore: true }
       }
     }
@@ -108,25 +99,22 @@ export class PollRepository {
       arrived = await place.stillHeld(tx, plan, claims, tx.engine.forUpdate)
       return arrived.size > 0
     }
-    const {
-      givenUp,
-      refused = [],
-      isMore = false,
-    } = await this.#session.write(work, { arrived: isThere }).catch((error: unknown) => {
+    const taken = await this.#session.write(work, { arrived: isThere }).catch((error: unknown) => {
       const isUnknown = error instanceof RecentnError && error.code === 'outcome_unknown'
-      if (isUnknown) for (const claim of claims) this.#unknown.push(claim)
+      if (isUnknown) for (const claim of claims) this.#memory.unknown.add(claim)
       throw error
     })
     const known = arrived as ReadonlySet<RowClaim> | null
     const kept = known ? claims.filter((claim) => known.has(claim)) : claims
-    return { claims: kept, givenUp, refused: await this.#withKeys(plan, refused), isMore }
+    return { ...taken, claims: kept, refused: await this.#withKeys(plan, taken.refused) }
   }
 
   /** Claims that may or may not exist: no handler has seen their rows, so no attempt counts. */
   async #giveBackUnknown(): Promise<void> {
-    for (const held of [...this.#unknown]) {
+    const { unknown } = this.#memory
+    for (const held of [...unknown]) {
       // One whose row is locked is given back the next time, unless it has run out by then.
-      if ((await this.giveBack(held)) !== 'locked') this.#unknown.splice(this.#unknown.indexOf(held), 1)
+      if ((await this.giveBack(held)) !== 'locked') unknown.delete(held)
     }
   }
 
@@ -140,7 +128,7 @@ export class PollRepository {
   /** The row of a claim as it is now; null when it does not match `where` any more, or is not as the claim left it. */
   async reread({ ref, claimKey }: LoadedClaim): Promise<LoadedRow | null> {
     const plan = await this.plan()
-    const also = new Conditions().andAll(placeOf(plan).mark(plan, claimKey)).andAll(plan.where).all
+    const also = allOf(placeOf(plan).mark(plan, claimKey), plan.where)
     const rows = await this.#session.read((reader) => readRows(reader, plan, [ref], also))
     return rows.get(ref.rowKey) ?? null
   }
@@ -212,8 +200,8 @@ export class PollRepository {
   async tidy(): Promise<boolean> {
     const plan = await this.plan()
     if (plan.status && !plan.own && plan.identity.isKey) {
-      this.#tidied = await tidyNotes(this.#session, plan, this.#tidied)
-      return this.#tidied !== null
+      this.#memory.tidied = await tidyNotes(this.#session, plan, this.#memory.tidied)
+      return this.#memory.tidied !== null
     }
     if (!plan.sequence) return false
     return this.#session.write((tx) => moveCursor(tx, plan))
@@ -222,7 +210,7 @@ export class PollRepository {
   /** Whether there is a row that a claim would take if nobody else had it locked. */
   async isAnyReady(): Promise<boolean> {
     const plan = await this.plan()
-    return this.#session.read((reader) => isAnyReady(reader, plan, this.#passedOver.except(plan)))
+    return this.#session.read((reader) => isAnyReady(reader, plan, this.#memory.except(plan)))
   }
 
   async counts(): Promise<PollCounts> {

@@ -1,125 +1,201 @@
 /**
- * The statements on the user's rows: a claim chooses, locks and marks them, reads them, and changes or deletes them in the
- * end. The user's code that makes something of a row (transformers, JSON) runs later and for each row by itself, so that a
- * row that can't be read affects no other.
+ * The rows of the user's table: what names them, and the statements that choose, read, change and delete them. The user's
+ * code that makes something of a row (transformers, JSON) runs later and for each row by itself, so that a row that can't
+ * be read affects no other.
+ *
+ * Invariant: a statement changes only rows that it names, and only while they meet the condition that it is given.
  */
 import type { ObjectLiteral } from 'typeorm'
 import type { Engine, Parameter, Reader, Row, Statement, Tx } from '../../database/engine'
+import type { RowFacts } from '../../database/row-facts'
+import type { Table } from '../../database/table'
+import type { TableColumn } from '../../database/table-parts'
 import { RecentnError } from '../../errors'
 import { chunksOf } from '../chunks'
-import { type GivenUp, isRefusal, MAX_ROWS, RefusedClaim, type RowClaim, unfinished } from './claim-parts'
-import type { RowRef } from './identity'
-import type { PollPlan } from './plan'
 
-/** A WHERE: its parts joined by AND, with their parameters in order. */
-export class Conditions {
-  readonly #parts: string[] = []
-  readonly parameters: Parameter[] = []
+/** Maximum rows of one statement. */
+export const MAX_ROWS = 250
 
-  and(sql: string, parameters: readonly Parameter[] = []): this {
-    this.#parts.push(sql)
-    for (const parameter of parameters) this.parameters.push(parameter)
-    return this
+/** Part of a statement. */
+export function part(sql: string, ...parameters: Parameter[]): Statement {
+  return { sql, parameters }
+}
+
+/** Conditions joined by AND. */
+export function allOf(...conditions: readonly (Statement | null | undefined)[]): Statement {
+  const given = conditions.filter((one) => one !== null && one !== undefined)
+  if (given.length === 0) return part('1 = 1')
+  return { sql: given.map(({ sql }) => sql).join(' AND '), parameters: given.flatMap(({ parameters }) => parameters) }
+}
+
+/** Names a row of the user's. */
+export interface RowRef {
+  rowKey: string
+  /** The literals of its key, or of its sequence when it has no key. */
+  values: readonly string[]
+  /** The batch key of a claimed row, by which it is found when nothing else distinguishes it. */
+  claimedBy?: string
+}
+
+export class Identity {
+  readonly #table: Table
+  readonly #facts: RowFacts
+  /** The key, or the sequence when there is none. */
+  readonly #found: readonly TableColumn[]
+  readonly #compared: readonly TableColumn[]
+  /** False: rows that are equal in all columns can't be distinguished. */
+  readonly isKey: boolean
+  /** SQL of the column for batch keys; null when there is none. */
+  readonly #claims: string | null
+
+  /** `compared`: the key; or, where `isKey` is false, all columns that do not change. */
+  constructor(
+    table: Table,
+    facts: RowFacts,
+    compared: readonly TableColumn[],
+    found: readonly TableColumn[],
+    isKey: boolean,
+    claims: string | null,
+  ) {
+    this.#table = table
+    this.#facts = facts
+    this.#compared = compared
+    this.#found = found
+    this.isKey = isKey
+    this.#claims = claims
   }
 
-  andAll(statement: Statement | null | undefined): this {
-    return statement ? this.and(statement.sql, statement.parameters) : this
+  /** Without a key, and found by its batch key while it is claimed. */
+  get isMarked(): boolean {
+    return !this.isKey && this.#claims !== null
   }
 
-  /** All parts as one condition; null when there are none. */
-  get all(): Statement | null {
-    if (this.#parts.length === 0) return null
-    return { sql: this.#parts.join(' AND '), parameters: this.parameters }
+  get key(): readonly string[] {
+    return this.isKey ? this.#compared.map(({ name }) => name) : []
   }
 
-  /** Begins with WHERE; empty when there are no parts. */
-  get sql(): string {
-    return this.all ? ` WHERE ${this.all.sql}` : ''
+  /** SQL of the row key. Each column has its table's name, so that the SQL can be used in a subquery. */
+  get rowKey(): string {
+    const exacts = this.#compared.map((column) => this.#exact(column))
+    return this.#facts.rowKey(
+      exacts,
+      this.#compared.map(({ type }) => type),
+    )
+  }
+
+  #exact({ name, type }: TableColumn): string {
+    return this.#facts.exact(`${this.#table.path}.${this.#table.escape(name)}`, type)
+  }
+
+  /** SQL for a SELECT, from which `refOf` makes the names of rows. */
+  get columns(): string {
+    const values = this.#found.map((column, at) => `${this.#exact(column)} AS recentn_value_${at}`)
+    return [...values, `${this.rowKey} AS recentn_row_key`].join(', ')
+  }
+
+  refOf(row: Row): RowRef {
+    return {
+      rowKey: row.recentn_row_key as string,
+      values: this.#found.map((_, at) => String(row[`recentn_value_${at}`] ?? 'NULL')),
+    }
+  }
+
+  /** A condition that these rows meet; one row only when no key tells them apart. */
+  any(refs: readonly RowRef[]): Statement {
+    if (!this.isKey) return this.#alike(refs[0] as RowRef)
+    const [first] = this.#found
+    if (this.#found.length === 1 && first) {
+      const list = refs.map(({ values }) => this.#literal(values[0]))
+      return part(`${this.#table.escape(first.name)} IN (${list.join(', ')})`)
+    }
+    return part(`(${refs.map(({ values }) => `(${this.#equal(values)})`).join(' OR ')})`)
+  }
+
+  /** Its owner may change any column of a claimed row except the batch key. */
+  #alike({ rowKey, values, claimedBy }: RowRef): Statement {
+    if (this.isMarked && claimedBy !== undefined) return part(`${this.#claims} = ?`, claimedBy)
+    return part([this.#equal(values), `${this.rowKey} = ?`].filter(Boolean).join(' AND '), rowKey)
+  }
+
+  #equal(values: readonly string[]): string {
+    return this.#found.map(({ name }, at) => this.#isValue(name, values[at])).join(' AND ')
+  }
+
+  #isValue(name: string, value: string | undefined): string {
+    const literal = this.#literal(value)
+    return literal === 'NULL' ? `${this.#table.escape(name)} IS NULL` : `${this.#table.escape(name)} = ${literal}`
+  }
+
+  /** What is read from the table of claims is not trusted to be what was written there. */
+  #literal(value: string | undefined): string {
+    return checkedLiteral(this.#facts, value)
   }
 }
 
+/** Throws for a text that the database would not have written as a literal. */
+export function checkedLiteral(facts: RowFacts, value: string | undefined): string {
+  if (value !== undefined && facts.literal.test(value)) return value
+  throw new RecentnError('internal', `The name of a row is no literal: ${String(value).slice(0, 100)}`)
+}
+
+/** What a poll knows of its table. */
+export interface PolledTable {
+  table: Table
+  identity: Identity
+  /** Columns that a claim writes: a handler that saves its row late must not overwrite what a later claim has written. */
+  hidden: ReadonlySet<string>
+  /** Names of the columns that a claim is ordered by. */
+  order: readonly string[]
+  /** SQL behind the table's name in a claim. */
+  hint: string
+  /** SQL behind the table's name in statements that find rows by their key. */
+  keyHint: string
+}
+
 /** SQL that chooses rows and locks them, passing over those that others have locked. */
-export function chooseSql(engine: Engine, plan: PollPlan, conditions: Conditions, max: number, more = ''): string {
-  const { table, identity, order, hint } = plan
+export function chooseSql(engine: Engine, polled: PolledTable, condition: Statement, max: number, more = ''): string {
+  const { table, identity, order, hint } = polled
   const columns = order.map((name) => `${table.path}.${table.escape(name)}`)
   const by = columns.length === 0 ? '' : ` ORDER BY ${columns.join(', ')}`
   // Rows without a key can be alike, and one name is one claim.
   const limit = identity.isKey ? max : 1
   return (
-    `SELECT ${identity.columns}${more} FROM ${table.path}${hint}${conditions.sql}${by} ` +
+    `SELECT ${identity.columns}${more} FROM ${table.path}${hint} WHERE ${condition.sql}${by} ` +
     `LIMIT ${limit}${engine.forUpdateSkipLocked}`
   )
 }
 
-/** Throws when a claim did not mark all the rows that it has locked, so that the claim is rolled back. */
-export function checkClaimed({ table }: PollPlan, chosen: number, claimed: number): void {
-  if (chosen === claimed) return
-  throw new RecentnError(
-    'database_refused',
-    `Of ${chosen} rows of ${table.name} that were chosen ${claimed} can be found as they were marked: is there a null in ` +
-      'their key, or a trigger that changes their key, or the status or batch key that is written?',
-  )
-}
-
-/** Marks rows that are locked as claimed. Throws a `RefusedClaim` where the table does not let it. */
-export async function markRows(
-  tx: Tx,
-  plan: PollPlan,
-  refs: readonly RowRef[],
-  sets: readonly [string, ...Parameter[]],
-  condition: readonly [string, ...Parameter[]],
-): Promise<void> {
-  const marking = updateRows(tx, plan, refs, sets, condition).catch((error: unknown) => {
-    throw isRefusal(tx.engine, error) ? new RefusedClaim(plan, refs, error) : error
-  })
-  checkClaimed(plan, refs.length, await marking)
-}
-
-/** Sets columns of rows; resolves to the number of rows changed. */
+/** Sets columns of rows that meet `fence`; resolves to the number of rows changed. */
 export async function updateRows(
   tx: Tx,
-  plan: PollPlan,
+  { table, identity, keyHint }: PolledTable,
   refs: readonly RowRef[],
-  [sets, ...values]: readonly [string, ...Parameter[]],
-  [condition, ...compared]: readonly [string, ...Parameter[]],
+  sets: Statement,
+  fence: Statement,
 ): Promise<number> {
-  const { table, identity, keyHint } = plan
   let changed = 0
   for (const chunk of chunksOf(refs, identity.isKey ? MAX_ROWS : 1)) {
-    const { sql, parameters } = identity.any(chunk)
-    const where = `${sql} AND ${condition}`
+    const { sql: where, parameters } = allOf(identity.any(chunk), fence)
     const statement = identity.isKey
-      ? `UPDATE ${table.path}${keyHint} SET ${sets} WHERE ${where}`
-      : tx.engine.rowFacts.updateOne(table.path, sets, where)
-    changed += await tx.run(statement, [...values, ...parameters, ...compared])
+      ? `UPDATE ${table.path}${keyHint} SET ${sets.sql} WHERE ${where}`
+      : tx.engine.rowFacts.updateOne(table.path, sets.sql, where)
+    changed += await tx.run(statement, [...sets.parameters, ...parameters])
   }
   return changed
 }
 
+/** Resolves to whether there was such a row that met `fence`. */
 export async function deleteRow(
   tx: Tx,
-  plan: PollPlan,
+  { table, identity }: PolledTable,
   ref: RowRef,
-  [condition, ...compared]: readonly [string, ...Parameter[]],
-): Promise<number> {
-  const { table, identity } = plan
-  const { sql, parameters } = identity.any([ref])
-  const where = `${sql} AND ${condition}`
+  fence: Statement,
+): Promise<boolean> {
+  const { sql: where, parameters } = allOf(identity.any([ref]), fence)
   const statement = identity.isKey
     ? `DELETE FROM ${table.path} WHERE ${where}`
     : tx.engine.rowFacts.deleteOne(table.path, where)
-  return tx.run(statement, [...parameters, ...compared])
-}
-
-/** False: the table refuses the work's last statement, which has changed nothing. */
-export async function accepted(tx: Tx, work: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await work()
-    return true
-  } catch (error) {
-    if (!isRefusal(tx.engine, error)) throw error
-    return false
-  }
+  return (await tx.run(statement, parameters)) > 0
 }
 
 export interface LoadedRow {
@@ -132,52 +208,29 @@ export interface LoadedRow {
 /** The rows that meet `also`, by row key. */
 export async function readRows(
   reader: Reader,
-  plan: PollPlan,
+  polled: PolledTable,
   refs: readonly RowRef[],
   also: Statement | null = null,
 ): Promise<Map<string, LoadedRow>> {
-  const { table, identity } = plan
+  const { table, identity, hidden } = polled
   const rows = new Map<string, LoadedRow>()
-  const hidden = hiddenOf(plan)
   for (const chunk of chunksOf(refs, identity.isKey ? MAX_ROWS : 1)) {
-    const { sql, parameters } = identity.any(chunk)
+    const { sql, parameters } = allOf(identity.any(chunk), also)
     const found = await reader.rows(
-      `SELECT ${table.selected}, ${identity.rowKey} AS recentn_row_key FROM ${table.path} WHERE ${sql}${also ? ` AND ${also.sql}` : ''}`,
-      [...parameters, ...(also?.parameters ?? [])],
+      `SELECT ${table.selected}, ${identity.rowKey} AS recentn_row_key FROM ${table.path} WHERE ${sql}`,
+      parameters,
     )
     for (const { recentn_row_key: rowKey, ...raw } of found) {
       // A row without a key is read alone, and may have changed since it was named.
       const name = identity.isKey ? (rowKey as string) : (chunk[0] as RowRef).rowKey
-      rows.set(name, { load: () => table.rowOf(raw, hidden), key: keyOf(plan, raw, hidden) })
+      rows.set(name, { load: () => table.rowOf(raw, hidden), key: keyOf(polled, raw) })
     }
   }
   return rows
 }
 
-/** What a claim writes: a handler that saves its row late must not overwrite what a later claim has written. */
-function hiddenOf({ table, status, own }: PollPlan): ReadonlySet<string> {
-  const written = new Set([status?.column, own?.claim, own?.attempts, own?.nextTime])
-  const names = table.columns.map(({ name }) => name)
-  // Half a primary key would be another row's.
-  return new Set(names.filter((name) => written.has(table.escape(name)) && !table.primaryKey.includes(name)))
-}
-
-function keyOf({ table, identity }: PollPlan, raw: Row, hidden: ReadonlySet<string>): ObjectLiteral {
+function keyOf({ table, identity, hidden }: PolledTable, raw: Row): ObjectLiteral {
   const names = identity.isKey ? identity.key : Object.keys(raw).filter((name) => !hidden.has(name))
   const property = new Map(table.columns.map((column) => [column.name, column.property]))
   return Object.fromEntries(names.map((name) => [property.get(name) ?? name, raw[name]]))
-}
-
-/** The claim with its row, as it is before it is given up. */
-export async function asGivenUp(reader: Reader, plan: PollPlan, held: RowClaim): Promise<GivenUp> {
-  const row = (await readRows(reader, plan, [held.ref])).get(held.ref.rowKey)
-  return { ...held, row: row ? readable(row) : null, error: unfinished(held.attempts) }
-}
-
-function readable({ load, key }: LoadedRow): ObjectLiteral {
-  try {
-    return load()
-  } catch {
-    return key
-  }
 }

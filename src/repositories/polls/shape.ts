@@ -2,186 +2,237 @@
  * Makes from the options of a poll and the catalogue what its statements need: which columns, in which order, and what
  * becomes of the rows. Reports every fault of the options at once, each with what would fix it.
  */
-import type { Statement } from '../../database/engine'
+import type { Reader, Session, Statement } from '../../database/engine'
 import type { Table } from '../../database/table'
 import type { TableColumn } from '../../database/table-parts'
-import { type Fault, invalidInput } from '../../errors'
-import { Identity } from './identity'
-import { checkChanges, checkCursor, keyOf, mustHoldKeys, statusOf } from './shape-columns'
-import type { KnownTable, OwnColumns, Shape, TableReading } from './shape-parts'
-import type { PollColumns, PollShape, PollStatus } from './types'
-import { conditionOf } from './where'
+import { invalidInput } from '../../errors'
+import {
+  conditionOf,
+  type KnownTable,
+  keyOf,
+  mustHoldKeys,
+  type Status,
+  statusOf,
+  TableReading,
+  wordsOf,
+} from './columns'
+import { allOf, Identity, type PolledTable } from './rows'
+import type { PollColumns, PollShape } from './types'
+
+const DAY_SECONDS = 86_400
+/** Number of times in the year to come at which the zone's offset is checked. */
+const LOOKS = 25
+
+/** Names of columns are SQL. */
+export interface OwnColumns {
+  claim: string
+  attempts: string
+  nextTime: string
+  timeType: string
+  /** Digits of a second; null: as many as there are. */
+  timeDigits: number | null
+  timeIsNullable: boolean
+  error: string | null
+  errorLength: number
+  /** The length is in bytes of UTF-8, as a TINYTEXT counts. */
+  errorInBytes: boolean
+}
+
+/** What the statements of a poll need to know of its table, and what becomes of the rows. */
+export interface Shape extends Omit<PolledTable, 'hint' | 'keyHint'> {
+  status: Status | null
+  /** Null: claims are noted in recentn's own table. */
+  own: OwnColumns | null
+  /** The column that a cursor moves along; null when there is no cursor. */
+  sequence: TableColumn | null
+  onDone: 'mark' | 'delete' | 'remember'
+  deletesFailed: boolean
+  where: Statement | null
+  lateMs: number
+  maxAttempts: number
+  timeoutMs: number
+  /** Names of the columns that a claim compares. */
+  equal: readonly string[]
+}
 
 /** Throws `invalid_input`. */
 export function shapeOf(known: KnownTable, options: PollShape): Shape {
-  const reading = new ShapeReading(known, options)
-  const shape = reading.shape()
+  const { onFailed, lateSeconds = 3600, maxAttempts = 5, claimTimeoutSeconds = 60 } = options
+  const { table } = known
+  const reading = new TableReading(known)
+  const given = typeof options.status === 'string' ? { column: options.status } : options.status
+  // These say which columns change: a key must not.
+  const status = given ? statusOf(given, options, reading) : null
+  const own = ownOf(options.claim, status !== null, reading)
+  const sequence = options.sequence === undefined ? null : reading.find('/sequence', options.sequence)
+  const identity = identityOf(
+    options,
+    sequence,
+    own?.claim ?? (status?.claimed === null ? status.column : null),
+    reading,
+  )
+  const onDone = onDoneOf(options, status !== null || own !== null, identity.isKey || sequence !== null, reading)
+  const cursor = status || own || onDone !== 'remember' ? null : sequence
+  if (cursor) checkCursor(cursor, reading)
+  const changes = status ? '/status' : own ? '/claim' : onDone === 'delete' ? '/onDone' : '/onFailed'
+  if (changes !== '/onFailed' || onFailed === 'delete') checkChanges(changes, identity.isKey, reading)
+  const shape = {
+    table,
+    identity,
+    hidden: hiddenOf(table, [status?.column, own?.claim, own?.attempts, own?.nextTime]),
+    status,
+    own,
+    sequence: cursor,
+    onDone,
+    deletesFailed: onFailed === 'delete',
+    where: whereOf(options.where, reading),
+    lateMs: lateSeconds * 1000,
+    maxAttempts,
+    timeoutMs: claimTimeoutSeconds * 1000,
+    equal: given ? [reading.find('/status', given.column)?.name ?? ''] : [],
+    order: orderOf(options, identity, sequence, reading),
+  }
   if (reading.faults.length > 0) throw invalidInput(reading.faults)
   return shape
 }
 
-/** One reading of the options. It goes on after a missing column, to report all faults. */
-class ShapeReading {
-  readonly faults: Fault[] = []
-  readonly #known: KnownTable
-  readonly #table: Table
-  readonly #options: PollShape
-  /** Columns that the poll changes. */
-  readonly #changing = new Set<string>()
-  readonly #reading: TableReading
-
-  constructor(known: KnownTable, options: PollShape) {
-    this.#known = known
-    this.#table = known.table
-    this.#options = options
-    this.#reading = {
-      known,
-      changing: this.#changing,
-      find: (pointer, name) => this.#find(pointer, name),
-      changed: (pointer, name) => this.#changed(pointer, name),
-      fault: (pointer, detail) => this.#fault(pointer, detail),
-    }
-  }
-
-  shape(): Shape {
-    const { onFailed, lateSeconds = 3600, maxAttempts = 5, claimTimeoutSeconds = 60 } = this.#options
-    const given = this.#status()
-    // These say which columns change: a key must not.
-    const status = given && statusOf(given, this.#options, this.#reading)
-    const own = this.#own(status !== null)
-    const sequence = this.#sequence()
-    const identity = this.#identity(sequence, own?.claim ?? (status?.claimed === null ? status.column : null))
-    const onDone = this.#onDone(status !== null || own !== null, identity, sequence)
-    const cursor = status || own || onDone !== 'remember' ? null : sequence
-    if (cursor) checkCursor(cursor, this.#reading)
-    const changes = status ? '/status' : own ? '/claim' : onDone === 'delete' ? '/onDone' : '/onFailed'
-    if (changes !== '/onFailed' || onFailed === 'delete') checkChanges(changes, identity.isKey, this.#reading)
-    return {
-      table: this.#table,
-      identity,
-      status,
-      own,
-      sequence: cursor,
-      onDone,
-      deletesFailed: onFailed === 'delete',
-      where: this.#where(),
-      lateMs: lateSeconds * 1000,
-      maxAttempts,
-      timeoutMs: claimTimeoutSeconds * 1000,
-      equal: given ? [this.#find('/status', given.column)?.name ?? ''] : [],
-      order: this.#order(identity, sequence),
-    }
-  }
-
-  #fault(pointer: string, detail: string): void {
-    this.faults.push({ pointer, detail })
-  }
-
-  #find(pointer: string, name: string): TableColumn | null {
-    const { columns } = this.#table
-    const column = columns.find(({ property }) => property === name) ?? columns.find((one) => one.name === name)
-    if (!column && !this.faults.some((fault) => fault.pointer === pointer)) {
-      this.#fault(pointer, `the table ${this.#table.name} has no column ${name}`)
-    }
-    return column ?? null
-  }
-
-  /** SQL of a column that a poll changes. */
-  #changed(pointer: string, name: string): string {
-    const column = this.#find(pointer, name)
-    if (column) this.#changing.add(column.name)
-    if (column?.isGenerated) this.#fault(pointer, `the column ${column.name} is computed by the database`)
-    return this.#table.escape(column?.name ?? name)
-  }
-
-  // ---- where claims and results are noted
-
-  #status(): PollStatus | null {
-    const { status } = this.#options
-    return typeof status === 'string' ? { column: status } : (status ?? null)
-  }
-
-  #own(hasStatus: boolean): OwnColumns | null {
-    const { claim } = this.#options
-    if (!claim) return null
-    const sql = (what: keyof PollColumns) => this.#changed(`/claim/${what}`, claim[what] as string)
-    const column = this.#find('/claim/claim', claim.claim)
-    if (column) mustHoldKeys('/claim/claim', column, '', this.#reading)
-    if (column && !column.isNullable) this.#fault('/claim/claim', `the column ${column.name} must take NULL`)
-    const time = this.#find('/claim/nextTime', claim.nextTime)
-    if (time && !this.#known.engine.rowFacts.holdsTimes(time.type)) {
-      this.#fault(
-        '/claim/nextTime',
-        `the column ${time.name}, ${time.type}, must be a BIGINT (milliseconds) or a date and time`,
-      )
-    }
-    if (time && !time.isNullable && hasStatus) this.#fault('/claim/nextTime', `the column ${time.name} must take NULL`)
-    const error = claim.error === undefined ? null : this.#find('/claim/error', claim.error)
-    // The poll sets it to NULL once a row is done.
-    if (error && !error.isNullable) this.#fault('/claim/error', `the column ${error.name} must take NULL`)
-    return {
-      claim: sql('claim'),
-      attempts: sql('attempts'),
-      nextTime: sql('nextTime'),
-      timeType: time?.type ?? 'bigint',
-      timeDigits: time?.precision ?? null,
-      timeIsNullable: time?.isNullable ?? true,
-      error: claim.error === undefined ? null : sql('error'),
-      errorLength: error?.length ?? 1000,
-      errorInBytes: /text/.test(error?.type ?? ''),
-    }
-  }
-
-  // ---- which rows, and in which order
-
-  #sequence(): TableColumn | null {
-    const { sequence } = this.#options
-    return sequence === undefined ? null : this.#find('/sequence', sequence)
-  }
-
-  #identity(sequence: TableColumn | null, claims: string | null): Identity {
-    const { rowFacts } = this.#known.engine
-    const key = keyOf(this.#options.key, this.#reading)
-    if (key) return new Identity(this.#table, rowFacts, key, key, true, claims)
-    // Columns that the database sets by itself may change with the claim.
-    const lasting = this.#table.columns.filter(
-      ({ name, isUpdateTime, isGenerated }) => !this.#changing.has(name) && !isUpdateTime && !isGenerated,
+function ownOf(claim: PollColumns | undefined, hasStatus: boolean, reading: TableReading): OwnColumns | null {
+  if (!claim) return null
+  const sql = (what: keyof PollColumns) => reading.changed(`/claim/${what}`, claim[what] as string)
+  const column = reading.find('/claim/claim', claim.claim)
+  if (column) mustHoldKeys('/claim/claim', column, '', reading)
+  if (column && !column.isNullable) reading.fault('/claim/claim', `the column ${column.name} must take NULL`)
+  const time = reading.find('/claim/nextTime', claim.nextTime)
+  if (time && !reading.known.engine.rowFacts.holdsTimes(time.type)) {
+    reading.fault(
+      '/claim/nextTime',
+      `the column ${time.name}, ${time.type}, must be a BIGINT (milliseconds) or a date and time`,
     )
-    return new Identity(this.#table, rowFacts, lasting, sequence ? [sequence] : [], false, claims)
   }
+  if (time && !time.isNullable && hasStatus) reading.fault('/claim/nextTime', `the column ${time.name} must take NULL`)
+  const error = claim.error === undefined ? null : reading.find('/claim/error', claim.error)
+  // The poll sets it to NULL once a row is done.
+  if (error && !error.isNullable) reading.fault('/claim/error', `the column ${error.name} must take NULL`)
+  return {
+    claim: sql('claim'),
+    attempts: sql('attempts'),
+    nextTime: sql('nextTime'),
+    timeType: time?.type ?? 'bigint',
+    timeDigits: time?.precision ?? null,
+    timeIsNullable: time?.isNullable ?? true,
+    error: claim.error === undefined ? null : sql('error'),
+    errorLength: error?.length ?? 1000,
+    errorInBytes: /text/.test(error?.type ?? ''),
+  }
+}
 
-  #order({ key }: Identity, sequence: TableColumn | null): string[] {
-    const { claim } = this.#options
-    const time = claim ? this.#find('/claim/nextTime', claim.nextTime) : null
-    return [...new Set([...(time ? [time.name] : []), ...(sequence ? [sequence.name] : []), ...key])]
-  }
+function identityOf(
+  { key }: PollShape,
+  sequence: TableColumn | null,
+  claims: string | null,
+  reading: TableReading,
+): Identity {
+  const { table, engine } = reading.known
+  const found = keyOf(key, reading)
+  if (found) return new Identity(table, engine.rowFacts, found, found, true, claims)
+  // Columns that the database sets by itself may change with the claim.
+  const lasting = table.columns.filter(
+    ({ name, isUpdateTime, isGenerated }) => !reading.changing.has(name) && !isUpdateTime && !isGenerated,
+  )
+  return new Identity(table, engine.rowFacts, lasting, sequence ? [sequence] : [], false, claims)
+}
 
-  #where(): Statement | null {
-    const { where } = this.#options
-    const find = (pointer: string, name: string) => {
-      const column = this.#find(pointer, name)
-      return column && this.#table.escape(column.name)
-    }
-    const given =
-      where === undefined
-        ? null
-        : conditionOf(where, { find, fault: this.#reading.fault, placeholders: this.#known.engine.placeholders })
-    const all = [...(given ? [given] : []), ...this.#known.always]
-    if (all.length === 0) return null
-    return { sql: all.map(({ sql }) => sql).join(' AND '), parameters: all.flatMap(({ parameters }) => parameters) }
-  }
+function hiddenOf(table: Table, written: readonly (string | undefined)[]): Set<string> {
+  const names = table.columns.map(({ name }) => name)
+  // Half a primary key would be another row's.
+  return new Set(names.filter((name) => written.includes(table.escape(name)) && !table.primaryKey.includes(name)))
+}
 
-  #onDone(canMark: boolean, { isKey }: Identity, sequence: TableColumn | null): Shape['onDone'] {
-    const onDone = this.#options.onDone ?? (canMark ? 'mark' : 'remember')
-    if (onDone === 'mark' && !canMark) this.#fault('/onDone', 'needs a status column, or the columns of a claim')
-    if (onDone === 'remember' && canMark)
-      this.#fault('/onDone', 'is for tables without a status and columns for claims: use mark')
-    if (onDone === 'remember' && !isKey && !sequence) {
-      this.#fault(
-        '/onDone',
-        'must be delete: the table has no key, and no sequence is named, by which done rows could be remembered',
-      )
-    }
-    return onDone
+function orderOf(
+  { claim }: PollShape,
+  { key }: Identity,
+  sequence: TableColumn | null,
+  reading: TableReading,
+): string[] {
+  const time = claim ? reading.find('/claim/nextTime', claim.nextTime) : null
+  return [...new Set([...(time ? [time.name] : []), ...(sequence ? [sequence.name] : []), ...key])]
+}
+
+function whereOf(where: PollShape['where'], reading: TableReading): Statement | null {
+  const all = [...(where === undefined ? [] : [conditionOf(where, reading)]), ...reading.known.always]
+  return all.length === 0 ? null : allOf(...all)
+}
+
+function onDoneOf(options: PollShape, canMark: boolean, canRemember: boolean, reading: TableReading): Shape['onDone'] {
+  const onDone = options.onDone ?? (canMark ? 'mark' : 'remember')
+  if (onDone === 'mark' && !canMark) reading.fault('/onDone', 'needs a status column, or the columns of a claim')
+  if (onDone === 'remember' && canMark)
+    reading.fault('/onDone', 'is for tables without a status and columns for claims: use mark')
+  if (onDone === 'remember' && !canRemember) {
+    reading.fault(
+      '/onDone',
+      'must be delete: the table has no key, and no sequence is named, by which done rows could be remembered',
+    )
   }
+  return onDone
+}
+
+/** A cursor is compared as a literal: it must pass exactly the rows before it, and none that only compares equal. */
+function checkCursor(cursor: TableColumn, reading: TableReading): void {
+  const { name, type, collation, isNullable } = cursor
+  if (isNullable) reading.fault('/sequence', `the column ${name} must not take NULL: a cursor never comes to such rows`)
+  if (reading.known.engine.rowFacts.ordersWhole(type, collation)) return
+  const said = collation === null ? type : `${type}, ${collation}`
+  reading.fault(
+    '/sequence',
+    `the column ${name}, ${said}, is no place for a cursor, which would pass rows that only compare alike: it must be a ` +
+      'number, a time, binary, or a text of a binary collation',
+  )
+}
+
+/** `pointer`: of the option by which rows are changed. */
+function checkChanges(pointer: string, hasKey: boolean, reading: TableReading): void {
+  const { table } = reading.known
+  if (!table.isUpdatable) {
+    reading.fault(pointer, `rows of ${table.name}, which is a view, can't be changed: poll the table behind it`)
+  } else if (!hasKey && !table.hasRowIds) {
+    reading.fault('/key', `${table.name} is WITHOUT ROWID: say which other columns tell its rows apart`)
+  }
+}
+
+/** Throws `invalid_input` for words that are equal by the collation of the column. */
+export async function checkWords(session: Session, { status, table }: Shape): Promise<void> {
+  if (!status) return
+  const words = wordsOf(status)
+  const column = `SELECT ${status.column} AS word FROM ${table.path} WHERE 1 = 0`
+  const union = [column, ...words.map(() => 'SELECT ?')].join(' UNION ALL ')
+  const [row] = await session.read((reader) =>
+    reader.rows(`SELECT COUNT(DISTINCT w.word) AS words FROM (${union}) w`, words),
+  )
+  if (Number(row?.words) === words.length) return
+  const detail = `must have values that all differ: the column takes some of ${words.join(', ')} for the same`
+  throw invalidInput([{ pointer: '/status', detail }])
+}
+
+/**
+ * Throws `invalid_input` if the times of claims would be written in a time zone with summer time: the hour that comes
+ * twice is ambiguous, and a claim in it could be over when it begins.
+ */
+export async function checkZone(session: Session, { own }: Shape): Promise<void> {
+  if (own === null || !/^(datetime|timestamp)$/.test(own.timeType)) return
+  const offsets = await session.read(offsetsOf)
+  if (new Set(offsets).size <= 1) return
+  const detail =
+    `a ${own.timeType.toUpperCase()} can't say when a claim ends, for the time zone of the connection has summer time, and ` +
+    "an hour of each autumn twice: use a BIGINT, or SET time_zone = '+00:00' on each connection"
+  throw invalidInput([{ pointer: '/claim/nextTime', detail }])
+}
+
+async function offsetsOf({ engine, rows }: Reader): Promise<number[]> {
+  const { offsetAt } = engine.rowFacts
+  if (offsetAt === null) return []
+  const now = Math.floor(Date.now() / 1000)
+  const times = Array.from({ length: LOOKS }, (_, at) => now + at * 15 * DAY_SECONDS)
+  const [row] = await rows(`SELECT ${times.map((time, at) => `${offsetAt(time)} AS offset_${at}`).join(', ')}`)
+  return Object.values(row ?? {}).flatMap((offset) => (offset === null ? [] : [Number(offset)]))
 }

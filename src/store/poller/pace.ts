@@ -1,6 +1,6 @@
 /** How many rows a poller claims at a time, and what it reports. */
 import { Faults, guarded } from '../../kit/faults'
-import type { ClaimLimits } from '../../repositories/polls/claim-parts'
+import type { ClaimLimits } from '../../repositories/polls/claims'
 import type { PollPlan } from '../../repositories/polls/plan'
 import type { PollSettings } from './options'
 import type { PollOptions } from './types'

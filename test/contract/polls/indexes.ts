@@ -1,8 +1,9 @@
 import type { ObjectLiteral } from 'typeorm'
 import { sessionOf } from '../../../src/database/session'
 import type { PollOptions } from '../../../src/index'
-import { freshConditions } from '../../../src/repositories/polls/claims-table'
+import { PollMemory } from '../../../src/repositories/polls/memory'
 import { ownConditions } from '../../../src/repositories/polls/own-columns'
+import { freshConditions } from '../../../src/repositories/polls/ready'
 import { PollRepository } from '../../../src/repositories/polls/repository'
 import { chooseSql } from '../../../src/repositories/polls/rows'
 import { POLL_TABLES, type PollTable } from '../../support/poll-shapes'
@@ -17,14 +18,14 @@ export function describePollIndexes(context: Context): void {
 
   const planOf = (name: string, table: PollTable) => {
     const { dataSource } = context.store
-    return new PollRepository(dataSource, sessionOf(dataSource), name, table.options).plan()
+    return new PollRepository(dataSource, sessionOf(dataSource), name, table.options, new PollMemory()).plan()
   }
 
   /** What the engine says of the statement that chooses rows: which index, and whether it sorts. */
   const explained = async (name: string, table: PollTable): Promise<{ index: string; sorts: boolean }> => {
     const plan = await planOf(name, table)
     return sessionOf(context.store.dataSource).read(async (reader) => {
-      const conditions = plan.own ? ownConditions(reader, plan) : await freshConditions(reader, plan, null)
+      const conditions = plan.own ? ownConditions(reader, plan) : freshConditions(reader, plan, null)
       const sql = chooseSql(reader.engine, plan, conditions, 10)
       const how = context.engine === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN FORMAT=TRADITIONAL'
       const rows = await reader.rows(`${how} ${sql}`, conditions.parameters)

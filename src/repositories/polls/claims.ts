@@ -4,17 +4,13 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { ObjectLiteral } from 'typeorm'
-import type { Engine, Reader, Statement, Tx } from '../../database/engine'
+import type { Engine, Parameter, Reader, Statement, Tx } from '../../database/engine'
 import { RecentnError } from '../../errors'
-import type { RowRef } from './identity'
 import type { PollPlan } from './plan'
-import type { LoadedRow } from './rows'
+import { type LoadedRow, type RowRef, readRows, updateRows } from './rows'
 
 /** The values of `recentn_poll_claims.state`. `locked`: the row has the claim, and somebody else has locked it. */
 export const STATE = { claimed: 1, waiting: 2, done: 3, failed: 4, locked: 5 } as const
-
-/** Maximum rows of one statement. */
-export const MAX_ROWS = 250
 
 /** Later than any time that comes. */
 export const NEVER_MS = 253_402_300_799_999
@@ -80,9 +76,9 @@ export interface TakenRows {
   held: RowClaim[]
   givenUp: GivenUp[]
   /** One error for each row, which is tried again later. */
-  refused?: RefusedClaim[]
+  refused: RefusedClaim[]
   /** Rows were passed over: another claim may find rows behind them. */
-  isMore?: boolean
+  isMore: boolean
 }
 
 /** What becomes of a claim. */
@@ -93,6 +89,11 @@ export type RowOutcome =
   | { is: 'failed'; error: string | null }
   /** As if it had not been claimed. */
   | { is: 'given back' }
+
+/** Whether a row with this outcome is deleted. */
+export function deletesRow(plan: PollPlan, { is }: RowOutcome): boolean {
+  return is === 'done' ? plan.onDone === 'delete' : is === 'failed' && plan.deletesFailed
+}
 
 /** The operations on claims, for each place where they are noted: the row, or recentn's own table. */
 export interface ClaimStorage {
@@ -141,9 +142,6 @@ export interface ExtendedClaims {
   lost: ReadonlySet<RowClaim>
 }
 
-/** Maximum rows that are passed over: with more of them the cause is not the rows. */
-const MOST = 100
-
 /** Thrown inside a claim, so that nothing of it is left. */
 export class RefusedClaim extends RecentnError {
   readonly refs: readonly RowRef[]
@@ -156,29 +154,71 @@ export class RefusedClaim extends RecentnError {
 }
 
 /** Whether the error is about these rows, and not about the server or its settings. */
-export function isRefusal(engine: Engine, error: unknown): boolean {
+function isRefusal(engine: Engine, error: unknown): boolean {
   return !(error instanceof RecentnError) && engine.failure(error) === 'other' && engine.refusal(error) === undefined
 }
 
-export class PassedOver {
-  readonly #rows = new Map<string, { ref: RowRef; until: number }>()
-
-  /** False: there are too many. */
-  add(ref: RowRef, ms: number): boolean {
-    if (this.#rows.size >= MOST) return false
-    this.#rows.set(ref.rowKey, { ref, until: performance.now() + ms })
+/** False: the table refuses the work's last statement, which has changed nothing. */
+export async function accepted(tx: Tx, work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work()
     return true
+  } catch (error) {
+    if (!isRefusal(tx.engine, error)) throw error
+    return false
   }
+}
 
-  /** SQL that leaves them out; null where there are none. */
-  except({ identity }: PollPlan): Statement | null {
-    for (const [rowKey, { until }] of this.#rows) if (until <= performance.now()) this.#rows.delete(rowKey)
-    const refs = [...this.#rows.values()].map(({ ref }) => ref)
-    if (refs.length === 0) return null
-    const parts = identity.isKey ? [identity.any(refs)] : refs.map((ref) => identity.any([ref]))
-    return {
-      sql: parts.map(({ sql }) => `NOT (${sql})`).join(' AND '),
-      parameters: parts.flatMap(({ parameters }) => parameters),
-    }
+/** Marks rows that are locked as claimed. Throws a `RefusedClaim` where the table does not let it. */
+export async function markRows(
+  tx: Tx,
+  plan: PollPlan,
+  refs: readonly RowRef[],
+  sets: Statement,
+  fence: Statement,
+): Promise<void> {
+  const marking = updateRows(tx, plan, refs, sets, fence).catch((error: unknown) => {
+    throw isRefusal(tx.engine, error) ? new RefusedClaim(plan, refs, error) : error
+  })
+  checkClaimed(plan, refs.length, await marking)
+}
+
+/** Throws when a claim did not mark all the rows that it has locked, so that the claim is rolled back. */
+export function checkClaimed({ table }: PollPlan, chosen: number, claimed: number): void {
+  if (chosen === claimed) return
+  throw new RecentnError(
+    'database_refused',
+    `Of ${chosen} rows of ${table.name} that were chosen ${claimed} can be found as they were marked: is there a null in ` +
+      'their key, or a trigger that changes their key, or the status or batch key that is written?',
+  )
+}
+
+/** Changes the note of a row in `recentn_poll_claims`. */
+export function changeNote(
+  tx: Tx,
+  { pollId }: PollPlan,
+  { rowKey }: RowRef,
+  sets: string,
+  ...values: readonly Parameter[]
+): Promise<number> {
+  const here = `poll_id = ${pollId} AND row_key = ?`
+  return tx.run(`UPDATE ${tx.tables.pollClaims} SET ${sets} WHERE ${here}`, [...values, rowKey])
+}
+
+export function deleteNote(tx: Tx, { pollId }: PollPlan, { rowKey }: RowRef): Promise<number> {
+  return tx.run(`DELETE FROM ${tx.tables.pollClaims} WHERE poll_id = ${pollId} AND row_key = ?`, [rowKey])
+}
+
+/** The claim with its row, as it is before it is given up. */
+export async function asGivenUp(reader: Reader, plan: PollPlan, held: RowClaim): Promise<GivenUp> {
+  const row = (await readRows(reader, plan, [held.ref])).get(held.ref.rowKey)
+  return { ...held, row: row ? readable(row) : null, error: unfinished(held.attempts) }
+}
+
+function readable({ load, key }: LoadedRow): ObjectLiteral {
+  try {
+    return load()
+  } catch {
+    return key
   }
 }

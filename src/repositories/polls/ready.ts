@@ -1,0 +1,172 @@
+/**
+ * Which rows are ready: the rows without a note that keeps them from being claimed, the cursor behind which there are none,
+ * and the numbers of rows by state.
+ *
+ * The stored cursor of a table that has a sequence and no status: all rows up to it are finished, and their claims are
+ * forgotten. Each row after it has a claim of its own, so that a lower number that is committed late is found as long as
+ * the cursor has not passed it. The cursor passes a row a while after it was claimed. Lock: the row in `recentn_polls`. A
+ * claim holds it shared from before it looks until its own claims are committed, so that no claim is ever made for a row
+ * that was just forgotten.
+ */
+import { placeholders, type Reader, type Row, type Statement, type Tx } from '../../database/engine'
+import { chunksOf } from '../chunks'
+import { STATE } from './claims'
+import { ownConditions } from './own-columns'
+import type { PollPlan } from './plan'
+import { allOf, checkedLiteral, MAX_ROWS, part } from './rows'
+import type { OwnColumns } from './shape'
+import type { PollCounts } from './types'
+
+/** Maximum rows that the cursor passes at once. If a page has one value only, the cursor stays, and the claims are kept. */
+const PAGE = 5000
+
+export async function cursorOf(reader: Reader, { pollId }: PollPlan, lock = ''): Promise<string | null> {
+  const [row] = await reader.rows(`SELECT cursor_value FROM ${reader.tables.polls} WHERE id = ${pollId}${lock}`)
+  return (row?.cursor_value as string | null | undefined) ?? null
+}
+
+/** The condition of rows that a claim takes, beside those that are due again. */
+export function freshConditions(
+  reader: Reader,
+  plan: PollPlan,
+  cursor: string | null,
+  except?: Statement | null,
+): Statement {
+  const { identity, status, where } = plan
+  const waits = `(c.state = ${STATE.waiting} AND c.due_at_ms > ${reader.now})`
+  // Rows that are alike share one name: one of them at a time.
+  const taken = !status ? '' : identity.isKey ? ` AND ${waits}` : ` AND (c.state = ${STATE.claimed} OR ${waits})`
+  // In place of NOT EXISTS, which MySQL makes a join of: the claim would lock each remembered row that it passes.
+  const isFree = `(SELECT c.state FROM ${reader.tables.pollClaims} c WHERE c.poll_id = ${plan.pollId} AND c.row_key = ${identity.rowKey}${taken} LIMIT 1) IS NULL`
+  return allOf(status?.isReady, behind(reader, plan, cursor), where, except, part(isFree))
+}
+
+/** Null where there is no cursor. */
+function behind({ engine }: Reader, { table, sequence }: PollPlan, cursor: string | null): Statement | null {
+  if (!sequence || cursor === null) return null
+  return part(`${table.path}.${table.escape(sequence.name)} > ${checkedLiteral(engine.rowFacts, cursor)}`)
+}
+
+/** Moves the cursor past the finished rows of one page; resolves to whether there may be more of them. */
+export async function moveCursor(tx: Tx, plan: PollPlan): Promise<boolean> {
+  const cursor = await cursorOf(tx, plan, tx.engine.forUpdate)
+  const rows = await nextRows(tx, plan, cursor)
+  const open = rows.findIndex((row) => Number(row.recentn_is_over) !== 1)
+  // Nothing is known of the rows after the page: they may have the value of its last row.
+  const first = open >= 0 ? rows[open] : rows.length < PAGE ? undefined : rows.at(-1)
+  const passed = first
+    ? rows.slice(
+        0,
+        rows.findIndex((row) => placeOf(row) === placeOf(first)),
+      )
+    : rows
+  const last = passed.at(-1)
+  if (!last) return false
+  await tx.run(`UPDATE ${tx.tables.polls} SET cursor_value = ? WHERE id = ${plan.pollId}`, [
+    last.recentn_place as string,
+  ])
+  for (const chunk of chunksOf(passed, MAX_ROWS)) {
+    await tx.run(
+      `DELETE FROM ${tx.tables.pollClaims} WHERE poll_id = ${plan.pollId} AND row_key IN (${placeholders(chunk.length)}) AND state = ${STATE.done}`,
+      chunk.map(({ recentn_row_key: rowKey }) => rowKey as string),
+    )
+  }
+  return open < 0 && rows.length === PAGE
+}
+
+/** Texts that differ only in spaces at their end are equal in most of the binary collations. */
+function placeOf({ recentn_place: place }: Row): string {
+  return String(place).replace(/^(_utf8mb4 x'(?:[0-9A-F]{2})*?)(?:20)+'$/, "$1'")
+}
+
+/** In the order of the sequence, with whether the cursor may pass each. */
+async function nextRows(tx: Tx, plan: PollPlan, cursor: string | null): Promise<Row[]> {
+  const { table, identity, sequence, where } = plan
+  if (!sequence) return []
+  const column = `${table.path}.${table.escape(sequence.name)}`
+  const { sql, parameters } = allOf(behind(tx, plan, cursor), where)
+  const isOver =
+    `(SELECT 1 FROM ${tx.tables.pollClaims} c WHERE c.poll_id = ${plan.pollId} AND c.row_key = ${identity.rowKey} ` +
+    `AND c.state IN (${STATE.done}, ${STATE.failed}) AND c.first_claimed_at_ms <= ${tx.now} - ${plan.lateMs})`
+  return tx.rows(
+    `SELECT ${tx.engine.rowFacts.exact(column, sequence.type)} AS recentn_place, ${identity.rowKey} AS recentn_row_key, ` +
+      `${isOver} AS recentn_is_over FROM ${table.path}${plan.hint} WHERE ${sql} ORDER BY ${column} LIMIT ${PAGE}`,
+    parameters,
+  )
+}
+
+async function readyConditions(reader: Reader, plan: PollPlan, except?: Statement | null): Promise<Statement> {
+  if (plan.own) return ownConditions(reader, plan, except)
+  return freshConditions(reader, plan, plan.sequence ? await cursorOf(reader, plan) : null, except)
+}
+
+/** Whether there is a row that a claim would take if nobody else had it locked. */
+export async function isAnyReady(reader: Reader, plan: PollPlan, except: Statement | null): Promise<boolean> {
+  const { sql, parameters } = await readyConditions(reader, plan, except)
+  const rows = await reader.rows(`SELECT 1 FROM ${plan.table.path} WHERE ${sql} LIMIT 1`, parameters)
+  if (rows.length > 0 || plan.own) return rows.length > 0
+  const due = await reader.rows(
+    `SELECT 1 FROM ${reader.tables.pollClaims} WHERE poll_id = ${plan.pollId} AND due_at_ms <= ${reader.now} ` +
+      `AND state IN (${plan.status ? STATE.claimed : `${STATE.claimed}, ${STATE.waiting}`}) LIMIT 1`,
+  )
+  return due.length > 0
+}
+
+/** The numbers of rows by state. Each is counted along an index where there is one. */
+export async function countsOf(reader: Reader, plan: PollPlan): Promise<PollCounts> {
+  const ready = await count(reader, plan, await readyConditions(reader, plan))
+  return plan.own ? ownCounts(reader, plan, plan.own, ready) : notedCounts(reader, plan, ready)
+}
+
+async function ownCounts(reader: Reader, plan: PollPlan, own: OwnColumns, ready: number): Promise<PollCounts> {
+  const { status, where } = plan
+  const later = `${own.nextTime} > ${reader.engine.rowFacts.time(reader.now, own.timeType)}`
+  const open = (claim: string) => count(reader, plan, allOf(status?.isReady, part(`${claim} AND ${later}`), where))
+  const ended = (what: 'done' | 'error') =>
+    count(
+      reader,
+      plan,
+      allOf(status ? part(`${status.column} = ?`, status[what]) : part(`${own.claim} = ?`, what), where),
+    )
+  return {
+    ready,
+    claimed: await open(`${own.claim} IS NOT NULL AND ${own.claim} NOT IN ('done', 'error')`),
+    waiting: await open(`${own.claim} IS NULL`),
+    failed: plan.deletesFailed ? null : await ended('error'),
+    done: plan.onDone === 'delete' ? null : await ended('done'),
+  }
+}
+
+async function notedCounts(reader: Reader, plan: PollPlan, fresh: number): Promise<PollCounts> {
+  const { status, where } = plan
+  const rows = await reader.rows(
+    `SELECT state, COUNT(*) AS claims, SUM(CASE WHEN due_at_ms <= ${reader.now} THEN 1 ELSE 0 END) AS due ` +
+      `FROM ${reader.tables.pollClaims} WHERE poll_id = ${plan.pollId} GROUP BY state`,
+  )
+  const noted = new Map(rows.map((row) => [Number(row.state), { claims: Number(row.claims), due: Number(row.due) }]))
+  const at = (state: number) => noted.get(state) ?? { claims: 0, due: 0 }
+  const [claimed, waiting] = [at(STATE.claimed), at(STATE.waiting)]
+  const ended = async (what: 'done' | 'error', state: number) =>
+    status ? count(reader, plan, allOf(part(`${status.column} = ?`, status[what]), where)) : at(state).claims
+  return {
+    // With a status, rows that are due again are ready in the table already; rows whose claims ran out are not.
+    ready: fresh + claimed.due + (status ? 0 : waiting.due),
+    claimed: claimed.claims - claimed.due,
+    // Notes stay for a while when their rows are changed or deleted.
+    waiting: waiting.claims > waiting.due ? await count(reader, plan, waitingConditions(reader, plan)) : 0,
+    failed: plan.deletesFailed ? null : await ended('error', STATE.failed),
+    done: plan.onDone === 'delete' ? null : await ended('done', STATE.done),
+  }
+}
+
+function waitingConditions(reader: Reader, { identity, status, pollId }: PollPlan): Statement {
+  const isNoted =
+    `(SELECT c.state FROM ${reader.tables.pollClaims} c WHERE c.poll_id = ${pollId} AND c.row_key = ${identity.rowKey} ` +
+    `AND c.state = ${STATE.waiting} AND c.due_at_ms > ${reader.now} LIMIT 1) IS NOT NULL`
+  return allOf(status?.isReady, part(isNoted))
+}
+
+async function count(reader: Reader, { table }: PollPlan, { sql, parameters }: Statement): Promise<number> {
+  const [row] = await reader.rows(`SELECT COUNT(*) AS found FROM ${table.path} WHERE ${sql}`, parameters)
+  return Number(row?.found ?? 0)
+}
