@@ -104,22 +104,21 @@ export class QueuesClient {
    * Sends one message. `sent` is false if a message with this `dedupId` was sent before; the id is that message's. A call
    * without a `dedupId` is not repeated if no answer came. Throws `queue_not_found`.
    */
-  async send(queue: string, body: unknown, options: SendOptions = {}): Promise<Sent & { sent: boolean }> {
+  async send(queue: string, body: unknown, options: SendOptions = {}): Promise<Sent> {
     const [more, call] = parted(options)
     const repeat = options.dedupId ? 'safe' : 'once'
     const parts = { path: { queue }, body: { body, ...more } }
-    const { status, value } = await this.#transport.call('sendMessages', parts, { repeat, ...call })
-    return Object.assign(value as Sent, { sent: status === 201 })
+    return (await this.#transport.value('sendMessages', parts, { repeat, ...call })) as Sent
   }
 
   /**
-   * Sends 1 to 1,000 messages, all or none, and returns the ids in the order given. The call is repeated if no answer came
-   * only if all messages have a `dedupId`.
+   * Sends 1 to 1,000 messages, all or none, and returns one entry for each, in the order given. The call is repeated if no
+   * answer came only if all messages have a `dedupId`.
    */
-  async sendMany(queue: string, messages: readonly NewMessage[], options?: CallOptions): Promise<SentMany> {
+  async sendMany(queue: string, messages: readonly NewMessage[], options?: CallOptions): Promise<Sent[]> {
     const repeat = messages.every(({ dedupId }) => dedupId) ? 'safe' : 'once'
     const parts = { path: { queue }, body: { messages } }
-    return (await this.#transport.value('sendMessages', parts, { repeat, ...options })) as SentMany
+    return ((await this.#transport.value('sendMessages', parts, { repeat, ...options })) as SentMany).messages
   }
 
   /**

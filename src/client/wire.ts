@@ -48,7 +48,7 @@ export interface Item {
 }
 
 export interface Appended {
-  items: { group: string; id: bigint; slot: number }[]
+  items: { group: string; id: bigint; slot: number; appended: boolean }[]
 }
 
 export interface Recent {
@@ -264,10 +264,12 @@ export type Sending = NewMessage | Messages
 
 export interface Sent {
   id: bigint
+  /** False: a message with this `dedupId` was sent before; `id` is that of that message. */
+  sent: boolean
 }
 
 export interface SentMany {
-  ids: bigint[]
+  messages: Sent[]
 }
 
 export type SentOneOrMany = Sent | SentMany
@@ -1126,8 +1128,8 @@ const Wire = {
     QueueStatus: { createdAt: 'time' },
     QueuePage: { queues: 'QueueStatus' },
     Sent: { id: 'bigint' },
-    SentMany: { ids: 'bigint' },
-    SentOneOrMany: { id: 'bigint', ids: 'bigint' },
+    SentMany: { messages: 'Sent' },
+    SentOneOrMany: { id: 'bigint', messages: 'Sent' },
     Message: { id: 'bigint', sentAt: 'time', visibleAt: 'time' },
     Received: { messages: 'Message' },
     PeekedMessage: { id: 'bigint', sentAt: 'time', visibleAt: 'time', lastReceivedAt: 'time', archivedAt: 'time' },

@@ -63,9 +63,11 @@ function renderItems(items: readonly Item[]): string {
   return `[${items.map(renderItem).join(',')}]`
 }
 
-/** The id and slot of each item of a batch. */
+/** The place of each item of a batch, and whether it was appended now. */
 export function renderAppended(items: readonly AppendedItem[]): string {
-  const places = items.map(({ group, id, slot }) => `{"group":${text(group)},"id":"${id}","slot":${slot}}`)
+  const places = items.map(
+    ({ group, id, slot, appended }) => `{"group":${text(group)},"id":"${id}","slot":${slot},"appended":${appended}}`,
+  )
   return `{"items":[${places.join(',')}]}`
 }
 

@@ -33,18 +33,25 @@ export class MessageResult implements Message {
 }
 giveJson(MessageResult, parsedBy(renderMessage))
 
+/** What became of one message that was to be sent. */
+export class SentResult implements Sent {
+  constructor(
+    readonly id: bigint,
+    readonly sent: boolean,
+  ) {}
+}
+giveJson(SentResult, parsedBy(renderSent))
+
 export const asPeeked = jsonBy<PeekedMessage>(parsedBy((message) => renderPeeked(message, null)))
 export const asQueue = jsonBy<Queue>((queue) => queueBody(queue, null))
 export const asQueueStatus = jsonBy<QueueStatus>((queue) => statusBody(queue, null))
-export const asSent = jsonBy<Sent>(parsedBy(renderSent))
-export const asSentMany = jsonBy<{ ids: bigint[] }>(parsedBy(renderSentMany))
 
-export function renderSent({ id }: Sent): string {
-  return `{"id":"${id}"}`
+export function renderSent({ id, sent }: Sent): string {
+  return `{"id":"${id}","sent":${sent}}`
 }
 
-export function renderSentMany({ ids }: { ids: readonly bigint[] }): string {
-  return `{"ids":[${ids.map((id) => `"${id}"`).join(',')}]}`
+export function renderSentMany(messages: readonly Sent[]): string {
+  return `{"messages":[${messages.map(renderSent).join(',')}]}`
 }
 
 function textOrNull(value: string | null): string {

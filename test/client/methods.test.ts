@@ -56,10 +56,12 @@ describe('groups', () => {
     })
     expect(await client.groups.append('a', { eventId: 'e' })).toEqual({ ...item, appended: false })
     expect(await client.groups.append('a')).toMatchObject({ id: 1n, payload: null, occurredAt: null })
-    const many = await client.groups.appendMany([{ group: 'a' }, { group: 'b', occurredAt }])
+    const known = { group: 'a', eventId: 'e' }
+    const many = await client.groups.appendMany([{ group: 'a' }, { group: 'b', occurredAt }, known])
     expect(many).toEqual([
-      { group: 'a', id: 2n, slot: 2 },
-      { group: 'b', id: 0n, slot: 0 },
+      { group: 'a', id: 2n, slot: 2, appended: true },
+      { group: 'b', id: 0n, slot: 0, appended: true },
+      { group: 'a', id: 0n, slot: 0, appended: false },
     ])
     expect((await store.groups.recent('b')).items[0]?.occurredAt).toEqual(occurredAt)
   })
@@ -199,7 +201,9 @@ describe('queues', () => {
     const { id, sent } = await client.queues.send('work', { to: 'a' }, { dedupId: 'd', priority: 1 })
     expect([typeof id, sent]).toEqual(['bigint', true])
     expect(await client.queues.send('work', 'again', { dedupId: 'd' })).toEqual({ id, sent: false })
-    const { ids } = await client.queues.sendMany('work', [{ body: 1 }, { body: null, messageGroup: 'g' }])
+    const more = await client.queues.sendMany('work', [{ body: 1 }, { body: null, messageGroup: 'g' }])
+    expect(more.map((each) => each.sent)).toEqual([true, true])
+    const ids = more.map((each) => each.id)
     const messages = await client.queues.receive('work', { limit: 3 })
     expect(messages.map((message) => message.id)).toEqual([id, ...ids])
     expect(messages[0]).toMatchObject({ body: { to: 'a' }, receiveCount: 1, sentAt: expect.any(Date) })

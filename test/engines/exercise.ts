@@ -45,13 +45,13 @@ async function queues(store: Store, mark: string): Promise<void> {
   await store.queues.put(`${mark}dead`)
   await store.queues.put(`${mark}mail`, { maxReceives: 1, deadLetterQueue: `${mark}dead` })
   const bodies = Array.from({ length: 25 }, (_, n) => ({ n, mark }))
-  const { ids } = await store.queues.sendMany(
+  const letters = await store.queues.sendMany(
     `${mark}mail`,
     bodies.map((body) => ({ body })),
   )
   // The ids that are told are those of the bodies, by whatever steps the server counts.
   for (const n of [0, 11, 24]) {
-    expect((await store.queues.getMessage(`${mark}mail`, ids[n] as bigint))?.body).toEqual(bodies[n])
+    expect((await store.queues.getMessage(`${mark}mail`, letters[n]?.id as bigint))?.body).toEqual(bodies[n])
   }
   const [one, two] = await Promise.all([
     store.queues.receive(`${mark}mail`, { limit: 10 }),

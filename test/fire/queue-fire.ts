@@ -123,7 +123,7 @@ async function sendAll(store: Store): Promise<string[]> {
     const length = Math.min(BULK, MESSAGES - from)
     const messages = Array.from({ length }, (_, at) => ({ body: { kind: kindOf(from + at) } }))
     const sent = await store.queues.sendMany(QUEUE, messages)
-    ids.push(...sent.ids.map(String))
+    ids.push(...sent.map(({ id }) => String(id)))
     await sleep(BULK_EVERY_MS)
   }
   return ids

@@ -90,7 +90,14 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   recentItems: { 200: { ...given(larger), without: ['before', 'exclude'] } },
   clearGroup: { 200: given(lastItem) },
   removeItem: { 204: given(lastItem) },
-  appendItems: { 201: given(lastItem) },
+  appendItems: {
+    201: given(lastItem),
+    // The items of the example have no event ids.
+    200: given(async (store) => {
+      await lastItem(store)
+      return { '': { items: [{ group: 'article:42', eventId: 'view-8f14e45f' }] } }
+    }),
+  },
   recentItemsOfMany: { 200: { ...given(lastItem), without: ['exclude'] } },
   listGroups: { 200: { ...given(lastItem), without: ['after'] } },
   getGroup: { 200: given(lastItem) },

@@ -100,21 +100,22 @@ describe('POST /v1/items', () => {
     expect(answer.status).toBe(201)
     expect(answer.json).toEqual({
       items: [
-        { group: a, id: '0', slot: 0 },
-        { group: b, id: '0', slot: 0 },
-        { group: a, id: '1', slot: 1 },
+        { group: a, id: '0', slot: 0, appended: true },
+        { group: b, id: '0', slot: 0, appended: true },
+        { group: a, id: '1', slot: 1, appended: true },
       ],
     })
   })
 
-  test('answers the id that an eventId has', async () => {
+  test('answers the place that an eventId has, and whether each item was appended', async () => {
     const group = fresh()
     const one = { group, eventId: 'x' }
-    expect((await server.post('/v1/items', { items: [one, { group }, one] })).json.items).toMatchObject([
-      { id: '0' },
-      { id: '1' },
-      { id: '0' },
-    ])
+    const first = { group, id: '0', slot: 0, appended: true }
+    const again = { ...first, appended: false }
+    const some = await server.post('/v1/items', { items: [one, { group }, one] })
+    expect([some.status, some.json]).toEqual([201, { items: [first, { ...first, id: '1', slot: 1 }, again] }])
+    const none = await server.post('/v1/items', { items: [one, one] })
+    expect([none.status, none.json]).toEqual([200, { items: [again, again] }])
   })
 
   test('takes 1,000 and stores none of them when one is refused', async () => {

@@ -27,7 +27,7 @@ async function roundTrips(body: string): Promise<string[]> {
   const list = `{ "messages" : [ {"body":"another"}, { "messageGroup":null , "body" : ${body} } ] }`
   const sent = await server.request('POST', `${many}/messages`, { body: list })
   expect(sent.status).toBe(201)
-  const [first, second] = JSON.parse(sent.text).ids
+  const [first, second] = JSON.parse(sent.text).messages.map(({ id }: { id: string }) => id)
   await server.delete(`${many}/messages/${first}`)
   texts.push((await server.get(`${many}/messages/${second}`)).text, (await server.post(`${many}/receive`, {})).text)
   return texts.map((text) => /"body":(.*),"receiveCount"/.exec(text)?.[1] ?? text)

@@ -36,7 +36,7 @@ describe('POST …/messages', () => {
   test('sends one message: 201 with its id', async () => {
     const path = await made()
     const answer = await server.post(`${path}/messages`, { body: { to: 'a@example.org' } })
-    expect([answer.status, answer.json]).toEqual([201, { id: ID }])
+    expect([answer.status, answer.json]).toEqual([201, { id: ID, sent: true }])
     expect(await ready(path)).toMatchObject([{ id: answer.json.id, body: { to: 'a@example.org' } }])
   })
 
@@ -46,7 +46,9 @@ describe('POST …/messages', () => {
       messages: Array.from({ length: 1000 }, (_, body) => ({ body })),
     })
     expect(answer.status).toBe(201)
-    const { ids } = JSON.parse(answer.text)
+    const { messages } = JSON.parse(answer.text)
+    expect(messages.every(({ sent }: { sent: boolean }) => sent)).toBe(true)
+    const ids = messages.map(({ id }: { id: string }) => id)
     expect(new Set(ids).size).toBe(1000)
     for (const i of [0, 499, 999]) {
       expect((await server.get(`${path}/messages/${ids[i]}`)).json).toMatchObject({ id: ids[i], body: i })
@@ -95,14 +97,18 @@ describe('POST …/messages', () => {
     const message = { body: 'first', dedupId: 'welcome' }
     const first = await server.post(`${path}/messages`, message)
     const again = await server.post(`${path}/messages`, { ...message, body: 'again' })
-    expect([first.status, again.status, again.json]).toEqual([201, 200, first.json])
+    const known = { ...first.json, sent: false }
+    expect([first.status, again.status, again.json]).toEqual([201, 200, known])
     expect((await server.delete(`${path}/messages/${first.json.id}`)).status).toBe(204)
-    expect((await server.post(`${path}/messages`, message)).json).toEqual(first.json)
+    expect((await server.post(`${path}/messages`, message)).json).toEqual(known)
     const many = await server.post(`${path}/messages`, {
       messages: [message, { body: 1 }, { body: 2, dedupId: 'x' }, { body: 3, dedupId: 'x' }],
     })
-    const { ids } = JSON.parse(many.text)
-    expect([many.status, ids[0], ids[3]]).toEqual([201, first.json.id, ids[2]])
+    const { messages } = JSON.parse(many.text)
+    expect([many.status, messages[0], messages[3]]).toEqual([201, known, { ...messages[2], sent: false }])
+    expect([messages[1].sent, messages[2].sent]).toEqual([true, true])
+    const none = await server.post(`${path}/messages`, { messages: [message, { body: 4, dedupId: 'x' }] })
+    expect([none.status, none.json]).toEqual([200, { messages: [known, messages[3]] }])
     expect((await ready(path)).map(({ body }) => body)).toEqual([1, 2])
   })
 })
@@ -111,7 +117,8 @@ describe('GET …/messages', () => {
   test('shows what is in each state', async () => {
     const path = await made({ onDelete: 'archive' })
     const messages = ['archived', 'dead', 'in-flight'].map((body) => ({ body }))
-    const sent = JSON.parse((await server.post(`${path}/messages`, { messages })).text).ids
+    const answer = await server.post(`${path}/messages`, { messages })
+    const sent = JSON.parse(answer.text).messages.map(({ id }: { id: string }) => id)
     const received = JSON.parse((await server.post(`${path}/receive`, { limit: 3 })).text).messages
     const handles = received.map(({ receiptHandle }: { receiptHandle: string }) => receiptHandle)
     await server.post(`${path}/delete`, { receiptHandles: [handles[0]] })

@@ -1,7 +1,7 @@
 /** What the OpenAPI document says of groups, their items and policies: the schemas of the answers, and an example of each body. */
 import { orNull, ref, type Schema } from '../../fields/field'
 import * as fields from '../../fields/groups'
-import { answer, anyJson, componentsOf, count, list, nameOrNull, pageOf, textOrNull, timeOrNull } from './shapes'
+import { answer, anyJson, componentsOf, count, list, nameOrNull, pageOf, textOrNull, timeOrNull, truth } from './shapes'
 
 const settings = {
   capacity: fields.CAPACITY.schema,
@@ -29,7 +29,18 @@ export const groupSchemas: Readonly<Record<string, Schema>> = {
     eventId: nameOrNull,
     createdAt: ref('Time'),
   }),
-  Appended: answer({ items: list(answer({ group: ref('Name'), id: ref('Id'), slot: count })) }),
+  Appended: answer({
+    items: list(
+      answer({
+        group: ref('Name'),
+        id: ref('Id'),
+        slot: count,
+        appended: truth(
+          'False: an item with this `eventId` was there already; `id` and `slot` are those of that item.',
+        ),
+      }),
+    ),
+  }),
   Recent: answer({ ...recentItems, nextBefore: orNull(ref('Id')) }),
   RecentMany: answer({
     groups: list({
@@ -96,11 +107,13 @@ export const batch = {
 
 export const appended = {
   items: [
-    { group: 'article:42', id: '42', slot: 2 },
-    { group: 'article:43', id: '0', slot: 0 },
-    { group: 'article:42', id: '43', slot: 3 },
+    { group: 'article:42', id: '42', slot: 2, appended: true },
+    { group: 'article:43', id: '0', slot: 0, appended: true },
+    { group: 'article:42', id: '43', slot: 3, appended: true },
   ],
 }
+
+export const knownAlready = { items: [{ group: 'article:42', id: '41', slot: 1, appended: false }] }
 
 const page = { group: 'article:42', capacity: 10, mode: 'history', totalAppended: '42', items: [item] }
 

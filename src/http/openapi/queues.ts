@@ -50,8 +50,11 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
   Moved: answer({ moved: count }),
   ...componentsOf(fields.NEW_MESSAGE, fields.MESSAGES),
   Sending: { anyOf: [ref('NewMessage'), ref('Messages')] },
-  Sent: answer({ id: ref('Id') }),
-  SentMany: answer({ ids: list(ref('Id')) }),
+  Sent: answer({
+    id: ref('Id'),
+    sent: truth('False: a message with this `dedupId` was sent before; `id` is that of that message.'),
+  }),
+  SentMany: answer({ messages: list(ref('Sent')) }),
   SentOneOrMany: { oneOf: [ref('Sent'), ref('SentMany')] },
   ...componentsOf(fields.RECEIVE),
   Message: answer({
@@ -145,9 +148,14 @@ const newMessage = { body: { to: 'a@example.org' }, delaySeconds: 5, dedupId: 'w
 
 export const messages = { messages: [newMessage, { body: 'anything', priority: 10 }] }
 
-export const sent = { id: '1042' }
+export const sentBefore = { id: '1042', sent: false }
 
-export const sentMany = { ids: ['1042', '1043'] }
+export const sentMany = {
+  messages: [
+    { id: '1042', sent: true },
+    { id: '1043', sent: true },
+  ],
+}
 
 export const receive = { limit: 10, waitSeconds: 20 }
 

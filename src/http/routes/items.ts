@@ -14,7 +14,7 @@ import {
 } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/groups'
-import { type Answer, created, gone, ok, type Route, route, stored } from '../route'
+import { type Answer, gone, ok, type Route, route, stored } from '../route'
 import { named, pathName } from '../subjects'
 
 /** An answer stops at about this many bytes. */
@@ -77,12 +77,20 @@ const appendMany = route({
     tag: 'Items',
     summary: `Append up to ${MAX_BATCH} items to any groups`,
     description:
-      'All items are appended in one commit, in the order given, or none. For an `eventId` that exists, the answer has the id of that item.',
-    outcomes: { 201: { description: 'The id and slot of each item.', schema: 'Appended', example: example.appended } },
+      'All items are appended in one commit, in the order given, or none. For an `eventId` that exists, the answer has the ' +
+      'place of that item, and `appended` is false.',
+    outcomes: {
+      200: { description: 'All of them existed already.', schema: 'Appended', example: example.knownAlready },
+      201: { description: 'The id and slot of each item.', schema: 'Appended', example: example.appended },
+    },
     refusals: ['sequence_exhausted'],
   },
   async handle(store, { body }) {
-    return created(renderAppended(await store.groups.appendMany(body.items, { payloads: 'text' })))
+    const items = await store.groups.appendMany(body.items, { payloads: 'text' })
+    return stored(
+      items.some(({ appended }) => appended),
+      renderAppended(items),
+    )
   },
 })
 

@@ -5,7 +5,7 @@ import { renderMessagePage, renderPeeked, renderSent, renderSentMany } from '../
 import { idParameter, pageParameters, wordParameter } from '../input/parameters'
 import { isObject, readBody } from '../input/read'
 import * as example from '../openapi/queues'
-import { created, found, gone, ok, type Route, route, stored } from '../route'
+import { found, gone, ok, type Route, route, stored } from '../route'
 import { MAX_ANSWER_BYTES } from './items'
 import { onQueue } from './queues'
 
@@ -33,19 +33,30 @@ const send = route({
     tag: 'Messages',
     summary: `Send a message, or up to ${MAX_BATCH} of them`,
     description:
-      'Many messages are sent in one commit, or none; their ids are in the order given. If the queue got a message with the ' +
-      'same `dedupId` in the last 5 minutes, nothing is sent, and the answer has the id of that message, even if it is gone.',
+      'Many messages are sent in one commit, or none; the answer has them in the order given. If the queue got a message ' +
+      'with the same `dedupId` in the last 5 minutes, nothing is sent: the answer has the id of that message, even if it is ' +
+      'gone, and `sent` is false.',
     outcomes: {
-      200: { description: 'A message with this `dedupId` was sent before.', schema: 'Sent', example: example.sent },
+      200: {
+        description: 'Messages with the same `dedupId` were sent before; nothing is sent.',
+        schema: 'SentOneOrMany',
+        example: example.sentBefore,
+      },
       201: { description: 'The messages are sent and committed.', schema: 'SentOneOrMany', example: example.sentMany },
     },
     refusals: ['queue_not_found'],
   },
   async handle(store, { path: { queue }, body: sending }) {
-    if ('messages' in sending) return created(renderSentMany(await store.queues.sendMany(queue, sending.messages)))
+    if ('messages' in sending) {
+      const messages = await store.queues.sendMany(queue, sending.messages)
+      return stored(
+        messages.some(({ sent }) => sent),
+        renderSentMany(messages),
+      )
+    }
     const { body, ...options } = sending
-    const { id, sent } = await store.queues.send(queue, body, options)
-    return stored(sent, renderSent({ id, sent }))
+    const one = await store.queues.send(queue, body, options)
+    return stored(one.sent, renderSent(one))
   },
 })
 

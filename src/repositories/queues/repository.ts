@@ -7,7 +7,7 @@ import type { Session, Tx } from '../../database/engine'
 import { sessionOf } from '../../database/session'
 import { RecentnError } from '../../errors'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
-import { asQueue, asQueueStatus, asSent, asSentMany } from '../../results/queues'
+import { asQueue, asQueueStatus, SentResult } from '../../results/queues'
 import { alone, noWaits, type Runner, type Waits } from '../runners'
 import type { Page } from '../types'
 import * as check from './check'
@@ -66,16 +66,16 @@ export class QueueRepository implements Queue.Queues {
 
   async send(queue: string, body: unknown, options: Queue.SendOptions = {}): Promise<Queue.Sent> {
     const [sent] = await this.#send(check.checkedSend(queue, body, options))
-    return asSent(sent as Queue.Sent)
+    return sent as Queue.Sent
   }
 
-  async sendMany(queue: string, messages: readonly Queue.NewMessage[]): Promise<{ ids: bigint[] }> {
-    const sent = await this.#send(check.checkedMessages(queue, messages))
-    return asSentMany({ ids: sent.map(({ id }) => id) })
+  async sendMany(queue: string, messages: readonly Queue.NewMessage[]): Promise<Queue.Sent[]> {
+    return this.#send(check.checkedMessages(queue, messages))
   }
 
-  #send(request: SendRequest): Promise<Queue.Sent[]> {
-    return this.#run.sends.add(keyOfSend(this.#memory, request), request, sizeOfSend(request))
+  async #send(request: SendRequest): Promise<Queue.Sent[]> {
+    const outcomes = await this.#run.sends.add(keyOfSend(this.#memory, request), request, sizeOfSend(request))
+    return outcomes.map(({ id, sent }) => new SentResult(id, sent))
   }
 
   async receive(queue: string, options: Queue.ReceiveOptions = {}): Promise<Queue.Message[]> {

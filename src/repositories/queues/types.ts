@@ -215,8 +215,8 @@ export interface Queues {
   list(options?: Page & { prefix?: string | undefined }): Promise<QueuePage>
   /** Sends one message. Throws `queue_not_found`. */
   send(queue: string, body: unknown, options?: SendOptions): Promise<Sent>
-  /** Sends 1 to 1,000 messages, all or nothing; the ids in the order given. */
-  sendMany(queue: string, messages: readonly NewMessage[]): Promise<{ ids: bigint[] }>
+  /** Sends 1 to 1,000 messages, all or nothing; resolves to one entry for each, in the order given. */
+  sendMany(queue: string, messages: readonly NewMessage[]): Promise<Sent[]>
   /** Claims messages: until the visibility timeout expires, no other receiver gets them. None while the queue is paused. */
   receive(queue: string, options?: ReceiveOptions): Promise<Message[]>
   /** Removes, or archives, the messages of 1 to 1,000 handles: they are done. */

@@ -14,7 +14,7 @@ export function describeQueueSends(context: Context): void {
         const sent = await queues().send(queue, { n: ids.length })
         expect(sent).toEqual({ id: expect.any(BigInt), sent: true })
         ids.push(sent.id)
-        ids.push(...(await queues().sendMany(queue, [{ body: 1 }, { body: 2 }, { body: 3 }])).ids)
+        ids.push(...messageIds(await queues().sendMany(queue, [{ body: 1 }, { body: 2 }, { body: 3 }])))
       }
       expect([...ids].sort(byNumber)).toEqual(ids)
       expect(new Set(ids).size).toBe(12)
@@ -24,7 +24,7 @@ export function describeQueueSends(context: Context): void {
     it('stores 1,000 at once, or none when something is wrong with one, and names every fault', async () => {
       const queue = await made()
       const messages: NewMessage[] = range(0, 999).map((body) => ({ body }))
-      expect((await queues().sendMany(queue, messages)).ids).toHaveLength(1000)
+      expect(await queues().sendMany(queue, messages)).toHaveLength(1000)
       const bad = (at: number, wrong: object) => {
         messages[at] = { body: 1, ...wrong } as NewMessage
       }
@@ -137,25 +137,30 @@ export function describeQueueSends(context: Context): void {
     it('works within one sendMany, and between that and others', async () => {
       const queue = await made()
       const first = await queues().send(queue, 'a', { dedupId: 'a' })
-      const { ids } = await queues().sendMany(queue, [
+      const sent = await queues().sendMany(queue, [
         { body: 'a2', dedupId: 'a' },
         { body: 'b', dedupId: 'b' },
         { body: 'c' },
         { body: 'b2', dedupId: 'b' },
         { body: 'c' },
       ])
+      const ids = messageIds(sent)
       expect([ids[0], ids[3]]).toEqual([first.id, ids[1]])
       expect(new Set(ids).size).toBe(4)
+      expect(sent.map((each) => each.sent)).toEqual([false, true, true, false, true])
       expect(bodiesOf(await queues().receive(queue, { limit: 10 }))).toEqual(['a', 'b', 'c', 'c'])
       const again = await queues().sendMany(queue, [{ body: 'b3', dedupId: 'b' }])
-      expect(again.ids).toEqual([ids[1]])
+      expect(again).toEqual([{ id: ids[1], sent: false }])
     })
 
     it('of 1,000 messages at once makes the second send of them send nothing', async () => {
       const queue = await made()
       const messages = range(1, 1000).map((body) => ({ body, dedupId: `d${body}` }))
-      const { ids } = await queues().sendMany(queue, messages)
-      expect((await queues().sendMany(queue, [...messages].reverse())).ids).toEqual([...ids].reverse())
+      const sent = await queues().sendMany(queue, messages)
+      expect(sent.every((each) => each.sent)).toBe(true)
+      const ids = messageIds(sent)
+      const again = await queues().sendMany(queue, [...messages].reverse())
+      expect(again).toEqual([...ids].reverse().map((id) => ({ id, sent: false })))
       expect(await idsIn(queue, 'ready')).toEqual(ids)
     })
 

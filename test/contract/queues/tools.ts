@@ -37,7 +37,7 @@ export function queueTools(context: Context): QueueTools {
       const all = Array.from({ length: count }, (_, n) => ({ body: n + 1, ...options(n + 1) }))
       const ids: bigint[] = []
       for (let from = 0; from < count; from += 1000) {
-        ids.push(...(await queues().sendMany(queue, all.slice(from, from + 1000))).ids)
+        ids.push(...messageIds(await queues().sendMany(queue, all.slice(from, from + 1000))))
       }
       return ids
     },

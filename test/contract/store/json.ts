@@ -72,11 +72,14 @@ export function describeJson(context: Context): void {
       const settings = { visibilityTimeoutSeconds: 600 }
       expect(sent(await queues().put(queue, settings))).toEqual(await rest('PUT', path, settings))
       const body = { a: 1 }
-      expect(sent(await queues().send(queue, body, { dedupId: 'd' }))).toEqual(
-        await rest('POST', `${path}/messages`, { body, dedupId: 'd' }),
-      )
-      const many = await queues().sendMany(queue, [{ body }, { body }])
-      expect(sent(many)).toEqual({ ids: many.ids.map(String) })
+      const whole = await queues().send(queue, body, { dedupId: 'd' })
+      expect(sent(await queues().send(queue, body, { dedupId: 'd' }))).toEqual({ id: String(whole.id), sent: false })
+      expect(await rest('POST', `${path}/messages`, { body, dedupId: 'd' })).toEqual({
+        id: String(whole.id),
+        sent: false,
+      })
+      const many = await queues().sendMany(queue, [{ body }, { body }, { body, dedupId: 'd' }])
+      expect(sent(many)).toEqual(many.map((each, n) => ({ id: String(each.id), sent: n < 2 })))
       expect(sent(await queues().get(queue))).toEqual(await get(path))
       expect(sent(await queues().list({ prefix: queue }))).toEqual(await get(`/queues?prefix=${queue}`))
       const [first, ...others] = await queues().receive(queue, { limit: 2 })
