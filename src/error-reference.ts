@@ -132,12 +132,16 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
     remedy: 'Retry the whole transaction. Inside a transaction, use the operations that it was given.',
   },
   database_unavailable: {
-    means: 'The database does not answer. Nothing was stored.',
-    remedy: 'Retry later. If it lasts, check the address, the network and the database server.',
+    means:
+      'The database does not answer, or it answers that it cannot do this at present: its disk is full, it takes no ' +
+      'writes, it has stopped the statement, a table or file is damaged. Nothing was stored.',
+    remedy:
+      'Retry later. If it lasts, check the address, the network, the disk and the log of the database; the log of ' +
+      'recentn has what the database said.',
   },
   database_refused: {
     means:
-      'The database answers but cannot be used: a wrong password, no such database, an unusable file, or no SQLite driver.',
+      'The database answers but cannot be used: a wrong password, a missing right, no such database, an unusable file, or no SQLite driver.',
     remedy: 'Follow the message, which names the reason. `recentn doctor` checks the rest.',
   },
   outcome_unknown: {

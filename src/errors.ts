@@ -41,7 +41,7 @@ export const ERRORS = {
   overloaded: { status: 429, title: 'Too many pending requests: retry later' },
   sequence_exhausted: { status: 409, title: 'The sequence has given out its last number' },
   conflict: { status: 503, title: 'The transaction met a deadlock or a lock timeout and was rolled back' },
-  database_unavailable: { status: 503, title: 'The database cannot be reached' },
+  database_unavailable: { status: 503, title: 'The database is not available at present' },
   database_refused: { status: 503, title: 'The database cannot be used as it is' },
   outcome_unknown: {
     status: 503,

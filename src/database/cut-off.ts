@@ -23,6 +23,14 @@ export function unknownOutcome(cause: unknown): RecentnError {
   return new RecentnError('outcome_unknown', undefined, { cause, retryAfterMs: 1000 })
 }
 
+/**
+ * Whether a COMMIT that failed with this error may have taken effect: the connection is lost, or the database could not
+ * do all of it.
+ */
+export function leavesDoubt(engine: Engine, error: unknown): boolean {
+  return engine.losesCommits && ['lost', 'unable'].includes(engine.failure(error))
+}
+
 /** How long the database may stay away before a commit that was cut off is reported as `outcome_unknown`. */
 export const OUTCOME_MS = 10_000
 

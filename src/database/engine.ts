@@ -15,6 +15,8 @@ export type FailureKind =
   | 'conflict'
   /** The connection or the server is gone, or was never there. */
   | 'lost'
+  /** The database answers, but cannot do this at present: a full disk, a damaged file, a statement that it stopped. */
+  | 'unable'
   /** The table does not exist. */
   | 'no-table'
   | 'other'

@@ -2,8 +2,8 @@
  * The life of one of our transactions on its query runner: which statements may still run in it, and how it ends.
  *
  * Invariant: no statement runs on the connection between the end of the transaction and its release. None runs after a
- * deadlock either: the server has rolled everything back, and each statement would commit by itself. A connection whose
- * transaction could not be ended is closed, not returned to the pool.
+ * deadlock or on a full disk either: the database may have rolled everything back, and each statement would commit by
+ * itself. A connection whose transaction could not be ended is closed, not returned to the pool.
  */
 import type { QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
@@ -44,7 +44,7 @@ export function watch(runner: QueryRunner, engine: Engine, afterCommit: AfterCom
       return result
     } catch (error) {
       const failure = engine.failure(error)
-      if ((failure === 'conflict' || failure === 'lost') && !ends) life.fault ??= { error }
+      if (failure !== 'other' && failure !== 'no-table' && !ends) life.fault ??= { error }
       throw error
     } finally {
       life.running.delete(statement)

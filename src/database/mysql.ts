@@ -1,71 +1,8 @@
 /** MySQL and MariaDB. Only MariaDB has RETURNING; a shared lock that skips rows has different words. */
-import { driverError, type Engine, type FailureKind, type Parameter } from './engine'
+import type { Engine, Parameter } from './engine'
+import { mysqlFailure, mysqlRefusal } from './mysql-failures'
 import { countPlaceholders, MYSQL_SPELLING, nextPlaceholder } from './placeholders'
 import { mysqlRows } from './row-facts'
-
-/**
- * Deadlock, lock wait timeout, MariaDB's "record has changed since last read" (innodb_snapshot_isolation), and what
- * group replication says when another member has changed the same rows: it has rolled back in place of committing.
- */
-const CONFLICTS = new Set([1213, 1205, 1020, 3101])
-
-/** An error during a commit, with the storage engine's own number in its text: 149 is a deadlock. */
-const ERROR_DURING_COMMIT = 1180
-const DEADLOCK = /\berror 149\b/
-
-/**
- * Too many connections, shutdown, read-only during a failover, connection killed, idle connection closed by the server.
- */
-const LOST_NUMBERS = new Set([1040, 1042, 1047, 1053, 1077, 1129, 1203, 1226, 1290, 1792, 1836, 1927, 2006, 2013, 4031])
-
-const LOST_CODES = new Set([
-  'PROTOCOL_CONNECTION_LOST',
-  'PROTOCOL_SEQUENCE_TIMEOUT',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ECONNABORTED',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ENOENT', // a unix socket that is not there
-])
-
-const NO_SUCH_TABLE = 1146
-
-const BINARY_LOG =
-  "The server's binlog_format is STATEMENT, which cannot log what READ COMMITTED writes: set it to ROW or MIXED"
-
-/** Errors that come from a setting of the server, which no retry fixes. */
-const REFUSALS = new Map([
-  [1153, "A statement was larger than the server's max_allowed_packet: recentn needs 1 MiB at least"],
-  [1598, BINARY_LOG],
-  [1665, BINARY_LOG],
-])
-
-/** The certificate is not trusted, or the server cannot encrypt the connection. */
-const TLS_CODES = new Set(['HANDSHAKE_SSL_ERROR', 'HANDSHAKE_NO_SSL_SUPPORT'])
-
-function refusal(error: unknown): string | undefined {
-  const { errno, code, message } = driverError(error)
-  if (code !== undefined && TLS_CODES.has(code)) return `No connection by the ssl-mode that was asked for: ${message}`
-  return REFUSALS.get(errno ?? 0)
-}
-
-function failure(error: unknown): FailureKind {
-  const { errno, code, fatal, message } = driverError(error)
-  if (refusal(error) !== undefined) return 'other'
-  if (errno !== undefined && CONFLICTS.has(errno)) return 'conflict'
-  if (errno === ERROR_DURING_COMMIT && DEADLOCK.test(message ?? '')) return 'conflict'
-  if (errno !== undefined && LOST_NUMBERS.has(errno)) return 'lost'
-  if (code !== undefined && LOST_CODES.has(code)) return 'lost'
-  if (errno === NO_SUCH_TABLE) return 'no-table'
-  // mysql2 has no code for a statement on a connection that is already closed.
-  if (fatal || /closed state|connection (is )?closed|Pool is closed/i.test(message ?? '')) return 'lost'
-  return 'other'
-}
 
 /**
  * A value as SQL, always in ASCII. mysql2 writes values into the statement too, but not safely: it escapes quotes with
@@ -153,8 +90,8 @@ export const mysqlEngine: Engine = {
   placeholders: (sql) => countPlaceholders(sql, MYSQL_SPELLING),
   unionAll: (selects) => selects.map((select) => `(${select})`).join('\nUNION ALL\n'),
   rowFacts: mysqlRows,
-  failure,
-  refusal,
+  failure: mysqlFailure,
+  refusal: mysqlRefusal,
 }
 
 /** What both servers understand, until the server has said which one it is. */

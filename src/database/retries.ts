@@ -86,7 +86,7 @@ export class Retrier {
     if (error instanceof RecentnError && !isWaiting) throw error
     const failure = isWaiting ? 'lost' : engine.failure(error)
     if (!this.#isWorthAnother(failure)) {
-      if (failure === 'conflict' || failure === 'lost') counts.failed(error)
+      if (failure !== 'other' && failure !== 'no-table') counts.failed(error)
       throw trail?.isLeft ? unknownOutcome(error) : translated(error, engine, locate)
     }
     counts.retried(error)
@@ -113,7 +113,9 @@ export function translated(error: unknown, engine: Engine, locate: () => string)
     case 'conflict':
       return new RecentnError('conflict', undefined, options)
     case 'lost':
-      return new RecentnError('database_unavailable', unreachable(error, locate()), options)
+      return new RecentnError('database_unavailable', withReason(`${the(locate)} cannot be reached`, error), options)
+    case 'unable':
+      return new RecentnError('database_unavailable', withReason(`${the(locate)} cannot do this now`, error), options)
     case 'no-table':
       return new RecentnError('schema_missing', undefined, options)
     case 'other': {
@@ -123,9 +125,11 @@ export function translated(error: unknown, engine: Engine, locate: () => string)
   }
 }
 
-/** The driver's message is about the connection: it has no SQL and no password. */
-function unreachable(error: unknown, location: string): string {
+const the = (locate: () => string) => `The database ${locate()}`
+
+/** The driver's message is about the connection, a table or a file: it has no values and no password. */
+function withReason(sentence: string, error: unknown): string {
   const { message, code } = driverError(error)
   const reason = message || code
-  return `The database ${location} cannot be reached${reason ? `: ${reason}` : ''}`
+  return reason ? `${sentence}: ${reason}` : sentence
 }

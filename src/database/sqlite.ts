@@ -9,15 +9,19 @@ const values: Engine['values'] = (rows) => ({
   parameters: rows.flat(),
 })
 
+/** Another connection or process has the lock. */
+const IS_CONFLICT = /^SQLITE_(BUSY|LOCKED|PROTOCOL)/
+/**
+ * The disk is full or fails, the file cannot be opened, may not be written, is damaged or is none of SQLite's. After some
+ * of them SQLite has rolled back by itself.
+ */
+const IS_UNABLE = /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY|PERM|AUTH|CORRUPT|NOTADB|NOMEM|INTERRUPT)/
+
 function failure(error: unknown): FailureKind {
-  const { code, message } = driverError(error)
-  if (code?.startsWith('SQLITE_BUSY') || code?.startsWith('SQLITE_LOCKED')) return 'conflict'
-  if (code === 'SQLITE_ERROR' && /no such table/.test(message ?? '')) return 'no-table'
-  if (code?.startsWith('SQLITE_FULL') || code?.startsWith('SQLITE_IOERR') || code?.startsWith('SQLITE_CANTOPEN')) {
-    return 'lost'
-  }
-  if (code?.startsWith('SQLITE_READONLY')) return 'lost'
-  return 'other'
+  const { code = '', message } = driverError(error)
+  if (IS_CONFLICT.test(code)) return 'conflict'
+  if (IS_UNABLE.test(code)) return 'unable'
+  return code === 'SQLITE_ERROR' && /no such table/.test(message ?? '') ? 'no-table' : 'other'
 }
 
 export const sqliteEngine: Engine = {

@@ -10,7 +10,7 @@ import type { DataSource, QueryRunner } from 'typeorm'
 import { AfterCommit } from './after-commit'
 import { BoundedPool, DEFAULT_CONNECTION_TIMEOUT_MS } from './bounded-pool'
 import { requireTexts } from './connection-charset'
-import { CutOff, learn, unknownOutcome } from './cut-off'
+import { CutOff, learn, leavesDoubt, unknownOutcome } from './cut-off'
 import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
 import type { Gate } from './gate'
@@ -138,7 +138,7 @@ export class Database implements Session {
         if (hasArrived) error.afterCommit.run()
         if (arrived && hasArrived) return error.result as T
         // If the commit has not arrived, nothing has changed, and the lost connection is a reason to try again.
-        throw arrived || this.engine.failure(error.cause) !== 'lost' ? error.cause : unknownOutcome(error.cause)
+        throw arrived || !leavesDoubt(this.engine, error.cause) ? error.cause : unknownOutcome(error.cause)
       }
     })
   }

@@ -42,6 +42,6 @@ export function openingFault(engine: Engine, options: DataSourceOptions, error: 
   const told = translated(error, engine, () => locationOf(options))
   const isFile = options.type === 'better-sqlite3'
   if (told instanceof RecentnError && !(isFile && told.code === 'database_unavailable')) return told
-  const reason = (error as Error).message
+  const { message: reason } = (error instanceof RecentnError ? (error.cause ?? error) : error) as Error
   return new RecentnError('database_refused', `${locationOf(options)} can't be used: ${reason}`, { cause: error })
 }

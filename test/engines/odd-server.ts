@@ -4,7 +4,14 @@ import { dockerServer } from '../support/servers/docker'
 import { allowedSources } from '../support/servers/find-server'
 import { packagesServer } from '../support/servers/packages'
 import { programServer } from '../support/servers/program'
-import { awaitVersion, messageOf, mysqlUri, type Server, type ServerEngine } from '../support/servers/server'
+import {
+  awaitVersion,
+  type DataPlace,
+  messageOf,
+  mysqlUri,
+  type Server,
+  type ServerEngine,
+} from '../support/servers/server'
 
 const SOURCES = { docker: dockerServer, program: programServer, packages: packagesServer }
 
@@ -38,7 +45,7 @@ export interface OddServer {
 }
 
 export async function startOddServer(engine: ServerEngine): Promise<OddServer> {
-  const server = await start(engine, [...COMMON, ...OWN[engine]])
+  const server = await startServerWith(engine, [...COMMON, ...OWN[engine]])
   const admin = await createConnection({ uri: mysqlUri(server.url) })
   let databases = 0
   return {
@@ -61,11 +68,12 @@ export async function startOddServer(engine: ServerEngine): Promise<OddServer> {
   }
 }
 
-async function start(engine: ServerEngine, settings: string[]): Promise<Server> {
+/** A server with these settings, from the first source that can. Throws the reasons of all. */
+export async function startServerWith(engine: ServerEngine, settings: string[], place?: DataPlace): Promise<Server> {
   const reasons: string[] = []
   for (const name of allowedSources()) {
     try {
-      const server = await SOURCES[name](engine, settings, { memory: true })
+      const server = await SOURCES[name](engine, settings, place ?? { memory: true })
       await awaitVersion(server.url, 60)
       return server
     } catch (error) {

@@ -170,7 +170,7 @@ describe('access', () => {
 
     thrown = new RecentnError('database_unavailable', 'The database mysql://db.inside:3306/shop cannot be reached')
     const away = await client.get('/v1/groups')
-    expect([away.status, away.json.detail]).toEqual([503, 'The database cannot be reached'])
+    expect([away.status, away.json.detail]).toEqual([503, 'The database is not available at present'])
     expect(away.text).not.toContain('inside')
     expect(seen.splice(0)).toEqual([[thrown, away.headers['x-request-id']]])
 

@@ -5,6 +5,7 @@ import { describeAttach } from './attach'
 import { describeAttachAgain } from './attach-again'
 import { describeCharsets } from './charsets'
 import { describeConnections } from './connections'
+import { describeErrorNumbers } from './error-numbers'
 import { describeInsideTransactions } from './inside-transactions'
 import { describeJson } from './json'
 import { describeKeys } from './keys'
@@ -26,6 +27,7 @@ export function describeStore(engine: EngineName): void {
   describeAttachAgain(context)
   describeCharsets(context)
   describeOtherServers(context)
+  describeErrorNumbers(context)
   describeConnections(context)
   describeLifecycle(context)
   describeLocation(context)

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { findProgram } from './find-program'
 import { whenKilled } from './guard'
-import { messageOf, type Server, type ServerEngine } from './server'
+import { type DataPlace, messageOf, type Server, type ServerEngine } from './server'
 
 /** A pull that takes longer is given up: the next source is faster. */
 const PULL_SECONDS = 180
@@ -14,19 +14,20 @@ const IMAGES: Record<ServerEngine, { variable: string; image: string }> = {
 
 /**
  * `settings` are further options of the server, such as `--innodb-buffer-pool-size=1G`. `memory` keeps its data in
- * memory: its settings, and so its statements, are those of a durable server, but no commit waits for a disk.
+ * memory: its settings, and so its statements, are those of a durable server, but no commit waits for a disk. With
+ * `megabytes` its disk has only so many.
  */
 export async function dockerServer(
   engine: ServerEngine,
   settings: string[] = [],
-  { memory = false } = {},
+  { memory = false, megabytes }: DataPlace = {},
 ): Promise<Server> {
   const image = process.env[IMAGES[engine].variable] || IMAGES[engine].image
   await ensureImage(image)
   const name = `recentn-test-${engine}-${randomBytes(6).toString('hex')}`
   const release = guardContainer(name)
   try {
-    const container = await startContainer(engine, image, name, settings, memory)
+    const container = await startContainer(engine, image, name, settings, tmpfsOf(memory, megabytes))
     const url = new URL(container.getConnectionUri(true))
     url.pathname = '/'
     const direct = new URL(url)
@@ -45,10 +46,16 @@ export async function dockerServer(
   }
 }
 
-async function startContainer(engine: ServerEngine, image: string, name: string, settings: string[], memory: boolean) {
+type Folders = Record<string, string>
+
+function tmpfsOf(memory: boolean, megabytes: number | undefined): Folders {
+  if (megabytes !== undefined) return { '/var/lib/mysql': `rw,size=${megabytes}m` }
+  return memory ? { '/var/lib/mysql': 'rw' } : {}
+}
+
+async function startContainer(engine: ServerEngine, image: string, name: string, settings: string[], folders: Folders) {
   const rootPassword = randomBytes(12).toString('hex')
   const command = ['--max-connections=500', '--skip-name-resolve', ...settings]
-  const folders: Record<string, string> = memory ? { '/var/lib/mysql': 'rw' } : {}
   if (engine === 'mariadb') {
     const { MariaDbContainer } = await import('@testcontainers/mariadb')
     const container = new MariaDbContainer(image).withRootPassword(rootPassword)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type PrivateCopy, privateCopy } from './debian'
 import { isExecutable } from './find-program'
 import { type Installation, startPrivately } from './program'
-import type { Server, ServerEngine } from './server'
+import type { DataPlace, Server, ServerEngine } from './server'
 
 const PACKAGES: Record<ServerEngine, { main: string; others: string[] }> = {
   mariadb: { main: 'mariadb-server-core', others: ['mariadb-client-core', 'mariadb-common'] },
@@ -14,10 +14,10 @@ const PACKAGES: Record<ServerEngine, { main: string; others: string[] }> = {
 export async function packagesServer(
   engine: ServerEngine,
   settings: string[] = [],
-  { memory = false } = {},
+  place: DataPlace = {},
 ): Promise<Server> {
   const copy = await privateCopy({ label: engine, ...PACKAGES[engine] })
-  return startPrivately(installationIn(copy, engine), settings, memory)
+  return startPrivately(installationIn(copy, engine), settings, place)
 }
 
 function installationIn({ root, origin, env }: PrivateCopy, engine: ServerEngine): Installation {

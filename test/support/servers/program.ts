@@ -13,7 +13,7 @@ import { promisify } from 'node:util'
 import { findProgram } from './find-program'
 import { whenKilled } from './guard'
 import { memoryFolder } from './memory'
-import { awaitVersion, engineOf, messageOf, type Server, type ServerEngine } from './server'
+import { awaitVersion, type DataPlace, engineOf, messageOf, type Server, type ServerEngine } from './server'
 
 const run = promisify(execFile)
 const ACCOUNT = 'recentn'
@@ -34,7 +34,7 @@ export interface Installation {
 export async function programServer(
   engine: ServerEngine,
   settings: string[] = [],
-  { memory = false } = {},
+  place: DataPlace = {},
 ): Promise<Server> {
   const names = engine === 'mariadb' ? ['mariadbd', 'mysqld'] : ['mysqld']
   for (const name of names) {
@@ -44,13 +44,17 @@ export async function programServer(
     if (engineOf(stdout) !== engine) continue
     const installer = findProgram('mariadb-install-db', 'mysql_install_db')
     const installation = { engine, program, origin: program, installer, options: [], env: process.env }
-    return startPrivately(installation, settings, memory)
+    return startPrivately(installation, settings, place)
   }
   throw new Error(`no ${names.join(' or ')} of ${engine === 'mariadb' ? 'MariaDB' : 'MySQL'} on this machine`)
 }
 
-/** With `memory` the data folder is in memory, where the machine has a file system there. */
-export async function startPrivately(installation: Installation, settings: string[], memory: boolean): Promise<Server> {
+export async function startPrivately(
+  installation: Installation,
+  settings: string[],
+  { memory, megabytes }: DataPlace,
+): Promise<Server> {
+  if (megabytes !== undefined) throw new Error(`${installation.origin}: only a container has a small disk`)
   // Short: the path of a Unix socket in it may have about a hundred characters.
   const folder = mkdtempSync(join((memory && memoryFolder()) || tmpdir(), `recentn-${installation.engine}-`))
   try {

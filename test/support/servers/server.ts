@@ -16,6 +16,12 @@ export interface Server {
   stop(): Promise<void>
 }
 
+/** Where the data of a server of the tests' own is: in memory, where there is some; on a disk of so many megabytes. */
+export interface DataPlace {
+  memory?: boolean
+  megabytes?: number
+}
+
 /** What mysql2 takes: it knows the one scheme. */
 export function mysqlUri(url: string): string {
   return url.replace(/^mariadb:/, 'mysql:')

@@ -1,0 +1,146 @@
+/**
+ * What the errors of MySQL and MariaDB mean. Owns the one table of their numbers.
+ *
+ * Invariant: a number whose statement or COMMIT may have taken effect is `lost`, so that the outcome is found out.
+ * "Seen" means on a real server, by a test or by hand; the others are from the servers' reference of error messages.
+ */
+import { driverError, type FailureKind } from './engine'
+
+/** A kind of failure; `refused`: only a change of the server's settings, its grants or its account helps. */
+type NumberMeaning = Exclude<FailureKind, 'other'> | 'refused'
+
+const NUMBERS: Readonly<Record<number, NumberMeaning>> = {
+  1020: 'conflict', // MariaDB, innodb_snapshot_isolation: the row has changed since the last read. Seen.
+  1205: 'conflict', // Lock wait timeout. Seen.
+  1213: 'conflict', // Deadlock; on Galera also: another node has changed the same rows. Seen.
+  1412: 'conflict', // The definition of the table has changed during the transaction.
+  1614: 'conflict', // Deadlock in a branch of an XA transaction.
+  3101: 'conflict', // Group Replication: another member has changed the same rows. It has rolled back. Seen.
+  3572: 'conflict', // NOWAIT, which only transactions of users have.
+
+  1040: 'lost', // Too many connections. Seen.
+  1042: 'lost', // The server cannot resolve the address of this host.
+  1043: 'lost', // Bad handshake: what a proxy answers while its server is away.
+  1047: 'lost', // Galera: this node has no quorum, or is not ready yet. Seen.
+  1053: 'lost', // The server shuts down. Seen.
+  1077: 'lost', // The server has shut down.
+  1129: 'lost', // This host is blocked after many connection errors.
+  1135: 'lost', // The server cannot start a thread for the connection.
+  1152: 'lost', // Aborted connection.
+  1156: 'lost', // 1156 to 1161: the server could not read the statement, or not write its answer.
+  1158: 'lost',
+  1159: 'lost',
+  1160: 'lost',
+  1161: 'lost',
+  1180: 'lost', // An error during COMMIT: its outcome is in doubt. With 149 it is a deadlock, see below. Seen on Galera.
+  1184: 'lost', // Aborted connection.
+  1203: 'lost', // This account has max_user_connections. Seen.
+  1226: 'lost', // This account has used up a resource, such as max_connections_per_hour.
+  1290: 'lost', // read_only: the server has become a replica, or is one; another connection may lead to another one. Seen.
+  1792: 'lost', // A transaction that was begun on a server with read_only, or with transaction_read_only. Seen.
+  1836: 'lost', // innodb_read_only.
+  1927: 'lost', // MariaDB: the connection was killed. Seen.
+  2002: 'lost', // 2002 to 2055: the errors of clients, which proxies pass on.
+  2003: 'lost',
+  2005: 'lost',
+  2006: 'lost',
+  2013: 'lost',
+  2055: 'lost',
+  3032: 'lost', // offline_mode.
+  3100: 'lost', // Group Replication: this member cannot take part in the vote on the COMMIT.
+  3168: 'lost', // The server is not available.
+  3169: 'lost', // MySQL: the session was killed.
+  4031: 'lost', // MySQL: the server has closed an idle connection. Seen.
+  9001: 'lost', // ProxySQL: no server of the host group has answered in time.
+
+  3: 'unable', // A file could not be written, for example because the disk is full.
+  20: 'unable', // Disk full, while MyISAM and Aria wait for room.
+  1021: 'unable', // Disk full.
+  1026: 'unable', // A file could not be written, such as the binary log.
+  1028: 'unable', // A sort was stopped, for want of space for its file.
+  1030: 'unable', // An error of the storage engine; 28 is a full disk.
+  1034: 'unable', // A damaged table.
+  1037: 'unable', // Out of memory.
+  1038: 'unable', // Out of memory for a sort.
+  1041: 'unable', // Out of memory.
+  1114: 'unable', // The table is full: InnoDB has found no room on the disk. Seen.
+  1194: 'unable', // A damaged table.
+  1195: 'unable', // A damaged table.
+  1206: 'unable', // The locks need more memory than the server has for them.
+  1317: 'unable', // The statement was killed, not the connection. Seen.
+  1637: 'unable', // InnoDB has no free undo slot for one more transaction.
+  1712: 'unable', // A damaged index.
+  1878: 'unable', // A temporary file could not be written.
+  1969: 'unable', // MariaDB: max_statement_time. Seen.
+  3024: 'unable', // MySQL: max_execution_time. Seen.
+
+  1044: 'refused', // The account has no right to this database. Seen.
+  1045: 'refused', // A wrong password. Seen.
+  1049: 'refused', // No such database. Seen.
+  1130: 'refused', // The account may not connect from this host.
+  1142: 'refused', // The account has no right to this table. Seen.
+  1143: 'refused', // The account has no right to this column.
+  1153: 'refused', // max_allowed_packet. Seen.
+  1227: 'refused', // The account lacks a privilege. Seen.
+  1598: 'refused', // binlog_format. Seen.
+  1665: 'refused', // binlog_format. Seen.
+  1698: 'refused', // A wrong password.
+  1820: 'refused', // The password has expired.
+  1862: 'refused', // The password has expired.
+  3098: 'refused', // Group Replication does not take such a transaction, for example at SERIALIZABLE.
+  3118: 'refused', // The account is locked.
+
+  1146: 'no-table',
+}
+
+const BINARY_LOG =
+  "The server's binlog_format is STATEMENT, which cannot log what READ COMMITTED writes: set it to ROW or MIXED"
+
+/** The refusals that need more words than the server's own. */
+const SENTENCES: Readonly<Record<number, string>> = {
+  1153: "A statement was larger than the server's max_allowed_packet: recentn needs 1 MiB at least",
+  1598: BINARY_LOG,
+  1665: BINARY_LOG,
+}
+
+/** An error during a commit, with the storage engine's own number in its text: 149 is a deadlock. */
+const ERROR_DURING_COMMIT = 1180
+const DEADLOCK = /\berror 149\b/
+
+const LOST_CODES = new Set([
+  'PROTOCOL_CONNECTION_LOST',
+  'PROTOCOL_SEQUENCE_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT', // a unix socket that is not there
+])
+
+/** The certificate is not trusted, or the server cannot encrypt the connection. */
+const TLS_CODES = new Set(['HANDSHAKE_SSL_ERROR', 'HANDSHAKE_NO_SSL_SUPPORT'])
+
+/** A sentence for an error that only a change of the server's settings can fix; undefined for any other. */
+export function mysqlRefusal(error: unknown): string | undefined {
+  const { errno = 0, code, message } = driverError(error)
+  if (code !== undefined && TLS_CODES.has(code)) return `No connection by the ssl-mode that was asked for: ${message}`
+  if (NUMBERS[errno] !== 'refused') return undefined
+  return SENTENCES[errno] ?? `The database server refuses this: ${message}`
+}
+
+export function mysqlFailure(error: unknown): FailureKind {
+  const { errno = 0, code, fatal, message } = driverError(error)
+  const meaning = NUMBERS[errno]
+  if (meaning === 'refused' || (code !== undefined && TLS_CODES.has(code))) return 'other'
+  if (errno === ERROR_DURING_COMMIT && DEADLOCK.test(message ?? '')) return 'conflict'
+  if (meaning !== undefined) return meaning
+  if (code !== undefined && LOST_CODES.has(code)) return 'lost'
+  // mysql2 has no code for a statement on a connection that is already closed.
+  if (fatal || /closed state|connection (is )?closed|Pool is closed/i.test(message ?? '')) return 'lost'
+  return 'other'
+}

@@ -1,0 +1,173 @@
+import { attachStore, type ErrorCode, type Store } from '../../../src/index'
+import { CuttingProxy } from '../../support/cutting-proxy'
+import { type Context, eventually, refusal, userSource } from '../context'
+
+/** What callers get for a number that the server answers a write with. */
+const CODES: [ErrorCode, number[]][] = [
+  ['conflict', [1020, 1205, 1213, 1412, 3101, 3572]],
+  ['database_unavailable', [1040, 1047, 1053, 1180, 1203, 1226, 1290, 1836, 1927, 2006, 3032, 3100, 3169, 4031, 9001]],
+  ['database_unavailable', [1021, 1026, 1030, 1034, 1114, 1317, 1878, 1969, 3024]],
+  ['database_refused', [1045, 1142, 1153, 1227, 1665, 3098]],
+]
+const NUMBERS = CODES.flatMap(([code, numbers]) => numbers.map((number) => [number, code] as const))
+
+/** The server itself raises the errors, by a trigger or in place of a COMMIT. */
+export function describeErrorNumbers(context: Context): void {
+  if (context.engine === 'sqlite') return // its errors have names: see sqlite-faults.test.ts
+  const isMariadb = context.engine === 'mariadb'
+  const query = (sql: string) => context.store.dataSource.query(sql)
+
+  describe('an error number', () => {
+    beforeAll(() =>
+      query(
+        `CREATE TRIGGER raise_number BEFORE INSERT ON recentn_items FOR EACH ROW
+         IF NEW.member LIKE 'error %' THEN BEGIN
+           DECLARE number int DEFAULT CAST(SUBSTRING(NEW.member, 7) AS UNSIGNED);
+           SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = number, MESSAGE_TEXT = 'raised by the test';
+         END; END IF`,
+      ),
+    )
+    afterAll(() => query('DROP TRIGGER raise_number'))
+
+    it.each(NUMBERS)('%i reaches callers as %s, and nothing is stored', async (number, code) => {
+      const group = context.unique()
+      const work = (store: Store) =>
+        store.transaction(
+          async (tx) => {
+            await tx.groups.append(group, { member: 'before' })
+            await tx.groups.append(group, { member: `error ${number}` })
+          },
+          { retries: 0 },
+        )
+      const error = await refusal(work(context.store))
+      expect([error.code, error.status]).toEqual([code, 503])
+      if (code === 'database_unavailable') {
+        expect([error.message, error.retryAfterMs]).toEqual([expect.stringContaining('raised by the test'), 1000])
+      }
+      expect((await context.store.groups.list({ prefix: group })).groups).toEqual([])
+    })
+
+    it('of a transaction of the user is a code, too', async () => {
+      const source = userSource(context.url)
+      await source.initialize()
+      context.afterwards(() => source.destroy())
+      const store = await attachStore(source, { sweep: false, publish: false })
+      context.afterwards(() => store.close())
+      const group = context.unique()
+      const append = (number: number) =>
+        source.transaction(({ queryRunner }) =>
+          store.within(queryRunner as never).groups.append(group, { member: `error ${number}` }),
+        )
+      expect((await refusal(append(1114))).code).toBe('database_unavailable')
+      expect((await refusal(append(1142))).code).toBe('database_refused')
+      expect((await store.groups.list({ prefix: group })).groups).toEqual([])
+    })
+
+    it('of a full disk is not tried again at once; a lost connection is', async () => {
+      const tries = async (number: number) => {
+        let runs = 0
+        const work = store.transaction(async (tx) => {
+          runs++
+          await tx.groups.append(context.unique(), { member: `error ${number}` })
+        })
+        expect((await refusal(work)).code).toBe('database_unavailable')
+        return runs
+      }
+      const store = await context.open()
+      expect([await tries(1114), await tries(1047)]).toEqual([1, 3])
+      expect(Object.keys(store.counts().failures).sort()).toEqual(['1047', '1114'])
+    })
+  })
+
+  describe('a COMMIT that the server answers with an error', () => {
+    /** A store whose next COMMIT is this procedure. Its name is as long as to fit into the word. */
+    async function committingBy(name: string, body: string): Promise<Store> {
+      await query(`CREATE PROCEDURE ${name}() BEGIN ${body}; END`)
+      context.afterwards(() => query(`DROP PROCEDURE ${name}`))
+      const proxy = await CuttingProxy.before(context.url)
+      context.afterwards(() => proxy.close())
+      const store = await context.open({ url: proxy.through(context.url) })
+      await store.groups.append(context.unique())
+      proxy.rewrite('COMMIT', `CALL ${name}`, 1)
+      return store
+    }
+    const raise = (number: number) =>
+      `SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = ${number}, MESSAGE_TEXT = 'Got error 28 during COMMIT'`
+
+    it.each([
+      ['1180 and has not committed', `ROLLBACK; ${raise(1180)}`],
+      ['1180 and has committed', `COMMIT; ${raise(1180)}`],
+      ['3100 and has committed', `COMMIT; ${raise(3100)}`],
+      ['1026 and has committed', `COMMIT; ${raise(1026)}`],
+    ])('%s: an append is stored once', async (_, body) => {
+      const store = await committingBy('a', body)
+      const group = context.unique()
+      expect((await store.groups.append(group)).id).toBe(0n)
+      expect((await store.groups.recent(group)).totalAppended).toBe(1n)
+    })
+
+    it('1114 and has not committed: an append is refused, and not stored', async () => {
+      const store = await committingBy('b', `ROLLBACK; ${raise(1114)}`)
+      const group = context.unique()
+      expect((await refusal(store.groups.append(group))).code).toBe('database_unavailable')
+      expect((await store.groups.append(group)).id).toBe(0n)
+    })
+
+    it.each([1180, 1114])('%i: the outcome of work of the user is not known', async (number) => {
+      const store = await committingBy('d', `COMMIT; ${raise(number)}`)
+      const group = context.unique()
+      expect((await refusal(store.transaction((tx) => tx.groups.append(group)))).code).toBe('outcome_unknown')
+      expect((await store.groups.recent(group)).totalAppended).toBe(1n)
+    })
+  })
+
+  describe('a statement that the server stops', () => {
+    const tables = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => `information_schema.CHARACTER_SETS ${name}`)
+    const LONG = `SELECT COUNT(*) FROM ${tables.join(' JOIN ')}`
+
+    it('by its limit is database_unavailable', async () => {
+      const limit = isMariadb ? 'max_statement_time = 0.1' : 'max_execution_time = 100'
+      // A store of its own: the setting stays on its connection.
+      const store = await context.open({ poolSize: 1 })
+      const work = store.transaction(async ({ manager }) => {
+        await manager.query(`SET SESSION ${limit}`)
+        await manager.query(LONG)
+      })
+      expect((await refusal(work)).code).toBe('database_unavailable')
+    })
+
+    it('because somebody killed it is database_unavailable, and the connection is used again', async () => {
+      const store = await context.open({ poolSize: 1 })
+      const idOf = async () => Number((await store.dataSource.query('SELECT CONNECTION_ID() AS id'))[0].id)
+      const id = await idOf()
+      const killed = refusal(store.transaction(({ manager }) => manager.query(LONG)))
+      const running = `SELECT COUNT(*) AS n FROM information_schema.PROCESSLIST WHERE id = ${id} AND info LIKE '%_SETS g%'`
+      await eventually(30_000, 'the statement runs', async () => Number((await query(running))[0].n) === 1)
+      await query(`KILL QUERY ${id}`)
+      expect((await killed).code).toBe('database_unavailable')
+      expect(await idOf()).toBe(id)
+    })
+  })
+
+  it('a right that was taken away is database_refused, until it is given back', async () => {
+    const url = new URL(context.url)
+    const database = url.pathname.slice(1)
+    const account = `u${database.slice(-12)}`
+    await query(`CREATE USER ${account} IDENTIFIED BY 'secret'`)
+    context.afterwards(() => query(`DROP USER ${account}`))
+    await query(`GRANT ALL ON ${database}.* TO ${account}`)
+    url.username = account
+    url.password = 'secret'
+    const store = await context.open({ url: url.toString(), poolSize: 1 })
+    const group = context.unique()
+    await store.groups.append(group)
+    await query(`REVOKE INSERT, UPDATE, DELETE ON ${database}.* FROM ${account}`)
+    const again = await context.open({ url: url.toString(), poolSize: 1, migrate: false })
+    const error = await refusal(again.groups.append(group))
+    expect([error.code, error.message]).toEqual(['database_refused', expect.stringMatching(/denied/)])
+    expect((await again.groups.recent(group)).totalAppended).toBe(1n)
+    await query(`GRANT ALL ON ${database}.* TO ${account}`)
+    const granted = await context.open({ url: url.toString(), poolSize: 1 })
+    expect((await granted.groups.append(group)).id).toBe(1n)
+  })
+}

@@ -1,0 +1,142 @@
+/** A SQLite file whose disk is full, that cannot be written, or that is damaged. */
+import { execFileSync } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
+import { openStore, type Store } from '../../src/index'
+import { down, idsOf, refusal } from '../contract/context'
+import { whenKilled } from '../support/servers/guard'
+
+const undo: (() => unknown)[] = []
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step()
+})
+
+function freshFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'recentn-faults-'))
+  undo.push(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+async function openIn(folder: string): Promise<Store> {
+  const store = await openStore({
+    url: `sqlite:${join(folder, 'recentn.db')}`,
+    sweep: false,
+    publish: false,
+    defaultCapacity: 10_000,
+  })
+  undo.push(() => store.close())
+  return store
+}
+
+const sqlOf = (store: Store) => (sql: string) => store.dataSource.query(sql)
+const PAYLOAD = 'x'.repeat(3000)
+
+/** Writes until something is refused; resolves to how often all of it was stored. */
+async function writeUntilFull(store: Store): Promise<number> {
+  for (let n = 0; ; n++) {
+    const outcomes = await Promise.allSettled([
+      store.groups.append('full', { payload: { n, PAYLOAD } }),
+      store.transaction((tx) => tx.groups.appendMany(['a', 'b'].map((group) => ({ group, payload: PAYLOAD })))),
+    ])
+    const refused = outcomes.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[]
+    if (refused.length === 0) continue
+    for (const { reason } of refused) {
+      const error = await refusal(Promise.reject(reason))
+      expect([error.code, error.status, error.message]).toEqual(['database_unavailable', 503, expect.any(String)])
+    }
+    return n
+  }
+}
+
+async function expectWhole(store: Store, atLeast: number): Promise<void> {
+  for (const group of ['full', 'a', 'b']) {
+    const { items, totalAppended } = await store.groups.recent(group, { limit: 10_000 })
+    expect(Number(totalAppended)).toBeGreaterThanOrEqual(atLeast)
+    expect(idsOf({ items })).toEqual(down(totalAppended - 1n, Number(totalAppended)))
+  }
+  const [a, b] = await Promise.all(['a', 'b'].map((group) => store.groups.recent(group)))
+  expect(a?.totalAppended).toBe(b?.totalAppended)
+}
+
+it('a file that may not grow refuses writes as database_unavailable, until it may', async () => {
+  const store = await openIn(freshFolder())
+  const sql = sqlOf(store)
+  const [{ page_count: pages }] = await sql('PRAGMA page_count')
+  await sql(`PRAGMA max_page_count = ${Number(pages) + 50}`)
+  const written = await writeUntilFull(store)
+  await store.ping()
+  await sql('PRAGMA max_page_count = 1000000')
+  await store.groups.append('full')
+  await expectWhole(store, written)
+})
+
+it('a full disk refuses writes as database_unavailable, until there is room', async () => {
+  const folder = freshFolder()
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', folder], { stdio: 'pipe' })
+  } catch (error) {
+    process.stderr.write(
+      `NOT TESTED: a full disk on sqlite: nothing can be mounted here: ${(error as Error).message}\n`,
+    )
+    return
+  }
+  const release = whenKilled('umount -l "$1"; rmdir "$1"', [folder])
+  undo.push(() => {
+    execFileSync('umount', ['-l', folder])
+    release()
+  })
+  const store = await openIn(folder)
+  const filler = join(folder, 'filler')
+  const file = openSync(filler, 'w')
+  writeSync(file, Buffer.alloc(2 ** 20))
+  closeSync(file)
+  const written = await writeUntilFull(store)
+  await store.ping()
+  rmSync(filler)
+  await store.groups.append('full')
+  await expectWhole(store, written)
+  const again = await openIn(folder)
+  await expectWhole(again, written)
+})
+
+it('a file that may not be written answers reads, and writes again when it may be', async () => {
+  const store = await openIn(freshFolder())
+  await store.groups.append('g')
+  await sqlOf(store)('PRAGMA query_only = 1')
+  expect((await refusal(store.groups.append('g'))).code).toBe('database_unavailable')
+  expect((await refusal(store.transaction((tx) => tx.groups.append('g')))).code).toBe('database_unavailable')
+  expect((await store.groups.recent('g')).totalAppended).toBe(1n)
+  await sqlOf(store)('PRAGMA query_only = 0')
+  expect((await store.groups.append('g')).id).toBe(1n)
+})
+
+it('a damaged file is database_unavailable for callers, and database_refused when it is opened', async () => {
+  const folder = freshFolder()
+  const store = await openIn(folder)
+  await store.groups.appendMany(Array.from({ length: 300 }, (_, n) => ({ group: `g${n}`, payload: PAYLOAD })))
+  const path = join(folder, 'recentn.db')
+  const other = new BetterSqlite3(path)
+  // Another connection that writes makes the store read the pages anew.
+  other.exec('CREATE TABLE others (n integer); INSERT INTO others VALUES (1)')
+  other.pragma('wal_checkpoint(TRUNCATE)')
+  other.close()
+  const file = openSync(path, 'r+')
+  writeSync(file, Buffer.alloc(statSync(path).size - 100, 0xa5), 0, undefined, 100)
+  closeSync(file)
+  const calls = [
+    () => store.groups.recent('g7'),
+    () => store.groups.append('g8', { payload: PAYLOAD }),
+    () => store.transaction((tx) => tx.groups.append('g9')),
+  ]
+  for (const call of calls) {
+    const error = await refusal(call())
+    expect([error.code, error.message]).toEqual(['database_unavailable', expect.stringMatching(/malformed/)])
+  }
+  const opened = await refusal(openIn(folder))
+  expect([opened.code, opened.message]).toEqual([
+    'database_refused',
+    expect.stringMatching(/can't be used: .*malformed/),
+  ])
+})
