@@ -47,13 +47,13 @@ function partsOf(options: Options): Options[] {
 }
 
 async function measureAndReport(options: Options, servers: Servers): Promise<Measured[]> {
-  const { engine, quick, settings } = options
+  const { engine, quick, settings, contenders } = options
   const network = options.network === null ? null : await startNetwork(options.network, servers.urls)
   try {
     if (network) announce(network.facts)
     const measured = await measure(options, servers, network)
     process.stdout.write(`${reportOf({ engine, measured })}\n`)
-    if (!quick && settings.length === 0) keep(options, measured, network)
+    if (!quick && settings.length === 0 && contenders === null) keep(options, measured, network)
     return measured
   } finally {
     await network?.stop()

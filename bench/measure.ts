@@ -35,9 +35,10 @@ export async function measure(options: Options, servers: Servers, network: Netwo
 async function measureOne(workload: Workload, options: Options, ground: Ground): Promise<Measured> {
   const few = options.quick && options.peers === 'default'
   const names = few ? (workload.quick ?? ['recentn', 'redis']) : workload.contenders
-  const contenders = participantsIn(workload, options.engine).filter(
-    ({ name, server }) => names.includes(name) && (server !== 'postgres' || options.peers === 'all'),
-  )
+  const contenders = participantsIn(workload, options.engine).filter(({ name, server }) => {
+    if (options.contenders !== null) return options.contenders.includes(name)
+    return names.includes(name) && (server !== 'postgres' || options.peers === 'all')
+  })
   const outcomes = new Map<Participant, Outcome[]>(contenders.map((contender) => [contender, []]))
   for (let round = 1; round <= options.rounds; round++) {
     const inTurn = async (some: readonly Participant[]) => {

@@ -9,6 +9,8 @@ export interface Options {
   engine: EngineName
   peers: 'default' | 'all'
   workloads: readonly Workload[]
+  /** Of each workload; null for all. A run of some is not kept. */
+  contenders: readonly string[] | null
   seconds: number
   rounds: number
   quick: boolean
@@ -38,6 +40,7 @@ export function readOptions(argv: readonly string[]): Options {
         .default('default'),
     )
     .option('--only <workloads>', `some of ${names}; with commas between`)
+    .option('--contenders <names>', `some of ${contenderNames().join(', ')}; the figures are not kept`, contenders)
     .option('--seconds <n>', 'measured time of each run', positive, 5)
     .option('--rounds <n>', 'runs of each contender, in turn with the others; the report has their median', positive, 3)
     .option('--network <ms>', 'a network of as many milliseconds each way before every server', milliseconds)
@@ -57,6 +60,7 @@ export function readOptions(argv: readonly string[]): Options {
   return {
     ...given,
     quick,
+    contenders: given.contenders ?? null,
     network: given.network ?? null,
     scale: given.scale ?? false,
     docs: given.docs ?? false,
@@ -73,6 +77,17 @@ function chosen(only: string | undefined): readonly Workload[] {
   if (only === undefined) return WORKLOADS
   const wanted = only.split(',').map((name) => workloadNamed(name.trim()))
   return WORKLOADS.filter((workload) => wanted.includes(workload))
+}
+
+function contenderNames(): string[] {
+  return [...new Set(WORKLOADS.flatMap(({ contenders }) => contenders))]
+}
+
+function contenders(text: string): string[] {
+  const names = text.split(',').map((name) => name.trim())
+  const unknown = names.find((name) => !contenderNames().includes(name))
+  if (unknown !== undefined) throw new InvalidArgumentError(`no contender is named ${JSON.stringify(unknown)}`)
+  return names
 }
 
 function positive(text: string): number {

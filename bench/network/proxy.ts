@@ -33,12 +33,14 @@ interface Chunk {
 
 /** What may wait for a target that does not read. Its sender is not read meanwhile. */
 const MAX_UNREAD_BYTES = 8 * 2 ** 20
+/** How late the alarm rings, about: for the rest of the time the event loop turns, which keeps sockets read. */
+const LATE_MS = 0.15
 /** The first cell is what the alarm clock is to wait, in microseconds; nothing changes the second one. */
 const CELLS = 2
 
 /**
  * An alarm clock in a thread: Node's timers count in whole milliseconds, and waiting in a loop would take a core from the
- * servers. A wait for a cell of shared memory ends within a tenth of a millisecond.
+ * servers. A wait for a cell of shared memory ends a tenth of a millisecond late.
  */
 function waitForAlarms(cells: Int32Array): void {
   for (;;) {
@@ -57,11 +59,13 @@ class Delay {
 
   constructor(ms: number) {
     this.#ms = ms
-    new Worker(__filename, { workerData: this.#cells }).on('message', () => {
-      this.#isSet = false
-      this.#passOn()
-      this.#setAlarm()
-    })
+    new Worker(__filename, { workerData: this.#cells }).on('message', this.#ring)
+  }
+
+  readonly #ring = (): void => {
+    this.#isSet = false
+    this.#passOn()
+    this.#setAlarm()
   }
 
   add(from: Socket, to: Socket, bytes: Buffer | null): void {
@@ -73,8 +77,12 @@ class Delay {
     const next = this.#queue[this.#first]
     if (this.#isSet || next === undefined) return
     this.#isSet = true
-    const microseconds = Math.ceil((next.dueMs - performance.now()) * 1000)
-    Atomics.store(this.#cells, 0, Math.max(1, microseconds))
+    const microseconds = Math.floor((next.dueMs - performance.now() - LATE_MS) * 1000)
+    if (microseconds < 1) {
+      setImmediate(this.#ring)
+      return
+    }
+    Atomics.store(this.#cells, 0, microseconds)
     Atomics.notify(this.#cells, 0)
   }
 
