@@ -1,4 +1,5 @@
 /** Runs every route: checks access, reads the body, reports all faults at once, calls the handler, sends the answer. */
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { Request, RequestHandler, Response } from 'express'
 import { type Fault, FaultList, type FaultSink, invalidInput, RecentnError } from '../errors'
 import { positionTextFault } from '../fields/rules'
@@ -22,8 +23,8 @@ export interface DispatchOptions {
    * `server.close()` ends soon.
    */
   stopping?: AbortSignal | undefined
-  /** @internal Whether answers close their connection while stopping; left to the server of the process. */
-  closes?: boolean | undefined
+  /** @internal In a user's app, where nobody else closes the connections of answers while the server stops. */
+  isMounted?: boolean | undefined
   /** @internal For tests that must not wait. */
   streams?: Partial<StreamLimits> | undefined
 }
@@ -32,8 +33,9 @@ export interface DispatchOptions {
 const largeReads = new LargeReads()
 
 export function handlerOf(route: Route, store: Store, guard: Guard, options: DispatchOptions): RequestHandler {
-  const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, stopping, closes } = options
+  const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, stopping, isMounted } = options
   const { stallMs } = options.streams ?? {}
+  const limits = { bodyLimitBytes, stallMs }
   const isRead = route.method === 'get'
   const readInput = inputReader(route)
   const waiting = route.waits ? new WaitingRequests(stopping) : null
@@ -50,7 +52,7 @@ export function handlerOf(route: Route, store: Store, guard: Guard, options: Dis
     const allowance = route.tellsAccess ? await allowanceOf(guard, request) : undefined
     if (trace && !isAsked) trace.keyId = granted.keyId ?? allowance?.keyId ?? null
     mustHaveRoomFor(request.method)
-    const body = route.body ? await bodyOrFault(request, { bodyLimitBytes, stallMs }, isAsked) : null
+    const body = route.body ? await bodyOrFault(request, limits, isAsked) : null
     const read = readInput(request, body)
     // Faults are reported only to callers who may send the request.
     const grant = isAsked ? await granted.ask(subjectsOf(route.operation.id, aboutOf(route, read))) : granted
@@ -68,7 +70,7 @@ export function handlerOf(route: Route, store: Store, guard: Guard, options: Dis
         return
       }
       const reply = (answer: Answer) => {
-        if (closes && stopping?.aborted) response.setHeader('Connection', 'close')
+        if (isMounted && stopping?.aborted) response.setHeader('Connection', 'close')
         send(request, response, answer, stallMs)
       }
       if (waiting) reply(await waiting.run(request, handle))
@@ -169,26 +171,21 @@ function send(
   stallMs: number | undefined,
 ): void {
   if (body !== undefined) mustHaveRoomToSend(request.method, body)
-
-  response.statusCode = status
-  if (tag === undefined) {
-    response.setHeader('Cache-Control', 'no-store')
-  } else {
-    response.setHeader('Cache-Control', 'private, no-cache')
-    response.setHeader('ETag', `"${tag}"`)
-    if (hasTag(request.headers['if-none-match'], tag)) {
-      response.statusCode = 304
-      response.end()
-      return
-    }
-  }
-  if (body === undefined) {
-    response.end()
+  // One head in one call: Node checks and keeps each header that is set by itself.
+  const headers: OutgoingHttpHeaders =
+    tag === undefined ? { 'Cache-Control': 'no-store' } : { 'Cache-Control': 'private, no-cache', ETag: `"${tag}"` }
+  if (tag !== undefined && hasTag(request.headers['if-none-match'], tag)) {
+    response.writeHead(304, headers).end()
     return
   }
-  response.setHeader('Content-Type', type)
+  if (body === undefined) {
+    response.writeHead(status, headers).end()
+    return
+  }
   const content = contentOf(body)
-  response.setHeader('Content-Length', Buffer.byteLength(content))
+  headers['Content-Type'] = type
+  headers['Content-Length'] = Buffer.byteLength(content)
+  response.writeHead(status, headers)
   deliver(response, content, stallMs)
 }
 

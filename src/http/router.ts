@@ -17,7 +17,7 @@ import { openApiDocument } from './openapi/document'
 import { errorsPage } from './output/pages'
 import { ERRORS_PATH, isFault, sendProblem, toRecentnError } from './output/problem'
 import { deliverKept } from './output/sending'
-import { giveRequestId } from './request-id'
+import { giveRequestId, requestIdOf } from './request-id'
 import type { Method, Route } from './route'
 import { accessRoutes } from './routes/access'
 import { feedChangeRoutes } from './routes/feed-changes'
@@ -88,11 +88,20 @@ export function createRouter<Incoming extends IncomingMessage = Request>(
   const own = options as unknown as RouterOptions
   checkOptions(own)
   const guard = guardOf(own.access, store)
-  return routerOf(
-    store,
-    { ...own, closes: true, guard, isDocumentGuarded: typeof own.access === 'function' },
-    storeRoutes,
-  ) as unknown as MountedRouter
+  const settings = { ...own, isMounted: true, guard, isDocumentGuarded: typeof own.access === 'function' }
+  const router = express.Router({ strict: true, caseSensitive: true })
+  const observe = options.metrics && observing([options.metrics.observer])
+  const { stopping } = options
+  router.use((request, response, next) => {
+    observe?.(request, response)
+    giveRequestId(request, response)
+    if (stopping?.aborted) response.setHeader('Connection', 'close')
+    checkTarget(request)
+    next()
+  })
+  addRoutes(router, store, settings, storeRoutes)
+  router.use(problemHandler(settings, storeRoutes))
+  return router as unknown as MountedRouter
 }
 
 /** What `app.use` takes, of Express 4 and 5. */
@@ -104,20 +113,15 @@ export type MountedRouter = (
 
 type GuardedOptions = Omit<RouterOptions, 'access'> & { guard: Guard; isDocumentGuarded?: boolean }
 
-/** A router of the given routes, their document at `/openapi.json`, and problems for what goes wrong. */
-export function routerOf(store: Store, options: GuardedOptions, routes: readonly Route[]): Router {
-  const router = express.Router({ strict: true, caseSensitive: true })
-  const observe = options.metrics && observing([options.metrics.observer])
-  const { stopping, closes } = options
-  router.use((request, response, next) => {
-    observe?.(request, response)
-    giveRequestId(request, response)
-    if (closes && stopping?.aborted) response.setHeader('Connection', 'close')
-    if (request.originalUrl.length > MAX_TARGET_LENGTH) throw new RecentnError('target_too_long', TARGET_TOO_LONG)
-    // Node decodes other bytes than ASCII as Latin-1: a name would silently become another one.
-    if (/[^\x21-\x7e]/.test(request.url)) throw new RecentnError('invalid_input', 'The path must be percent-encoded')
-    next()
-  })
+/** Throws `target_too_long`, and `invalid_input` for a target that has other characters than visible ASCII. */
+export function checkTarget({ originalUrl, url }: Request): void {
+  if (originalUrl.length > MAX_TARGET_LENGTH) throw new RecentnError('target_too_long', TARGET_TOO_LONG)
+  // Node decodes other bytes than ASCII as Latin-1: a name would silently become another one.
+  if (/[^\x21-\x7e]/.test(url)) throw new RecentnError('invalid_input', 'The path must be percent-encoded')
+}
+
+/** Adds the given routes, their document at `/openapi.json` and the page that explains the problems. */
+export function addRoutes(router: Router, store: Store, options: GuardedOptions, routes: readonly Route[]): void {
   for (const [path, methods] of byPath(routes)) {
     const handlers = methods.map((route) => [route.method, handlerOf(route, store, options.guard, options)] as const)
     register(router, path, handlers)
@@ -127,11 +131,9 @@ export function routerOf(store: Store, options: GuardedOptions, routes: readonly
   router.use('/v1', () => {
     throw new RecentnError('not_found')
   })
-  router.use(problemHandler(options, routes))
-  return router
 }
 
-const OPTIONS = optionRules<Omit<RouterOptions, 'closes'>>({
+const OPTIONS = optionRules<Omit<RouterOptions, 'isMounted'>>({
   access: option((value) =>
     value === 'anonymous' || value === 'keys' || typeof value === 'function'
       ? null
@@ -214,7 +216,8 @@ function documentsOf(routes: readonly Route[]): (baseUrl: string) => Buffer {
   }
 }
 
-function problemHandler(options: GuardedOptions, routes: readonly Route[]): ErrorRequestHandler {
+/** Answers what goes wrong with problems. */
+export function problemHandler(options: GuardedOptions, routes: readonly Route[]): ErrorRequestHandler {
   const onError = options.onError ?? ((error) => console.error(error instanceof Error ? safeStack(error) : error))
   return (thrown: unknown, request, response, _next) => {
     if (thrown instanceof SenderGone) {
@@ -223,8 +226,9 @@ function problemHandler(options: GuardedOptions, routes: readonly Route[]): Erro
     }
     // Express throws it if it cannot decode a parameter of the path.
     const error = thrown instanceof URIError ? invalidInput(undecodable(request.url, routes)) : toRecentnError(thrown)
-    if (options.closes && options.stopping?.aborted && !response.headersSent) response.setHeader('Connection', 'close')
-    if (isFault(error)) onError(thrown, { request, requestId: giveRequestId(request, response) })
+    if (options.isMounted && options.stopping?.aborted && !response.headersSent)
+      response.setHeader('Connection', 'close')
+    if (isFault(error)) onError(thrown, { request, requestId: requestIdOf(request, response) })
     sendProblem(response, error)
   }
 }

@@ -1,5 +1,5 @@
 /** Path and query parameters: how the text of each becomes a value of its field, and how it is described. */
-import type { FaultSink } from '../../errors'
+import type { Fault, FaultSink } from '../../errors'
 import { CURSOR } from '../../fields/feeds'
 import type { Field, Schema } from '../../fields/field'
 import {
@@ -178,8 +178,14 @@ export function pathReader(parameters: Parameters) {
 /** What reads the query of a request target; unknown and repeated parameters are faults. */
 export function queryReader(parameters: Parameters) {
   const readAll = readerOf(parameters)
+  // Without a query a parameter is its default, which is the same for every request.
+  const missing: Fault[] = []
+  const defaults = Object.freeze(readAll(leftOut, missing))
   return (target: string, faults: FaultSink) => {
-    if (!target.includes('?')) return readAll(leftOut, faults)
+    if (!target.includes('?')) {
+      for (const fault of missing) faults.push(fault)
+      return defaults
+    }
     const { values, faults: undecodable, isTooLong } = parseQuery(target)
     for (const fault of undecodable) faults.push(fault)
     if (isTooLong) return {}

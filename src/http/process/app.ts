@@ -1,20 +1,13 @@
 /** The Express app of the process: access, the router, health routes, pages, and the headers of all answers. */
 import http from 'node:http'
-import express, {
-  type ErrorRequestHandler,
-  type Express,
-  request as expressRequest,
-  response as expressResponse,
-} from 'express'
+import express, { type Express } from 'express'
 import { RecentnError } from '../../errors'
 import type { Store } from '../../store/types'
 import { createMetrics, type Metrics } from '../metrics/metrics'
 import { type Observer, observing } from '../metrics/traffic'
-import { isFault, sendProblem, toRecentnError } from '../output/problem'
-import { giveRequestId } from '../request-id'
-import { type RouterOptions, routerOf, storeRoutes } from '../router'
+import { addRoutes, checkTarget, problemHandler, type RouterOptions, storeRoutes } from '../router'
 import { processRoutes } from '../routes/health'
-import { checkHead, cors, setSecurityHeaders } from './headers'
+import { addOwnHeaders, checkHead, cors } from './headers'
 import { pages } from './pages'
 import { processAccess } from './process-access'
 
@@ -41,30 +34,31 @@ export function createApp(store: Store, options: AppOptions): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
+  app.enable('strict routing')
+  app.enable('case sensitive routing')
+  addOwnHeaders(app.response)
   const observe = observing([metrics.observer, ...observers])
-  // Each middleware costs time: everything that all requests need is in one.
+  const share = corsOrigins.length > 0 ? cors(corsOrigins) : null
+  // Each middleware and each router inside another one costs time: what all requests need is in one middleware, and the
+  // routes are the app's own.
   app.use((request, response, next) => {
+    const goOn = () => {
+      checkTarget(request)
+      next()
+    }
     observe(request, response)
-    setSecurityHeaders(response)
-    giveRequestId(request, response)
     checkHead(request)
-    next()
+    return door(request, response, () => (share ? share(request, response, goOn) : goOn()))
   })
-  app.use(door)
-  if (corsOrigins.length > 0) app.use(cors(corsOrigins))
   const { bodyLimitBytes, stopping, streams } = options
   const routes = [...storeRoutes, ...processRoutes({ metrics, draining })]
-  app.use(routerOf(store, { guard, bodyLimitBytes, onError, stopping, streams }, routes))
+  const settings = { guard, bodyLimitBytes, onError, stopping, streams }
+  addRoutes(app.router, store, settings, routes)
   app.use(pages())
   app.use(() => {
     throw new RecentnError('not_found')
   })
-  const problems: ErrorRequestHandler = (thrown: unknown, request, response, _next) => {
-    const error = toRecentnError(thrown)
-    if (isFault(error)) onError?.(thrown, { request, requestId: giveRequestId(request, response) })
-    sendProblem(response, error)
-  }
-  app.use(problems)
+  app.use(problemHandler(settings, routes))
   return app
 }
 
@@ -77,11 +71,8 @@ export function createApp(store: Store, options: AppOptions): Express {
 export function messagesOf(app: Express): Pick<http.ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
   class AppRequest extends http.IncomingMessage {}
   class AppResponse extends http.ServerResponse {}
-  Object.setPrototypeOf(AppRequest.prototype, expressRequest)
-  Object.setPrototypeOf(AppResponse.prototype, expressResponse)
-  const ofThisApp = { value: app, writable: true, enumerable: true, configurable: true }
-  Object.defineProperty(AppRequest.prototype, 'app', ofThisApp)
-  Object.defineProperty(AppResponse.prototype, 'app', ofThisApp)
+  Object.setPrototypeOf(AppRequest.prototype, app.request)
+  Object.setPrototypeOf(AppResponse.prototype, app.response)
   app.request = AppRequest.prototype as typeof app.request
   app.response = AppResponse.prototype as typeof app.response
   return { IncomingMessage: AppRequest, ServerResponse: AppResponse as typeof http.ServerResponse }

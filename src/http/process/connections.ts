@@ -126,7 +126,8 @@ export class HttpConnections {
 
   #begin(connection: HttpConnection, { request, response }: Exchange): void {
     connection.begun = response
-    response.once('close', () => {
+    // It is emitted once: `once` would only add a wrapper.
+    response.on('close', () => {
       connection.begun = null
       if (request.complete && connection.newest?.response === response) connection.newest = null
       if (connection.waiting.length > 0 || connection.refusal !== null) this.#schedule(connection)

@@ -2,9 +2,10 @@
  * The headers that every request to the process must have, and those that every answer gets: what browsers may do with
  * it, and the pages of which origins may read it.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { RequestHandler } from 'express'
 import { RecentnError } from '../../errors'
+import { REQUEST_ID_HEADER, requestIdOf } from '../request-id'
 
 /**
  * An answer is data. Browsers must not use it as a page, a script, a frame or a picture in another site's page (they
@@ -19,9 +20,28 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 }
 
 const HEADERS = Object.entries(SECURITY_HEADERS)
+const LINES = HEADERS.flat()
 
-export function setSecurityHeaders(response: ServerResponse): void {
-  for (const [name, value] of HEADERS) response.setHeader(name, value)
+const { writeHead } = ServerResponse.prototype
+
+/**
+ * Makes the answers of an app begin with the security headers and the id of the request, if nothing else has set these.
+ * They are added as Node writes the head. To set them on each response costs several times as much, because Node checks
+ * each header that is set and keeps it in an object.
+ */
+export function addOwnHeaders(answers: ServerResponse): void {
+  answers.writeHead = function (this: ServerResponse, status: number, headers: OutgoingHttpHeaders = {}) {
+    const id = requestIdOf(this.req, this)
+    if (this.getHeaderNames().length > 0) {
+      for (const [name, value] of HEADERS) if (!this.hasHeader(name)) this.setHeader(name, value)
+      if (!this.hasHeader(REQUEST_ID_HEADER)) this.setHeader(REQUEST_ID_HEADER, id)
+      return writeHead.call(this, status, headers)
+    }
+    // Names and values in turn, which Node writes as they are.
+    const lines: OutgoingHttpHeader[] = [...LINES, REQUEST_ID_HEADER, id]
+    for (const name in headers) lines.push(name, headers[name] as OutgoingHttpHeader)
+    return writeHead.call(this, status, lines)
+  } as ServerResponse['writeHead']
 }
 
 export const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'

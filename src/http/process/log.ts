@@ -11,6 +11,7 @@ import { safeMessage, safeStack, safeText } from '../../error-text'
 import { RecentnError } from '../../errors'
 import { LOG_LEVELS, type LogFormat, type LogLevel } from '../../log-rules'
 import type { Observer, Trace } from '../metrics/traffic'
+import { requestIdOf } from '../request-id'
 import { withoutSecrets } from '../secrets'
 
 /** The facts of an event, in addition to its sentence. */
@@ -125,7 +126,7 @@ export function accessLog(log: Log): Observer {
       const durationText = durationMs.toFixed(2)
       const method = request.method ?? ''
       const route = routeOf(trace)
-      const requestId = response.getHeader('X-Request-Id')
+      const requestId = requestIdOf(request, response)
       log.write(level, `${method} ${route} ${status} ${durationText} ms (request ${requestId})`, {
         event: 'request',
         method,

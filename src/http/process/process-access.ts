@@ -66,9 +66,8 @@ function isLocalOrigin(origin: string): boolean {
 }
 
 /** The origin of this server's own pages by the request's Host; null if the Host is not this server's. */
-function ownOriginOf({ headers: { host = '' }, socket }: IncomingMessage): string | null {
+function ownOriginOf(host: string, own: number | undefined): string | null {
   const [, name = '', port] = LOCAL_AUTHORITY.exec(host) ?? []
-  const own = socket.localPort
   // Browsers leave out the port 80 only; other clients may leave out any port.
   if (name === '' || (port !== undefined && Number(port) !== own)) return null
   return `http://${name.toLowerCase()}${own === HTTP_PORT ? '' : `:${own}`}`
@@ -88,9 +87,13 @@ function isOwnFetch({ method, headers }: IncomingMessage): boolean {
  */
 function localOnly(origins: readonly string[]): RequestHandler {
   const allowed = new Set(origins.filter(isLocalOrigin))
+  // Nearly every request has the Host of the one before.
+  let last: { host: string; port: number | undefined; own: string | null } | null = null
   return (request, _response, next) => {
-    const { origin } = request.headers
-    const own = ownOriginOf(request)
+    const { origin, host = '' } = request.headers
+    const port = request.socket.localPort
+    if (last === null || last.host !== host || last.port !== port) last = { host, port, own: ownOriginOf(host, port) }
+    const { own } = last
     if (own === null) {
       const detail = 'The Host header must be local and of this server: localhost, 127.0.0.1 or [::1], with its port'
       throw new RecentnError('forbidden', detail)
