@@ -34,7 +34,9 @@ export function isKeyId(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{16}$/.test(value)
 }
 
-const KEY = /^rk_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/
+/** Characters, which are ASCII: 32 bytes in base64url. */
+export const SECRET_LENGTH = 43
+const KEY = new RegExp(`^rk_([0-9a-f]{16})_([A-Za-z0-9_-]{${SECRET_LENGTH}})$`)
 
 /** The two parts of a key as it was given out; null for what can be none. */
 export function partsOf(key: string): { id: string; secret: string } | null {

@@ -101,7 +101,7 @@ function prefixOf(answer: unknown): string | null {
 export async function byKey(keys: StoreKeys, { headers }: Request, scope: Scope, isAlone?: boolean): Promise<Grant> {
   const text = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
   if (text === undefined) throw new RecentnError('unauthorized', 'An API key is required: Authorization: Bearer rk_…')
-  const key = await keys.verify(text, isAlone ? { patienceMs: ALONE_MS } : {})
+  const key = await keys.verify(text, isAlone ? { patienceMs: ALONE_MS } : undefined)
   if (key === null) throw new RecentnError('unauthorized', 'The API key is not valid')
   if (!covers(key.scopes, scope)) {
     throw new RecentnError('forbidden', `The key ${key.id} does not have the scope ${scope}`)
