@@ -56,9 +56,12 @@ export function describeKeys(context: Context): void {
       const mixed = `rk_${id}_${other.slice(20)}`
       const wrong = ['', 'rk_', id, wrongSecret(key), mixed, ` ${key}`, `${key} `, `${key}x`, key.slice(0, -1)]
       wrong.push(key.toUpperCase(), key.replace('rk_', 'pk_'), unknownKey(1), `${key}\n`, 'x'.repeat(100_000))
-      for (const text of wrong)
-        expect([text.slice(0, 99), await keys().verify(text)]).toEqual([text.slice(0, 99), null])
-      expect(await keys().verify(key)).toMatchObject({ id })
+      // The second time the right secret is known.
+      for (const _ of [1, 2]) {
+        for (const text of wrong)
+          expect([text.slice(0, 99), await keys().verify(text)]).toEqual([text.slice(0, 99), null])
+        expect(await keys().verify(key)).toMatchObject({ id })
+      }
     })
 
     it('are listed page by page, the revoked ones too', async () => {
