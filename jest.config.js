@@ -22,6 +22,8 @@ module.exports = {
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   setupFiles: ['reflect-metadata'],
+  // The examples import what a user imports.
+  moduleNameMapper: { '^recentn$': '<rootDir>/src/index.ts', '^recentn/client$': '<rootDir>/src/client/index.ts' },
   modulePathIgnorePatterns: ['<rootDir>/.cache/'],
   testSequencer: '<rootDir>/test/support/sequencer.cjs',
   // More than the cores that are about: most of it waits, for servers and for time to pass.

@@ -10,7 +10,7 @@
  * Exit code 0: all that was ready is done; 1: some are to be tried again, were given up (a claim of a killed run that was
  * the last counts as well) or lost, which the line of counts tells; 2: it could not run.
  */
-import { openStore, type PollResult } from '../src' // 'recentn' in a project of your own
+import { openStore, type PollResult } from 'recentn'
 
 interface Signup {
   id: number

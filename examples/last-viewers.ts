@@ -8,7 +8,7 @@
  */
 import { setTimeout as after } from 'node:timers/promises'
 import express, { type Express, type Request } from 'express'
-import { openStore, type Recent, type Store } from '../src' // 'recentn' in a project of your own
+import { openStore, type Recent, type Store } from 'recentn'
 
 const SHOWN = 10
 const PATIENCE_MS = 200

@@ -4,7 +4,7 @@
  */
 import type { AddressInfo } from 'node:net'
 import express, { type Express, type Request } from 'express'
-import { createRouter, openStore, RecentnError, type Store } from '../src' // 'recentn' in a project of your own
+import { createRouter, openStore, RecentnError, type Store } from 'recentn'
 
 /** `stopping`: aborted when the server is about to stop. */
 export function createShopApp(store: Store, stopping?: AbortSignal): Express {

@@ -5,6 +5,7 @@
  */
 import 'reflect-metadata'
 import { setTimeout as pause } from 'node:timers/promises'
+import { attachStore, entities, type Message, migrations, type Store, type Worker } from 'recentn'
 import {
   Column,
   DataSource,
@@ -14,7 +15,6 @@ import {
   PrimaryGeneratedColumn,
   type QueryRunner,
 } from 'typeorm'
-import { attachStore, entities, type Message, migrations, type Store, type Worker } from '../src' // 'recentn' in a project of your own
 
 @Entity({ name: 'shop_orders' })
 export class Order {

@@ -8,6 +8,7 @@
  */
 import 'reflect-metadata'
 import express, { type Express } from 'express'
+import { attachStore, entities, type Message, migrations, type Store, type Worker } from 'recentn'
 import {
   Column,
   DataSource,
@@ -18,7 +19,6 @@ import {
   PrimaryColumn,
   type QueryRunner,
 } from 'typeorm'
-import { attachStore, entities, type Message, migrations, type Store, type Worker } from '../src' // 'recentn' in a project of your own
 
 @Entity({ name: 'outbox_orders' })
 export class Order {

@@ -3,8 +3,8 @@
  * both are there, or neither is.
  */
 import 'reflect-metadata'
+import { attachStore, entities, migrations, type Store } from 'recentn'
 import { Column, DataSource, Entity, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm'
-import { attachStore, entities, migrations, type Store } from '../src' // 'recentn' in a project of your own
 
 @Entity({ name: 'shop_orders' })
 export class Order {

@@ -5,8 +5,8 @@
  */
 import 'reflect-metadata'
 import { setTimeout as pause } from 'node:timers/promises'
+import { attachStore, type Change, type Consuming, entities, migrations, type Store } from 'recentn'
 import { Column, DataSource, Entity, Index, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm'
-import { attachStore, type Change, type Consuming, entities, migrations, type Store } from '../src' // 'recentn' in a project of your own
 
 @Entity({ name: 'shop_users' })
 export class User {

@@ -2,7 +2,7 @@
  * How the tests of an app that uses recentn may look (jest here; any runner does): a fresh store in memory for each
  * test, with its real behaviour, no server and no mock.
  */
-import { openStore, type Store } from '../src' // 'recentn' in a project of your own
+import { openStore, type Store } from 'recentn'
 
 /** The code under test: yours. */
 class Logins {

@@ -2,65 +2,53 @@
 import type { Measured, Results } from './results'
 import { digits, table } from './table'
 
+const HEADS = ['', 'recentn on MariaDB', 'nothing on disk', 'fsync each write', 'SQL'] as const
+
 interface Row {
   workload: string
   what: string
+  /** What the row compares recentn with, under the heads, each by its name in the results. */
+  contenders: readonly [name: string, contender: string][]
 }
 
-interface Part {
-  /** Contenders, with the heads of their columns. */
-  columns: readonly (readonly [contender: string, head: string])[]
-  rows: readonly Row[]
-}
+const GROUPS: Row['contenders'] = [
+  ['Redis', 'redis'],
+  ['Redis', 'redis-always'],
+  ['by hand', 'insert-and-trim'],
+]
 
-const RECENT: Part = {
-  columns: [
-    ['recentn', 'recentn on MariaDB'],
-    ['redis', 'Redis, nothing on disk'],
-    ['redis-always', 'Redis, fsync each write'],
-    ['insert-and-trim', 'INSERT, then DELETE by hand'],
-  ],
-  rows: [
-    { workload: 'http-post', what: 'POST of one item, 64 connections' },
-    { workload: 'http-get', what: 'GET of the last 10, 64 connections' },
-    { workload: 'hot', what: 'in process: appends to one group, 256 callers' },
-    { workload: 'even', what: 'in process: appends to 1,000 groups' },
-    { workload: 'lone', what: 'in process: one caller who waits, median' },
-  ],
-}
+const QUEUES: Row['contenders'] = [
+  ['BullMQ', 'bullmq'],
+  ['BullMQ', 'bullmq-always'],
+  ['pg-boss', 'pg-boss'],
+]
 
-const QUEUES: Part = {
-  columns: [
-    ['recentn', 'recentn on MariaDB'],
-    ['bullmq', 'BullMQ, nothing on disk'],
-    ['bullmq-always', 'BullMQ, fsync each write'],
-    ['pg-boss', 'pg-boss'],
-  ],
-  rows: [
-    { workload: 'queue-send-bulk', what: 'messages sent in bulks of 500' },
-    { workload: 'queue-send', what: 'messages sent one by one, 64 callers' },
-    { workload: 'queue-drain', what: '100,000 messages through one worker' },
-    { workload: 'queue-latency', what: 'from a send to its handler, median' },
-  ],
-}
+const ROWS: readonly Row[] = [
+  { workload: 'http-post', what: 'POST of one item, 64 connections', contenders: GROUPS },
+  { workload: 'http-get', what: 'GET of the last 10, 64 connections', contenders: GROUPS },
+  { workload: 'queue-drain', what: '100,000 messages through one worker', contenders: QUEUES },
+]
 
 export function comparisonOf({ measured }: Results): string {
   const known = new Map(measured.map((each) => [each.workload, each]))
-  return [RECENT, QUEUES].map((part) => partOf(part, known)).join('\n\n')
-}
-
-function partOf({ columns, rows }: Part, known: ReadonlyMap<string, Measured>): string {
-  const body = rows.flatMap(({ workload, what }) => {
-    const measured = known.get(workload)
-    return measured ? [[what, ...columns.map(([contender]) => figureOf(measured, contender))]] : []
+  const body = ROWS.flatMap((row) => {
+    const one = known.get(row.workload)
+    return one ? [cellsOf(row, one)] : []
   })
-  return table(['', ...columns.map(([, head]) => head)], body)
+  return table([...HEADS], body)
 }
 
-function figureOf({ lines, unit }: Measured, contender: string): string {
-  const line = lines.find((each) => each.contender === contender)
-  if (line?.median === null || line?.median === undefined) return '–'
-  // `appends/s` and `requests/s` differ by the row, which says what is counted.
-  const figure = `${digits(line.median)}${unit === 'ms' ? ' ms' : '/s'}`
-  return contender === 'recentn' ? `**${figure}**` : figure
+/** Figures by second: the greatest of a row is bold. */
+function cellsOf({ what, contenders }: Row, { lines }: Measured): string[] {
+  const cells = [['', 'recentn'] as [string, string], ...contenders].map(([name, contender]) => ({
+    name,
+    median: lines.find((each) => each.contender === contender)?.median ?? 0,
+  }))
+  const best = Math.max(...cells.map(({ median }) => median))
+  const figures = cells.map(({ name, median }) => {
+    if (median === 0) return '–'
+    const figure = `${digits(median)}/s`
+    return `${name === '' ? '' : `${name} `}${median === best ? `**${figure}**` : figure}`
+  })
+  return [what, ...figures]
 }

@@ -1,21 +1,12 @@
 /** Every link of the pages leads to a file that is there, and to a heading that is on it. */
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
-
-const ROOT = path.join(__dirname, '../..')
-
-const PAGES = [
-  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md'],
-  ...['docs', 'docs/decisions'].flatMap((folder) =>
-    readdirSync(path.join(ROOT, folder))
-      .filter((name) => name.endsWith('.md'))
-      .map((name) => `${folder}/${name}`),
-  ),
-]
+import { ROOT } from '../support/processes'
+import { PAGES, textOf } from './support/pages'
 
 /** What is in code is no link. */
 function proseOf(page: string): string {
-  return readFileSync(path.join(ROOT, page), 'utf8')
+  return textOf(page)
     .replaceAll(/^```[\s\S]*?^```/gm, '')
     .replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()]/g, ' '))
 }
@@ -23,7 +14,7 @@ function proseOf(page: string): string {
 /** As GitHub names the headings of a page. */
 function anchorsOf(page: string): Set<string> {
   const anchors = new Set<string>()
-  for (const [, heading = ''] of readFileSync(path.join(ROOT, page), 'utf8').matchAll(/^#{1,6} (.+)$/gm)) {
+  for (const [, heading = ''] of textOf(page).matchAll(/^#{1,6} (.+)$/gm)) {
     const name = heading
       .toLowerCase()
       .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')

@@ -1,0 +1,124 @@
+/**
+ * Every code block of every page: TypeScript compiles against the public surface, as it is on the page; what is in another
+ * language parses, and its SQL names tables and indexes that there are. `printed.test.ts` and `requests.test.ts` run the
+ * blocks whose output a page shows.
+ *
+ * A TypeScript block is a module of its own. What it uses without declaring it is in `support/names.d.ts`.
+ */
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { transformSync } from 'esbuild'
+import { openStore } from 'recentn'
+import { parseAllDocuments } from 'yaml'
+import { ROOT } from '../support/processes'
+import { BLOCKS, type Block } from './support/pages'
+
+const in_ = (...languages: string[]) => BLOCKS.filter(({ language }) => languages.includes(language))
+const where = ({ page, line }: Block) => `${page}:${line}`
+const titled = (blocks: readonly Block[]) => blocks.map((block): [string, Block] => [where(block), block])
+
+/** Languages that a test below, or in a file beside this one, looks at; the others are read by people only. */
+const CHECKED = ['ts', 'js', 'sh', 'python', 'sql', 'json', 'yaml']
+const READ = ['text', 'mermaid', 'nginx', 'ini', 'dockerfile']
+
+test('every block says what language it is in', () => {
+  const others = BLOCKS.filter(({ language }) => ![...CHECKED, ...READ].includes(language))
+  expect(others.map(where)).toEqual([])
+})
+
+test('TypeScript compiles', async () => {
+  const folder = tryFolder()
+  try {
+    expect(await compilerSays(folder, in_('ts'))).toBe('')
+    const [some] = in_('ts')
+    const wrong = { ...(some as Block), code: 'store.groups.apend("article:42")' }
+    expect(await compilerSays(folder, [wrong])).toMatch(/^README\.md:\d+: .*'apend' does not exist/)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}, 120_000)
+
+/** Within the project, so that the blocks find its packages. */
+function tryFolder(): string {
+  mkdirSync(join(ROOT, '.cache'), { recursive: true })
+  return mkdtempSync(join(ROOT, '.cache', 'code-blocks-'))
+}
+
+/** The compiler's complaints about the blocks, by the lines of their pages. */
+async function compilerSays(folder: string, blocks: readonly Block[]): Promise<string> {
+  const files = blocks.map(({ page, line, code }) => {
+    const name = `${page.replaceAll('/', '__')}_${line}.mts`
+    writeFileSync(join(folder, name), `${'\n'.repeat(line - 1)}${code}\nexport {}\n`)
+    return name
+  })
+  const compilerOptions = { noEmit: true, module: 'nodenext', moduleResolution: 'nodenext', rootDir: ROOT }
+  const project = {
+    extends: join(ROOT, 'tsconfig.json'),
+    compilerOptions,
+    files: [...files, join(ROOT, 'test/docs/support/names.d.ts')],
+    include: [],
+    exclude: [],
+  }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(project))
+  const output = await new Promise<string>((resolve) => {
+    const args = [
+      join(ROOT, 'node_modules/typescript/bin/tsc'),
+      '-p',
+      join(folder, 'tsconfig.json'),
+      '--pretty',
+      'false',
+    ]
+    execFile(process.execPath, args, { cwd: folder }, (_error, stdout, stderr) => resolve(stdout + stderr))
+  })
+  return output.replaceAll(/^(\S+?)_\d+\.mts\((\d+),\d+\)/gm, (_all, page: string, line: string) => {
+    return `${page.replaceAll('__', '/')}:${line}`
+  })
+}
+
+test.each(titled(in_('js')))('%s is JavaScript', (_where, { code }) => {
+  expect(() => transformSync(code, { loader: 'js', logLevel: 'silent' })).not.toThrow()
+})
+
+test.each(titled(in_('json')))('%s is JSON, as a whole or line by line', (_where, { code }) => {
+  const texts = code.startsWith('{\n') ? [code] : code.split('\n')
+  for (const text of texts) expect(() => JSON.parse(text)).not.toThrow()
+})
+
+test.each(titled(in_('yaml')))('%s is YAML', (_where, { code }) => {
+  expect(parseAllDocuments(code).flatMap((document) => document.errors)).toEqual([])
+})
+
+test.each(titled(in_('sh')))('%s is a shell script', (_where, { code }) => {
+  const { stderr } = spawnSync('bash', ['-n'], { input: code, encoding: 'utf8' })
+  expect(stderr).toBe('')
+})
+
+const python = spawnSync('python3', ['--version']).status === 0
+
+;(python ? test : test.skip).each(titled(in_('python')))('%s is Python (where python3 is)', (_where, { code }) => {
+  const script = 'import ast, sys; ast.parse(sys.stdin.read())'
+  const { stderr } = spawnSync('python3', ['-c', script], { input: code, encoding: 'utf8' })
+  expect(stderr).toBe('')
+})
+
+test('SQL names tables and indexes that there are', async () => {
+  const store = await openStore({ url: 'sqlite::memory:', sweep: false, publish: false })
+  const rows: { name: string }[] = await store.dataSource.query('SELECT name FROM sqlite_master')
+  await store.close()
+  const there = new Set(rows.map(({ name }) => name))
+  // A column that the statement itself makes.
+  there.add('recentn_number')
+  const missing = in_('sql').flatMap((block) =>
+    [...block.code.matchAll(/\brecentn_\w+/g)]
+      .filter(([name]) => !there.has(name))
+      .map(([name]) => `${where(block)} ${name}`),
+  )
+  expect(missing).toEqual([])
+})
+
+test.each(titled(in_('sql')))('the parentheses and quotes of %s are closed', (_where, { code }) => {
+  const bare = code.replaceAll(/--.*$/gm, '').replaceAll(/'[^'\n]*'/g, '')
+  expect(bare).not.toContain("'")
+  expect(bare.split('(')).toHaveLength(bare.split(')').length)
+})
