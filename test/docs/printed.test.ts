@@ -9,7 +9,7 @@
  *
  * A page's other `sh` blocks are run if they call `curl`, with the address that the server or the app has here.
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,12 +17,16 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { transformSync } from 'esbuild'
 import { ROOT, startServer } from '../support/processes'
-import { type Block, blocksOf, PAGES } from './support/pages'
+import { type Block, blocksOf, hasTools, PAGES } from './support/pages'
 
-const hasPython = spawnSync('python3', ['--version']).status === 0
 const SECONDS = 60
 
 const SHOWING = PAGES.filter((page) => blocksOf(page).some(({ mark }) => mark === 'prints'))
+/** What the blocks of a page call, beside Node. */
+const toolsOf = (page: string) =>
+  blocksOf(page).flatMap(({ language }) =>
+    language === 'sh' ? ['bash', 'curl'] : language === 'python' ? ['python3'] : [],
+  )
 
 describe('what is shown is what is printed', () => {
   let code: string
@@ -49,23 +53,26 @@ describe('what is shown is what is printed', () => {
   it.each(SHOWING)(
     '%s',
     async (page) => {
+      if (!hasTools(...toolsOf(page))) return console.warn(`${page} is not run: bash, curl or python3 is missing here`)
       const blocks = blocksOf(page)
       for (const [at, block] of blocks.entries()) {
         const next = blocks[at + 1]
-        const shown = next?.mark === 'prints' ? next.code : undefined
-        if (block.language === 'python' && !hasPython) continue
-        if (block.mark === 'server') port = await serve()
-        else if (block.mark === 'serves') port = await start(block)
-        else if (block.mark?.startsWith('file: ')) writeFileSync(join(data, block.mark.slice(6)), adapted(block))
-        else if (shown !== undefined || (block.language === 'sh' && /^\s*curl/m.test(block.code))) {
-          const printed = await run(block)
-          if (shown !== undefined)
-            expect({ at: block.line, printed: plain(printed) }).toEqual({ at: block.line, printed: plain(shown) })
-        }
+        await step(block, next?.mark === 'prints' ? next.code : undefined)
       }
     },
     180_000,
   )
+
+  async function step(block: Block, shown: string | undefined): Promise<void> {
+    if (block.mark === 'server') port = await serve()
+    else if (block.mark === 'serves') port = await start(block)
+    else if (block.mark?.startsWith('file: ')) writeFileSync(join(data, block.mark.slice(6)), adapted(block))
+    else if (shown !== undefined || (block.language === 'sh' && /^\s*curl/m.test(block.code))) {
+      const where = `${block.page}:${block.line}`
+      const printed = plain(await run(block))
+      if (shown !== undefined) expect({ where, printed }).toEqual({ where, printed: plain(shown) })
+    }
+  }
 
   async function serve(): Promise<string> {
     const server = await startServer()

@@ -11,9 +11,9 @@ import { run, say } from './steps.mjs'
 const MAX_KILOBYTES = 1400
 
 const ALLOWED = [
-  /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|CONTRIBUTING\.md)$/,
+  /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md)$/,
   // What the README leads to, and what that leads to.
-  /^docs\/.+\.(md|png)$/,
+  /^docs\/.+\.(md|png|svg)$/,
   /^examples\/[\w-]+(\.test)?\.ts$/,
   /^bench\/results\/\w+\.svg$/,
   /^dist\/(src|migrations)\/.+\.(js|d\.ts)$/,
@@ -43,7 +43,9 @@ export async function checkTarball(root, tarball) {
 
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const named = [manifest.main, manifest.types, ...Object.values(manifest.bin), ...exported(manifest.exports)]
-  const missing = ['README.md', 'LICENSE', 'CHANGELOG.md', ...named.map(plain)].filter((file) => !files.includes(file))
+  const missing = ['README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md', ...named.map(plain)].filter(
+    (file) => !files.includes(file),
+  )
   assert.deepEqual(missing, [], 'files that package.json names and the package has not')
   const untyped = files.filter((file) => /^dist\/(src|migrations)\/[\w/-]+\.js$/.test(file) && isCompiled(root, file))
   const typeless = untyped.filter((file) => !files.includes(file.replace(/\.js$/, '.d.ts')))

@@ -1,4 +1,5 @@
 /** The pages of the project, and the code blocks on them. */
+import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { ROOT } from '../../support/processes'
@@ -43,3 +44,8 @@ export function blocksOf(page: string): Block[] {
 }
 
 export const BLOCKS: readonly Block[] = PAGES.flatMap(blocksOf)
+
+/** Whether this machine has these programs, which the blocks of some pages call. */
+export function hasTools(...programs: string[]): boolean {
+  return programs.every((program) => spawnSync(program, ['--version']).status === 0)
+}

@@ -1,0 +1,38 @@
+/**
+ * Packages that are not installed here, by the part that the pages use: a block that imports one of them is not compiled
+ * against the package, but against this.
+ */
+declare module '@nestjs/common' {
+  type ClassMark = (target: abstract new (...given: never[]) => unknown) => void
+  type ParameterMark = (target: object, key: string | symbol | undefined, index: number) => void
+  type MethodMark = (target: object, key: string, method: PropertyDescriptor) => void
+  export function Global(): ClassMark
+  export function Injectable(): ClassMark
+  export function Controller(path: string): ClassMark
+  export function Get(path: string): MethodMark
+  export function Inject(token: symbol): ParameterMark
+  export function Param(name: string): ParameterMark
+  export function Module(parts: {
+    imports?: unknown[]
+    controllers?: unknown[]
+    providers?: unknown[]
+    exports?: unknown[]
+  }): ClassMark
+  export interface OnApplicationShutdown {
+    onApplicationShutdown(signal?: string): unknown
+  }
+  export interface OnApplicationBootstrap {
+    onApplicationBootstrap(): unknown
+  }
+}
+
+declare module '@nestjs/core' {
+  export const NestFactory: {
+    create(module: unknown): Promise<{
+      get<T>(token: symbol): T
+      use(path: string, handler: import('express').Handler): void
+      enableShutdownHooks(): void
+      listen(port: number): Promise<void>
+    }>
+  }
+}
