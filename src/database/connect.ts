@@ -2,13 +2,14 @@
 import path from 'node:path'
 import { DataSource, type DataSourceOptions } from 'typeorm'
 import { mysqlDriver, sqliteDriver } from './drivers'
-import { type Gate, type GateOptions, gatedRunners } from './gate'
+import { type GateOptions, gatedRunners } from './gate'
 import { seeTransactions } from './inside'
 import { MYSQL_SESSION } from './mysql'
 import { schemaOf } from './schema'
 import { NAMELESS_FILE, parseServerUrl, refusedUrl } from './server-url'
 import { sqliteEngine } from './sqlite'
 import { tablesOf } from './tables'
+import type { Gate } from './turns'
 
 /** How long the opening of a SQLite file waits for other processes. */
 const PATIENCE_MS = 30_000

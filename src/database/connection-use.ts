@@ -1,6 +1,6 @@
 /** How many connections of a store are in use, without asking the database. */
 import type { DataSource } from 'typeorm'
-import type { Gate } from './gate'
+import type { Gate } from './turns'
 
 export interface ConnectionUse {
   /** The most connections that there may be. */

@@ -11,101 +11,39 @@ import type BetterSqlite3 from 'better-sqlite3'
 import type { DataSource, QueryRunner } from 'typeorm'
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner'
 import { DEFAULT_CONNECTION_TIMEOUT_MS, noneFree } from './bounded-pool'
-import { DatabaseCounts } from './database-counts'
-import { requireOutside } from './inside'
 import type { SharedFile } from './shared-file'
 import { sqliteEngine } from './sqlite'
+import { BUSY, type Gate, type Leave, PASSED } from './turns'
+import { WatchedFile } from './watched-file'
 
 /** How long a caller at its turn waits for the lock of another connection or process. */
 const LOCK_PATIENCE_MS = 30_000
 
-/** How long callers may follow each other at the gate without a turn of the event loop. */
-const BREATHE_MS = 10
-
-const BUSY = 'The one SQLite connection did not become free'
-
-type Leave = () => void
+const READS = /^\s*SELECT\b/i
 
 export interface GateOptions {
   /** Set if the connection is a second one on a user's file. */
   sharedFile?: SharedFile
+  /** The file of the connection. */
+  watchedFile?: WatchedFile
   /** How long a caller waits for its turn, and for a user's transaction on the same connection. */
   timeoutMs?: number
-}
-
-export class Gate {
-  #tail: Promise<void> = Promise.resolve()
-  #waiting = 0
-  #breathedAt = Number.NEGATIVE_INFINITY
-  /** Counts of everything that goes through the gate. */
-  readonly counts = new DatabaseCounts()
-
-  /** True while a caller holds the gate or waits for it. */
-  get busy(): boolean {
-    return this.#waiting > 0
-  }
-
-  /** The number of callers that hold the gate or wait for it. */
-  get waiting(): number {
-    return this.#waiting
-  }
-
-  /**
-   * Resolves at the caller's turn, to the function that ends the turn. Throws `overloaded` if the turn does not come
-   * within `timeoutMs`, and `conflict` inside a transaction that holds the gate, because the call would wait for
-   * itself.
-   */
-  async enter(timeoutMs: number): Promise<Leave> {
-    requireOutside(this)
-    const before = this.#tail
-    const free = this.#waiting === 0
-    let leave: Leave = () => {}
-    this.#waiting++
-    this.#tail = new Promise((resolve) => {
-      leave = () => {
-        this.#waiting--
-        resolve()
-      }
-    })
-    if (!free) await this.#turn(before, leave, timeoutMs)
-    await this.#breathe()
-    return leave
-  }
-
-  /**
-   * Lets timers and sockets have their turn. better-sqlite3 answers at once, so callers that go on with the next
-   * statement immediately would block the event loop for ever.
-   */
-  async #breathe(): Promise<void> {
-    if (performance.now() - this.#breathedAt < BREATHE_MS) return
-    await new Promise(setImmediate)
-    this.#breathedAt = performance.now()
-  }
-
-  async #turn(before: Promise<void>, leave: Leave, timeoutMs: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined
-    const patience = new Promise<'late'>((resolve) => {
-      timer = setTimeout(() => resolve('late'), timeoutMs)
-    })
-    const outcome = await Promise.race([before, patience])
-    clearTimeout(timer)
-    if (outcome !== 'late') return
-    before.then(leave) // the callers behind this one still wait for the one before it
-    throw noneFree(BUSY, timeoutMs)
-  }
 }
 
 /** A query runner on the shared connection that holds the gate for each statement or for its whole transaction. */
 class GatedQueryRunner extends BetterSqlite3QueryRunner {
   #leave: Leave | null = null
+  #hasPassed = false
   readonly #gate: Gate
   readonly #sharedFile: SharedFile | undefined
+  readonly #watchedFile: WatchedFile | undefined
   readonly #timeoutMs: number
 
   constructor(source: DataSource, gate: Gate, statements: Map<string, unknown>, options: GateOptions) {
     super(source.driver as ConstructorParameters<typeof BetterSqlite3QueryRunner>[0])
     this.#gate = gate
     this.#sharedFile = options.sharedFile
+    this.#watchedFile = options.watchedFile
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_CONNECTION_TIMEOUT_MS
     // Prepared statements belong to the connection; a runner lives for one call.
     Object.assign(this, { stmtCache: statements, manager: source.createEntityManager(this) })
@@ -120,7 +58,10 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner {
         ? this.#patiently(statement, parameters, structured)
         : super.query(statement, parameters, structured)
     }
-    const leave = await this.#gate.enter(this.#timeoutMs)
+    let leave = await this.#gate.enter(this.#timeoutMs, READS.test(sql))
+    // The transaction that the read has passed may have begun meanwhile.
+    if (leave === PASSED && (await this.connect()).inTransaction) leave = await this.#gate.enter(this.#timeoutMs)
+    this.#hasPassed = leave === PASSED
     try {
       return await this.#patiently(statement, parameters, structured)
     } finally {
@@ -133,6 +74,7 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner {
   async #patiently(sql: string, parameters?: any[], structured?: boolean): Promise<any> {
     const connection: BetterSqlite3.Database = await this.connect()
     const begunAt = Date.now()
+    this.#watchedFile?.require()
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 50)) {
       // If the connection is the user's own, the user's transaction must end before our statement runs.
       if (!connection.inTransaction && this.#sharedFile?.begin() !== false) {
@@ -143,6 +85,10 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner {
           this.#gate.counts.retried(error)
         } finally {
           if (!connection.inTransaction) this.#sharedFile?.end()
+        }
+        if (!this.#hasPassed) {
+          await this.#gate.awaitLock(pauseMs)
+          continue
         }
       } else if (Date.now() - begunAt > this.#timeoutMs) throw noneFree(BUSY, this.#timeoutMs)
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
@@ -199,5 +145,7 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner {
 /** Makes runners on the connection of an initialized better-sqlite3 DataSource that share one gate. */
 export function gatedRunners(source: DataSource, gate: Gate, options: GateOptions = {}): () => QueryRunner {
   const statements = new Map<string, unknown>()
-  return () => new GatedQueryRunner(source, gate, statements, options)
+  const { database } = source.options as { database: string }
+  const watchedFile = database === '' || database === ':memory:' ? undefined : new WatchedFile(database)
+  return () => new GatedQueryRunner(source, gate, statements, { ...options, watchedFile })
 }

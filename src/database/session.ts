@@ -5,7 +5,7 @@ import { BoundedPool, DEFAULT_CONNECTION_TIMEOUT_MS } from './bounded-pool'
 import { connect, type SqliteOptions } from './connect'
 import { requireTexts } from './connection-charset'
 import type { Engine, Reader, Row, Session, Statements, Tx, WriteOptions } from './engine'
-import { Gate, gatedRunners } from './gate'
+import { gatedRunners } from './gate'
 import { seeTransactions } from './inside'
 import { locationOf } from './location'
 import { commonEngine, mariadbEngine, mysqlEngine } from './mysql'
@@ -17,6 +17,7 @@ import { SkipLockedCheck } from './skip-locked'
 import { sqliteEngine } from './sqlite'
 import { type Tables, tablesOf } from './tables'
 import { Database } from './transaction'
+import { Gate } from './turns'
 
 /** The engines of the servers behind DataSources, once they have been asked. */
 const recognised = new WeakMap<DataSource, Engine>()

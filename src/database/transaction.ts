@@ -13,7 +13,6 @@ import { requireTexts } from './connection-charset'
 import { CutOff, learn, leavesDoubt, unknownOutcome } from './cut-off'
 import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
-import type { Gate } from './gate'
 import { InFlight } from './in-flight'
 import { holding, newHolder, requireOutside } from './inside'
 import { commit, dropLost, type Life, readerOn, rollBack, type Setting, statementsOn, txOn, watch } from './life'
@@ -22,6 +21,7 @@ import { sessionIn, settled } from './operations'
 import { Retrier, type RetryRules, Trail } from './retries'
 import type { SkipLockedCheck } from './skip-locked'
 import type { Tables } from './tables'
+import type { Gate } from './turns'
 
 export interface DatabaseOptions extends Setting {
   dataSource: DataSource

@@ -1,11 +1,22 @@
-/** A SQLite file whose disk is full, that cannot be written, or that is damaged. */
+/** A SQLite file whose disk is full, that cannot be written, is damaged, deleted or replaced. */
 import { execFileSync } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
-import { openStore, type Store } from '../../src/index'
-import { down, idsOf, refusal } from '../contract/context'
+import { DataSource } from 'typeorm'
+import { attachStore, openStore, type Store } from '../../src/index'
+import { down, eventually, idsOf, refusal } from '../contract/context'
 import { whenKilled } from '../support/servers/guard'
 
 const undo: (() => unknown)[] = []
@@ -27,6 +38,17 @@ async function openIn(folder: string): Promise<Store> {
     defaultCapacity: 10_000,
   })
   undo.push(() => store.close())
+  return store
+}
+
+async function attachIn(folder: string): Promise<Store> {
+  const source = new DataSource({ type: 'better-sqlite3', database: join(folder, 'recentn.db') })
+  await source.initialize()
+  const store = await attachStore(source, { sweep: false, publish: false })
+  undo.push(
+    () => source.destroy(),
+    () => store.close(),
+  )
   return store
 }
 
@@ -139,4 +161,67 @@ it('a damaged file is database_unavailable for callers, and database_refused whe
     'database_refused',
     expect.stringMatching(/can't be used: .*malformed/),
   ])
+})
+
+describe.each<[string, (folder: string) => Promise<Store>]>([
+  ['a store of its own', openIn],
+  ['an attached store', attachIn],
+])('the file of %s', (_, open) => {
+  async function opened(): Promise<{ store: Store; folder: string; file: string }> {
+    const folder = freshFolder()
+    await (await openStore({ url: `sqlite:${join(folder, 'recentn.db')}` })).close()
+    const store = await open(folder)
+    await store.groups.append('g')
+    return { store, folder, file: join(folder, 'recentn.db') }
+  }
+
+  /** Once the loss is noticed, all is refused. */
+  async function expectRefused(store: Store, file: string): Promise<void> {
+    const noticed = () =>
+      store.groups.append('g').then(
+        () => false,
+        () => true,
+      )
+    await eventually(20_000, 'it is noticed', noticed)
+    for (const call of [
+      () => store.groups.append('g'),
+      () => store.transaction((tx) => tx.groups.append('g')),
+      () => store.groups.recent('g'),
+      () => store.ping(),
+    ]) {
+      const error = await refusal(call())
+      expect([error.code, error.message]).toEqual([
+        'database_unavailable',
+        expect.stringContaining(`${file} was deleted`),
+      ])
+    }
+  }
+
+  it('is deleted: nothing more is acknowledged, and a new file is one for a store that is opened then', async () => {
+    const { store, folder, file } = await opened()
+    for (const name of readdirSync(folder)) rmSync(join(folder, name))
+    await expectRefused(store, file)
+    const again = await openIn(folder)
+    expect((await again.groups.append('g')).id).toBe(0n)
+    await expectRefused(store, file)
+  })
+
+  it('is replaced by another file: writes are refused, and that file stays as it is', async () => {
+    const { store, folder, file } = await opened()
+    copyFileSync(file, join(folder, 'copy'))
+    renameSync(join(folder, 'copy'), file)
+    const before = statSync(file, { bigint: true }).mtimeNs
+    await expectRefused(store, file)
+    expect(statSync(file, { bigint: true }).mtimeNs).toBe(before)
+  })
+
+  it('is put back: the store goes on', async () => {
+    const { store, folder, file } = await opened()
+    renameSync(file, join(folder, 'aside'))
+    await expectRefused(store, file)
+    renameSync(join(folder, 'aside'), file)
+    const { id } = await store.groups.append('g')
+    const { totalAppended } = await store.groups.recent('g')
+    expect(totalAppended).toBe(id + 1n)
+  })
 })
