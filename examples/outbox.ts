@@ -59,10 +59,10 @@ export const DEAD = 'outbox-dead'
 const VISIBILITY_SECONDS = 3
 
 /** The order and its event, or neither. */
-export async function placeOrder(source: DataSource, store: Store, order: Order): Promise<void> {
-  await source.transaction(levelOf(source), async (manager) => {
-    await manager.insert(Order, order)
-    await store.within(manager).queues.send(OUTBOX, { event: 'order-placed', order: order.id })
+export async function placeOrder(store: Store, order: Order): Promise<void> {
+  await store.transaction(async (tx) => {
+    await tx.manager.insert(Order, order)
+    await tx.queues.send(OUTBOX, { event: 'order-placed', order: order.id })
   })
 }
 
@@ -127,7 +127,7 @@ function optionsOf(url: string, all: MixedList<new () => object>): DataSourceOpt
   return { type: 'better-sqlite3', database: url.slice('sqlite:'.length), enableWAL: true, entities: all as never }
 }
 
-/** On MySQL and MariaDB the one that recentn's own transactions have; SQLite has no other. */
+/** On MySQL and MariaDB a reader should see what has committed meanwhile; SQLite has one level only. */
 function levelOf(source: DataSource): 'READ COMMITTED' | 'SERIALIZABLE' {
   return source.options.type === 'better-sqlite3' ? 'SERIALIZABLE' : 'READ COMMITTED'
 }
