@@ -97,6 +97,11 @@ export class GroupsClient {
     return (await this.#transport.value('recentItemsOfMany', { query: { ...query, group: groups } }, call)).groups
   }
 
+  /** One item; null if the window of the group has none with this id. */
+  item(group: string, id: bigint, options?: CallOptions): Promise<Item | null> {
+    return this.#transport.valueOrNull('getItem', { path: { group, id } }, 'item_not_found', options)
+  }
+
   /** Removes all items. The next item gets the next id, as if they were still there. */
   clear(group: string, options?: CallOptions): Promise<{ deleted: number }> {
     return this.#transport.value('clearGroup', { path: { group } }, options)

@@ -515,6 +515,18 @@ interface Wire {
     body: undefined
     answer: Deleted
   }
+  /** Read one item: `GET /v1/groups/{group}/items/{id}` */
+  getItem: {
+    path: {
+      /** The group. */
+      group: string
+      /** The id of the item. */
+      id: bigint
+    }
+    query: Nothing
+    body: undefined
+    answer: Item
+  }
   /** Remove one item: `DELETE /v1/groups/{group}/items/{id}` */
   removeItem: {
     path: {
@@ -1061,6 +1073,7 @@ const Wire = {
     appendItem: { method: 'POST', path: '/v1/groups/{group}/items', body: 'NewItem', answer: 'Item' },
     recentItems: { method: 'GET', path: '/v1/groups/{group}/items', answer: 'Recent' },
     clearGroup: { method: 'DELETE', path: '/v1/groups/{group}/items', answer: 'Deleted' },
+    getItem: { method: 'GET', path: '/v1/groups/{group}/items/{id}', answer: 'Item' },
     removeItem: { method: 'DELETE', path: '/v1/groups/{group}/items/{id}' },
     appendItems: { method: 'POST', path: '/v1/items', body: 'Batch', answer: 'Appended' },
     recentItemsOfMany: { method: 'GET', path: '/v1/items', answer: 'RecentMany' },

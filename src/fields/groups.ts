@@ -86,6 +86,7 @@ export const recentOptions = {
 export const memberOptions = { limit: page.limit, before: page.after, ...payloadOptions, prefix }
 export const watchOptions = { after: optional(POSITION), signal: optional(SIGNAL), payloads: optional(FORM) }
 
+export const ITEM_RULES = rulesOf({ payloads: optional(FORM) })
 export const APPEND_RULES = rulesOf({ payloads })
 export const RECENT_RULES = rulesOf(recentOptions)
 export const MEMBER_RULES = rulesOf(memberOptions)

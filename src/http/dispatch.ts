@@ -167,13 +167,14 @@ function inTermsOfTheRequest(error: RecentnError, route: Route): RecentnError {
 function send(
   request: Request,
   response: Response,
-  { status, body, tag, type = 'application/json' }: Answer,
+  { status, body, tag, location, type = 'application/json' }: Answer,
   stallMs: number | undefined,
 ): void {
   if (body !== undefined) mustHaveRoomToSend(request.method, body)
   // One head in one call: Node checks and keeps each header that is set by itself.
   const headers: OutgoingHttpHeaders =
     tag === undefined ? { 'Cache-Control': 'no-store' } : { 'Cache-Control': 'private, no-cache', ETag: `"${tag}"` }
+  if (location !== undefined) headers.Location = request.baseUrl + location
   if (tag !== undefined && hasTag(request.headers['if-none-match'], tag)) {
     response.writeHead(304, headers).end()
     return

@@ -18,6 +18,8 @@ export interface Answer {
   body?: string
   /** The media type. Default: JSON. */
   type?: string
+  /** For 201, the path of what was made, below where the router is mounted. */
+  location?: string | undefined
   /** A strong tag without its quotes: a client that has it is answered with 304. */
   tag?: string
   /**
@@ -33,6 +35,8 @@ export interface DocumentedAnswer {
   example?: unknown
   /** The media type. Default: JSON. */
   type?: string
+  /** When the answer has a `Location`. */
+  located?: 'always' | 'for one'
 }
 
 /** What the OpenAPI document says of a route beyond its parameters and body. */
@@ -140,13 +144,9 @@ export function ok(body: string): Answer {
   return { status: 200, body }
 }
 
-export function created(body: string): Answer {
-  return { status: 201, body }
-}
-
-/** 201 if it was created, 200 if it existed. */
-export function stored(isNew: boolean, body: string): Answer {
-  return isNew ? created(body) : ok(body)
+/** 201 if it was created, 200 if it existed. `location`: the path of what was created, if it has one. */
+export function stored(isNew: boolean, body: string, location?: string): Answer {
+  return isNew ? { status: 201, body, location } : ok(body)
 }
 
 export const NO_CONTENT: Answer = { status: 204 }

@@ -76,6 +76,8 @@ describe('groups', () => {
     expect(await client.groups.recentIfChanged('read', page.tag, { limit: 2, exclude: ['z'] })).toMatchObject({
       totalAppended: 4n,
     })
+    expect(await client.groups.item('read', 2n)).toEqual(await store.groups.item('read', 2n))
+    expect([await client.groups.item('read', 9n), await client.groups.item('none', 0n)]).toEqual([null, null])
     expect(await client.groups.recent('read', { before: 2n, limit: 1 })).toMatchObject({ nextBefore: 1n })
     const all = await everyOf(client.groups.allItems('read', { limit: 1 }))
     expect(all.map(({ id }) => id)).toEqual([3n, 2n, 1n, 0n])

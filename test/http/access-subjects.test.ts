@@ -52,6 +52,7 @@ describe('an access function is told', () => {
       { ...group, members: ['m', 'n'] },
     ],
     ['DELETE', '/v1/groups/a:g/items', null, 'append', 'clearGroup', group],
+    ['GET', '/v1/groups/%61:g/items/1', null, 'read', 'getItem', group],
     ['DELETE', '/v1/groups/a:g/items/1', null, 'append', 'removeItem', group],
     [
       'POST',

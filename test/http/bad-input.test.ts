@@ -221,7 +221,7 @@ describe('routes', () => {
     ['/v1/groups', 'GET, HEAD, OPTIONS'],
     ['/v1/groups/a', 'GET, HEAD, PUT, DELETE, OPTIONS'],
     ['/v1/groups/a/items', 'POST, GET, HEAD, DELETE, OPTIONS'],
-    ['/v1/groups/a/items/0', 'DELETE, OPTIONS'],
+    ['/v1/groups/a/items/0', 'GET, HEAD, DELETE, OPTIONS'],
     ['/v1/items', 'POST, GET, HEAD, OPTIONS'],
     ['/v1/members/m/items', 'GET, HEAD, DELETE, OPTIONS'],
     ['/v1/policies', 'GET, HEAD, OPTIONS'],

@@ -89,6 +89,7 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   appendItem: { 201: nothing, 200: given(lastItem) },
   recentItems: { 200: { ...given(larger), without: ['before', 'exclude'] } },
   clearGroup: { 200: given(lastItem) },
+  getItem: { 200: given(lastItem) },
   removeItem: { 204: given(lastItem) },
   appendItems: {
     201: given(lastItem),

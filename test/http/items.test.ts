@@ -224,6 +224,33 @@ describe('GET /v1/items', () => {
   })
 })
 
+describe('GET /v1/groups/{group}/items/{id}', () => {
+  test('answers the item as it was appended; 404 when the window has none of this id', async () => {
+    const group = fresh('one/')
+    const path = items(group)
+    const appended = await server.post(path, { member: 'm', payload: { long: 1.1 }, eventId: 'e' })
+    const { location } = appended.headers
+    expect(location).toBe(`${path}/0`)
+    const answer = await server.get(String(location))
+    expect([answer.status, answer.text]).toEqual([200, appended.text])
+    const again = await server.post(path, { eventId: 'e' })
+    expect([again.status, again.headers.location]).toEqual([200, undefined])
+    await server.delete(`${path}/0`)
+    for (const id of ['0', '1', '9223372036854775807']) {
+      const missing = await server.get(`${path}/${id}`)
+      expect([id, missing.status, missing.json.code]).toEqual([id, 404, 'item_not_found'])
+    }
+    const wrong = await server.get(`${path}/-1?payloads=none`)
+    expect([wrong.status, wrong.json.errors]).toEqual([
+      400,
+      [
+        { parameter: 'id', detail: expect.any(String) },
+        { parameter: 'payloads', detail: 'is not a known parameter' },
+      ],
+    ])
+  })
+})
+
 describe('DELETE items', () => {
   test('empties a group; ids go on', async () => {
     const group = fresh()

@@ -85,7 +85,7 @@ describe('CORS', () => {
         const answer = await server.get(path, { ...server.headers, Origin: origin })
         expect([path, answer.status]).toEqual([path, status])
         expect(answer.headers['access-control-allow-origin']).toBe(origin)
-        expect(answer.headers['access-control-expose-headers']).toBe('ETag, Retry-After, X-Request-Id')
+        expect(answer.headers['access-control-expose-headers']).toBe('ETag, Location, Retry-After, X-Request-Id')
         expect(answer.headers['access-control-allow-credentials']).toBeUndefined()
         expect(answer.headers.vary).toBe('Origin')
       }

@@ -65,6 +65,9 @@ describe('where it is mounted', () => {
       const base = mount === '/' ? '' : mount
       expect((await client.get('/v1/groups')).status).toBe(200)
       expect((await client.get('/v1/nothing')).json.code).toBe('not_found')
+      const { headers } = await client.post(`/v1/groups/${fresh('a/b')}/items`.replace('a/b', 'a%2Fb'), {})
+      expect(headers.location).toMatch(`${base}/v1/groups/a%2Fb`)
+      expect((await send(client.url, 'GET', String(headers.location), {})).json).toMatchObject({ id: '0' })
       const own = await send(client.url, 'GET', '/own', {})
       expect([own.status, own.text]).toEqual([200, 'mine'])
       const document = await send(client.url, 'GET', `${base}/openapi.json`, {})

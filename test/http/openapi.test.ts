@@ -62,6 +62,7 @@ describe('the OpenAPI document', () => {
       'GET /v1/groups',
       'GET /v1/groups/{group}',
       'GET /v1/groups/{group}/items',
+      'GET /v1/groups/{group}/items/{id}',
       'GET /v1/groups/{group}/stream',
       'GET /v1/items',
       'GET /v1/members/{member}/items',

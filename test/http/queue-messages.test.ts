@@ -37,6 +37,8 @@ describe('POST …/messages', () => {
     const path = await made()
     const answer = await server.post(`${path}/messages`, { body: { to: 'a@example.org' } })
     expect([answer.status, answer.json]).toEqual([201, { id: ID, sent: true }])
+    expect(answer.headers.location).toBe(`${path}/messages/${answer.json.id}`)
+    expect((await server.get(String(answer.headers.location))).json).toMatchObject({ id: answer.json.id })
     expect(await ready(path)).toMatchObject([{ id: answer.json.id, body: { to: 'a@example.org' } }])
   })
 

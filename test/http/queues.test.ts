@@ -44,6 +44,7 @@ describe('/v1/queues/{queue}', () => {
     }
     const created = await server.put(pathOf(queue), settings)
     expect([created.status, created.json]).toEqual([201, { queue, ...settings, paused: false, createdAt: TIME }])
+    expect(created.headers.location).toBe(pathOf(queue))
     const got = await server.get(pathOf(queue))
     const status = { isDeadLetterQueue: false, counts: NONE, oldestAgeSeconds: null }
     expect([got.status, got.json]).toEqual([200, { ...created.json, ...status }])

@@ -11,7 +11,7 @@ describe('/v1/groups/{group}', () => {
   test('PUT creates with 201 and replaces with 200; what is left out follows the policy', async () => {
     const group = fresh()
     const created = await server.put(`/v1/groups/${group}`, { capacity: 3, mode: 'distinct', ttlSeconds: 60 })
-    expect(created.status).toBe(201)
+    expect([created.status, created.headers.location]).toEqual([201, `/v1/groups/${encodeURIComponent(group)}`])
     const own = { capacity: 3, mode: 'distinct', ttlSeconds: 60 }
     const body = { group, ...own, own, policy: null, totalAppended: '0', createdAt: TIME }
     expect(created.json).toEqual(body)
@@ -110,6 +110,7 @@ describe('/v1/policies', () => {
     expect((await server.get(path)).json.code).toBe('policy_not_found')
     const created = await server.put(path, { capacity: 3, mode: 'distinct' })
     expect([created.status, created.json]).toEqual([201, { prefix, capacity: 3, mode: 'distinct', ttlSeconds: null }])
+    expect(created.headers.location).toBe(`/v1/policies/${encodeURIComponent(prefix)}`)
     const replaced = await server.put(path, { capacity: 4, mode: 'history', ttlSeconds: 5 })
     expect([replaced.status, replaced.json]).toEqual([200, { prefix, capacity: 4, mode: 'history', ttlSeconds: 5 }])
     expect((await server.get(path)).json).toEqual(replaced.json)

@@ -132,7 +132,17 @@ function outcomeObjects({ outcomes, conditional }: Operation): Json {
   return objects
 }
 
-function outcomeObject({ description, schema, example: value, type }: DocumentedAnswer, headers: Json): Json {
+const LOCATION_TEXT = 'The path of what was created'
+
+function locationOf(located: 'always' | 'for one'): Json {
+  const isAlways = located === 'always'
+  const description = `${LOCATION_TEXT}${isAlways ? '' : ', if it was one thing'}.`
+  return { Location: { description, required: isAlways, schema: { type: 'string' } } }
+}
+
+function outcomeObject(answer: DocumentedAnswer, common: Json): Json {
+  const { description, schema, example: value, type, located } = answer
+  const headers = located === undefined ? common : { ...common, ...locationOf(located) }
   return { description, headers, ...(schema !== undefined && { content: contentOf(schema, value, type) }) }
 }
 

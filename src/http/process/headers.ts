@@ -46,7 +46,7 @@ export function addOwnHeaders(answers: ServerResponse): void {
 
 export const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 const REQUEST_HEADERS = 'Authorization, Content-Type, If-None-Match, Last-Event-ID, X-Request-Id'
-const RESPONSE_HEADERS = 'ETag, Retry-After, X-Request-Id'
+const RESPONSE_HEADERS = 'ETag, Location, Retry-After, X-Request-Id'
 const PREFLIGHT_SECONDS = 600
 
 /**

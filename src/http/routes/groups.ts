@@ -70,13 +70,14 @@ const put = route({
         description: 'The group was created.',
         schema: 'Group',
         example: { ...example.settled, totalAppended: '0' },
+        located: 'always',
       },
     },
     refusals: ['settings_changed'],
   },
   async handle(store, { path: { group }, body: { replaces, ...settings }, within }) {
     const settled = await store.groups.put(group, settings, { replaces })
-    return stored(settled.created, renderGroup(settled, within))
+    return stored(settled.created, renderGroup(settled, within), `/v1/groups/${encodeURIComponent(group)}`)
   },
 })
 

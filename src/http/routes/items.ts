@@ -14,7 +14,7 @@ import {
 } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/groups'
-import { type Answer, gone, ok, type Route, route, stored } from '../route'
+import { type Answer, found, gone, ok, type Route, route, stored } from '../route'
 import { named, pathName } from '../subjects'
 
 /** An answer stops at about this many bytes. */
@@ -48,13 +48,18 @@ const append = route({
       'answer is that item with 200.',
     outcomes: {
       200: { description: 'An item with this `eventId` existed already.', schema: 'Item', example: example.item },
-      201: { description: 'The item is appended and committed.', schema: 'Item', example: example.item },
+      201: {
+        description: 'The item is appended and committed.',
+        schema: 'Item',
+        example: example.item,
+        located: 'always',
+      },
     },
     refusals: ['sequence_exhausted'],
   },
   async handle(store, { path, body }) {
     const item = await store.groups.append(path.group, body, { payloads: 'text' })
-    return stored(item.appended, renderItem(item))
+    return stored(item.appended, renderItem(item), `/v1/groups/${encodeURIComponent(path.group)}/items/${item.id}`)
   },
 })
 
@@ -182,12 +187,33 @@ const clear = route({
   },
 })
 
-const remove = route({
-  method: 'delete',
+const onItem = {
   path: '/v1/groups/{group}/items/{id}',
-  scope: 'append',
   about: inGroup,
   pathParameters: { group, id: idParameter('The id of the item.', '41') },
+}
+
+const get = route({
+  ...onItem,
+  method: 'get',
+  scope: 'read',
+  operation: {
+    id: 'getItem',
+    tag: 'Items',
+    summary: 'Read one item',
+    description: 'An item that has left the window of its group is not there any more.',
+    outcomes: { 200: { description: 'The item.', schema: 'Item', example: example.item } },
+    refusals: ['item_not_found'],
+  },
+  async handle(store, { path: { group, id } }) {
+    return ok(renderItem(found(await store.groups.item(group, id, { payloads: 'text' }), 'item_not_found')))
+  },
+})
+
+const remove = route({
+  ...onItem,
+  method: 'delete',
+  scope: 'append',
   operation: {
     id: 'removeItem',
     tag: 'Items',
@@ -201,4 +227,4 @@ const remove = route({
   },
 })
 
-export const itemRoutes: readonly Route[] = [append, recent, clear, remove, appendMany, recentMany]
+export const itemRoutes: readonly Route[] = [append, recent, clear, get, remove, appendMany, recentMany]

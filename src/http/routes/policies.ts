@@ -75,13 +75,13 @@ const put = route({
       '5 seconds to reads of existing groups.',
     outcomes: {
       200: { description: 'The policy was replaced.', schema: 'Policy', example: example.policy },
-      201: { description: 'The policy was created.', schema: 'Policy', example: example.policy },
+      201: { description: 'The policy was created.', schema: 'Policy', example: example.policy, located: 'always' },
     },
     refusals: ['settings_changed'],
   },
   async handle(store, { path: { prefix }, body: { replaces, ...settings } }) {
     const policy = await store.groups.putPolicy(prefix, settings, { replaces })
-    return stored(policy.created, JSON.stringify(policyBody(policy)))
+    return stored(policy.created, JSON.stringify(policyBody(policy)), `/v1/policies/${encodeURIComponent(prefix)}`)
   },
 })
 

@@ -42,7 +42,12 @@ const send = route({
         schema: 'SentOneOrMany',
         example: example.sentBefore,
       },
-      201: { description: 'The messages are sent and committed.', schema: 'SentOneOrMany', example: example.sentMany },
+      201: {
+        description: 'The messages are sent and committed.',
+        schema: 'SentOneOrMany',
+        example: example.sentMany,
+        located: 'for one',
+      },
     },
     refusals: ['queue_not_found'],
   },
@@ -56,7 +61,7 @@ const send = route({
     }
     const { body, ...options } = sending
     const one = await store.queues.send(queue, body, options)
-    return stored(one.sent, renderSent(one))
+    return stored(one.sent, renderSent(one), `/v1/queues/${encodeURIComponent(queue)}/messages/${one.id}`)
   },
 })
 

@@ -23,6 +23,8 @@ const settingsBody: BodyReader<QueueSettings> = {
   about: lettersIn,
 }
 
+const locationOf = (queue: string) => `/v1/queues/${encodeURIComponent(queue)}`
+
 const put = route({
   ...onQueue,
   method: 'put',
@@ -39,13 +41,13 @@ const put = route({
       'with the code `queue_not_found`.',
     outcomes: {
       200: { description: 'The settings were replaced.', schema: 'Queue', example: example.queue },
-      201: { description: 'The queue was created.', schema: 'Queue', example: example.queue },
+      201: { description: 'The queue was created.', schema: 'Queue', example: example.queue, located: 'always' },
     },
     refusals: ['dead_letter_cycle'],
   },
   async handle(store, { path: { queue }, body, within }) {
     const put = await store.queues.put(queue, body)
-    return stored(put.created, renderQueue(put, within))
+    return stored(put.created, renderQueue(put, within), locationOf(queue))
   },
 })
 
@@ -107,12 +109,12 @@ const ensure = route({
       'A `deadLetterQueue` outside of the prefix of the key is shown as null.',
     outcomes: {
       200: { description: 'The queue existed already, and is unchanged.', schema: 'Queue', example: example.queue },
-      201: { description: 'The queue was created.', schema: 'Queue', example: example.queue },
+      201: { description: 'The queue was created.', schema: 'Queue', example: example.queue, located: 'always' },
     },
   },
   async handle(store, { path: { queue }, body, within }) {
     const ensured = await store.queues.ensure(queue, body)
-    return stored(ensured.created, renderQueue(ensured, within))
+    return stored(ensured.created, renderQueue(ensured, within), locationOf(queue))
   },
 })
 

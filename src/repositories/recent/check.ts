@@ -34,8 +34,9 @@ export function checkedErasure(member: unknown, options: { prefix?: string }): s
   return options.prefix
 }
 
-export function checkId(id: unknown): void {
-  refuse(argumentFaults('id', id, ID))
+/** The group and the id of one item; `options` where the call takes some. */
+export function checkItem(group: unknown, id: unknown, options: unknown = {}): void {
+  refuse([...named('group', group), ...argumentFaults('id', id, ID), ...faultsOf(options, fields.ITEM_RULES)])
 }
 
 /** One item on its way in. */

@@ -95,14 +95,14 @@ export async function memberItems(
   }
 }
 
-/** Which items of one member are in the windows of their groups. It reads a window once, however many items it has. */
-class MemberWindows {
+/** Which items of one member (null: without a member) are in the windows of their groups. It reads a window once, however many items it has. */
+export class MemberWindows {
   readonly #reader: Reader
-  readonly #member: string
+  readonly #member: string | null
   /** The one item that a `distinct` window shows, of groups that are laid out by another policy than they follow. */
   readonly #shown = new Map<string, { version: bigint; id: bigint | null }>()
 
-  constructor(reader: Reader, member: string) {
+  constructor(reader: Reader, member: string | null) {
     this.#reader = reader
     this.#member = member
   }

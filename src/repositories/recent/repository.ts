@@ -15,6 +15,7 @@ import * as check from './check'
 import { eraseMember } from './erasure'
 import { clearGroup, deleteGroup, getGroup, listGroups, putGroup, removeItem } from './groups'
 import { lockedGroups } from './heads'
+import { readItem } from './item'
 import { isQuick } from './layouts'
 import { memberItems } from './members'
 import { GroupMemory } from './memory'
@@ -129,14 +130,18 @@ export class RecentRepository implements Recent.Groups {
     return typeof outcome === 'object' ? outcome : this.#runners.longReads.run(read)
   }
 
+  async item(group: string, id: bigint, options: Recent.PayloadOptions = {}): Promise<Recent.Item | null> {
+    check.checkItem(group, id, options)
+    return this.#session.read((reader) => readItem(reader, this.#memory.policies, group, id, options))
+  }
+
   async clear(group: string): Promise<{ deleted: number }> {
     check.checkName('group', group)
     return { deleted: await this.#write([group], (tx) => clearGroup(tx, this.#memory.policies, group)) }
   }
 
   async remove(group: string, id: bigint): Promise<boolean> {
-    check.checkName('group', group)
-    check.checkId(id)
+    check.checkItem(group, id)
     return this.#write([group], (tx) => removeItem(tx, this.#memory.policies, group, id))
   }
 

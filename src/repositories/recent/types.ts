@@ -192,6 +192,8 @@ export interface Groups {
   recentIfChanged(group: string, tag: string, options?: RecentOptions): Promise<Recent | null>
   /** The newest items of up to 100 groups, in the order asked; one statement, one snapshot. */
   recentMany(groups: readonly string[], options?: Omit<RecentOptions, 'before'>): Promise<Recent[]>
+  /** One item; null if the window has none of this id. */
+  item(group: string, id: bigint, options?: PayloadOptions): Promise<Item | null>
   /** Removes all items; ids go on from where they were. */
   clear(group: string): Promise<{ deleted: number }>
   /** Removes one item; false when the window has none of this id. */

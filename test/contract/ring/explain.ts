@@ -9,6 +9,7 @@ import { tablesOf } from '../../../src/database/tables'
 import { selectTakenSql } from '../../../src/repositories/recent/batch-heads'
 import { selectErasableSql } from '../../../src/repositories/recent/erasure'
 import { selectDueSql } from '../../../src/repositories/recent/expiry'
+import { selectItemSql } from '../../../src/repositories/recent/item'
 import { MEDIUM, NEWEST, SMALL } from '../../../src/repositories/recent/layouts'
 import { selectMemberSql } from '../../../src/repositories/recent/members'
 import { type QuickPlan, quickSelect } from '../../../src/repositories/recent/quick-read'
@@ -97,6 +98,16 @@ function describeServerPlans(context: Context): void {
       }
       // For each group its head twice and 11 items, and the numbers of the slots, made once and read for each.
       expect(await rowsTouched(sql, parameters)).toBeLessThanOrEqual(LARGE * (2 * 2 + 11 + 12) + 24)
+    })
+
+    it('one item of a large group: by the slot that its id says', async () => {
+      const sql = selectItemSql(reader)
+      const large = `${prefix}large1`
+      const parameters = [700, large, 700, large, 700]
+      const steps = await stepsOf(sql, parameters)
+      expect(steps.find(({ table }) => table === 'i')).toMatchObject({ type: 'const', key: 'PRIMARY' })
+      expect(steps.find(({ table }) => table === 'g')).toMatchObject({ type: 'const', key: 'PRIMARY' })
+      expect(await rowsTouched(sql, parameters)).toBeLessThanOrEqual(5)
     })
 
     it.each([1, 50])('%d watched group(s): heads, windows and items by primary key, each once', async (count) => {
@@ -243,6 +254,9 @@ function describeSqlitePlans(context: Context): void {
       const sorted = await plan(thorough.sql, thorough.parameters)
       expect(sorted).toMatch(/SEARCH g USING INDEX \S+ \(group_key=\?\)/)
       expect(sorted).toMatch(/SEARCH i USING PRIMARY KEY \(group_key=\?\)/)
+      const one = await plan(selectItemSql(sqlite), [7, 'a', 7, 'a', 7])
+      expect(one).toMatch(/SEARCH i USING PRIMARY KEY \(group_key=\? AND slot=\?\)/)
+      expect(one).not.toMatch(/SCAN/)
       const member = await plan(selectMemberSql(sqlite, false), ['m', 10])
       expect(member).toMatch(/SEARCH i USING (COVERING )?INDEX recentn_items_member \(member=\?\)/)
       expect(member).not.toMatch(/TEMP B-TREE/)

@@ -17,6 +17,7 @@ import { describeGroupsWatch } from './groups-watch'
 import { describeGroupsWatchMuch } from './groups-watch-much'
 import { describeIfChanged } from './if-changed'
 import { describeInput } from './input'
+import { describeItem } from './item'
 import { describeMemberWindows } from './member-windows'
 import { describeMembers } from './members'
 import { describeMergedReads } from './merged-reads'
@@ -46,6 +47,7 @@ export function describeRing(engine: EngineName): void {
   describeRead(context)
   describeThoroughReads(context)
   describeMergedReads(context)
+  describeItem(context)
   describeTags(context)
   describeIfChanged(context)
   describeGroupsWatch(context)

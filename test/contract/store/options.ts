@@ -27,6 +27,7 @@ function groupCalls({ groups }: Pick<Transaction, 'groups'>): Calls<Transaction[
     recentIfChanged: [(options) => groups.recentIfChanged('g', 'tag', options)],
     recentMany: [(options) => groups.recentMany(['g'], options)],
     clear: NONE,
+    item: [(options) => groups.item('g', 0n, options)],
     remove: NONE,
     get: NONE,
     put: [(settings) => groups.put('g', settings), (options) => groups.put('g', {}, options)],

@@ -14,6 +14,7 @@ export const NAMED: Record<string, (side: string) => Asked> = {
   appendItem: (side) => ({ path: `/v1/groups/${side}g/items`, json: {}, at: ['group'] }),
   recentItems: (side) => ({ path: `/v1/groups/${side}g/items`, at: ['group'] }),
   clearGroup: (side) => ({ path: `/v1/groups/${side}cleared/items`, at: ['group'] }),
+  getItem: (side) => ({ path: `/v1/groups/${side}kept/items/0`, at: ['group'] }),
   removeItem: (side) => ({ path: `/v1/groups/${side}g/items/1`, at: ['group'] }),
   appendItems: (side) => ({
     path: '/v1/items',
@@ -110,6 +111,7 @@ export async function seed(store: Store, side: string): Promise<void> {
     await groups.append(`${side}${group}`, { member: 'm', payload: side })
     await groups.append(`${side}${group}`, { member: 'n' })
   }
+  await groups.append(`${side}kept`)
   for (const prefix of ['', 'deleted']) await groups.putPolicy(`${side}${prefix}`, { capacity: 8, mode: 'history' })
   await queues.put(`${side}letters`)
   await queues.put(`${side}dying`, { deadLetterQueue: `${side}letters` })
