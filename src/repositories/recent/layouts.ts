@@ -5,7 +5,7 @@
  * Invariant: this decides only what a statement reads, never what a page shows. A reader that finds that its statement
  * read too little, or by settings that are not in force, reads again.
  */
-import { MAX_PAYLOAD_BYTES } from '../../fields/rules'
+import { MAX_CAPACITY, MAX_PAYLOAD_BYTES } from '../../fields/rules'
 import { isHeadFirst, type ReadCall, type ReadRequest } from './page'
 import type { Mode, Settings } from './types'
 
@@ -21,6 +21,7 @@ export const HEAD_ALONE = 0
 export const NEWEST = 1
 export const SMALL = 16
 export const MEDIUM = 64
+export const WHOLE = MAX_CAPACITY
 
 /** How many times the `maxBytes` of one page a request for many groups may read in the worst case. */
 const MANY_FACTOR = 16
@@ -69,6 +70,15 @@ export function slotsFor(layouts: Layouts, { group, limit, before, exclude = [] 
   if (layout.capacity <= slots) return slots
   if (layout.mode === 'history' && before === undefined && exclude.length === 0) return NEWEST
   return layout.capacity <= MEDIUM ? MEDIUM : null
+}
+
+/** Whether the pages show all that the windows of their groups may have, as far as is known. */
+export function areShownWhole(layouts: Layouts, requests: readonly ReadRequest[]): boolean {
+  const isShownWhole = ({ group, limit }: ReadRequest) => {
+    const layout = layouts.of(group)
+    return layout !== undefined && layout.settings === null && layout.capacity <= limit
+  }
+  return !mayBeTooLarge(requests) && requests.every(isShownWhole)
 }
 
 /** An item without its payload: three names of 191 characters and some numbers. */

@@ -5,7 +5,7 @@
  * Invariant: a page is what one statement showed. Takes no lock.
  */
 import type { Reader, Statement } from '../../database/engine'
-import { HEAD_ALONE, hasQuickPages, isSame, type Layouts, MEDIUM, NEWEST, SMALL, slotsFor } from './layouts'
+import { HEAD_ALONE, hasQuickPages, isSame, type Layouts, MEDIUM, NEWEST, SMALL, slotsFor, WHOLE } from './layouts'
 import {
   BARE_ITEM_LINE,
   createdAtOf,
@@ -55,6 +55,12 @@ export function planOf(layouts: Layouts, calls: readonly ReadCall[]): QuickPlan 
   return plan
 }
 
+/** Reads all slots of each group. */
+export function wholePlan(requests: readonly ReadRequest[]): QuickPlan {
+  const slots = new Map(requests.map(({ group }) => [group, WHOLE]))
+  return { slots, newest: 0, payloads: requests.some(({ payloads }) => payloads !== 'none') }
+}
+
 /** Finds heads by their primary key, items by the whole of theirs or its prefix. Only the numbers of slots are a temporary table. */
 export function quickSelect({ engine, tables, now }: ReadFacts, { slots, newest, payloads }: QuickPlan): Statement {
   const itemLine = payloads ? ITEM_LINE : BARE_ITEM_LINE
@@ -68,7 +74,7 @@ export function quickSelect({ engine, tables, now }: ReadFacts, { slots, newest,
   const reading = (wanted: number) => [...slots].filter(([, given]) => given === wanted).map(([group]) => group)
   const time = `CASE WHEN g.ttl_seconds IS NULL THEN '' ELSE ${now} END`
   add(`SELECT ${headText('g.', time)} AS line FROM ${tables.groups} g WHERE g.group_key`, [...slots.keys()])
-  for (const window of [SMALL, MEDIUM]) {
+  for (const window of [SMALL, MEDIUM, WHOLE]) {
     const select = `SELECT ${itemLine} FROM ${tables.items} i WHERE i.group_key`
     add(select, reading(window), ` AND i.slot < ${window}`)
   }
@@ -91,8 +97,8 @@ export async function readQuickly(
   policies: PolicyCache,
   layouts: Layouts,
   calls: readonly ReadCall[],
+  plan = planOf(layouts, calls),
 ): Promise<QuickOutcome[]> {
-  const plan = planOf(layouts, calls)
   const { sql, parameters } = quickSelect(reader, plan)
   const snapshot = snapshotOf(await reader.rows(sql, parameters))
   const set = await policies.current(reader, epochsOf(snapshot))

@@ -1,16 +1,17 @@
 /**
- * Reading pages of a caller: by a quick read if that has them, otherwise by the thorough read: one statement that sorts
- * each group's window and cuts the pages by the settings in force, by `limit` and by `maxBytes`.
+ * Reading pages of a caller: by a quick read if that has them or if the pages show the whole windows, otherwise by the
+ * thorough read: one statement that sorts each group's window and cuts the pages by the settings in force, by `limit` and
+ * by `maxBytes`.
  *
  * Invariant: a page is what one statement showed. The settings go into the thorough statement, which shows the heads too:
  * if they show other settings in force, it runs again by those. Takes no lock.
  */
 import type { Reader, Statement } from '../../database/engine'
-import { isQuick, isSame, type Layouts, mayBeTooLarge } from './layouts'
+import { areShownWhole, isQuick, isSame, type Layouts, mayBeTooLarge } from './layouts'
 import { BARE_ITEM_LINE, epochsOf, ITEM_LINE, itemOfLine, newestFirst, type Snapshot, snapshotOf } from './lines'
 import { emptyPage, pageFrom, type ReadRequest } from './page'
 import type { PolicyCache, PolicySet } from './policies'
-import { readQuickly } from './quick-read'
+import { readQuickly, wholePlan } from './quick-read'
 import { FRAME_BYTES, headText, type ReadFacts } from './rows'
 import type { Recent, Settings } from './types'
 
@@ -26,6 +27,10 @@ export async function readRecent(
     const [outcome] = await readQuickly(reader, policies, layouts, [{ requests, again }])
     if (typeof outcome === 'object') return outcome
     if (outcome === 'alone') break
+  }
+  if (areShownWhole(layouts, requests)) {
+    const [outcome] = await readQuickly(reader, policies, layouts, [{ requests, again: true }], wholePlan(requests))
+    if (typeof outcome === 'object') return outcome
   }
   return readThoroughly(reader, policies, layouts, requests)
 }
@@ -97,8 +102,8 @@ export function thoroughSelect(
     `FROM (${keys}) k JOIN ${tables.items} s ON s.group_key = k.group_key AND s.slot = k.slot`
   return {
     sql:
-      `SELECT ${headText('g.', now)} AS line, NULL AS found FROM ${tables.groups} g WHERE g.group_key IN ${heads.sql}\nUNION ALL\n` +
-      `SELECT ${payloads === 'none' ? BARE_ITEM_LINE : ITEM_LINE}, ${isBounded ? 'p.found' : 'NULL'} AS found ` +
+      `SELECT ${headText('g.', now)} AS line${isBounded ? ', NULL AS found' : ''} FROM ${tables.groups} g WHERE g.group_key IN ${heads.sql}\nUNION ALL\n` +
+      `SELECT ${payloads === 'none' ? BARE_ITEM_LINE : ITEM_LINE}${isBounded ? ', p.found' : ''} ` +
       `FROM (${isBounded ? cut : keys}) p JOIN ${tables.items} i ON i.group_key = p.group_key AND i.slot = p.slot` +
       (isBounded ? ` WHERE p.place <= ${limit} AND (p.place = 1 OR p.bytes <= ${maxBytes})` : ''),
     parameters: [...heads.parameters, ...newest.flatMap(({ parameters }) => parameters)],

@@ -73,29 +73,38 @@ export function headText(table = 'g.', now = "''"): string {
   return `CONCAT_WS(${SEPARATOR}, '${HEAD_MARK}', ${fields.join(', ')})`
 }
 
+/** Cuts the fields off one after the other, in the order of `headText`: to split the text takes twice as long. */
 export function headOf(text: string): SeenHead {
-  const fields = text.split('\n') as string[]
-  const [, incarnation, version, lastId, capacity, mode, epoch, createdAt, ttl, ownCapacity, ownMode, ownTtl, sweepAt] =
-    fields as [string, string, string, string, string, string, string, string, string, string, string, string, string]
-  return {
-    group: fields[14] as string,
-    incarnation: BigInt(incarnation),
-    version: BigInt(version),
-    lastId: BigInt(lastId),
-    capacity: Number(capacity),
-    mode: mode as Mode,
-    ttlSeconds: ttl === '' ? null : Number(ttl),
-    own: {
-      capacity: ownCapacity === '' ? undefined : Number(ownCapacity),
-      mode: ownMode === '' ? undefined : (ownMode as Mode),
-      // The column stores "never" as 0, because null follows the policy.
-      ttlSeconds: ownTtl === '' ? undefined : ownTtl === '0' ? null : Number(ownTtl),
-    },
-    policyEpoch: BigInt(epoch),
-    sweepAtMs: sweepAt === '' ? null : Number(sweepAt),
-    createdAtMs: Number(createdAt),
-    nowMs: Number(fields[13]),
+  let start = HEAD_MARK.length + 1
+  const next = () => {
+    const end = text.indexOf('\n', start)
+    const field = text.slice(start, end)
+    start = end + 1
+    return field
   }
+  return {
+    incarnation: BigInt(next()),
+    version: BigInt(next()),
+    lastId: BigInt(next()),
+    capacity: Number(next()),
+    mode: next() as Mode,
+    policyEpoch: BigInt(next()),
+    createdAtMs: Number(next()),
+    ttlSeconds: numberIn(next()) ?? null,
+    own: { capacity: numberIn(next()), mode: (next() || undefined) as Mode | undefined, ttlSeconds: ownTtlIn(next()) },
+    sweepAtMs: numberIn(next()) ?? null,
+    nowMs: Number(next()),
+    group: text.slice(start),
+  }
+}
+
+function numberIn(field: string): number | undefined {
+  return field === '' ? undefined : Number(field)
+}
+
+/** The column stores "never" as 0, because null follows the policy. */
+function ownTtlIn(field: string): number | null | undefined {
+  return field === '0' ? null : numberIn(field)
 }
 
 /** The columns that a write of a head sets: it has no number in the feed of the groups until it is published again. */

@@ -10,7 +10,7 @@ import { selectTakenSql } from '../../../src/repositories/recent/batch-heads'
 import { selectErasableSql } from '../../../src/repositories/recent/erasure'
 import { selectDueSql } from '../../../src/repositories/recent/expiry'
 import { selectItemSql } from '../../../src/repositories/recent/item'
-import { MEDIUM, NEWEST, SMALL } from '../../../src/repositories/recent/layouts'
+import { MEDIUM, NEWEST, SMALL, WHOLE } from '../../../src/repositories/recent/layouts'
 import { selectMemberSql } from '../../../src/repositories/recent/members'
 import { type QuickPlan, quickSelect } from '../../../src/repositories/recent/quick-read'
 import { thoroughSelect } from '../../../src/repositories/recent/read'
@@ -66,11 +66,16 @@ function describeServerPlans(context: Context): void {
     const extras = (steps: Map<string, Step>) => [...steps.values()].map((step) => step.Extra ?? '').join('; ')
     const names = (count: number) => Array.from({ length: count }, (_, n) => `${prefix}${77 + n}`)
 
-    it.each([1, 50])(
-      'the last 10 of %d group(s) at once: by primary key, without a sort or a temporary table',
-      async (count) => {
+    it.each([
+      [1, SMALL],
+      [50, SMALL],
+      [1, WHOLE],
+      [50, WHOLE],
+    ])(
+      'the last 10 of %d group(s) at once, up to %d slots: by primary key, without a sort or a temporary table',
+      async (count, slots) => {
         const { sql, parameters } = quickSelect(reader, {
-          slots: new Map(names(count).map((name) => [name, SMALL])),
+          slots: new Map(names(count).map((name) => [name, slots])),
           newest: 0,
           payloads: true,
         })

@@ -64,6 +64,39 @@ export function describeThoroughReads(context: Context): void {
       expect(await store.groups.recent(group, LARGE)).toEqual(page)
     })
 
+    it('shows the same as the reads by which the sizes of the groups were learned', async () => {
+      const some = [
+        await filled(90, { capacity: 90 }),
+        await filled(130, { capacity: 70, mode: 'distinct' }, 80),
+        await filled(40, { capacity: 65, ttlSeconds: 5000 }),
+      ]
+      context.clock.offsetMs += 10_000_000
+      for (const group of some) await groups().append(group, { member: 'm6', payload: 'last' })
+      const asked: RecentOptions[] = [{}, { before: 65n }, { exclude: ['m5', 'm79'] }, { payloads: 'none' }]
+      for (const options of asked.map((one) => ({ limit: 90, ...one }))) {
+        const store = await context.open()
+        const read = async () => {
+          const pages = [...(await Promise.all(some.map((group) => store.groups.recent(group, options))))]
+          return options.before === undefined ? [...pages, ...(await store.groups.recentMany(some, options))] : pages
+        }
+        const first = await read()
+        for (const page of first) expectSound(page)
+        expect(first.map(({ items }) => items.length > 0)).not.toContain(false)
+        expect(await read()).toEqual(first)
+      }
+    })
+
+    it('shows one page of a group that has become larger than was known', async () => {
+      const group = await filled(80, { capacity: 80 })
+      const store = await context.open()
+      expect((await store.groups.recent(group, { limit: 80 })).nextBefore).toBeNull()
+      await groups().put(group, { capacity: 200 })
+      await groups().appendMany(Array.from({ length: 100 }, (_, n) => ({ group, payload: n })))
+      const page = await store.groups.recent(group, { limit: 80 })
+      expect([page.items.length, page.items[0]?.id, page.nextBefore]).toEqual([80, 179n, 100n])
+      expect(await groups().recent(group, { limit: 80 })).toEqual(page)
+    })
+
     it('keeps a tag for as long as neither the group nor its policy changes, laid out or not', async () => {
       const group = await changed(30)
       const page = await groups().recent(group)
