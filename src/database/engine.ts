@@ -27,6 +27,19 @@ export interface Statement {
   parameters: Parameter[]
 }
 
+/** The values of the rows of an insert, which is run once for each, in their order. Only SQLite gets them. */
+export class RowParameters {
+  constructor(readonly rows: readonly (readonly Parameter[])[]) {}
+}
+
+export type StatementValues = readonly Parameter[] | RowParameters
+
+/** A statement that inserts rows. */
+export interface Insert {
+  sql: string
+  parameters: StatementValues
+}
+
 export interface Engine {
   /** For `database/` only. */
   readonly family: 'mysql' | 'sqlite'
@@ -68,6 +81,12 @@ export interface Engine {
   firstId(insertId: bigint, rows: number): bigint
   /** The rows of a VALUES list, in the form that is cheapest for this engine's driver. */
   values(rows: readonly (readonly Parameter[])[]): Statement
+  /**
+   * An insert of rows, with `sql` around its VALUES list. The servers get one text. SQLite is part of the process, where a
+   * prepared statement that is run for each row costs half as much: if a row fails, the operation must fail with it, which
+   * undoes the rows before it.
+   */
+  insert(sql: (values: string) => string, rows: readonly (readonly Parameter[])[]): Insert
   /** SQL between the VALUES of an INSERT and the `column = value` that it sets in existing rows with the same `key`. */
   onDuplicate(key: string): string
   /** SQL: in such a setting, the value that the INSERT has for the column. */
@@ -79,11 +98,11 @@ export interface Engine {
     columns: readonly string[],
     updated: readonly string[],
     rows: readonly (readonly Parameter[])[],
-  ): Statement
+  ): Insert
   /** SQL: one result of several SELECTs, each of which may have its own ORDER BY and LIMIT. */
   unionAll(selects: readonly string[]): string
   /** A statement in the form that the driver gets. */
-  bound(sql: string, parameters: readonly Parameter[]): readonly [sql: string, parameters: Parameter[] | null]
+  bound(sql: string, parameters: StatementValues): readonly [sql: string, parameters: StatementValues | null]
   /** The number of placeholders in SQL of the user's; null if a quote or comment in it is open, or may be. */
   placeholders(sql: string): number | null
   /** How the engine identifies and changes rows of the user's tables. */
@@ -100,7 +119,7 @@ export interface Reader {
   readonly tables: Tables
   /** SQL of the current time, which tests may move. */
   readonly now: string
-  rows(sql: string, parameters?: readonly Parameter[]): Promise<Row[]>
+  rows(sql: string, parameters?: StatementValues): Promise<Row[]>
 }
 
 /** The effect of a statement: how many rows it changed, and the id that the driver returns. */
@@ -114,8 +133,8 @@ export interface Statements extends Reader {
   /** True where each statement commits by itself. Otherwise all are rolled back before they run again. */
   readonly separate: boolean
   /** Resolves to how many rows it changed. */
-  run(sql: string, parameters?: readonly Parameter[]): Promise<number>
-  execute(sql: string, parameters?: readonly Parameter[]): Promise<Ran>
+  run(sql: string, parameters?: StatementValues): Promise<number>
+  execute(sql: string, parameters?: StatementValues): Promise<Ran>
 }
 
 declare const inTransaction: unique symbol

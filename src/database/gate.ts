@@ -8,9 +8,11 @@
  * lock; a lock that another process or connection holds is waited for without blocking the event loop.
  */
 import type BetterSqlite3 from 'better-sqlite3'
-import type { DataSource, QueryRunner } from 'typeorm'
+import { type DataSource, QueryFailedError, type QueryRunner, QueryRunnerAlreadyReleasedError } from 'typeorm'
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner'
 import { DEFAULT_CONNECTION_TIMEOUT_MS, noneFree } from './bounded-pool'
+import { RowParameters } from './engine'
+import { preparedOn, type RowRunner, runPrepared } from './prepared'
 import type { SharedFile } from './shared-file'
 import { sqliteEngine } from './sqlite'
 import { BUSY, type Gate, type Leave, PASSED } from './turns'
@@ -31,7 +33,8 @@ export interface GateOptions {
 }
 
 /** A query runner on the shared connection that holds the gate for each statement or for its whole transaction. */
-class GatedQueryRunner extends BetterSqlite3QueryRunner {
+class GatedQueryRunner extends BetterSqlite3QueryRunner implements RowRunner {
+  readonly takesRows = true
   #leave: Leave | null = null
   #hasPassed = false
   readonly #gate: Gate
@@ -39,14 +42,12 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner {
   readonly #watchedFile: WatchedFile | undefined
   readonly #timeoutMs: number
 
-  constructor(source: DataSource, gate: Gate, statements: Map<string, unknown>, options: GateOptions) {
+  constructor(source: DataSource, gate: Gate, options: GateOptions) {
     super(source.driver as ConstructorParameters<typeof BetterSqlite3QueryRunner>[0])
     this.#gate = gate
     this.#sharedFile = options.sharedFile
     this.#watchedFile = options.watchedFile
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_CONNECTION_TIMEOUT_MS
-    // Prepared statements belong to the connection; a runner lives for one call.
-    Object.assign(this, { stmtCache: statements, manager: source.createEntityManager(this) })
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: the signature is TypeORM's
@@ -54,9 +55,7 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner {
     const statement = sql === 'BEGIN TRANSACTION' ? 'BEGIN IMMEDIATE' : sql
     if (this.#leave && this.isTransactionActive) {
       const begins = statement === 'BEGIN IMMEDIATE'
-      return begins
-        ? this.#patiently(statement, parameters, structured)
-        : super.query(statement, parameters, structured)
+      return begins ? this.#patiently(statement, parameters, structured) : this.#run(statement, parameters, structured)
     }
     let leave = await this.#gate.enter(this.#timeoutMs, READS.test(sql))
     // The transaction that the read has passed may have begun meanwhile.
@@ -79,7 +78,7 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner {
       // If the connection is the user's own, the user's transaction must end before our statement runs.
       if (!connection.inTransaction && this.#sharedFile?.begin() !== false) {
         try {
-          return await super.query(sql, parameters, structured)
+          return await this.#run(sql, parameters, structured)
         } catch (error) {
           if (sqliteEngine.failure(error) !== 'conflict' || Date.now() - begunAt > LOCK_PATIENCE_MS) throw error
           this.#gate.counts.retried(error)
@@ -92,6 +91,28 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner {
         }
       } else if (Date.now() - begunAt > this.#timeoutMs) throw noneFree(BUSY, this.#timeoutMs)
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    }
+  }
+
+  /**
+   * Runs a statement, without the promises and events of TypeORM's runner, which cost more than a short statement. Where
+   * somebody listens to its events, or wants slow statements logged, TypeORM's runner runs the statement.
+   */
+  #run(sql: string, parameters: unknown[] | RowParameters = [], structured = false): unknown {
+    const { logger, subscribers } = this.dataSource
+    const { databaseConnection, options } = this.driver
+    const isRows = parameters instanceof RowParameters
+    const isSeen = subscribers.length > 0 || options.maxQueryExecutionTime !== undefined
+    if (!isRows && (isSeen || !Array.isArray(parameters))) return super.query(sql, parameters, structured)
+    if (this.isReleased) throw new QueryRunnerAlreadyReleasedError()
+    const given = isRows ? [] : parameters.map((value) => (typeof value === 'boolean' ? Number(value) : value))
+    logger.logQuery(sql, given, this)
+    try {
+      const result = runPrepared(databaseConnection, sql, isRows ? parameters : given)
+      return structured ? result : result.raw
+    } catch (error) {
+      logger.logQueryError(error as Error, sql, given, this)
+      throw new QueryFailedError(sql, given, error as Error)
     }
   }
 
@@ -142,10 +163,16 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner {
   }
 }
 
+// Where TypeORM's runner runs a statement, it uses those that the connection keeps. (To it this method is private.)
+Object.assign(GatedQueryRunner.prototype, {
+  async getStmt(this: BetterSqlite3QueryRunner, sql: string) {
+    return preparedOn(this.driver.databaseConnection, sql)
+  },
+})
+
 /** Makes runners on the connection of an initialized better-sqlite3 DataSource that share one gate. */
 export function gatedRunners(source: DataSource, gate: Gate, options: GateOptions = {}): () => QueryRunner {
-  const statements = new Map<string, unknown>()
   const { database } = source.options as { database: string }
   const watchedFile = database === '' || database === ':memory:' ? undefined : new WatchedFile(database)
-  return () => new GatedQueryRunner(source, gate, statements, { ...options, watchedFile })
+  return () => new GatedQueryRunner(source, gate, { ...options, watchedFile })
 }

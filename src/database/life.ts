@@ -8,7 +8,8 @@
 import type { QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import type { AfterCommit } from './after-commit'
-import type { Engine, Parameter, Ran, Reader, Row, Statements, Tx } from './engine'
+import type { Engine, Ran, Reader, Row, Statements, StatementValues, Tx } from './engine'
+import { queryOn } from './prepared'
 import type { Tables } from './tables'
 
 export interface Life {
@@ -116,10 +117,8 @@ export function readerOn(runner: QueryRunner, { engine, tables, clockOffsetMs }:
       const offset = Math.trunc(clockOffsetMs?.() ?? 0)
       return offset === 0 ? engine.nowMs : `(${engine.nowMs} + ${offset})`
     },
-    rows: (sql: string, parameters: readonly Parameter[] = []) => {
-      const [bound, left] = engine.bound(sql, parameters)
-      return runner.query(bound, left as Parameter[]) as Promise<Row[]>
-    },
+    rows: (sql: string, parameters: StatementValues = []) =>
+      queryOn<Row[]>(runner, engine.bound(sql, parameters), false),
   }
 }
 
@@ -131,10 +130,9 @@ export function statementsOn(
 ): Statements {
   const reader = readerOn(runner, setting)
   const { engine, tables } = setting
-  const execute = async (sql: string, parameters: readonly Parameter[] = []) => {
+  const execute = async (sql: string, parameters: StatementValues = []) => {
     await before()
-    const [bound, left] = engine.bound(sql, parameters)
-    return ranOf(await runner.query(bound, left as Parameter[], true))
+    return ranOf(await queryOn(runner, engine.bound(sql, parameters), true))
   }
   return {
     engine,
@@ -170,7 +168,7 @@ export function txOn(runner: QueryRunner, setting: Setting, isOpen: () => boolea
     },
     manager: runner.manager,
     afterCommit: (listener: () => void) => listenersOf().add(listener),
-    rows: async (sql: string, parameters?: readonly Parameter[]) => {
+    rows: async (sql: string, parameters?: StatementValues) => {
       await requireOpen()
       return statements.rows(sql, parameters)
     },

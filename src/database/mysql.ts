@@ -48,6 +48,11 @@ const values: Engine['values'] = (rows) => {
   return { sql, parameters: [] }
 }
 
+const insert: Engine['insert'] = (sql, rows) => {
+  const { sql: list, parameters } = values(rows)
+  return { sql: sql(list), parameters }
+}
+
 export const mysqlEngine: Engine = {
   family: 'mysql',
   oneConnection: false,
@@ -63,13 +68,13 @@ export const mysqlEngine: Engine = {
   onDuplicate: () => 'ON DUPLICATE KEY UPDATE',
   // VALUES() is deprecated in MySQL, but its successor (AS new) is a syntax error in MariaDB.
   proposed: (column) => `VALUES(${column})`,
+  insert,
   upsert: (table, _key, columns, updated, rows) => {
-    const { sql, parameters } = values(rows)
     const sets = updated.map((column) => `${column} = VALUES(${column})`).join(', ')
-    return {
-      sql: `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${sql} ON DUPLICATE KEY UPDATE ${sets}`,
-      parameters,
-    }
+    return insert(
+      (list) => `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${list} ON DUPLICATE KEY UPDATE ${sets}`,
+      rows,
+    )
   },
   values,
   randomHex: 'HEX(RANDOM_BYTES(16))',
@@ -86,7 +91,10 @@ export const mysqlEngine: Engine = {
   returning: false,
   losesCommits: true,
   // With any list of values mysql2 scans the whole statement for placeholders.
-  bound: (sql, parameters) => [parameters.length === 0 ? sql : withValues(sql, parameters), null],
+  bound: (sql, parameters) => {
+    const values = parameters as readonly Parameter[]
+    return [values.length === 0 ? sql : withValues(sql, values), null]
+  },
   placeholders: (sql) => countPlaceholders(sql, MYSQL_SPELLING),
   unionAll: (selects) => selects.map((select) => `(${select})`).join('\nUNION ALL\n'),
   rowFacts: mysqlRows,

@@ -84,7 +84,7 @@ export async function attach(user: DataSource, given: AttachOptions = {}): Promi
       database: new Database({
         ...options,
         dataSource: user,
-        createRunner: gatedRunners(user, gate, { timeoutMs: connectionTimeoutMs }),
+        createRunner: withManagers(user, gatedRunners(user, gate, { timeoutMs: connectionTimeoutMs })),
       }),
       dataSource: user,
       close: closing(seeTransactions(user, gate)),
@@ -97,6 +97,14 @@ export async function attach(user: DataSource, given: AttachOptions = {}): Promi
     database: new Database({ ...options, dataSource: own, createRunner: () => own.createQueryRunner() }),
     dataSource: own,
     close: closing(...undo, () => own.destroy()),
+  }
+}
+
+/** Runners with a manager, as `createQueryRunner` of a DataSource makes them. */
+function withManagers(user: DataSource, create: () => QueryRunner): () => QueryRunner {
+  return () => {
+    const runner = create()
+    return Object.assign(runner, { manager: user.createEntityManager(runner) })
   }
 }
 

@@ -1,5 +1,5 @@
 /** SQLite, by better-sqlite3. It has one writer at a time: a transaction that writes holds every lock already. */
-import { driverError, type Engine, type FailureKind, type Parameter, rowPlaceholders } from './engine'
+import { driverError, type Engine, type FailureKind, RowParameters, rowPlaceholders } from './engine'
 import { countPlaceholders, SQLITE_SPELLING } from './placeholders'
 import { sqliteRows } from './row-facts'
 
@@ -16,6 +16,11 @@ const IS_CONFLICT = /^SQLITE_(BUSY|LOCKED|PROTOCOL)/
  * of them SQLite has rolled back by itself.
  */
 const IS_UNABLE = /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY|PERM|AUTH|CORRUPT|NOTADB|NOMEM|INTERRUPT)/
+
+const insert: Engine['insert'] = (sql, rows) => ({
+  sql: sql(rowPlaceholders(1, rows[0]?.length ?? 0)),
+  parameters: new RowParameters(rows),
+})
 
 function failure(error: unknown): FailureKind {
   const { code = '', message } = driverError(error)
@@ -48,17 +53,18 @@ export const sqliteEngine: Engine = {
   idStride: '1',
   // SQLite returns the last id, and nobody else inserts meanwhile.
   firstId: (insertId, rows) => insertId - BigInt(rows - 1),
-  bound: (sql, parameters) => [sql, parameters as Parameter[]],
+  bound: (sql, parameters) => [sql, parameters],
   values,
   onDuplicate: (key) => `ON CONFLICT (${key}) DO UPDATE SET`,
   proposed: (column) => `excluded.${column}`,
+  insert,
   upsert: (table, key, columns, updated, rows) => {
-    const { sql, parameters } = values(rows)
     const sets = updated.map((column) => `${column} = excluded.${column}`).join(', ')
-    return {
-      sql: `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${sql} ON CONFLICT (${key}) DO UPDATE SET ${sets}`,
-      parameters,
-    }
+    return insert(
+      (list) =>
+        `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${list} ON CONFLICT (${key}) DO UPDATE SET ${sets}`,
+      rows,
+    )
   },
   placeholders: (sql) => countPlaceholders(sql, SQLITE_SPELLING),
   unionAll: (selects) => selects.map((select) => `SELECT * FROM (${select})`).join('\nUNION ALL\n'),

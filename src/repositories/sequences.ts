@@ -65,12 +65,13 @@ export interface SequenceRow {
 
 /** Makes the row unless it exists. Two transactions that make it at the same time wait for each other. */
 export async function makeSequence(tx: Tx, kind: SequenceKind, name: string): Promise<void> {
-  const { sql, parameters } = tx.engine.values([[kind, name, 0n, 0n]])
-  await tx.run(
-    `INSERT INTO ${tx.tables.sequences} (kind, sequence_name, value, horizon) VALUES ${sql} ` +
+  const { sql, parameters } = tx.engine.insert(
+    (values) =>
+      `INSERT INTO ${tx.tables.sequences} (kind, sequence_name, value, horizon) VALUES ${values} ` +
       `${tx.engine.onDuplicate('kind, sequence_name')} horizon = horizon`,
-    parameters,
+    [[kind, name, 0n, 0n]],
   )
+  await tx.run(sql, parameters)
 }
 
 /** The row, read with this lock; null when it does not exist. */

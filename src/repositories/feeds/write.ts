@@ -187,8 +187,8 @@ async function writeEntries(tx: Tx, writes: readonly EntryWrite[], nowMs: number
     const rows = chunk.map(({ feedId, key, text, count }) => {
       return [feedId, key, 0, count, text === null ? 1 : 0, nowMs, nowMs, text ?? 'null']
     })
-    const { sql, parameters } = tx.engine.values(rows)
-    await tx.run(writeSql(tx, sql), parameters)
+    const { sql, parameters } = tx.engine.insert((values) => writeSql(tx, values), rows)
+    await tx.run(sql, parameters)
   }
 }
 

@@ -208,8 +208,11 @@ async function insertMessages(tx: Tx, news: readonly OutgoingMessage[], held: He
 
 async function insertChunk(tx: Tx, news: readonly OutgoingMessage[], { nowMs, stride }: HeldHeads): Promise<void> {
   const { engine } = tx
-  const { sql, parameters } = engine.values(news.map((sending) => columnsOf(sending, nowMs)))
-  const { insertId } = await tx.execute(`INSERT INTO ${tx.tables.queueMessages} (${COLUMNS}) VALUES ${sql}`, parameters)
+  const { sql, parameters } = engine.insert(
+    (values) => `INSERT INTO ${tx.tables.queueMessages} (${COLUMNS}) VALUES ${values}`,
+    news.map((sending) => columnsOf(sending, nowMs)),
+  )
+  const { insertId } = await tx.execute(sql, parameters)
   const first = engine.firstId(insertId, news.length)
   for (const [index, sending] of news.entries()) sending.id = first + BigInt(index) * stride
 }

@@ -147,8 +147,11 @@ async function replaceItems(tx: Tx, rows: readonly ItemRow[]): Promise<void> {
     const used = eventId !== null ? 8 : occurredAtMs !== null ? 7 : payload !== null ? 6 : member !== null ? 5 : 4
     if (used > width) width = used
   }
-  const { sql, parameters } = tx.engine.values(rows.map((row) => itemValues(row, width)))
-  await tx.run(replaceItemsSql(tx, ITEM_COLUMNS.slice(0, width), sql), parameters)
+  const { sql, parameters } = tx.engine.insert(
+    (values) => replaceItemsSql(tx, ITEM_COLUMNS.slice(0, width), values),
+    rows.map((row) => itemValues(row, width)),
+  )
+  await tx.run(sql, parameters)
 }
 
 export const replaceItemsSql = ({ tables }: Pick<Tx, 'tables'>, columns: readonly string[], values: string) =>

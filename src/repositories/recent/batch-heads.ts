@@ -6,7 +6,7 @@
  * heads back. Only heads for which that turns out not to be enough (new groups, changed policies, items that were there
  * already) are written back. Invariant and lock order are those of `heads.ts`.
  */
-import { compareNames, placeholders, type Row, type Statement, type Tx } from '../../database/engine'
+import { compareNames, type Insert, placeholders, type Row, type Tx } from '../../database/engine'
 import { MAX_ID } from '../../fields/rules'
 import { chunksOf } from '../chunks'
 import type { Writer } from '../writers'
@@ -108,18 +108,17 @@ function takeIds(
   { engine, tables }: Pick<Tx, 'engine' | 'tables'>,
   names: readonly string[],
   counts: ReadonlyMap<string, number>,
-): Statement {
+): Insert {
   const constants = ['history', Number(NOT_YET_SETTLED), 0]
   const incarnation = newIncarnation()
   // BigInt: better-sqlite3 binds numbers as floats, and the sum would be one.
   const rows = names.map((name) => [name, incarnation, 1, BigInt(counts.get(name) as number) - 1n, 1, ...constants])
-  const { sql, parameters } = engine.values(rows)
   const count = `${engine.proposed('last_id')} + 1`
-  const insert =
+  const insert = (values: string) =>
     `INSERT INTO ${tables.groups} (group_key, incarnation, version, last_id, capacity, mode, policy_epoch, created_at_ms) ` +
-    `VALUES ${sql} ${engine.onDuplicate('group_key')} version = version + 1, ` +
+    `VALUES ${values} ${engine.onDuplicate('group_key')} version = version + 1, ` +
     `last_id = CASE WHEN last_id < ${MAX_ID} - (${count}) THEN last_id + ${count} ELSE last_id END, sync_id = NULL`
-  return { sql: engine.returning ? `${insert} RETURNING ${TAKEN_LINE}` : insert, parameters }
+  return engine.insert(engine.returning ? (values) => `${insert(values)} RETURNING ${TAKEN_LINE}` : insert, rows)
 }
 
 /** Where a write has no RETURNING: the heads, which this transaction has locked, and the moment, in one statement. */

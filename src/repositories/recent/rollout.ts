@@ -97,13 +97,14 @@ async function updateExpiry(
 /** Begins a rollout for each name, or begins it again; one of newer policies keeps its epoch. */
 async function beginAgain(tx: Tx, names: readonly string[], epoch: bigint): Promise<void> {
   if (names.length === 0) return
-  const { sql, parameters } = tx.engine.values(names.map((name) => [name, epoch, '']))
   const proposed = tx.engine.proposed('epoch')
-  await tx.run(
-    `INSERT INTO ${tx.tables.policyRollouts} (prefix, epoch, after_key) VALUES ${sql} ${tx.engine.onDuplicate('prefix')} ` +
+  const { sql, parameters } = tx.engine.insert(
+    (values) =>
+      `INSERT INTO ${tx.tables.policyRollouts} (prefix, epoch, after_key) VALUES ${values} ${tx.engine.onDuplicate('prefix')} ` +
       `epoch = CASE WHEN epoch < ${proposed} THEN ${proposed} ELSE epoch END, after_key = ''`,
-    parameters,
+    names.map((name) => [name, epoch, '']),
   )
+  await tx.run(sql, parameters)
 }
 
 /** Does nothing if the policy has changed again meanwhile, because then the rollout has begun again. */

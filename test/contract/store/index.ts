@@ -6,6 +6,7 @@ import { describeAttachAgain } from './attach-again'
 import { describeCharsets } from './charsets'
 import { describeConnections } from './connections'
 import { describeErrorNumbers } from './error-numbers'
+import { describeInserts } from './inserts'
 import { describeInsideTransactions } from './inside-transactions'
 import { describeJson } from './json'
 import { describeKeys } from './keys'
@@ -23,6 +24,7 @@ export function describeStore(engine: EngineName): void {
   describeTransactions(context)
   describeInsideTransactions(context)
   describeAfterCommit(context)
+  describeInserts(context)
   describeAttach(context)
   describeAttachAgain(context)
   describeCharsets(context)
