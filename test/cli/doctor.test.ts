@@ -91,7 +91,7 @@ describe.each(['sqlite' as const, ...served])('recentn migrate and doctor on %s'
     expect(await user.query('SELECT * FROM recentn_sequences')).toEqual([])
     await user.destroy()
     await database.drop()
-  }, 60_000)
+  })
 })
 
 describe.each(['sqlite' as const, ...served])('recentn doctor on %s', (engine) => {

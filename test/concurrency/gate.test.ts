@@ -41,7 +41,7 @@ describeEngine('sqlite', 'the gate', () => {
       expect(due).toBe(true)
       // On the way out each caller has appended: they did work while the timer waited.
       expect(appended).toBeGreaterThanOrEqual(20)
-    }, 10_000)
+    })
 
     test('a poll records what was done, though its claim could not be renewed meanwhile', async () => {
       await store.dataSource.query('CREATE TABLE jobs (id integer PRIMARY KEY, status varchar(40) NOT NULL)')

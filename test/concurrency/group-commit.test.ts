@@ -225,5 +225,5 @@ describe('writes that meet locks of somebody else', () => {
     }
     expect(committed).toHaveLength(calls.length)
     expect(committed.some(({ lane }) => lane === LANES)).toBe(true)
-  }, 30_000)
+  })
 })

@@ -2,8 +2,6 @@
 import { openStore, type Recent, type Store } from '../../src'
 import { type Database, describeEngine, ENGINES, freshDatabase } from '../support/engines'
 
-jest.setTimeout(120_000)
-
 /** Groups that are read whole, by their newest slots, and sorted by the database. */
 const KINDS = [
   { capacity: 10, mode: 'history' },

@@ -15,8 +15,6 @@ import {
   totalRefused,
 } from './published-recipe'
 
-jest.setTimeout(120_000)
-
 const APPENDS_EACH = 50
 const GROUPS = [1, 20]
 const SESSIONS: Record<'mariadb' | 'mysql', SessionName[]> = {

@@ -3,8 +3,6 @@ import { openStore } from '../../src'
 import { describeEngine, freshDatabase } from '../support/engines'
 import { setFire, withProcesses } from './fire'
 
-jest.setTimeout(120_000)
-
 /** SQLite is where they meet in most places: making the file, its journal mode, the tables. */
 const ROUNDS = { sqlite: 3, mariadb: 1, mysql: 1 } as const
 

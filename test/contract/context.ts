@@ -50,7 +50,7 @@ export function useContext(engine: EngineName): Context {
       publish: false,
       clockOffsetMs: () => clock.offsetMs,
     })
-  }, 120_000)
+  })
 
   afterEach(async () => {
     for (const step of undo.splice(0).reverse()) await step()
@@ -110,16 +110,7 @@ export function userSource(
   return new DataSource({ ...common, type: 'mysql', url: url.replace(/^mariadb:/, 'mysql:') })
 }
 
-export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-
-/** Asks until `ask` answers true, or fails after `withinMs`. */
-export async function eventually(withinMs: number, what: string, ask: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + withinMs
-  while (!(await ask())) {
-    if (Date.now() > end) throw new Error(`not within ${withinMs} ms: ${what}`)
-    await sleep(25)
-  }
-}
+export { eventually, pause as sleep } from '../support/timing'
 
 export const idsOf = (answer: { items: readonly { id: bigint }[] }): bigint[] => answer.items.map((item) => item.id)
 

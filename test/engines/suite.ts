@@ -18,7 +18,7 @@ export function describeOddServer(engine: ServerEngine): void {
     server = await startOddServer(engine)
     url = await server.database()
     await (await openStore({ url })).close()
-  }, 120_000)
+  })
   afterEach(async () => {
     for (const step of undo.splice(0).reverse()) await step()
   })

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import type { Express } from 'express'
 import { ROOT } from '../support/processes'
+import { eventually } from '../support/timing'
 
 /** Serves the app on a free port. */
 export async function serve(app: Express): Promise<{ url: string; close(): void }> {
@@ -16,11 +17,8 @@ export async function serve(app: Express): Promise<{ url: string; close(): void 
 }
 
 /** Asks until the answer is true; fails after 20 seconds. */
-export async function until(what: string, ask: () => Promise<boolean> | boolean): Promise<void> {
-  for (const end = Date.now() + 20_000; !(await ask()); ) {
-    if (Date.now() > end) throw new Error(`not within 20 s: ${what}`)
-    await new Promise((done) => setTimeout(done, 20))
-  }
+export function until(what: string, ask: () => Promise<boolean> | boolean): Promise<void> {
+  return eventually(20_000, what, ask)
 }
 
 /** Runs an example as a program of its own, on what is built; resolves at its end, which `signal` brings about by force. */

@@ -60,21 +60,17 @@ describe.each(served)('on %s', (engine) => {
     '/v1/members/m/items?before=',
   ]
 
-  test.each(pages)(
-    '%s…',
-    async (path) => {
-      // This one was answered with 500 on SQLite.
-      const known = base64('0.9223372036854775808.0')
-      await fc.assert(
-        fc.asyncProperty(cursor, async (text) => {
-          const { status } = await client.get(path + encodeURIComponent(text))
-          expect([200, 400, 410]).toContain(status)
-        }),
-        { numRuns: 60, examples: [[known], ...NUMBERS.map((each): [string] => [base64(`0.${each}.0`)])] },
-      )
-    },
-    60_000,
-  )
+  test.each(pages)('%s…', async (path) => {
+    // This one was answered with 500 on SQLite.
+    const known = base64('0.9223372036854775808.0')
+    await fc.assert(
+      fc.asyncProperty(cursor, async (text) => {
+        const { status } = await client.get(path + encodeURIComponent(text))
+        expect([200, 400, 410]).toContain(status)
+      }),
+      { numRuns: 60, examples: [[known], ...NUMBERS.map((each): [string] => [base64(`0.${each}.0`)])] },
+    )
+  })
 
   test('ids, stored cursors and receipt handles', async () => {
     const handle = (id: bigint) => {

@@ -25,7 +25,7 @@ beforeAll(async () => {
       await store.groups.appendMany(items)
     }
   }
-}, 60_000)
+})
 
 const bytesOf = (text: string) => Buffer.byteLength(text)
 const query = groups.map((group) => `group=${encodeURIComponent(group)}`).join('&')
@@ -117,7 +117,7 @@ test('feeds with many consumers', async () => {
     after = page.nextAfter === null ? '' : `&after=${page.nextAfter}`
   } while (after !== '')
   expect(names).toEqual(['many-0', 'many-1', 'many-2', 'many-3', 'many-4'])
-}, 60_000)
+})
 
 test('a group is not read twice by one request', async () => {
   const answer = await server.get('/v1/items?group=a&group=b&group=%61')

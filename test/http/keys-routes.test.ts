@@ -67,7 +67,7 @@ describe.each(served)('the routes on %s', (engine) => {
       }
     }
     expect(await worldOf(guarded.store, '')).toBe(before)
-  }, 60_000)
+  })
 
   test('need their scope', async () => {
     const before = await worldOf(guarded.store, '')
@@ -80,7 +80,7 @@ describe.each(served)('the routes on %s', (engine) => {
       }
     }
     expect(await worldOf(guarded.store, '')).toBe(before)
-  }, 60_000)
+  })
 
   test.each(routes.filter(({ id }) => id in NAMED))('$id: nothing outside of the prefix', async (each) => {
     const before = await worldOf(guarded.store, '')

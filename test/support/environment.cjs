@@ -3,6 +3,7 @@
  * tests are over keeps the worker from ending, and may disturb the next file. Such a file fails.
  */
 const { AsyncLocalStorage } = require('node:async_hooks')
+const timers = require('node:timers')
 const { TestEnvironment } = require('jest-environment-node')
 require('./compile-once.cjs')
 
@@ -17,6 +18,25 @@ function active(..._opened) {
   const kinds = new Map()
   for (const kind of process.getActiveResourcesInfo()) kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
   return kinds
+}
+
+/** Timers that outlast the patience, each with where it was set, to name what a file leaves. */
+const long = new Map()
+for (const name of ['setTimeout', 'setInterval']) {
+  const set = timers[name]
+  const noted = (work, ms, ...rest) => {
+    const timer = set(work, ms, ...rest)
+    if (ms >= PATIENCE_MS || name === 'setInterval') long.set(timer, new Error(`${name}, ${ms} ms`))
+    return timer
+  }
+  Object.defineProperties(noted, Object.getOwnPropertyDescriptors(set))
+  timers[name] = noted
+  globalThis[name] = noted
+}
+
+function longTimers() {
+  const left = [...long].filter(([timer]) => timer.hasRef() && !timer._destroyed)
+  return left.map(([, { stack }]) => stack.replace(/^Error: /, '\n')).join('')
 }
 
 /**
@@ -49,12 +69,13 @@ module.exports = class LeavesNothing extends TestEnvironment {
       await new Promise((resolve) => setTimeout(resolve, 20).unref())
       await new Promise((resolve) => setImmediate(resolve))
     }
-    if (left.length > 0) throw new Error(`This file's tests are over, and it leaves ${left.join(', ')}`)
+    if (left.length > 0) throw new Error(`This file's tests are over, and it leaves ${left.join(', ')}${longTimers()}`)
   }
 
   async teardown() {
     await super.teardown()
     disableStorages()
+    long.clear()
   }
 
   #left() {

@@ -1,4 +1,5 @@
 /** What tests of waiting share: real time that passes, how much of it a call took, and moments to wait for. */
+import { readFileSync } from 'node:fs'
 
 /**
  * What comes at once comes within this, also on a machine that has too much to do; what waits for the end of its time,
@@ -6,13 +7,64 @@
  */
 export const SOON_MS = 5_000
 
-export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+/** Real, also while a test has other timers. */
+const later = setTimeout
+
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => later(resolve, ms))
 
 /** What a call answers, and after how many real milliseconds. */
 export async function timed<T>(call: Promise<T>): Promise<{ answer: T; ms: number }> {
   const start = performance.now()
   const answer = await call
   return { answer, ms: performance.now() - start }
+}
+
+/** Past this a bound is judged on the busiest machine. */
+const PATIENCE_MS = 60_000
+/** The share of its time that this thread waits for a processor, from which on the machine is too busy to judge. */
+const BUSY = 0.02
+
+export interface Stopwatch {
+  readonly ms: number
+  /**
+   * Whether more than this has passed. A machine that has no processor for its processes makes everybody late: while it is
+   * like that, only a minute is too long.
+   */
+  isBeyond(ms: number): boolean
+}
+
+export function stopwatch(): Stopwatch {
+  const [since, starved] = [performance.now(), starvedMs()]
+  const passed = () => performance.now() - since
+  return {
+    get ms() {
+      return passed()
+    },
+    isBeyond: (ms) => passed() > PATIENCE_MS || (passed() > ms && starvedMs() - starved < BUSY * passed()),
+  }
+}
+
+/** Milliseconds that this thread was ready to run and did not, so far; 0 where the system does not say. */
+function starvedMs(): number {
+  try {
+    return Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[1]) / 1e6
+  } catch {
+    return 0
+  }
+}
+
+/** Asks until `ask` answers true; rejects where that takes longer than `withinMs`, by a stopwatch. */
+export async function eventually(
+  withinMs: number,
+  what: string,
+  ask: () => boolean | Promise<boolean>,
+  everyMs = 25,
+): Promise<void> {
+  const watch = stopwatch()
+  while (!(await ask())) {
+    if (watch.isBeyond(withinMs)) throw new Error(`not within ${withinMs} ms: ${what}`)
+    await pause(everyMs)
+  }
 }
 
 export interface Moment {

@@ -33,7 +33,7 @@ test('compile with every strict flag, and take undefined for what is optional', 
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}, 120_000)
+})
 
 function output(...args: string[]): Promise<string> {
   return new Promise((resolve) => {

@@ -4,8 +4,6 @@ import type { EngineName } from '../support/engines'
 import { SOON_MS } from '../support/timing'
 import { Barrier, describeWithWorkers, inState, isEmpty, numbers, sendNumbers, sleep, until, upTo } from './support'
 
-jest.setTimeout(60_000)
-
 export function describeClaims(engine: EngineName, options: { memory?: boolean } = {}): void {
   describeWithWorkers(engine, 'the claims of a worker', options, (context) => {
     /** Resolves when the server hides so many messages longer than when they were first seen in flight. */

@@ -5,8 +5,6 @@ import type { WorkOptions } from '../../src/store/worker/types'
 import type { EngineName } from '../support/engines'
 import { describeWithWorkers, inState, isEmpty, numbers, sendNumbers, sleep, until, upTo } from './support'
 
-jest.setTimeout(60_000)
-
 /** What is set before must still be cleared. */
 const ALL_BUT_TIMEOUTS = [
   'clearTimeout',

@@ -7,8 +7,6 @@ import { describeEngine, type EngineName } from '../support/engines'
 import { useStore } from '../support/use-store'
 import { sendNumbers, upTo } from './support'
 
-jest.setTimeout(90_000)
-
 const INNOCENT = 200
 const MAX_RECEIVES = 3
 const DIED = 3

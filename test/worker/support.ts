@@ -3,28 +3,24 @@ import { openStore, type Store } from '../../src'
 import type { Message, MessageState } from '../../src/repositories/queues/types'
 import type { Handler, Worker, WorkOptions } from '../../src/store/worker/types'
 import { type Database, describeEngine, type EngineName, freshDatabase } from '../support/engines'
+import { eventually } from '../support/timing'
 
-/** Real, also while a test has others. */
-const later = setTimeout
-
-export const sleep = (ms: number) => new Promise<void>((resolve) => later(resolve, ms))
+export { pause as sleep } from '../support/timing'
 
 /** Resolves when it holds; rejects when it doesn't within `ms`. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>, ms = 20_000): Promise<void> {
-  const end = performance.now() + ms
-  while (!(await holds())) {
-    if (performance.now() > end) throw new Error(`not within ${ms} ms: ${what}`)
-    await sleep(10)
-  }
+export function until(what: string, holds: () => boolean | Promise<boolean>, ms = 20_000): Promise<void> {
+  return eventually(ms, what, holds, 10)
 }
 
 /** As `until`, for as long as something moves on: rejects when `moved` has stayed the same for `ms`. */
 export async function untilDone(what: string, holds: () => Promise<boolean>, moved: () => unknown, ms = 20_000) {
-  for (let seen = moved(), end = performance.now() + ms; !(await holds()); await sleep(10)) {
-    if (moved() !== seen) {
-      seen = moved()
-      end = performance.now() + ms
-    } else if (performance.now() > end) throw new Error(`nothing for ${ms} ms, and not yet: ${what}`)
+  for (let isDone = false; !isDone; ) {
+    const seen = moved()
+    const look = async () => {
+      isDone = await holds()
+      return isDone || moved() !== seen
+    }
+    await until(what, look, ms)
   }
 }
 

@@ -177,7 +177,7 @@ export function describeFeedChanges(context: Context): void {
         store,
       )
       expect(raw.changes).toMatchObject([{ key: 'b', value: 1, version: 1 }])
-    }, 20_000)
+    })
 
     it('gets what another store publishes, where this one publishes nothing itself', async () => {
       const feed = await filled(['a'])
@@ -192,7 +192,7 @@ export function describeFeedChanges(context: Context): void {
       await feeds().putConsumer(feed, 'c', await lastOf(feed))
       const answer = await awaited(feed, put, store, { after: undefined, consumer: 'c' } as ChangesOptions)
       expect(valuesOf(answer.changes)).toEqual(['y'])
-    }, 20_000)
+    })
 
     it('gets the first entry of a feed that had not begun', async () => {
       const feed = named()

@@ -147,7 +147,7 @@ export function describeFeedConsumers(context: Context): void {
       expect(await feeds().deleteFeed(`${base}a`)).toBe(true)
       expect(await lastOf(`${base}a `)).toBe(1n)
       expect(await lastOf(`${base}A`)).toBe(1n)
-    }, 20_000)
+    })
 
     it.each(BAD_NAMES.map((name) => [JSON.stringify(name).slice(0, 20), name]))('refuse %s', async (_, name) => {
       const feed = await filled(['k'])

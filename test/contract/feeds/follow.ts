@@ -220,7 +220,7 @@ export function describeFeedFollowing(context: Context): void {
       const { changes } = await feedTools({ ...context, store: others[0] as Store }).readOn(feed, 0n, 70)
       expect(changes.map(({ syncId }) => syncId)).toEqual(range(1, 600).map(BigInt))
       expect(new Set(keysOf(changes)).size).toBe(600)
-    }, 20_000)
+    })
 
     it('answers who waits, whoever wrote', async () => {
       const feed = await followed(FOLLOWED)

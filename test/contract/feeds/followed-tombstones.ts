@@ -79,6 +79,6 @@ export function describeFeedsFollowedTombstones(context: Context): void {
       }
       expect(new Set(keys)).toEqual(new Set(names))
       expect(keys).toHaveLength(2500)
-    }, 30_000)
+    })
   })
 }

@@ -64,7 +64,7 @@ export function describeFeedLocks(context: Context): void {
       const { changes } = await readOn(feed, before)
       expect(keysOf(changes).sort()).toEqual(['held', 'new'])
       expectGrowing(syncIdsOf(changes), before)
-    }, 20_000)
+    })
 
     it('a writer waits for a publisher only for the very entry that it numbers, and another publisher for all', async () => {
       const feed = await filled(['published', 'gone'])
@@ -102,6 +102,6 @@ export function describeFeedLocks(context: Context): void {
       expect(keysOf(changes).sort()).toEqual(['a', 'gone', 'new', 'numbered', 'published', 'z'])
       expect(changes.find(({ key }) => key === 'numbered')).toMatchObject({ value: 2 })
       expectGrowing(syncIdsOf(changes), last)
-    }, 20_000)
+    })
   })
 }

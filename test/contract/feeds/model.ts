@@ -140,6 +140,6 @@ export function describeFeedModel(context: Context): void {
       await fc.assert(property, { numRuns: 10 })
       // Else this would have tried nothing.
       expect(startedOver).toBeGreaterThan(0)
-    }, 60_000)
+    })
   })
 }

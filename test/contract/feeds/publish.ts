@@ -100,7 +100,7 @@ export function describeFeedPublishing(context: Context): void {
       expectGrowing(syncIdsOf(changes))
       expect([changes.length, changes[0]?.syncId, cursor]).toEqual([3000, 1n, changes.at(-1)?.syncId])
       expect((await feeds().getFeed(feed))?.lastSyncId).toBe(cursor)
-    }, 20_000)
+    })
 
     it('happens in the background, of what anybody has written, and before the store closes', async () => {
       const feed = named()
@@ -155,7 +155,8 @@ export function describeFeedPublishing(context: Context): void {
       const [p, q, r] = [await context.open(), await context.open(), await context.open()]
       let isWriting = true
       const publisher = async (store: Store) => {
-        while (isWriting) await store.feeds.publish(feed)
+        // Writers and readers have their turn between two rounds.
+        for (; isWriting; await sleep(1)) await store.feeds.publish(feed)
       }
       const key = () => `k${Math.floor(Math.random() * 60)}`
       const writer = async (store: Store, name: number) => {
@@ -173,12 +174,13 @@ export function describeFeedPublishing(context: Context): void {
       const reader = async (store: Store, limit: number) => {
         let cursor = 0n
         const own: Change[] = []
+        const seen = new Set<bigint>()
         for (let isLast = false; ; ) {
           const page = await store.feeds.changes(feed, { after: cursor, limit })
           own.push(...page.changes)
           cursor = page.cursor
           // What shows up behind the cursor, and was not there when it went by.
-          const seen = new Set(syncIdsOf(own))
+          for (const { syncId } of page.changes) seen.add(syncId)
           const behind = (await store.feeds.changes(feed, { limit: 1000 })).changes
           late.push(...behind.filter(({ syncId }) => syncId <= cursor && !seen.has(syncId)))
           if (isLast && !page.hasMore) break
@@ -209,6 +211,6 @@ export function describeFeedPublishing(context: Context): void {
         expect(versions.get(syncId) ?? `${key} ${version}`).toBe(`${key} ${version}`)
         versions.set(syncId, `${key} ${version}`)
       }
-    }, 30_000)
+    })
   })
 }

@@ -45,7 +45,7 @@ export function describeSequences(context: Context): void {
       })
       const numbers = (await Promise.all(takes)).flat().sort(byNumber)
       expect(numbers).toEqual(range(1, numbers.length).map(BigInt))
-    }, 20_000)
+    })
 
     it('in a transaction that is rolled back give the numbers again, and others wait for its end', async () => {
       const name = context.unique('s')
@@ -79,7 +79,7 @@ export function describeSequences(context: Context): void {
       await expect(rolledBack).rejects.toBe(boom)
       expect(await sequences().next(begun)).toBe(1n)
       expect(await sequences().next(name)).toBe(6n)
-    }, 20_000)
+    })
 
     it('end with 2^63 - 1', async () => {
       const name = await usedUpTo(LAST - 5n)

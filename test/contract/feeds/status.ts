@@ -120,6 +120,6 @@ export function describeFeedStatus(context: Context): void {
       }
       expect(await feeds().get(feed, 'k0')).not.toBeNull()
       expect(await feeds().get(other, 'k0')).not.toBeNull()
-    }, 20_000)
+    })
   })
 }

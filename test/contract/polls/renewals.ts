@@ -49,35 +49,31 @@ export function describePollRenewals(context: Context): void {
       const { result, twice } = await both(name, work, { claim })
       expect(twice).toEqual([])
       expect(result.done).toBeGreaterThanOrEqual(2)
-    }, 30_000)
+    })
 
     it.each([
       ['with a status', STATUS, { status: 'status' }],
       ['without', 'word varchar(9)', {}],
-    ])(
-      'of claims in the row hold where it was locked for longer than they last: %s',
-      async (_, columns, options) => {
-        const name = await made(`${columns}, claimed_by varchar(22), tries integer, next_at bigint`)
-        const claim = { claim: 'claimed_by', attempts: 'tries', nextTime: 'next_at' }
-        const times: number[] = []
-        const work = async (n: number) => {
-          times.push(n)
-          // Its own transaction has the row, and another's; then the handler goes on without.
-          if (n === 1) await hold(name, 1600)
-          await sleep(n === 1 ? 700 : 100)
-        }
-        const settings = { ...options, status: undefined, claim, intervalMs: 5, ...options }
-        const { result, twice } = await both(name, work, settings)
-        expect(twice).toEqual([])
-        expect(times.sort()).toEqual([1, 2, 3])
-        expect(result).toMatchObject({ lost: 0, failed: 0 })
-        const [noted] = await query(
-          `SELECT COUNT(*) AS notes FROM recentn_poll_claims c JOIN recentn_polls p ON p.id = c.poll_id WHERE p.poll = '${name}'`,
-        )
-        expect(Number(noted.notes)).toBe(0)
-      },
-      30_000,
-    )
+    ])('of claims in the row hold where it was locked for longer than they last: %s', async (_, columns, options) => {
+      const name = await made(`${columns}, claimed_by varchar(22), tries integer, next_at bigint`)
+      const claim = { claim: 'claimed_by', attempts: 'tries', nextTime: 'next_at' }
+      const times: number[] = []
+      const work = async (n: number) => {
+        times.push(n)
+        // Its own transaction has the row, and another's; then the handler goes on without.
+        if (n === 1) await hold(name, 1600)
+        await sleep(n === 1 ? 700 : 100)
+      }
+      const settings = { ...options, status: undefined, claim, intervalMs: 5, ...options }
+      const { result, twice } = await both(name, work, settings)
+      expect(twice).toEqual([])
+      expect(times.sort()).toEqual([1, 2, 3])
+      expect(result).toMatchObject({ lost: 0, failed: 0 })
+      const [noted] = await query(
+        `SELECT COUNT(*) AS notes FROM recentn_poll_claims c JOIN recentn_polls p ON p.id = c.poll_id WHERE p.poll = '${name}'`,
+      )
+      expect(Number(noted.notes)).toBe(0)
+    })
 
     it('of a row without a key, too, which its handler changes', async () => {
       const columns = 'word varchar(9), claimed_by varchar(22), tries integer, next_at bigint'
@@ -95,7 +91,7 @@ export function describePollRenewals(context: Context): void {
       const { twice } = await both(name, work, { status: undefined, claim, intervalMs: 5 })
       expect(twice).toEqual([])
       expect(times.sort()).toEqual([0, 1])
-    }, 30_000)
+    })
 
     it('that meet results leave nothing behind', async () => {
       const columns = 'id integer PRIMARY KEY, claimed_by varchar(22), tries integer, next_at bigint'
@@ -107,7 +103,7 @@ export function describePollRenewals(context: Context): void {
         `SELECT row_key FROM recentn_poll_claims c JOIN recentn_polls p ON p.id = c.poll_id WHERE p.poll = '${name}'`,
       )
       expect(left).toEqual([])
-    }, 60_000)
+    })
 
     it('go on while a result waits for its row', async () => {
       const name = await made(STATUS)
@@ -121,13 +117,13 @@ export function describePollRenewals(context: Context): void {
       await held
       expect(twice).toEqual([])
       expect(result).toMatchObject({ done: 3, lost: 0 })
-    }, 30_000)
+    })
 
     it('come before the handler where the claim took longer than it lasts', async () => {
       const name = await made(STATUS)
       const options = { status: 'status', concurrency: 3, claimTimeoutSeconds: 1, maxAttempts: 1 }
       const run = poll(name, () => {}, { ...options, where: 'SLEEP(0.36) = 0' }).once()
       expect(await run).toMatchObject({ claimed: 3, done: 3, failed: 0, lost: 0 })
-    }, 30_000)
+    })
   })
 }

@@ -182,7 +182,7 @@ export function describeQueueAttributes(context: Context): void {
         const codes = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []))
         expect(codes).toEqual(['dead_letter_cycle'])
       }
-    }, 20_000)
+    })
 
     it('are in use while another queue names them', async () => {
       const dead = await made()

@@ -104,6 +104,6 @@ export function describeQueueBodies(context: Context): void {
       const received = await queues().receive(queue, { limit: 1000 })
       expect(received).toHaveLength(1000)
       expect(received.every((message) => message.body === body)).toBe(true)
-    }, 20_000)
+    })
   })
 }

@@ -171,7 +171,7 @@ export function describeQueueCycles(context: Context): void {
       const seen: bigint[] = []
       for (let n = 0; n < 3; n++) seen.push(...messageIds(await cycle(queue, 1000)))
       expect(seen).toEqual(ids.slice(10))
-    }, 20_000)
+    })
 
     it('with many receivers on one cursor hands out disjoint messages, and all of them', async () => {
       const other = context.engine === 'sqlite' ? context.store : await context.open()
@@ -193,6 +193,6 @@ export function describeQueueCycles(context: Context): void {
       )
       expect(seen).toHaveLength(200)
       expect(seen.sort(byNumber)).toEqual(ids)
-    }, 20_000)
+    })
   })
 }

@@ -1,4 +1,5 @@
 import type { Message } from '../../../src/index'
+import { stopwatch } from '../../support/timing'
 import { type Context, eventually, refusal } from '../context'
 import { bodiesOf, byNumber, handlesOf, messageIds, queueTools } from './tools'
 
@@ -79,7 +80,7 @@ export function describeQueueDeadLetters(context: Context): void {
       for (const queue of [moving, staying]) await queues.send(queue, 1)
       const [moved] = (await queues.receive(moving)) as [Message]
       const [stayed] = (await queues.receive(staying)) as [Message]
-      const begin = performance.now()
+      const watch = stopwatch()
       await context.open({ url, sweep: true })
       // By the rows themselves: looking through the store might be what moves them.
       const isIn = async (id: bigint, queue: string, state: number) => {
@@ -90,10 +91,10 @@ export function describeQueueDeadLetters(context: Context): void {
         return rows.length === 1
       }
       const [READY, DEAD] = [0, 3]
-      await eventually(5_000, 'both are dead', async () => {
+      await eventually(20_000, 'both are dead', async () => {
         return (await isIn(moved.id, dead, READY)) && (await isIn(stayed.id, staying, DEAD))
       })
-      expect(performance.now() - begin).toBeLessThan(3_000)
+      expect(watch.isBeyond(3000)).toBe(false)
       expect(await queues.receive(dead)).toMatchObject([{ id: moved.id }])
     })
 
@@ -127,7 +128,7 @@ export function describeQueueDeadLetters(context: Context): void {
       expect(await queues().receive(queue, { limit: 9 })).toEqual([])
       expect((await idsIn(dead, 'ready')).sort(byNumber)).toEqual(ids)
       expect(messageIds(await queues().receive(dead, { limit: 1000 })).sort(byNumber)).toEqual(ids)
-    }, 20_000)
+    })
   })
 
   describe('queues: redrive', () => {
@@ -200,6 +201,6 @@ export function describeQueueDeadLetters(context: Context): void {
       expect(await idsIn(dead, 'ready')).toHaveLength(1500)
       expect(await queues().redrive(dead)).toEqual({ moved: 1500 })
       expect(await idsIn(queue, 'ready')).toHaveLength(1500)
-    }, 20_000)
+    })
   })
 }

@@ -77,7 +77,7 @@ function describeServerPlans(context: Context): void {
       head = await headOf(context, queue)
       runner = context.store.dataSource.createQueryRunner()
       close = () => runner.release()
-    }, 60_000)
+    })
     afterAll(() => close())
 
     const explain = async (sql: string): Promise<Step[]> => runner.query(`EXPLAIN FORMAT=TRADITIONAL ${sql}`)
@@ -169,7 +169,7 @@ function describeServerPlans(context: Context): void {
       await touch('get', () => queues.get(queue))
       const large = Object.entries(touched).filter(([, rows]) => rows > 250)
       expect(large).toEqual([])
-    }, 20_000)
+    })
   })
 }
 

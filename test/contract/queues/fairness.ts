@@ -28,7 +28,7 @@ export function describeQueueFairness(context: Context): void {
         expect(shares(await queues().receive(queue, { limit: 11 }))).toEqual(each(1))
       }
       expect(shares(await queues().receive(queue, { limit: 100 }))).toEqual({ big: 100 })
-    }, 20_000)
+    })
 
     it('take turns at once when they come after half of the backlog is done', async () => {
       const queue = await made()
@@ -42,7 +42,7 @@ export function describeQueueFairness(context: Context): void {
       expect(shares(await queues().receive(queue, { limit: 110 }))).toEqual(each(10))
       for (const group of small) await send(queue, group, 5)
       expect(shares(await queues().receive(queue, { limit: 55 }))).toEqual(each(5))
-    }, 20_000)
+    })
 
     it('are in order within themselves', async () => {
       const queue = await made()
@@ -158,6 +158,6 @@ export function describeQueueFairness(context: Context): void {
       expect(batches.flat()).toHaveLength(110)
       for (const group of ['big', ...small]) expect(Math.abs((got[group] ?? 0) - 10)).toBeLessThanOrEqual(2)
       expect(bodiesOf(batches.flat()).length).toBe(110)
-    }, 20_000)
+    })
   })
 }

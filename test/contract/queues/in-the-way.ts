@@ -50,7 +50,6 @@ export function describeQueuesInTheWay(context: Context): void {
         }
         expect(await queues().receive(busy, { limit: 5 })).toHaveLength(1)
       },
-      20_000,
     )
 
     /** Runs `test` while a transaction of a user's, which has done `work`, is open. */
@@ -177,7 +176,6 @@ export function describeQueuesInTheWay(context: Context): void {
           await runner.release()
         }
       },
-      30_000,
     )
 
     it('a receiver round and round knows a queue that was made anew', async () => {
@@ -238,7 +236,7 @@ export function describeQueuesInTheWay(context: Context): void {
       const { messages } = await queues().peek(queue, { limit: 100 })
       expect(messages).toHaveLength(20)
       expect(messages.reduce((sum, { receiveCount }) => sum + receiveCount, 0)).toBe(got.length)
-    }, 20_000)
+    })
 
     it('many large bodies, in letters that take the most room, are sent whole and come a few at a time', async () => {
       const queue = await made()
@@ -252,7 +250,7 @@ export function describeQueuesInTheWay(context: Context): void {
       expect(first.length).toBeGreaterThan(1)
       expect(first.length + more.length).toBe(250)
       expect([...first, ...more].every((message) => message.body === body)).toBe(true)
-    }, 30_000)
+    })
 
     it('a clock that was set back does not keep a dedup id for longer', async () => {
       const queue = await made()
@@ -289,6 +287,6 @@ export function describeQueuesInTheWay(context: Context): void {
         rest.push(...Array(got))
       }
       expect(rest.length).toBeGreaterThanOrEqual(2990)
-    }, 30_000)
+    })
   })
 }

@@ -45,7 +45,7 @@ export function describeQueueNames(context: Context): void {
       expect(await queues().deleteQueue(`${base}a`)).toBe(true)
       expect(await queues().get(`${base}a `)).not.toBeNull()
       expect(await queues().get(`${base}A`)).not.toBeNull()
-    }, 20_000)
+    })
 
     it('of dedupIds and message groups too', async () => {
       const queue = await made()
@@ -183,6 +183,6 @@ export function describeQueueNames(context: Context): void {
         return (await Promise.all(counts)).every(({ n }) => Number(n) === 0)
       })
       expect(await idsIn(queue, 'in-flight')).toHaveLength(5)
-    }, 30_000)
+    })
   })
 }

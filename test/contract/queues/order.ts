@@ -44,7 +44,7 @@ export function describeQueueOrder(context: Context): void {
         seen.push(...messageIds(await queues().receive(queue, { limit: 700, order: 'cycle' })))
       }
       expect(seen).toEqual(ids)
-    }, 20_000)
+    })
 
     it('are each on one page of a peek', async () => {
       const queue = await made({ onDelete: 'archive' })
@@ -67,7 +67,7 @@ export function describeQueueOrder(context: Context): void {
         expect([state, seen.length]).toEqual([state, 120])
         expect([state, seen.sort(byNumber)]).toEqual([state, all[state]])
       }
-    }, 20_000)
+    })
 
     it('come after them among those of the same turn, and in a redrive', async () => {
       const queue = await made()

@@ -74,7 +74,7 @@ export function describeQueuePeeks(context: Context): void {
         }
         expect((await queues().peek(queue, { state, limit: 250 })).nextAfter).toBeNull()
       }
-    }, 30_000)
+    })
 
     it('shows at once what time has changed', async () => {
       const queue = await madeOf(2, { visibilityTimeoutSeconds: 10, maxReceives: 2 })
@@ -198,7 +198,7 @@ export function describeQueuePeeks(context: Context): void {
         return (await queues().get(queue))?.oldestAgeSeconds === null
       })
       expect((await queues().get(queue))?.counts).toEqual({ ready: 0, inFlight: 0, delayed: 0, dead: 3, archived: 3 })
-    }, 30_000)
+    })
 
     it('are never negative or in the way while others work', async () => {
       const queue = await made({ onDelete: 'archive', maxReceives: 2, visibilityTimeoutSeconds: 0 })
@@ -221,6 +221,6 @@ export function describeQueuePeeks(context: Context): void {
         working = false
       })
       await Promise.all(watching)
-    }, 20_000)
+    })
   })
 }

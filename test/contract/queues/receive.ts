@@ -177,7 +177,7 @@ export function describeQueueReceives(context: Context): void {
       expect(new Set(received).size).toBe(500)
       expect(await idsIn(queue, 'in-flight')).toHaveLength(500)
       expect(received.sort(byNumber)).toEqual((await idsIn(queue, 'in-flight')).sort(byNumber))
-    }, 20_000)
+    })
 
     it('all count, and no message is with two within its time', async () => {
       const other = await context.open()
@@ -194,6 +194,6 @@ export function describeQueueReceives(context: Context): void {
         expect(messages.every(({ receiveCount }) => receiveCount === count)).toBe(true)
         pass(31)
       }
-    }, 20_000)
+    })
   })
 }

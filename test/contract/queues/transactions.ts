@@ -185,6 +185,6 @@ export function describeQueueTransactions(context: Context): void {
       await Promise.all([mover(context.store, 0), mover(other, 1), mover(context.store, 2)])
       const moved = bodiesOf(await queues().receive(to, { limit: 100 })) as number[]
       expect(moved.sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, n) => n))
-    }, 30_000)
+    })
   })
 }

@@ -135,7 +135,6 @@ export function describeBatchedFaults(context: Context): void {
         // Halving the batches takes at most two for each of the 132 calls, and each then runs alone.
         expect(transactions.length).toBeLessThanOrEqual(3 * 132)
       },
-      30_000,
     )
 
     it('that the database refuses fails alone, whatever it is refused for', async () => {
@@ -170,7 +169,7 @@ export function describeBatchedFaults(context: Context): void {
       }
       expect(await store.groups.get('g-new')).toBeNull()
       expect((await store.groups.memberItems('poison')).items).toEqual([])
-    }, 30_000)
+    })
 
     it('whose own answer cannot be made fails alone: nobody is appended twice', async () => {
       const [broken, group] = [context.unique('broken'), context.unique()]
@@ -223,7 +222,7 @@ export function describeBatchedFaults(context: Context): void {
       expect((await waiting).id).toBe(2n)
       await Promise.all(others)
       expect(isDone).toBe(true)
-    }, 30_000)
+    })
   })
 
   describe('too many appends at once', () => {

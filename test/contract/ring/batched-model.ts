@@ -62,24 +62,20 @@ export function describeBatchedModel(context: Context): void {
     it.each([
       { lanes: 1, rounds: everyGroup },
       { lanes: 3, rounds: oneGroup },
-    ])(
-      'are the same in $lanes lane(s)',
-      async ({ lanes, rounds }) => {
-        const store = await context.open({ batching: { lanes } })
-        await fc.assert(
-          fc.asyncProperty(rounds, async (all) => {
-            const run = context.unique('run')
-            try {
-              for (const [n, round] of all.entries()) await expectSame(store.groups, oneByOne, round, run, n)
-            } finally {
-              for (const groups of [store.groups, oneByOne]) await groups.deletePolicy(`${run}p`)
-            }
-          }),
-          { numRuns: 20, interruptAfterTimeLimit: 20_000 },
-        )
-      },
-      60_000,
-    )
+    ])('are the same in $lanes lane(s)', async ({ lanes, rounds }) => {
+      const store = await context.open({ batching: { lanes } })
+      await fc.assert(
+        fc.asyncProperty(rounds, async (all) => {
+          const run = context.unique('run')
+          try {
+            for (const [n, round] of all.entries()) await expectSame(store.groups, oneByOne, round, run, n)
+          } finally {
+            for (const groups of [store.groups, oneByOne]) await groups.deletePolicy(`${run}p`)
+          }
+        }),
+        { numRuns: 20, interruptAfterTimeLimit: 20_000 },
+      )
+    })
   })
 }
 

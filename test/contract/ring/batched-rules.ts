@@ -141,7 +141,7 @@ export function describeBatchedRules(context: Context): void {
       const pages = await groups().recentMany(names, { limit: 100 })
       for (const page of pages) expectSound(page)
       expect(pages.reduce((sum, { totalAppended }) => sum + Number(totalAppended), 0)).toBe(appended)
-    }, 30_000)
+    })
 
     it('a smaller or larger ring is laid out anew by the next batch', async () => {
       const prefix = context.unique('p')
@@ -189,7 +189,7 @@ export function describeBatchedRules(context: Context): void {
       expect(await rowCount(made)).toBe(2)
       await sweeping.close()
       expect((await headOf(made)).sweepAtMs).toBeGreaterThan(first + 1_000_000)
-    }, 30_000)
+    })
   })
 
   async function rowCount(group: string): Promise<number> {

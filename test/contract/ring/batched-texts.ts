@@ -132,7 +132,7 @@ export function describeBatchedTexts(context: Context): void {
         payload: JSON.stringify((n % 2 ? '\\' : "'🦀").repeat(n % 2 ? 32_000 : 12_000)),
       }))
       await expectKept(context.store, group, items)
-    }, 30_000)
+    })
 
     it('the longest of all in a thousand groups, each statement below the smallest packet that a server may take', async () => {
       const { store, statements } = await statementsOf(context)
@@ -146,7 +146,7 @@ export function describeBatchedTexts(context: Context): void {
       expect(first.map(({ id, appended }) => [id, appended])).toEqual(times(1000, () => [0n, true]))
       expect(again.map(({ id, appended }) => [id, appended])).toEqual(times(1000, () => [0n, false]))
       expect(Math.max(...statements.map((sql) => Buffer.byteLength(sql)))).toBeLessThan(1024 * 1024)
-    }, 60_000)
+    })
 
     it('whatever the sessions of the user make of a backslash', async () => {
       if (context.engine === 'sqlite') return // it has no such setting, and gets texts as parameters
@@ -169,7 +169,7 @@ export function describeBatchedTexts(context: Context): void {
         })
         await expectAllKept(store, 10)
       }
-    }, 30_000)
+    })
   })
 }
 

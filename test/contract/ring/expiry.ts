@@ -112,7 +112,7 @@ export function describeExpiry(context: Context): void {
       await sweepGroups(context.store)
       expect(await rowsOf(context.store, names[0] as string)).toEqual([])
       expect(await rowsOf(context.store, names[219] as string)).toEqual([])
-    }, 20_000)
+    })
 
     it('the sweeper deletes the rows, of own and of policy ttl, and no others', async () => {
       const prefix = context.unique('p')
@@ -138,6 +138,6 @@ export function describeExpiry(context: Context): void {
       expect(answers.map(idsOf)).toEqual([[1n], [1n], [1n, 0n]])
       expect(answers[2]?.tag).toBe(tags[2])
       expect((await groups().append(own)).id).toBe(2n)
-    }, 30_000)
+    })
   })
 }

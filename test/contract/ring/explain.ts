@@ -44,7 +44,7 @@ function describeServerPlans(context: Context): void {
       prefix = context.unique('plan')
       await fill(context, prefix)
       for (const table of ['recentn_groups', 'recentn_items']) await runner.query(`ANALYZE TABLE ${table}`)
-    }, 60_000)
+    })
     afterAll(() => runner.release())
 
     const stepsOf = (sql: string, parameters: unknown[]): Promise<Step[]> =>

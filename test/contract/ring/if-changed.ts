@@ -84,7 +84,7 @@ export function describeIfChanged(context: Context): void {
           return true
         })
       }
-    }, 20_000)
+    })
 
     it('answers null for a group that does not exist until it does', async () => {
       const group = context.unique()

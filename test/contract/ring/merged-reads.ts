@@ -122,7 +122,7 @@ export function describeMergedReads(context: Context): void {
           }
         })
       }
-    }, 60_000)
+    })
 
     it('share statements', async () => {
       const names: string[] = []

@@ -141,7 +141,7 @@ export function describePayloads(context: Context): void {
       const recent = await groups().recent(group)
       expect(recent.totalAppended).toBe(1000n)
       expect(recent.items.every((item) => item.payload === payload)).toBe(true)
-    }, 20_000)
+    })
 
     it('may be nested 64 levels deep, and no deeper', async () => {
       const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels))

@@ -103,7 +103,7 @@ export function describePolicies(context: Context): void {
         expect(await store.groups.get(group)).toMatchObject({ capacity: 4, mode: 'distinct' })
         expect(membersOf((await store.groups.recentMany([group]))[0] ?? recent)).toEqual(['f', 'e', 'b', 'a'])
       }
-    }, 15_000)
+    })
 
     it('the rows wait for the next write: a policy raised again before it shows what still fits', async () => {
       const prefix = context.unique('p')
@@ -124,7 +124,7 @@ export function describePolicies(context: Context): void {
       await policy(prefix, 12)
       await obeys(group, 12)
       expect(idsOf(await groups().recent(group, { limit: 100 }))).toEqual(down(10, 4))
-    }, 30_000)
+    })
 
     it('a write obeys the policy of the moment: what a store still knows of an older one takes nothing away', async () => {
       const other = await context.open()
@@ -139,7 +139,7 @@ export function describePolicies(context: Context): void {
       await Promise.all([obeys(a, 12), obeys(b, 12)])
       expect(idsOf(await groups().recent(a, { limit: 100 }))).toEqual(down(10, 11))
       expect(idsOf(await groups().recent(b, { limit: 100 }))).toEqual(down(9, 10))
-    }, 15_000)
+    })
 
     it('own settings win, one by one', async () => {
       const prefix = context.unique('p')
@@ -150,7 +150,7 @@ export function describePolicies(context: Context): void {
       await obeys(b, 2)
       expect(await groups().get(a)).toMatchObject({ capacity: 8, mode: 'distinct', ttlSeconds: 500 })
       expect(await groups().get(b)).toMatchObject({ capacity: 2, mode: 'history', ttlSeconds: null })
-    }, 15_000)
+    })
 
     it('a policy deleted gives its groups back to the next longest, and to the default', async () => {
       const prefix = context.unique('p')
@@ -163,7 +163,7 @@ export function describePolicies(context: Context): void {
       await obeys(group, 4)
       await groups().deletePolicy(prefix)
       await obeys(group, 10)
-    }, 20_000)
+    })
 
     it('a default capacity of the store stands in where no policy is', async () => {
       const store = await context.open({ defaultCapacity: 3 })

@@ -87,7 +87,7 @@ export function describeTags(context: Context): void {
       await groups().putPolicy(prefix, { capacity: 4, mode: 'distinct' })
       await eventually(5500, 'the mode is obeyed', async () => (await groups().recent(group)).mode === 'distinct')
       expect([first, second]).not.toContain(await tagOf(group))
-    }, 15_000)
+    })
 
     it('stays when nothing of the answer changed', async () => {
       const group = await filled()

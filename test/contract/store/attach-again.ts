@@ -56,7 +56,7 @@ export function describeAttachAgain(context: Context): void {
       expect([recent.totalAppended, idsOf(recent)]).toEqual([64n, down(63, 10)])
       expectSound(recent)
       expect(await stores[1].groups.get(`${group}gone`)).toBeNull()
-    }, 20_000)
+    })
 
     it('serves a store and a RecentRepository at once, and no rollback takes an append with it', async () => {
       const source = await shared()
@@ -74,7 +74,7 @@ export function describeAttachAgain(context: Context): void {
       await Promise.all(work)
       expect(idsOf(await store.groups.recent(group, { limit: 100 }))).toEqual(down(29, 10))
       expect(await store.groups.get(`${group}gone`)).toBeNull()
-    }, 20_000)
+    })
 
     it('serves a RecentRepository that was asked before it was initialized', async () => {
       const source = userSource(context.url)

@@ -298,6 +298,6 @@ export function describeConnections(context: Context): void {
       await eventually(60_000, 'the entry is published', async () => {
         return (await store.feeds.changes(name)).changes.length === 1
       })
-    }, 120_000)
+    })
   })
 }

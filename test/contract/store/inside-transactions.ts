@@ -49,7 +49,7 @@ export function describeInsideTransactions(context: Context): void {
       expect(await groups().recent(group)).toMatchObject({ totalAppended: 1n, items: [{ member: 'run 2' }] })
       // What was left open would still have the lock.
       expect((await groups().append(group)).id).toBe(1n)
-    }, 10_000)
+    })
 
     it('a conflict in a savepoint without retries stores nothing, also not later', async () => {
       const group = context.unique()
@@ -64,7 +64,7 @@ export function describeInsideTransactions(context: Context): void {
       expect((await groups().append(group, { member: 'other' })).id).toBe(1n)
       for (let n = 0; n < 3; n++) await store.transaction((tx) => tx.groups.append(`${group}other`))
       expect(membersOf(await groups().recent(group))).toEqual(['other', null])
-    }, 10_000)
+    })
 
     it('a deadlock that the work swallows is no commit, and what comes after it is not stored by itself', async () => {
       const group = context.unique()
@@ -84,7 +84,7 @@ export function describeInsideTransactions(context: Context): void {
         await tx.groups.append(group, { member: `after ${runs}` }).catch(() => {})
       })
       expect(membersOf(await groups().recent(group))).toEqual(['after 2', 'run 2', null])
-    }, 10_000)
+    })
 
     it('within the manager of a transaction of the store, a conflict runs the transaction again', async () => {
       const group = context.unique()
@@ -102,7 +102,7 @@ export function describeInsideTransactions(context: Context): void {
       await runner.release()
       expect(runs).toBe(2)
       expect(idsOf(await groups().recent(group))).toEqual([1n, 0n])
-    }, 10_000)
+    })
   }
 
   describe('inside a transaction', () => {

@@ -97,7 +97,7 @@ export function describeKeys(context: Context): void {
       for (const nobody of ['', 'x', 'f'.repeat(16), key, 7 as unknown as string]) {
         expect(await keys().revoke(nobody)).toBe(false)
       }
-    }, 20_000)
+    })
 
     it('are known elsewhere within some seconds, also where the id was asked for before', async () => {
       const other = await context.open()
@@ -110,7 +110,7 @@ export function describeKeys(context: Context): void {
         [id, row.secret_hash, 'l', 'read', 1],
       )
       await eventually(4000, 'the key is known', async () => (await other.keys.verify(key)) !== null)
-    }, 20_000)
+    })
 
     it('exist from the first one on, also when all are revoked', async () => {
       const url = await context.emptyDatabase()
@@ -124,7 +124,7 @@ export function describeKeys(context: Context): void {
       await eventually(4000, 'it is seen elsewhere', async () => other.keys.known() === true)
       await store.keys.revoke(id)
       expect(await (await context.open({ url })).keys.exist()).toBe(true)
-    }, 20_000)
+    })
 
     it('say when they were last used, to the minute', async () => {
       const store = await context.open()
@@ -145,7 +145,7 @@ export function describeKeys(context: Context): void {
       await third.keys.verify(key)
       await third.close()
       expect(Number(await lastUsed())).toBeGreaterThanOrEqual(Number(first) + 60_000)
-    }, 20_000)
+    })
 
     it('in use cost a statement a second, and wrong ones in any number little', async () => {
       const { key } = await keys().create({ label: 'l', scopes: ['read'] })
@@ -172,7 +172,7 @@ export function describeKeys(context: Context): void {
       expect(new Set(refused)).toEqual(new Set(['overloaded']))
       expect(refused.length).toBe(7000)
       expect(await store.keys.verify(key)).not.toBeNull()
-    }, 30_000)
+    })
 
     it('refuse what is none, with every fault', async () => {
       const wrong: [object, string[]][] = [
@@ -269,6 +269,6 @@ export function describeKeys(context: Context): void {
       expect((await queues.peek(mine, { limit: 1000 })).messages).toHaveLength(5)
       expect((await queues.peek(letters, { limit: 1000 })).messages).toHaveLength(301)
       expect(await queues.redrive(letters)).toEqual({ moved: 300 })
-    }, 30_000)
+    })
   })
 }

@@ -79,7 +79,7 @@ export function describeLifecycle(context: Context): void {
       expect(left.map((bodies) => bodies.sort())).toEqual([['message', 'row'], []])
       expect((await context.store.queues.peek(queue, { state: 'dead' })).messages).toEqual([])
       expect(await query(`SELECT status FROM ${table}`)).toMatchObject([{ status: 'done' }])
-    }, 30_000)
+    })
 
     it('lets an erasure that was accepted finish, all of its transactions', async () => {
       const store = await context.open()

@@ -238,7 +238,7 @@ export function describeNames(context: Context): void {
         `${tablePrefix}migrations`,
       ])
       expect((await one.groups.append('g')).id).toBe(4n)
-    }, 60_000)
+    })
 
     it('two stores on one DataSource, each polling one table under one name', async () => {
       const url = await context.emptyDatabase()
@@ -277,7 +277,7 @@ export function describeNames(context: Context): void {
       await user.undoLastMigration()
       expect((await tablesOf(user)).filter((name) => name.startsWith('second_'))).toEqual([])
       expect((await one.groups.append('g')).id).toBe(0n)
-    }, 60_000)
+    })
 
     it('refuses a name that is taken, also by another store', async () => {
       const url = await context.emptyDatabase()

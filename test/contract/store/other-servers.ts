@@ -56,7 +56,7 @@ export function describeOtherServers(context: Context): void {
       await store.queues.put(queue)
       await store.queues.send(queue, 1)
       expect(await store.queues.receive(queue)).toHaveLength(1)
-    }, 15_000)
+    })
 
     it('cannot be tried out is used: one connection, or a pool that is all taken', async () => {
       const { url } = await proxied()
@@ -76,7 +76,7 @@ export function describeOtherServers(context: Context): void {
       await held.release()
       await eventually(5000, 'all connections are back', async () => attached.counts().connections.inUse === 0)
       expect(await attached.queues.receive(queue)).toHaveLength(1)
-    }, 15_000)
+    })
   })
 
   describe('a member of a group of several primaries', () => {

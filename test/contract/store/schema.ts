@@ -32,7 +32,7 @@ export function describeSchema(context: Context): void {
       const again = await openStore({ url, migrate: false, sweep: false })
       expect((await again.groups.recent('a')).totalAppended).toBe(4n)
       await again.close()
-    }, 30_000)
+    })
 
     it('is not made when asked not to', async () => {
       const url = await context.emptyDatabase()
@@ -41,7 +41,7 @@ export function describeSchema(context: Context): void {
       const store = await openStore({ url, sweep: false })
       expect((await store.groups.append('a')).id).toBe(0n)
       await store.close()
-    }, 20_000)
+    })
 
     it('that is newer or older than the code is refused, and left alone', async () => {
       const url = await context.emptyDatabase()
@@ -58,7 +58,7 @@ export function describeSchema(context: Context): void {
       await store.dataSource.query('UPDATE recentn_schema SET version = 0')
       expect((await refusal(openStore({ url, migrate: false }))).code).toMatch(/^schema_(outdated|missing)$/)
       await store.close()
-    }, 20_000)
+    })
 
     it('goes away with its migrations undone', async () => {
       const url = await context.emptyDatabase()
@@ -69,7 +69,7 @@ export function describeSchema(context: Context): void {
       const again = await openStore({ url, sweep: false })
       expect((await again.groups.append('a')).id).toBe(0n)
       await again.close()
-    }, 20_000)
+    })
 
     it.each([undefined, 'shop_'])(
       'is what the entities say: tables, columns, types, nullability, keys, with the prefix %s',

@@ -230,7 +230,7 @@ export function describeTransactions(context: Context): void {
         expectSound(recent)
         expect(idsOf(recent)).toEqual(down(recent.totalAppended - 1n, recent.items.length))
       }
-    }, 20_000)
+    })
 
     it('run again as a whole after a deadlock, and tell the caller nothing of it', async () => {
       const [a, b] = [context.unique('a'), context.unique('b')]
@@ -248,7 +248,7 @@ export function describeTransactions(context: Context): void {
         [11n, down(10, 10)],
         [11n, down(10, 10)],
       ])
-    }, 20_000)
+    })
 
     it('are not seen by others before they commit', async () => {
       const group = context.unique()

@@ -1,15 +1,11 @@
 /** A client of streams of server-sent events, as a browser is one. */
 
-import { pause, SOON_MS } from '../../support/timing'
+import { eventually as asksUntil, pause, SOON_MS } from '../../support/timing'
 
 export { pause }
 
-export async function eventually(what: string, ask: () => boolean, withinMs = SOON_MS): Promise<void> {
-  const end = Date.now() + withinMs
-  while (!ask()) {
-    if (Date.now() > end) throw new Error(`not within ${withinMs} ms: ${what}`)
-    await pause(10)
-  }
+export function eventually(what: string, ask: () => boolean, withinMs = SOON_MS): Promise<void> {
+  return asksUntil(withinMs, what, ask, 10)
 }
 
 export interface Event {

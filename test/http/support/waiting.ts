@@ -2,7 +2,7 @@
 import { createApp, messagesOf } from '../../../src/http/process/app'
 import { listen } from '../../../src/http/process/listen'
 import type { Store } from '../../../src/store/types'
-import { pause, SOON_MS, timed } from '../../support/timing'
+import { eventually as asksUntil, SOON_MS, timed } from '../../support/timing'
 import { type Answer, type Client, clientOf, memoryStore, type Sent, send, serving } from './client'
 import { eventually } from './streams'
 
@@ -13,9 +13,8 @@ export async function untilWaiting(
   count: number,
 ): Promise<void> {
   const line = `recentn_waiting{for="${what}"} ${count}\n`
-  for (const end = Date.now() + 30_000; !(await server.get('/metrics')).text.includes(line); await pause(20)) {
-    if (Date.now() > end) throw new Error(`${count} calls for ${what} do not wait after 30 s`)
-  }
+  const isTold = async () => (await server.get('/metrics')).text.includes(line)
+  await asksUntil(30_000, `${count} calls for ${what} wait`, isTold)
 }
 
 /** The same of a store in this process. */
