@@ -9,6 +9,8 @@ require('./compile-once.cjs')
 
 /** What closes by itself a moment later: the end of a socket, of a child. */
 const PATIENCE_MS = 5000
+/** When this many timers are noted, those that are over are forgotten. */
+let many = 10_000
 
 /**
  * Kinds of resources by how many there are; those of the worker itself, and of jest, were there before. Node opens a
@@ -20,23 +22,34 @@ function active(..._opened) {
   return kinds
 }
 
-/** Timers that outlast the patience, each with where it was set, to name what a file leaves. */
-const long = new Map()
+/**
+ * The timers that a file sets, each with where that was. Jest has timers of its own in this process, which come and go, so
+ * that the number of all timers says nothing.
+ */
+const timersSet = new Map()
 for (const name of ['setTimeout', 'setInterval']) {
   const set = timers[name]
-  const noted = (work, ms, ...rest) => {
-    const timer = set(work, ms, ...rest)
-    if (ms >= PATIENCE_MS || name === 'setInterval') long.set(timer, new Error(`${name}, ${ms} ms`))
+  const noted = (...args) => {
+    const timer = set(...args)
+    timersSet.set(timer, new Error(name))
+    if (timersSet.size >= many) forgetOver()
     return timer
   }
   Object.defineProperties(noted, Object.getOwnPropertyDescriptors(set))
   timers[name] = noted
-  globalThis[name] = noted
 }
 
-function longTimers() {
-  const left = [...long].filter(([timer]) => timer.hasRef() && !timer._destroyed)
-  return left.map(([, { stack }]) => stack.replace(/^Error: /, '\n')).join('')
+const isOver = (timer) => timer._destroyed || !timer.hasRef()
+
+function forgetOver() {
+  for (const timer of timersSet.keys()) if (timer._destroyed) timersSet.delete(timer)
+  many = Math.max(10_000, 2 * timersSet.size)
+}
+
+function timersLeft() {
+  return [...timersSet]
+    .filter(([timer]) => !isOver(timer))
+    .map(([, { stack }]) => stack.replace(/^Error: /, 'a timer: '))
 }
 
 /**
@@ -59,8 +72,21 @@ function disableStorages() {
   storages.clear()
 }
 
+/**
+ * When a worker's loop is empty and nothing is left, Node still frees its heap piece by piece, which takes longer than the
+ * half second that jest waits before it says that the worker "failed to exit gracefully". `exit` within `exit` ends at once.
+ */
+if (process.send) process.once('exit', () => process.exit())
+
 module.exports = class LeavesNothing extends TestEnvironment {
   #before = active(process.stdout, process.stderr)
+
+  constructor(...args) {
+    super(...args)
+    // For the file, and not for jest.
+    this.global.setTimeout = timers.setTimeout
+    this.global.setInterval = timers.setInterval
+  }
 
   async handleTestEvent(event) {
     if (event.name !== 'run_finish') return
@@ -69,18 +95,18 @@ module.exports = class LeavesNothing extends TestEnvironment {
       await new Promise((resolve) => setTimeout(resolve, 20).unref())
       await new Promise((resolve) => setImmediate(resolve))
     }
-    if (left.length > 0) throw new Error(`This file's tests are over, and it leaves ${left.join(', ')}${longTimers()}`)
+    if (left.length > 0) throw new Error(`This file's tests are over, and it leaves ${left.join(', ')}`)
   }
 
   async teardown() {
     await super.teardown()
     disableStorages()
-    long.clear()
+    timersSet.clear()
   }
 
   #left() {
-    const kinds = [...active()].filter(([kind]) => kind !== 'Immediate')
+    const kinds = [...active()].filter(([kind]) => kind !== 'Immediate' && kind !== 'Timeout')
     const more = kinds.map(([kind, count]) => [kind, count - (this.#before.get(kind) ?? 0)])
-    return more.filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${kind}`)
+    return [...more.filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${kind}`), ...timersLeft()]
   }
 }
