@@ -32,6 +32,8 @@ export function dataSourceOptions({ url, poolSize = 10, tablePrefix }: ConnectOp
     ...schemaOf({ tablePrefix }),
     migrationsTableName: tablesOf(tablePrefix).migrations,
     migrationsTransactionMode: 'none' as const,
+    // The default logger writes to standard output about a migration that another process got in the way of.
+    logger: 'debug' as const,
   }
   const sqlite = /^sqlite:(?:\/\/(?=\/))?(.+)$/.exec(url)
   if (sqlite) return { ...common, ...sqliteOptions(sqlite[1] as string) }

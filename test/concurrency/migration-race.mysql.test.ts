@@ -1,0 +1,3 @@
+import { describeMigrationRace } from './migration-race'
+
+describeMigrationRace('mysql')
