@@ -74,7 +74,11 @@ export class Database implements Session {
   /** Throws `conflict` in code inside a transaction on this database: a call that waits there may wait for itself. */
   readonly requireOutside = (why?: string): void => requireOutside(this.#held, why)
 
-  /** Runs `work` so that its calls of this database outside of the transaction are refused. */
+  /**
+   * Runs `work` so that its calls of this database outside of the transaction are refused. Only for work of a user's: the
+   * store's own transactions call nothing but their statements, and until Node 24 a process that has once used an
+   * `AsyncLocalStorage` makes every later promise more expensive.
+   */
   async inside<T>(work: () => Promise<T>): Promise<T> {
     const holder = newHolder(this.#held)
     try {
@@ -229,8 +233,7 @@ export class Database implements Session {
       const isOpen = () => alive.open
       const tx = txOn(runner, this.#options, isOpen, () => afterCommit)
       const session = sessionIn(tx, runner, (error) => error)
-      const run = () => work(tx, session)
-      result = await (this.#gate ? this.inside(run) : run())
+      result = await work(tx, session)
       await settled(runner)
       await commit(runner, alive)
       return result
