@@ -44,10 +44,10 @@ export type * from './repositories/recent/types'
 export { SequenceRepository, type Sequences } from './repositories/sequences'
 export type * from './store/consumer/types'
 export type { ConnectionUse, Counted, StoreCounts, StoreTotals } from './store/counts'
-export type { BatchingOptions } from './store/groups'
 export { attachStore, openStore } from './store/open'
 export type * from './store/poller/types'
 export type {
+  BatchingOptions,
   OpenOptions,
   Store,
   StoreGroups,

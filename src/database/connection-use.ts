@@ -1,6 +1,5 @@
 /** How many connections of a store are in use, without asking the database. */
 import type { DataSource } from 'typeorm'
-import type { Gate } from './turns'
 
 export interface ConnectionUse {
   /** The most connections that there may be. */
@@ -29,7 +28,7 @@ interface PooledConnections {
 }
 
 /** The connections of a DataSource: those of its pool, or SQLite's one connection with the callers at its gate. */
-export function connectionUse(source: DataSource, gate: Gate | null): ConnectionUse {
+export function connectionUse(source: DataSource, gate: { readonly waiting: number } | null): ConnectionUse {
   if (gate) {
     const busy = gate.waiting > 0 ? 1 : 0
     return { max: 1, inUse: busy, idle: 1 - busy, waiting: gate.waiting - busy }

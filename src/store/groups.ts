@@ -14,18 +14,8 @@ import type { WatchOptions } from '../repositories/recent/types'
 import { WatchReads } from '../repositories/recent/watch'
 import { marks, sweepWriters } from '../repositories/writers'
 import { GroupStreams } from './streams/group-streams'
-import type { StoreGroups } from './types'
+import type { BatchingOptions, StoreGroups } from './types'
 import { WorkCounts } from './work-counts'
-
-/** How a store batches appends; each can be left out. */
-export interface BatchingOptions {
-  /** Transactions at the same time, 1 to 16. Default: 2. On SQLite always 1. */
-  lanes?: number | undefined
-  /** Unanswered items beyond which an append is refused with `overloaded`. Default: 100,000. */
-  maxPendingItems?: number | undefined
-  /** Unanswered bytes beyond which an append is refused with `overloaded`. Default: 64 MiB. */
-  maxPendingBytes?: number | undefined
-}
 
 export interface GroupsOptions {
   /** Merged reads in flight: one where there is one connection. */

@@ -7,9 +7,18 @@ import type { Groups, GroupWatch, WatchOptions } from '../repositories/recent/ty
 import type { Sequences } from '../repositories/sequences'
 import type { ConsumeHandler, ConsumeOptions, Consuming } from './consumer/types'
 import type { StoreCounts, StoreTotals } from './counts'
-import type { BatchingOptions } from './groups'
 import type { Poller, PollHandler, PollOptions } from './poller/types'
 import type { Handler, Worker, WorkOptions } from './worker/types'
+
+/** How a store batches appends; each can be left out. */
+export interface BatchingOptions {
+  /** Transactions at the same time, 1 to 16. Default: 2. On SQLite always 1. */
+  lanes?: number | undefined
+  /** Unanswered items beyond which an append is refused with `overloaded`. Default: 100,000. */
+  maxPendingItems?: number | undefined
+  /** Unanswered bytes beyond which an append is refused with `overloaded`. Default: 64 MiB. */
+  maxPendingBytes?: number | undefined
+}
 
 export interface StoreOptions {
   /**

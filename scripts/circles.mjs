@@ -1,0 +1,44 @@
+/**
+ * `node scripts/circles.mjs`: no files of `src` import each other in a circle, not even for a type alone, which the linter's
+ * rule against cycles lets through.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const IMPORT = /(?:from|import)\s*\(?\s*'(\.[^']+)'/g
+
+const files = readdirSync('src', { recursive: true })
+  .map((name) => join('src', name))
+  .filter((name) => /\.tsx?$/.test(name))
+const known = new Set(files)
+const importsOf = new Map(
+  files.map((file) => [file, [...readFileSync(file, 'utf8').matchAll(IMPORT)].flatMap(to(file))]),
+)
+
+function to(file) {
+  return ([, path]) => {
+    const target = join(file, '..', path)
+    const found = [target, `${target}.ts`, `${target}.tsx`, join(target, 'index.ts')].find((one) => known.has(one))
+    return found === undefined ? [] : [found]
+  }
+}
+
+/** Files from which no circle can be reached. */
+const done = new Set()
+const circles = []
+
+/** `way`: how the file was reached. */
+function visit(file, way) {
+  if (done.has(file)) return
+  const at = way.indexOf(file)
+  if (at >= 0) circles.push([...way.slice(at), file])
+  else for (const next of importsOf.get(file)) visit(next, [...way, file])
+  done.add(file)
+}
+
+for (const file of files) visit(file, [])
+for (const circle of circles) process.stdout.write(`${circle.join(' → ')}\n`)
+if (circles.length > 0) {
+  process.stdout.write(`circles: ${circles.length} circles of imports\n`)
+  process.exitCode = 1
+}
