@@ -63,6 +63,8 @@ export interface Engine {
    * True where a write can return the rows that it wrote (INSERT … RETURNING): one statement locks, counts and reads.
    */
   readonly returning: boolean
+  /** True where an UPDATE can return the rows that it changed. */
+  readonly updateReturning: boolean
   /** True where the connection may be lost during a commit, so that its outcome is unknown. */
   readonly losesCommits: boolean
   /** SQL: 128 random bits in hexadecimal, different ones for each row. */

@@ -89,6 +89,7 @@ export const mysqlEngine: Engine = {
   idStride: '@@SESSION.auto_increment_increment',
   firstId: (insertId) => insertId,
   returning: false,
+  updateReturning: false,
   losesCommits: true,
   // With any list of values mysql2 scans the whole statement for placeholders.
   bound: (sql, parameters) => {

@@ -43,6 +43,7 @@ export const sqliteEngine: Engine = {
   bigint: (column) => `CAST(${column} AS TEXT)`,
   useIndex: (index) => (index === 'PRIMARY' ? '' : ` INDEXED BY ${index}`),
   returning: true,
+  updateReturning: true,
   // SQLite is part of this process: a COMMIT that fails has done nothing.
   losesCommits: false,
   randomHex: 'hex(randomblob(16))',

@@ -7,7 +7,7 @@
  * messages without waiting. The index recentn_queue_messages_claim serves WHERE and ORDER BY alike: a claim never passes over
  * messages that are delayed, in flight or dead.
  */
-import type { Reader, Session, Statements } from '../../database/engine'
+import type { Reader, Row, Session, Statements } from '../../database/engine'
 import { claimNext } from './cycle'
 import type { QueueHead } from './heads'
 import { type ClaimPlace, MAX_CLAIM_BYTES, type QueueMemory } from './memory'
@@ -217,12 +217,10 @@ async function claimOnce(
     const rows = await readClaim(statements, head, claimNumber)
     if (rows.length > 0) return rows
   }
-  // The time as a number, on an engine that can't give back what a statement computed.
-  const [row] = engine.remembers ? [] : await statements.rows(`SELECT ${now} AS now_ms`)
-  const time = row === undefined ? now : String(row.now_ms)
-  const { affected, insertId } = await statements.execute(claimSql(statements, time, request, claimNumber))
-  if (affected === 0) return []
-  return readClaim(statements, head, claimNumber, engine.remembers ? insertId : undefined)
+  const claim = claimSql(statements, now, request, claimNumber)
+  if (engine.updateReturning) return claimedIn(await statements.rows(`${claim} RETURNING ${messageColumns(engine)}`))
+  const { affected, insertId } = await statements.execute(claim)
+  return affected === 0 ? [] : readClaim(statements, head, claimNumber, insertId)
 }
 
 /** Whether a more urgent message is ready. Backwards: forwards, index entries of claimed messages would be in the way. */
@@ -249,6 +247,10 @@ async function readClaim(
       `WHERE queue_id = ${id} AND state = ${STATE.inFlight}${at} AND sort_minor = ${claimNumber} ` +
       `AND receipt <> '${NO_RECEIPT}'`,
   )
+  return claimedIn(rows)
+}
+
+function claimedIn(rows: readonly Row[]): ClaimedRow[] {
   return rows.map(claimedOf).sort(byTurn)
 }
 

@@ -9,6 +9,7 @@ import { CYCLED, holdHead, type QueueHead } from './heads'
 import type { QueueMemory } from './memory'
 import { type MessagePlace, pageAfter, placeOf } from './pages'
 import { promoteDue } from './promote'
+import { QUEUE_OF_IDS } from './receipts'
 import { type ClaimedMessages, type ClaimedRow, claimedOf, messageColumns, STATE } from './rows'
 import { claimSets, newClaimNumber, updateRows } from './transitions'
 
@@ -47,7 +48,7 @@ async function enterPage(tx: Tx, queueId: bigint, after: MessagePlace | null): P
   if (last === undefined) return null
   const ids = rows.map(({ id }) => BigInt(id as string))
   await tx.run(
-    `UPDATE ${tx.tables.queueMessages} SET cycle_queue_id = ? WHERE id IN (${placeholders(ids.length)}) AND queue_id = ? AND state = ?`,
+    `UPDATE ${tx.tables.queueMessages} SET cycle_queue_id = ? WHERE id IN (${placeholders(ids.length)}) AND ${QUEUE_OF_IDS} = ? AND state = ?`,
     [queueId, ...ids, queueId, STATE.ready],
   )
   return placeOf(last)

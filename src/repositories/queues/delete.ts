@@ -8,7 +8,7 @@ import { placeholders, type Reader, type Session, type Statements, type Tx } fro
 import { chunksOf } from '../chunks'
 import { holdHead, type QueueHead } from './heads'
 import type { QueueMemory } from './memory'
-import { heldBy, messagesOf, type Receipt } from './receipts'
+import { heldBy, messagesOf, QUEUE_OF_IDS, type Receipt } from './receipts'
 import { MAX_IDS, OWN_LIMIT } from './rows'
 import { allReceipts, receiptsOf, type SettledReceipts, type SettleRequest, sharesOf, untilSettled } from './settle'
 import { lockHeld } from './transitions'
@@ -102,7 +102,7 @@ async function removeListed(statements: Statements, head: QueueHead, list: reado
   if (list.length === 0) return []
   const { where, parameters } = heldBy(list)
   const sql =
-    `DELETE FROM ${statements.tables.queueMessages} WHERE ${where} AND queue_id = ${head.id} ` +
+    `DELETE FROM ${statements.tables.queueMessages} WHERE ${where} AND ${QUEUE_OF_IDS} = ${head.id} ` +
     `AND (SELECT version FROM ${statements.tables.queues} WHERE id = ${head.id}) = ${head.version}`
   if (statements.engine.returning) {
     const rows = await statements.rows(`${sql} RETURNING receipt`, parameters)

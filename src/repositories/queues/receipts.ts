@@ -58,6 +58,12 @@ export interface Condition {
   parameters: Parameter[]
 }
 
+/**
+ * SQL: the queue's id, in a condition on messages that are looked up by their ids. The sign, which changes nothing else,
+ * keeps SQLite from going through all messages of the queue in place of many look-ups.
+ */
+export const QUEUE_OF_IDS = '+queue_id'
+
 /** A receipt is drawn for one message, so that a row with one of these ids and one of these receipts has its own. */
 export function heldBy(receipts: readonly Receipt[]): Condition {
   const { where, parameters } = messagesOf(receipts)

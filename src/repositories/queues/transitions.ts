@@ -8,7 +8,7 @@ import { chunksOf } from '../chunks'
 import { assignStarts } from './flows'
 import { CYCLED, type QueueHead } from './heads'
 import type { QueueMemory } from './memory'
-import { heldBy, NO_RECEIPT, type Receipt } from './receipts'
+import { heldBy, NO_RECEIPT, QUEUE_OF_IDS, type Receipt } from './receipts'
 import { MAX_IDS, STATE } from './rows'
 
 /** A locked message, with the columns that a transition needs. */
@@ -54,7 +54,7 @@ export async function lockHeld(tx: Tx, queueId: bigint, receipts: readonly Recei
   for (const chunk of chunksOf(sorted, MAX_IDS)) {
     const { where, parameters } = heldBy(chunk)
     const rows = await tx.rows(
-      `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages} WHERE ${where} AND queue_id = ? ORDER BY ${tx.tables.queueMessages}.id${tx.engine.forUpdate}`,
+      `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages} WHERE ${where} AND ${QUEUE_OF_IDS} = ? ORDER BY ${tx.tables.queueMessages}.id${tx.engine.forUpdate}`,
       [...parameters, queueId],
     )
     for (const row of rows) locked.push(lockedOf(row))

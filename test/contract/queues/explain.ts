@@ -13,6 +13,7 @@ import { countAllSql } from '../../../src/repositories/queues/counts'
 import { type QueueHead, readHead } from '../../../src/repositories/queues/heads'
 import { newClaimNumber } from '../../../src/repositories/queues/transitions'
 import type { Context } from '../context'
+import { statementsOf } from '../statements'
 import { handlesOf, queueTools, STATES } from './tools'
 
 const MANY = 5_000
@@ -187,6 +188,28 @@ function describeSqlitePlan(context: Context): void {
         expect(plan).toMatch(/USING COVERING INDEX recentn_queue_messages_claim \(queue_id=\? AND state=\?/)
         expect(plan).not.toMatch(/TEMP B-TREE/)
       }
+    })
+
+    it('messages are deleted and released by their ids, also where there are more of them than a queue is taken to have', async () => {
+      const queue = await madeOf(120)
+      const explained: string[] = []
+      const { store, statements } = await statementsOf(context)
+      const settled = async (settle: (handles: string[]) => Promise<unknown>) => {
+        const handles = (await store.queues.receive(queue, { limit: 50 })).map(({ receiptHandle }) => receiptHandle)
+        expect(handles).toHaveLength(50)
+        statements.length = 0
+        await settle(handles)
+        const own = statements.filter((sql) => /^(DELETE|SELECT).*recentn_queue_messages.* IN \(/.test(sql))
+        expect(own).toHaveLength(1)
+        for (const sql of own) {
+          const values = Array.from(sql.matchAll(/\?/g), () => 1)
+          const steps: { detail: string }[] = await context.store.dataSource.query(`EXPLAIN QUERY PLAN ${sql}`, values)
+          explained.push(...steps.map(({ detail }) => detail).filter((detail) => /messages/.test(detail)))
+        }
+      }
+      await settled((handles) => store.queues.delete(queue, handles))
+      await settled((handles) => store.queues.release(queue, handles))
+      expect(explained).toEqual(Array(2).fill('SEARCH recentn_queue_messages USING INTEGER PRIMARY KEY (rowid=?)'))
     })
 
     it('all queues are counted by one walk along recentn_queue_messages_claim, in its order', async () => {
