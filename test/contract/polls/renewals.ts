@@ -1,6 +1,10 @@
 import { type Context, sleep } from '../context'
 import { type NumberedRow, pollTools, upTo } from './tools'
 
+/** How long claims hold here: a busy machine may keep this process from renewing them for a part of that. */
+const CLAIM_SECONDS = 2
+const CLAIM_MS = 1000 * CLAIM_SECONDS
+
 /** Locks of others that last longer than a claim, and claims that take longer. The servers only: SQLite has one writer. */
 export function describePollRenewals(context: Context): void {
   const { query, tableOf, poll } = pollTools(context)
@@ -25,7 +29,7 @@ export function describePollRenewals(context: Context): void {
       await work(number)
       running.set(number, (running.get(number) as number) - 1)
     }
-    const settings = { status: 'status', concurrency: 3, claimTimeoutSeconds: 1, ...options }
+    const settings = { status: 'status', concurrency: 3, claimTimeoutSeconds: CLAIM_SECONDS, ...options }
     const first = poll(name, handler, settings).once()
     await sleep(200)
     const other = poll(name, handler, { ...settings, auto: true, intervalMs: 100 }, await context.open())
@@ -45,7 +49,7 @@ export function describePollRenewals(context: Context): void {
     it('of other rows do not wait for a row that is locked', async () => {
       const name = await made(`${STATUS}, claimed_by varchar(22), tries integer, next_at bigint`)
       const claim = { claim: 'claimed_by', attempts: 'tries', nextTime: 'next_at' }
-      const work = (n: number) => (n === 1 ? hold(name, 1400) : sleep(1600))
+      const work = (n: number) => (n === 1 ? hold(name, 1.4 * CLAIM_MS) : sleep(1.6 * CLAIM_MS))
       const { result, twice } = await both(name, work, { claim })
       expect(twice).toEqual([])
       expect(result.done).toBeGreaterThanOrEqual(2)
@@ -61,8 +65,8 @@ export function describePollRenewals(context: Context): void {
       const work = async (n: number) => {
         times.push(n)
         // Its own transaction has the row, and another's; then the handler goes on without.
-        if (n === 1) await hold(name, 1600)
-        await sleep(n === 1 ? 700 : 100)
+        if (n === 1) await hold(name, 1.6 * CLAIM_MS)
+        await sleep(n === 1 ? 0.7 * CLAIM_MS : 100)
       }
       const settings = { ...options, status: undefined, claim, intervalMs: 5, ...options }
       const { result, twice } = await both(name, work, settings)
@@ -84,9 +88,9 @@ export function describePollRenewals(context: Context): void {
         times.push(n)
         await context.store.dataSource.transaction(async (manager) => {
           await manager.query(`UPDATE ${name} SET word = 'w${n}' WHERE n = ${n}`)
-          await sleep(1500)
+          await sleep(1.5 * CLAIM_MS)
         })
-        await sleep(400)
+        await sleep(0.4 * CLAIM_MS)
       }
       const { twice } = await both(name, work, { status: undefined, claim, intervalMs: 5 })
       expect(twice).toEqual([])
@@ -109,8 +113,8 @@ export function describePollRenewals(context: Context): void {
       const name = await made(STATUS)
       let held: Promise<unknown> = Promise.resolve()
       const work = async (n: number) => {
-        if (n !== 1) return sleep(1600)
-        held = hold(name, 1400)
+        if (n !== 1) return sleep(1.6 * CLAIM_MS)
+        held = hold(name, 1.4 * CLAIM_MS)
         await sleep(100)
       }
       const { result, twice } = await both(name, work, {})
@@ -121,8 +125,8 @@ export function describePollRenewals(context: Context): void {
 
     it('come before the handler where the claim took longer than it lasts', async () => {
       const name = await made(STATUS)
-      const options = { status: 'status', concurrency: 3, claimTimeoutSeconds: 1, maxAttempts: 1 }
-      const run = poll(name, () => {}, { ...options, where: 'SLEEP(0.36) = 0' }).once()
+      const options = { status: 'status', concurrency: 3, claimTimeoutSeconds: CLAIM_SECONDS, maxAttempts: 1 }
+      const run = poll(name, () => {}, { ...options, where: `SLEEP(${0.36 * CLAIM_SECONDS}) = 0` }).once()
       expect(await run).toMatchObject({ claimed: 3, done: 3, failed: 0, lost: 0 })
     })
   })

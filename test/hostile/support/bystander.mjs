@@ -3,7 +3,7 @@
  * own, so that what keeps the attacker busy is not taken for a wait. Nor is it a wait of the server's making while the
  * machine has no processor for the server, or for the bystander. A line to its standard input ends it.
  */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import http from 'node:http'
 
 const [url, pid] = process.argv.slice(2)
@@ -29,12 +29,17 @@ function ask(path) {
   })
 }
 
-/** Milliseconds that the main threads of both were ready to run and did not, so far; 0 where the system does not tell. */
+/**
+ * Milliseconds that threads of both were ready to run and did not, so far; 0 where the system does not tell. Of all threads:
+ * a main thread that waits for those that collect garbage with it waits for their processors too.
+ */
 function starvedMs() {
   let sum = 0
   for (const who of [pid, 'self']) {
     try {
-      sum += Number(readFileSync(`/proc/${who}/schedstat`, 'utf8').split(' ')[1]) / 1e6
+      for (const thread of readdirSync(`/proc/${who}/task`)) {
+        sum += Number(readFileSync(`/proc/${who}/task/${thread}/schedstat`, 'utf8').split(' ')[1]) / 1e6
+      }
     } catch {
       // It is gone, or this is not Linux.
     }
