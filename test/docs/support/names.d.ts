@@ -29,6 +29,11 @@ declare global {
     order: number
     number: string
   }
+  class User {
+    name: string
+    about: string
+    syncId: string | null
+  }
   const order: Order
 
   /** The reader's own functions. */
