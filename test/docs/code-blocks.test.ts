@@ -39,7 +39,7 @@ test('TypeScript compiles', async () => {
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}, 120_000)
+})
 
 /** Within the project, so that the blocks find its packages. */
 function tryFolder(): string {

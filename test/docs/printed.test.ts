@@ -19,7 +19,7 @@ import { transformSync } from 'esbuild'
 import { ROOT, startServer } from '../support/processes'
 import { type Block, blocksOf, hasTools, PAGES } from './support/pages'
 
-const SECONDS = 60
+const SECONDS = 100
 
 const SHOWING = PAGES.filter((page) => blocksOf(page).some(({ mark }) => mark === 'prints'))
 /** What the blocks of a page call, beside Node. */
