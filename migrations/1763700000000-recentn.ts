@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm'
+import { type AddedColumns, addedColumns } from './added'
 import { dialect } from './dialect'
 import { firstTables } from './first'
 import type { TableDefinition } from './first/table'
@@ -14,8 +15,9 @@ export function recentn1763700000000(prefix: string, name: string): new () => Mi
 
     /** Throws `database_refused`, before anything is made, where a name is taken by a table of the user's. */
     async up(runner: QueryRunner): Promise<void> {
-      const tables = firstTables(await dialect(runner))
-      refuseNames(await takenBy(runner, prefix, tables))
+      const types = await dialect(runner)
+      const tables = firstTables(types)
+      refuseNames(await takenBy(runner, prefix, { tables, added: addedColumns(types) }))
       for (const table of tables) await createTable(runner, prefix, table)
       await insertOnce(runner, `${prefix}policy_epoch`, 'epoch')
       await insertOnce(runner, `${prefix}schema`, 'version')
@@ -23,11 +25,14 @@ export function recentn1763700000000(prefix: string, name: string): new () => Mi
 
     /** Drops the tables that are recentn's. The version goes first: what is left then counts as half made. */
     async down(runner: QueryRunner): Promise<void> {
-      const tables = firstTables(await dialect(runner))
+      const types = await dialect(runner)
+      const tables = firstTables(types)
+      const added = addedColumns(types)
       const found = await standingOf(runner, prefix, tables)
       for (const table of tables) {
         const known = found.get(prefix + table.name)
-        if (known && isOurs(known, table)) await runner.query(`DROP TABLE IF EXISTS ${prefix}${table.name}`)
+        if (known && isOurs(known, table, added[table.name]))
+          await runner.query(`DROP TABLE IF EXISTS ${prefix}${table.name}`)
       }
     }
   }
@@ -50,7 +55,7 @@ function standingOf(runner: QueryRunner, prefix: string, tables: readonly TableD
 export async function takenBy(
   runner: QueryRunner,
   prefix: string,
-  tables: readonly TableDefinition[],
+  { tables, added }: { tables: readonly TableDefinition[]; added: AddedColumns },
 ): Promise<string[]> {
   const found = await standingOf(runner, prefix, tables)
   const taken = tables.flatMap((table) => {
@@ -60,7 +65,7 @@ export async function takenBy(
       const other = found.get(prefix + index)
       return other && !(other.kind === 'index' && other.owner === name) ? [describe(prefix + index, other)] : []
     })
-    return known && !isOurs(known, table) ? [describe(name, known), ...indexes] : indexes
+    return known && !isOurs(known, table, added[table.name]) ? [describe(name, known), ...indexes] : indexes
   })
   const missing = tables.filter(({ name }) => !found.has(prefix + name))
   const schema = `${prefix}schema`

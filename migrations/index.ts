@@ -1,6 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm'
 import { DEFAULT_PREFIX } from '../src/database/tables'
 import { recentn1763700000000, takenBy } from './1763700000000-recentn'
+import { recentn1763800000000 } from './1763800000000-attributes'
+import { addedColumns } from './added'
 import { dialect, SQLITE } from './dialect'
 import { firstTables } from './first'
 
@@ -8,7 +10,8 @@ import { firstTables } from './first'
  * The migrations that make the tables with this prefix, in order. A migration never changes once it has been released.
  */
 export function migrationsOf(prefix: string): (new () => MigrationInterface)[] {
-  return [recentn1763700000000(prefix, migrationStem(prefix))]
+  const stem = migrationStem(prefix)
+  return [recentn1763700000000(prefix, stem), recentn1763800000000(prefix, stem)]
 }
 
 /**
@@ -23,14 +26,28 @@ export function migrationStem(prefix: string): string {
 export const migrations = migrationsOf(DEFAULT_PREFIX)
 
 /** The version of the tables that this code knows, as the table `schema` has it. */
-export const SCHEMA_VERSION = 1
+export const SCHEMA_VERSION = 2
 
 /** Describes the tables and views of the user's that have the names of our tables with this prefix. */
 export async function takenNames(runner: QueryRunner, prefix: string): Promise<string[]> {
-  return takenBy(runner, prefix, firstTables(await dialect(runner)))
+  const types = await dialect(runner)
+  return takenBy(runner, prefix, { tables: firstTables(types), added: addedColumns(types) })
 }
 
-/** The columns of each table at that version, by its name without the prefix. */
-export function currentColumns(): Map<string, readonly string[]> {
-  return new Map(firstTables(SQLITE).map(({ name, columns }) => [name, Object.keys(columns)]))
+/** The columns of a table at that version. */
+export interface KnownColumns {
+  all: readonly string[]
+  /** Those of them that later migrations have added. */
+  added: readonly string[]
+}
+
+/** By the table's name without the prefix. */
+export function currentColumns(): Map<string, KnownColumns> {
+  const later = addedColumns(SQLITE)
+  return new Map(
+    firstTables(SQLITE).map(({ name, columns }) => {
+      const added = Object.keys(later[name] ?? {})
+      return [name, { all: [...Object.keys(columns), ...added], added }]
+    }),
+  )
 }

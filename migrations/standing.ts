@@ -73,13 +73,17 @@ function familyOf(definition: string): string {
   return word === 'integer' ? 'int' : word
 }
 
-/** Whether it is recentn's: a table with the columns that recentn makes, and no others. */
-export function isOurs(found: NameHolder, { columns }: TableDefinition): boolean {
+/** Whether it is recentn's: a table with the columns that recentn makes, perhaps with some that it `added` later, and no others. */
+export function isOurs(
+  found: NameHolder,
+  { columns }: TableDefinition,
+  added: Readonly<Record<string, string>> = {},
+): boolean {
   if (found.kind !== 'table') return false
-  const made = Object.entries(columns)
+  const known: Readonly<Record<string, string>> = { ...columns, ...added }
   return (
-    made.length === found.columns.size &&
-    made.every(([name, definition]) => found.columns.get(name) === familyOf(definition))
+    Object.keys(columns).every((name) => found.columns.has(name)) &&
+    [...found.columns].every(([name, type]) => Object.hasOwn(known, name) && type === familyOf(known[name] as string))
   )
 }
 

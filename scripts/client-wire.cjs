@@ -74,6 +74,7 @@ function typeOf(schema, schemas) {
     const items = typeOf(schema.items, schemas)
     return items.includes(' | ') && !items.startsWith('{') ? `(${items})[]` : `${items}[]`
   }
+  if (schema.additionalProperties?.type === 'string') return 'Readonly<Record<string, string>>'
   if (schema.type === 'object') return `{ ${fieldsOf(schema, schemas).join('; ')} }`
   if (schema.type !== undefined && !PLAIN[schema.type]) throw new Error(`no type for ${JSON.stringify(schema)}`)
   return PLAIN[schema.type] ?? 'unknown'

@@ -254,6 +254,8 @@ export interface NewMessage {
   priority?: number | null | undefined
   /** Messages of one group take turns with those of other groups. Those without one share one. */
   messageGroup?: string | null | undefined
+  /** Handed to the receiver as they are, such as `traceparent`. */
+  attributes?: Readonly<Record<string, string>> | null | undefined
 }
 
 export interface Messages {
@@ -303,6 +305,8 @@ export interface Message {
   messageGroup: string | null
   /** -1000 to 1000. */
   priority: number
+  /** As they were sent; empty if there are none. */
+  attributes: Readonly<Record<string, string>>
 }
 
 export interface Received {
@@ -367,6 +371,8 @@ export interface PeekedMessage {
   messageGroup: string | null
   /** -1000 to 1000. */
   priority: number
+  /** As they were sent; empty if there are none. */
+  attributes: Readonly<Record<string, string>>
 }
 
 export interface MessagePage {

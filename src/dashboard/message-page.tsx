@@ -1,4 +1,4 @@
-/** One message: its body, its last error, and its times. */
+/** One message: its body, its attributes, its last error, and its times. */
 import { useState } from 'preact/hooks'
 import type { PeekedMessage } from '../client/wire'
 import { ActionResult, useAction } from './action'
@@ -83,6 +83,12 @@ function Details({ message, isDead, isLetter }: ShownMessage) {
         <h2 id="body">Body</h2>
         <pre class="panel">{pretty(message.body)}</pre>
       </section>
+      {Object.keys(message.attributes).length > 0 && (
+        <section aria-labelledby="attributes">
+          <h2 id="attributes">Attributes</h2>
+          <pre class="panel">{pretty(message.attributes)}</pre>
+        </section>
+      )}
     </>
   )
 }

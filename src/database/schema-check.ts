@@ -60,7 +60,7 @@ async function versionOf(reader: Reader, schema: NameHolder | undefined): Promis
 
 /** What our tables lack, and what they have that is not ours. */
 function differences(reader: Reader, found: ReadonlyMap<string, NameHolder>): string[] {
-  return [...currentColumns()].flatMap(([plain, columns]) => {
+  return [...currentColumns()].flatMap(([plain, { all: columns }]) => {
     const name = reader.tables.prefix + plain
     const known = found.get(name)
     if (!known) return [`there is no table ${name}`]
@@ -85,11 +85,13 @@ function refuseDifferences(details: readonly string[]): void {
 
 /** Tables with our names but other columns, which an interrupted migration cannot have left. */
 function strangers(reader: Reader, found: ReadonlyMap<string, NameHolder>): string[] {
-  return [...currentColumns()].flatMap(([plain, columns]) => {
+  return [...currentColumns()].flatMap(([plain, { all, added }]) => {
     const name = reader.tables.prefix + plain
     const known = found.get(name)
     if (!known) return []
-    const isSame = known.columns.size === columns.length && columns.every((column) => known.columns.has(column))
+    const isSame =
+      all.every((column) => known.columns.has(column) || added.includes(column)) &&
+      [...known.columns.keys()].every((column) => all.includes(column))
     return known.kind === 'table' && isSame ? [] : [describe(name, known)]
   })
 }

@@ -33,6 +33,10 @@ abstract class MessageColumns {
   /** JSON text, as it was sent. */
   @Column({ type: 'text' })
   body!: string
+
+  /** JSON text: an object of texts; null if there are none. */
+  @Column({ type: 'text', nullable: true })
+  attributes!: string | null
 }
 
 /**

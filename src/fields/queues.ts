@@ -1,5 +1,5 @@
 /** What queues and their messages are given. */
-import { body, list, notNull, nullable, optional, refused, required, rulesOf } from './field'
+import { body, type Field, list, notNull, nullable, optional, refused, required, rulesOf } from './field'
 import {
   ANSWER_BYTES,
   defaulted,
@@ -78,6 +78,37 @@ export const QUEUE_CHANGES = body('QueueChanges', {
   paused,
 })
 
+export const MAX_ATTRIBUTES = 16
+const MAX_ATTRIBUTE_NAME = 64
+const MAX_ATTRIBUTE_VALUE = 256
+const ATTRIBUTE_NAME = /^[A-Za-z0-9_.-]{1,64}$/
+
+function attributeFault(name: string, value: unknown): string | null {
+  if (!ATTRIBUTE_NAME.test(name)) {
+    return `the name ${JSON.stringify(name.slice(0, MAX_ATTRIBUTE_NAME))} must be 1 to ${MAX_ATTRIBUTE_NAME} of A-Z a-z 0-9 _ . -`
+  }
+  const isText = typeof value === 'string' && value.isWellFormed()
+  if (isText && (value.length <= MAX_ATTRIBUTE_VALUE || Array.from(value).length <= MAX_ATTRIBUTE_VALUE)) return null
+  return `${name} must be a text of at most ${MAX_ATTRIBUTE_VALUE} characters`
+}
+
+/** Every fault at once, in one text: their names are the caller's. */
+const ATTRIBUTES: Field<Readonly<Record<string, string>>> = {
+  fault(value) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be an object of texts'
+    const entries = Object.entries(value)
+    if (entries.length > MAX_ATTRIBUTES) return `must have at most ${MAX_ATTRIBUTES} names`
+    const faults = entries.map(([name, each]) => attributeFault(name, each)).filter((fault) => fault !== null)
+    return faults.length === 0 ? null : faults.join('; ')
+  },
+  schema: {
+    type: 'object',
+    maxProperties: MAX_ATTRIBUTES,
+    propertyNames: { pattern: ATTRIBUTE_NAME.source },
+    additionalProperties: { type: 'string', maxLength: MAX_ATTRIBUTE_VALUE },
+  },
+}
+
 export const sendOptions = {
   delaySeconds: optional(defaulted(DELAY_SECONDS, 0, 'The time until the message is handed out.')),
   visibilityTimeoutSeconds: nullable(VISIBILITY_SECONDS, "In place of the queue's, where a receive asks for none."),
@@ -91,6 +122,7 @@ export const sendOptions = {
     NAME,
     'Messages of one group take turns with those of other groups. Those without one share one.',
   ),
+  attributes: nullable(ATTRIBUTES, 'Handed to the receiver as they are, such as `traceparent`.'),
 }
 export const NEW_MESSAGE = body('NewMessage', { body: required(VALUE), ...sendOptions })
 export const MESSAGES = body('Messages', { messages: required(list(NEW_MESSAGE, MAX_BATCH)) })

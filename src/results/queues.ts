@@ -2,6 +2,7 @@
 import { shownName } from '../fields/keys'
 import { jsonTextOf } from '../json'
 import type {
+  Attributes,
   Message,
   MessagePage,
   PeekedMessage,
@@ -29,6 +30,7 @@ export class MessageResult implements Message {
     readonly lastError: string | null,
     readonly messageGroup: string | null,
     readonly priority: number,
+    readonly attributes: Attributes,
   ) {}
 }
 giveJson(MessageResult, parsedBy(renderMessage))
@@ -87,8 +89,9 @@ export function renderPeeked(message: PeekedMessage, within: string | null): str
   )
 }
 
-function renderEnd({ lastError, messageGroup, priority }: Message | PeekedMessage): string {
-  return `"lastError":${textOrNull(lastError)},"messageGroup":${textOrNull(messageGroup)},"priority":${priority}`
+function renderEnd({ lastError, messageGroup, priority, attributes }: Message | PeekedMessage): string {
+  const ofGroup = `"messageGroup":${textOrNull(messageGroup)},"priority":${priority}`
+  return `"lastError":${textOrNull(lastError)},${ofGroup},"attributes":${text(attributes)}`
 }
 
 /** `within`: the name of the dead-letter queue is shown only if it begins with this. */

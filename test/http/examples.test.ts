@@ -46,7 +46,7 @@ const queue = async (store: Store) => {
 }
 const message = async (store: Store) => {
   await queue(store)
-  const options = { messageGroup: 'tenant-3', dedupId: 'welcome-7' }
+  const options = { messageGroup: 'tenant-3', dedupId: 'welcome-7', attributes: { source: 'sign-up' } }
   return { id: String((await store.queues.send('mail', { to: 'a@example.org' }, options)).id) }
 }
 const claimed = async (store: Store) => {

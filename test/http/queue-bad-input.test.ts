@@ -72,6 +72,7 @@ describe('every fault is named at once', () => {
     dedupId: '',
     priority: 1001,
     messageGroup: 7,
+    attributes: { 'a b': 'x', n: 1 },
     receiveCount: 1,
   }
   const badAt = (at: string) => [
@@ -83,6 +84,7 @@ describe('every fault is named at once', () => {
     { pointer: `${at}/dedupId`, detail: 'must not be empty' },
     { pointer: `${at}/priority`, detail: 'must be a whole number from -1000 to 1000' },
     { pointer: `${at}/messageGroup`, detail: 'must be a string' },
+    { pointer: `${at}/attributes`, detail: expect.stringMatching(/^the name "a b" must be .*; n must be a text/) },
   ]
 
   test('of one message', async () => {

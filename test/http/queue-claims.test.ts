@@ -52,6 +52,7 @@ describe('POST …/receive', () => {
       visibleAt: TIME,
       lastError: null,
       messageGroup: null,
+      attributes: {},
       priority: 0,
     })
     expect(bodiesOf(await receive(path, { limit: 2 }))).toEqual([2, 3])

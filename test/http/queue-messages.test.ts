@@ -65,13 +65,16 @@ describe('POST …/messages', () => {
       dedupId: 'd',
       priority: -1000,
       messageGroup: 'tenant / 3',
+      attributes: { traceparent: '00-4bf9-00f0-01', 'x.y': '' },
     }
     const { id } = (await server.post(`${path}/messages`, { body: 1, delaySeconds: 0, ...own })).json
     const [message] = JSON.parse((await server.post(`${path}/receive`, {})).text).messages
-    expect(message).toMatchObject({ id, priority: -1000, messageGroup: 'tenant / 3' })
+    const { priority, messageGroup, attributes } = own
+    expect(message).toMatchObject({ id, priority, messageGroup })
+    expect(message.attributes).toEqual(attributes)
     const held = Date.parse(message.visibleAt) - Date.parse(message.sentAt)
     expect([Math.floor(held / 1000) >= 120, Math.floor(held / 1000) < 130]).toEqual([true, true])
-    expect((await server.get(`${path}/messages/${id}`)).json).toMatchObject({ maxReceives: 7, priority: -1000 })
+    expect((await server.get(`${path}/messages/${id}`)).json).toMatchObject({ maxReceives: 7, priority, attributes })
   })
 
   test('null counts as left out, but of `maxReceives` it is no limit', async () => {
@@ -82,6 +85,7 @@ describe('POST …/messages', () => {
       dedupId: null,
       priority: null,
       messageGroup: null,
+      attributes: null,
     }
     const one = await server.post(`${path}/messages`, { body: null, ...nulls })
     const many = await server.post(`${path}/messages`, { messages: [{ body: null, ...nulls }] })
@@ -127,7 +131,15 @@ describe('GET …/messages', () => {
     await server.post(`${path}/release`, { receiptHandles: [handles[1]], dead: true, error: 'it failed' })
     await server.post(`${path}/messages`, { body: 'delayed', delaySeconds: 315_360_000 })
     await server.post(`${path}/messages`, { body: 'ready' })
-    const common = { id: ID, maxReceives: 5, sentAt: TIME, visibleAt: TIME, messageGroup: null, priority: 0 }
+    const common = {
+      id: ID,
+      maxReceives: 5,
+      sentAt: TIME,
+      visibleAt: TIME,
+      messageGroup: null,
+      priority: 0,
+      attributes: {},
+    }
     const once = { receiveCount: 1, lastReceivedAt: TIME, archivedAt: null, deadLetterFrom: null, lastError: null }
     const never = { ...once, receiveCount: 0, lastReceivedAt: null }
     for (const [state, rest] of Object.entries({

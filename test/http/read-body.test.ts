@@ -48,6 +48,12 @@ const USUAL: Readonly<Record<string, fc.Arbitrary<string>>> = {
   dedupId: orNull(name),
   priority: whole(-1000, 1000),
   messageGroup: name,
+  attributes: orNull(
+    fc.oneof(
+      fc.constantFrom('{}', '{"a":"b"}', '{"a":1}', '{"a b":""}', '[]'),
+      fc.dictionary(fc.string({ maxLength: 3 }), fc.string()).map((all) => JSON.stringify(all)),
+    ),
+  ),
   deadLetterQueue: orNull(name),
   onDelete: words('remove', 'archive'),
   retentionSeconds: whole(1, 315_360_000_000),

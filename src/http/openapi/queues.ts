@@ -20,6 +20,11 @@ const lastError = {
   description: 'The error of the last release; for a message that died without one, that its visibility timeout ended.',
 }
 const priority = fields.PRIORITY.schema
+const attributes = {
+  type: 'object',
+  description: 'As they were sent; empty if there are none.',
+  additionalProperties: { type: 'string' },
+}
 
 const handles = list({ type: 'string' })
 const failedHandles = list(
@@ -67,6 +72,7 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
     lastError,
     messageGroup: nameOrNull,
     priority,
+    attributes,
   }),
   Received: answer({ messages: list(ref('Message')) }),
   ...componentsOf(fields.RECEIPTS, fields.RELEASE, fields.EXTEND),
@@ -95,6 +101,7 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
     lastError,
     messageGroup: nameOrNull,
     priority,
+    attributes,
   }),
   MessagePage: pageOf('messages', 'PeekedMessage'),
 }
@@ -144,7 +151,13 @@ export const noFields = {}
 
 export const purge = { dryRun: false }
 
-const newMessage = { body: { to: 'a@example.org' }, delaySeconds: 5, dedupId: 'welcome-7', messageGroup: 'tenant-3' }
+const newMessage = {
+  body: { to: 'a@example.org' },
+  delaySeconds: 5,
+  dedupId: 'welcome-7',
+  messageGroup: 'tenant-3',
+  attributes: { source: 'sign-up' },
+}
 
 export const messages = { messages: [newMessage, { body: 'anything', priority: 10 }] }
 
@@ -173,6 +186,7 @@ export const received = {
       lastError: null,
       messageGroup: 'tenant-3',
       priority: 0,
+      attributes: { source: 'sign-up' },
     },
   ],
 }
@@ -205,6 +219,7 @@ export const peekedMessage = {
   lastError: null,
   messageGroup: 'tenant-3',
   priority: 0,
+  attributes: { source: 'sign-up' },
 }
 
 const readyMessage = { ...peekedMessage, state: 'ready', receiveCount: 0, lastReceivedAt: null }

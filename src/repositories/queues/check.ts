@@ -54,7 +54,12 @@ function rowOf(message: NewMessage): MessageToSend {
     dedupId: message.dedupId ?? null,
     priority: message.priority ?? 0,
     messageGroup: message.messageGroup ?? null,
+    attributes: attributesText(message.attributes),
   }
+}
+
+function attributesText(attributes: NewMessage['attributes']): string | null {
+  return attributes && Object.keys(attributes).length > 0 ? JSON.stringify({ ...attributes }) : null
 }
 
 export function checkReceive(queue: unknown, options: ReceiveOptions): void {

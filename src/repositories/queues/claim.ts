@@ -165,8 +165,8 @@ class ReceiveClaims {
 }
 
 /** The most that a message may take as JSON, approximately: JSON writes some characters of an error as six. */
-function sizeOf({ body, lastError }: ClaimedRow): number {
-  return 300 + body.length + 6 * (lastError?.length ?? 0)
+function sizeOf({ body, attributes, lastError }: ClaimedRow): number {
+  return 300 + body.length + (attributes?.length ?? 0) + 6 * (lastError?.length ?? 0)
 }
 
 /** Where the next claim may begin, after a full one: messages of the last priority that are left come later. */

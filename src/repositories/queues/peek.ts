@@ -7,7 +7,8 @@ import { type MessagePlace, pageAfter, placeOf } from './pages'
 import { deadLetterFrom, OWN_LIMIT, PREVIEW_LENGTH, peekedOf, stateName, storedState } from './rows'
 import type { BodyOptions, MessagePage, MessageState, PeekedMessage, PeekOptions } from './types'
 
-const COMMON = 'receive_count, sent_at_ms, visible_at_ms, last_received_at_ms, message_group, last_error, priority'
+const COMMON =
+  'receive_count, sent_at_ms, visible_at_ms, last_received_at_ms, message_group, last_error, priority, attributes'
 const WHOLE = `${COMMON}, body`
 const PREVIEWED = `${COMMON}, SUBSTR(body, 1, ${PREVIEW_LENGTH + 1}) AS body`
 
@@ -62,9 +63,10 @@ export async function peekPage(
 /** Size of a message as JSON without its texts: the names of its fields, numbers and times. */
 const FRAME_BYTES = 350
 
-function bytesOf({ body, last_error: error, message_group: group, dead_letter_from: from = null }: Row): number {
+function bytesOf({ body, attributes, last_error: error, message_group: group, dead_letter_from: from = null }: Row) {
   const texts = jsonBytes(error as string | null) + jsonBytes(group as string | null) + jsonBytes(from as string | null)
-  return FRAME_BYTES + Buffer.byteLength(body as string) + texts
+  const kept = Buffer.byteLength(body as string) + Buffer.byteLength((attributes as string | null) ?? '')
+  return FRAME_BYTES + kept + texts
 }
 
 function rowsAfter(

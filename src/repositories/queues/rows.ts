@@ -45,7 +45,7 @@ export const deadLetterFrom = ({ queues, queueMessages }: Tables) =>
 export function messageColumns(engine: Engine): string {
   return (
     `${engine.bigint('id')} AS id, receipt, receive_count, ${OWN_LIMIT}, sent_at_ms, last_received_at_ms, visible_at_ms, ` +
-    'last_error, message_group, priority, virtual_start, body'
+    'last_error, message_group, priority, virtual_start, body, attributes'
   )
 }
 
@@ -63,6 +63,7 @@ export interface ClaimedRow {
   priority: number
   virtualStart: number
   body: string
+  attributes: string | null
 }
 
 /** Messages that were claimed, and the head of their queue at that time. */
@@ -85,6 +86,7 @@ export function claimedOf(row: Row): ClaimedRow {
     priority: Number(row.priority),
     virtualStart: Number(row.virtual_start),
     body: row.body as string,
+    attributes: row.attributes as string | null,
   }
 }
 
@@ -101,7 +103,13 @@ export function messageOf({ id: queueId, maxReceives }: QueueHead, row: ClaimedR
     row.lastError,
     row.messageGroup,
     row.priority,
+    attributesOf(row.attributes),
   )
+}
+
+/** The attributes that were sent; none for a message without any. */
+function attributesOf(text: string | null): Readonly<Record<string, string>> {
+  return text === null ? {} : JSON.parse(text)
 }
 
 /** Characters of a preview. */
@@ -140,5 +148,6 @@ export function peekedOf(
     lastError: row.last_error as string | null,
     messageGroup: row.message_group as string | null,
     priority: Number(row.priority),
+    attributes: attributesOf(row.attributes as string | null),
   })
 }

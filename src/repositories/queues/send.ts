@@ -23,6 +23,8 @@ export interface MessageToSend {
   dedupId: string | null
   priority: number
   messageGroup: string | null
+  /** JSON text; null if there are none. */
+  attributes: string | null
 }
 
 export interface SendRequest {
@@ -61,8 +63,12 @@ export function keyOfSend(memory: QueueMemory, { queue, rows }: SendRequest): st
   return rows.length < LARGE ? queue : memory.nextTurn()
 }
 
+function textsOf({ body, attributes }: MessageToSend): number {
+  return body.length + (attributes?.length ?? 0)
+}
+
 export function sizeOfSend({ rows }: SendRequest): { items: number; bytes: number } {
-  return { items: rows.length, bytes: rows.reduce((sum, { body }) => sum + body.length, 0) }
+  return { items: rows.length, bytes: rows.reduce((sum, row) => sum + textsOf(row), 0) }
 }
 
 /** Sends the messages of one request, all or nothing. */
@@ -201,16 +207,23 @@ async function lowerAll(tx: Tx, news: readonly OutgoingMessage[]): Promise<void>
 }
 
 async function insertMessages(tx: Tx, news: readonly OutgoingMessage[], held: HeldHeads): Promise<void> {
-  const unitsOf = ({ row }: OutgoingMessage) => row.body.length + (row.messageGroup?.length ?? 0) + ROW_UNITS
+  const unitsOf = ({ row }: OutgoingMessage) => textsOf(row) + (row.messageGroup?.length ?? 0) + ROW_UNITS
   const chunks = chunksBySize(news, unitsOf, MAX_INSERT_ROWS, MAX_INSERT_UNITS)
   for (const chunk of chunks) await insertChunk(tx, chunk, held)
 }
 
 async function insertChunk(tx: Tx, news: readonly OutgoingMessage[], { nowMs, stride }: HeldHeads): Promise<void> {
   const { engine } = tx
+  // Most messages have none, and a column that is left out costs nothing.
+  const hasAttributes = news.some(({ row }) => row.attributes !== null)
+  const columns = hasAttributes ? `${COLUMNS}, attributes` : COLUMNS
   const { sql, parameters } = engine.insert(
-    (values) => `INSERT INTO ${tx.tables.queueMessages} (${COLUMNS}) VALUES ${values}`,
-    news.map((sending) => columnsOf(sending, nowMs)),
+    (values) => `INSERT INTO ${tx.tables.queueMessages} (${columns}) VALUES ${values}`,
+    news.map((sending) => {
+      const values = columnsOf(sending, nowMs)
+      if (hasAttributes) values.push(sending.row.attributes)
+      return values
+    }),
   )
   const { insertId } = await tx.execute(sql, parameters)
   const first = engine.firstId(insertId, news.length)

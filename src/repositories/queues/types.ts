@@ -2,7 +2,6 @@
 import type { DryRun, Page } from '../types'
 
 export type { DryRun }
-
 /** What happens to a message that is deleted by its receiver. */
 export type OnDelete = 'remove' | 'archive'
 
@@ -51,7 +50,10 @@ export interface QueuePage {
   nextAfter: string | null
 }
 
-/** Attributes of a message beside its body. */
+/** By their names: `traceparent` for example. */
+export type Attributes = Readonly<Record<string, string>>
+
+/** What is said of a message beside its body. */
 export interface SendOptions {
   /** The message is not handed out before this time has passed; 0 to 315,360,000. Default: 0. */
   delaySeconds?: number | undefined
@@ -65,6 +67,8 @@ export interface SendOptions {
   priority?: number | undefined
   /** Messages of one group take turns with those of other groups. Messages without a group share one. */
   messageGroup?: string | null | undefined
+  /** Handed to the receiver as they are: up to 16 names of 1 to 64 of A–Z a–z 0–9 _ . -, with texts of up to 256 characters. */
+  attributes?: Attributes | null | undefined
 }
 
 export interface NewMessage extends SendOptions {
@@ -116,6 +120,8 @@ export interface Message {
   lastError: string | null
   messageGroup: string | null
   priority: number
+  /** As they were sent; empty if there are none. */
+  attributes: Attributes
 }
 
 /** A message as `peek` shows it. */
@@ -137,6 +143,8 @@ export interface PeekedMessage {
   lastError: string | null
   messageGroup: string | null
   priority: number
+  /** As they were sent; empty if there are none. */
+  attributes: Attributes
 }
 
 /** `'preview'` gives the first 200 characters of the JSON text of each body, as a string; `…` follows if there are more. */

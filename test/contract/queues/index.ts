@@ -13,6 +13,7 @@ import { describeQueueFairness } from './fairness'
 import { describeQueueHandles } from './handles'
 import { describeQueuesInTheWay } from './in-the-way'
 import { describeQueueLetters } from './letters'
+import { describeMessageAttributes } from './message-attributes'
 import { describeQueuesMidway } from './midway'
 import { describeQueueNames } from './names'
 import { describeQueueOrder } from './order'
@@ -33,6 +34,7 @@ export function describeQueues(engine: EngineName): void {
   describeQueueNames(context)
   describeQueueSends(context)
   describeQueueBodies(context)
+  describeMessageAttributes(context)
   describeQueueReceives(context)
   describeQueueWaits(context)
   describeQueuesWoken(context)

@@ -22,6 +22,7 @@ export function describeQueueReceives(context: Context): void {
         lastError: null,
         messageGroup: 'g',
         priority: 5,
+        attributes: {},
         maxReceives: 5,
         receivedAt: expect.any(Date),
       })

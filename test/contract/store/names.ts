@@ -154,7 +154,7 @@ export function describeNames(context: Context): void {
       expect((await again.groups.append('a')).id).toBe(0n)
       // The undo of a process that was killed after its first table.
       await again.dataSource.query('DROP TABLE recentn_schema')
-      await again.dataSource.undoLastMigration({ transaction: 'none' })
+      for (const _ of migrations) await again.dataSource.undoLastMigration({ transaction: 'none' })
       expect(await tablesOf(again.dataSource)).toEqual(['recentn_migrations'])
       await again.close()
     })
@@ -233,7 +233,7 @@ export function describeNames(context: Context): void {
         expect(await store.dataSource.getRepository(RecentItem).count()).toBe(text === 'one' ? 2 : 3)
         expect((await new RecentRepository(store.dataSource).recent('g')).capacity).toBe(text === 'one' ? 2 : 3)
       }
-      await two.dataSource.undoLastMigration({ transaction: 'none' })
+      for (const _ of migrations) await two.dataSource.undoLastMigration({ transaction: 'none' })
       expect((await tablesOf(one.dataSource)).filter((name) => name.startsWith('b'))).toEqual([
         `${tablePrefix}migrations`,
       ])
@@ -273,8 +273,8 @@ export function describeNames(context: Context): void {
       })
       expect(await user.query('SELECT group_key FROM second_groups')).toHaveLength(1)
       expect(await user.query('SELECT group_key FROM recentn_groups')).toEqual([])
-      // The last one is that of the second prefix.
-      await user.undoLastMigration()
+      // They take turns, by their times; the last ones but for the very first migration.
+      for (const _ of both.migrations.concat(second.migrations).slice(1)) await user.undoLastMigration()
       expect((await tablesOf(user)).filter((name) => name.startsWith('second_'))).toEqual([])
       expect((await one.groups.append('g')).id).toBe(0n)
     })

@@ -16,6 +16,11 @@ export function describeSchema(context: Context): void {
     }
   }
 
+  const versionIn = async (source: DataSource): Promise<number> => {
+    const [row] = await source.query('SELECT version FROM recentn_schema')
+    return Number(row.version)
+  }
+
   describe('schema', () => {
     it('is made in an empty database once, by however many that open it at once', async () => {
       const url = await context.emptyDatabase()
@@ -59,6 +64,36 @@ export function describeSchema(context: Context): void {
       expect((await refusal(openStore({ url, migrate: false }))).code).toMatch(/^schema_(outdated|missing)$/)
       await store.close()
     })
+
+    it('of version 1 gets the attributes of messages, and keeps what it has; a migration that was cut off goes on', async () => {
+      const url = await context.emptyDatabase()
+      const store = await openStore({ url, sweep: false, publish: false })
+      const { dataSource, queues } = store
+      await queues.put('q', { onDelete: 'archive' })
+      for (const body of [1, 2]) await queues.send('q', body)
+      const [first] = await queues.receive('q')
+      await queues.delete('q', first?.receiptHandle ?? '')
+      await dataSource.undoLastMigration({ transaction: 'none' })
+      expect(await versionIn(dataSource)).toBe(1)
+      await store.close()
+      expect((await refusal(openStore({ url, migrate: false }))).code).toBe('schema_outdated')
+      const user = userSource(url, [], { entities: [], migrations: [] })
+      await user.initialize()
+      const text = context.engine === 'sqlite' ? 'text' : 'mediumtext'
+      await user.query(`ALTER TABLE recentn_queue_messages ADD COLUMN attributes ${text} NULL`)
+      await user.destroy()
+      const again = await openStore({ url, sweep: false, publish: false })
+      expect(await versionIn(again.dataSource)).toBe(2)
+      await again.queues.send('q', 3, { attributes: { a: 'b' } })
+      const messages = await again.queues.receive('q', { limit: 10 })
+      expect(messages.map(({ body, attributes }) => [body, attributes])).toEqual([
+        [2, {}],
+        [3, { a: 'b' }],
+      ])
+      const { messages: archived } = await again.queues.peek('q', { state: 'archived' })
+      expect(archived.map(({ body, attributes }) => [body, attributes])).toEqual([[1, {}]])
+      await again.close()
+    }, 20_000)
 
     it('goes away with its migrations undone', async () => {
       const url = await context.emptyDatabase()

@@ -76,6 +76,7 @@ const message: fc.Arbitrary<SendOptions> = fc.record(
     dedupId: fc.constantFrom(null, null, 'd', 'D'),
     priority,
     messageGroup: fc.constantFrom(null, 'x', 'y'),
+    attributes: fc.constantFrom<SendOptions['attributes']>(null, {}, { a: '1' }, { a: '2', b: '' }),
   },
   { requiredKeys: [] },
 )

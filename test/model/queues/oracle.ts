@@ -13,6 +13,7 @@ export interface OracleMessage {
   state: MessageState
   priority: number
   group: string | null
+  attributes: Readonly<Record<string, string>>
   /** Null is no limit; undefined is the queue's. */
   ownMaxReceives: number | null | undefined
   ownVisibility: number | null

@@ -220,7 +220,8 @@ export class Run implements View {
         {
           ...{ id: message.id, body: message.body, receiveCount: message.receives },
           ...{ maxReceives: oracle.maxReceives(message), lastError: message.lastError, priority: message.priority },
-          ...{ messageGroup: message.group, times: [message.sentAt, oracle.now, message.visibleAt] },
+          ...{ messageGroup: message.group, attributes: message.attributes },
+          ...{ times: [message.sentAt, oracle.now, message.visibleAt] },
           held: (message.visibleAt - oracle.now) * 1000,
         },
       )

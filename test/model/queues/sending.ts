@@ -66,12 +66,20 @@ function take(oracle: Oracle, queue: OracleQueue, messages: readonly NewMessage[
 }
 
 function messageOf(oracle: Oracle, queue: OracleQueue, message: NewMessage, id: bigint): OracleMessage {
-  const { body, delaySeconds = 0, visibilityTimeoutSeconds, maxReceives, priority = 0, messageGroup } = message
+  const {
+    body,
+    delaySeconds = 0,
+    visibilityTimeoutSeconds,
+    maxReceives,
+    priority = 0,
+    messageGroup,
+    attributes,
+  } = message
   return {
     ...{ id, body: body as number, queue: queue.number, state: delaySeconds > 0 ? 'delayed' : 'ready' },
     ...{ priority, group: messageGroup ?? null, ownMaxReceives: maxReceives },
     ...{ ownVisibility: visibilityTimeoutSeconds ?? null, sentAt: oracle.now, visibleAt: oracle.now + delaySeconds },
     ...{ lastReceivedAt: null, archivedAt: null, receives: 0, lastError: null, from: null, handle: null },
-    ...{ turn: 0, batch: null },
+    ...{ turn: 0, batch: null, attributes: attributes ?? {} },
   }
 }

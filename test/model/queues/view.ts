@@ -43,13 +43,13 @@ function shownOf({ sentAt, visibleAt, lastReceivedAt, archivedAt, ...rest }: Pee
 }
 
 function expectedOf(oracle: Oracle, message: OracleMessage) {
-  const { id, state, body, receives, sentAt, visibleAt, lastReceivedAt, archivedAt, lastError, group, priority } =
-    message
+  const { id, state, body, receives, sentAt, visibleAt, lastReceivedAt, archivedAt } = message
+  const { lastError, group, priority, attributes } = message
   const from = state === 'archived' ? undefined : oracle.numbered(message.from)
   return {
     ...{ id, state, body, receiveCount: receives, maxReceives: oracle.maxReceives(message) },
     ...{ sentAt, visibleAt, lastReceivedAt, archivedAt },
-    ...{ deadLetterFrom: from?.name ?? null, lastError, messageGroup: group, priority },
+    ...{ deadLetterFrom: from?.name ?? null, lastError, messageGroup: group, priority, attributes },
   }
 }
 
