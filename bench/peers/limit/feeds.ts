@@ -53,10 +53,10 @@ async function serverPublisher(engine: string): Promise<Publisher> {
   // What is numbered stays in the index until it is purged: each batch begins where the last one ended.
   await connection.query('SET @place = 0')
   const batch =
-    `BEGIN; SELECT value INTO @n FROM recentn_sequences WHERE ${SEQUENCE} FOR UPDATE; ` +
-    'UPDATE recentn_feed_entries FORCE INDEX (recentn_feed_entries_sync) SET sync_id = (@n := @n + 1) ' +
+    `BEGIN; SELECT LAST_INSERT_ID(value) INTO @n FROM recentn_sequences WHERE ${SEQUENCE} FOR UPDATE; ` +
+    'UPDATE recentn_feed_entries FORCE INDEX (recentn_feed_entries_sync) SET sync_id = LAST_INSERT_ID(LAST_INSERT_ID() + 1) ' +
     'WHERE feed_id = @feed AND sync_id = 0 AND unpublished_since_ms >= @place ' +
-    `ORDER BY unpublished_since_ms, deleted, entry_key LIMIT ${PAGE}; ` +
+    `ORDER BY unpublished_since_ms, deleted, entry_key LIMIT ${PAGE}; SET @n = LAST_INSERT_ID(); ` +
     `UPDATE recentn_sequences SET value = @n WHERE ${SEQUENCE}; ` +
     'SELECT unpublished_since_ms INTO @place FROM recentn_feed_entries WHERE feed_id = @feed AND sync_id = @n; COMMIT'
   return { publish: () => numbered(connection, batch), close: () => connection.destroy() }
