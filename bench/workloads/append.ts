@@ -89,7 +89,7 @@ export const lone: RingWorkload = {
   unit: 'ms',
   lowerIsBetter: true,
   quick: ['recentn', 'unbatched'],
-  contenders: ['recentn', 'unbatched', 'redis', 'redis-always', 'insert-and-trim', 'postgres'],
+  contenders: ['recentn', 'unbatched', 'redis', 'redis-always', 'insert-and-trim', 'postgres', 'limit'],
   run: async (job, contender) => {
     const ring = await contender.open({ urls: job.urls, purpose: 'history', fresh: true })
     try {
