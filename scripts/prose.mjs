@@ -87,6 +87,7 @@ const files =
           'examples',
           'README.md',
           'CONTRIBUTING.md',
+          'SECURITY.md',
         ],
         { encoding: 'utf8' },
       )
