@@ -61,16 +61,17 @@ export const orEmpty = (column: string) => `COALESCE(${column}, '')`
  * SQL: the head whose columns begin with `table`. `now` is the time to select beside it; leave it out where the statement
  * takes locks, because it may have started long before it got them.
  */
-export function headText(table = 'g.', now = "''"): string {
+export function headText(table: keyof typeof HEAD_FIELDS = 'g.', now = "''"): string {
+  return `CONCAT_WS(${SEPARATOR}, '${HEAD_MARK}', ${HEAD_FIELDS[table]}, ${now}, ${table}group_key)`
+}
+
+/** Made once: every statement has them. */
+const HEAD_FIELDS = { 'g.': headFields('g.'), '': headFields('') }
+
+function headFields(table: string): string {
   const required = ['incarnation', 'version', 'last_id', 'capacity', 'mode', 'policy_epoch', 'created_at_ms']
   const nullable = ['ttl_seconds', 'own_capacity', 'own_mode', 'own_ttl_seconds', 'sweep_at_ms']
-  const fields = [
-    ...required.map((column) => table + column),
-    ...nullable.map((column) => orEmpty(table + column)),
-    now,
-    `${table}group_key`,
-  ]
-  return `CONCAT_WS(${SEPARATOR}, '${HEAD_MARK}', ${fields.join(', ')})`
+  return [...required.map((column) => table + column), ...nullable.map((column) => orEmpty(table + column))].join(', ')
 }
 
 /** Cuts the fields off one after the other, in the order of `headText`: to split the text takes twice as long. */
