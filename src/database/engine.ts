@@ -73,6 +73,8 @@ export interface Engine {
   readonly remembers: boolean
   /** SQL: the value of the expression, which the UPDATE returns. */
   remembered(expression: string): string
+  /** SQL: what the last statement of the connection has remembered. */
+  readonly lastRemembered: string
   /** An UPDATE of the rows whose ids a SELECT chooses, which may lock them. */
   updateChosen(table: string, choose: string, sets: string): string
   /** An UPDATE of the rows whose primary keys a SELECT chooses, which is `chosen`; `sets` may use its columns. */
@@ -105,7 +107,10 @@ export interface Engine {
   unionAll(selects: readonly string[]): string
   /** A statement in the form that the driver gets. */
   bound(sql: string, parameters: StatementValues): readonly [sql: string, parameters: StatementValues | null]
-  /** The number of placeholders in SQL of the user's; null if a quote or comment in it is open, or may be. */
+  /**
+   * The number of placeholders in SQL of the user's; null if a quote or comment in it is open, or may be, or if a
+   * semicolon ends it.
+   */
   placeholders(sql: string): number | null
   /** How the engine identifies and changes rows of the user's tables. */
   readonly rowFacts: RowFacts
@@ -130,6 +135,11 @@ export interface Ran {
   insertId: bigint
 }
 
+/** What a statement did, with the rows that it returned. */
+export interface StatementAnswer extends Ran {
+  rows: Row[]
+}
+
 /** Runs statements that change rows. */
 export interface Statements extends Reader {
   /** True where each statement commits by itself. Otherwise all are rolled back before they run again. */
@@ -137,6 +147,10 @@ export interface Statements extends Reader {
   /** Resolves to how many rows it changed. */
   run(sql: string, parameters?: StatementValues): Promise<number>
   execute(sql: string, parameters?: StatementValues): Promise<Ran>
+  /** True where statements that are run together take one round trip: on our own connections (`gathering.ts`). */
+  readonly gathers: boolean
+  /** Runs the statements in their order. */
+  together(statements: readonly Insert[]): Promise<StatementAnswer[]>
 }
 
 declare const inTransaction: unique symbol
@@ -145,6 +159,11 @@ declare const inTransaction: unique symbol
 export interface Tx extends Statements {
   readonly [inTransaction]: true
   readonly manager: EntityManager
+  /**
+   * Runs a statement whose answer is not needed. On our own connections to MySQL and MariaDB it waits, and goes with the
+   * next statement or the commit, which then reports its error: not for a statement whose error the caller handles.
+   */
+  later(sql: string, parameters?: StatementValues): Promise<void>
   /**
    * Runs the listener once this transaction has committed, and never after a rollback (`after-commit.ts` says which
    * commits of a caller's own transaction are seen).

@@ -8,7 +8,8 @@
 import type { QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import type { AfterCommit } from './after-commit'
-import type { Engine, Ran, Reader, Row, Statements, StatementValues, Tx } from './engine'
+import type { Engine, Insert, Reader, Row, StatementAnswer, Statements, StatementValues, Tx } from './engine'
+import { failedEarlier, GatheringQueryRunner, hasFailedEarlier, type Later } from './gathering'
 import { queryOn } from './prepared'
 import type { Tables } from './tables'
 
@@ -65,7 +66,12 @@ export async function commit(runner: QueryRunner, life: Life): Promise<void> {
   await Promise.allSettled(life.running)
   requireWhole(life)
   life.committing = true
-  await runner.commitTransaction()
+  try {
+    await runner.commitTransaction()
+  } catch (error) {
+    if (hasFailedEarlier(error)) life.committing = false
+    throw error
+  }
 }
 
 function requireWhole({ fault }: Life): void {
@@ -132,26 +138,53 @@ export function statementsOn(
   const { engine, tables } = setting
   const execute = async (sql: string, parameters: StatementValues = []) => {
     await before()
-    return ranOf(await queryOn(runner, engine.bound(sql, parameters), true))
+    return answerOf(await queryOn(runner, engine.bound(sql, parameters), true))
   }
   return {
     engine,
     tables,
     separate: true,
+    gathers: runner instanceof GatheringQueryRunner,
     get now() {
       return reader.now
     },
     rows: (sql, parameters) => reader.rows(sql, parameters),
     execute,
     run: async (sql, parameters) => (await execute(sql, parameters)).affected,
+    together: async (statements) => {
+      if (statements.length === 0) return []
+      const waiting: Later[] = []
+      for (const statement of statements.slice(0, -1)) {
+        await before()
+        const later = runLater(runner, engine, statement).catch((error: unknown) => {
+          throw failedEarlier(error)
+        })
+        waiting.push(await later)
+      }
+      const { sql, parameters } = statements.at(-1) as Insert
+      const last = await execute(sql, parameters)
+      return [...waiting.map(({ result }) => answerOf(result)), last]
+    },
   }
 }
 
+/** Runs a statement at once where the connection does not gather them. */
+async function runLater(runner: QueryRunner, engine: Engine, { sql, parameters }: Insert): Promise<Later> {
+  const bound = engine.bound(sql, parameters)
+  // TypeORM's type does not know the third way.
+  if (runner instanceof GatheringQueryRunner) return runner.query(bound[0], bound[1] as never, 'later' as never)
+  return { result: await queryOn(runner, bound, true) }
+}
+
 /** The effect of a statement from TypeORM's answer: the id is better-sqlite3's raw answer, and a part of mysql2's. */
-function ranOf(result: { affected?: number; raw?: unknown } | undefined): Ran {
+function answerOf(result: Later['result']): StatementAnswer {
   const raw = result?.raw
   const insertId = typeof raw === 'object' ? (raw as { insertId?: string | number } | null)?.insertId : raw
-  return { affected: Number(result?.affected ?? 0), insertId: BigInt((insertId as string | number | undefined) ?? 0) }
+  return {
+    rows: (result?.records ?? []) as Row[],
+    affected: Number(result?.affected ?? 0),
+    insertId: BigInt((insertId as string | number | undefined) ?? 0),
+  }
 }
 
 /** A `Tx` refuses calls after its transaction has ended: they would run outside of any transaction. */
@@ -171,6 +204,10 @@ export function txOn(runner: QueryRunner, setting: Setting, isOpen: () => boolea
     rows: async (sql: string, parameters?: StatementValues) => {
       await requireOpen()
       return statements.rows(sql, parameters)
+    },
+    later: async (sql: string, parameters: StatementValues = []) => {
+      await requireOpen()
+      await runLater(runner, setting.engine, { sql, parameters })
     },
   }
   return tx as unknown as Tx

@@ -11,7 +11,7 @@ import { mysqlRows } from './row-facts'
  * doubled, which means the same everywhere, and a text with a backslash or with more than ASCII is written in
  * hexadecimal.
  */
-function literal(value: Parameter): string {
+export function literal(value: Parameter): string {
   if (typeof value === 'string') {
     // The fastest way to find text beyond ASCII: a regular expression takes four times as long.
     const isAscii = Buffer.byteLength(value, 'utf8') === value.length
@@ -80,6 +80,7 @@ export const mysqlEngine: Engine = {
   randomHex: 'HEX(RANDOM_BYTES(16))',
   remembers: true,
   remembered: (expression) => `LAST_INSERT_ID(${expression})`,
+  lastRemembered: 'LAST_INSERT_ID()',
   // With the choice in WHERE … IN the servers scan the whole table, and neither allows LIMIT there. STRAIGHT_JOIN keeps
   // the order: otherwise they scan all rows of a small table, and wait for those that others have locked.
   updateChosen: (table, choose, sets) =>

@@ -71,12 +71,13 @@ async function allOrNothing<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T>
   let result: T
   try {
     result = await work(tx)
+    // What still waits of the operation is sent with this, and fails here, not in the next one.
+    await tx.run(`RELEASE SAVEPOINT ${SAVEPOINT}`)
   } catch (error) {
     // After a deadlock there is no savepoint any more, and nothing to roll back.
     if (!hasEnded(tx.engine, error)) await tx.run(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`).catch(() => {})
     throw error
   }
-  await tx.run(`RELEASE SAVEPOINT ${SAVEPOINT}`)
   return result
 }
 

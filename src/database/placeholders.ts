@@ -1,6 +1,7 @@
 /**
- * Finds the placeholders of a statement: question marks outside of quotes and comments. The meaning of a backslash in
- * quotes depends on the session (NO_BACKSLASH_ESCAPES), so a text whose placeholders depend on it is refused.
+ * Finds the placeholders of a statement, question marks outside of quotes and comments, and the semicolons that would end
+ * it. The meaning of a backslash in quotes depends on the session (NO_BACKSLASH_ESCAPES), so a text whose placeholders
+ * depend on it is refused.
  */
 
 export interface Spelling {
@@ -22,6 +23,9 @@ const DASH = 0x2d
 const SLASH = 0x2f
 const BRACKET = 0x5b
 const SPACE = 0x20
+const SEMICOLON = 0x3b
+/** A comment that MySQL or MariaDB runs as SQL. */
+const EXECUTED = /^\/\*M?!/
 
 /** The index of the placeholder at or after `from`; -1 if there is none, or if a quote or comment is never closed. */
 export function nextPlaceholder(sql: string, from: number, spelling: Spelling, escapes = false): number {
@@ -36,7 +40,10 @@ export function nextPlaceholder(sql: string, from: number, spelling: Spelling, e
   return -1
 }
 
-/** The number of placeholders; null if it depends on the session, or if a quote or comment is never closed. */
+/**
+ * The number of placeholders; null if it depends on the session, if a quote or comment is never closed, or if a semicolon
+ * ends the statement.
+ */
 export function countPlaceholders(sql: string, spelling: Spelling): number | null {
   const [plain, escaped] = [positions(sql, spelling, false), positions(sql, spelling, true)]
   if (plain === null || escaped === null || plain.join() !== escaped.join()) return null
@@ -48,10 +55,29 @@ function positions(sql: string, spelling: Spelling, escapes: boolean): number[] 
   for (let index = 0; index < sql.length; index++) {
     const unit = sql.charCodeAt(index)
     if (unit === PLACEHOLDER) found.push(index)
-    index = behind(sql, index, unit, spelling, escapes)
-    if (index < 0) return null
+    const end = behind(sql, index, unit, spelling, escapes)
+    if (end < 0 || isSeparator(sql, index, end)) return null
+    index = end
   }
   return found
+}
+
+/** True if a semicolon outside of quotes and comments is followed by more than space. */
+export function holdsSeparator(sql: string, spelling: Spelling, escapes: boolean): boolean {
+  for (let index = 0; index < sql.length; index++) {
+    const end = behind(sql, index, sql.charCodeAt(index), spelling, escapes)
+    if (end < 0) return false
+    if (isSeparator(sql, index, end) && (end > index || sql.slice(end + 1).trim() !== '')) return true
+    index = end
+  }
+  return false
+}
+
+/** A semicolon, or an executed comment that contains one. */
+function isSeparator(sql: string, from: number, end: number): boolean {
+  if (end === from) return sql.charCodeAt(from) === SEMICOLON
+  const text = sql.slice(from, end)
+  return EXECUTED.test(text) && text.includes(';')
 }
 
 /** The index where the quotes or comment that begins here ends, or the same index; -1 if it is never closed. */

@@ -11,6 +11,7 @@ import { NoConnection } from './bounded-pool'
 import { OUTCOME_MS, pause, unknownOutcome } from './cut-off'
 import type { DatabaseCounts } from './database-counts'
 import { driverError, type Engine, type FailureKind, type Statements } from './engine'
+import { hasFailedEarlier } from './gathering'
 
 export const MAX_CONFLICT_RETRIES = 40
 const MAX_LOST_RETRIES = 2
@@ -46,6 +47,15 @@ export class Trail {
       },
       execute,
       run: async (sql, parameters) => (await execute(sql, parameters)).affected,
+      together: async (list) => {
+        await before()
+        const together = statements.together(list).catch((error: unknown) => {
+          // Those before the last one have committed if that one failed.
+          if (list.length > 1 && !hasFailedEarlier(error)) this.isLeft = true
+          throw error
+        })
+        return noted(together, (answers) => answers.some(({ affected }) => affected > 0))
+      },
       rows: (sql, parameters) => {
         const rows = statements.rows(sql, parameters)
         return sql.startsWith('SELECT') ? rows : noted(rows, ({ length }) => length > 0)

@@ -49,6 +49,7 @@ export const sqliteEngine: Engine = {
   randomHex: 'hex(randomblob(16))',
   remembers: false,
   remembered: (expression) => expression,
+  lastRemembered: '',
   updateChosen: (table, choose, sets) => `UPDATE ${table} SET ${sets} WHERE id IN (${choose})`,
   updateFrom: (table, choose, on, sets) => `UPDATE ${table} SET ${sets} FROM (${choose}) chosen WHERE ${on}`,
   idStride: '1',

@@ -71,7 +71,7 @@ export async function makeSequence(tx: Tx, kind: SequenceKind, name: string): Pr
       `${tx.engine.onDuplicate('kind, sequence_name')} horizon = horizon`,
     [[kind, name, 0n, 0n]],
   )
-  await tx.run(sql, parameters)
+  await tx.later(sql, parameters)
 }
 
 /** The row, read with this lock; null when it does not exist. */
@@ -97,7 +97,7 @@ export async function setSequence(
   row: Pick<SequenceRow, 'value'> & Partial<SequenceRow>,
 ): Promise<void> {
   const sets = Object.keys(row).map((column) => `${column} = ?`)
-  await tx.run(`UPDATE ${tx.tables.sequences} SET ${sets.join(', ')} WHERE kind = ? AND sequence_name = ?`, [
+  await tx.later(`UPDATE ${tx.tables.sequences} SET ${sets.join(', ')} WHERE kind = ? AND sequence_name = ?`, [
     ...Object.values(row),
     kind,
     name,

@@ -32,9 +32,12 @@ export function markSql({ engine, tables, now }: Tx, { name, batch }: Writer): s
   )
 }
 
-/** Leaves the mark, where commits can be lost. */
+/**
+ * Leaves the mark, where commits can be lost. It comes before a statement that is awaited: if it went with the COMMIT, and
+ * the connection was lost, the server could still leave it after somebody has looked for it.
+ */
 export async function leaveMark(tx: Tx, writer: Writer): Promise<void> {
-  if (tx.engine.losesCommits) await tx.run(markSql(tx, writer))
+  if (tx.engine.losesCommits) await tx.later(markSql(tx, writer))
 }
 
 /** Whether the writer's last batch is there. Waits until the transaction that it ran in has ended. */
@@ -49,11 +52,11 @@ async function hasArrived(tx: Tx, { name, batch }: Writer): Promise<boolean> {
 /** Removes the rows of writers that are done. */
 async function forgetWriters(session: Session, writers: readonly Writer[]): Promise<void> {
   for (const { name } of writers) {
-    await session.write((tx) => tx.run(`DELETE FROM ${tx.tables.writers} WHERE writer = ?`, [name]))
+    await session.write((tx) => tx.later(`DELETE FROM ${tx.tables.writers} WHERE writer = ?`, [name]))
   }
 }
 
 /** Removes the rows of writers that were not heard of for a day. */
 export async function sweepWriters(session: Session): Promise<void> {
-  await session.write((tx) => tx.run(`DELETE FROM ${tx.tables.writers} WHERE seen_at_ms < ${tx.now} - ${KEPT_MS}`))
+  await session.write((tx) => tx.later(`DELETE FROM ${tx.tables.writers} WHERE seen_at_ms < ${tx.now} - ${KEPT_MS}`))
 }

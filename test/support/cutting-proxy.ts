@@ -25,6 +25,7 @@ export class CuttingProxy {
   #moments: Moment[] = []
   #isIt: (sql: string) => boolean = isCommit
   #cut: () => void = () => {}
+  #recorded: string[] | null = null
   #rewriting: { from: Buffer; to: Buffer; times: number } | null = null
   #refusing = false
   #stalled = false
@@ -78,6 +79,12 @@ export class CuttingProxy {
   rewrite(from: string, to: string, times = Number.POSITIVE_INFINITY): void {
     if (to.length > from.length) throw new Error('the length of a packet stays as it is')
     this.#rewriting = { from: Buffer.from(from), to: Buffer.from(to.padEnd(from.length)), times }
+  }
+
+  /** What clients send from now on, a packet each: one for each round trip. */
+  record(): string[] {
+    this.#recorded = []
+    return this.#recorded
   }
 
   /** Lets nothing through any more, either way, while all connections stand: a server that hangs. For good. */
@@ -147,7 +154,10 @@ export class CuttingProxy {
     const end = () => this.#end(pair)
     for (const socket of [client, pair.server]) socket.on('error', end).on('close', end)
     let isLost = false
-    const isMet = statementFinder((sql) => this.#moments.length > 0 && this.#isIt(sql))
+    const isMet = statementFinder((sql) => {
+      this.#recorded?.push(sql)
+      return this.#moments.length > 0 && this.#isIt(sql)
+    })
     client.on('data', (chunk) => {
       const moment = isMet(chunk) ? this.#moments.shift() : undefined
       if (moment !== 'before') pair.server.write(this.#rewritten(chunk))
@@ -198,7 +208,7 @@ function statementFinder(isIt: (sql: string) => boolean): (chunk: Buffer) => boo
     at = 0
     while (at + 4 <= bytes.length) {
       const end = at + 4 + bytes.readUIntLE(at, 3)
-      // Only of what could be a COMMIT the rest is waited for.
+      // Only of what could be a packet with a COMMIT the rest is waited for.
       if (end > bytes.length && end - at > LONGEST_COMMIT) {
         skip = end - bytes.length
         at = bytes.length
@@ -213,10 +223,11 @@ function statementFinder(isIt: (sql: string) => boolean): (chunk: Buffer) => boo
   }
 }
 
-const isCommit = (sql: string) => sql === 'COMMIT'
+/** A COMMIT by itself, or behind the statements that were sent with it. */
+const isCommit = (sql: string) => sql === 'COMMIT' || sql.endsWith(';\nCOMMIT')
 
 const QUERY = 0x03
 /** MySQL's query attributes come first: none of them, in one set. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what the protocol has there
 const ATTRIBUTES = /^\x00\x01/
-const LONGEST_COMMIT = 64
+const LONGEST_COMMIT = 1024 * 1024

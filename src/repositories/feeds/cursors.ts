@@ -106,7 +106,7 @@ export async function putConsumer(
   const { engine, now } = tx
   const { id } = await holdOrBegin(tx, feed)
   // Made first, so that there is a row to lock; another transaction that makes it is waited for.
-  await tx.run(
+  await tx.later(
     `INSERT INTO ${tx.tables.feedConsumers} (feed_id, consumer, cursor_id, knows_horizon, updated_at_ms) VALUES (?, ?, 0, 0, ${now}) ` +
       `${engine.onDuplicate('feed_id, consumer')} cursor_id = cursor_id`,
     [id, consumer],
@@ -127,7 +127,7 @@ export async function putConsumer(
   const isMoved = isForced || (isForward && before.syncId >= from.syncId)
   // As it was given: its holder may have read before removals that other readers know of.
   const cursor = isMoved ? asked : before
-  await tx.run(
+  await tx.later(
     `UPDATE ${tx.tables.feedConsumers} SET cursor_id = ?, knows_horizon = ?, updated_at_ms = ${now} WHERE feed_id = ? AND consumer = ?`,
     [cursor.syncId, cursor.knows, id, consumer],
   )

@@ -39,7 +39,7 @@ export async function holdFeed(tx: Tx, feed: string, lock = tx.engine.forShare):
 export async function holdOrBegin(tx: Tx, feed: string): Promise<HeldFeed> {
   const held = await holdFeed(tx, feed)
   if (held !== null) return held
-  await tx.run(
+  await tx.later(
     `INSERT INTO ${tx.tables.feeds} (feed, created_at_ms) VALUES (?, ${tx.now}) ${tx.engine.onDuplicate('feed')} created_at_ms = created_at_ms`,
     [feed],
   )
@@ -64,7 +64,7 @@ export function requireOwnEntries({ followedTable }: Pick<HeldFeed, 'followedTab
 /** Begins a feed whose entries are the rows of a table. The numbers that the rows have already count as given out. */
 export async function beginFollowed(tx: Tx, feed: string, table: string, greatest: bigint): Promise<void> {
   const { id } = await holdOrBegin(tx, feed)
-  await tx.run(`UPDATE ${tx.tables.feeds} SET followed_table = ? WHERE id = ?`, [table, id])
+  await tx.later(`UPDATE ${tx.tables.feeds} SET followed_table = ? WHERE id = ?`, [table, id])
   const row = (await readSequence(tx, FEED, feed, tx.engine.forUpdate)) as SequenceRow
   if (row.value < greatest) await setSequence(tx, FEED, feed, { value: greatest })
 }
@@ -78,9 +78,9 @@ export async function dropFeed(tx: Tx, feed: string, skip: boolean): Promise<boo
   const held = await holdFeed(tx, feed, skip ? tx.engine.forUpdateSkipLocked : tx.engine.forUpdate)
   if (held === null && skip && (await holdFeed(tx, feed, '')) !== null) return 'in_use'
   if (held === null) return false
-  await tx.run(`INSERT INTO ${tx.tables.feedDrops} (feed_id) VALUES (?)`, [held.id])
-  await tx.run(`DELETE FROM ${tx.tables.feedConsumers} WHERE feed_id = ?`, [held.id])
-  await tx.run(`DELETE FROM ${tx.tables.feeds} WHERE id = ?`, [held.id])
+  await tx.later(`INSERT INTO ${tx.tables.feedDrops} (feed_id) VALUES (?)`, [held.id])
+  await tx.later(`DELETE FROM ${tx.tables.feedConsumers} WHERE feed_id = ?`, [held.id])
+  await tx.later(`DELETE FROM ${tx.tables.feeds} WHERE id = ?`, [held.id])
   const { value } = (await readSequence(tx, FEED, feed, tx.engine.forUpdate)) as SequenceRow
   // One number is left out, so that a cursor at the last one is before the horizon too.
   if (value > 0n) await setSequence(tx, FEED, feed, { value: value + 1n, horizon: value + 1n })

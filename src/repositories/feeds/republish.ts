@@ -118,7 +118,7 @@ async function clearEntries(
   const table = `${tx.tables.feedEntries}${tx.engine.useIndex('PRIMARY')}`
   const rows = await tx.rows(`SELECT entry_key FROM ${table} WHERE ${where}${tx.engine.forUpdate}`, [id, ...keys])
   const sets = `${waitingSince(String(nowMs))}, sync_id = 0`
-  await tx.run(`UPDATE ${table} SET ${sets} WHERE ${where}`, [id, ...keys])
+  await tx.later(`UPDATE ${table} SET ${sets} WHERE ${where}`, [id, ...keys])
   if (followed === null || rows.length === 0) return rows.length
   const found = rows.map((row) => row.entry_key as string)
   return found.length - (await keysWithRow(tx, followed, found)).size
@@ -131,6 +131,6 @@ async function clearRows(tx: Tx, { source, key }: FollowedTable, keys: readonly 
   const isPrimary = source.keys.length === 1 && source.keys[0] === key
   const table = `${source.table}${isPrimary ? tx.engine.useIndex('PRIMARY') : ''}`
   const rows = await tx.rows(`SELECT ${key} FROM ${table} WHERE ${where}${tx.engine.forUpdate}`, keys)
-  await tx.run(`UPDATE ${table} SET ${source.sync} = NULL${setKept(source)} WHERE ${where}`, keys)
+  await tx.later(`UPDATE ${table} SET ${source.sync} = NULL${setKept(source)} WHERE ${where}`, keys)
   return rows.length
 }

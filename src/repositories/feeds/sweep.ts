@@ -58,13 +58,13 @@ async function clearBatch(tx: Tx, after: string | null): Promise<string | null> 
   await removeEntries(tx, feedId, keys)
   if (keys.length === BATCH) return keys.at(-1) as string
   if (after !== null) return DONE
-  await tx.run(`DELETE FROM ${feedDrops} WHERE feed_id = ?`, [feedId])
+  await tx.later(`DELETE FROM ${feedDrops} WHERE feed_id = ?`, [feedId])
   return DONE
 }
 
 async function removeEntries(tx: Tx, feedId: bigint, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return
-  await tx.run(
+  await tx.later(
     `DELETE FROM ${tx.tables.feedEntries} WHERE feed_id = ? AND entry_key IN (${placeholders(keys.length)})`,
     [feedId, ...keys],
   )
@@ -132,11 +132,10 @@ async function removeDue(tx: Tx, notes: readonly TombstoneNote[]): Promise<{ set
   }
   const settled = notes.filter(({ key }) => isSettled(key))
   for (const { key, deletedAtMs } of settled) {
-    await tx.run(`DELETE FROM ${tx.tables.feedTombstones} WHERE deleted_at_ms = ? AND feed_id = ? AND entry_key = ?`, [
-      deletedAtMs,
-      feedId,
-      key,
-    ])
+    await tx.later(
+      `DELETE FROM ${tx.tables.feedTombstones} WHERE deleted_at_ms = ? AND feed_id = ? AND entry_key = ?`,
+      [deletedAtMs, feedId, key],
+    )
   }
   // One that was republished since is kept as long again.
   for (const { key, keptSinceMs } of numbered) {

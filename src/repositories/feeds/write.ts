@@ -45,13 +45,14 @@ interface PutWrite extends EntryWrite {
   version: number
 }
 
-/** Puts the entries of requests, in the order given; leaves the writer's mark where there is one. */
+/** Leaves the writer's mark where there is one, and puts the entries of requests, in the order given. */
 export async function putEntries(
   tx: Tx,
   requests: readonly PutRequest[],
   memory: Pick<FeedMemory, 'wrote'>,
   writer?: Writer,
 ): Promise<PutDone[]> {
+  if (writer) await leaveMark(tx, writer)
   const held = new Map<string, HeldFeed>()
   let nowMs = Number.NEGATIVE_INFINITY
   for (const feed of [...new Set(requests.map((request) => request.feed))].sort(compareNames)) {
@@ -65,7 +66,6 @@ export async function putEntries(
   const mine = requests.map(({ feed, rows }) => countPuts(writes, (held.get(feed) as HeldFeed).id, rows))
   await writeEntries(tx, [...writes.values()], nowMs)
   await readVersions(tx, writes)
-  if (writer) await leaveMark(tx, writer)
   memory.wrote(tx, held.keys())
   return mine.map((rows) => ({ versions: rows.map(({ write, nth }) => write.version - write.count + nth), nowMs }))
 }
@@ -167,7 +167,7 @@ export async function noteTombstones(tx: Tx, feedId: bigint, keys: readonly stri
       ['feed_id'],
       rows,
     )
-    await tx.run(sql, parameters)
+    await tx.later(sql, parameters)
   }
 }
 
@@ -188,7 +188,7 @@ async function writeEntries(tx: Tx, writes: readonly EntryWrite[], nowMs: number
       return [feedId, key, 0, count, text === null ? 1 : 0, nowMs, nowMs, text ?? 'null']
     })
     const { sql, parameters } = tx.engine.insert((values) => writeSql(tx, values), rows)
-    await tx.run(sql, parameters)
+    await tx.later(sql, parameters)
   }
 }
 

@@ -46,7 +46,7 @@ export class KeyRepository implements Keys {
     const createdAtMs = await this.#session.write(async (tx) => {
       const [row] = await tx.rows(`SELECT ${tx.now} AS now_ms`)
       const nowMs = Number(row?.now_ms)
-      await tx.run(
+      await tx.later(
         `INSERT INTO ${tx.tables.keys} (id, secret_hash, label, scopes, name_prefix, created_at_ms) VALUES (${placeholders(6)})`,
         [id, hashOf(secret).toString('hex'), label, scopes.join(','), prefix, nowMs],
       )
@@ -71,7 +71,7 @@ export class KeyRepository implements Keys {
   async revoke(id: string): Promise<boolean> {
     if (!isKeyId(id)) return false
     return this.#session.write(async (tx) => {
-      await tx.run(`UPDATE ${tx.tables.keys} SET revoked_at_ms = ${tx.now} WHERE id = ? AND revoked_at_ms IS NULL`, [
+      await tx.later(`UPDATE ${tx.tables.keys} SET revoked_at_ms = ${tx.now} WHERE id = ? AND revoked_at_ms IS NULL`, [
         id,
       ])
       const rows = await tx.rows(`SELECT id FROM ${tx.tables.keys} WHERE id = ?`, [id])
@@ -100,7 +100,7 @@ export class KeyRepository implements Keys {
     const sql = ({ now, tables }: Pick<Reader, 'now' | 'tables'>) =>
       `UPDATE ${tables.keys} SET last_used_at_ms = ${now} WHERE id IN (${placeholders(ids.length)}) ` +
       `AND (last_used_at_ms IS NULL OR last_used_at_ms <= ${now} - ${USE_MS})`
-    await this.#session.write((tx) => tx.run(sql(tx), ids))
+    await this.#session.write((tx) => tx.later(sql(tx), ids))
   }
 }
 

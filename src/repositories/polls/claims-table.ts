@@ -52,7 +52,7 @@ async function note(tx: Tx, plan: PollPlan, refs: readonly RowRef[], claimKey: s
   const sorted = [...refs].sort((a, b) => (a.rowKey < b.rowKey ? -1 : 1))
   for (const chunk of chunksOf(sorted, MAX_ROWS)) {
     const { sql, parameters } = noteSql(tx, plan, chunk, claimKey)
-    await tx.run(sql, parameters)
+    await tx.later(sql, parameters)
     const keys = chunk.map(({ rowKey }) => rowKey)
     const mine = await tx.rows(
       `SELECT row_key, attempts FROM ${tx.tables.pollClaims} WHERE poll_id = ${plan.pollId} AND row_key IN (${placeholders(keys.length)}) AND claim_key = ?`,
@@ -171,7 +171,7 @@ async function extend(tx: Tx, plan: PollPlan, held: readonly RowClaim[]): Promis
   const free = await stillHeld(tx, plan, held, tx.engine.forUpdateSkipLocked)
   for (const chunk of chunksOf([...free], MAX_ROWS)) {
     const { sql, parameters } = mineSql(plan, chunk)
-    await tx.run(
+    await tx.later(
       `UPDATE ${tx.tables.pollClaims} SET due_at_ms = ${tx.now} + ${plan.timeoutMs} WHERE ${sql}`,
       parameters,
     )

@@ -200,13 +200,13 @@ export function changeNote(
   { rowKey }: RowRef,
   sets: string,
   ...values: readonly Parameter[]
-): Promise<number> {
+): Promise<void> {
   const here = `poll_id = ${pollId} AND row_key = ?`
-  return tx.run(`UPDATE ${tx.tables.pollClaims} SET ${sets} WHERE ${here}`, [...values, rowKey])
+  return tx.later(`UPDATE ${tx.tables.pollClaims} SET ${sets} WHERE ${here}`, [...values, rowKey])
 }
 
-export function deleteNote(tx: Tx, { pollId }: PollPlan, { rowKey }: RowRef): Promise<number> {
-  return tx.run(`DELETE FROM ${tx.tables.pollClaims} WHERE poll_id = ${pollId} AND row_key = ?`, [rowKey])
+export function deleteNote(tx: Tx, { pollId }: PollPlan, { rowKey }: RowRef): Promise<void> {
+  return tx.later(`DELETE FROM ${tx.tables.pollClaims} WHERE poll_id = ${pollId} AND row_key = ?`, [rowKey])
 }
 
 /** The claim with its row, as it is before it is given up. */

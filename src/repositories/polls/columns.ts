@@ -229,7 +229,8 @@ export function conditionOf(where: NonNullable<PollShape['where']>, reading: Tab
 function textOf(sql: string, parameters: Parameter[], pointer: string, reading: TableReading): Statement {
   const count = reading.known.engine.placeholders(sql)
   if (count === null) {
-    reading.fault(pointer, 'leaves a quote or a comment open, or has a backslash before a quote: write the quote twice')
+    const backslash = 'has a backslash before a quote (write the quote twice)'
+    reading.fault(pointer, `leaves a quote or a comment open, ${backslash}, or has a semicolon outside of quotes`)
   } else if (count !== parameters.length) {
     const at = pointer === '/where' ? pointer : '/where/parameters'
     reading.fault(at, `must have one parameter for each ? in the text: ${count}, not ${parameters.length}`)

@@ -187,7 +187,7 @@ export async function tidyNotes(session: Session, plan: PollPlan, after: NotePla
     const keys = placeholders(over.length)
     // A row that was claimed and waits again meanwhile is due later than all that were read.
     const sql = `DELETE FROM ${session.tables.pollClaims} WHERE poll_id = ${plan.pollId} AND row_key IN (${keys}) AND state = ${STATE.waiting} AND due_at_ms <= ${BigInt(last.due as string)}`
-    await session.write((tx) => tx.run(sql, over))
+    await session.write((tx) => tx.later(sql, over))
   }
   if (!last || notes.length < MAX_ROWS) return null
   return { dueAtMs: String(last.due), rowKey: last.row_key as string }

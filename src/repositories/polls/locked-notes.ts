@@ -35,7 +35,7 @@ export async function noteLocked(tx: Tx, plan: PollPlan, held: readonly RowClaim
   const sorted = named.sort((a, b) => (a.name < b.name ? -1 : 1))
   for (const chunk of chunksOf(sorted, MAX_ROWS)) {
     const rows = chunk.map(() => `(${plan.pollId}, ?, ${STATE.locked}, ${until}, ?, ?, ${now}, '[]')`).join(', ')
-    await tx.run(
+    await tx.later(
       `INSERT INTO ${tx.tables.pollClaims} (poll_id, row_key, state, due_at_ms, claim_key, attempts, first_claimed_at_ms, row_values) ` +
         `VALUES ${rows} ${engine.onDuplicate('poll_id, row_key')} ${renewed('claim_key')}, ${renewed('due_at_ms')}`,
       chunk.flatMap(({ one, name }) => [name, one.claimKey, one.attempts]),
@@ -76,7 +76,7 @@ export async function forgetNotes(tx: Tx, plan: PollPlan, held: readonly RowClai
 }
 
 async function forget(tx: Tx, plan: PollPlan, rowKey: string, claimKey: string): Promise<void> {
-  await tx.run(
+  await tx.later(
     `DELETE FROM ${tx.tables.pollClaims} WHERE poll_id = ${plan.pollId} AND row_key = ? AND claim_key = ? AND state = ${STATE.locked}`,
     [rowKey, claimKey],
   )

@@ -55,14 +55,14 @@ async function find(reader: Reader, name: string, lock = ''): Promise<KnownPurpo
 
 /** Resolves to the purpose that was there before. */
 async function settle(tx: Tx, name: string, wanted: Purpose): Promise<KnownPurpose> {
-  await tx.run(
+  await tx.later(
     `INSERT INTO ${tx.tables.polls} (poll, created_at_ms) VALUES (?, ${tx.now}) ${tx.engine.onDuplicate('poll')} poll = ${tx.engine.proposed('poll')}`,
     [name],
   )
   const known = (await find(tx, name, tx.engine.forUpdate)) as KnownPurpose
   if (!isSettled(known, wanted)) {
     const { purpose, whereDigest } = wanted
-    await tx.run(`UPDATE ${tx.tables.polls} SET purpose = ?, where_digest = ? WHERE id = ${known.pollId}`, [
+    await tx.later(`UPDATE ${tx.tables.polls} SET purpose = ?, where_digest = ? WHERE id = ${known.pollId}`, [
       purpose,
       whereDigest,
     ])

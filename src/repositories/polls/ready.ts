@@ -62,11 +62,11 @@ export async function moveCursor(tx: Tx, plan: PollPlan): Promise<boolean> {
     : rows
   const last = passed.at(-1)
   if (!last) return false
-  await tx.run(`UPDATE ${tx.tables.polls} SET cursor_value = ? WHERE id = ${plan.pollId}`, [
+  await tx.later(`UPDATE ${tx.tables.polls} SET cursor_value = ? WHERE id = ${plan.pollId}`, [
     last.recentn_place as string,
   ])
   for (const chunk of chunksOf(passed, MAX_ROWS)) {
-    await tx.run(
+    await tx.later(
       `DELETE FROM ${tx.tables.pollClaims} WHERE poll_id = ${plan.pollId} AND row_key IN (${placeholders(chunk.length)}) AND state = ${STATE.done}`,
       chunk.map(({ recentn_row_key: rowKey }) => rowKey as string),
     )

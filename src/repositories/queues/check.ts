@@ -5,7 +5,7 @@ import * as fields from '../../fields/queues'
 import { ID, MAX_BATCH, NAME, PAGE_LIMIT, VALUE } from '../../fields/rules'
 import { jsonTextOf } from '../../json'
 import { storedLimit } from './heads'
-import type { MessageToSend, SendRequest } from './send'
+import type { MessageToSend, SendRequest } from './rows'
 import type { Release } from './settle'
 import type {
   DryRun,

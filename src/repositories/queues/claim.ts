@@ -1,13 +1,13 @@
 /**
  * Receiving by priority, fairness and age: due messages are promoted, then a claim marks the next messages with its number,
- * and another statement reads what it got. Each statement commits by itself, so that a receiver that stops in between keeps
+ * and another statement, sent with it, reads what it got. Each statement commits by itself, so that a receiver that stops in between keeps
  * no lock; the messages that it has claimed come back when the visibility timeout expires.
  *
  * Invariant: the database draws one receipt for each message and claim; SKIP LOCKED gives concurrent claims disjoint
  * messages without waiting. The index recentn_queue_messages_claim serves WHERE and ORDER BY alike: a claim never passes over
  * messages that are delayed, in flight or dead.
  */
-import type { Reader, Row, Session, Statements } from '../../database/engine'
+import type { Reader, Row, Session, StatementAnswer, Statements } from '../../database/engine'
 import { claimNext } from './cycle'
 import type { QueueHead } from './heads'
 import { type ClaimPlace, MAX_CLAIM_BYTES, type QueueMemory } from './memory'
@@ -214,13 +214,17 @@ async function claimOnce(
   const { engine, now } = statements
   const { head } = request
   if (isLost) {
-    const rows = await readClaim(statements, head, claimNumber)
+    const rows = claimedIn(await statements.rows(readSql(statements, head, claimNumber)))
     if (rows.length > 0) return rows
   }
   const claim = claimSql(statements, now, request, claimNumber)
   if (engine.updateReturning) return claimedIn(await statements.rows(`${claim} RETURNING ${messageColumns(engine)}`))
-  const { affected, insertId } = await statements.execute(claim)
-  return affected === 0 ? [] : readClaim(statements, head, claimNumber, insertId)
+  const read = readSql(statements, head, claimNumber, engine.lastRemembered)
+  const [, answer] = await statements.together([
+    { sql: claim, parameters: [] },
+    { sql: read, parameters: [] },
+  ])
+  return claimedIn((answer as StatementAnswer).rows)
 }
 
 /** Whether a more urgent message is ready. Backwards: forwards, index entries of claimed messages would be in the way. */
@@ -233,23 +237,17 @@ async function isUrgent(reader: Reader, queueId: bigint, major: number): Promise
   return rows.length > 0
 }
 
-/** In the order in which they were ready. Without `lookAtMs`, all messages in flight of the queue are searched. */
-async function readClaim(
-  reader: Reader,
-  { id }: QueueHead,
-  claimNumber: number,
-  lookAtMs?: bigint,
-): Promise<ClaimedRow[]> {
-  const { engine } = reader
+/** The messages of a claim. Without `lookAtMs`, all messages in flight of the queue are searched. */
+function readSql({ engine, tables }: Words, { id }: QueueHead, claimNumber: number, lookAtMs?: string): string {
   const at = lookAtMs === undefined ? '' : ` AND sort_major = ${lookAtMs}`
-  const rows = await reader.rows(
-    `SELECT ${messageColumns(engine)} FROM ${reader.tables.queueMessages}${engine.useIndex(reader.tables.index.messagesClaim)} ` +
-      `WHERE queue_id = ${id} AND state = ${STATE.inFlight}${at} AND sort_minor = ${claimNumber} ` +
-      `AND receipt <> '${NO_RECEIPT}'`,
+  return (
+    `SELECT ${messageColumns(engine)} FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} ` +
+    `WHERE queue_id = ${id} AND state = ${STATE.inFlight}${at} AND sort_minor = ${claimNumber} ` +
+    `AND receipt <> '${NO_RECEIPT}'`
   )
-  return claimedIn(rows)
 }
 
+/** In the order in which they were ready. */
 function claimedIn(rows: readonly Row[]): ClaimedRow[] {
   return rows.map(claimedOf).sort(byTurn)
 }

@@ -47,7 +47,7 @@ async function enterPage(tx: Tx, queueId: bigint, after: MessagePlace | null): P
   const last = rows.at(-1)
   if (last === undefined) return null
   const ids = rows.map(({ id }) => BigInt(id as string))
-  await tx.run(
+  await tx.later(
     `UPDATE ${tx.tables.queueMessages} SET cycle_queue_id = ? WHERE id IN (${placeholders(ids.length)}) AND ${QUEUE_OF_IDS} = ? AND state = ?`,
     [queueId, ...ids, queueId, STATE.ready],
   )
@@ -106,7 +106,7 @@ async function claimOnce(tx: Tx, request: CycleRequest, claimNumber: number): Pr
     claimSets(tx.engine, tx.now, head, visibilityTimeoutSeconds, claimNumber),
     ids.map((id) => ({ id })),
   )
-  await tx.run(`UPDATE ${tx.tables.queueCursors} SET last_id = ? WHERE queue_id = ? AND cursor_name = ?`, [
+  await tx.later(`UPDATE ${tx.tables.queueCursors} SET last_id = ? WHERE queue_id = ? AND cursor_name = ?`, [
     ids.at(-1) as bigint,
     head.id,
     cursor,
@@ -133,7 +133,7 @@ async function lockCursor(tx: Tx, queueId: bigint, cursor: string): Promise<bigi
     ['queue_id'],
     [[queueId, cursor, 0]],
   )
-  await tx.run(upsert.sql, upsert.parameters)
+  await tx.later(upsert.sql, upsert.parameters)
   return (await read()) ?? 0n
 }
 

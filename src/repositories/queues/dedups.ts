@@ -55,7 +55,7 @@ async function lockDedups(tx: Tx, messages: readonly DedupCandidate[], nowMs: nu
     ['queue_id'],
     messages.map(({ head, row }) => [head.id, row.dedupId, 0, 0]),
   )
-  await tx.run(none.sql, none.parameters)
+  await tx.later(none.sql, none.parameters)
   const keys = messages.flatMap(({ head, row }) => [head.id, row.dedupId] as Parameter[])
   const where = messages.map(() => '(queue_id = ? AND dedup_id = ?)').join(' OR ')
   const rows = await tx.rows(
@@ -84,7 +84,7 @@ export async function saveDedups(tx: Tx, firsts: readonly DedupCandidate[], nowM
       DEDUP_COLUMNS.slice(2),
       rows,
     )
-    await tx.run(upsert.sql, upsert.parameters)
+    await tx.later(upsert.sql, upsert.parameters)
   }
 }
 
@@ -96,7 +96,7 @@ export async function sweepDedups(tx: Tx): Promise<number> {
   )
   for (const chunk of chunksOf(rows, 100)) {
     const where = chunk.map(() => '(queue_id = ? AND dedup_id = ?)').join(' OR ')
-    await tx.run(
+    await tx.later(
       `DELETE FROM ${tx.tables.queueDedups} WHERE ${where}`,
       chunk.flatMap(({ queue_id, dedup_id }) => [queue_id, dedup_id] as Parameter[]),
     )

@@ -6,12 +6,12 @@
  */
 import { placeholders, type Reader, type Session, type Statements, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
-import { holdHead, type QueueHead } from './heads'
+import type { QueueHead } from './heads'
 import type { QueueMemory } from './memory'
 import { heldBy, messagesOf, QUEUE_OF_IDS, type Receipt } from './receipts'
 import { MAX_IDS, OWN_LIMIT } from './rows'
 import { allReceipts, receiptsOf, type SettledReceipts, type SettleRequest, sharesOf, untilSettled } from './settle'
-import { lockHeld } from './transitions'
+import { holdWithMessages } from './transitions'
 
 /** Ids of one DELETE, which commits by itself: the more there are, the less the commit costs for each. */
 export const MAX_REMOVED = 500
@@ -147,19 +147,18 @@ const KEPT =
 
 /** Moves messages to the archive; removes them where the queue does not archive any more. */
 async function archiveAll(tx: Tx, queue: string, receipts: readonly Receipt[]): Promise<SettledReceipts> {
-  const { head, nowMs } = await holdHead(tx, queue)
-  const rows = await lockHeld(tx, head.id, receipts)
+  const { head, nowMs, rows } = await holdWithMessages(tx, queue, receipts)
   for (const chunk of chunksOf(rows, MAX_IDS)) {
     const ids = chunk.map(({ id }) => id)
     const among = `id IN (${placeholders(ids.length)})`
     if (head.onDelete === 'archive') {
-      await tx.run(
+      await tx.later(
         `INSERT INTO ${tx.tables.queueArchive} (archived_at_ms, max_receives, ${KEPT}) ` +
           `SELECT ${nowMs}, ${OWN_LIMIT}, ${KEPT} FROM ${tx.tables.queueMessages} WHERE ${among}`,
         ids,
       )
     }
-    await tx.run(`DELETE FROM ${tx.tables.queueMessages} WHERE ${among}`, ids)
+    await tx.later(`DELETE FROM ${tx.tables.queueMessages} WHERE ${among}`, ids)
   }
   return receiptsOf(rows)
 }

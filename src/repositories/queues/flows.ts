@@ -6,7 +6,15 @@
  * It owns recentn_queue_flows. Invariant: the starts of a group grow. The lock of an urgency of a queue is its row with the
  * group '', taken first and held to the end of the transaction.
  */
-import { compareNames, type Parameter, type Row, type Session, type Statements, type Tx } from '../../database/engine'
+import {
+  compareNames,
+  type Parameter,
+  type Row,
+  type Session,
+  type Statement,
+  type Statements,
+  type Tx,
+} from '../../database/engine'
 import { chunksOf } from '../chunks'
 import { STATE, urgencyOf } from './rows'
 
@@ -76,15 +84,23 @@ async function quickStarts(tx: Tx, messages: readonly Ready[]): Promise<number[]
  */
 export async function takeStarts(
   statements: Statements,
-  { queueId, priority }: Omit<Ready, 'messageGroup'>,
+  level: Omit<Ready, 'messageGroup'>,
   count: number,
 ): Promise<number | null> {
-  const { affected, insertId } = await statements.execute(
-    `UPDATE ${statements.tables.queueFlows} SET next_start = ${statements.engine.remembered('next_start')} + ?, top = next_start ` +
-      `WHERE queue_id = ? AND urgency = ? AND message_group = '' AND next_start >= top`,
-    [count, queueId, urgencyOf(priority)],
-  )
+  const { sql, parameters } = takeStartsSql(statements, level, count)
+  const { affected, insertId } = await statements.execute(sql, parameters)
   return affected === 0 ? null : Number(insertId)
+}
+
+export function takeStartsSql(
+  { engine, tables }: Pick<Statements, 'engine' | 'tables'>,
+  { queueId, priority }: Omit<Ready, 'messageGroup'>,
+  count: number,
+): Statement {
+  const sql =
+    `UPDATE ${tables.queueFlows} SET next_start = ${engine.remembered('next_start')} + ?, top = next_start ` +
+    `WHERE queue_id = ? AND urgency = ? AND message_group = '' AND next_start >= top`
+  return { sql, parameters: [count, queueId, urgencyOf(priority)] }
 }
 
 function keyOf(queueId: bigint, urgency: number): string {
@@ -125,7 +141,7 @@ async function lockLevels(tx: Tx, messages: readonly Ready[]): Promise<Map<strin
         ['queue_id'],
         [[level.queueId, level.urgency, NO_GROUP, 0, 0, 0]],
       )
-      await tx.run(none.sql, none.parameters)
+      await tx.later(none.sql, none.parameters)
       rows = await lockedRows(tx, level)
     }
     for (const row of rows) take(level, row)
@@ -184,7 +200,7 @@ async function saveLevels(tx: Tx, levels: ReadonlyMap<string, Level>): Promise<v
       COLUMNS.slice(3),
       chunk,
     )
-    await tx.run(upsert.sql, upsert.parameters)
+    await tx.later(upsert.sql, upsert.parameters)
   }
 }
 
@@ -220,7 +236,7 @@ export async function sweepFlows(session: Session): Promise<boolean> {
     const parameters = chunk.flatMap(
       (row) => [row.queue_id, Number(row.urgency), row.message_group, Number(row.virtual_time)] as Parameter[],
     )
-    await session.write((tx) => tx.run(`DELETE FROM ${tx.tables.queueFlows} WHERE ${where}`, parameters))
+    await session.write((tx) => tx.later(`DELETE FROM ${tx.tables.queueFlows} WHERE ${where}`, parameters))
   }
   return idle.length >= 10 * SWEPT
 }

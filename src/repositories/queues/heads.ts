@@ -4,7 +4,7 @@
  * Invariant: a transaction that makes messages ready holds a shared lock on the queue's head to its end. So changing or
  * dropping a queue waits for it, and nothing is sent to a queue that is gone.
  */
-import type { Parameter, Reader, Row, Tx } from '../../database/engine'
+import type { Parameter, Reader, Row, Statement, StatementAnswer, Tx } from '../../database/engine'
 import { placeholders } from '../../database/engine'
 import { RecentnError } from '../../errors'
 import type { OnDelete, Queue } from './types'
@@ -100,17 +100,33 @@ export interface HeldHeads {
 
 /** The queues of these names that exist. Nobody changes or drops them until the transaction ends. */
 export async function holdHeads(tx: Tx, queues: readonly string[]): Promise<HeldHeads> {
-  const rows = await tx.rows(
-    `SELECT ${headColumns(tx)}, ${tx.engine.idStride} AS stride FROM ${tx.tables.queues} WHERE queue IN (${placeholders(queues.length)})${tx.engine.forShare}`,
-    queues,
-  )
+  const { sql, parameters } = holdHeadsSql(tx, queues)
+  return heldHeads(await tx.rows(sql, parameters))
+}
+
+export function holdHeadsSql(tx: Tx, queues: readonly string[]): Statement {
+  const columns = `${headColumns(tx)}, ${tx.engine.idStride} AS stride`
+  return {
+    sql: `SELECT ${columns} FROM ${tx.tables.queues} WHERE queue IN (${placeholders(queues.length)})${tx.engine.forShare}`,
+    parameters: [...queues],
+  }
+}
+
+/** The heads in the answer of `holdHeadsSql`. */
+export function heldHeads(rows: readonly Row[]): HeldHeads {
   const [first] = rows
   return { heads: rows.map(headOf), nowMs: Number(first?.now_ms ?? 0), stride: BigInt((first?.stride as string) ?? 1) }
 }
 
 /** The same for one; throws `queue_not_found`. */
 export async function holdHead(tx: Tx, queue: string): Promise<ReadHead> {
-  const { heads, nowMs } = await holdHeads(tx, [queue])
+  const { sql, parameters } = holdHeadsSql(tx, [queue])
+  return heldHead({ rows: await tx.rows(sql, parameters) }, queue)
+}
+
+/** The head of the queue in the answer of `holdHeadsSql`; throws `queue_not_found`. */
+export function heldHead({ rows }: Pick<StatementAnswer, 'rows'>, queue: string): ReadHead {
+  const { heads, nowMs } = heldHeads(rows)
   if (heads[0] === undefined) throw notFound(queue)
   return { head: heads[0], nowMs }
 }
@@ -123,7 +139,7 @@ export async function holdHead(tx: Tx, queue: string): Promise<ReadHead> {
 export async function lowerShortest(tx: Tx, head: QueueHead, seconds: number): Promise<void> {
   const { id, deadLetterQueueId, shortestVisibilitySeconds } = head
   if (shortestVisibilitySeconds <= seconds) return
-  await tx.run(
+  await tx.later(
     `UPDATE ${tx.tables.queues} SET shortest_visibility_seconds = ?, version = version + 1 WHERE id = ? AND shortest_visibility_seconds > ?`,
     [seconds, id, seconds],
   )

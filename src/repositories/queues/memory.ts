@@ -30,6 +30,7 @@ export const MAX_CLAIM_BYTES = 32 * 1024 * 1024
 const FIRST_CLAIM = 64
 const PLACE_MS = 800
 const URGENT_MS = 50
+const QUICK_MS = 100
 /** Counts that are reported may be 5 seconds old; the rest is for the counting itself. */
 const COUNTS_MS = 4000
 
@@ -40,6 +41,7 @@ export class QueueMemory {
   readonly #fitting = new Map<bigint, number>()
   readonly #places = new Map<bigint, { place: ClaimPlace; since: number; urgentAt: number }>()
   readonly #looks = new Map<bigint, { at: number; now: string }>()
+  readonly #notQuick = new Map<bigint, number>()
   readonly #counts = new Map<bigint, { at: number; totals: Promise<QueueTotals> }>()
   readonly #listeners: ((queue: string) => void)[] = []
   /** When a sweep last left nothing to remove, by `performance.now`. */
@@ -99,6 +101,15 @@ export class QueueMemory {
     this.#counts.set(id, { at: performance.now(), totals })
     totals.catch(() => this.#counts.delete(id))
     return totals
+  }
+
+  /** A send that guessed how the queue is was wrong: for a moment none guesses again. */
+  notQuick(queueId: bigint): void {
+    this.#notQuick.set(queueId, performance.now())
+  }
+
+  mayBeQuick(queueId: bigint): boolean {
+    return performance.now() - (this.#notQuick.get(queueId) ?? Number.NEGATIVE_INFINITY) > QUICK_MS
   }
 
   /** Another number each time, for requests that take turns. */
@@ -184,7 +195,8 @@ export class QueueMemory {
     this.#heads.delete(queue)
     this.#afterCommit(tx, (memory) => {
       memory.#heads.delete(queue)
-      for (const known of [memory.#places, memory.#looks, memory.#fitting, memory.#counts]) known.delete(id)
+      for (const known of [memory.#places, memory.#looks, memory.#fitting, memory.#counts, memory.#notQuick])
+        known.delete(id)
       memory.#tell(queue)
     })
   }

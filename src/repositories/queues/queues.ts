@@ -89,7 +89,7 @@ export async function pauseQueue(tx: Tx, queue: string, paused: boolean): Promis
   const before = await lockQueue(tx, queue)
   if (before === null) throw notFound(queue)
   if (before.paused !== paused) {
-    await tx.run(`UPDATE ${tx.tables.queues} SET paused = ?, version = version + 1 WHERE id = ?`, [
+    await tx.later(`UPDATE ${tx.tables.queues} SET paused = ?, version = version + 1 WHERE id = ?`, [
       paused ? 1 : 0,
       before.id,
     ])
@@ -119,7 +119,7 @@ async function changeQueue(tx: Tx, before: QueueHead, settings: QueueSettings): 
   const { values, letters } = await columnsOf(tx, before.queue, settings)
   const sets = Object.keys(values).map((column) => `${column} = ?, `)
   if (sets.length === 0) return lockedQueue(tx, before)
-  await tx.run(`UPDATE ${tx.tables.queues} SET ${sets.join('')}version = version + 1 WHERE id = ?`, [
+  await tx.later(`UPDATE ${tx.tables.queues} SET ${sets.join('')}version = version + 1 WHERE id = ?`, [
     ...Object.values(values),
     before.id,
   ])
@@ -130,7 +130,7 @@ async function insertQueue(tx: Tx, queue: string, settings: QueueSettings): Prom
   const { values, letters } = await columnsOf(tx, queue, settings)
   const columns = [...Object.keys(values), 'paused', 'queue', 'version', 'cycled']
   const marks = [...Object.keys(values).map(() => '?'), '0', '?', '1', '0']
-  await tx.run(
+  await tx.later(
     `INSERT INTO ${tx.tables.queues} (${columns.join(', ')}, shortest_visibility_seconds, created_at_ms) ` +
       `VALUES (${marks.join(', ')}, ${LONGEST_VISIBILITY_SECONDS}, ${tx.now})`,
     [...Object.values(values), queue],
@@ -226,11 +226,11 @@ async function dropHead(tx: Tx, memory: QueueMemory, queue: string): Promise<Que
     [head.id],
   )
   if (other) throw new RecentnError('queue_in_use', `${JSON.stringify(other.queue)} has it as its dead-letter queue`)
-  await tx.run(`INSERT INTO ${tx.tables.queueDrops} (queue_id) VALUES (?)`, [head.id])
+  await tx.later(`INSERT INTO ${tx.tables.queueDrops} (queue_id) VALUES (?)`, [head.id])
   for (const table of [tx.tables.queueFlows, tx.tables.queueCursors]) {
-    await tx.run(`DELETE FROM ${table} WHERE queue_id = ?`, [head.id])
+    await tx.later(`DELETE FROM ${table} WHERE queue_id = ?`, [head.id])
   }
-  await tx.run(`DELETE FROM ${tx.tables.queues} WHERE id = ?`, [head.id])
+  await tx.later(`DELETE FROM ${tx.tables.queues} WHERE id = ?`, [head.id])
   memory.dropped(tx, head)
   return head
 }

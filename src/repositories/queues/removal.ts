@@ -50,8 +50,8 @@ export async function clearDropped(session: Session, queueId: bigint): Promise<v
   for (const state of Object.values(STATE)) await removeRange(session, { queueId, state }, null)
   await removeRange(session, { queueId, archived: true }, null)
   await session.write(async (tx) => {
-    await tx.run(`DELETE FROM ${tx.tables.queueDedups} WHERE queue_id = ?`, [queueId])
-    await tx.run(`DELETE FROM ${tx.tables.queueDrops} WHERE queue_id = ?`, [queueId])
+    await tx.later(`DELETE FROM ${tx.tables.queueDedups} WHERE queue_id = ?`, [queueId])
+    await tx.later(`DELETE FROM ${tx.tables.queueDrops} WHERE queue_id = ?`, [queueId])
   })
 }
 
@@ -103,6 +103,6 @@ function lockAfter(tx: Tx, range: Removable, last: bigint | null, after: Message
 export async function removeRows(tx: Tx, rows: readonly Row[], table: string): Promise<void> {
   const ids = rows.map(({ id }) => BigInt(id as string))
   for (const chunk of chunksOf(ids, MAX_IDS)) {
-    await tx.run(`DELETE FROM ${table} WHERE id IN (${placeholders(chunk.length)})`, chunk)
+    await tx.later(`DELETE FROM ${table} WHERE id IN (${placeholders(chunk.length)})`, chunk)
   }
 }

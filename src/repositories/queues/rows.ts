@@ -7,6 +7,29 @@ import { limitOf, type QueueHead } from './heads'
 import { handleOf } from './receipts'
 import type { BodyForm, BodyOptions, Message, MessageState, PeekedMessage } from './types'
 
+/** A checked message on its way in. */
+export interface MessageToSend {
+  body: string
+  delayMs: number
+  visibilityTimeoutSeconds: number | null
+  maxReceives: number | null
+  dedupId: string | null
+  priority: number
+  messageGroup: string | null
+  /** JSON text; null if there are none. */
+  attributes: string | null
+}
+
+export interface SendRequest {
+  queue: string
+  rows: readonly MessageToSend[]
+}
+
+/** The columns that a send sets. */
+export const MESSAGE_COLUMNS =
+  'queue_id, state, sort_major, sort_minor, virtual_start, cycle_queue_id, visible_at_ms, sent_at_ms, priority, ' +
+  'max_receives, visibility_timeout_seconds, message_group, body'
+
 export const STATE = { ready: 0, inFlight: 1, delayed: 2, dead: 3 } as const
 
 const STATE_NAMES: readonly MessageState[] = ['ready', 'in-flight', 'delayed', 'dead']

@@ -11,36 +11,15 @@ import { type DedupCandidate, findDuplicates, saveDedups } from './dedups'
 import { assignStarts, takeStarts } from './flows'
 import { CYCLED, type HeldHeads, holdHeads, lowerShortest, notFound, type QueueHead } from './heads'
 import type { QueueMemory } from './memory'
-import { STATE, urgencyOf } from './rows'
+import { sendQuickly } from './quick-send'
+import { MESSAGE_COLUMNS, type MessageToSend, type SendRequest, STATE, urgencyOf } from './rows'
 import type { Sent } from './types'
-
-/** A checked message on its way in. */
-export interface MessageToSend {
-  body: string
-  delayMs: number
-  visibilityTimeoutSeconds: number | null
-  maxReceives: number | null
-  dedupId: string | null
-  priority: number
-  messageGroup: string | null
-  /** JSON text; null if there are none. */
-  attributes: string | null
-}
-
-export interface SendRequest {
-  queue: string
-  rows: readonly MessageToSend[]
-}
 
 /** A message of the transaction: to be sent, or a duplicate of another message. */
 interface OutgoingMessage extends DedupCandidate {
   row: MessageToSend
   start: number
 }
-
-const COLUMNS =
-  'queue_id, state, sort_major, sort_minor, virtual_start, cycle_queue_id, visible_at_ms, sent_at_ms, priority, ' +
-  'max_receives, visibility_timeout_seconds, message_group, body'
 
 /** Limits of one INSERT. A UTF-16 unit may become six bytes of it, and the smallest usual `max_allowed_packet` is 1 MiB. */
 const MAX_INSERT_ROWS = 1000
@@ -85,9 +64,8 @@ export function sendBatch(memory: QueueMemory) {
     requests: readonly SendRequest[],
     { writer, prepared }: { writer: Writer; prepared: StartsAhead },
   ): Promise<(Sent[] | RecentnError)[]> => {
-    const outcomes = await sendAll(tx, memory, requests, prepared)
     await leaveMark(tx, writer)
-    return outcomes
+    return sendAll(tx, memory, requests, prepared)
   }
 }
 
@@ -98,8 +76,11 @@ export async function sendAll(
   requests: readonly SendRequest[],
   ahead: StartsAhead = new Map(),
 ): Promise<(Sent[] | RecentnError)[]> {
+  const quick = await sendQuickly(tx, memory, requests)
+  if (quick !== null) return quick
   const held = await holdHeads(tx, [...new Set(requests.map(({ queue }) => queue))])
   const { nowMs } = held
+  for (const head of held.heads) memory.learn(head)
   const heads = new Map(held.heads.map((head) => [head.queue, head]))
   const outcomes = requests.map(({ queue, rows }) => {
     const head = heads.get(queue)
@@ -216,7 +197,7 @@ async function insertChunk(tx: Tx, news: readonly OutgoingMessage[], { nowMs, st
   const { engine } = tx
   // Most messages have none, and a column that is left out costs nothing.
   const hasAttributes = news.some(({ row }) => row.attributes !== null)
-  const columns = hasAttributes ? `${COLUMNS}, attributes` : COLUMNS
+  const columns = hasAttributes ? `${MESSAGE_COLUMNS}, attributes` : MESSAGE_COLUMNS
   const { sql, parameters } = engine.insert(
     (values) => `INSERT INTO ${tx.tables.queueMessages} (${columns}) VALUES ${values}`,
     news.map((sending) => {

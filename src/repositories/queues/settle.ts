@@ -7,11 +7,20 @@
  * connection, changes nothing. An extension keeps the receipt, and is the same when it is repeated.
  */
 import type { Session, Tx, WriteOptions } from '../../database/engine'
-import { holdHead, type QueueHead, readHeadById } from './heads'
+import { type QueueHead, readHeadById } from './heads'
 import type { QueueMemory } from './memory'
 import { NO_RECEIPT, type Receipt, receiptOf } from './receipts'
 import { STATE } from './rows'
-import { isOutOfReceives, type LockedRow, lockHeld, makeDead, makeDelayed, makeReady, updateRows } from './transitions'
+import {
+  holdWithMessages,
+  isOutOfReceives,
+  type LockedRow,
+  lockHeld,
+  makeDead,
+  makeDelayed,
+  makeReady,
+  updateRows,
+} from './transitions'
 import type { FailedReceipt } from './types'
 
 /** The receipts that counted: a call may name a message by an old receipt, too. */
@@ -111,8 +120,7 @@ async function releaseAll(
   receipts: readonly Receipt[],
   { delayMs, error, dead }: Release,
 ): Promise<SettledReceipts> {
-  const { head, nowMs } = await holdHead(tx, queue)
-  const rows = await lockHeld(tx, head.id, receipts)
+  const { head, nowMs, rows } = await holdWithMessages(tx, queue, receipts)
   if (error !== null) await updateRows(tx, 'last_error = ?', rows, [error])
   const isDead = (row: LockedRow) => dead || isOutOfReceives(row, head)
   const again = rows.filter((row) => !isDead(row))
@@ -139,8 +147,7 @@ export async function extendTogether(
   const receipts = allReceipts(requests)
   const settled = await session.write(
     async (tx) => {
-      const { head, nowMs } = await holdHead(tx, queue)
-      const rows = await lockHeld(tx, head.id, receipts)
+      const { nowMs, rows } = await holdWithMessages(tx, queue, receipts)
       const until = nowMs + visibilityMs
       const sets = `state = ${STATE.inFlight}, sort_major = ?, cycle_queue_id = 0, visible_at_ms = ?`
       await updateRows(tx, sets, rows, [until, until])
@@ -166,8 +173,9 @@ export function giveBack(
 ): Promise<SettledReceipts> {
   return session.write(
     async (tx) => {
-      const { head } = await holdHead(tx, queue)
-      const rows = (await lockHeld(tx, head.id, receipts)).filter(({ state }) => state === STATE.inFlight)
+      const held = await holdWithMessages(tx, queue, receipts)
+      const { head } = held
+      const rows = held.rows.filter(({ state }) => state === STATE.inFlight)
       const cycle = head.cycled === 0 ? 0 : head.id
       await updateRows(
         tx,

@@ -3,12 +3,20 @@
  * locked, and heads that it holds; starts are given last. So locks are taken in one order: queues, messages, flows.
  */
 import { randomInt } from 'node:crypto'
-import { type Engine, type Parameter, placeholders, type Row, type Tx } from '../../database/engine'
+import {
+  type Engine,
+  type Parameter,
+  placeholders,
+  type Row,
+  type Statement,
+  type StatementAnswer,
+  type Tx,
+} from '../../database/engine'
 import { chunksOf } from '../chunks'
 import { assignStarts } from './flows'
-import { CYCLED, type QueueHead } from './heads'
+import { CYCLED, heldHead, holdHeadsSql, type QueueHead, type ReadHead } from './heads'
 import type { QueueMemory } from './memory'
-import { heldBy, NO_RECEIPT, QUEUE_OF_IDS, type Receipt } from './receipts'
+import { heldBy, NO_RECEIPT, type Receipt } from './receipts'
 import { MAX_IDS, STATE } from './rows'
 
 /** A locked message, with the columns that a transition needs. */
@@ -49,17 +57,31 @@ export function lockedOf(row: Row): LockedRow {
 
 /** The messages that the receipts hold in this queue, locked. */
 export async function lockHeld(tx: Tx, queueId: bigint, receipts: readonly Receipt[]): Promise<LockedRow[]> {
-  const locked: LockedRow[] = []
+  return heldIn(queueId, await tx.together(lockHeldSql(tx, receipts)))
+}
+
+/** The queue's head, held, and the messages that the receipts hold in it, locked. Throws `queue_not_found`. */
+export async function holdWithMessages(
+  tx: Tx,
+  queue: string,
+  receipts: readonly Receipt[],
+): Promise<ReadHead & { rows: LockedRow[] }> {
+  const [heads, ...answers] = await tx.together([holdHeadsSql(tx, [queue]), ...lockHeldSql(tx, receipts)])
+  const held = heldHead(heads as StatementAnswer, queue)
+  return { ...held, rows: heldIn(held.head.id, answers) }
+}
+
+function lockHeldSql(tx: Tx, receipts: readonly Receipt[]): Statement[] {
   const sorted = [...receipts].sort((a, b) => (a.id < b.id ? -1 : 1))
-  for (const chunk of chunksOf(sorted, MAX_IDS)) {
+  return chunksOf(sorted, MAX_IDS).map((chunk) => {
     const { where, parameters } = heldBy(chunk)
-    const rows = await tx.rows(
-      `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages} WHERE ${where} AND ${QUEUE_OF_IDS} = ? ORDER BY ${tx.tables.queueMessages}.id${tx.engine.forUpdate}`,
-      [...parameters, queueId],
-    )
-    for (const row of rows) locked.push(lockedOf(row))
-  }
-  return locked
+    const order = `ORDER BY ${tx.tables.queueMessages}.id${tx.engine.forUpdate}`
+    return { sql: `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages} WHERE ${where} ${order}`, parameters }
+  })
+}
+
+function heldIn(queueId: bigint, answers: readonly StatementAnswer[]): LockedRow[] {
+  return answers.flatMap(({ rows }) => rows.map(lockedOf)).filter((row) => row.queueId === queueId)
 }
 
 /** Whether a claim that ends now without a delete was the last one. A dead letter's own limit does not apply any more. */
@@ -72,7 +94,7 @@ export function isOutOfReceives({ receiveCount, maxReceives, sourceQueueId }: Lo
 export async function updateRows(tx: Tx, sets: string, rows: readonly { id: bigint }[], values: Parameter[] = []) {
   for (const chunk of chunksOf(rows, MAX_IDS)) {
     const ids = chunk.map(({ id }) => id)
-    await tx.run(`UPDATE ${tx.tables.queueMessages} SET ${sets} WHERE id IN (${placeholders(ids.length)})`, [
+    await tx.later(`UPDATE ${tx.tables.queueMessages} SET ${sets} WHERE id IN (${placeholders(ids.length)})`, [
       ...values,
       ...ids,
     ])

@@ -151,7 +151,7 @@ async function replaceItems(tx: Tx, rows: readonly ItemRow[]): Promise<void> {
     (values) => replaceItemsSql(tx, ITEM_COLUMNS.slice(0, width), values),
     rows.map((row) => itemValues(row, width)),
   )
-  await tx.run(sql, parameters)
+  await tx.later(sql, parameters)
 }
 
 export const replaceItemsSql = ({ tables }: Pick<Tx, 'tables'>, columns: readonly string[], values: string) =>

@@ -6,15 +6,16 @@
  * heads back. Only heads for which that turns out not to be enough (new groups, changed policies, items that were there
  * already) are written back. Invariant and lock order are those of `heads.ts`.
  */
-import { compareNames, type Insert, placeholders, type Row, type Tx } from '../../database/engine'
+import { compareNames, type Insert, placeholders, type Row, type StatementAnswer, type Tx } from '../../database/engine'
 import { MAX_ID } from '../../fields/rules'
 import { chunksOf } from '../chunks'
-import type { Writer } from '../writers'
+import { leaveMark, markSql, type Writer } from '../writers'
 import {
   deleteHeads,
   type LockedHeads,
   lockOrCreateHeads,
-  markBatch,
+  type Moment,
+  markedMomentSql,
   momentColumns,
   momentOf,
   NOT_YET_SETTLED,
@@ -50,8 +51,8 @@ export async function lockBatch(
   groups: Iterable<string>,
   writer?: Writer,
 ): Promise<BatchHeads> {
+  if (writer) await leaveMark(tx, writer)
   const locked = await lockOrCreateHeads(tx, policies, groups)
-  if (writer) await markBatch(tx, writer)
   return { ...locked, taken: new Map(), stale: staleOf(locked) }
 }
 
@@ -66,17 +67,8 @@ export async function lockAndTake(
   writer: Writer,
 ): Promise<BatchHeads> {
   const names = [...counts.keys()].sort(compareNames)
-  const rows: Row[] = []
-  for (const chunk of chunksOf(names, CHUNK)) {
-    const { sql, parameters } = takeIds(tx, chunk, counts)
-    if (tx.engine.returning) for (const row of await tx.rows(sql, parameters)) rows.push(row)
-    else await tx.run(sql, parameters)
-  }
-  const marked = await markBatch(tx, writer)
-  for (const chunk of tx.engine.returning ? [] : chunksOf(names, MAX_KEYS)) {
-    for (const row of await tx.rows(selectTakenSql(tx, chunk.length), chunk)) rows.push(row)
-  }
-  const moment = marked ?? (await momentOf(tx, tx.engine.returning ? undefined : rows[0]))
+  const takes = chunksOf(names, CHUNK).map((chunk) => takeIds(tx, chunk, counts))
+  const { rows, moment } = await (tx.engine.returning ? takeAndAnswer : takeAndRead)(tx, takes, names, writer)
   const heads = new Map<string, Head>()
   const taken = new Map<string, bigint>()
   for (const row of rows) {
@@ -92,6 +84,35 @@ export async function lockAndTake(
   const locked = { heads, ...moment }
   const stale = staleOf(locked)
   return { ...locked, taken, stale, ...(await settleNew(tx, policies, heads.values(), moment)) }
+}
+
+interface TakenHeads {
+  /** A `TAKEN_LINE` of each head. */
+  rows: Row[]
+  moment: Moment
+}
+
+/** The writes answer with the heads. */
+async function takeAndAnswer(tx: Tx, takes: readonly Insert[], _: unknown, writer: Writer): Promise<TakenHeads> {
+  const answers = await tx.together([...takes, { sql: markedMomentSql(tx, writer), parameters: [] }])
+  const [moment] = (answers.pop() as StatementAnswer).rows
+  const [first, ...others] = answers
+  const rows = first?.rows ?? []
+  for (const answer of others) for (const row of answer.rows) rows.push(row)
+  return { rows, moment: momentOf(moment) }
+}
+
+/** The heads are asked for once they are locked, with the moment. */
+async function takeAndRead(
+  tx: Tx,
+  takes: readonly Insert[],
+  names: readonly string[],
+  writer: Writer,
+): Promise<TakenHeads> {
+  const reads = chunksOf(names, MAX_KEYS).map((chunk) => ({ sql: selectTakenSql(tx, chunk.length), parameters: chunk }))
+  const answers = await tx.together([...takes, { sql: markSql(tx, writer), parameters: [] }, ...reads])
+  const rows = answers.slice(takes.length + 1).flatMap((answer) => answer.rows)
+  return { rows, moment: momentOf(rows[0]) }
 }
 
 function staleOf({ heads, epoch }: LockedHeads): Set<string> {

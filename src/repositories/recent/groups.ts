@@ -70,8 +70,8 @@ export async function putGroup(
 /** Deletes the group and its items; false if there is none. */
 export async function deleteGroup(tx: Tx, group: string): Promise<boolean> {
   if (!(await lockHead(tx, group))) return false
-  await tx.run(`DELETE FROM ${tx.tables.items} WHERE group_key = ?`, [group])
-  await tx.run(`DELETE FROM ${tx.tables.groups} WHERE group_key = ?`, [group])
+  await tx.later(`DELETE FROM ${tx.tables.items} WHERE group_key = ?`, [group])
+  await tx.later(`DELETE FROM ${tx.tables.groups} WHERE group_key = ?`, [group])
   await leaveTombstones(tx, RECENT_GROUPS, [group])
   return true
 }
@@ -81,7 +81,7 @@ export async function clearGroup(tx: Tx, policies: PolicyCache, group: string): 
   const locked = await lockHead(tx, group)
   if (!locked) return 0
   const shown = await shownIn(tx, policies, locked)
-  await tx.run(`DELETE FROM ${tx.tables.items} WHERE group_key = ?`, [group])
+  await tx.later(`DELETE FROM ${tx.tables.items} WHERE group_key = ?`, [group])
   locked.head.sweepAtMs = null
   locked.head.version += 1n
   await saveHeads(tx, [locked.head])

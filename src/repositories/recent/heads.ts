@@ -6,9 +6,16 @@
  * group (MariaDB's innodb_snapshot_isolation refuses a lock on a row that changed after the first read).
  */
 import { randomInt } from 'node:crypto'
-import { compareNames, placeholders, type Row, type Tx } from '../../database/engine'
+import {
+  compareNames,
+  placeholders,
+  type Row,
+  type Statement,
+  type StatementAnswer,
+  type Tx,
+} from '../../database/engine'
 import { chunksOf } from '../chunks'
-import { leaveMark, markSql, type Writer } from '../writers'
+import { markSql, type Writer } from '../writers'
 import type { PolicyCache } from './policies'
 import { type Head, headOf, headText, headValues, WRITTEN_COLUMNS } from './rows'
 
@@ -42,40 +49,34 @@ export const lockHeadsSql = (tx: Pick<Tx, 'engine' | 'tables'>, count: number, l
   `WHERE g.group_key IN (${placeholders(count)}) ORDER BY g.group_key${lock}`
 
 /**
- * The moment, asked for once the heads are locked, so that times never run backwards in a group and no write goes by older
- * policies. (As a subquery of the locking SELECT it would be read before the lock.) `known`: a row that has its columns.
+ * Asks for the moment, once the heads are locked, so that times never run backwards in a group and no write goes by older
+ * policies. (As a subquery of the locking SELECT it would be read before the lock.)
  */
-export async function momentOf(tx: Tx, known?: Row): Promise<Moment> {
-  const [row] = known
-    ? [known]
-    : await tx.rows(`SELECT ${momentColumns(tx)} FROM ${tx.tables.policyEpoch} WHERE id = 1`)
+function momentSql(tx: Tx): string {
+  return `SELECT ${momentColumns(tx)} FROM ${tx.tables.policyEpoch} WHERE id = 1`
+}
+
+export function momentOf(row: Row | undefined): Moment {
   return { nowMs: Number(row?.now_ms), epoch: BigInt(row?.epoch as string) }
 }
 
-/** SQL: what `momentOf` reads. */
+/** SQL: the columns of a moment. */
 export function momentColumns({ engine, now }: Pick<Tx, 'engine' | 'now'>, epoch = 'epoch'): string {
   return `${now} AS now_ms, ${engine.bigint(epoch)} AS epoch`
 }
 
-/**
- * Leaves the mark of the writer's batch, once the heads are locked. Resolves to the moment where the same statement can
- * answer with it, otherwise to null.
- */
-export async function markBatch(tx: Tx, writer: Writer): Promise<Moment | null> {
-  const { engine } = tx
-  if (!engine.losesCommits || !engine.returning) {
-    await leaveMark(tx, writer)
-    return null
-  }
+/** Answers with the moment, and leaves the mark of the writer's batch where commits can be lost. */
+export function markedMomentSql(tx: Tx, writer: Writer): string {
+  if (!tx.engine.losesCommits) return momentSql(tx)
   const epoch = `(SELECT epoch FROM ${tx.tables.policyEpoch} WHERE id = 1)`
-  const [row] = await tx.rows(`${markSql(tx, writer)} RETURNING ${momentColumns(tx, epoch)}`)
-  return momentOf(tx, row)
+  return `${markSql(tx, writer)} RETURNING ${momentColumns(tx, epoch)}`
 }
 
 /** Locks the heads that exist, of any of the given groups. */
 export async function lockHeads(tx: Tx, groups: Iterable<string>, lock = tx.engine.forUpdate): Promise<LockedHeads> {
-  const heads = await selectHeads(tx, groups, lock)
-  return { heads, ...(await momentOf(tx)) }
+  const answers = await tx.together([...selectHeadsOf(tx, groups, lock), { sql: momentSql(tx), parameters: [] }])
+  const [moment] = (answers.pop() as StatementAnswer).rows
+  return { heads: headsIn(answers), ...momentOf(moment) }
 }
 
 /** The heads alone, for a caller that does not need the moment. */
@@ -84,11 +85,19 @@ export async function selectHeads(
   groups: Iterable<string>,
   lock = tx.engine.forUpdate,
 ): Promise<Map<string, Head>> {
-  const names = [...new Set(groups)].sort(compareNames)
+  return headsIn(await tx.together(selectHeadsOf(tx, groups, lock)))
+}
+
+function selectHeadsOf(tx: Tx, groups: Iterable<string>, lock: string): Statement[] {
+  const chunks = chunksOf([...new Set(groups)].sort(compareNames), CHUNK)
+  return chunks.map((chunk) => ({ sql: lockHeadsSql(tx, chunk.length, lock), parameters: chunk }))
+}
+
+function headsIn(answers: readonly StatementAnswer[]): Map<string, Head> {
   const heads = new Map<string, Head>()
-  for (const chunk of chunksOf(names, CHUNK)) {
-    for (const row of await tx.rows(lockHeadsSql(tx, chunk.length, lock), chunk)) {
-      const head = headOf(row.line as string)
+  for (const { rows } of answers) {
+    for (const { line } of rows) {
+      const head = headOf(line as string)
       heads.set(head.group, head)
     }
   }
@@ -171,7 +180,7 @@ function newHead(group: string, nowMs: number): Head {
 /** Deletes heads that this transaction has created. */
 export async function deleteHeads(tx: Tx, groups: readonly string[]): Promise<void> {
   for (const chunk of chunksOf(groups, CHUNK)) {
-    await tx.run(`DELETE FROM ${tx.tables.groups} WHERE group_key IN (${placeholders(chunk.length)})`, chunk)
+    await tx.later(`DELETE FROM ${tx.tables.groups} WHERE group_key IN (${placeholders(chunk.length)})`, chunk)
   }
 }
 
@@ -189,6 +198,6 @@ async function writeHeads(tx: Tx, heads: readonly Head[], updated: readonly stri
   const sorted = [...heads].sort((a, b) => compareNames(a.group, b.group))
   for (const chunk of chunksOf(sorted, CHUNK)) {
     const upsert = tx.engine.upsert(tx.tables.groups, 'group_key', WRITTEN_COLUMNS, updated, chunk.map(headValues))
-    await tx.run(upsert.sql, upsert.parameters)
+    await tx.later(upsert.sql, upsert.parameters)
   }
 }

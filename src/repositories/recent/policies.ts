@@ -181,7 +181,7 @@ export function checkReplaced(replaces: OwnSettings | null | undefined, own: Own
 
 /** Stores a policy; true when there was none. */
 export async function putPolicy(tx: Tx, policy: Policy, replaces?: PolicySettings | null): Promise<boolean> {
-  await tx.run(raiseEpoch(tx))
+  await tx.later(raiseEpoch(tx))
   const before = await tx.rows(`${selectAll(tx)} WHERE prefix = ?${tx.engine.forUpdate}`, [policy.prefix])
   checkReplaced(
     replaces && { ...replaces, ttlSeconds: replaces.ttlSeconds ?? null },
@@ -190,14 +190,14 @@ export async function putPolicy(tx: Tx, policy: Policy, replaces?: PolicySetting
   const columns = ['prefix', 'capacity', 'mode', 'ttl_seconds']
   const row = [policy.prefix, policy.capacity, policy.mode, policy.ttlSeconds]
   const upsert = tx.engine.upsert(tx.tables.policies, 'prefix', columns, columns.slice(1), [row])
-  await tx.run(upsert.sql, upsert.parameters)
+  await tx.later(upsert.sql, upsert.parameters)
   await beginRollout(tx, policy.prefix)
   return before.length === 0
 }
 
 /** Removes a policy; false when there was none. */
 export async function deletePolicy(tx: Tx, prefix: string): Promise<boolean> {
-  await tx.run(raiseEpoch(tx))
+  await tx.later(raiseEpoch(tx))
   const deleted = await tx.run(`DELETE FROM ${tx.tables.policies} WHERE prefix = ?`, [prefix])
   if (deleted > 0) await beginRollout(tx, prefix)
   return deleted > 0
@@ -210,7 +210,7 @@ async function beginRollout(tx: Tx, prefix: string): Promise<void> {
   const upsert = tx.engine.upsert(tx.tables.policyRollouts, 'prefix', columns, columns.slice(1), [
     [prefix, BigInt(row?.epoch as string), ''],
   ])
-  await tx.run(upsert.sql, upsert.parameters)
+  await tx.later(upsert.sql, upsert.parameters)
 }
 
 export async function listPolicies(

@@ -67,8 +67,8 @@ export async function applySettings(
 async function move(tx: Tx, head: Head, settings: Settings, alive: readonly Occupant[]): Promise<void> {
   if (settings.mode === 'history') {
     // Through negative slots, because the new slot of one row can be the old slot of another.
-    await tx.run(`UPDATE ${tx.tables.items} SET slot = -1 - slot WHERE group_key = ?`, [head.group])
-    await tx.run(`UPDATE ${tx.tables.items} SET slot = id % ? WHERE group_key = ? AND slot < 0`, [
+    await tx.later(`UPDATE ${tx.tables.items} SET slot = -1 - slot WHERE group_key = ?`, [head.group])
+    await tx.later(`UPDATE ${tx.tables.items} SET slot = id % ? WHERE group_key = ? AND slot < 0`, [
       settings.capacity,
       head.group,
     ])
@@ -83,7 +83,7 @@ async function move(tx: Tx, head: Head, settings: Settings, alive: readonly Occu
       return [slot, free++] as const
     })
   for (const chunk of chunksOf(moves, CHUNK)) {
-    await tx.run(
+    await tx.later(
       `UPDATE ${tx.tables.items} SET slot = CASE slot ${chunk.map(() => 'WHEN ? THEN ?').join(' ')} END WHERE group_key = ? AND slot IN (${placeholders(chunk.length)})`,
       [...chunk.flat(), head.group, ...chunk.map(([from]) => from)],
     )

@@ -104,7 +104,7 @@ async function beginAgain(tx: Tx, names: readonly string[], epoch: bigint): Prom
       `epoch = CASE WHEN epoch < ${proposed} THEN ${proposed} ELSE epoch END, after_key = ''`,
     names.map((name) => [name, epoch, '']),
   )
-  await tx.run(sql, parameters)
+  await tx.later(sql, parameters)
 }
 
 /** Does nothing if the policy has changed again meanwhile, because then the rollout has begun again. */

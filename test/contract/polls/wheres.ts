@@ -49,6 +49,9 @@ export function describePollWheres(context: Context): void {
       ['an open quote', "n = 'a", '/where'],
       ['an open comment', { sql: 'n = 1 /* why', parameters: [] }, '/where/sql'],
       ['a backslash before a quote', "word = 'it\\'s' OR word = '?'", '/where'],
+      ['a semicolon', 'n = 1); DELETE FROM recentn_polls WHERE (1 = 1', '/where'],
+      ['a semicolon at the end', 'n = 1;', '/where'],
+      ['a semicolon in SQL that looks like a comment', 'n = 1 /*! ; */', '/where'],
     ])('%s is refused at the start', async (_, where, pointer) => {
       const name = await made()
       const error = await refusal(poll(name, () => {}, { status: 'status', where } as never).once())

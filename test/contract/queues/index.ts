@@ -18,6 +18,7 @@ import { describeQueuesMidway } from './midway'
 import { describeQueueNames } from './names'
 import { describeQueueOrder } from './order'
 import { describeQueuePeeks } from './peek'
+import { describeQueueQuickSends } from './quick-send'
 import { describeQueueReceives } from './receive'
 import { describeQueueSends } from './send'
 import { describeQueueSettings } from './settings'
@@ -33,6 +34,7 @@ export function describeQueues(engine: EngineName): void {
   describeQueueSettings(context)
   describeQueueNames(context)
   describeQueueSends(context)
+  describeQueueQuickSends(context)
   describeQueueBodies(context)
   describeMessageAttributes(context)
   describeQueueReceives(context)

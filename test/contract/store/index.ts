@@ -6,6 +6,7 @@ import { describeAttachAgain } from './attach-again'
 import { describeCharsets } from './charsets'
 import { describeConnections } from './connections'
 import { describeErrorNumbers } from './error-numbers'
+import { describeGathering } from './gathering'
 import { describeInserts } from './inserts'
 import { describeInsideTransactions } from './inside-transactions'
 import { describeJson } from './json'
@@ -23,6 +24,7 @@ export function describeStore(engine: EngineName): void {
   const context = useContext(engine)
   describeTransactions(context)
   describeInsideTransactions(context)
+  describeGathering(context)
   describeAfterCommit(context)
   describeInserts(context)
   describeAttach(context)

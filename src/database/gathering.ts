@@ -1,0 +1,216 @@
+/**
+ * Gathers the statements of our own connections to MySQL and MariaDB: one whose answer is not needed yet waits, and goes
+ * in one packet with the next statement that is awaited, or with the COMMIT. So a transaction takes as many round trips as
+ * it has answers to wait for. Owns the statements of one runner that wait.
+ *
+ * Invariants: the server gets the statements in the order in which they were given, and runs none after the first one that
+ * fails. After the failure of a statement that had waited, the runner sends nothing until a ROLLBACK: the statements that
+ * depended on it would otherwise run without it. A packet holds statements of ours, which are ASCII with values written by
+ * `mysql.ts`, and at its end at most one of the user's, which cannot hold a second one.
+ */
+import type { Connection, QueryError } from 'mysql2'
+import {
+  type DataSource,
+  QueryFailedError,
+  QueryResult,
+  QueryRunnerAlreadyReleasedError,
+  type ReplicationMode,
+} from 'typeorm'
+import { MysqlQueryRunner } from 'typeorm/driver/mysql/MysqlQueryRunner'
+import { RecentnError } from '../errors'
+import { literal } from './mysql'
+import { holdsSeparator, MYSQL_SPELLING } from './placeholders'
+
+/** A packet of more than one statement has no more characters than this; the least max_allowed_packet is 1 MiB. */
+const PACKET_UNITS = 512 * 1024
+const SEPARATOR = ';\n'
+
+const BEGIN = 'START TRANSACTION'
+/** Statements that cannot fail, and have no effect without others: TypeORM's, and those of `operations.ts`. */
+const MARKER = /^(START TRANSACTION|(RELEASE )?SAVEPOINT (recentn_operation|typeorm_\d+))$/
+const ROLLBACK_TO = /^\s*ROLLBACK(\s+WORK)?\s+TO\b/i
+/** Their bodies may hold statements; the server takes such a definition as one. */
+const DEFINITION = /^\s*CREATE\b/i
+
+/** The answer to a statement that waits, once it has been sent. */
+export interface Later {
+  result: QueryResult | null
+}
+
+interface WaitingStatement extends Later {
+  sql: string
+}
+
+/** Errors of statements that were followed by others in their packet. */
+const earlier = new WeakSet<object>()
+
+/** Notes that a statement failed which others were to follow. Returns the error. */
+export function failedEarlier(error: unknown): unknown {
+  if (typeof error === 'object' && error !== null) earlier.add(error)
+  return error
+}
+
+/** True if the statement whose promise rejected with this error was not run, because one before it in the packet failed. */
+export function hasFailedEarlier(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && earlier.has(error)
+}
+
+export class GatheringQueryRunner extends MysqlQueryRunner {
+  #waiting: WaitingStatement[] = []
+  #units = 0
+  #failure: { error: unknown } | null = null
+
+  /**
+   * Runs a statement, together with those that wait. With `null` as its parameters it is one of ours. `later`: it waits
+   * for the next one, and the promise resolves to its `Later`.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: the signature is TypeORM's
+  override async query(sql: string, parameters?: any, how: boolean | 'later' = false): Promise<any> {
+    if (this.isReleased) throw new QueryRunnerAlreadyReleasedError()
+    const connection: Connection = this.databaseConnection ?? (await this.connect())
+    if (sql === 'ROLLBACK' && !this.#forget()) return undefined
+    if (ROLLBACK_TO.test(sql)) this.#forgetAllButMarkers()
+    if (this.#failure) throw this.#failure.error
+    if (sql === 'COMMIT' && this.#waiting[0]?.sql === BEGIN && this.#hasOnlyMarkers) {
+      this.#forget()
+      return undefined
+    }
+    if (how === 'later') return this.#wait(connection, sql)
+    // After statements of others a RELEASE is sent at once: what they fail with is their operation's.
+    if (MARKER.test(sql) && this.#hasOnlyMarkers) {
+      this.#add({ sql, result: null })
+      return undefined
+    }
+    const isOurs = parameters === null
+    const result = await this.#run(connection, isOurs ? sql : oneStatement(connection, sql, parameters ?? []))
+    return how ? result : result.raw
+  }
+
+  override async stream(...given: Parameters<MysqlQueryRunner['stream']>): ReturnType<MysqlQueryRunner['stream']> {
+    if (this.#waiting.length > 0) await this.#send(await this.connect(), this.#take())
+    return super.stream(...given)
+  }
+
+  get #hasOnlyMarkers(): boolean {
+    return this.#waiting.every(({ sql }) => MARKER.test(sql))
+  }
+
+  /** Drops what waits; false if the transaction has not even begun on the server. */
+  #forget(): boolean {
+    const [first] = this.#take()
+    this.#failure = null
+    return first?.sql !== BEGIN
+  }
+
+  #forgetAllButMarkers(): void {
+    this.#failure = null
+    for (const one of this.#take()) if (MARKER.test(one.sql)) this.#add(one)
+  }
+
+  #take(): WaitingStatement[] {
+    const taken = this.#waiting
+    this.#waiting = []
+    this.#units = 0
+    return taken
+  }
+
+  #add(one: WaitingStatement): void {
+    this.#waiting.push(one)
+    this.#units += one.sql.length
+  }
+
+  async #wait(connection: Connection, sql: string): Promise<Later> {
+    const one = { sql, result: null }
+    const full = this.#units + sql.length > PACKET_UNITS ? this.#take() : []
+    this.#add(one)
+    if (full.length > 0) await this.#send(connection, full)
+    return one
+  }
+
+  async #run(connection: Connection, sql: string): Promise<QueryResult> {
+    const waiting = this.#take()
+    if (waiting.length > 0 && Buffer.byteLength(sql) + lengthOf(waiting) > PACKET_UNITS) {
+      await this.#send(connection, waiting.splice(0))
+    }
+    const one: WaitingStatement = { sql, result: null }
+    await this.#send(connection, [...waiting, one])
+    return one.result as unknown as QueryResult
+  }
+
+  /** Sends the statements in one packet. */
+  #send(connection: Connection, statements: readonly WaitingStatement[]): Promise<void> {
+    const last = statements.length - 1
+    const packet =
+      last === 0 ? (statements[0] as WaitingStatement).sql : statements.map(({ sql }) => sql).join(SEPARATOR)
+    return new Promise((resolve, reject) => {
+      let command: unknown
+      command = connection.query(packet, null, (error, answer) => {
+        if (error) {
+          reject(this.#failed(error, statements, command))
+          return
+        }
+        const answers = (last === 0 ? [answer] : answer) as unknown[]
+        statements.forEach((statement, index) => {
+          // A procedure of the user's may answer several times, and is the last statement.
+          const own = index === last && answers.length > statements.length ? answers.slice(last) : answers[index]
+          statement.result = resultOf(own)
+        })
+        resolve()
+      })
+    })
+  }
+
+  /** The error of the statement that failed: the last one, if its answer or that of one before was lost. */
+  #failed(error: QueryError, statements: readonly WaitingStatement[], command: unknown): QueryFailedError {
+    const last = statements.length - 1
+    const isAnswer = !error.fatal && error.sqlState !== undefined
+    // mysql2 counts here the results that it has read to their end.
+    const answered = (command as { _resultIndex?: number } | undefined)?._resultIndex ?? last
+    const at = isAnswer ? Math.min(answered, last) : last
+    const { sql } = statements[at] as WaitingStatement
+    const failed = new QueryFailedError(sql, undefined, Object.assign(error, { sql }))
+    if (at < last) {
+      this.#failure = { error: failed }
+      failedEarlier(failed)
+    }
+    return failed
+  }
+}
+
+function lengthOf(statements: readonly WaitingStatement[]): number {
+  return statements.reduce((sum, { sql }) => sum + sql.length, 0)
+}
+
+/** A driver's answer as TypeORM gives it. */
+function resultOf(raw: unknown): QueryResult {
+  const result = new QueryResult()
+  result.raw = raw
+  if (Array.isArray(raw)) result.records = raw
+  else result.affected = (raw as { affectedRows?: number } | undefined)?.affectedRows
+  return result
+}
+
+/** The user's statement with its values. Throws `invalid_input` for several: elsewhere the server refuses them, too. */
+function oneStatement(connection: Connection, sql: string, parameters: unknown[]): string {
+  if (sql.includes(';') && !DEFINITION.test(sql) && holdsSeparator(sql, MYSQL_SPELLING, true)) {
+    throw new RecentnError('invalid_input', 'A query takes one SQL statement: run each with a query of its own')
+  }
+  if (parameters.length === 0) return sql
+  const text = connection.format(sql, parameters)
+  // What the driver escapes with backslashes may end a text in a session with NO_BACKSLASH_ESCAPES, and then the statement.
+  return text.includes(';') ? connection.format(sql, parameters.map(withoutEscapes)) : text
+}
+
+function withoutEscapes(value: unknown): unknown {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the driver escapes these
+  const isEscaped = typeof value === 'string' && /[\u0000-\u001f\u007f'"\\]/.test(value)
+  if (isEscaped) return { toSqlString: () => literal(value) }
+  if (Array.isArray(value)) return value.map(withoutEscapes)
+  const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  return isPlain ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withoutEscapes(one)])) : value
+}
+
+/** Makes runners on the connections of a DataSource that we have opened, with `multipleStatements`. */
+export function gatheringRunners({ driver }: DataSource): (mode: ReplicationMode) => GatheringQueryRunner {
+  return (mode) => new GatheringQueryRunner(driver as ConstructorParameters<typeof MysqlQueryRunner>[0], mode)
+}
