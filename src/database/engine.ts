@@ -29,7 +29,11 @@ export interface Statement {
 
 /** The values of the rows of an insert, which is run once for each, in their order. Only SQLite gets them. */
 export class RowParameters {
-  constructor(readonly rows: readonly (readonly Parameter[])[]) {}
+  constructor(
+    readonly rows: readonly (readonly Parameter[])[],
+    /** The same insert for several rows at once, where that costs less. It answers with no rows. */
+    readonly block: { sql: string; size: number } | null,
+  ) {}
 }
 
 export type StatementValues = readonly Parameter[] | RowParameters

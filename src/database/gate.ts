@@ -94,21 +94,25 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner implements RowRunner {
     }
   }
 
+  /** True where somebody listens to the events of TypeORM's runner, or asked it for more than statements. */
+  get #isFollowed(): boolean {
+    const { subscribers, options } = this.dataSource
+    return subscribers.length > 0 || options.maxQueryExecutionTime !== undefined || options.isolationLevel !== undefined
+  }
+
   /**
-   * Runs a statement, without the promises and events of TypeORM's runner, which cost more than a short statement. Where
-   * somebody listens to its events, or wants slow statements logged, TypeORM's runner runs the statement.
+   * Runs a statement, without the promises and events of TypeORM's runner, which cost more than a short statement. So do
+   * the transactions; where somebody follows them, TypeORM's runner does the work.
    */
   #run(sql: string, parameters: unknown[] | RowParameters = [], structured = false): unknown {
-    const { logger, subscribers } = this.dataSource
-    const { databaseConnection, options } = this.driver
+    const { logger } = this.dataSource
     const isRows = parameters instanceof RowParameters
-    const isSeen = subscribers.length > 0 || options.maxQueryExecutionTime !== undefined
-    if (!isRows && (isSeen || !Array.isArray(parameters))) return super.query(sql, parameters, structured)
+    if (!isRows && (this.#isFollowed || !Array.isArray(parameters))) return super.query(sql, parameters, structured)
     if (this.isReleased) throw new QueryRunnerAlreadyReleasedError()
     const given = isRows ? [] : parameters.map((value) => (typeof value === 'boolean' ? Number(value) : value))
     logger.logQuery(sql, given, this)
     try {
-      const result = runPrepared(databaseConnection, sql, isRows ? parameters : given)
+      const result = runPrepared(this.driver.databaseConnection, sql, isRows ? parameters : given)
       return structured ? result : result.raw
     } catch (error) {
       logger.logQueryError(error as Error, sql, given, this)
@@ -119,7 +123,12 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner implements RowRunner {
   override async startTransaction(): Promise<void> {
     this.#leave ??= await this.#gate.enter(this.#timeoutMs)
     try {
-      await super.startTransaction()
+      if (this.transactionDepth > 0 || this.#isFollowed) await super.startTransaction()
+      else {
+        this.isTransactionActive = true
+        await this.query('BEGIN TRANSACTION')
+        this.transactionDepth = 1
+      }
     } catch (error) {
       if (this.transactionDepth === 0) this.#end()
       throw error
@@ -127,7 +136,12 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner implements RowRunner {
   }
 
   override async commitTransaction(): Promise<void> {
-    await super.commitTransaction()
+    if (this.transactionDepth !== 1 || this.#isFollowed) await super.commitTransaction()
+    else {
+      await this.query('COMMIT')
+      this.isTransactionActive = false
+      this.transactionDepth = 0
+    }
     if (!this.isTransactionActive) this.#end()
   }
 

@@ -83,8 +83,20 @@ export function runPrepared(
   sql: string,
   parameters: readonly unknown[] | RowParameters,
 ): PreparedResult {
-  const statement = preparedOn(connection, sql)
-  const sets: readonly (readonly unknown[])[] = parameters instanceof RowParameters ? parameters.rows : [parameters]
+  if (!(parameters instanceof RowParameters)) return runAll(preparedOn(connection, sql), [parameters])
+  const { rows, block } = parameters
+  if (block === null) return runAll(preparedOn(connection, sql), rows)
+  const left = rows.length % block.size
+  const blocks: unknown[][] = []
+  for (let from = 0; from < rows.length - left; from += block.size)
+    blocks.push(rows.slice(from, from + block.size).flat())
+  const result = runAll(preparedOn(connection, block.sql), blocks)
+  if (left === 0) return result
+  const last = runAll(preparedOn(connection, sql), rows.slice(-left))
+  return { ...last, affected: result.affected + last.affected }
+}
+
+function runAll(statement: PreparedStatement, sets: readonly (readonly unknown[])[]): PreparedResult {
   if (statement.reader) {
     const [first = [], ...others] = sets
     const records = statement.all(...first)
@@ -108,13 +120,15 @@ export function preparedOn(connection: BetterSqlite3.Database, sql: string): Pre
     statements = new Map()
     kept.set(connection, statements)
   }
-  const statement = statements.get(sql) ?? new PreparedStatement(connection, sql)
-  // Each use makes it the last in the map's order.
+  const known = statements.get(sql)
+  if (known && statements.size < MAX_KEPT) return known
+  const statement = known ?? new PreparedStatement(connection, sql)
+  // Once the map is full, each use makes a statement the last in its order.
   statements.delete(sql)
   statements.set(sql, statement)
-  for (const [oldest] of statements) {
-    if (statements.size <= MAX_KEPT) break
-    statements.delete(oldest)
+  if (statements.size > MAX_KEPT) {
+    const [oldest] = statements.keys()
+    statements.delete(oldest as string)
   }
   return statement
 }

@@ -17,10 +17,18 @@ const IS_CONFLICT = /^SQLITE_(BUSY|LOCKED|PROTOCOL)/
  */
 const IS_UNABLE = /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY|PERM|AUTH|CORRUPT|NOTADB|NOMEM|INTERRUPT)/
 
-const insert: Engine['insert'] = (sql, rows) => ({
-  sql: sql(rowPlaceholders(1, rows[0]?.length ?? 0)),
-  parameters: new RowParameters(rows),
-})
+/** Rows of a block. More cost no less. */
+const BLOCK_ROWS = 16
+/** Measured: with more rows in one statement a plain INSERT takes half the time for each, one that replaces rows longer. */
+const IS_PLAIN = /^INSERT(?!.*\b(?:ON CONFLICT|RETURNING)\b)/s
+
+const insert: Engine['insert'] = (sql, rows) => {
+  const width = rows[0]?.length ?? 0
+  const one = sql(rowPlaceholders(1, width))
+  const hasBlocks = rows.length >= BLOCK_ROWS && IS_PLAIN.test(one)
+  const block = hasBlocks ? { sql: sql(rowPlaceholders(BLOCK_ROWS, width)), size: BLOCK_ROWS } : null
+  return { sql: one, parameters: new RowParameters(rows, block) }
+}
 
 function failure(error: unknown): FailureKind {
   const { code = '', message } = driverError(error)

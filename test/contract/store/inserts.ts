@@ -66,7 +66,7 @@ export function describeInserts(context: Context): void {
       )
     })
 
-    it.each([1, 2, 1000])('gives the ids of %d rows', async (many) => {
+    it.each([1, 2, 16, 47, 1000])('gives the ids of %d rows', async (many) => {
       const rows = numbered(many)
       await run((session) =>
         session.write(async (tx) => {
