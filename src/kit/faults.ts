@@ -66,6 +66,11 @@ export class Faults<T> {
     }
   }
 
+  /** Calls a hook of the user's about the subject; what it throws is reported as a handler's error, and the work goes on. */
+  hook(hook: () => unknown, subject: T): void {
+    caught(hook, (error) => this.handler(error, subject))
+  }
+
   #warn(kind: string): void {
     if (this.#warned.has(kind) || this.#warned.size >= MAX_KINDS) return
     this.#warned.add(kind)
@@ -81,13 +86,16 @@ export class Faults<T> {
 
 /** Calls a listener of the user's; what it throws is a warning of the process, and the work goes on. */
 export function guarded(listening: string, listener: () => unknown): void {
-  const warn = (error: unknown) => process.emitWarning(`${listening} failed: ${errorText(error)}`)
+  caught(listener, (error) => process.emitWarning(`${listening} failed: ${errorText(error)}`))
+}
+
+function caught(listener: () => unknown, onThrow: (error: unknown) => void): void {
   try {
     const result = listener()
     // A listener may be asynchronous, whatever its type says.
-    if (result !== undefined) Promise.resolve(result).catch(warn)
+    if (result !== undefined) Promise.resolve(result).catch(onThrow)
   } catch (error) {
-    warn(error)
+    onThrow(error)
   }
 }
 

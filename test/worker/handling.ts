@@ -31,6 +31,8 @@ export function describeHandling(engine: EngineName, options: { memory?: boolean
         visibilityTimeoutSeconds: 1.5,
         backoff: { minSeconds: -1, max: 3 },
         onError: 'log',
+        onDone: 1,
+        onDead: null,
         retries: 3,
       } as unknown as WorkOptions
       let error: unknown
@@ -47,6 +49,8 @@ export function describeHandling(engine: EngineName, options: { memory?: boolean
         '/backoff/minSeconds',
         '/batchSize',
         '/concurrency',
+        '/onDead',
+        '/onDone',
         '/onError',
         '/retries',
         '/visibilityTimeoutSeconds',

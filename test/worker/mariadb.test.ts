@@ -1,9 +1,11 @@
 import { describeWorkerAway } from './away'
 import { describeClaims } from './claims'
 import { describeHandling } from './handling'
+import { describeHooks } from './hooks'
 import { describePoison } from './poison'
 
 describeHandling('mariadb')
 describeClaims('mariadb')
 describeWorkerAway('mariadb')
+describeHooks('mariadb')
 describePoison('mariadb')

@@ -1,9 +1,11 @@
 import { describeClaims } from './claims'
 import { describeHandling } from './handling'
+import { describeHooks } from './hooks'
 import { describePoison } from './poison'
 
 for (const options of [{ memory: false }, { memory: true }]) {
   describeHandling('sqlite', options)
   describeClaims('sqlite', options)
 }
+describeHooks('sqlite')
 describePoison('sqlite')

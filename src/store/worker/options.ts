@@ -12,6 +12,8 @@ export interface WorkSettings {
   visibilityTimeoutSeconds: number | null
   backoff: Bounds
   onError: WorkOptions['onError']
+  onDone: WorkOptions['onDone']
+  onDead: WorkOptions['onDead']
 }
 
 const OPTIONS = optionRules<WorkOptions>({
@@ -20,6 +22,8 @@ const OPTIONS = optionRules<WorkOptions>({
   visibilityTimeoutSeconds: whole(1, MAX_VISIBILITY_SECONDS),
   backoff: anObject,
   onError: aFunction,
+  onDone: aFunction,
+  onDead: aFunction,
 })
 
 /** Throws `invalid_input`. */
@@ -30,8 +34,8 @@ export function checkedWork(queue: string, handler: Handler, options: WorkOption
     ...faultsOf(options, OPTIONS),
     ...backoffFaults(options?.backoff),
   ])
-  const { concurrency = 1, visibilityTimeoutSeconds = null, backoff, onError } = options
+  const { concurrency = 1, visibilityTimeoutSeconds = null, backoff, onError, onDone, onDead } = options
   // What is claimed ahead is bounded by what the handlers begin in a moment: a large batch is for quick ones only.
   const { batchSize = Math.min(Math.max(5 * concurrency, 10), 1000) } = options
-  return { concurrency, batchSize, visibilityTimeoutSeconds, backoff: boundsOf(backoff), onError }
+  return { concurrency, batchSize, visibilityTimeoutSeconds, backoff: boundsOf(backoff), onError, onDone, onDead }
 }

@@ -7,6 +7,7 @@
  */
 import { RecentnError } from '../../errors'
 import { Pauses } from '../../kit/backoff'
+import { errorText } from '../../kit/faults'
 import type { Lease } from '../../kit/leases'
 import { sleep } from '../../kit/patience'
 import { isShared } from '../../kit/pending'
@@ -31,14 +32,34 @@ export interface WorkSource extends Pick<Queues, 'receive' | 'delete' | 'release
 /** Handed out again after the delay, or with `dead` never. */
 interface HandlerFailure {
   delaySeconds: number
-  error: string
+  /** What the handler threw. */
+  error: unknown
   dead: boolean
+}
+
+/** Called once the database has answered that it is so. */
+export interface SettleHooks {
+  onDone: ((message: Message) => void) | undefined
+  onDead: ((message: Message, error: unknown) => void) | undefined
+}
+
+/** Resolves to the handles that had an effect. */
+type SettleCall = (handles: readonly string[]) => Promise<readonly string[]>
+
+function callFor(leases: readonly HeldMessage[], settled: readonly string[], hook: (message: Message) => void): void {
+  const there = new Set(settled)
+  for (const { subject } of leases) if (there.has(subject.receiptHandle)) hook(subject)
+}
+
+function isLastReceive({ receiveCount, maxReceives }: Message): boolean {
+  return maxReceives !== null && receiveCount >= maxReceives
 }
 
 export class Settles {
   readonly #source: WorkSource
   readonly #queue: string
   readonly #onFault: (error: unknown) => void
+  readonly #hooks: SettleHooks
   /** Messages whose handlers have resolved in this turn of the event loop. */
   #done: HeldMessage[] = []
   #unanswered = 0
@@ -46,10 +67,11 @@ export class Settles {
   #patienceEndsAt = Number.POSITIVE_INFINITY
   #onDrained: (() => void)[] = []
 
-  constructor(source: WorkSource, queue: string, onFault: (error: unknown) => void) {
+  constructor(source: WorkSource, queue: string, onFault: (error: unknown) => void, hooks: SettleHooks) {
     this.#source = source
     this.#queue = queue
     this.#onFault = onFault
+    this.#hooks = hooks
   }
 
   done(lease: HeldMessage): void {
@@ -59,18 +81,27 @@ export class Settles {
     setImmediate(() => {
       const done = this.#done
       this.#done = []
-      this.#settleAll(done, (handles) => this.#source.delete(this.#queue, handles))
+      const remove = async (handles: readonly string[]) => (await this.#source.delete(this.#queue, handles)).deleted
+      this.#settleAll(done, remove, this.#hooks.onDone)
       this.#answered()
     })
   }
 
-  failed(lease: HeldMessage, failure: HandlerFailure): void {
-    void this.#settle([lease], (handles) => this.#source.release(this.#queue, handles, failure))
+  failed(lease: HeldMessage, { error, ...failure }: HandlerFailure): void {
+    const release = { ...failure, error: errorText(error) }
+    const give = async (handles: readonly string[]) =>
+      (await this.#source.release(this.#queue, handles, release)).released
+    const { onDead } = this.#hooks
+    const isDead = failure.dead || isLastReceive(lease.subject)
+    void this.#settle([lease], give, isDead && onDead ? (message) => onDead(message, error) : undefined)
   }
 
   /** No handler has begun: as if the messages had not been claimed. */
   giveBack(leases: readonly HeldMessage[]): void {
-    this.#settleAll(leases, (handles) => this.#source.giveBack(this.#queue, handles))
+    this.#settleAll(leases, async (handles) => {
+      await this.#source.giveBack(this.#queue, handles)
+      return handles
+    })
   }
 
   /** Resolves when all settles are answered. */
@@ -91,16 +122,19 @@ export class Settles {
     this.#isGivenUp = true
   }
 
-  #settleAll(leases: readonly HeldMessage[], run: (handles: readonly string[]) => Promise<unknown>): void {
-    for (let at = 0; at < leases.length; at += MAX_HANDLES) void this.#settle(leases.slice(at, at + MAX_HANDLES), run)
+  #settleAll(leases: readonly HeldMessage[], run: SettleCall, hook?: (message: Message) => void): void {
+    for (let at = 0; at < leases.length; at += MAX_HANDLES) {
+      void this.#settle(leases.slice(at, at + MAX_HANDLES), run, hook)
+    }
   }
 
-  async #settle(leases: readonly HeldMessage[], run: (handles: readonly string[]) => Promise<unknown>): Promise<void> {
+  async #settle(leases: readonly HeldMessage[], run: SettleCall, hook?: (message: Message) => void): Promise<void> {
     this.#unanswered++
     let pauses: Pauses | null = null
     for (let left = leases; left.length > 0 && !this.#isGivenUp; ) {
       try {
-        await run(left.map(({ subject }) => subject.receiptHandle))
+        const settled = await run(left.map(({ subject }) => subject.receiptHandle))
+        if (hook) callFor(left, settled, hook)
         break
       } catch (error) {
         this.#onFault(error)

@@ -28,6 +28,13 @@ export interface WorkOptions {
    * database answers again.
    */
   onError?: ((error: unknown, message?: Message) => void) | undefined
+  /** Called when a message is done: its handler has resolved, and the message is deleted, or archived. */
+  onDone?: ((message: Message) => void) | undefined
+  /**
+   * Called when a message is dead by the error of its handler: on its last receive, or by an `UnrecoverableError`. A message
+   * whose claims ran out, because its process died, is not reported.
+   */
+  onDead?: ((message: Message, error: unknown) => void) | undefined
 }
 
 export interface StopOptions {

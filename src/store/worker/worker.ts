@@ -7,7 +7,7 @@
  */
 import { checkedStop } from '../../fields/options'
 import { retrySeconds } from '../../kit/backoff'
-import { errorText, Faults } from '../../kit/faults'
+import { Faults } from '../../kit/faults'
 import { Handlers } from '../../kit/handlers'
 import { Leases, type Unextended } from '../../kit/leases'
 import { sleep } from '../../kit/patience'
@@ -17,7 +17,7 @@ import { isUnrecoverable } from '../unrecoverable'
 import { Fetcher, mayHaveKilled } from './fetch'
 import { checkedWork, type WorkSettings } from './options'
 import { Prefetch } from './prefetch'
-import { type HeldMessage, Settles, type WorkSource } from './settles'
+import { type HeldMessage, type SettleHooks, Settles, type WorkSource } from './settles'
 import type { Handler, StopOptions, WorkContext, Worker, WorkOptions } from './types'
 
 /** At half of its lease a claim is extended, or given back when its handler has not begun. */
@@ -68,7 +68,7 @@ class QueueWorker implements Worker {
     this.#faults = new Faults({ who: 'worker', what: `work on the queue ${queue}`, onError: settings.onError })
     this.#prefetch = new Prefetch(settings)
     const onFault = (error: unknown) => this.#faults.database(error)
-    this.#settles = new Settles(source, queue, onFault)
+    this.#settles = new Settles(source, queue, onFault, this.#hooksOf(settings))
     this.#leases = new Leases({
       share: LEASE_SHARE,
       keyOf: ({ id }) => id,
@@ -93,6 +93,13 @@ class QueueWorker implements Worker {
       onClosed: () => void this.stop(),
     })
     this.#fetch()
+  }
+
+  #hooksOf({ onDone, onDead }: WorkSettings): SettleHooks {
+    return {
+      onDone: onDone && ((message) => this.#faults.hook(() => onDone(message), message)),
+      onDead: onDead && ((message, error) => this.#faults.hook(() => onDead(message, error), message)),
+    }
   }
 
   async stop(options: StopOptions = {}): Promise<void> {
@@ -180,7 +187,7 @@ class QueueWorker implements Worker {
   #release(lease: HeldMessage, error: unknown): void {
     const dead = isUnrecoverable(error)
     const delaySeconds = dead ? 0 : retrySeconds(lease.subject.receiveCount, this.#settings.backoff)
-    this.#settles.failed(lease, { delaySeconds, error: errorText(error), dead })
+    this.#settles.failed(lease, { delaySeconds, error, dead })
   }
 
   /** Nothing is asked for, runs, or waits to be settled. */
@@ -196,7 +203,7 @@ class QueueWorker implements Worker {
     const left = await this.#handlers.stop(() => this.#fetcher.stop())
     for (const lease of left) {
       this.#leases.remove(lease)
-      this.#settles.failed(lease, { delaySeconds: 0, error: STOPPED, dead: false })
+      this.#settles.failed(lease, { delaySeconds: 0, error: new Error(STOPPED), dead: false })
     }
     this.#settles.hurry()
     await Promise.race([this.#settles.drained(), this.#handlers.hurried.then(() => sleep(LAST_MS))])
