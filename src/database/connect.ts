@@ -9,6 +9,7 @@ import { MYSQL_SESSION } from './mysql'
 import { schemaOf } from './schema'
 import { NAMELESS_FILE, parseServerUrl, refusedUrl } from './server-url'
 import { sqliteEngine } from './sqlite'
+import { DEFAULT_STATEMENT_TIMEOUT_SECONDS, type LimitedConnection, limitStatements } from './statement-limit'
 import { tablesOf } from './tables'
 import type { Gate } from './turns'
 
@@ -74,7 +75,12 @@ function sqliteOptions(database: string): SqliteOptions {
 }
 
 /** Connects. Everything that is done with a SQLite DataSource goes through the gate. */
-export async function connect(options: DataSourceOptions, gate: Gate, gateOptions?: GateOptions): Promise<DataSource> {
+export async function connect(
+  options: DataSourceOptions,
+  gate: Gate,
+  gateOptions?: GateOptions,
+  statementSeconds = DEFAULT_STATEMENT_TIMEOUT_SECONDS,
+): Promise<DataSource> {
   const source = await initialized(options)
   if (options.type === 'better-sqlite3') {
     source.driver.createQueryRunner = gatedRunners(source, gate, gateOptions)
@@ -82,7 +88,7 @@ export async function connect(options: DataSourceOptions, gate: Gate, gateOption
   } else {
     source.driver.createQueryRunner = gatheringRunners(source)
     seeTransactions(source, source)
-    await setSessions(source).catch(async (error: unknown) => {
+    await setSessions(source, statementSeconds).catch(async (error: unknown) => {
       await source.destroy()
       throw error
     })
@@ -108,23 +114,25 @@ async function initialized(options: DataSourceOptions): Promise<DataSource> {
   }
 }
 
-interface NewConnection {
+interface NewConnection extends LimitedConnection {
   query(sql: string, done: (error: unknown) => void): void
   destroy(): void
 }
 
 /** Sets each pooled connection once, when it is made, in place of one more round trip in each transaction. */
-async function setSessions(source: DataSource): Promise<void> {
+async function setSessions(source: DataSource, statementSeconds: number): Promise<void> {
   const { pool } = source.driver as unknown as {
     pool: { on(event: 'connection', listener: (connection: NewConnection) => void): void }
   }
   pool.on('connection', (connection) => {
+    limitStatements(connection, statementSeconds)
     // A connection that cannot be set is closed: it would have the server's own isolation level.
     connection.query(MYSQL_SESSION.join('; '), (error) => error && connection.destroy())
   })
   // TypeORM's first connection, which checked that the server answers, was made before the listener was added.
   const runner = source.createQueryRunner()
   try {
+    limitStatements(await runner.connect(), statementSeconds)
     for (const statement of MYSQL_SESSION) await runner.query(statement)
   } finally {
     await runner.release()

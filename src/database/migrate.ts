@@ -14,6 +14,7 @@ import { RecentnError } from '../errors'
 import { pause } from './cut-off'
 import { driverError, type Engine, type Session } from './engine'
 import { requireSchema, schemaVersion } from './schema-check'
+import { withoutLimit } from './statement-limit'
 import type { Tables } from './tables'
 
 const LOCK_SECONDS = 120
@@ -36,7 +37,7 @@ export async function migrate(source: DataSource, session: Session, engine: Engi
     try {
       await (engine.family === 'sqlite'
         ? migrateInTransaction(source, runner, session.tables)
-        : migrateUnderLock(source, runner, session.tables, engine))
+        : withoutLimit(runner, () => migrateUnderLock(source, runner, session.tables, engine)))
     } finally {
       await runner.release()
     }

@@ -29,7 +29,13 @@ export const storeOptions = {
   onBackgroundError: aFunction,
 }
 const STORE_RULES = optionRules(storeOptions)
-export const openOptions = { ...storeOptions, url: text(), migrate: aBoolean, poolSize: whole(1, 10_000) }
+export const openOptions = {
+  ...storeOptions,
+  url: text(),
+  migrate: aBoolean,
+  poolSize: whole(1, 10_000),
+  statementTimeoutSeconds: whole(1, 86_400),
+}
 const OPEN_RULES = optionRules(openOptions, ['url'])
 const BATCHING_RULES = optionRules({ lanes: whole(1, MAX_LANES), maxPendingItems: anyCount, maxPendingBytes: anyCount })
 const FEEDS_RULES = optionRules({ tombstoneSeconds: whole(1, MAX_TTL_SECONDS) })

@@ -2,6 +2,7 @@
 import 'reflect-metadata'
 import type { DataSource } from 'typeorm'
 import { connect, dataSourceOptions } from '../database/connect'
+import type { Engine } from '../database/engine'
 import { migrate } from '../database/migrate'
 import { requireSchema, schemaVersion } from '../database/schema-check'
 import { attach, engineOf, recognise } from '../database/session'
@@ -42,9 +43,10 @@ export async function openStore(options: OpenOptions): Promise<Store> {
   const gate = new Gate()
   const connection = dataSourceOptions(options)
   const engine = engineOf({ options: connection } as DataSource)
-  const { clockOffsetMs, connectionTimeoutMs } = options
+  const { clockOffsetMs, connectionTimeoutMs, statementTimeoutSeconds } = options
   const tables = tablesOf(options.tablePrefix)
-  const dataSource = await connect(connection, gate, { timeoutMs: connectionTimeoutMs }).catch((error: unknown) => {
+  const gateOptions = { timeoutMs: connectionTimeoutMs }
+  const dataSource = await connect(connection, gate, gateOptions, statementTimeoutSeconds).catch((error: unknown) => {
     throw openingFault(engine, connection, error)
   })
   try {
@@ -60,10 +62,19 @@ export async function openStore(options: OpenOptions): Promise<Store> {
     })
     if (options.migrate === false) requireSchema(await schemaVersion(database))
     else await migrate(dataSource, database, engine)
-    return await begun(new BoundStore({ dataSource, database, close: () => dataSource.destroy() }, options))
+    return await begun(new BoundStore({ dataSource, database, close: () => disconnect(dataSource, engine) }, options))
   } catch (error) {
-    await dataSource.destroy()
+    await disconnect(dataSource, engine)
     throw openingFault(engine, connection, error)
+  }
+}
+
+/** Closes our own connections. One that is lost meanwhile, or that has not been made yet, is closed all the same. */
+async function disconnect(dataSource: DataSource, engine: Engine): Promise<void> {
+  try {
+    await dataSource.destroy()
+  } catch (error) {
+    if (engine.failure(error) !== 'lost') throw error
   }
 }
 

@@ -63,6 +63,11 @@ export interface OpenOptions extends StoreOptions {
   migrate?: boolean | undefined
   /** Connections of the pool (MySQL and MariaDB). Default: 10. */
   poolSize?: number | undefined
+  /**
+   * Seconds that a statement may take (MySQL and MariaDB), 1 to 86,400. Default: 30. Then its connection is closed and counts
+   * as lost. Migrations have no limit, and neither has a DataSource of your own.
+   */
+  statementTimeoutSeconds?: number | undefined
 }
 
 /** What happens inside a transaction: every operation commits or rolls back with the others. */

@@ -148,6 +148,11 @@ export class CuttingProxy {
   }
 
   #accept(client: Socket): void {
+    // A connection may still come out of the queue of a server that is closing.
+    if (this.#refusing) {
+      client.destroy()
+      return
+    }
     const pair = { client, server: connect({ ...this.#target, noDelay: true }) }
     client.setNoDelay(true)
     this.#pairs.add(pair)
@@ -189,7 +194,9 @@ export class CuttingProxy {
 
   #end(pair: Pair): void {
     // What was written to the server still goes out; the client sees a reset or an end.
-    pair.server.end()
+    // A stalled socket, which nobody reads, would never see its end.
+    if (this.#stalled) pair.server.destroy()
+    else pair.server.end()
     pair.server.unref()
     pair.client.destroy()
     this.#pairs.delete(pair)

@@ -1,5 +1,6 @@
 /** `/livez`, `/readyz` and `/metrics`, for the operator of the process. */
 import { RecentnError } from '../../errors'
+import type { Store } from '../../store/types'
 import type { Metrics } from '../metrics/metrics'
 import { ok, type Route, route } from '../route'
 
@@ -8,6 +9,23 @@ export interface ProcessState {
   metrics: Pick<Metrics, 'text' | 'contentType'>
   /** Aborted when the process is about to stop. */
   draining?: AbortSignal
+}
+
+/** A probe gets its answer within this time. */
+const READY_MS = 2000
+
+/** The look at each store's database that is running: probes that come meanwhile share it, however long it takes. */
+const looks = new WeakMap<Store, Promise<void>>()
+
+async function requireDatabase(store: Store): Promise<void> {
+  const look = looks.get(store) ?? store.ping().finally(() => looks.delete(store))
+  looks.set(store, look)
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    const detail = `The database has not answered within ${READY_MS / 1000} s`
+    timer = setTimeout(() => reject(new RecentnError('database_unavailable', detail)), READY_MS)
+  })
+  await Promise.race([look, late]).finally(() => clearTimeout(timer))
 }
 
 const OK = JSON.stringify({ status: 'ok' })
@@ -39,13 +57,14 @@ const readyz = (draining?: AbortSignal) =>
       id: 'readyz',
       tag: 'Process',
       summary: 'Check that the process and its database answer',
-      description: 'Once the process has received the signal to stop, the answer is 503 `draining`.',
+      description:
+        'The answer comes within 2 seconds. Once the process has received the signal to stop, it is 503 `draining`.',
       outcomes: { 200: { description: 'Both answer.', schema: 'Health', example } },
       refusals: ['draining'],
     },
     async handle(store) {
       if (draining?.aborted) throw new RecentnError('draining')
-      await store.ping()
+      await requireDatabase(store)
       return ok(OK)
     },
   })

@@ -17,6 +17,7 @@ import { describeNames } from './names'
 import { describeOptions } from './options'
 import { describeOtherServers } from './other-servers'
 import { describeSchema } from './schema'
+import { describeStatementLimits } from './statement-limits'
 import { describeTransactions } from './transactions'
 
 /** A room of the contract: it opens and closes, transactions, keys. Each engine's test file calls it and adds nothing. */
@@ -32,6 +33,7 @@ export function describeStore(engine: EngineName): void {
   describeCharsets(context)
   describeOtherServers(context)
   describeErrorNumbers(context)
+  describeStatementLimits(context)
   describeConnections(context)
   describeLifecycle(context)
   describeLocation(context)

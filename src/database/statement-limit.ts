@@ -1,0 +1,51 @@
+/**
+ * Limits how long a statement on a connection of our own may take. Nothing else ends one whose answer never comes, because
+ * the network swallows it or the server hangs: it would hold its caller for ever, and ten of them the whole pool.
+ *
+ * Invariant: a connection whose statement is over the limit is closed, never used again: its answer may still come. To the
+ * caller it is a lost connection, so a commit is looked up.
+ */
+import type { QueryRunner } from 'typeorm'
+
+export const DEFAULT_STATEMENT_TIMEOUT_SECONDS = 30
+
+/** A statement is looked at this often within the limit: it takes up to a fifth more. */
+const LOOKS = 5
+
+/** The parts of mysql2's connection that are used. `_command` is the running statement. */
+export interface LimitedConnection {
+  _command?: object | null
+  stream: { destroy(error: Error): void; once(event: 'close', listener: () => void): void }
+}
+
+const unlimited = new WeakSet<object>()
+
+/** Closes the connection when a statement takes longer. Its timer keeps no process alive. */
+export function limitStatements(connection: LimitedConnection, seconds: number): void {
+  let seen: object | null = null
+  let looks = 0
+  const timer = setInterval(
+    () => {
+      const running = connection._command ?? null
+      looks = running === seen ? looks + 1 : 0
+      seen = running
+      if (running === null || looks < LOOKS || unlimited.has(connection)) return
+      const message = `no answer within ${seconds} s (statementTimeoutSeconds)`
+      connection.stream.destroy(Object.assign(new Error(message), { code: 'ETIMEDOUT' }))
+    },
+    (seconds * 1000) / LOOKS,
+  )
+  timer.unref()
+  connection.stream.once('close', () => clearInterval(timer))
+}
+
+/** Runs `work`, whose statements on this runner may take as long as they need: those of a migration. */
+export async function withoutLimit<T>(runner: QueryRunner, work: () => Promise<T>): Promise<T> {
+  const connection: object = await runner.connect()
+  unlimited.add(connection)
+  try {
+    return await work()
+  } finally {
+    unlimited.delete(connection)
+  }
+}

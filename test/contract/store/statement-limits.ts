@@ -1,0 +1,91 @@
+import { createApp } from '../../../src/http/process/app'
+import { listen } from '../../../src/http/process/listen'
+import { openStore, RecentnError } from '../../../src/index'
+import { clientOf } from '../../http/support/client'
+import { CuttingProxy } from '../../support/cutting-proxy'
+import { type Context, eventually, refusal } from '../context'
+
+/** A server that hangs, or a network that swallows everything while its connections stand. */
+export function describeStatementLimits(context: Context): void {
+  if (context.engine === 'sqlite') return // which is a part of this process
+  const query = (sql: string) => context.store.dataSource.query(sql)
+
+  async function proxied(): Promise<{ proxy: CuttingProxy; url: string }> {
+    const proxy = await CuttingProxy.before(context.url)
+    context.afterwards(() => proxy.close())
+    return { proxy, url: proxy.through(context.url) }
+  }
+
+  describe('a statement that is never answered', () => {
+    it('holds none of its callers for ever', async () => {
+      const { proxy, url } = await proxied()
+      const store = await context.open({ url, poolSize: 2, statementTimeoutSeconds: 1, connectionTimeoutMs: 3000 })
+      const group = context.unique()
+      await store.queues.put(group)
+      await store.groups.append(group)
+      proxy.stall()
+      const calls = [
+        store.groups.append(group),
+        store.groups.recent(group),
+        store.queues.send(group, 1),
+        store.transaction((tx) => tx.groups.append(group)),
+        store.ping(),
+      ]
+      const refused = await Promise.all(calls.map((call) => refusal(call)))
+      const codes = new Set(refused.map(({ code }) => code))
+      for (const code of codes) expect(['database_unavailable', 'outcome_unknown', 'overloaded']).toContain(code)
+    }, 120_000)
+
+    it('keeps no probe waiting', async () => {
+      const { proxy, url } = await proxied()
+      const store = await openStore({ url, sweep: false, publish: false, statementTimeoutSeconds: 20, poolSize: 1 })
+      const server = await listen(createApp(store, { allowAnonymous: true }), '127.0.0.1', 0)
+      const client = clientOf(server.url)
+      expect((await client.get('/readyz')).status).toBe(200)
+      proxy.stall()
+      let isOver = false
+      const held = store.ping().finally(() => {
+        isOver = true
+      })
+      const probes = await Promise.all([client.get('/readyz'), client.get('/readyz'), client.get('/livez')])
+      expect([probes.map(({ status }) => status), isOver]).toEqual([[503, 503, 200], false])
+      await proxy.close()
+      expect(await refusal(held)).toBeInstanceOf(RecentnError)
+      await server.stop()
+      await store.close()
+    }, 120_000)
+  })
+
+  describe('a statement that takes too long', () => {
+    it('is database_unavailable, and its connection is never used again', async () => {
+      const store = await context.open({ poolSize: 1, statementTimeoutSeconds: 1 })
+      const idOf = async () => Number((await store.dataSource.query('SELECT CONNECTION_ID() AS id'))[0].id)
+      const id = await idOf()
+      const error = await refusal(store.transaction(({ manager }) => manager.query('SELECT SLEEP(30)'), { retries: 0 }))
+      expect([error.code, error.message]).toEqual([
+        'database_unavailable',
+        expect.stringContaining('no answer within 1 s (statementTimeoutSeconds)'),
+      ])
+      expect(await idOf()).not.toBe(id)
+    }, 60_000)
+
+    it('is fine for a migration', async () => {
+      const url = await context.emptyDatabase()
+      const name = new URL(url).pathname.slice(1)
+      const holder = context.store.dataSource.createQueryRunner()
+      const lock = `CONCAT('recentn:', SHA2('${name}/recentn_', 224))`
+      await holder.query(`SELECT GET_LOCK(${lock}, 0)`)
+      const opening = openStore({ url, sweep: false, publish: false, statementTimeoutSeconds: 1 })
+      const waits = `SELECT COUNT(*) AS n FROM information_schema.PROCESSLIST WHERE db = '${name}' AND info LIKE 'SELECT GET_LOCK%' AND time >= 3`
+      await eventually(60_000, 'it has waited for 3 seconds', async () => Number((await query(waits))[0].n) === 1)
+      await holder.query(`SELECT RELEASE_LOCK(${lock})`)
+      await holder.release()
+      await (await opening).close()
+    }, 120_000)
+  })
+
+  it('an idle transaction ends by itself on MariaDB', async () => {
+    const [row] = await query("SHOW SESSION VARIABLES LIKE 'idle_transaction_timeout'")
+    expect(row?.Value).toBe(context.engine === 'mariadb' ? '120' : undefined)
+  })
+}
