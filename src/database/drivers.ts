@@ -3,12 +3,34 @@
  * MySQL need no SQLite. It is loaded from where recentn is installed: TypeORM would look beside itself, where a package
  * manager may have put another version, or none.
  */
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import { RecentnError } from '../errors'
 
 const COMPILING =
   'where npm finds no prebuilt one it is compiled, which takes python3, make and a C++ compiler; a mysql:// or mariadb:// URL does without it'
 
 const SQLITE = 'better-sqlite3'
+
+const WARNING = 'RECENTN_SQLITE_DRIVER'
+const ABORTS =
+  'this better-sqlite3 was compiled for Node 24.19 or later, where it may abort the process at any time (nodejs/node#65446): use better-sqlite3 13, or Node 22'
+
+/**
+ * What a driver refers to that was compiled with the headers of Node 24.19 and later: their ObjectWrap removes a hook when
+ * it is collected, and Node 24 aborts if no script is running then. Version 13 has no ObjectWrap.
+ */
+const FATAL_CALL = 'RemoveEnvironmentCleanupHook'
+
+/** Whether Node 24 may abort with the driver in this place. */
+export function mayAbort(place: string): boolean {
+  try {
+    const folder = path.dirname(require.resolve(`${place}/package.json`))
+    return readFileSync(path.join(folder, 'build', 'Release', 'better_sqlite3.node')).includes(FATAL_CALL)
+  } catch {
+    return false // compiled for somebody else's Node, or elsewhere
+  }
+}
 
 /** The package name or folder from which better-sqlite3 is loaded. */
 let sqlitePlace: string = SQLITE
@@ -28,13 +50,18 @@ export function loadSqliteFrom(folder: string): void {
   sqlitePlace = folder
 }
 
+let loaded: { place: string; driver: unknown } | null = null
+
 /** Loads better-sqlite3 with its compiled part. Throws `database_refused`, which says what to do. */
 export function sqliteDriver(): unknown {
+  if (loaded?.place === sqlitePlace) return loaded.driver
   let cause: unknown
   try {
     const Sqlite = require(sqlitePlace) as typeof import('better-sqlite3')
     // The compiled part is loaded with the first database.
     new Sqlite(':memory:').close()
+    loaded = { place: sqlitePlace, driver: Sqlite }
+    if (process.versions.node.startsWith('24.') && mayAbort(sqlitePlace)) process.emitWarning(ABORTS, { code: WARNING })
     return Sqlite
   } catch (error) {
     cause = error
@@ -42,7 +69,7 @@ export function sqliteDriver(): unknown {
   const { code, message } = cause as NodeJS.ErrnoException
   const missing = code === 'MODULE_NOT_FOUND' && message.includes("'better-sqlite3'")
   const text = missing
-    ? `a sqlite: URL needs the package better-sqlite3, which is not installed: npm install better-sqlite3@12 (${COMPILING})`
+    ? `a sqlite: URL needs the package better-sqlite3, which is not installed: npm install better-sqlite3 (${COMPILING})`
     : `the SQLite driver better-sqlite3 is installed, but does not load (${message.split('\n')[0]}): npm rebuild better-sqlite3 (${COMPILING})`
   throw new RecentnError('database_refused', text)
 }

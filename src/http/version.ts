@@ -20,10 +20,11 @@ export function packageRoot(): string {
   return known.root
 }
 
-/** The range of better-sqlite3 versions that fit. */
-export function sqliteRange(): string {
+/** The newest major version of better-sqlite3 that fits this Node, as a range: 13 wants Node 22. */
+export function sqliteRange(node = process.versions.node): string {
   known ??= find(__dirname)
-  return known.sqlite
+  const [oldest, ...newer] = known.sqlite.split(' || ') as [string, ...string[]]
+  return Number.parseInt(node, 10) < 22 ? oldest : (newer.at(-1) ?? oldest)
 }
 
 function find(folder: string): PackageFacts {

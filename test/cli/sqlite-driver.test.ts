@@ -1,8 +1,9 @@
 /** Where npx gets SQLite's driver from. The npm is a program of the test; `npm run test:package` does it with the real one. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cachedDriver } from '../../src/cli/sqlite-driver'
+import { mayAbort } from '../../src/database/drivers'
 import { sqliteRange } from '../../src/http/version'
 
 let folder: string
@@ -28,12 +29,33 @@ test('is installed once, in a folder for this Node, and found from then on', asy
   const said: string[] = []
   const driver = await cachedDriver(sqliteRange(), env, (line) => said.push(line))
   expect(existsSync(driver)).toBe(true)
-  expect(driver).toContain(`better-sqlite3-12-${process.platform}-${process.arch}-${process.versions.modules}`)
+  const [major] = /\d+/.exec(sqliteRange()) as RegExpExecArray
+  expect(driver).toContain(`better-sqlite3-${major}-${process.platform}-${process.arch}-${process.versions.modules}`)
   expect(await cachedDriver(sqliteRange(), env, (line) => said.push(line))).toBe(driver)
-  expect(said).toEqual([expect.stringContaining('installing better-sqlite3@^12')])
+  expect(said).toEqual([expect.stringContaining(`installing better-sqlite3@^${major}`)])
   expect(runs().map((line) => JSON.parse(line))).toEqual([
     [expect.arrayContaining(['install', `better-sqlite3@${sqliteRange()}`]), null],
   ])
+})
+
+test('is of the newest major version that this Node can run', () => {
+  expect([sqliteRange('20.19.0'), sqliteRange('22.13.0'), sqliteRange('24.21.0')]).toEqual([
+    '^12.0.0',
+    '^13.0.0',
+    '^13.0.0',
+  ])
+})
+
+test('a driver that Node 24 may abort with is told from others by what its compiled part calls', () => {
+  const place = join(folder, 'better-sqlite3')
+  mkdirSync(join(place, 'build', 'Release'), { recursive: true })
+  writeFileSync(join(place, 'package.json'), '{}')
+  expect(mayAbort(place)).toBe(false)
+  const compiled = join(place, 'build', 'Release', 'better_sqlite3.node')
+  writeFileSync(compiled, '\0_ZN4node25AddEnvironmentCleanupHookE\0')
+  expect(mayAbort(place)).toBe(false)
+  writeFileSync(compiled, '\0_ZN4node28RemoveEnvironmentCleanupHookEPN2v87IsolateEPFvPvES3_\0')
+  expect(mayAbort(place)).toBe(true)
 })
 
 test('is whole for each of several processes that install it at once', async () => {

@@ -47,6 +47,11 @@ export class Project {
     })
   }
 
+  /** Starts anew with this dependency, in the version that is given, also for TypeORM, which asks for another one. */
+  override(name, version) {
+    newProject(this.folder, { dependencies: { [name]: version }, overrides: { typeorm: { [name]: `$${name}` } } })
+  }
+
   npm(...args) {
     const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=warn']
     return run('npm', [...args, ...quiet], { cwd: this.folder, env: this.env, seconds: 300 })
