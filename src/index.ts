@@ -29,6 +29,7 @@ export {
 } from './entities'
 export { ERRORS, type ErrorCode, type ErrorFacts, type ErrorKind, type Fault, RecentnError } from './errors'
 export type { Access, AccessAnswer, AccessFunction } from './http/access'
+export { createDashboard } from './http/dashboard'
 export { createMetrics, type MetricRegistry, type Metrics, type MetricsOptions } from './http/metrics/metrics'
 export { createRouter, type MountedRouter, type RouterOptions } from './http/router'
 export type { NamedSubjects, RequestSubjects, SubjectKind } from './http/subjects'

@@ -4,7 +4,7 @@ import type { OperationId, PartsOf } from '../client/format'
 import { Transport } from '../client/transport'
 import type Wire from '../client/wire'
 import { RecentnError } from '../errors'
-import { keyName, session } from './session'
+import { hasKeys, keyName, session } from './session'
 import { parseExactly } from './value'
 
 /** How far the server's clock is ahead of this one's, in milliseconds. */
@@ -29,7 +29,8 @@ export const transport = new Transport({
   timeoutMs: 20_000,
   parse: parseExactly,
   fetch: async (target, init) => {
-    const response = await fetch(target, { ...init, cache: 'no-store', credentials: 'omit' })
+    // An app that the dashboard is mounted in may know its users by a cookie.
+    const response = await fetch(target, { ...init, cache: 'no-store', credentials: 'same-origin' })
     noteClock(response)
     return response
   },
@@ -61,13 +62,18 @@ export function isAccessError({ status }: RecentnError): boolean {
   return status === 401 || status === 403
 }
 
+/** Such as the page of a login, to which a request without one was redirected. */
+const NOT_OURS = 'The answer is not from recentn. You may have to log in again.'
+
 /** What went wrong, for people. */
 export function sentenceOf({ code, status, message, cause }: RecentnError): string {
+  if (status === 401 && !hasKeys) return 'You are not logged in. Log in to the app, and this page goes on.'
   if (status === 401 && session.key === null) return 'This server wants an API key.'
   if (code === 'unreachable') {
     const isLate = (cause as Error | undefined)?.name === 'TimeoutError'
     return isLate ? 'The server took too long to answer.' : 'The server does not answer.'
   }
+  if (code === 'unexpected_answer' && status < 400) return NOT_OURS
   const said = code === 'unexpected_answer' ? `The server answered ${status}.` : message
   if (status === 401) return `The server does not take ${keyName(session.key ?? '')}: ${said}.`
   return status === 403 ? `Not allowed. ${said}.` : said

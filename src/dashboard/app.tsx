@@ -13,7 +13,7 @@ import { PoliciesPage } from './policies-page'
 import { PolicyPage } from './policy-page'
 import { QueuePage } from './queue-page'
 import { QueuesPage } from './queues-page'
-import { keyName, useKey } from './session'
+import { hasKeys, keyName, useKey } from './session'
 
 const MENU = [
   ['groups', 'Groups'],
@@ -28,7 +28,7 @@ function Page({ address: { parts, query } }: { address: PageAddress }) {
   const [first = 'groups', name, second, id] = parts
   const prefix = query.get('prefix') ?? ''
   const after = query.get('after')
-  if (first === 'key') return <KeyPage />
+  if (first === 'key' && hasKeys) return <KeyPage />
   if (first === 'groups') {
     return name === undefined ? <GroupsPage prefix={prefix} after={after} /> : <GroupPage key={name} group={name} />
   }
@@ -82,7 +82,7 @@ export function App() {
             </a>
           ))}
         </nav>
-        <KeyLink isCurrent={current === 'key'} />
+        {hasKeys && <KeyLink isCurrent={current === 'key'} />}
       </header>
       <main ref={main} id="main">
         <WithAccess>

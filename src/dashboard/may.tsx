@@ -4,6 +4,7 @@ import { useContext } from 'preact/hooks'
 import type { Access } from '../client/wire'
 import { ask, isAccessError } from './api'
 import { usePolled } from './polled'
+import { hasKeys } from './session'
 
 interface KnownAccess {
   access: Access | null
@@ -54,7 +55,7 @@ export function AdminButton({ isDisabled = false, isExpanded, children, ...rest 
   )
 }
 
-const READ_ONLY = 'This key may only read: changes need the scope admin.'
+const READ_ONLY = `${hasKeys ? 'This key' : 'You'} may only read: changes need the scope admin.`
 
 /** Says why the buttons are disabled, if they are. */
 export function ReadOnlyNote() {

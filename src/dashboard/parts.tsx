@@ -6,6 +6,7 @@ import { link, replaceQuery } from './address'
 import { isAccessError, sentenceOf } from './api'
 import { KeyForm } from './key-form'
 import type { Polled } from './polled'
+import { hasKeys } from './session'
 
 /** A name that users chose: it keeps its own direction and spaces. */
 export function Name({ children }: { children: string }) {
@@ -32,7 +33,7 @@ export function Problem({ error }: { error: RecentnError }) {
   return (
     <div class={`problem ${isAccess ? 'panel' : ''}`} role="alert">
       <p>{sentenceOf(error)}</p>
-      {isAccess && <KeyForm />}
+      {isAccess && hasKeys && <KeyForm />}
     </div>
   )
 }

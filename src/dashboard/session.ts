@@ -3,7 +3,10 @@ import { useFollowed } from './followed'
 
 const STORED = 'recentn.key'
 
-let key = sessionStorage.getItem(STORED)
+/** False where the app that the dashboard is mounted in decides by itself who may do what, by its cookies for example. */
+export const hasKeys = document.documentElement.dataset.keys !== 'none'
+
+let key = hasKeys ? sessionStorage.getItem(STORED) : null
 const listeners = new Set<() => void>()
 
 export const session = {

@@ -1,6 +1,6 @@
 /** How the dashboard behaves: by keyboard alone, for those who listen, in a hidden tab, and towards the browser. */
 import type { Page } from 'playwright-core'
-import { DASHBOARD_POLICY } from '../../src/http/process/pages'
+import { DASHBOARD_POLICY } from '../../src/http/page-files'
 import { openPage } from './support/browser'
 import { type Server, startWithFile } from './support/server'
 import { fillShop } from './support/shop'

@@ -170,5 +170,12 @@ describe('examples', () => {
     expect((await ask(`${url}/activity/openapi.json`)).body.servers).toEqual([{ url: '/activity' }])
     expect(await ask(`${url}/`)).toEqual({ status: 200, body: 'the rest of the shop' })
     expect((await ask(`${url}/v1/groups`)).status).toBe(404)
+
+    const dashboard = `${url}/admin/recentn`
+    expect((await ask(dashboard)).body).toContain('dashboard/app.js')
+    expect((await ask(`${dashboard}/v1/groups`)).status).toBe(401)
+    expect((await ask(`${dashboard}/v1/groups`, 'GET', 'fred')).status).toBe(403)
+    const asAnna = await fetch(`${dashboard}/v1/groups`, { headers: { Cookie: 'theme=dark; user=anna' } })
+    expect(await asAnna.json()).toMatchObject({ groups: [{ group: 'product:7' }] })
   })
 })

@@ -1,7 +1,7 @@
 /** The files of the dashboard: their headers, how they are kept by browsers, and where they are not. */
 import { gunzipSync } from 'node:zlib'
 import express from 'express'
-import { DASHBOARD_POLICY } from '../../src/http/process/pages'
+import { DASHBOARD_POLICY } from '../../src/http/page-files'
 import { createRouter } from '../../src/http/router'
 import { clientOf, memoryStore, send, serving, startApp } from './support/client'
 

@@ -5,10 +5,10 @@ import { RecentnError } from '../../errors'
 import type { Store } from '../../store/types'
 import { createMetrics, type Metrics } from '../metrics/metrics'
 import { type Observer, observing } from '../metrics/traffic'
+import { pages } from '../page-files'
 import { addRoutes, checkTarget, problemHandler, type RouterOptions, storeRoutes } from '../router'
 import { processRoutes } from '../routes/health'
 import { addOwnHeaders, checkHead, cors } from './headers'
-import { pages } from './pages'
 import { processAccess } from './process-access'
 
 export interface AppOptions extends Pick<RouterOptions, 'bodyLimitBytes' | 'onError' | 'stopping' | 'streams'> {
@@ -54,7 +54,7 @@ export function createApp(store: Store, options: AppOptions): Express {
   const routes = [...storeRoutes, ...processRoutes({ metrics, draining })]
   const settings = { guard, bodyLimitBytes, onError, stopping, streams }
   addRoutes(app.router, store, settings, routes)
-  app.use(pages())
+  app.use(pages({ hasKeys: true }))
   app.use(() => {
     throw new RecentnError('not_found')
   })

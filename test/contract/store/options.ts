@@ -1,5 +1,6 @@
 import {
   attachStore,
+  createDashboard,
   createMetrics,
   createRouter,
   openStore,
@@ -172,6 +173,7 @@ export function describeOptions(context: Context): void {
       await expectRefused('openStore', (options) => openStore(options))
       await expectRefused('attachStore', (options) => attachStore(source, options))
       await expectRefused('createRouter', async (options) => createRouter(store, options))
+      await expectRefused('createDashboard', async (options) => createDashboard(store, options))
       await expectRefused('createMetrics', async (options) => createMetrics(store, options))
       await expectRefused('schemaOf', async (options) => schemaOf(options))
       await expectRefused('attachStore of it', (given) => attachStore(given))

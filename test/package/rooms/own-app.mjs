@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import express from 'express'
-import { attachStore, createRouter, entities, migrations, RecentRepository } from 'recentn'
+import { attachStore, createDashboard, createRouter, entities, migrations, RecentRepository } from 'recentn'
 import { DataSource, EntitySchema } from 'typeorm'
 
 const Order = new EntitySchema({
@@ -54,9 +54,11 @@ app.use(
   '/activity',
   createRouter(store, { access: (request, scope) => scope === 'read' || request.get('X-User') === 'anna' }),
 )
+app.use('/admin/recentn', createDashboard(store, { access: (request) => request.get('Cookie') === 'user=anna' }))
 const server = app.listen(0, '127.0.0.1')
 await once(server, 'listening')
-const items_ = `http://127.0.0.1:${server.address().port}/activity/v1/groups/customer:1/items`
+const origin = `http://127.0.0.1:${server.address().port}`
+const items_ = `${origin}/activity/v1/groups/customer:1/items`
 const post = (headers) =>
   fetch(items_, {
     method: 'POST',
@@ -71,6 +73,18 @@ assert.deepEqual(
   [4, 3],
 )
 assert.equal((await fetch(`${items_}?limit=0`)).status, 400)
+
+const dashboard = await fetch(`${origin}/admin/recentn?a`)
+assert.equal(dashboard.url, `${origin}/admin/recentn/?a`)
+const pageText = await dashboard.text()
+for (const [, name] of pageText.matchAll(/(?:src|href)="([^"]+)"/g)) {
+  const file = await fetch(new URL(name, dashboard.url), { headers: { Cookie: 'user=anna' } })
+  assert.equal(file.status, 200, name)
+}
+const purge = (headers) =>
+  fetch(`${origin}/admin/recentn/v1/policies/none`, { method: 'DELETE', headers: { Cookie: 'user=anna', ...headers } })
+assert.equal((await purge({})).status, 404)
+assert.equal((await purge({ Origin: 'http://example.org' })).status, 403)
 
 server.closeAllConnections()
 await new Promise((resolve) => server.close(resolve))
