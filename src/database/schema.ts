@@ -1,9 +1,17 @@
 /** The tables of one prefix as TypeORM knows them: entities, and the migrations that make them. */
-import { type DataSource, EntitySchema, type EntitySchemaColumnOptions, getMetadataArgsStorage } from 'typeorm'
+import {
+  type DataSource,
+  type EntityMetadata,
+  EntitySchema,
+  type EntitySchemaColumnOptions,
+  getMetadataArgsStorage,
+} from 'typeorm'
 import { migrations, migrationsOf } from '../../migrations'
 import { entities, RecentnSchema } from '../entities'
+import { RecentnError } from '../errors'
 import { faultsOf, refuse } from '../fields/field'
 import { SCHEMA_RULES } from '../fields/options'
+import { tablePrefixFault } from '../fields/rules'
 import { DEFAULT_PREFIX, type Tables, tablesOf } from './tables'
 
 type Entity = (typeof entities)[number]
@@ -51,4 +59,44 @@ function renamed(target: Entity, prefix: string): EntitySchema {
 export function tablesIn(source: DataSource): Tables {
   if (!source.hasMetadata(RecentnSchema)) return tablesOf()
   return tablesOf(source.getMetadata(RecentnSchema).tableName.slice(0, -'schema'.length))
+}
+
+/**
+ * Throws `invalid_input` if the `entityPrefix` or the naming strategy of a user's DataSource gives recentn's entities other
+ * names than the store's statements have. A DataSource need not list the entities, and may list those of other stores.
+ */
+export function requireNames(source: DataSource, tables: Tables): void {
+  const ours = source.entityMetadatas.filter(({ target }) => (entities as unknown[]).includes(target))
+  const heads = ours.filter(({ target }) => target === RecentnSchema)
+  const isRenamed = heads.some(({ tableName, givenTableName }) => tableName !== givenTableName)
+  if (isRenamed && !heads.some(({ tableName }) => tableName === tables.schema))
+    throw otherTables(heads[0] as EntityMetadata, tables)
+  for (const { columns, tableName } of ours) {
+    for (const { databaseName, givenDatabaseName, propertyName } of columns) {
+      const name = givenDatabaseName ?? propertyName
+      // To the databases the case of a column's name makes no difference.
+      if (databaseName.toLowerCase() !== name.toLowerCase())
+        throw otherNames(`the column ${name} of ${tableName} ${databaseName}`)
+    }
+  }
+}
+
+function otherTables({ tableName }: EntityMetadata, { schema }: Tables): RecentnError {
+  const prefix = tableName.slice(0, -'schema'.length)
+  if (!tableName.endsWith('schema') || tablePrefixFault(prefix) !== null)
+    return otherNames(`the table ${schema} ${tableName}`)
+  return new RecentnError(
+    'invalid_input',
+    `The DataSource has an entityPrefix or a naming strategy that calls the table ${schema} ${tableName}. To have all of ` +
+      `recentn's tables under such names, run the migrations of schemaOf({ tablePrefix: '${prefix}' }), and attach with ` +
+      `{ tablePrefix: '${prefix}' }`,
+  )
+}
+
+function otherNames(what: string): RecentnError {
+  return new RecentnError(
+    'invalid_input',
+    `The DataSource has a naming strategy that calls ${what}. The names that recentn gives are fixed: let the strategy keep ` +
+      "names that are given, or leave recentn's entities out of the DataSource",
+  )
 }

@@ -4,6 +4,7 @@ import type { DataSource } from 'typeorm'
 import { connect, dataSourceOptions } from '../database/connect'
 import type { Engine } from '../database/engine'
 import { migrate } from '../database/migrate'
+import { requireNames } from '../database/schema'
 import { requireSchema, schemaVersion } from '../database/schema-check'
 import { attach, engineOf, recognise } from '../database/session'
 import { SkipLockedCheck } from '../database/skip-locked'
@@ -85,13 +86,15 @@ async function disconnect(dataSource: DataSource, engine: Engine): Promise<void>
  *
  * SQLite in a file is used through a connection of the store's own, so that the user's open transaction and the store's
  * never mix; SQLite in memory through the user's one connection, where transactions must go through
- * `store.transaction`. `close()` leaves the user's DataSource open. Throws `schema_missing`, `schema_outdated` or
+ * `store.transaction`. `close()` leaves the user's DataSource open. Throws `invalid_input` where `entityPrefix` or a naming
+ * strategy gives recentn's entities other names than the store has, `schema_missing`, `schema_outdated` or
  * `schema_too_new`, and `database_refused` where the tables have other columns than recentn's, or where its connections
  * lose texts (another character set than `utf8mb4`), have `ORACLE` or `EMPTY_STRING_IS_NULL` in their `sql_mode`, or
  * don't commit by themselves.
  */
 export async function attachStore(dataSource: DataSource, options: StoreOptions = {}): Promise<Store> {
   checkAttach(dataSource, options)
+  requireNames(dataSource, tablesOf(options.tablePrefix))
   const attached = await attach(dataSource, options)
   try {
     requireSchema(await schemaVersion(attached.database))

@@ -14,6 +14,7 @@ import { describeKeys } from './keys'
 import { describeLifecycle } from './lifecycle'
 import { describeLocation } from './location'
 import { describeNames } from './names'
+import { describeNaming } from './naming'
 import { describeOptions } from './options'
 import { describeOtherServers } from './other-servers'
 import { describeSchema } from './schema'
@@ -40,6 +41,7 @@ export function describeStore(engine: EngineName): void {
   describeOptions(context)
   describeSchema(context)
   describeNames(context)
+  describeNaming(context)
   describeKeys(context)
   describeJson(context)
 }
