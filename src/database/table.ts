@@ -23,6 +23,8 @@ export interface Table extends TableKind {
   escape(column: string): string
   /** SQL that creates an index of columns, each of which is SQL. */
   createIndex(index: string, columns: readonly string[]): string
+  /** SQL: a trigger that sets the column to null with each UPDATE of a row in which it is not null. */
+  clearingTrigger(trigger: string, column: string): string
   /** A row as the user's code knows it: an entity with its transformers applied, or an object by column names. It lacks
    * the `hidden` columns, so that saving the entity does not write them. */
   rowOf(raw: Row, hidden?: ReadonlySet<string>): ObjectLiteral
@@ -41,7 +43,9 @@ export async function describeTable(
   const name = metadata?.tableName ?? (target as string)
   const escaped = (part: string) => source.driver.escape(part)
   const path = (metadata?.tablePath ?? name).split('.').map(escaped).join('.')
-  const { indexOn, ...found } = await session.read((reader) => catalogueOf(reader, metadata?.tablePath ?? name))
+  const { indexOn, clearingTrigger, ...found } = await session.read((reader) =>
+    catalogueOf(reader, metadata?.tablePath ?? name),
+  )
   if (found.columns.length === 0) throw new RecentnError('invalid_input', `There is no table ${name}`)
   const mapped = new Map(metadata?.columns.map((column) => [column.databaseName, column]))
   const selects = (column: string) => mapped.get(column)?.isSelect === true
@@ -63,6 +67,7 @@ export async function describeTable(
             .map((column) => escaped(column.name))
             .join(', ') || '*',
     escape: escaped,
+    clearingTrigger: (trigger, column) => clearingTrigger(escaped, trigger, column),
     createIndex: (index, on) => `CREATE INDEX ${indexOn(escaped, index)} (${on.join(', ')})`,
     rowOf: (raw, hidden = NONE) => (metadata ? entityOf(source, metadata, raw, hidden) : without(raw, hidden)),
   }

@@ -8,7 +8,7 @@ import type { Table } from '../database/table'
 import { RecentnError } from '../errors'
 import { GroupCommit } from '../kit/group-commit'
 import { checkFeed } from '../repositories/feeds/check'
-import { followedTable, recentGroups } from '../repositories/feeds/followed'
+import { followedTable, followTrigger, recentGroups } from '../repositories/feeds/followed'
 import { lastSyncIds } from '../repositories/feeds/heads'
 import type { FeedMemory } from '../repositories/feeds/memory'
 import { FeedRepository } from '../repositories/feeds/repository'
@@ -93,9 +93,7 @@ export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOp
         if (feed !== undefined) checkFeed(feed)
         return publishing.publish(feed)
       },
-      follow: async <Row extends FollowedRow>(target: FollowTarget<Row>, how: FollowOptions<Row>) => {
-        return publishing.follow(followedTable(await options.describe(target), how as FollowOptions))
-      },
+      ...followingBy(publishing, options),
       consume: consumers.consume,
     }),
     begin: async () => {
@@ -108,6 +106,13 @@ export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOp
       await consumers.close()
       await publishing.close(Promise.all([news.close(), puts.close()]))
     },
+  }
+}
+
+function followingBy(publishing: Publishing, { describe }: FeedsOptions): Pick<StoreFeeds, 'follow' | 'followTrigger'> {
+  return {
+    follow: async (target, how) => publishing.follow(followedTable(await describe(target), how as FollowOptions)),
+    followTrigger: async (target, how) => followTrigger(await describe(target), how),
   }
 }
 

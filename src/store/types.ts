@@ -120,6 +120,15 @@ export interface StoreFeeds extends Feeds {
    */
   follow<Row extends FollowedRow>(target: FollowTarget<Row>, options: FollowOptions<Row>): Promise<Followed>
   /**
+   * The CREATE TRIGGER, for the database of the store, that clears the sync column of a table whenever a row changes: for a
+   * table that is to be followed, and is written by code that knows nothing of it. Run it once, in a migration for
+   * example. Throws `invalid_input`.
+   */
+  followTrigger<Row extends FollowedRow>(
+    target: FollowTarget<Row>,
+    options: Pick<FollowOptions<Row>, 'syncColumn'>,
+  ): Promise<string>
+  /**
    * Gives the handler what comes after the consumer's stored cursor, page by page and for as long as it is not stopped,
    * and stores the cursor when the handler has resolved: each change at least once, in order, the latest value of each
    * key. Any number of processes may do it for one consumer; the same changes may then be given to several at once. Throws

@@ -35,6 +35,9 @@ export async function mysqlCatalogue(reader: Reader, table: string, schema: stri
     indexes,
     ...(await mysqlKind(reader, where, parameters, table)),
     indexOn: (quoted, index) => `${quoted(index)} ON ${path(quoted, schema, table)}`,
+    clearingTrigger: (quoted, trigger, column) =>
+      `CREATE TRIGGER ${path(quoted, schema, trigger)} BEFORE UPDATE ON ${path(quoted, schema, table)} FOR EACH ROW ` +
+      `SET NEW.${quoted(column)} = IF(OLD.${quoted(column)} IS NULL, NEW.${quoted(column)}, NULL)`,
   }
 }
 

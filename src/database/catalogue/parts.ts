@@ -9,6 +9,8 @@ export interface Catalogue extends TableKind {
   columns: readonly Omit<TableColumn, 'isSelected'>[]
   /** SQL behind CREATE INDEX: the name of the index, and the table. */
   indexOn(quoted: Quote, index: string): string
+  /** SQL: a trigger that sets the column to null with each UPDATE of a row in which it is not null. */
+  clearingTrigger(quoted: Quote, trigger: string, column: string): string
 }
 
 export function path(quoted: Quote, schema: string | undefined, name: string): string {

@@ -39,6 +39,14 @@ export async function sqliteCatalogue(reader: Reader, table: string, schema: str
     indexes,
     ...(await sqliteKind(reader, table, schema)),
     indexOn: (quoted, index) => `${path(quoted, schema, index)} ON ${quoted(table)}`,
+    clearingTrigger: (quoted, trigger, column) => {
+      const row = keys.map(({ name }) => `${quoted(name as string)} = NEW.${quoted(name as string)}`).join(' AND ')
+      return (
+        `CREATE TRIGGER ${path(quoted, schema, trigger)} AFTER UPDATE ON ${quoted(table)} FOR EACH ROW ` +
+        `WHEN OLD.${quoted(column)} IS NOT NULL AND NEW.${quoted(column)} IS NOT NULL ` +
+        `BEGIN UPDATE ${quoted(table)} SET ${quoted(column)} = NULL WHERE ${row}; END`
+      )
+    },
   }
 }
 

@@ -149,6 +149,21 @@ const FOLLOW_RULES = optionRules<FollowOptions>({
   value: checkedWithTheTable,
 })
 
+const TRIGGER_RULES = optionRules<Pick<FollowOptions, 'syncColumn'>>({ syncColumn: checkedWithTheTable })
+
+/**
+ * SQL: a trigger that clears the sync column with each UPDATE. Publishers give numbers to rows that have none, and to no
+ * others: those updates it leaves alone. Throws `invalid_input`.
+ */
+export function followTrigger(table: Table, options: Pick<FollowOptions, 'syncColumn'>): string {
+  const faults = faultsOf(options, TRIGGER_RULES)
+  const sync = table.columns.find(({ property }) => property === options?.syncColumn)
+  if (!sync) faults.push({ pointer: '/syncColumn', detail: `is not a column of ${table.name}` })
+  if (table.primaryKey.length === 0) faults.push({ pointer: '', detail: `${table.name} has no primary key` })
+  if (faults.length > 0 || !sync) throw invalidInput(faults)
+  return table.clearingTrigger(`${table.name}_changed`, sync.name)
+}
+
 /** A table of the user's as a feed. Throws `invalid_input` with every fault. */
 export function followedTable(table: Table, options: FollowOptions): FollowedTable {
   const faults = faultsOf(options, FOLLOW_RULES)

@@ -118,6 +118,7 @@ function storeCalls(store: Store): Record<string, Record<string, Call[]>> {
       ...feedCalls(store),
       publish: NONE,
       follow: [(options) => feeds.follow('recentn_items', options)],
+      followTrigger: [(options) => feeds.followTrigger('recentn_items', options)],
       consume: [
         (options) => feeds.consume('f', 'c', nothing, options),
         (options) => {
