@@ -1,7 +1,7 @@
 /** @type {import('jest').Config} */
 module.exports = {
   testEnvironment: '<rootDir>/test/support/environment.cjs',
-  testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/examples/**/*.test.ts'],
+  testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/examples/*.test.ts'],
   testPathIgnorePatterns: ['<rootDir>/test/fire/'],
   transform: {
     '\\.ts$': [
@@ -23,7 +23,10 @@ module.exports = {
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   setupFiles: ['reflect-metadata'],
   // The examples import what a user imports.
-  moduleNameMapper: { '^recentn$': '<rootDir>/src/index.ts', '^recentn/client$': '<rootDir>/src/client/index.ts' },
+  moduleNameMapper: {
+    '^recentn$': '<rootDir>/src/index.ts',
+    '^recentn/(client|testing)$': '<rootDir>/src/$1/index.ts',
+  },
   modulePathIgnorePatterns: ['<rootDir>/.cache/'],
   testSequencer: '<rootDir>/test/support/sequencer.cjs',
   // More than the cores that are about: most of it waits, for servers and for time to pass.

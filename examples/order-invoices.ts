@@ -4,7 +4,6 @@
  * a worker is killed, but of two transactions that delete it one rolls back: each order has its invoice once.
  */
 import 'reflect-metadata'
-import { setTimeout as pause } from 'node:timers/promises'
 import { attachStore, entities, type Message, migrations, type Store, type Worker } from 'recentn'
 import {
   Column,
@@ -99,8 +98,10 @@ export async function writeInvoice(store: Store, message: Message): Promise<void
   })
 }
 
-export function startInvoicing(store: Store): Worker {
+/** In a process that stays; with `auto: false` the worker works when its `once` is called, as by cron. */
+export function startInvoicing(store: Store, { auto = true } = {}): Worker {
   return store.queues.work(QUEUE, (message) => writeInvoice(store, message), {
+    auto,
     concurrency: 4,
     backoff: { minSeconds: 0, maxSeconds: 60 },
   })
@@ -119,16 +120,14 @@ export async function main(
     await placeOrder(store, { id: 2, customer: 'anna', cents: 5 }).catch(() => {})
     // There is no order 3: this one fails twice, and is a dead letter then.
     await store.queues.send(QUEUE, { order: 3 })
-    const worker = startInvoicing(store)
-    const deadOnes = () => store.queues.peek(DEAD)
-    const invoices = () => source.getRepository(Invoice).find({ order: { order: 'ASC' } })
-    while ((await deadOnes()).messages.length < 1 || (await invoices()).length < 2) await pause(20)
-    await worker.stop()
+    await startInvoicing(store, { auto: false }).once()
+    const invoices = await source.getRepository(Invoice).find({ order: { order: 'ASC' } })
+    const dead = await store.queues.peek(DEAD)
     const { items } = await store.groups.recent('customer:fred')
     return {
-      invoices: await invoices(),
+      invoices,
       history: items.map((item) => item.payload),
-      dead: (await deadOnes()).messages.map(({ body, lastError }) => ({ body, lastError })),
+      dead: dead.messages.map(({ body, lastError }) => ({ body, lastError })),
     }
   } finally {
     await store.close() // leaves your DataSource open

@@ -4,7 +4,6 @@
  * may be stopped, or killed, at any moment: it goes on from the stored cursor, and what it had done after that is done again.
  */
 import 'reflect-metadata'
-import { setTimeout as pause } from 'node:timers/promises'
 import { attachStore, type Change, type Consuming, entities, migrations, type Store } from 'recentn'
 import { Column, DataSource, Entity, Index, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm'
 
@@ -88,26 +87,16 @@ export function keepUp(store: Store, index: SearchIndex): Consuming {
   return store.feeds.consume(FEED, CONSUMER, apply, { limit: 1000, onExpired: () => index.clear() })
 }
 
-export async function main(database: string): Promise<{ readers: string[]; lag: number }> {
+/** A process that keeps an index: `node search-index.js shop.db`. */
+export async function main(database: string): Promise<void> {
   const source = await createDataSource(database).initialize()
   const store = await attachStore(source)
-  try {
-    await followUsers(store)
-    const index = new SearchIndex()
-    const consuming = keepUp(store, index)
-    await source.manager.insert(User, { name: 'fred', about: 'reads and writes' })
-    await source.manager.insert(User, { name: 'anna', about: 'reads' })
-    while (index.find('reads').length < 2) await pause(20)
-    // The last one that was published changes again: a number that was used before would hide it from the indexer.
-    await source.manager.update(User, { name: 'anna' }, { about: 'sings', syncId: null })
-    await removeUser(store, 'fred')
-    await source.manager.insert(User, { name: 'jim', about: 'reads' })
-    while (String(index.find('reads')) !== 'jim') await pause(20)
-    await consuming.stop()
-    const { lag } = await store.feeds.getConsumer(FEED, CONSUMER)
-    return { readers: index.find('reads'), lag }
-  } finally {
+  await followUsers(store)
+  keepUp(store, new SearchIndex())
+  process.once('SIGTERM', async () => {
     await store.close() // leaves your DataSource open
     await source.destroy()
-  }
+  })
 }
+
+if (require.main === module) main(process.argv[2] ?? './shop.db')

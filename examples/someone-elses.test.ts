@@ -2,7 +2,8 @@
  * How the tests of an app that uses recentn may look (jest here; any runner does): a fresh store in memory for each
  * test, with its real behaviour, no server and no mock.
  */
-import { openStore, type Store } from 'recentn'
+import type { Store } from 'recentn'
+import { type TestStore, testStore } from 'recentn/testing'
 
 /** The code under test: yours. */
 class Logins {
@@ -21,16 +22,12 @@ class Logins {
   }
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000
-
 describe('Logins', () => {
-  let store: Store
+  let store: TestStore
   let logins: Logins
-  let clockOffsetMs: number
 
   beforeEach(async () => {
-    clockOffsetMs = 0
-    store = await openStore({ url: 'sqlite::memory:', clockOffsetMs: () => clockOffsetMs })
+    store = await testStore()
     await store.groups.putPolicy('logins:', { capacity: 5, mode: 'distinct', ttlSeconds: 30 * 24 * 60 * 60 })
     await store.queues.ensure('mail')
     logins = new Logins(store)
@@ -57,10 +54,10 @@ describe('Logins', () => {
 
   it('forgets an address after 30 days, without a test that sleeps', async () => {
     await logins.record('fred', '192.0.2.1')
-    clockOffsetMs = 29 * DAY_MS
+    await store.clock.advance('29 days')
     await logins.record('fred', '192.0.2.2')
     expect(await logins.addresses('fred')).toHaveLength(2)
-    clockOffsetMs = 30 * DAY_MS
+    await store.clock.advance('1 day')
     expect(await logins.addresses('fred')).toEqual(['192.0.2.2'])
   })
 })

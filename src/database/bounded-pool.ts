@@ -9,6 +9,7 @@
  */
 import type { DataSource, QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
+import { clearTimeout, setTimeout } from '../real-time'
 import { connectionState } from './connection-use'
 import { USE_WITHIN } from './inside'
 

@@ -1,6 +1,7 @@
 /** From a URL to an initialized DataSource whose connections are set as recentn needs them. */
 import path from 'node:path'
 import { DataSource, type DataSourceOptions } from 'typeorm'
+import { performance, setTimeout } from '../real-time'
 import { mysqlDriver, sqliteDriver } from './drivers'
 import { type GateOptions, gatedRunners } from './gate'
 import { gatheringRunners } from './gathering'
@@ -101,14 +102,14 @@ export async function connect(
  * a lock inside of SQLite, so opening the file is tried again while another process has it locked.
  */
 async function initialized(options: DataSourceOptions): Promise<DataSource> {
-  const deadline = Date.now() + PATIENCE_MS
+  const deadline = performance.now() + PATIENCE_MS
   for (;;) {
     const source = new DataSource(options)
     try {
       return await source.initialize()
     } catch (error) {
       const busy = options.type === 'better-sqlite3' && sqliteEngine.failure(error) === 'conflict'
-      if (!busy || Date.now() > deadline) throw error
+      if (!busy || performance.now() > deadline) throw error
       await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 20))
     }
   }

@@ -1,5 +1,6 @@
 /** Commits that were cut off, whose outcome has to be found out. */
 import { RecentnError } from '../errors'
+import { performance, setTimeout } from '../real-time'
 import type { AfterCommit } from './after-commit'
 import { NoConnection } from './bounded-pool'
 import type { Engine } from './engine'
@@ -37,7 +38,7 @@ export const OUTCOME_MS = 10_000
 /** Whether the commit has arrived, by a transaction that asks. Throws `outcome_unknown` if the database stays away. */
 export async function learn(cutOff: CutOff, engine: Engine, ask: () => Promise<boolean>): Promise<boolean> {
   if (!engine.losesCommits) return false
-  const deadline = Date.now() + OUTCOME_MS
+  const deadline = performance.now() + OUTCOME_MS
   for (let tries = 1; ; tries++) {
     try {
       return await ask()
@@ -45,7 +46,7 @@ export async function learn(cutOff: CutOff, engine: Engine, ask: () => Promise<b
       // The answer was read under a lock: it is true whether or not its own transaction committed.
       if (error instanceof CutOff) return error.result as boolean
       const isPassing = error instanceof NoConnection || engine.failure(error) !== 'other'
-      if (!isPassing || Date.now() > deadline) throw unknownOutcome(cutOff.cause)
+      if (!isPassing || performance.now() > deadline) throw unknownOutcome(cutOff.cause)
       await pause(Math.min(100 * tries, 1000))
     }
   }

@@ -10,6 +10,7 @@
 import type BetterSqlite3 from 'better-sqlite3'
 import { type DataSource, QueryFailedError, type QueryRunner, QueryRunnerAlreadyReleasedError } from 'typeorm'
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner'
+import { performance, setTimeout } from '../real-time'
 import { DEFAULT_CONNECTION_TIMEOUT_MS, noneFree } from './bounded-pool'
 import { RowParameters } from './engine'
 import { preparedOn, type RowRunner, runPrepared } from './prepared'
@@ -72,7 +73,7 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner implements RowRunner {
   // biome-ignore lint/suspicious/noExplicitAny: the signature is TypeORM's
   async #patiently(sql: string, parameters?: any[], structured?: boolean): Promise<any> {
     const connection: BetterSqlite3.Database = await this.connect()
-    const begunAt = Date.now()
+    const begunAt = performance.now()
     this.#watchedFile?.require()
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 50)) {
       // If the connection is the user's own, the user's transaction must end before our statement runs.
@@ -80,7 +81,7 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner implements RowRunner {
         try {
           return await this.#run(sql, parameters, structured)
         } catch (error) {
-          if (sqliteEngine.failure(error) !== 'conflict' || Date.now() - begunAt > LOCK_PATIENCE_MS) throw error
+          if (sqliteEngine.failure(error) !== 'conflict' || performance.now() - begunAt > LOCK_PATIENCE_MS) throw error
           this.#gate.counts.retried(error)
         } finally {
           if (!connection.inTransaction) this.#sharedFile?.end()
@@ -89,7 +90,7 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner implements RowRunner {
           await this.#gate.awaitLock(pauseMs)
           continue
         }
-      } else if (Date.now() - begunAt > this.#timeoutMs) throw noneFree(BUSY, this.#timeoutMs)
+      } else if (performance.now() - begunAt > this.#timeoutMs) throw noneFree(BUSY, this.#timeoutMs)
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
     }
   }

@@ -7,6 +7,7 @@
  * `outcome_unknown`.
  */
 import { RecentnError } from '../errors'
+import { performance } from '../real-time'
 import { NoConnection } from './bounded-pool'
 import { OUTCOME_MS, pause, unknownOutcome } from './cut-off'
 import type { DatabaseCounts } from './database-counts'
@@ -85,7 +86,7 @@ export class Retrier {
 
   constructor(rules: RetryRules) {
     this.#rules = rules
-    this.#deadline = Date.now() + (rules.retryMs ?? RETRY_MS)
+    this.#deadline = performance.now() + (rules.retryMs ?? RETRY_MS)
   }
 
   /** Resolves after a pause if the work should run again. Otherwise throws the error for its caller. */
@@ -106,7 +107,7 @@ export class Retrier {
 
   #isWorthAnother(failure: FailureKind): boolean {
     const { maxConflicts = MAX_CONFLICT_RETRIES, trail } = this.#rules
-    const now = Date.now()
+    const now = performance.now()
     if (failure === 'conflict') return this.#conflicts++ < maxConflicts && now < this.#deadline
     if (failure !== 'lost') return false
     if (trail?.isLeft) this.#lookUntil ??= now + OUTCOME_MS

@@ -9,6 +9,7 @@
  * store tries again later.
  */
 import type { QueryRunner } from 'typeorm'
+import { clearTimeout, performance, setTimeout } from '../real-time'
 
 /** As long as TypeORM's connections wait by default; then SQLite decides. */
 const PATIENCE_MS = 5000
@@ -56,10 +57,10 @@ export class SharedFile {
   }
 
   async #storeHasEnded(): Promise<void> {
-    const deadline = Date.now() + PATIENCE_MS
-    while (this.#isStoreWriting && Date.now() < deadline) {
+    const deadline = performance.now() + PATIENCE_MS
+    while (this.#isStoreWriting && performance.now() < deadline) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, deadline - Date.now())
+        const timer = setTimeout(resolve, deadline - performance.now())
         this.#waiters.push(() => {
           clearTimeout(timer)
           resolve()

@@ -5,6 +5,7 @@
  */
 import type { DataSource, QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
+import { clearTimeout, performance, setTimeout } from '../real-time'
 import { poolSizeOf } from './connection-use'
 
 /** A caller that waits longer for two connections at once may wait for transactions that wait for it. */

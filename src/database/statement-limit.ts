@@ -6,6 +6,7 @@
  * caller it is a lost connection, so a commit is looked up.
  */
 import type { QueryRunner } from 'typeorm'
+import { clearInterval, setInterval } from '../real-time'
 
 export const DEFAULT_STATEMENT_TIMEOUT_SECONDS = 30
 

@@ -4,6 +4,7 @@
  * Invariant: first come, first served; one caller at a time has its turn. Only reads may pass the caller at its turn, and
  * only while that waits for the lock of another connection: then no transaction is open on this one.
  */
+import { clearTimeout, performance, setImmediate, setTimeout } from '../real-time'
 import { noneFree } from './bounded-pool'
 import { DatabaseCounts } from './database-counts'
 import { requireOutside } from './inside'

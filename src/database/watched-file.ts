@@ -8,6 +8,7 @@
 import { type BigIntStats, statSync } from 'node:fs'
 import path from 'node:path'
 import { RecentnError } from '../errors'
+import { performance } from '../real-time'
 
 const LOOK_MS = 1000
 

@@ -3,6 +3,7 @@
  * find, the longer it is kept, so that at most a small part of the time goes into it. Owns the answer; no SQL.
  */
 import { outside } from '../outside'
+import { performance } from '../real-time'
 
 /** An answer may be 5 s old; some of that time is for finding it. */
 const FRESH_MS = 4000

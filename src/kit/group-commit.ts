@@ -14,6 +14,7 @@
  */
 import type { Tx } from '../database/engine'
 import { RecentnError } from '../errors'
+import { performance, setImmediate } from '../real-time'
 import {
   type Calls,
   type Conflict,

@@ -7,92 +7,15 @@
  * lease is lost when the database says so, or when it has ended and the database could not be asked. Its handler's signal
  * is aborted then.
  */
+import { performance } from '../real-time'
 import { Pauses } from './backoff'
+import type { Lease } from './lease'
 import { Loop } from './loop'
+import { forget, movesOn, type WaitsByClock } from './moved-on'
 
 const MAX_AT_ONCE = 1000
 const RETRY_PAUSES = { firstMs: 100, longestMs: 1000 }
 const MIN_PAUSE_MS = 10
-
-interface NewLease {
-  /** How long each extension holds. */
-  ms: number
-  /** Before the claim was sent, as `performance.now` counts. */
-  sentAt: number
-  /** How long the claim itself holds; as long as an extension when left out. */
-  heldMs?: number
-  isKept: boolean
-  isSuspect: boolean
-}
-
-/** One claim: of a message or of a row. */
-export class Lease<Subject> {
-  readonly subject: Subject
-  /** How long each extension holds. */
-  readonly ms: number
-  readonly claimedAt = performance.now()
-  /** When it ends, as `performance.now` counts. */
-  endsAt: number
-  /** It is extended in time; otherwise it is given back then. */
-  isKept: boolean
-  /**
-   * Its last attempt, and the one before never came to an end: it may have killed a process, and is given up when it ends
-   * like that again. It begins alone, so that no other claim is lost with it, nor it with another.
-   */
-  readonly isSuspect: boolean
-  isLost = false
-  /** Settled, or given back. */
-  isOver = false
-  /** Given back while its handler ran: what the handler comes to is not recorded. */
-  isAbandoned = false
-  /** Somebody has locked what it claims: it can't be extended, and nobody else can take it. */
-  isLocked = false
-  /** Resolves when the extension that is under way has ended. */
-  extending: Promise<void> | null = null
-  /** The extension began when the lease had ended, and decides alone whether it is lost. */
-  isLate = false
-  /** An extension has failed, and no other begins before. */
-  retryAt = 0
-  #controller: AbortController | null = null
-
-  constructor(subject: Subject, { ms, sentAt, heldMs = ms, isKept, isSuspect }: NewLease) {
-    this.subject = subject
-    this.ms = ms
-    this.endsAt = sentAt + heldMs
-    this.isKept = isKept
-    this.isSuspect = isSuspect
-  }
-
-  get holds(): boolean {
-    return !this.isLost && performance.now() < this.endsAt
-  }
-
-  /** Made when a handler asks for it: most don't. */
-  get signal(): AbortSignal {
-    if (!this.#controller) {
-      this.#controller = new AbortController()
-      if (this.isLost) this.lose()
-    }
-    return this.#controller.signal
-  }
-
-  lose(): void {
-    this.isLost = true
-    this.#controller?.abort(new DOMException('The claim is lost', 'AbortError'))
-  }
-
-  /** Aborts the handler's signal without losing the claim. */
-  abort(): void {
-    this.#controller ??= new AbortController()
-    this.#controller.abort(new DOMException('The handler is being stopped', 'AbortError'))
-  }
-
-  extended(sentAt: number): void {
-    this.endsAt = sentAt + this.ms
-    this.isLocked = false
-    this.retryAt = 0
-  }
-}
 
 /** What became of leases that were to be extended: the others were. */
 export interface Unextended<Subject> {
@@ -112,7 +35,7 @@ export interface LeasesOptions<Subject> {
   onFault: (error: unknown) => void
 }
 
-export class Leases<Subject> {
+export class Leases<Subject> implements WaitsByClock {
   readonly #options: LeasesOptions<Subject>
   readonly #held = new Map<unknown, Lease<Subject>>()
   readonly #pauses = new Pauses(RETRY_PAUSES.longestMs, RETRY_PAUSES.firstMs)
@@ -120,6 +43,7 @@ export class Leases<Subject> {
 
   constructor(options: LeasesOptions<Subject>) {
     this.#options = options
+    movesOn(this)
   }
 
   add(leases: readonly Lease<Subject>[]): void {
@@ -140,8 +64,21 @@ export class Leases<Subject> {
   }
 
   close(): Promise<void> {
+    forget(this)
     this.#held.clear()
     return this.#loop.stop()
+  }
+
+  /** A lease has `1 - share` of its time left, or more: a step spends half of that before it is extended. */
+  get longestStepMs(): number {
+    let shortestMs = Number.POSITIVE_INFINITY
+    for (const { ms } of this.#held.values()) shortestMs = Math.min(shortestMs, ms)
+    return (shortestMs * (1 - this.#options.share)) / 2
+  }
+
+  /** A process that lives through this time extends what it holds. */
+  async movedOn(): Promise<void> {
+    if (this.#held.size > 0) await this.extend([...this.#held.values()])
   }
 
   /** When it is time to extend it, or to give it back. */

@@ -6,6 +6,8 @@
  * Invariant: news that arrive after `look` end the next wait at once, so that none is missed between a look and the wait.
  */
 import { RecentnError } from '../errors'
+import { clearTimeout, performance, setTimeout } from '../real-time'
+import { forget, movesOn, type WaitsByClock } from './moved-on'
 
 export interface LongPollOptions {
   /** What the callers do, as an error names it. */
@@ -28,7 +30,7 @@ interface Topic<Mark> {
   timer: NodeJS.Timeout | null
 }
 
-export class LongPoll<Mark = void> {
+export class LongPoll<Mark = void> implements WaitsByClock {
   readonly #options: LongPollOptions
   readonly #topics = new Map<string, Topic<Mark>>()
   #size = 0
@@ -37,6 +39,7 @@ export class LongPoll<Mark = void> {
 
   constructor(options: LongPollOptions) {
     this.#options = options
+    movesOn(this)
   }
 
   /** Callers that have not left. */
@@ -88,9 +91,15 @@ export class LongPoll<Mark = void> {
     }
   }
 
+  /** All callers look again, and those whose time has ended are answered. */
+  movedOn(ms: number): void {
+    for (const { callers } of this.#topics.values()) for (const caller of callers) caller.movedOn(ms)
+  }
+
   /** Ends all waits, and refuses later callers; resolves when all callers have left. */
   async close(): Promise<void> {
     this.#isClosed = true
+    forget(this)
     for (const { callers } of this.#topics.values()) for (const caller of callers) caller.end()
     if (this.#size === 0) return
     await new Promise<void>((resolve) => {
@@ -131,7 +140,7 @@ interface CallerEvents {
 export class LongPollCaller<Mark> {
   /** What the last look has shown; what it means is the caller's. */
   mark: Mark | undefined
-  readonly #deadline: number
+  #deadline: number
   readonly #signal: AbortSignal | undefined
   readonly #events: CallerEvents
   #timer: NodeJS.Timeout | null = null
@@ -189,6 +198,15 @@ export class LongPollCaller<Mark> {
     this.#hasNews = true
     this.#resume?.(true)
     this.#resume = null
+  }
+
+  /** The caller looks again, for a last time when its time has ended. */
+  movedOn(ms: number): void {
+    this.#deadline -= ms
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    if (this.isWaiting && this.#deadline <= performance.now()) this.#isLate = true
+    this.wake()
   }
 
   /** Ends the wait, now or when it begins. */

@@ -6,8 +6,10 @@
  * Rounds belong to no caller: the loop may be woken inside a transaction or a handler and does not run inside it.
  */
 import { outside } from '../outside'
+import { clearImmediate, clearTimeout, performance, setImmediate, setTimeout } from '../real-time'
 import { Pauses } from './backoff'
 import { guarded } from './faults'
+import { forget, movesOn, type WaitsByClock } from './moved-on'
 
 export interface LoopOptions {
   /** Resolves to the milliseconds until the next round, or to null when there is nothing to do until a wake. */
@@ -28,7 +30,7 @@ export interface LoopOptions {
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** Waits for its first `wake`. */
-export class Loop {
+export class Loop implements WaitsByClock {
   readonly #options: LoopOptions
   readonly #pauses: Pauses
   readonly #stopping = new AbortController()
@@ -42,6 +44,7 @@ export class Loop {
   constructor(options: LoopOptions) {
     this.#options = options
     this.#pauses = new Pauses(options.faultPauses.longestMs, options.faultPauses.firstMs)
+    movesOn(this)
   }
 
   get isStopped(): boolean {
@@ -70,9 +73,18 @@ export class Loop {
     this.wake()
   }
 
+  /** A pause that ends within this time ends now; a round that runs may not have seen it, and is followed by another. */
+  movedOn(ms: number): void {
+    this.#nextAt -= ms
+    this.#restUntil -= ms
+    if (this.#running) this.wake()
+    else this.#schedule()
+  }
+
   /** Resolves when the round that runs has ended; no other begins. Repeatable. */
   async stop(): Promise<void> {
     this.#stopping.abort()
+    forget(this)
     this.#cancel?.()
     await this.#running
   }

@@ -9,6 +9,7 @@
  * its calls runs by itself, so that only the call that caused it fails.
  */
 import { RecentnError } from '../errors'
+import { nextTick } from '../real-time'
 import { isShared, Pending } from './pending'
 import type { Sizes } from './sizes'
 
@@ -109,7 +110,7 @@ export class MergedCalls<Request, Result> {
   #plan(line: Line<Request, Result>): void {
     if (line.isPlanned) return
     line.isPlanned = true
-    process.nextTick(() => {
+    nextTick(() => {
       line.isPlanned = false
       this.#next(line)
     })

@@ -1,4 +1,5 @@
 /** Waiting that has an end. */
+import { clearTimeout, setTimeout } from '../real-time'
 
 /** Keeps no process alive. */
 export function sleep(ms: number): Promise<void> {

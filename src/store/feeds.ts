@@ -2,11 +2,11 @@
  * The feeds of a store: the repository, with puts that share commits and readers that wait for news, and what runs for them:
  * publishers and consumers. What runs inside a transaction is a repository without them.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Session } from '../database/engine'
 import type { Table } from '../database/table'
 import { RecentnError } from '../errors'
 import { GroupCommit } from '../kit/group-commit'
+import { delay } from '../real-time'
 import { checkFeed } from '../repositories/feeds/check'
 import { followedTable, followTrigger, recentGroups } from '../repositories/feeds/followed'
 import { lastSyncIds } from '../repositories/feeds/heads'
@@ -49,6 +49,8 @@ export interface OpenFeeds {
   sweep(): Promise<{ removed: number; more: boolean }>
   /** Readers that wait for changes, and consumers that run. */
   activity(): { changesWaiting: number; consumers: number }
+  /** The loops of consumers of a feed. */
+  consumersOf(feed: string): ConsumerLoop[]
   /** Resolves when the handlers of consumers have finished, or after 10 seconds. */
   stopConsuming(): Promise<void>
   /** Stops the consumers, answers readers that wait, and publishes what this process has written. */
@@ -101,6 +103,7 @@ export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOp
     },
     sweep: () => sweepFeeds(session, options.tombstoneSeconds * 1000),
     activity: () => ({ changesWaiting: news.waiting, consumers: consumers.size }),
+    consumersOf: (feed) => consumers.of(feed),
     stopConsuming: () => consumers.stop(),
     close: async () => {
       await consumers.close()
@@ -152,6 +155,10 @@ class Consumers {
     this.#loops.add(loop)
     loop.ended.finally(() => this.#loops.delete(loop))
     return { stop: loop.stop.bind(loop) }
+  }
+
+  of(feed: string): ConsumerLoop[] {
+    return [...this.#loops].filter((loop) => loop.feed === feed)
   }
 
   async stop(): Promise<void> {

@@ -1,6 +1,6 @@
 /** How a store comes to its database: one that is opened by a URL, or the user's own. */
 import 'reflect-metadata'
-import type { DataSource } from 'typeorm'
+import type { DataSource, DataSourceOptions } from 'typeorm'
 import { connect, dataSourceOptions } from '../database/connect'
 import type { Engine } from '../database/engine'
 import { migrate } from '../database/migrate'
@@ -19,7 +19,7 @@ import type { OpenOptions, Store, StoreOptions } from './types'
 export { refusedServer, serverName, skipsLocked } from '../database/skip-locked'
 
 /** The store, with the feeds that it was asked for. */
-async function begun(store: BoundStore): Promise<Store> {
+async function begun(store: BoundStore): Promise<BoundStore> {
   try {
     await store.opened.feeds.begin()
     return store
@@ -41,8 +41,12 @@ async function begun(store: BoundStore): Promise<Store> {
  */
 export async function openStore(options: OpenOptions): Promise<Store> {
   checkOpenOptions(options)
+  return openOn(dataSourceOptions(options), options)
+}
+
+/** The same on these connections; the options are valid. */
+export async function openOn(connection: DataSourceOptions, options: OpenOptions): Promise<BoundStore> {
   const gate = new Gate()
-  const connection = dataSourceOptions(options)
   const engine = engineOf({ options: connection } as DataSource)
   const { clockOffsetMs, connectionTimeoutMs, statementTimeoutSeconds } = options
   const tables = tablesOf(options.tablePrefix)

@@ -13,7 +13,7 @@ const STOP_SECONDS = 10
 export class Polls<Target> {
   readonly #open: (target: Target, shape: PollShape) => PollRepository
   readonly #guard: (why: string) => void
-  readonly #pollers = new Set<Poller>()
+  readonly #pollers = new Map<RowPoller<unknown>, Target>()
   #isClosed = false
 
   constructor(open: (target: Target, shape: PollShape) => PollRepository, guard: (why: string) => void) {
@@ -29,15 +29,20 @@ export class Polls<Target> {
     const faults = new PollerFaults<T>(options.name ?? name, options)
     const repository = this.#open(target, settings.shape)
     const poller = new RowPoller({ repository, handler, settings, faults, guard: this.#guard })
-    this.#pollers.add(poller)
+    this.#pollers.set(poller as RowPoller<unknown>, target)
     return {
       once: () => poller.once(),
       counts: () => poller.counts(),
       stop: async (how) => {
         await poller.stop(how)
-        this.#pollers.delete(poller)
+        this.#pollers.delete(poller as RowPoller<unknown>)
       },
     }
+  }
+
+  /** The pollers of a table that claim by themselves. */
+  of(target: Target): RowPoller<unknown>[] {
+    return [...this.#pollers].flatMap(([poller, of]) => (of === target && poller.isAuto ? [poller] : []))
   }
 
   get size(): number {
@@ -46,6 +51,6 @@ export class Polls<Target> {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    await Promise.all([...this.#pollers].map((poller) => poller.stop({ timeoutSeconds: STOP_SECONDS })))
+    await Promise.all([...this.#pollers.keys()].map((poller) => poller.stop({ timeoutSeconds: STOP_SECONDS })))
   }
 }

@@ -18,8 +18,7 @@ import { type QueueSweep, sweepQueues } from '../repositories/queues/sweep'
 import { marks } from '../repositories/writers'
 import type { StoreQueues } from './types'
 import { WorkCounts } from './work-counts'
-import type { Worker } from './worker/types'
-import { startWorker } from './worker/worker'
+import { type QueueWorker, startWorker } from './worker/worker'
 
 export interface QueuesOptions {
   /** Transactions, and statements of one kind, at the same time: one where there is one connection. */
@@ -32,11 +31,13 @@ export interface QueuesOptions {
 /** The queues, and what the store needs to know of them. */
 export interface OpenQueues {
   queues: StoreQueues
-  /** One round of the sweeper, which calls it again and again. */
-  sweep(): Promise<QueueSweep>
+  /** One round of the sweeper, which calls it again and again; `all`: removals, too, which not every round makes. */
+  sweep(how?: { all?: boolean }): Promise<QueueSweep>
   /** Receives that are not answered yet. */
   waits: LongPoll
   activity(): { receivesWaiting: number; workers: number }
+  /** The workers of this process that receive from the queue by themselves. */
+  workersOf(queue: string): QueueWorker[]
   /** Resolves when what the handlers had begun is done or, after 10 seconds, given back. */
   stopWorkers(): Promise<void>
   /** Stops the workers, answers the receives that wait, and refuses later calls; resolves when all others are answered. */
@@ -54,15 +55,17 @@ const LOOK_MS = 250
 export function openQueues(session: Session, memory: QueueMemory, options: QueuesOptions): OpenQueues {
   const shared = sharedBy(session, memory, options)
   const repository = new QueueRepository(session, memory, shared)
-  const { work, workers, stopWorkers } = workersOn(repository, async (queue, handles) => {
+  const giveBack = async (queue: string, handles: readonly string[]) => {
     const named = await settle.readHandles(session, memory, queue, checkedHandles(queue, handles))
     await settle.giveBack(session, memory, queue, settle.validOf(named))
-  })
+  }
+  const { work, workers, workersOf, stopWorkers } = workersOn(repository, giveBack, options.guard)
   return {
     queues: Object.assign(repository, { work }),
-    sweep: () => sweepQueues(session, memory),
+    sweep: (how) => sweepQueues(session, memory, how),
     waits: shared.waits,
     activity: () => ({ receivesWaiting: shared.waits.size, workers: workers.size }),
+    workersOf,
     stopWorkers,
     close: async () => {
       await stopWorkers()
@@ -142,8 +145,10 @@ function settlesOf(
 function workersOn(
   repository: QueueRepository,
   giveBack: (queue: string, handles: readonly string[]) => Promise<unknown>,
+  guard: QueuesOptions['guard'],
 ) {
-  const workers = new Set<Worker>()
+  /** Each with the queue that it receives from by itself; null where only `once` receives. */
+  const workers = new Map<QueueWorker, string | null>()
   const source = {
     receive: repository.receive.bind(repository),
     delete: repository.delete.bind(repository),
@@ -153,16 +158,21 @@ function workersOn(
   }
   const work: StoreQueues['work'] = (queue, handler, options = {}) => {
     const worker = startWorker(source, queue, handler, options)
-    workers.add(worker)
+    workers.set(worker, options.auto === false ? null : queue)
     return {
+      once: async () => {
+        guard?.()
+        return worker.once()
+      },
       stop: async (how) => {
         await worker.stop(how)
         workers.delete(worker)
       },
     }
   }
+  const workersOf = (queue: string) => [...workers].flatMap(([worker, from]) => (from === queue ? [worker] : []))
   const stopWorkers = async () => {
-    await Promise.all([...workers].map((worker) => worker.stop({ timeoutSeconds: STOP_SECONDS })))
+    await Promise.all([...workers.keys()].map((worker) => worker.stop({ timeoutSeconds: STOP_SECONDS })))
   }
-  return { work, workers, stopWorkers }
+  return { work, workers, workersOf, stopWorkers }
 }

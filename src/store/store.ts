@@ -58,7 +58,12 @@ export class BoundStore implements Store {
   readonly dataSource: DataSource
   readonly location: string
   /** What runs for the products; users of the library do not see it. */
-  readonly opened: { groups: OpenGroups; queues: OpenQueues; feeds: OpenFeeds }
+  readonly opened: {
+    groups: OpenGroups
+    queues: OpenQueues
+    feeds: OpenFeeds
+    polls: Polls<EntityTarget<ObjectLiteral>>
+  }
   readonly #base: Base
   readonly #options: StoreOptions
   readonly #engine: Engine
@@ -68,7 +73,6 @@ export class BoundStore implements Store {
   readonly #feedMemory = new FeedMemory()
   readonly #totals: Kept<StoreTotals>
   readonly #sweepers: readonly Loop[]
-  readonly #polled: Polls<EntityTarget<ObjectLiteral>>
   #closing: Promise<void> | null = null
 
   constructor(base: Base, options: StoreOptions) {
@@ -79,17 +83,13 @@ export class BoundStore implements Store {
     this.#groupMemory = new GroupMemory(options.defaultCapacity)
     this.dataSource = dataSource
     this.location = database.location
-    const { groups, queues, feeds } = this.#open()
-    this.opened = { groups, queues, feeds }
+    this.opened = this.#open()
+    const { groups, queues, feeds } = this.opened
     this.groups = groups.groups
     this.queues = queues.queues
     this.feeds = feeds.feeds
     this.sequences = new SequenceRepository(database)
     this.keys = new KnownKeys(new KeyRepository(database))
-    this.#polled = new Polls(
-      (target, shape) => new PollRepository(dataSource, database, target, shape, new PollMemory()),
-      database.requireOutside,
-    )
     const { onBackgroundError = warn } = options
     this.#sweepers = options.sweep === false ? [] : startSweepers(this.opened, this.#work, onBackgroundError)
     this.#totals = new Kept(() =>
@@ -123,6 +123,10 @@ export class BoundStore implements Store {
         tombstoneSeconds: feeds.tombstoneSeconds ?? DEFAULT_TOMBSTONE_SECONDS,
         onError: (error) => onBackgroundError(error, 'publish'),
       }),
+      polls: new Polls(
+        (target, shape) => new PollRepository(dataSource, database, target, shape, new PollMemory()),
+        database.requireOutside,
+      ),
     }
   }
 
@@ -146,7 +150,7 @@ export class BoundStore implements Store {
   }
 
   poll<T extends ObjectLiteral>(target: EntityTarget<T>, handler: PollHandler<T>, options?: PollOptions<T>): Poller {
-    return this.#polled.poll(target, handler, options)
+    return this.opened.polls.poll(target, handler, options)
   }
 
   within(transaction: EntityManager | QueryRunner): Transaction {
@@ -163,7 +167,7 @@ export class BoundStore implements Store {
     return countsOf(this.#work, this.#base.database.counts, {
       connections: connectionUse(this.dataSource, this.#base.database.gate),
       groupListeners: this.opened.groups.streams.listeners,
-      pollers: this.#polled.size,
+      pollers: this.opened.polls.size,
       ...this.opened.feeds.activity(),
       ...this.opened.queues.activity(),
     })
@@ -193,11 +197,11 @@ export class BoundStore implements Store {
   async #closeOperations(): Promise<void> {
     // Handlers that end in time find all of the store open until they have.
     const { queues, feeds } = this.opened
-    if (this.#polled.size + queues.activity().workers + feeds.activity().consumers > 0) {
-      await Promise.all([this.#polled.close(), queues.stopWorkers(), feeds.stopConsuming()])
+    if (this.opened.polls.size + queues.activity().workers + feeds.activity().consumers > 0) {
+      await Promise.all([this.opened.polls.close(), queues.stopWorkers(), feeds.stopConsuming()])
     }
     await Promise.all([
-      this.#polled.close(),
+      this.opened.polls.close(),
       this.opened.groups.close(),
       queues.close(),
       feeds.close(),

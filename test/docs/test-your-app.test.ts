@@ -1,7 +1,21 @@
-/** What docs/how-to/test-your-app.md says of a DataSource in memory and of fake timers. */
+/** docs/how-to/test-your-app.md: the tests on the page are run as they stand there, and what it says of an attached store. */
 import 'reflect-metadata'
-import { attachStore, entities, migrations, openStore } from 'recentn'
+import { transformSync } from 'esbuild'
+import { attachStore, entities, migrations } from 'recentn'
 import { Column, DataSource, Entity, PrimaryColumn } from 'typeorm'
+import { blocksOf } from './support/pages'
+
+const TESTS = blocksOf('docs/how-to/test-your-app.md').filter(({ code }) => /^test\(/m.test(code))
+
+describe.each(TESTS.map(({ line, code }) => [line, code] as const))('the block at line %d', (_line, code) => {
+  const tsconfigRaw = { compilerOptions: { experimentalDecorators: true, useDefineForClassFields: false } }
+  const { code: made } = transformSync(code, { loader: 'ts', format: 'cjs', target: 'node20', tsconfigRaw })
+  new Function('require', 'module', 'exports', made)(require, {}, {})
+})
+
+test('the page has tests', () => {
+  expect(TESTS.length).toBeGreaterThan(3)
+})
 
 @Entity()
 class Order {
@@ -43,22 +57,4 @@ test('synchronize alone makes no tables of recentn', async () => {
   const dataSource = await inMemory({ synchronize: true })
   await expect(attachStore(dataSource)).rejects.toMatchObject({ code: 'schema_missing' })
   await dataSource.destroy()
-})
-
-test('with nextTick and setImmediate left real, a store works under fake timers', async () => {
-  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] })
-  try {
-    const store = await openStore({ url: 'sqlite::memory:' })
-    await store.groups.append('article:42', { member: 'ann' })
-    expect((await store.groups.recent('article:42')).items).toMatchObject([{ member: 'ann' }])
-    await store.queues.ensure('mail')
-    const handled = new Promise((resolve) => {
-      store.queues.work('mail', (message) => resolve(message.body))
-    })
-    await store.queues.send('mail', { to: 'ann' })
-    expect(await handled).toEqual({ to: 'ann' })
-    await store.close()
-  } finally {
-    jest.useRealTimers()
-  }
 })

@@ -8,8 +8,8 @@ import { main as ownTransaction } from '../../examples/own-transaction'
 import { main as pollOrders } from '../../examples/poll-orders'
 import * as searching from '../../examples/search-index'
 import { attachStore, type Message, openStore, type Store } from '../../src/index'
-import { sweepFeeds } from '../support/opened'
-import { serve, until } from './support'
+import { testStore } from '../../src/testing/index'
+import { serve } from './support'
 
 /** Here, beside this file, and what jest finds by itself (someone-elses.test.ts). */
 const KNOWN = [
@@ -99,42 +99,55 @@ describe('examples', () => {
   })
 
   it('search-index: sees the last change of each user, and who is gone', async () => {
-    expect(await searching.main(shopFile())).toEqual({ readers: ['jim'], lag: 0 })
+    const { User } = searching
+    const shop = await testStore({ entities: [User], migrations: [searching.Users1764000000001] })
+    const users = shop.dataSource.getRepository(User)
+    await searching.followUsers(shop)
+    const index = new searching.SearchIndex()
+    searching.keepUp(shop, index)
+    await users.insert([
+      { name: 'fred', about: 'reads and writes' },
+      { name: 'anna', about: 'reads' },
+    ])
+    await shop.consumed('users')
+    expect(index.find('reads').sort()).toEqual(['anna', 'fred'])
+    // The last one that was published changes again: a number that was used before would hide it from the indexer.
+    await users.update({ name: 'anna' }, { about: 'sings', syncId: null })
+    await searching.removeUser(shop, 'fred')
+    await users.insert({ name: 'jim', about: 'reads' })
+    await shop.consumed('users')
+    expect(index.find('reads')).toEqual(['jim'])
+    expect((await shop.feeds.getConsumer('users', 'search-index')).lag).toBe(0)
+    await shop.close()
   })
 
   it('search-index: one that is killed goes on from its cursor, one that was away too long starts over', async () => {
-    const source = await searching.createDataSource(shopFile()).initialize()
-    let offsetMs = 0
-    const shop = await attachStore(source, {
-      publish: false,
-      sweep: false,
+    const { User } = searching
+    const shop = await testStore({
+      entities: [User],
+      migrations: [searching.Users1764000000001],
       feeds: { tombstoneSeconds: 10 },
-      clockOffsetMs: () => offsetMs,
     })
-    try {
-      await searching.followUsers(shop)
-      const users = ['fred', 'anna', 'jim']
-      for (const name of users) await source.manager.insert(searching.User, { name, about: 'reads' })
-      await shop.feeds.publish()
-      const killed = new searching.SearchIndex()
-      const { changes } = await shop.feeds.changes('users', { limit: 2 })
-      for (const change of changes) killed.apply(change) // and its cursor is not saved
-      const index = new searching.SearchIndex()
-      const known = () => index.find('reads').sort().join()
-      const consuming = searching.keepUp(shop, index)
-      await until('all are found', () => known() === 'anna,fred,jim')
-      await consuming.stop()
+    await searching.followUsers(shop)
+    await shop.dataSource.getRepository(User).insert(['fred', 'anna', 'jim'].map((name) => ({ name, about: 'reads' })))
+    await shop.published()
+    const killed = new searching.SearchIndex()
+    const { changes } = await shop.feeds.changes('users', { limit: 2 })
+    for (const change of changes) killed.apply(change) // and its cursor is not saved
+    const index = new searching.SearchIndex()
+    const known = () => index.find('reads').sort().join()
+    const consuming = searching.keepUp(shop, index)
+    await shop.consumed('users')
+    expect(known()).toBe('anna,fred,jim')
+    await consuming.stop()
 
-      await searching.removeUser(shop, 'fred')
-      await shop.feeds.publish()
-      offsetMs = 11_000
-      await sweepFeeds(shop)
-      searching.keepUp(shop, index)
-      await until('who is gone is found no more', () => known() === 'anna,jim')
-    } finally {
-      await shop.close()
-      await source.destroy()
-    }
+    await searching.removeUser(shop, 'fred')
+    await shop.published()
+    await shop.clock.advance('11 s')
+    searching.keepUp(shop, index)
+    await shop.consumed('users')
+    expect(known()).toBe('anna,jim')
+    await shop.close()
   })
 
   it('mounted-router: below its path, behind the login of the app', async () => {

@@ -1,5 +1,6 @@
 /** What tests of waiting share: real time that passes, how much of it a call took, and moments to wait for. */
 import { readFileSync } from 'node:fs'
+import { real } from '../../src/real-time'
 
 /**
  * What comes at once comes within this, also on a machine that has too much to do; what waits for the end of its time,
@@ -80,4 +81,11 @@ export function moment(): Moment {
     come = resolve
   })
   return { reached, come }
+}
+
+/** Until it is restored, timers that a store sets do not run. They can be cleared. */
+export function withoutTimers(): { mockRestore(): void } {
+  return jest
+    .spyOn(real, 'setTimeout')
+    .mockImplementation(((_run: () => void) => later(() => {}, 2 ** 31 - 1).unref()) as never)
 }

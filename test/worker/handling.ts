@@ -3,21 +3,8 @@ import { openStore, RecentnError, UnrecoverableError } from '../../src'
 import type { Message } from '../../src/repositories/queues/types'
 import type { WorkOptions } from '../../src/store/worker/types'
 import type { EngineName } from '../support/engines'
+import { withoutTimers } from '../support/timing'
 import { describeWithWorkers, inState, isEmpty, numbers, sendNumbers, sleep, until, upTo } from './support'
-
-/** What is set before must still be cleared. */
-const ALL_BUT_TIMEOUTS = [
-  'clearTimeout',
-  'Date',
-  'hrtime',
-  'nextTick',
-  'performance',
-  'queueMicrotask',
-  'setImmediate',
-  'clearImmediate',
-  'setInterval',
-  'clearInterval',
-] as const
 
 const NOW = { minSeconds: 0, maxSeconds: 0 }
 
@@ -33,6 +20,7 @@ export function describeHandling(engine: EngineName, options: { memory?: boolean
         onError: 'log',
         onDone: 1,
         onDead: null,
+        auto: 1,
         retries: 3,
       } as unknown as WorkOptions
       let error: unknown
@@ -45,6 +33,7 @@ export function describeHandling(engine: EngineName, options: { memory?: boolean
       const { code, faults } = error as RecentnError
       expect(code).toBe('invalid_input')
       expect(faults.map(({ pointer, parameter }) => pointer ?? parameter).sort()).toEqual([
+        '/auto',
         '/backoff/max',
         '/backoff/minSeconds',
         '/batchSize',
@@ -87,14 +76,14 @@ export function describeHandling(engine: EngineName, options: { memory?: boolean
       work(() => void begun++)
       await until('it waits', () => store.counts().receivesWaiting === 1)
       // From now on no look comes due: timers that are set do not run.
-      jest.useFakeTimers({ doNotFake: [...ALL_BUT_TIMEOUTS] })
+      const timers = withoutTimers()
       try {
         for (let n = 0; n < 15; n++) {
           await store.queues.send(queue, n)
           await until('it has begun', () => begun > n)
         }
       } finally {
-        jest.useRealTimers()
+        timers.mockRestore()
       }
     })
 

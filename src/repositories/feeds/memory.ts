@@ -5,6 +5,7 @@
  */
 import type { Session, Tx } from '../../database/engine'
 import { RECENT_GROUPS } from '../../fields/feeds'
+import { performance } from '../../real-time'
 import { type FollowedTable, recentGroups } from './followed'
 import type { EntryCounts } from './status'
 

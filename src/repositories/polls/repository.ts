@@ -5,6 +5,7 @@
 import type { DataSource } from 'typeorm'
 import type { Session, Tx } from '../../database/engine'
 import { RecentnError } from '../../errors'
+import { performance } from '../../real-time'
 import {
   type ClaimedRows,
   type ClaimLimits,

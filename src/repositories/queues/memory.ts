@@ -7,6 +7,7 @@
  * and does nothing when the row has another version; a claim that finds nothing after a remembered place starts over.
  */
 import type { Reader, Tx } from '../../database/engine'
+import { performance } from '../../real-time'
 import { countMessages, type QueueTotals } from './counts'
 import { notFound, type QueueHead, readHead } from './heads'
 import { urgencyOf } from './rows'

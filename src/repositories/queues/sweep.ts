@@ -3,6 +3,7 @@
  * that are kept no longer. Any number of processes may sweep at the same time.
  */
 import type { Session } from '../../database/engine'
+import { performance } from '../../real-time'
 import { sweepDedups } from './dedups'
 import { sweepFlows } from './flows'
 import type { QueueMemory } from './memory'
@@ -22,7 +23,11 @@ export interface QueueSweep {
 }
 
 /** One round. An error with one queue does not keep the others waiting; the first one is thrown at the end. */
-export async function sweepQueues(session: Session, memory: QueueMemory): Promise<QueueSweep> {
+export async function sweepQueues(
+  session: Session,
+  memory: QueueMemory,
+  { all = false }: { all?: boolean } = {},
+): Promise<QueueSweep> {
   const round = { moved: 0, removed: 0, more: false }
   const errors: unknown[] = []
   for (const id of await session.read(dueQueues)) {
@@ -34,7 +39,7 @@ export async function sweepQueues(session: Session, memory: QueueMemory): Promis
       (error: unknown) => errors.push(error),
     )
   }
-  if (performance.now() - memory.removedAt >= REMOVAL_MS) {
+  if (all || performance.now() - memory.removedAt >= REMOVAL_MS) {
     const { removed, more } = await removeOld(session)
     round.removed = removed
     if (more) round.more = true

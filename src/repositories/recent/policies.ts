@@ -8,6 +8,7 @@
  */
 import type { Reader, Tx } from '../../database/engine'
 import { RecentnError } from '../../errors'
+import { performance } from '../../real-time'
 import { nameRange } from '../name-range'
 import type { Mode, OwnSettings, Page, Policy, PolicyPage, PolicySettings, Settings } from './types'
 

@@ -1,7 +1,7 @@
 /**
  * The loop of a consumer: the changes after its stored cursor are given to a handler, and the cursor is stored when the
  * handler has resolved. Any number of processes may run the loop of one consumer; each change is given to at least one of
- * them, and when one starts over they all do. No SQL.
+ * them, and when one starts over they all do. A loop with its cursor in memory is a consumer of its own. No SQL.
  *
  * Invariant: a cursor is stored only when the handlers of all changes up to it have resolved, here or elsewhere. One
  * handler runs at a time.
@@ -9,7 +9,7 @@
 import { RecentnError } from '../../errors'
 import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/field'
 import { aFunction, anObject, backoffFaults, boundsOf, checkedStop } from '../../fields/options'
-import { FORM, NAME, PAGE_LIMIT } from '../../fields/rules'
+import { FORM, NAME, oneOf, PAGE_LIMIT } from '../../fields/rules'
 import { retrySeconds } from '../../kit/backoff'
 import { Faults } from '../../kit/faults'
 import { handling, isHandling } from '../../kit/handling'
@@ -25,6 +25,7 @@ const LONGEST_PAUSE_MS = 5000
 const GRACE_MS = 1000
 
 const OPTIONS = optionRules<ConsumeOptions>({
+  cursor: oneOf(['stored', 'memory']),
   limit: PAGE_LIMIT,
   values: FORM,
   backoff: anObject,
@@ -62,7 +63,7 @@ export function consume(
 
 export class ConsumerLoop implements Consuming {
   readonly #source: Source
-  readonly #feed: string
+  readonly feed: string
   readonly #consumer: string
   readonly #handler: ConsumeHandler
   readonly #options: ConsumeOptions
@@ -78,15 +79,18 @@ export class ConsumerLoop implements Consuming {
   #at: bigint | null = null
   /** The cursor of what was handled, until it is stored: otherwise all of it would be handled once more. */
   #unstored: Unstored | null = null
+  /** The cursor of a consumer that keeps it in memory, otherwise null. */
+  #kept: bigint | null
   /** Handlers in a row that have thrown. */
   #failures = 0
 
   constructor(source: Source, feed: string, consumer: string, handler: ConsumeHandler, options: ConsumeOptions) {
     this.#source = source
-    this.#feed = feed
+    this.feed = feed
     this.#consumer = consumer
     this.#handler = handler
     this.#options = options
+    this.#kept = options.cursor === 'memory' ? 0n : null
     const what = `read the feed ${feed} as ${consumer}`
     this.#faults = new Faults({ who: 'consumer', what, onError: options.onError })
     this.#loop = new Loop({
@@ -147,16 +151,31 @@ export class ConsumerLoop implements Consuming {
   async #read(signal: AbortSignal): Promise<ReadPage | null> {
     const { limit, values, onExpired } = this.#options
     try {
-      this.#at ??= (await this.#source.getConsumer(this.#feed, this.#consumer)).cursor
-      const from = this.#at
+      const from = this.#at ?? (await this.#cursor())
+      this.#at = from
       const options = { limit, values, waitSeconds: WAIT_SECONDS, signal, after: from }
-      const page = await this.#source.changes(this.#feed, options)
+      const page = await this.#source.changes(this.feed, options)
       // Another process may have gone on meanwhile, or have started over.
       if (page.changes.length === 0) this.#at = null
       this.#faults.answered()
       return { ...page, from }
     } catch (error) {
-      if (onExpired && error instanceof RecentnError && error.code === 'cursor_expired') return null
+      if (onExpired && isExpired(error)) return null
+      throw error
+    }
+  }
+
+  async #cursor(): Promise<bigint> {
+    return this.#kept ?? (await this.#source.getConsumer(this.feed, this.#consumer)).cursor
+  }
+
+  /** Whether all that is published by now is handled. */
+  async isCaughtUp(): Promise<boolean> {
+    try {
+      const { changes } = await this.#source.changes(this.feed, { after: await this.#cursor(), limit: 1 })
+      return changes.length === 0
+    } catch (error) {
+      if (this.#options.onExpired && isExpired(error)) return false
       throw error
     }
   }
@@ -175,10 +194,15 @@ export class ConsumerLoop implements Consuming {
 
   /** What could not be stored is stored by the next round. */
   async #store(unstored: Unstored): Promise<void> {
+    if (this.#kept !== null) {
+      this.#kept = unstored.cursor
+      this.#at = unstored.cursor
+      return
+    }
     this.#at = null
     this.#unstored = unstored
     try {
-      this.#at = (await this.#source.putConsumer(this.#feed, this.#consumer, unstored.cursor, unstored.options)).cursor
+      this.#at = (await this.#source.putConsumer(this.feed, this.#consumer, unstored.cursor, unstored.options)).cursor
       this.#unstored = null
       this.#faults.answered()
     } catch (error) {
@@ -187,4 +211,8 @@ export class ConsumerLoop implements Consuming {
       throw error
     }
   }
+}
+
+function isExpired(error: unknown): boolean {
+  return error instanceof RecentnError && error.code === 'cursor_expired'
 }

@@ -19,6 +19,11 @@ export interface ConsumeContext {
 export type ConsumeHandler = (changes: Change[], context: ConsumeContext) => Promise<unknown> | unknown
 
 export interface ConsumeOptions extends ValueOptions {
+  /**
+   * Where the cursor is kept; default `stored`. With `memory` each start reads the feed from its beginning and then goes on,
+   * and the database keeps no consumer: for an index in memory, which each process builds for itself.
+   */
+  cursor?: 'stored' | 'memory' | undefined
   /** Maximum changes of one call, 1 to 1,000; default 100. */
   limit?: number | undefined
   /** The pause after a handler has thrown: doubled each time, with jitter; default 1 to 600 seconds. */

@@ -5,13 +5,14 @@
  * Invariants: a handler begins only while the claim of its row surely holds. Every claim that came in ends in exactly one
  * way: done, to be tried again, failed, given back, or lost.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import { RecentnError } from '../../errors'
 import { checkedStop } from '../../fields/options'
 import { Handlers } from '../../kit/handlers'
-import { Lease, Leases, type Unextended } from '../../kit/leases'
+import { Lease } from '../../kit/lease'
+import { Leases, type Unextended } from '../../kit/leases'
 import { Loop } from '../../kit/loop'
 import { outside } from '../../outside'
+import { delay, performance } from '../../real-time'
 import type { ClaimedRows, LoadedClaim } from '../../repositories/polls/claims'
 import type { PollRepository } from '../../repositories/polls/repository'
 import type { PollCounts } from '../../repositories/polls/types'
@@ -91,6 +92,15 @@ export class RowPoller<T> implements Poller {
       this.#once = null
     })
     return this.#once
+  }
+
+  get isAuto(): boolean {
+    return this.#settings.auto
+  }
+
+  /** There may be something to claim. */
+  wake(): void {
+    this.#loop.wake()
   }
 
   counts(): Promise<PollCounts> {

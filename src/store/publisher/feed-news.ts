@@ -5,6 +5,7 @@
  */
 import { LongPoll, type LongPollCaller } from '../../kit/long-poll'
 import { Loop } from '../../kit/loop'
+import { performance } from '../../real-time'
 
 export interface FeedNewsOptions {
   /** The last sync ids of these feeds; a feed that has not begun is left out. */

@@ -6,6 +6,7 @@
  * Invariant: one round runs at a time; what is written during a round is published by a round after it.
  */
 import { Loop } from '../../kit/loop'
+import { performance } from '../../real-time'
 import type { WorkCounts } from '../work-counts'
 
 /** What a round has left to do. */
@@ -102,7 +103,8 @@ export class Publisher {
   }
 
   async #round(): Promise<number> {
-    const isLook = this.#untilLookMs === 0
+    // A round that nobody has asked for was begun early, by a clock that was moved on.
+    const isLook = this.#untilLookMs === 0 || this.#woken.size === 0
     const woken = this.#woken
     this.#woken = new Set()
     const { publish, counts } = this.#options

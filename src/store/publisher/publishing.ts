@@ -4,6 +4,7 @@
  * which feeds a fault was reported. No SQL.
  */
 import type { Session } from '../../database/engine'
+import { performance } from '../../real-time'
 import { type FollowedTable, greatestSyncId } from '../../repositories/feeds/followed'
 import { beginFollowed } from '../../repositories/feeds/heads'
 import type { FeedMemory } from '../../repositories/feeds/memory'

@@ -9,6 +9,7 @@
 import { RecentnError } from '../../errors'
 import { Loop } from '../../kit/loop'
 import { isShared } from '../../kit/pending'
+import { performance } from '../../real-time'
 import { chunksBySize } from '../../repositories/chunks'
 import type { ItemRow } from '../../repositories/recent/rows'
 import type { GroupWatch, WatchOptions } from '../../repositories/recent/types'

@@ -7,7 +7,8 @@
 import { RecentnError } from '../../errors'
 import { RAN_OUT } from '../../fields/queues'
 import { Pauses } from '../../kit/backoff'
-import { Lease } from '../../kit/leases'
+import { Lease } from '../../kit/lease'
+import { clearTimeout, performance, setTimeout } from '../../real-time'
 import type { Message } from '../../repositories/queues/types'
 import type { HeldMessage, WorkSource } from './settles'
 
@@ -99,20 +100,25 @@ export class Fetcher {
   }
 
   async #claim(limit: number): Promise<HeldMessage[]> {
-    const { source, queue, visibilityTimeoutSeconds } = this.#options
     const { signal } = this.#interruption
+    const sentAt = performance.now()
+    const leases = await this.claim(limit, { waitSeconds: WAIT_SECONDS, signal })
+    this.#pauses.reset()
+    this.#wasFull = leases.length === limit
+    if (leases.length === 0 && !signal.aborted && performance.now() - sentAt < SOON_MS) this.#pauseFor(SOON_MS)
+    return leases
+  }
+
+  /** One receive, without a wait unless one is given, for a caller that deals with its errors. */
+  async claim(limit: number, wait: { waitSeconds?: number; signal?: AbortSignal } = {}): Promise<HeldMessage[]> {
+    const { source, queue, visibilityTimeoutSeconds } = this.#options
     const sentAt = performance.now()
     const messages = await source.receive(queue, {
       limit,
-      waitSeconds: WAIT_SECONDS,
-      signal,
+      ...wait,
       ...(visibilityTimeoutSeconds === null ? {} : { visibilityTimeoutSeconds }),
     })
     this.#options.onAnswered()
-    this.#pauses.reset()
-    this.#wasFull = messages.length === limit
-    if (messages.length === 0 && !signal.aborted && performance.now() - sentAt < SOON_MS) this.#pauseFor(SOON_MS)
-    if (messages.length === 0) return []
     return messages.map((message) => leaseOf(message, sentAt, visibilityTimeoutSeconds))
   }
 

@@ -1,6 +1,6 @@
 /** The options of a worker: checked, every fault at once, and with what was left out. */
 import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/field'
-import { aFunction, anObject, type Bounds, backoffFaults, boundsOf } from '../../fields/options'
+import { aBoolean, aFunction, anObject, type Bounds, backoffFaults, boundsOf } from '../../fields/options'
 import { MAX_VISIBILITY_SECONDS } from '../../fields/queues'
 import { NAME, whole } from '../../fields/rules'
 import type { Handler, WorkOptions } from './types'
@@ -8,6 +8,7 @@ import type { Handler, WorkOptions } from './types'
 export interface WorkSettings {
   concurrency: number
   batchSize: number
+  auto: boolean
   /** Null: the messages' own, or the queue's. */
   visibilityTimeoutSeconds: number | null
   backoff: Bounds
@@ -20,6 +21,7 @@ const OPTIONS = optionRules<WorkOptions>({
   concurrency: whole(1, 10_000),
   batchSize: whole(1, 1000),
   visibilityTimeoutSeconds: whole(1, MAX_VISIBILITY_SECONDS),
+  auto: aBoolean,
   backoff: anObject,
   onError: aFunction,
   onDone: aFunction,
@@ -34,8 +36,8 @@ export function checkedWork(queue: string, handler: Handler, options: WorkOption
     ...faultsOf(options, OPTIONS),
     ...backoffFaults(options?.backoff),
   ])
-  const { concurrency = 1, visibilityTimeoutSeconds = null, backoff, onError, onDone, onDead } = options
+  const { concurrency = 1, visibilityTimeoutSeconds = null, auto = true, backoff, onError, onDone, onDead } = options
   // What is claimed ahead is bounded by what the handlers begin in a moment: a large batch is for quick ones only.
   const { batchSize = Math.min(Math.max(5 * concurrency, 10), 1000) } = options
-  return { concurrency, batchSize, visibilityTimeoutSeconds, backoff: boundsOf(backoff), onError, onDone, onDead }
+  return { concurrency, batchSize, visibilityTimeoutSeconds, auto, backoff: boundsOf(backoff), onError, onDone, onDead }
 }

@@ -8,9 +8,10 @@
 import { RecentnError } from '../../errors'
 import { Pauses } from '../../kit/backoff'
 import { errorText } from '../../kit/faults'
-import type { Lease } from '../../kit/leases'
+import type { Lease } from '../../kit/lease'
 import { sleep } from '../../kit/patience'
 import { isShared } from '../../kit/pending'
+import { performance, setImmediate } from '../../real-time'
 import type { Message, Queues } from '../../repositories/queues/types'
 
 const MAX_HANDLES = 1000

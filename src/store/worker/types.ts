@@ -20,6 +20,8 @@ export interface WorkOptions {
   batchSize?: number | undefined
   /** Seconds that a claim and each extension hold, 1 to 43,200; default the message's own, or the queue's. */
   visibilityTimeoutSeconds?: number | undefined
+  /** Whether the worker receives by itself; default true. With false, only `once` receives. */
+  auto?: boolean | undefined
   /** The pause after a failure: doubled with each receive, with jitter. */
   backoff?: { minSeconds?: number | undefined; maxSeconds?: number | undefined } | undefined
   /**
@@ -42,7 +44,19 @@ export interface StopOptions {
   timeoutSeconds?: number | undefined
 }
 
+/** What became of the messages that were handled. */
+export interface WorkResult {
+  done: number
+  /** The handler has thrown: released after a backoff, or dead. */
+  failed: number
+}
+
 export interface Worker {
+  /**
+   * Receives and handles messages until none is ready and all handlers have ended; for cron and for tests, with `auto: false`.
+   * Concurrent calls share one run. Throws `invalid_input` for a worker that receives by itself, and errors of the database.
+   */
+  once(): Promise<WorkResult>
   /** Claims nothing more, waits for running handlers, and gives back messages whose handlers have not begun. Repeatable. */
   stop(options?: StopOptions): Promise<void>
 }

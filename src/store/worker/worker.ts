@@ -5,6 +5,7 @@
  * Invariants: a handler begins only while the lease of its message surely holds. Every claim that came in ends in exactly
  * one way: deleted, released, given back, or lost.
  */
+import { RecentnError } from '../../errors'
 import { checkedStop } from '../../fields/options'
 import { retrySeconds } from '../../kit/backoff'
 import { Faults } from '../../kit/faults'
@@ -12,13 +13,14 @@ import { Handlers } from '../../kit/handlers'
 import { Leases, type Unextended } from '../../kit/leases'
 import { sleep } from '../../kit/patience'
 import { outside } from '../../outside'
+import { clearInterval, performance, setInterval } from '../../real-time'
 import type { Message } from '../../repositories/queues/types'
 import { isUnrecoverable } from '../unrecoverable'
 import { Fetcher, mayHaveKilled } from './fetch'
 import { checkedWork, type WorkSettings } from './options'
 import { Prefetch } from './prefetch'
 import { type HeldMessage, type SettleHooks, Settles, type WorkSource } from './settles'
-import type { Handler, StopOptions, WorkContext, Worker, WorkOptions } from './types'
+import type { Handler, StopOptions, WorkContext, Worker, WorkOptions, WorkResult } from './types'
 
 /** At half of its lease a claim is extended, or given back when its handler has not begun. */
 const LEASE_SHARE = 0.5
@@ -27,7 +29,12 @@ const LAST_MS = 1000
 const STOPPED = 'The worker was stopped before the handler ended'
 
 /** See `StoreQueues.work`. Throws `invalid_input`. A worker belongs to no caller: one that is started inside a transaction does not run inside it. */
-export function startWorker(source: WorkSource, queue: string, handler: Handler, options: WorkOptions = {}): Worker {
+export function startWorker(
+  source: WorkSource,
+  queue: string,
+  handler: Handler,
+  options: WorkOptions = {},
+): QueueWorker {
   const settings = checkedWork(queue, handler, options)
   return outside(() => new QueueWorker(source, queue, handler, settings))
 }
@@ -45,7 +52,7 @@ class LeaseContext implements WorkContext {
   }
 }
 
-class QueueWorker implements Worker {
+export class QueueWorker implements Worker {
   readonly #source: WorkSource
   readonly #queue: string
   readonly #handler: Handler
@@ -57,7 +64,9 @@ class QueueWorker implements Worker {
   readonly #settles: Settles
   readonly #prefetch: Prefetch
   /** A worker that waits for messages keeps its process alive. */
-  readonly #keepAlive = setInterval(() => {}, 2 ** 31 - 1)
+  readonly #keepAlive: NodeJS.Timeout | null
+  #result: WorkResult = { done: 0, failed: 0 }
+  #once: Promise<WorkResult> | null = null
   #stopping: Promise<void> | null = null
 
   constructor(source: WorkSource, queue: string, handler: Handler, settings: WorkSettings) {
@@ -92,6 +101,7 @@ class QueueWorker implements Worker {
       onAnswered: () => this.#faults.answered(),
       onClosed: () => void this.stop(),
     })
+    this.#keepAlive = settings.auto ? setInterval(() => {}, 2 ** 31 - 1) : null
     this.#fetch()
   }
 
@@ -102,6 +112,23 @@ class QueueWorker implements Worker {
     }
   }
 
+  async once(): Promise<WorkResult> {
+    if (this.#stopping) throw new RecentnError('closed', 'The worker was stopped')
+    if (this.#settings.auto) {
+      throw new RecentnError('invalid_input', 'The worker receives by itself: `once` is for auto: false')
+    }
+    this.#once ??= outside(() => this.#onceAlone()).finally(() => {
+      this.#once = null
+    })
+    return this.#once
+  }
+
+  /** Resolves when no handler runs and all that have ended are settled, if no message comes in meanwhile. */
+  async settled(): Promise<void> {
+    await this.#handlers.ended()
+    await this.#settles.drained()
+  }
+
   async stop(options: StopOptions = {}): Promise<void> {
     this.#handlers.hurryAfter(checkedStop(options))
     this.#stopping ??= outside(() => this.#stop())
@@ -110,8 +137,21 @@ class QueueWorker implements Worker {
 
   // ---- claims that come in
 
+  async #onceAlone(): Promise<WorkResult> {
+    this.#result = { done: 0, failed: 0 }
+    while (!this.#stopping) {
+      const leases = await this.#fetcher.claim(this.#settings.concurrency)
+      await this.#admit(leases)
+      await this.#handlers.room()
+      await this.settled()
+      if (leases.length === 0) break
+    }
+    return this.#result
+  }
+
   /** Asks for as many messages as the handlers begin soon. */
   #fetch(): void {
+    if (!this.#settings.auto) return
     for (;;) {
       const ahead = this.#handlers.waiting + this.#fetcher.asked
       const wanted = this.#prefetch.wanted(this.#handlers.running, ahead)
@@ -180,6 +220,7 @@ class QueueWorker implements Worker {
     this.#leases.remove(lease)
     this.#prefetch.handled(performance.now() - beganAt)
     if (lease.isLost) return
+    this.#result[failure ? 'failed' : 'done']++
     if (failure) this.#release(lease, failure.error)
     else this.#settles.done(lease)
   }
@@ -200,7 +241,7 @@ class QueueWorker implements Worker {
   // ---- the end
 
   async #stop(): Promise<void> {
-    const left = await this.#handlers.stop(() => this.#fetcher.stop())
+    const left = await this.#handlers.stop(() => Promise.all([this.#fetcher.stop(), this.#once?.catch(() => {})]))
     for (const lease of left) {
       this.#leases.remove(lease)
       this.#settles.failed(lease, { delaySeconds: 0, error: new Error(STOPPED), dead: false })
@@ -208,7 +249,7 @@ class QueueWorker implements Worker {
     this.#settles.hurry()
     await Promise.race([this.#settles.drained(), this.#handlers.hurried.then(() => sleep(LAST_MS))])
     this.#settles.giveUp()
-    clearInterval(this.#keepAlive)
+    if (this.#keepAlive) clearInterval(this.#keepAlive)
     await this.#leases.close()
   }
 }

@@ -53,6 +53,25 @@ export function describeFeedConsuming(context: Context): void {
       expect(ids).toEqual([...ids].sort((a, b) => Number(a - b)))
     })
 
+    it('with its cursor in memory reads from the beginning at each start, goes on, and is kept nowhere', async () => {
+      const feed = await filled(range(1, 25).map((n) => `k${n}`))
+      const first = mirror(feed, { cursor: 'memory', limit: 10 })
+      const second = mirror(feed, { cursor: 'memory' })
+      await eventually(5000, 'both have all', async () => first.values.size === 25 && second.values.size === 25)
+      await first.loop.stop()
+      await feeds().put(feed, 'new', 'x')
+      await feeds().delete(feed, 'k1')
+      await feeds().publish(feed)
+      const knows = ({ values }: typeof first) => values.get('new') === 'x' && !values.has('k1')
+      await eventually(5000, 'the one that runs goes on', async () => knows(second))
+      expect(second.pages.flat()).toHaveLength(27)
+      const again = mirror(feed, { cursor: 'memory' })
+      await eventually(5000, 'the next start has all', async () => knows(again))
+      expect(again.values.size).toBe(25)
+      expect((await feeds().getFeed(feed))?.consumers).toEqual([])
+      expect(() => mirror(feed, { cursor: 'nowhere' as never })).toThrow(/cursor/)
+    })
+
     it('gives again what a handler has thrown for, after a pause that grows, and tells of it', async () => {
       const feed = await filled(['a', 'b'])
       const given: string[][] = []

@@ -1,4 +1,5 @@
 import type { Store } from '../../../src/index'
+import { real } from '../../../src/real-time'
 import { type Context, eventually, refusal } from '../context'
 import { range } from '../queues/tools'
 import { feedTools, keysOf, knowledgeOf, sweptFeeds, useForgetting } from './tools'
@@ -75,9 +76,9 @@ export function describeFeedTombstones(context: Context): void {
       await buried(feed, ['a'])
       pass(KEPT_SECONDS + 1)
       // The pause between two rounds is seconds, of which there is nothing to see.
-      const wait = setTimeout
+      const wait = real.setTimeout
       const hasty = ((work: () => void, ms = 0) => wait(work, ms < 1000 ? ms : ms / 20)) as typeof setTimeout
-      const spy = jest.spyOn(globalThis, 'setTimeout').mockImplementation(hasty)
+      const spy = jest.spyOn(real, 'setTimeout').mockImplementation(hasty)
       context.afterwards(async () => spy.mockRestore())
       await context.open({ sweep: true, feeds: { tombstoneSeconds: KEPT_SECONDS } })
       await eventually(10_000, 'the tombstone is removed', async () => (await deletedIn(feed)).length === 0)

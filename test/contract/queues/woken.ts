@@ -1,4 +1,5 @@
 import { openedOf } from '../../support/opened'
+import { withoutTimers } from '../../support/timing'
 import { type Context, refusal } from '../context'
 import { transactionTools, type Work } from '../store/transaction-tools'
 import { bodiesOf, handlesOf, queueTools } from './tools'
@@ -89,13 +90,13 @@ export function describeQueuesWoken(context: Context): void {
 
     it.each(ALL_WAYS)('that wait are answered by the commit of %s alone: no timer runs', async (_, run) => {
       const queue = await made()
-      jest.useFakeTimers({ now: Date.now(), doNotFake: ['Date', 'hrtime', 'performance', 'setImmediate', 'nextTick'] })
+      const timers = withoutTimers()
       try {
         const received = queues().receive(queue, { limit: 10, waitSeconds: 20 })
         await run((tx) => tx.queues.sendMany(queue, [{ body: 1 }, { body: 2 }]))
         expect(bodiesOf(await received)).toEqual([1, 2])
       } finally {
-        jest.useRealTimers()
+        timers.mockRestore()
       }
     })
 

@@ -5,6 +5,7 @@ import * as all from 'recentn'
 import { attachStore, createRouter, entities, migrations, openStore, RecentnError, RecentRepository } from 'recentn'
 import { RecentnError as ClientError } from 'recentn/client'
 import manifest from 'recentn/package.json' with { type: 'json' }
+import { testStore } from 'recentn/testing'
 
 const required = createRequire(import.meta.url)('recentn')
 // What Node adds to a CommonJS module, some versions more than others.
@@ -18,6 +19,15 @@ assert.equal(manifest.name, 'recentn')
 assert.equal(ClientError, RecentnError, 'one class of errors')
 assert.equal(required.RecentnError, createRequire(import.meta.url)('recentn/client').RecentnError)
 await assert.rejects(import('recentn/dist/src/store.js'), { code: 'ERR_PACKAGE_PATH_NOT_EXPORTED' })
+
+if (process.argv.includes('sqlite::memory:')) {
+  const store = await testStore()
+  await store.queues.ensure('mail')
+  await store.queues.send('mail', 1, { delaySeconds: 300 })
+  await store.clock.advance('5 min')
+  assert.equal((await store.queues.receive('mail')).length, 1)
+  await store.close()
+}
 
 for (const url of process.argv.slice(2)) {
   const store = await openStore({ url })

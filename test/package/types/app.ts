@@ -11,6 +11,7 @@ import {
   RecentRepository,
   type Store,
 } from 'recentn'
+import { type TestStore, testStore } from 'recentn/testing'
 import { DataSource } from 'typeorm'
 
 export async function use(source: DataSource): Promise<string[]> {
@@ -29,6 +30,8 @@ export async function use(source: DataSource): Promise<string[]> {
   await new FeedRepository(source).getFeed('f')
   new DataSource({ type: 'mysql', entities: [...entities], migrations: [...migrations] })
   const code: ErrorCode = new RecentnError('conflict').code
+  const testing: TestStore = await testStore({ entities: [] })
+  await testing.clock.advance('5 min')
   // @ts-expect-error: the types are there, not any
   const wrong: number = item.id
   return [String(id), code, String(wrong)]

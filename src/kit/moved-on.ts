@@ -1,0 +1,34 @@
+/**
+ * What waits by the clock of this process for something that the database's clock decides: loops, long polls, held claims. A
+ * test that moves the database's clock moves them on with it (`recentn/testing`). Owns the list of them, which is of the
+ * whole process: one that is moved on for nothing looks and waits again.
+ *
+ * Invariant: a claim that is held here is extended before it can expire, however far the clock moves.
+ */
+export interface WaitsByClock {
+  /** The longest step that it bears; any step when left out. */
+  readonly longestStepMs?: number
+  /** So much time has passed. What it waits for may begin; resolves when its claims are extended. */
+  movedOn(ms: number): Promise<void> | void
+}
+
+const waiting = new Set<WaitsByClock>()
+
+/** To be called until `forget`. */
+export function movesOn(one: WaitsByClock): void {
+  waiting.add(one)
+}
+
+export function forget(one: WaitsByClock): void {
+  waiting.delete(one)
+}
+
+/** `move`: moves the database's clock by one step. */
+export async function moveOn(ms: number, move: (stepMs: number) => void): Promise<void> {
+  for (let left = ms; left > 0; ) {
+    const stepMs = Math.min(left, ...[...waiting].map(({ longestStepMs = left }) => longestStepMs))
+    move(stepMs)
+    await Promise.all([...waiting].map((one) => one.movedOn(stepMs)))
+    left -= stepMs
+  }
+}

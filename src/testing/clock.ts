@@ -1,0 +1,65 @@
+/** A clock that a test moves: the database's, as the store reads it, and with it whatever waits in this process. */
+import { invalidInput } from '../errors'
+import { moveOn } from '../kit/moved-on'
+import type { BoundStore } from '../store/store'
+
+const UNIT_MS = {
+  ms: 1,
+  s: 1000,
+  second: 1000,
+  seconds: 1000,
+  min: 60_000,
+  minute: 60_000,
+  minutes: 60_000,
+  h: 3_600_000,
+  hour: 3_600_000,
+  hours: 3_600_000,
+  d: 86_400_000,
+  day: 86_400_000,
+  days: 86_400_000,
+}
+
+/** Milliseconds, or a number with a unit: `'5 min'`, `'90 s'`, `'2 hours'`, `'30 days'`. */
+export type Duration = number | `${number} ${keyof typeof UNIT_MS}`
+
+export interface TestClock {
+  /**
+   * Moves the store's time on, at once. What has become due by then is done when it resolves: delayed messages are ready,
+   * visibility timeouts are over, and what has expired is gone. Pauses of workers, pollers and consumers that would have
+   * ended meanwhile end now, and so do waiting receives. A handler that runs keeps its claim, as in a process that lives
+   * through this time. Throws `invalid_input`.
+   */
+  advance(time: Duration): Promise<void>
+}
+
+export class MovedClock implements TestClock {
+  /** The store that goes by this clock; it is opened after it. */
+  store: BoundStore | null = null
+  #offsetMs = 0
+
+  readonly offsetMs = () => this.#offsetMs
+
+  async advance(time: Duration): Promise<void> {
+    await moveOn(millisecondsOf(time), (stepMs) => {
+      this.#offsetMs += stepMs
+    })
+    if (this.store) await sweepAll(this.store)
+  }
+}
+
+function millisecondsOf(time: Duration): number {
+  const [, count, unit] = /^([\d.]+) ([a-z]+)$/.exec(typeof time === 'number' ? `${time} ms` : String(time)) ?? []
+  const ms = Number(count) * (UNIT_MS[unit as keyof typeof UNIT_MS] ?? Number.NaN)
+  if (Number.isFinite(ms)) return ms
+  const units = Object.keys(UNIT_MS).join(', ')
+  throw invalidInput([
+    { pointer: '/time', detail: `must be milliseconds, or a number with one of ${units}, such as '5 min'` },
+  ])
+}
+
+/** What the sweepers of the store do in rounds, until nothing is left to do. */
+async function sweepAll({ opened: { groups, queues, feeds } }: BoundStore): Promise<void> {
+  while ((await groups.sweep()).more);
+  while ((await queues.sweep({ all: true })).more);
+  while ((await feeds.sweep()).more);
+}

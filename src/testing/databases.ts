@@ -1,0 +1,66 @@
+/** Where a test store is: in memory, or in a database of its own on a server, which is dropped with it. */
+import { randomBytes } from 'node:crypto'
+import type { DataSourceOptions } from 'typeorm'
+import { DataSource } from 'typeorm'
+import { dataSourceOptions, type MysqlOptions, type SqliteOptions } from '../database/connect'
+
+const MEMORY = 'sqlite::memory:'
+/** Before the random part of a database's name, where the URL names no database. */
+const NAME = 'recentn_test'
+
+export interface TestDatabase {
+  url: string
+  connection: SqliteOptions | MysqlOptions
+  drop(): Promise<void>
+}
+
+type Parts = Pick<DataSourceOptions, 'entities' | 'migrations' | 'subscribers' | 'namingStrategy'>
+
+/** Makes the database. `given`: the user's own entities, and the like. */
+export async function testDatabase(
+  url: string | undefined,
+  prefix: string | undefined,
+  given: Parts,
+): Promise<TestDatabase> {
+  if (url === undefined || url.startsWith('sqlite:')) {
+    const options = dataSourceOptions({ url: url ?? MEMORY, tablePrefix: prefix }) as SqliteOptions
+    // Exact integers are for recentn's own rows, which come as texts: the user's entities have numbers.
+    const connection = withParts({ ...options, prepareDatabase: undefined }, given) as SqliteOptions
+    return { url: url ?? MEMORY, connection, drop: async () => {} }
+  }
+  const named = new URL(url)
+  const database = `${named.pathname.slice(1) || NAME}_${randomBytes(6).toString('hex')}`
+  named.pathname = `/${database}`
+  const connection = dataSourceOptions({ url: named.href, tablePrefix: prefix }) as MysqlOptions
+  await onServer(connection, `CREATE DATABASE ${database} CHARACTER SET utf8mb4`)
+  return {
+    url: named.href,
+    connection: withParts(connection, given) as MysqlOptions,
+    drop: () => onServer(connection, `DROP DATABASE IF EXISTS ${database}`),
+  }
+}
+
+/** The user's tables are made from the entities, unless there are migrations; recentn's come from its own in any case. */
+function withParts(
+  options: SqliteOptions | MysqlOptions,
+  { entities, migrations, ...others }: Parts,
+): DataSourceOptions {
+  const listed = (one: Parts['entities'] | Parts['migrations']) => (Array.isArray(one) ? one : Object.values(one ?? {}))
+  return {
+    ...options,
+    ...others,
+    entities: [...listed(entities), ...listed(options.entities)],
+    migrations: [...listed(migrations), ...listed(options.migrations)],
+    synchronize: listed(entities).length > 0 && listed(migrations).length === 0,
+  } as DataSourceOptions
+}
+
+async function onServer(connection: MysqlOptions, statement: string): Promise<void> {
+  const server = new DataSource({ ...connection, database: undefined, entities: [], migrations: [], poolSize: 1 })
+  await server.initialize()
+  try {
+    await server.query(statement)
+  } finally {
+    await server.destroy()
+  }
+}
