@@ -80,14 +80,16 @@ export interface Engine {
   /** SQL: what the last statement of the connection has remembered. */
   readonly lastRemembered: string
   /** An UPDATE of the rows whose ids a SELECT chooses, which may lock them. */
-  updateChosen(table: string, choose: string, sets: string): string
+  updateChosen(table: string, choose: Statement, sets: Statement): Statement
   /** An UPDATE of the rows whose primary keys a SELECT chooses, which is `chosen`; `sets` may use its columns. */
   updateFrom(table: string, choose: string, on: string, sets: string): string
   /** SQL: the difference between the ids of consecutive rows of one INSERT. */
   readonly idStride: string
   /** The id of the first row of an INSERT, from the id that the driver returns. */
   firstId(insertId: bigint, rows: number): bigint
-  /** The rows of a VALUES list, in the form that is cheapest for this engine's driver. */
+  /** Values with commas between them, in the form that is cheapest for this engine's driver. */
+  list(values: readonly Parameter[]): Statement
+  /** The rows of a VALUES list, in the same form. */
   values(rows: readonly (readonly Parameter[])[]): Statement
   /**
    * An insert of rows, with `sql` around its VALUES list. The servers get one text. SQLite is part of the process, where a

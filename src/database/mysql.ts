@@ -76,6 +76,7 @@ export const mysqlEngine: Engine = {
       rows,
     )
   },
+  list: (some) => ({ sql: some.map(literal).join(', '), parameters: [] }),
   values,
   randomHex: 'HEX(RANDOM_BYTES(16))',
   remembers: true,
@@ -83,8 +84,10 @@ export const mysqlEngine: Engine = {
   lastRemembered: 'LAST_INSERT_ID()',
   // With the choice in WHERE … IN the servers scan the whole table, and neither allows LIMIT there. STRAIGHT_JOIN keeps
   // the order: otherwise they scan all rows of a small table, and wait for those that others have locked.
-  updateChosen: (table, choose, sets) =>
-    `UPDATE (${choose}) chosen STRAIGHT_JOIN ${table} FORCE INDEX (PRIMARY) USING (id) SET ${sets}`,
+  updateChosen: (table, choose, sets) => ({
+    sql: `UPDATE (${choose.sql}) chosen STRAIGHT_JOIN ${table} FORCE INDEX (PRIMARY) USING (id) SET ${sets.sql}`,
+    parameters: [...choose.parameters, ...sets.parameters],
+  }),
   updateFrom: (table, choose, on, sets) =>
     `UPDATE (${choose}) chosen STRAIGHT_JOIN ${table} FORCE INDEX (PRIMARY) ON ${on} SET ${sets}`,
   idStride: '@@SESSION.auto_increment_increment',

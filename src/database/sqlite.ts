@@ -1,5 +1,5 @@
 /** SQLite, by better-sqlite3. It has one writer at a time: a transaction that writes holds every lock already. */
-import { driverError, type Engine, type FailureKind, RowParameters, rowPlaceholders } from './engine'
+import { driverError, type Engine, type FailureKind, placeholders, RowParameters, rowPlaceholders } from './engine'
 import { countPlaceholders, SQLITE_SPELLING } from './placeholders'
 import { sqliteRows } from './row-facts'
 
@@ -58,12 +58,16 @@ export const sqliteEngine: Engine = {
   remembers: false,
   remembered: (expression) => expression,
   lastRemembered: '',
-  updateChosen: (table, choose, sets) => `UPDATE ${table} SET ${sets} WHERE id IN (${choose})`,
+  updateChosen: (table, choose, sets) => ({
+    sql: `UPDATE ${table} SET ${sets.sql} WHERE id IN (${choose.sql})`,
+    parameters: [...sets.parameters, ...choose.parameters],
+  }),
   updateFrom: (table, choose, on, sets) => `UPDATE ${table} SET ${sets} FROM (${choose}) chosen WHERE ${on}`,
   idStride: '1',
   // SQLite returns the last id, and nobody else inserts meanwhile.
   firstId: (insertId, rows) => insertId - BigInt(rows - 1),
   bound: (sql, parameters) => [sql, parameters],
+  list: (some) => ({ sql: placeholders(some.length), parameters: [...some] }),
   values,
   onDuplicate: (key) => `ON CONFLICT (${key}) DO UPDATE SET`,
   proposed: (column) => `excluded.${column}`,

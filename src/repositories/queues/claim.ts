@@ -7,7 +7,7 @@
  * messages without waiting. The index recentn_queue_messages_claim serves WHERE and ORDER BY alike: a claim never passes over
  * messages that are delayed, in flight or dead.
  */
-import type { Reader, Row, Session, StatementAnswer, Statements } from '../../database/engine'
+import type { Parameter, Reader, Row, Session, Statement, StatementAnswer, Statements } from '../../database/engine'
 import { claimNext } from './cycle'
 import type { QueueHead } from './heads'
 import { type ClaimPlace, MAX_CLAIM_BYTES, type QueueMemory } from './memory'
@@ -186,19 +186,23 @@ export interface ClaimRequest {
 
 type Words = Pick<Reader, 'engine' | 'tables'>
 
-/** The ids that a claim takes. A head that has changed since it was read takes none. */
-export function chooseSql({ engine, tables }: Words, { head, limit, from }: ClaimRequest): string {
-  const since = from === null ? '' : ` AND sort_major = ${from.major} AND sort_minor >= ${from.minor}`
-  return (
+/**
+ * The ids that a claim takes. A head that has changed since it was read takes none. What differs between claims is a
+ * parameter, so that SQLite prepares the statement once.
+ */
+export function chooseSql({ engine, tables }: Words, { head, limit, from }: ClaimRequest): Statement {
+  const since = from === null ? '' : ' AND sort_major = ? AND sort_minor >= ?'
+  const place: Parameter[] = from === null ? [] : [from.major, from.minor]
+  const sql =
     `SELECT id FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} ` +
-    `WHERE queue_id = ${head.id} AND state = ${STATE.ready}${since} ` +
-    `AND (SELECT version FROM ${tables.queues} WHERE id = ${head.id}) = ${head.version} ` +
-    `ORDER BY ${claimOrder(tables)} LIMIT ${limit}${engine.forUpdateSkipLocked}`
-  )
+    `WHERE queue_id = ? AND state = ${STATE.ready}${since} ` +
+    `AND (SELECT version FROM ${tables.queues} WHERE id = ?) = ? ` +
+    `ORDER BY ${claimOrder(tables)} LIMIT ?${engine.forUpdateSkipLocked}`
+  return { sql, parameters: [head.id, ...place, head.id, head.version, limit] }
 }
 
 /** The claim: the statement that docs/sql.md shows. */
-export function claimSql(words: Words, now: string, request: ClaimRequest, claimNumber: number): string {
+export function claimSql(words: Words, now: string, request: ClaimRequest, claimNumber: number): Statement {
   const { engine, tables } = words
   const sets = claimSets(engine, now, request.head, request.visibilityTimeoutSeconds, claimNumber)
   return engine.updateChosen(tables.queueMessages, chooseSql(words, request), sets)
@@ -218,12 +222,11 @@ async function claimOnce(
     if (rows.length > 0) return rows
   }
   const claim = claimSql(statements, now, request, claimNumber)
-  if (engine.updateReturning) return claimedIn(await statements.rows(`${claim} RETURNING ${messageColumns(engine)}`))
+  if (engine.updateReturning) {
+    return claimedIn(await statements.rows(`${claim.sql} RETURNING ${messageColumns(engine)}`, claim.parameters))
+  }
   const read = readSql(statements, head, claimNumber, engine.lastRemembered)
-  const [, answer] = await statements.together([
-    { sql: claim, parameters: [] },
-    { sql: read, parameters: [] },
-  ])
+  const [, answer] = await statements.together([claim, { sql: read, parameters: [] }])
   return claimedIn((answer as StatementAnswer).rows)
 }
 

@@ -101,11 +101,9 @@ async function claimOnce(tx: Tx, request: CycleRequest, claimNumber: number): Pr
     for (const id of await nextIds(tx, head.id, `id <= ${last}`, limit - ids.length)) ids.push(id)
   }
   if (ids.length === 0) return { head, rows: [] }
-  await updateRows(
-    tx,
-    claimSets(tx.engine, tx.now, head, visibilityTimeoutSeconds, claimNumber),
-    ids.map((id) => ({ id })),
-  )
+  const sets = claimSets(tx.engine, tx.now, head, visibilityTimeoutSeconds, claimNumber)
+  const chosen = ids.map((id) => ({ id }))
+  await updateRows(tx, sets.sql, chosen, sets.parameters)
   await tx.later(`UPDATE ${tx.tables.queueCursors} SET last_id = ? WHERE queue_id = ? AND cursor_name = ?`, [
     ids.at(-1) as bigint,
     head.id,

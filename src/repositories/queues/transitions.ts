@@ -176,14 +176,13 @@ export function claimSets(
   head: QueueHead,
   asked: number | undefined,
   claimNumber: number,
-): string {
-  const visibility =
-    asked === undefined ? `COALESCE(visibility_timeout_seconds, ${head.visibilityTimeoutSeconds})` : String(asked)
+): Statement {
+  const visibility = asked === undefined ? 'COALESCE(visibility_timeout_seconds, ?)' : '?'
   // The same for all messages of a claim, so that one range of the index has them; none of them runs out before.
-  const look = lookSeconds(head, asked)
-  return (
-    `state = ${STATE.inFlight}, sort_major = ${engine.remembered(`${now} + ${look * 1000}`)}, ` +
-    `sort_minor = ${claimNumber}, cycle_queue_id = 0, receipt = ${engine.randomHex}, ` +
+  const lookMs = lookSeconds(head, asked) * 1000
+  const sql =
+    `state = ${STATE.inFlight}, sort_major = ${engine.remembered(`${now} + ?`)}, ` +
+    `sort_minor = ?, cycle_queue_id = 0, receipt = ${engine.randomHex}, ` +
     `visible_at_ms = ${now} + ${visibility} * 1000, last_received_at_ms = ${now}, receive_count = receive_count + 1`
-  )
+  return { sql, parameters: [lookMs, claimNumber, asked ?? head.visibilityTimeoutSeconds] }
 }

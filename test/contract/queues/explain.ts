@@ -3,6 +3,7 @@
  * engine was asked for by whole operations, in a queue with thousands of messages that are none of their business.
  */
 import type { QueryRunner } from 'typeorm'
+import type { Statement } from '../../../src/database/engine'
 import { mysqlEngine } from '../../../src/database/mysql'
 import { sessionOf } from '../../../src/database/session'
 import { sqliteEngine } from '../../../src/database/sqlite'
@@ -27,6 +28,8 @@ interface Step {
 }
 
 const mysql = { engine: mysqlEngine, tables: tablesOf() }
+/** As the servers get it. */
+const sent = ({ sql, parameters }: Statement) => mysqlEngine.bound(sql, parameters)[0]
 const sqlite = { engine: sqliteEngine, tables: tablesOf() }
 
 export function describeQueueExplain(context: Context): void {
@@ -98,13 +101,13 @@ function describeServerPlans(context: Context): void {
     it.each([null, { major: 0, minor: 3 }])(
       'a claim: along recentn_queue_messages_claim, in its order, from %j',
       async (from) => {
-        const chosen = (await explain(chooseSql(mysql, { ...request(), from }))).filter(
+        const chosen = (await explain(sent(chooseSql(mysql, { ...request(), from })))).filter(
           ({ table }) => table === 'recentn_queue_messages',
         )
         expect(chosen).toMatchObject([
           { type: expect.stringMatching(/^(ref|range)$/), key: 'recentn_queue_messages_claim' },
         ])
-        const steps = await explain(claimSql(mysql, mysqlEngine.nowMs, { ...request(), from }, newClaimNumber()))
+        const steps = await explain(sent(claimSql(mysql, mysqlEngine.nowMs, { ...request(), from }, newClaimNumber())))
         expect(extras([...chosen, ...steps])).not.toMatch(/filesort|temporary/i)
         const messages = steps.filter(({ table }) => table === 'recentn_queue_messages')
         expect(messages.map(({ key }) => key).sort()).toEqual(['PRIMARY', 'recentn_queue_messages_claim'])
@@ -113,7 +116,7 @@ function describeServerPlans(context: Context): void {
     )
 
     it('a claim passes over nothing that is delayed, in flight, dead or archived', async () => {
-      const sql = claimSql(mysql, mysqlEngine.nowMs, request(), newClaimNumber())
+      const sql = sent(claimSql(mysql, mysqlEngine.nowMs, request(), newClaimNumber()))
       const rows = await rowsOf(
         (status) => runner.query(status),
         async () => expect(await runner.query(sql)).toMatchObject({ affectedRows: 10 }),
@@ -182,8 +185,9 @@ function describeSqlitePlan(context: Context): void {
     it('a claim: along recentn_queue_messages_claim, in its order', async () => {
       const head = await headOf(context, await madeOf(10))
       for (const from of [null, { major: 0, minor: 3 }]) {
-        const sql = chooseSql(sqlite, { head, limit: 10, visibilityTimeoutSeconds: undefined, from })
-        const steps: { detail: string }[] = await context.store.dataSource.query(`EXPLAIN QUERY PLAN ${sql}`)
+        const { sql, parameters } = chooseSql(sqlite, { head, limit: 10, visibilityTimeoutSeconds: undefined, from })
+        const explained = context.store.dataSource.query(`EXPLAIN QUERY PLAN ${sql}`, parameters)
+        const steps: { detail: string }[] = await explained
         const plan = steps.map(({ detail }) => detail).join('\n')
         expect(plan).toMatch(/USING COVERING INDEX recentn_queue_messages_claim \(queue_id=\? AND state=\?/)
         expect(plan).not.toMatch(/TEMP B-TREE/)
