@@ -21,16 +21,14 @@ export interface Marks {
   forget(session: Session, writers: readonly LaneWriter[]): Promise<void>
 }
 
-export interface Writing<Prepared> {
+export interface Writing {
   /** Whose mark the transaction is to leave. */
   writer: LaneWriter
   /** True when the same requests have failed: what makes an ordinary run faster and may fail is left out. */
   isCareful: boolean
-  /** What `prepare` resolved to. */
-  prepared: Prepared
 }
 
-export interface GroupCommitOptions<Request, Result, Prepared = undefined> {
+export interface GroupCommitOptions<Request, Result> {
   /** What the calls write, as an error names it. */
   what: string
   /** Lanes 0 to `lanes` − 1; one more is for calls that are set aside. */
@@ -38,9 +36,7 @@ export interface GroupCommitOptions<Request, Result, Prepared = undefined> {
   session: Session
   marks: Marks
   /** Writes the requests: a result or an error for each. What it throws rolls all of them back. */
-  run(tx: Tx, requests: readonly Request[], writing: Writing<Prepared>): Promise<readonly (Result | RecentnError)[]>
-  /** Runs before the transaction. */
-  prepare?(requests: readonly Request[]): Promise<Prepared>
+  run(tx: Tx, requests: readonly Request[], writing: Writing): Promise<readonly (Result | RecentnError)[]>
   /** For each request whether somebody else holds a lock that it needs; left out where that cannot be asked. */
   areLocked?(tx: Tx, requests: readonly Request[]): Promise<readonly boolean[]>
   /** Throws when the caller must not call. */

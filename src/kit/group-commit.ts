@@ -37,8 +37,8 @@ const RETRY_MS = 2000
 const ITEM_BYTES = 300
 const PATIENCE_MS = 30_000
 
-export class GroupCommit<Request, Result, Prepared = undefined> {
-  readonly #options: GroupCommitOptions<Request, Result, Prepared>
+export class GroupCommit<Request, Result> {
+  readonly #options: GroupCommitOptions<Request, Result>
   readonly #maxBatch: Size
   readonly #lanes: readonly Lane<Request, Result>[]
   readonly #asideLane: Lane<Request, Result>
@@ -48,7 +48,7 @@ export class GroupCommit<Request, Result, Prepared = undefined> {
   #isInDoubt = false
   readonly #pending: Pending
 
-  constructor(options: GroupCommitOptions<Request, Result, Prepared>) {
+  constructor(options: GroupCommitOptions<Request, Result>) {
     const { lanes, maxPendingItems: maxItems = 100_000, maxPendingBytes: maxBytes = 64 * 1024 * 1024 } = options
     this.#options = options
     this.#maxBatch = { items: options.maxBatchItems ?? 2000, bytes: MAX_BATCH_BYTES }
@@ -109,13 +109,12 @@ export class GroupCommit<Request, Result, Prepared = undefined> {
     calls: Calls<Request, Result>,
     isCareful = false,
   ): Promise<Conflict<Request, Result>[]> {
-    const { session, marks, batches, prepare, run } = this.#options
+    const { session, marks, batches, run } = this.#options
     const { writer } = lane
     const requests = calls.map(requestOf)
     writer.batch++
     try {
-      const prepared = (await prepare?.(requests)) as Prepared
-      const writing = { writer, isCareful, prepared }
+      const writing = { writer, isCareful }
       const arrived = (tx: Tx) => marks.hasArrived(tx, writer)
       const results = await session.write((tx) => run(tx, requests, writing), { arrived, retryMs: RETRY_MS })
       batches?.add(itemsOf(calls))

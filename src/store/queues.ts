@@ -12,7 +12,7 @@ import { deleteTogether, MAX_REMOVED } from '../repositories/queues/delete'
 import type { QueueMemory } from '../repositories/queues/memory'
 import { QueueRepository } from '../repositories/queues/repository'
 import type { ClaimedMessages } from '../repositories/queues/rows'
-import { sendBatch, takeStartsAhead } from '../repositories/queues/send'
+import { sendBatch } from '../repositories/queues/send'
 import * as settle from '../repositories/queues/settle'
 import { type QueueSweep, sweepQueues } from '../repositories/queues/sweep'
 import { marks } from '../repositories/writers'
@@ -87,7 +87,6 @@ function sharedBy(session: Session, memory: QueueMemory, options: QueuesOptions)
     session,
     marks,
     batches: counts.sendBatches,
-    prepare: (requests) => takeStartsAhead(session, memory, requests),
     run: sendBatch(memory),
     onResult: (sent) => {
       for (const one of sent) {

@@ -4,7 +4,9 @@
  * So a group with a long backlog takes turns with the others, and an idle group saves up nothing.
  *
  * It owns recentn_queue_flows. Invariant: the starts of a group grow. The lock of an urgency of a queue is its row with the
- * group '', taken first and held to the end of the transaction.
+ * group '', taken first and held to the end of the transaction. Only a send of messages without a group, in a transaction
+ * of its own, reads where they begin without the lock, and writes with its commit where they end: so senders don't wait for
+ * each other. Messages of processes that send at the same moment may get the same starts, and go by their ids then.
  */
 import {
   compareNames,
@@ -73,34 +75,39 @@ async function quickStarts(tx: Tx, messages: readonly Ready[]): Promise<number[]
   const isAlike = (one: Ready) =>
     one.messageGroup === null && one.queueId === first.queueId && one.priority === first.priority
   if (!tx.engine.remembers || !messages.every(isAlike)) return null
-  const start = await takeStarts(tx, first, messages.length)
-  return start === null ? null : messages.map((_, index) => start + index)
+  const { affected, insertId } = await tx.execute(
+    `UPDATE ${tx.tables.queueFlows} SET next_start = ${tx.engine.remembered('next_start')} + ?, top = next_start ` +
+      `WHERE ${UNGROUPED} AND next_start >= top`,
+    [messages.length, first.queueId, urgencyOf(first.priority)],
+  )
+  return affected === 0 ? null : messages.map((_, index) => Number(insertId) + index)
 }
 
-/**
- * Starts taken by one statement: in the transaction, or ahead of it, so that senders of one queue don't wait for each
- * other's commits. Null when these messages have no group that is ahead of all others. Starts that are not used after
- * all are no loss.
- */
-export async function takeStarts(
-  statements: Statements,
-  level: Omit<Ready, 'messageGroup'>,
-  count: number,
-): Promise<number | null> {
-  const { sql, parameters } = takeStartsSql(statements, level, count)
-  const { affected, insertId } = await statements.execute(sql, parameters)
-  return affected === 0 ? null : Number(insertId)
-}
+/** Messages without a group of one priority. */
+export type UngroupedLevel = Omit<Ready, 'messageGroup'>
 
-export function takeStartsSql(
-  { engine, tables }: Pick<Statements, 'engine' | 'tables'>,
-  { queueId, priority }: Omit<Ready, 'messageGroup'>,
-  count: number,
+/** SQL: the row of such messages, which is the lock. */
+const UNGROUPED = "queue_id = ? AND urgency = ? AND message_group = ''"
+
+/** SELECT of where messages without a group begin, at `least` or later. No row where a group is ahead of them. */
+export function openStartSql(
+  { tables }: Pick<Statements, 'tables'>,
+  { queueId, priority }: UngroupedLevel,
+  least: number,
 ): Statement {
   const sql =
-    `UPDATE ${tables.queueFlows} SET next_start = ${engine.remembered('next_start')} + ?, top = next_start ` +
-    `WHERE queue_id = ? AND urgency = ? AND message_group = '' AND next_start >= top`
-  return { sql, parameters: [count, queueId, urgencyOf(priority)] }
+    `SELECT CASE WHEN next_start < ? THEN ? ELSE next_start END AS start FROM ${tables.queueFlows} ` +
+    `WHERE ${UNGROUPED} AND next_start >= top`
+  return { sql, parameters: [least, least, queueId, urgencyOf(priority)] }
+}
+
+/** Writes where messages end that have begun at such a start, in the transaction that has sent them. */
+export async function passStarts(tx: Tx, { queueId, priority }: UngroupedLevel, end: number): Promise<void> {
+  await tx.later(
+    `UPDATE ${tx.tables.queueFlows} SET top = CASE WHEN top < ? THEN ? ELSE top END, ` +
+      `next_start = CASE WHEN next_start < ? THEN ? ELSE next_start END WHERE ${UNGROUPED}`,
+    [end, end, end, end, queueId, urgencyOf(priority)],
+  )
 }
 
 function keyOf(queueId: bigint, urgency: number): string {

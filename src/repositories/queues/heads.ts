@@ -96,26 +96,34 @@ export interface HeldHeads {
   nowMs: number
   /** The step between the ids of one INSERT: each Galera node has ids of its own. */
   stride: bigint
+  /** Where messages without a group begin, if that was asked for; null if a group is ahead of them. */
+  start: number | null
 }
 
 /** The queues of these names that exist. Nobody changes or drops them until the transaction ends. */
-export async function holdHeads(tx: Tx, queues: readonly string[]): Promise<HeldHeads> {
-  const { sql, parameters } = holdHeadsSql(tx, queues)
+export async function holdHeads(tx: Tx, queues: readonly string[], more?: Statement): Promise<HeldHeads> {
+  const { sql, parameters } = holdHeadsSql(tx, queues, more)
   return heldHeads(await tx.rows(sql, parameters))
 }
 
-export function holdHeadsSql(tx: Tx, queues: readonly string[]): Statement {
-  const columns = `${headColumns(tx)}, ${tx.engine.idStride} AS stride`
+/** `more`: a further column. */
+export function holdHeadsSql(tx: Tx, queues: readonly string[], more?: Statement): Statement {
+  const columns = `${headColumns(tx)}, ${tx.engine.idStride} AS stride${more ? `, ${more.sql}` : ''}`
   return {
     sql: `SELECT ${columns} FROM ${tx.tables.queues} WHERE queue IN (${placeholders(queues.length)})${tx.engine.forShare}`,
-    parameters: [...queues],
+    parameters: [...(more?.parameters ?? []), ...queues],
   }
 }
 
 /** The heads in the answer of `holdHeadsSql`. */
 export function heldHeads(rows: readonly Row[]): HeldHeads {
   const [first] = rows
-  return { heads: rows.map(headOf), nowMs: Number(first?.now_ms ?? 0), stride: BigInt((first?.stride as string) ?? 1) }
+  return {
+    heads: rows.map(headOf),
+    nowMs: Number(first?.now_ms ?? 0),
+    stride: BigInt((first?.stride as string) ?? 1),
+    start: first?.start === undefined || first.start === null ? null : Number(first.start),
+  }
 }
 
 /** The same for one; throws `queue_not_found`. */

@@ -9,6 +9,7 @@
 import type { Reader, Tx } from '../../database/engine'
 import { performance } from '../../real-time'
 import { countMessages, type QueueTotals } from './counts'
+import type { UngroupedLevel } from './flows'
 import { notFound, type QueueHead, readHead } from './heads'
 import { urgencyOf } from './rows'
 
@@ -44,6 +45,7 @@ export class QueueMemory {
   readonly #looks = new Map<bigint, { at: number; now: string }>()
   readonly #notQuick = new Map<bigint, number>()
   readonly #counts = new Map<bigint, { at: number; totals: Promise<QueueTotals> }>()
+  readonly #nextStarts = new Map<bigint, Map<number, number>>()
   readonly #listeners: ((queue: string) => void)[] = []
   /** When a sweep last left nothing to remove, by `performance.now`. */
   removedAt = Number.NEGATIVE_INFINITY
@@ -111,6 +113,23 @@ export class QueueMemory {
 
   mayBeQuick(queueId: bigint): boolean {
     return performance.now() - (this.#notQuick.get(queueId) ?? Number.NEGATIVE_INFINITY) > QUICK_MS
+  }
+
+  /**
+   * Where messages without a group begin that are about to be sent: behind those of this process that are under way. Starts
+   * that are not used after all are no loss.
+   */
+  reserveStarts(level: UngroupedLevel, count: number): number {
+    const start = this.#nextStarts.get(level.queueId)?.get(level.priority) ?? 0
+    this.startsPassed(level, start + count)
+    return start
+  }
+
+  /** Messages without a group that this process sends go as far as `end`. */
+  startsPassed({ queueId, priority }: UngroupedLevel, end: number): void {
+    const known = this.#nextStarts.get(queueId) ?? new Map<number, number>()
+    this.#nextStarts.set(queueId, known)
+    known.set(priority, Math.max(end, known.get(priority) ?? 0))
   }
 
   /** Another number each time, for requests that take turns. */
@@ -196,8 +215,8 @@ export class QueueMemory {
     this.#heads.delete(queue)
     this.#afterCommit(tx, (memory) => {
       memory.#heads.delete(queue)
-      for (const known of [memory.#places, memory.#looks, memory.#fitting, memory.#counts, memory.#notQuick])
-        known.delete(id)
+      const byQueue = [memory.#places, memory.#looks, memory.#fitting, memory.#counts, memory.#notQuick]
+      for (const known of [...byQueue, memory.#nextStarts]) known.delete(id)
       memory.#tell(queue)
     })
   }

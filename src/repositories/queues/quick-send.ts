@@ -1,28 +1,51 @@
 /**
- * Sending in one round trip, where statements can share one: the starts are taken and the messages inserted before it is
- * known whether the queue is still as it was last seen. If it is not, or a group is ahead of messages without one, the
- * messages are deleted again, and sent in the usual way.
+ * Sending in one round trip, where statements can share one: some messages without a group are inserted before it is known
+ * whether the queue is still as it was last seen. If it is not, or a group is ahead of them, the messages are deleted again,
+ * and sent in the usual way.
  *
- * Order of the locks: the queue's head (shared), its flow; the messages themselves are new.
+ * Order of the locks: the queue's head (shared), the messages, which are new, and with the commit their flow.
  */
 import type { Parameter, Statement, StatementAnswer, Tx } from '../../database/engine'
-import { takeStartsSql } from './flows'
+import { chunksOf } from '../chunks'
+import { openStartSql, passStarts, type UngroupedLevel } from './flows'
 import { CYCLED, heldHeads, holdHeadsSql, type QueueHead } from './heads'
 import type { QueueMemory } from './memory'
-import { MESSAGE_COLUMNS, type MessageToSend, type SendRequest, STATE, urgencyOf } from './rows'
+import { insertedColumns, MAX_IDS, type MessageToSend, type SendRequest, STATE, textsOf, urgencyOf } from './rows'
 import type { Sent } from './types'
 
-/** Of more messages the text of the statement counts, not the round trip. */
+/** The time of the transaction and where its messages begin, which the statements of one packet cannot be given. */
+const NOW = '@recentn_now'
+const START = '@recentn_start'
+
+/** Of more messages the time counts that the server needs to read the statement, and not the round trip. */
 const MAX_MESSAGES = 200
 const MAX_UNITS = 64 * 1024
-/** The time of the transaction, which the statements of one packet cannot be given. */
-const NOW = '@recentn_now'
 
 /** Messages of one queue and priority that need nothing but a start. */
-interface QuickBatch {
+export interface PlainBatch {
+  /** As it was last seen. */
   head: QueueHead
-  priority: number
+  level: UngroupedLevel
   messages: readonly MessageToSend[]
+}
+
+/** The messages of the requests; null if some of them need more, or it is not known how their queue is. */
+export function plainBatch(memory: QueueMemory, requests: readonly SendRequest[]): PlainBatch | null {
+  const queue = requests[0]?.queue as string
+  const head = memory.known(queue)
+  if (head === undefined) return null
+  const messages: MessageToSend[] = []
+  for (const request of requests) {
+    if (request.queue !== queue) return null
+    for (const row of request.rows) {
+      const { messageGroup, dedupId, visibilityTimeoutSeconds, delayMs } = row
+      const isPlain = messageGroup === null && dedupId === null && visibilityTimeoutSeconds === null && delayMs === 0
+      if (!isPlain || row.priority !== requests[0]?.rows[0]?.priority) return null
+      messages.push(row)
+    }
+  }
+  const [first] = messages
+  return first === undefined ? null : { head, level: { queueId: head.id, priority: first.priority }, messages }
 }
 
 /** For each request what became of its messages; null if they are to be sent in the usual way. */
@@ -30,63 +53,63 @@ export async function sendQuickly(
   tx: Tx,
   memory: QueueMemory,
   requests: readonly SendRequest[],
+  { head, level, messages }: PlainBatch,
 ): Promise<Sent[][] | null> {
-  const batch = tx.gathers && tx.engine.remembers ? batchOf(memory, requests) : null
-  if (batch === null) return null
-  const { head, priority, messages } = batch
-  const answers = await tx.together([
-    holdHeadsSql(tx, [head.queue]),
-    { sql: `SET ${NOW} = ${tx.now}`, parameters: [] },
-    takeStartsSql(tx, { queueId: head.id, priority }, messages.length),
-    insertSql(tx, batch),
-  ])
-  const [heads, , starts, inserted] = answers as [StatementAnswer, unknown, StatementAnswer, StatementAnswer]
-  const {
-    heads: [held],
-    stride,
-  } = heldHeads(heads.rows)
+  const isSmall = messages.length <= MAX_MESSAGES && unitsOf(messages) <= MAX_UNITS
+  if (!isSmall || !tx.gathers || !tx.engine.remembers || !memory.mayBeQuick(head.id)) return null
+  const least = memory.reserveStarts(level, messages.length)
+  const [heads, , inserted] = (await tx.together([
+    holdWithStart(tx, head, openStartSql(tx, level, least)),
+    { sql: `SET ${NOW} = ${tx.now}, ${START} = ${tx.engine.lastRemembered}`, parameters: [] },
+    insertSql(tx, head, messages),
+  ])) as [StatementAnswer, unknown, StatementAnswer]
+  const { heads: found, stride } = heldHeads(heads.rows)
+  const [held] = found
   const first = tx.engine.firstId(inserted.insertId, messages.length)
-  const idOf = (index: number) => first + BigInt(index) * stride
-  if (held?.id !== head.id || held.cycled !== head.cycled || starts.affected === 0) {
+  const start = Number(heads.rows[0]?.start ?? NO_START)
+  if (held?.id !== head.id || held.cycled !== head.cycled || start === NO_START) {
     memory.notQuick(head.id)
     // Also where no head has said how far apart the ids are.
     const ids = messages.map((_, index) => `${first} + ${index} * ${tx.engine.idStride}`)
-    await tx.later(`DELETE FROM ${tx.tables.queueMessages} WHERE id IN (${ids.join(', ')})`)
+    for (const some of chunksOf(ids, MAX_IDS)) {
+      await tx.later(`DELETE FROM ${tx.tables.queueMessages} WHERE id IN (${some.join(', ')})`)
+    }
     return null
   }
-  memory.becameReady(tx, [{ head: held, priority, start: Number(starts.insertId) }])
+  const end = start + messages.length
+  await passStarts(tx, level, end)
+  memory.startsPassed(level, end)
+  memory.becameReady(tx, [{ head: held, priority: level.priority, start }])
   let sent = 0
-  return requests.map(({ rows }) => rows.map(() => ({ id: idOf(sent++), sent: true })))
+  return requests.map(({ rows }) => rows.map(() => ({ id: first + BigInt(sent++) * stride, sent: true })))
 }
 
-function batchOf(memory: QueueMemory, requests: readonly SendRequest[]): QuickBatch | null {
-  const queue = requests[0]?.queue as string
-  const head = memory.known(queue)
-  if (head === undefined || !memory.mayBeQuick(head.id)) return null
-  const messages: MessageToSend[] = []
-  let units = 0
-  for (const request of requests) {
-    if (request.queue !== queue) return null
-    for (const row of request.rows) {
-      const { messageGroup, dedupId, visibilityTimeoutSeconds, attributes, delayMs } = row
-      const isPlain = [messageGroup, dedupId, visibilityTimeoutSeconds, attributes].every((one) => one === null)
-      if (!isPlain || delayMs > 0 || row.priority !== requests[0]?.rows[0]?.priority) return null
-      messages.push(row)
-      units += row.body.length
-    }
-    if (messages.length >= MAX_MESSAGES || units > MAX_UNITS) return null
-  }
-  const [first] = messages
-  return first === undefined ? null : { head, priority: first.priority, messages }
+function unitsOf(messages: readonly MessageToSend[]): number {
+  return messages.reduce((sum, message) => sum + textsOf(message), 0)
 }
 
-function insertSql({ engine, tables }: Tx, { head, priority, messages }: QuickBatch): Statement {
-  const cycle = head.cycled === CYCLED.not ? 0 : head.id
-  const parameters: Parameter[] = []
-  const rows = messages.map(({ maxReceives, body }, index) => {
-    const start = `${engine.lastRemembered} + ${index}`
-    parameters.push(maxReceives, body)
-    return `(${head.id}, ${STATE.ready}, ${urgencyOf(priority)}, ${start}, ${start}, ${cycle}, ${NOW}, ${NOW}, ${priority}, ?, NULL, NULL, ?)`
+/** No messages have it: the row of a flow begins with the first of them. */
+const NO_START = 0
+
+/** Holds the head, and remembers where the messages begin. */
+function holdWithStart(tx: Tx, { queue }: QueueHead, { sql, parameters }: Statement): Statement {
+  return holdHeadsSql(tx, [queue], {
+    sql: `${tx.engine.remembered(`COALESCE((${sql}), ${NO_START})`)} AS start`,
+    parameters,
   })
-  return { sql: `INSERT INTO ${tables.queueMessages} (${MESSAGE_COLUMNS}) VALUES ${rows.join(', ')}`, parameters }
+}
+
+function insertSql({ engine, tables }: Tx, { id, cycled }: QueueHead, messages: readonly MessageToSend[]): Statement {
+  const priority = messages[0]?.priority ?? 0
+  const before = `(${id}, ${STATE.ready}, ${urgencyOf(priority)}, `
+  const after = `${cycled === CYCLED.not ? 0 : id}, ${NOW}, ${NOW}, ${priority}, `
+  const { columns, ownOf } = insertedColumns(messages)
+  const parameters: Parameter[] = []
+  const rows = messages.map((message, index) => {
+    const start = `${START} + ${index}, `
+    const own = engine.list(ownOf(message))
+    for (const value of own.parameters) parameters.push(value)
+    return `${before}${start}${start}${after}${own.sql})`
+  })
+  return { sql: `INSERT INTO ${tables.queueMessages} (${columns}) VALUES ${rows.join(', ')}`, parameters }
 }

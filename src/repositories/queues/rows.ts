@@ -1,8 +1,9 @@
 /** The rows of messages: their states, order and columns, and what callers get of them. */
-import type { Engine, Row } from '../../database/engine'
+import type { Engine, Parameter, Row } from '../../database/engine'
 import type { Tables } from '../../database/tables'
 import { JsonText } from '../../json'
 import { asPeeked, MessageResult } from '../../results/queues'
+import { chunksBySize } from '../chunks'
 import { limitOf, type QueueHead } from './heads'
 import { handleOf } from './receipts'
 import type { BodyForm, BodyOptions, Message, MessageState, PeekedMessage } from './types'
@@ -25,10 +26,59 @@ export interface SendRequest {
   rows: readonly MessageToSend[]
 }
 
-/** The columns that a send sets. */
-export const MESSAGE_COLUMNS =
-  'queue_id, state, sort_major, sort_minor, virtual_start, cycle_queue_id, visible_at_ms, sent_at_ms, priority, ' +
-  'max_receives, visibility_timeout_seconds, message_group, body'
+/** The columns that every send sets. */
+const SENT_COLUMNS = [
+  'queue_id',
+  'state',
+  'sort_major',
+  'sort_minor',
+  'virtual_start',
+  'cycle_queue_id',
+  'visible_at_ms',
+  'sent_at_ms',
+  'priority',
+  'body',
+]
+
+/** Null in most messages: a column that no row of an INSERT needs is left out, and costs nothing. */
+const OPTIONAL_COLUMNS = [
+  ['max_receives', 'maxReceives'],
+  ['visibility_timeout_seconds', 'visibilityTimeoutSeconds'],
+  ['message_group', 'messageGroup'],
+  ['attributes', 'attributes'],
+] as const
+
+/** The columns of an INSERT of these messages, and the messages' own values of the columns from `body` on. */
+export function insertedColumns(messages: readonly MessageToSend[]): {
+  columns: string
+  ownOf: (message: MessageToSend) => Parameter[]
+} {
+  const optional = OPTIONAL_COLUMNS.filter(([, property]) => messages.some((message) => message[property] !== null))
+  return {
+    columns: [...SENT_COLUMNS, ...optional.map(([column]) => column)].join(', '),
+    ownOf: (message) => [message.body, ...optional.map(([, property]) => message[property])],
+  }
+}
+
+/** Limits of one INSERT. A UTF-16 unit may become six bytes of it, and the smallest usual `max_allowed_packet` is 1 MiB. */
+const MAX_INSERT_ROWS = 1000
+const MAX_INSERT_UNITS = 128 * 1024
+/** The size of a row without its texts. */
+const ROW_UNITS = 60
+
+/** The UTF-16 units of what the caller has written. */
+export function textsOf({ body, attributes }: MessageToSend): number {
+  return body.length + (attributes?.length ?? 0)
+}
+
+/** Parts of what is to be sent, each for one INSERT. */
+export function insertChunks<T>(list: readonly T[], messageOf: (one: T) => MessageToSend): T[][] {
+  const unitsOf = (one: T) => {
+    const message = messageOf(one)
+    return textsOf(message) + (message.messageGroup?.length ?? 0) + ROW_UNITS
+  }
+  return chunksBySize(list, unitsOf, MAX_INSERT_ROWS, MAX_INSERT_UNITS)
+}
 
 export const STATE = { ready: 0, inFlight: 1, delayed: 2, dead: 3 } as const
 

@@ -1,18 +1,19 @@
 /**
  * Sending: the messages of many requests in one transaction, each request all or nothing.
  *
- * Order of the locks: the queues' heads (shared), dedup ids, flows (each sorted); the messages themselves are new.
+ * Order of the locks: the queues' heads (shared), dedup ids, flows (each sorted). The messages themselves are new, so that
+ * flows may come behind them, too, with the commit.
  */
-import type { Parameter, Session, Statements, Tx } from '../../database/engine'
+import type { Parameter, Session, Statement, Tx } from '../../database/engine'
 import { RecentnError } from '../../errors'
-import { chunksBySize } from '../chunks'
+import { groupedBy } from '../chunks'
 import { leaveMark, type Writer } from '../writers'
 import { type DedupCandidate, findDuplicates, saveDedups } from './dedups'
-import { assignStarts, takeStarts } from './flows'
+import { assignStarts, openStartSql, passStarts, type UngroupedLevel } from './flows'
 import { CYCLED, type HeldHeads, holdHeads, lowerShortest, notFound, type QueueHead } from './heads'
 import type { QueueMemory } from './memory'
-import { sendQuickly } from './quick-send'
-import { MESSAGE_COLUMNS, type MessageToSend, type SendRequest, STATE, urgencyOf } from './rows'
+import { type PlainBatch, plainBatch, sendQuickly } from './quick-send'
+import { insertChunks, insertedColumns, type MessageToSend, type SendRequest, STATE, textsOf, urgencyOf } from './rows'
 import type { Sent } from './types'
 
 /** A message of the transaction: to be sent, or a duplicate of another message. */
@@ -21,29 +22,12 @@ interface OutgoingMessage extends DedupCandidate {
   start: number
 }
 
-/** Limits of one INSERT. A UTF-16 unit may become six bytes of it, and the smallest usual `max_allowed_packet` is 1 MiB. */
-const MAX_INSERT_ROWS = 1000
-const MAX_INSERT_UNITS = 128 * 1024
-/** The size of a row without its texts. */
-const ROW_UNITS = 60
-
-/** Starts that were taken before the transaction, by queue and priority. */
-export type StartsAhead = ReadonlyMap<string, number>
-
-function aheadKey(queueId: bigint, priority: number): string {
-  return `${queueId}/${priority}`
-}
-
 /** Messages of a request that is worth a lane of its own. */
 const LARGE = 100
 
 /** Requests of one queue go through one lane. Large ones take turns in all lanes: while one is inserted, the next is written. */
 export function keyOfSend(memory: QueueMemory, { queue, rows }: SendRequest): string | number {
   return rows.length < LARGE ? queue : memory.nextTurn()
-}
-
-function textsOf({ body, attributes }: MessageToSend): number {
-  return body.length + (attributes?.length ?? 0)
 }
 
 export function sizeOfSend({ rows }: SendRequest): { items: number; bytes: number } {
@@ -57,28 +41,37 @@ export async function sendAlone(session: Session, memory: QueueMemory, request: 
   return outcome as Sent[]
 }
 
-/** `sendAll` as a group commit runs it, with the mark of the batch. */
+/** `sendAll` as a group commit runs it: in a transaction of its own, with the mark of the batch. */
 export function sendBatch(memory: QueueMemory) {
   return async (
     tx: Tx,
     requests: readonly SendRequest[],
-    { writer, prepared }: { writer: Writer; prepared: StartsAhead },
+    { writer }: { writer: Writer },
   ): Promise<(Sent[] | RecentnError)[]> => {
     await leaveMark(tx, writer)
-    return sendAll(tx, memory, requests, prepared)
+    return sendAll(tx, memory, requests, true)
   }
 }
 
-/** Sends the messages of many requests: for each request what became of its messages, or why nothing was sent. */
+/**
+ * Sends the messages of many requests: for each request what became of its messages, or why nothing was sent. `isOwn`: the
+ * transaction is for this alone, and sees what others have committed meanwhile.
+ */
 export async function sendAll(
   tx: Tx,
   memory: QueueMemory,
   requests: readonly SendRequest[],
-  ahead: StartsAhead = new Map(),
+  isOwn = false,
 ): Promise<(Sent[] | RecentnError)[]> {
-  const quick = await sendQuickly(tx, memory, requests)
+  const plain = plainBatch(memory, requests)
+  const quick = plain && (await sendQuickly(tx, memory, requests, plain))
   if (quick !== null) return quick
-  const held = await holdHeads(tx, [...new Set(requests.map(({ queue }) => queue))])
+  const open = isOwn && tx.engine.remembers ? plain : null
+  const held = await holdHeads(
+    tx,
+    [...new Set(requests.map(({ queue }) => queue))],
+    open ? startOf(tx, memory, open) : undefined,
+  )
   const { nowMs } = held
   for (const head of held.heads) memory.learn(head)
   const heads = new Map(held.heads.map((head) => [head.queue, head]))
@@ -91,9 +84,13 @@ export async function sendAll(
   const news = all.filter(({ sent }) => sent)
   await lowerAll(tx, news)
   const ready = news.filter(({ row }) => row.delayMs === 0)
-  await giveStarts(tx, ready, new Map(ahead))
+  const passed = isOwn
+    ? await giveOpenStarts(tx, memory, ready, open?.head.id === held.heads[0]?.id ? held.start : null)
+    : null
+  if (passed === null) await giveStarts(tx, ready)
   await insertMessages(tx, news, held)
   await saveDedups(tx, dedups, nowMs)
+  for (const { level, end } of passed ?? []) await passStarts(tx, level, end)
   memory.becameReady(
     tx,
     ready.map(({ head, row, start }) => ({ head, priority: row.priority, start })),
@@ -105,77 +102,71 @@ export async function sendAll(
   )
 }
 
-/** Queues and priorities of one batch: with more of them it costs less to take their starts in the transaction. */
+/** Queues and priorities of one batch: with more of them it costs less to take their starts by the locks. */
 const MAX_LEVELS = 2
-/** Messages of one batch for which a further commit, which takes starts ahead, is worth its time. */
-const WORTH_A_COMMIT = 200
 
 /**
- * Takes the starts of messages without a group before their transaction, where one statement can. A large batch takes long
- * to insert, and others of the queue would wait for it: the row of the starts is locked until the commit.
+ * Gives starts without a lock; what is returned is to be passed behind the messages, in that order. Null where messages have
+ * groups, or a group is ahead of those without one.
  */
-export async function takeStartsAhead(
-  session: Session,
+async function giveOpenStarts(
+  tx: Tx,
   memory: QueueMemory,
-  requests: readonly SendRequest[],
-): Promise<StartsAhead> {
-  const ahead = new Map<string, number>()
-  const levels = levelsOf(requests)
-  const count = levels.reduce((sum, level) => sum + level.count, 0)
-  if (count < WORTH_A_COMMIT || levels.length > MAX_LEVELS) return ahead
-  const take = async (statements: Statements) => {
-    if (!statements.engine.remembers) return
-    for (const { queue, priority, count } of levels) {
-      // A queue that is gone is reported to its callers by the transaction.
-      const head = await memory.find(statements, queue)
-      const start = head ? await takeStarts(statements, { queueId: head.id, priority }, count) : null
-      if (head && start !== null) ahead.set(aheadKey(head.id, priority), start)
-    }
-  }
-  // The transaction meets the same error, and reports it.
-  await session.separately(take, { retryMs: 0 }).catch(() => {})
-  return ahead
+  ready: readonly OutgoingMessage[],
+  known: number | null,
+): Promise<{ level: UngroupedLevel; end: number }[] | null> {
+  if (!tx.engine.remembers || ready.some(({ row }) => row.messageGroup !== null)) return null
+  const levels = levelsOf(ready)
+  if (levels.length > MAX_LEVELS) return null
+  const starts = known === null ? await openStarts(tx, memory, levels) : [known]
+  if (starts.includes(null)) return null
+  return levels.map(({ level, messages }, index) => {
+    const start = starts[index] as number
+    for (const [nth, message] of messages.entries()) message.start = start + nth
+    const end = start + messages.length
+    memory.startsPassed(level, end)
+    return { level, end }
+  })
 }
 
-/** Messages without a group of one queue and priority, ready at once. */
-interface UngroupedLevel {
-  queue: string
-  priority: number
-  count: number
+/** Where the messages of each level begin; null where a group is ahead of them. */
+async function openStarts(tx: Tx, memory: QueueMemory, levels: readonly OpenLevel[]): Promise<(number | null)[]> {
+  const answers = await tx.together(
+    levels.map(({ level, messages }) => openStartSql(tx, level, memory.reserveStarts(level, messages.length))),
+  )
+  return answers.map(({ rows: [row] }) => (row ? Number(row.start) : null))
 }
 
-function levelsOf(requests: readonly SendRequest[]): UngroupedLevel[] {
-  const levels = new Map<string, UngroupedLevel>()
-  for (const { queue, rows } of requests) {
-    for (const { priority, messageGroup, delayMs } of rows) {
-      if (messageGroup !== null || delayMs > 0) continue
-      const key = `${priority} ${queue}`
-      const level = levels.get(key)
-      if (level) level.count++
-      else levels.set(key, { queue, priority, count: 1 })
-    }
-  }
-  return [...levels.values()]
+/** The column that says where the messages begin. */
+function startOf(tx: Tx, memory: QueueMemory, { level, messages }: PlainBatch): Statement {
+  const { sql, parameters } = openStartSql(tx, level, memory.reserveStarts(level, messages.length))
+  return { sql: `(${sql}) AS start`, parameters }
 }
 
-async function giveStarts(tx: Tx, ready: readonly OutgoingMessage[], ahead: Map<string, number>): Promise<void> {
-  const others: OutgoingMessage[] = []
-  for (const sending of ready) {
-    const { head, row } = sending
-    const key = aheadKey(head.id, row.priority)
-    const next = ahead.get(key)
-    if (row.messageGroup !== null || next === undefined) others.push(sending)
-    else {
-      sending.start = next
-      ahead.set(key, next + 1)
-    }
-  }
-  if (others.length === 0) return
+/** Messages without a group of one queue and priority. */
+interface OpenLevel {
+  level: UngroupedLevel
+  messages: OutgoingMessage[]
+}
+
+/** In the order in which their flows are locked. */
+function levelsOf(ready: readonly OutgoingMessage[]): OpenLevel[] {
+  const byLevel = groupedBy(ready, ({ head, row }) => `${head.id}/${row.priority}`)
+  const levels = [...byLevel.values()].map((messages) => {
+    const { head, row } = messages[0] as OutgoingMessage
+    return { level: { queueId: head.id, priority: row.priority }, messages }
+  })
+  return levels.sort(({ level: a }, { level: b }) =>
+    a.queueId === b.queueId ? b.priority - a.priority : a.queueId < b.queueId ? -1 : 1,
+  )
+}
+
+async function giveStarts(tx: Tx, ready: readonly OutgoingMessage[]): Promise<void> {
   const starts = await assignStarts(
     tx,
-    others.map(({ head, row }) => ({ queueId: head.id, priority: row.priority, messageGroup: row.messageGroup })),
+    ready.map(({ head, row }) => ({ queueId: head.id, priority: row.priority, messageGroup: row.messageGroup })),
   )
-  for (const [index, sending] of others.entries()) sending.start = starts[index] as number
+  for (const [index, sending] of ready.entries()) sending.start = starts[index] as number
 }
 
 async function lowerAll(tx: Tx, news: readonly OutgoingMessage[]): Promise<void> {
@@ -188,23 +179,16 @@ async function lowerAll(tx: Tx, news: readonly OutgoingMessage[]): Promise<void>
 }
 
 async function insertMessages(tx: Tx, news: readonly OutgoingMessage[], held: HeldHeads): Promise<void> {
-  const unitsOf = ({ row }: OutgoingMessage) => textsOf(row) + (row.messageGroup?.length ?? 0) + ROW_UNITS
-  const chunks = chunksBySize(news, unitsOf, MAX_INSERT_ROWS, MAX_INSERT_UNITS)
+  const chunks = insertChunks(news, ({ row }) => row)
   for (const chunk of chunks) await insertChunk(tx, chunk, held)
 }
 
 async function insertChunk(tx: Tx, news: readonly OutgoingMessage[], { nowMs, stride }: HeldHeads): Promise<void> {
   const { engine } = tx
-  // Most messages have none, and a column that is left out costs nothing.
-  const hasAttributes = news.some(({ row }) => row.attributes !== null)
-  const columns = hasAttributes ? `${MESSAGE_COLUMNS}, attributes` : MESSAGE_COLUMNS
+  const { columns, ownOf } = insertedColumns(news.map(({ row }) => row))
   const { sql, parameters } = engine.insert(
     (values) => `INSERT INTO ${tx.tables.queueMessages} (${columns}) VALUES ${values}`,
-    news.map((sending) => {
-      const values = columnsOf(sending, nowMs)
-      if (hasAttributes) values.push(sending.row.attributes)
-      return values
-    }),
+    news.map((sending) => [...columnsOf(sending, nowMs), ...ownOf(sending.row)]),
   )
   const { insertId } = await tx.execute(sql, parameters)
   const first = engine.firstId(insertId, news.length)
@@ -224,9 +208,5 @@ function columnsOf({ head, row, start }: OutgoingMessage, nowMs: number): Parame
     dueMs,
     nowMs,
     row.priority,
-    row.maxReceives,
-    row.visibilityTimeoutSeconds,
-    row.messageGroup,
-    row.body,
   ]
 }

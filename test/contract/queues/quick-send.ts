@@ -1,6 +1,6 @@
 import type { Store } from '../../../src/index'
 import type { Context } from '../context'
-import { bodiesOf } from './tools'
+import { bodiesOf, messageIds, range } from './tools'
 
 /** Sends that are written before it is known whether the queue is still as this store last saw it. */
 export function describeQueueQuickSends(context: Context): void {
@@ -48,15 +48,55 @@ export function describeQueueQuickSends(context: Context): void {
       expect(messages.slice(5).map(({ id }) => id)).toEqual(ids.map(({ id }) => id))
     })
 
-    it('are there once when a group is ahead', async () => {
+    it('in bulks of several INSERTs keep their order', async () => {
+      const { queue, store } = await known()
+      const bulk = range(1, 1000).map((n) => ({ body: `${n} ${'x'.repeat(300)}`, maxReceives: n % 2 ? 7 : null }))
+      const sent = await store.queues.sendMany(queue, bulk)
+      await store.queues.send(queue, 'last')
+      const messages = await store.queues.receive(queue, { limit: 1000 })
+      expect(bodiesOf(messages)).toEqual(bulk.map(({ body }) => body))
+      expect(messageIds(messages)).toEqual(messageIds(sent))
+      expect(messages[0]?.maxReceives).toBe(7)
+      expect(bodiesOf(await store.queues.receive(queue))).toEqual(['last'])
+    })
+
+    it('in bulks at the same moment, of two stores, are each in their order', async () => {
+      const { queue, store, other } = await known()
+      for (const each of [store, other]) await each.queues.send(queue, 0)
+      const bulks = range(0, 7).map((bulk) => range(1, 150).map((n) => ({ body: bulk * 1000 + n })))
+      await Promise.all(bulks.map((bulk, at) => (at % 2 ? store : other).queues.sendMany(queue, bulk)))
+      await other.queues.send(queue, -1, { messageGroup: 'a' })
+      const bodies: number[] = []
+      while (bodies.length < 1203) {
+        const received = await store.queues.receive(queue, { limit: 1000 })
+        expect(received.length).toBeGreaterThan(0)
+        bodies.push(...received.map(({ body }) => body as number))
+      }
+      for (const [at, bulk] of bulks.entries()) {
+        expect(bodies.filter((body) => Math.floor(body / 1000) === at && body % 1000 > 0)).toEqual(
+          bulk.map(({ body }) => body),
+        )
+      }
+      const [starts] = await store.dataSource.query(
+        'SELECT MAX(m.virtual_start) AS most, MIN(f.next_start) AS next, MIN(f.top) AS top FROM recentn_queue_flows f ' +
+          'JOIN recentn_queues q ON q.id = f.queue_id JOIN recentn_queue_messages m ON m.queue_id = q.id ' +
+          "WHERE q.queue = ? AND f.message_group = '' AND m.message_group IS NULL",
+        [queue],
+      )
+      expect(Number(starts.next)).toBeGreaterThan(Number(starts.most))
+      expect(Number(starts.top)).toBeGreaterThanOrEqual(Number(starts.next))
+    })
+
+    it.each([1, 300])('are there once when a group is ahead: %i', async (count) => {
       const { queue, store, other } = await known()
       const body = context.unique('ahead')
       for (let n = 0; n < 3; n++) await other.queues.send(queue, n, { messageGroup: 'a' })
-      const { id } = await store.queues.send(queue, body)
-      expect(await rowsOf(body)).toBe(1)
-      const messages = await store.queues.receive(queue, { limit: 10 })
-      expect(messages.find((message) => message.body === body)?.id).toBe(id)
-      expect(messages).toHaveLength(4)
+      const sent = await store.queues.sendMany(queue, Array(count).fill({ body }))
+      expect(await rowsOf(body)).toBe(count)
+      const messages = await store.queues.receive(queue, { limit: 1000 })
+      const own = messages.filter((message) => message.body === body)
+      expect(messageIds(own)).toEqual(messageIds(sent))
+      expect(messages).toHaveLength(count + 3)
     })
 
     it('go to the new queue of its name', async () => {
