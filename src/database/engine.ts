@@ -44,6 +44,26 @@ export interface Insert {
   parameters: StatementValues
 }
 
+/** Which rows get numbers, and which numbers. Names and conditions are SQL. */
+export interface Numbering {
+  table: string
+  /** The columns of its primary key. */
+  keys: readonly string[]
+  /** The column of the number. */
+  column: string
+  /** Further settings, each after a comma. */
+  more: string
+  index: string
+  where: string
+  /** Of `where`. */
+  parameters: readonly Parameter[]
+  /** Along the index. */
+  order: readonly string[]
+  limit: number
+  /** The number before the first. */
+  last: bigint
+}
+
 export interface Engine {
   /** For `database/` only. */
   readonly family: 'mysql' | 'sqlite'
@@ -81,8 +101,13 @@ export interface Engine {
   readonly lastRemembered: string
   /** An UPDATE of the rows whose ids a SELECT chooses, which may lock them. */
   updateChosen(table: string, choose: Statement, sets: Statement): Statement
-  /** An UPDATE of the rows whose primary keys a SELECT chooses, which is `chosen`; `sets` may use its columns. */
-  updateFrom(table: string, choose: string, on: string, sets: string): string
+  /** An UPDATE that numbers the next rows along an index, without those that others have locked. */
+  numberFree(numbering: Numbering): Statement
+  /**
+   * The same in half of the time, for a table without triggers: it fails with a conflict where a row is locked. The statement
+   * before must have remembered `last`, and this one returns the last number. Null where an UPDATE can't refuse to wait.
+   */
+  readonly numberAtOnce: ((numbering: Numbering) => Statement) | null
   /** SQL: the difference between the ids of consecutive rows of one INSERT. */
   readonly idStride: string
   /** The id of the first row of an INSERT, from the id that the driver returns. */

@@ -1,6 +1,7 @@
 /** MySQL and MariaDB. Only MariaDB has RETURNING; a shared lock that skips rows has different words. */
 import type { Engine, Parameter } from './engine'
 import { mysqlFailure, mysqlRefusal } from './mysql-failures'
+import { chosenFree } from './numbering'
 import { countPlaceholders, MYSQL_SPELLING, nextPlaceholder } from './placeholders'
 import { mysqlRows } from './row-facts'
 
@@ -88,8 +89,20 @@ export const mysqlEngine: Engine = {
     sql: `UPDATE (${choose.sql}) chosen STRAIGHT_JOIN ${table} FORCE INDEX (PRIMARY) USING (id) SET ${sets.sql}`,
     parameters: [...choose.parameters, ...sets.parameters],
   }),
-  updateFrom: (table, choose, on, sets) =>
-    `UPDATE (${choose}) chosen STRAIGHT_JOIN ${table} FORCE INDEX (PRIMARY) ON ${on} SET ${sets}`,
+  numberFree: (numbering) => {
+    const { table, column, more, last } = numbering
+    const { sql, on, parameters } = chosenFree(
+      numbering,
+      ` FORCE INDEX (${numbering.index})`,
+      ' FOR UPDATE SKIP LOCKED',
+    )
+    const sets = `${column} = ${last} + chosen.recentn_number${more}`
+    return {
+      sql: `UPDATE (${sql}) chosen STRAIGHT_JOIN ${table} FORCE INDEX (PRIMARY) ON ${on} SET ${sets}`,
+      parameters,
+    }
+  },
+  numberAtOnce: null,
   idStride: '@@SESSION.auto_increment_increment',
   firstId: (insertId) => insertId,
   returning: false,
@@ -114,6 +127,13 @@ export const mariadbEngine: Engine = {
   ...mysqlEngine,
   forShareSkipLocked: `${mysqlEngine.forShare} SKIP LOCKED`,
   returning: true,
+  // One walk along the index and one look-up for each row. In MySQL a statement waits for a lock for a second at least.
+  numberAtOnce: ({ table, column, more, index, where, parameters, order, limit }) => ({
+    sql:
+      `SET STATEMENT innodb_lock_wait_timeout = 0 FOR UPDATE ${table} FORCE INDEX (${index}) ` +
+      `SET ${column} = LAST_INSERT_ID(LAST_INSERT_ID() + 1)${more} WHERE ${where} ORDER BY ${order.join(', ')} LIMIT ${limit}`,
+    parameters: [...parameters],
+  }),
 }
 
 /** The settings of each of our own connections, made once. */

@@ -1,5 +1,6 @@
 /** SQLite, by better-sqlite3. It has one writer at a time: a transaction that writes holds every lock already. */
 import { driverError, type Engine, type FailureKind, placeholders, RowParameters, rowPlaceholders } from './engine'
+import { chosenFree } from './numbering'
 import { countPlaceholders, SQLITE_SPELLING } from './placeholders'
 import { sqliteRows } from './row-facts'
 
@@ -62,7 +63,15 @@ export const sqliteEngine: Engine = {
     sql: `UPDATE ${table} SET ${sets.sql} WHERE id IN (${choose.sql})`,
     parameters: [...sets.parameters, ...choose.parameters],
   }),
-  updateFrom: (table, choose, on, sets) => `UPDATE ${table} SET ${sets} FROM (${choose}) chosen WHERE ${on}`,
+  numberFree: (numbering) => {
+    const { table, column, more, last } = numbering
+    const { sql, on, parameters } = chosenFree(numbering, ` INDEXED BY ${numbering.index}`, '')
+    return {
+      sql: `UPDATE ${table} SET ${column} = ? + chosen.recentn_number${more} FROM (${sql}) chosen WHERE ${on}`,
+      parameters: [last, ...parameters],
+    }
+  },
+  numberAtOnce: null,
   idStride: '1',
   // SQLite returns the last id, and nobody else inserts meanwhile.
   firstId: (insertId, rows) => insertId - BigInt(rows - 1),

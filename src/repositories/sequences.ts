@@ -74,16 +74,17 @@ export async function makeSequence(tx: Tx, kind: SequenceKind, name: string): Pr
   await tx.later(sql, parameters)
 }
 
-/** The row, read with this lock; null when it does not exist. */
+/** The row, read with this lock; null when it does not exist. `value`: SQL that reads the value, and may remember it. */
 export async function readSequence(
   reader: Reader,
   kind: SequenceKind,
   name: string,
   lock = '',
+  value = 'value',
 ): Promise<SequenceRow | null> {
   const { bigint } = reader.engine
   const [row] = await reader.rows(
-    `SELECT ${bigint('value')} AS value, ${bigint('horizon')} AS horizon FROM ${reader.tables.sequences} WHERE kind = ? AND sequence_name = ?${lock}`,
+    `SELECT ${bigint(value)} AS value, ${bigint('horizon')} AS horizon FROM ${reader.tables.sequences} WHERE kind = ? AND sequence_name = ?${lock}`,
     [kind, name],
   )
   return row ? { value: BigInt(row.value as string), horizon: BigInt(row.horizon as string) } : null

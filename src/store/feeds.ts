@@ -11,10 +11,10 @@ import { checkFeed } from '../repositories/feeds/check'
 import { followedTable, followTrigger, recentGroups } from '../repositories/feeds/followed'
 import { lastSyncIds } from '../repositories/feeds/heads'
 import type { FeedMemory } from '../repositories/feeds/memory'
+import { areEntriesLocked, type PutDone, type PutRequest, putEntries } from '../repositories/feeds/put'
 import { FeedRepository } from '../repositories/feeds/repository'
 import { sweepFeeds } from '../repositories/feeds/sweep'
 import type { FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/types'
-import { areEntriesLocked, type PutDone, type PutRequest, putEntries } from '../repositories/feeds/write'
 import { marks } from '../repositories/writers'
 import { type ConsumerLoop, consume } from './consumer/consuming'
 import type { ConsumeHandler, ConsumeOptions } from './consumer/types'
@@ -84,7 +84,7 @@ export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOp
     guard,
     batches: counts.entryBatches,
     onOverload,
-    run: (tx, requests, { writer }) => putEntries(tx, requests, memory, writer),
+    run: (tx, requests, writing) => putEntries(tx, requests, memory, writing),
     areLocked: areEntriesLocked,
   })
   const repository = new FeedRepository(session, memory, { puts, news, untilFree, counts })

@@ -5,8 +5,8 @@ import { addFaults, addListFaults, argumentFaults, faultsOf, refuse } from '../.
 import { MAX_BATCH, NAME, nameFault, PAGE_LIMIT, VALUE } from '../../fields/rules'
 import { jsonTextOf } from '../../json'
 import type { ChangesRequest } from './changes'
+import type { EntryText } from './put'
 import type { ChangesOptions, NewEntry, PutConsumerOptions, RepublishSelection, ValueOptions } from './types'
-import type { EntryText } from './write'
 
 const named = (parameter: string, name: unknown) => argumentFaults(parameter, name, NAME)
 

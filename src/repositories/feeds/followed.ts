@@ -123,6 +123,7 @@ export const recentGroups = (tables: Tables): FollowedTable => ({
   feed: RECENT_GROUPS,
   source: {
     feed: RECENT_GROUPS,
+    isOwn: false,
     table: tables.groups,
     keys: ['group_key'],
     sync: 'sync_id',
@@ -205,6 +206,7 @@ function built(table: Table, sync: TableColumn, key: TableColumn, feed: string) 
   const order = [...index.walked.slice(1), ...table.primaryKey.filter((column) => !index.walked.includes(column))]
   const source: FeedRows = {
     feed,
+    isOwn: false,
     table: table.path,
     keys: table.primaryKey.map(table.escape),
     sync: table.escape(sync.name),

@@ -5,7 +5,7 @@
  * one, so no entry is written to a feed that is gone. The sequence's row is locked by publishers and by the sweeper of
  * tombstones, never by writers.
  */
-import { placeholders, type Reader, type Row, type Tx } from '../../database/engine'
+import { placeholders, type Reader, type Row, type Statement, type Tx } from '../../database/engine'
 import { invalidInput, RecentnError } from '../../errors'
 import { chunksOf } from '../chunks'
 import { nameRange } from '../name-range'
@@ -26,10 +26,17 @@ export interface HeldFeed {
 
 /** Null when the feed does not exist. */
 export async function holdFeed(tx: Tx, feed: string, lock = tx.engine.forShare): Promise<HeldFeed | null> {
-  const [row] = await tx.rows(
-    `SELECT ${tx.engine.bigint('id')} AS id, followed_table, ${tx.now} AS now_ms FROM ${tx.tables.feeds} WHERE feed = ?${lock}`,
-    [feed],
-  )
+  const { sql, parameters } = holdFeedSql(tx, feed, lock)
+  return heldFeed(await tx.rows(sql, parameters))
+}
+
+export function holdFeedSql(tx: Tx, feed: string, lock = tx.engine.forShare): Statement {
+  const columns = `${tx.engine.bigint('id')} AS id, followed_table, ${tx.now} AS now_ms`
+  return { sql: `SELECT ${columns} FROM ${tx.tables.feeds} WHERE feed = ?${lock}`, parameters: [feed] }
+}
+
+/** The feed in the answer of `holdFeedSql`. */
+export function heldFeed([row]: readonly Row[]): HeldFeed | null {
   if (!row) return null
   const followedTable = row.followed_table as string | null
   return { id: BigInt(row.id as string), followedTable, nowMs: Number(row.now_ms) }

@@ -15,6 +15,8 @@ const FRESH_MS = 4000
 const SHARE = 20
 /** Feeds whose counts are remembered. */
 const MAX_COUNTS = 10_000
+/** Feeds whose ids are remembered. */
+const MAX_IDS = 10_000
 
 interface RememberedCounts {
   until: number
@@ -27,10 +29,26 @@ export class FeedMemory {
   /** Called with the feeds that a committed transaction has written to. */
   onWritten: ((feeds: Iterable<string>) => void) | null = null
   readonly #counts = new Map<bigint, RememberedCounts>()
+  /** The ids of feeds with entries of their own, as they were last seen. */
+  readonly #ids = new Map<string, bigint>()
 
   /** The table whose rows are the feed's entries; null for a feed with entries of its own. Every process knows the groups'. */
   tableOf(feed: string, session: Session): FollowedTable | null {
     return this.followed.get(feed) ?? (feed === RECENT_GROUPS ? recentGroups(session.tables) : null)
+  }
+
+  /** The feed's id as it was last seen: another feed may have its name by now. */
+  idOf(feed: string): bigint | undefined {
+    return this.#ids.get(feed)
+  }
+
+  learnId(feed: string, id: bigint): void {
+    if (this.#ids.size >= MAX_IDS) this.#ids.clear()
+    this.#ids.set(feed, id)
+  }
+
+  forgetId(feed: string): void {
+    this.#ids.delete(feed)
   }
 
   /** The transaction has written entries that are to be published. Called once for each operation. */

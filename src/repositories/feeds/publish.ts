@@ -6,7 +6,15 @@
  * entry again, which a consumer has already read (traviscj.com, "feed sequences"). Rows that a writer holds are skipped:
  * they are numbered after its commit. So only a writer of the very row that is being numbered waits for a publisher.
  */
-import { type Parameter, placeholders, type Reader, type Session, type Statement, type Tx } from '../../database/engine'
+import {
+  type Engine,
+  type Numbering,
+  type Parameter,
+  placeholders,
+  type Reader,
+  type Session,
+  type Tx,
+} from '../../database/engine'
 import { RecentnError } from '../../errors'
 import { chunksOf } from '../chunks'
 import { readSequence, setSequence } from '../sequences'
@@ -15,6 +23,8 @@ import { FEED, MAX_KEYS } from './heads'
 /** The rows of one feed in one table. */
 export interface FeedRows {
   feed: string
+  /** They are in the feed's own table, which has no triggers. */
+  isOwn: boolean
   /** SQL. */
   table: string
   /** SQL: the columns of the primary key. */
@@ -42,6 +52,7 @@ export function rowsKey({ feed, table, parameters }: FeedRows): string {
 function ownRows({ tables }: Pick<Reader, 'tables'>, { id, feed }: Record<string, unknown>): FeedRows {
   return {
     feed: feed as string,
+    isOwn: true,
     table: tables.feedEntries,
     keys: ['feed_id', 'entry_key'],
     sync: 'sync_id',
@@ -85,9 +96,14 @@ export async function publishRows(
 ): Promise<Published> {
   let count = 0
   let from = place
+  // In a backlog of entries of the feed's own: those that writers have locked come behind it, as a rule.
+  let isQuick = rows.isOwn
   for (let left = batches; left > 0; left--) {
     const start = from
-    const batch: NumberedBatch | 'in_use' = await session.write((tx) => publishBatch(tx, rows, start, skip))
+    const how = { from: start, skip }
+    const quick = isQuick && start !== null ? await quickBatch(session, rows, how) : null
+    if (quick === null && start !== null) isQuick = false
+    const batch: NumberedBatch | 'in_use' = quick ?? (await session.write((tx) => publishBatch(tx, rows, how)))
     if (batch === 'in_use') return { count, more: true, place: start }
     count += batch.count
     if (batch.count < BATCH && start === null) return { count, more: false, place: null }
@@ -96,43 +112,68 @@ export async function publishRows(
   return { count, more: true, place: from }
 }
 
+/** Null where a row is locked. */
+async function quickBatch(
+  session: Session,
+  rows: FeedRows,
+  how: NumberingStart,
+): Promise<NumberedBatch | 'in_use' | null> {
+  return session
+    .write((tx) => publishBatch(tx, rows, how, tx.engine.numberAtOnce), { retryMs: 0 })
+    .catch((error: unknown) => {
+      if (error instanceof RecentnError && error.code === 'conflict') return null
+      throw error
+    })
+}
+
+interface NumberingStart {
+  from: Parameter
+  skip: boolean
+}
+
 interface NumberedBatch {
   count: number
   /** Where the last row of a full batch is in the index. */
   place: Parameter
 }
 
-async function publishBatch(tx: Tx, rows: FeedRows, from: Parameter, skip: boolean): Promise<NumberedBatch | 'in_use'> {
-  const { forUpdate, forUpdateSkipLocked } = tx.engine
+async function publishBatch(
+  tx: Tx,
+  rows: FeedRows,
+  { from, skip }: NumberingStart,
+  numberAtOnce: Engine['numberAtOnce'] = null,
+): Promise<NumberedBatch | 'in_use'> {
+  const { forUpdate, forUpdateSkipLocked, remembered, numberFree } = tx.engine
   const nothing = { count: 0, place: null }
-  const sequence = await readSequence(tx, FEED, rows.feed, skip ? forUpdateSkipLocked : forUpdate)
+  const lock = skip ? forUpdateSkipLocked : forUpdate
+  const sequence = await readSequence(tx, FEED, rows.feed, lock, remembered('value'))
   if (sequence === null) return skip && (await readSequence(tx, FEED, rows.feed)) !== null ? 'in_use' : nothing
-  const { sql, parameters } = numberSql(tx, rows, sequence.value, from)
-  const count = await tx.run(sql, parameters)
+  const { sql, parameters } = (numberAtOnce ?? numberFree)(numberingOf(rows, sequence.value, from))
+  const { affected: count, insertId } = await tx.execute(sql, parameters)
   if (count === 0) return nothing
   const value = sequence.value + BigInt(count)
+  if (numberAtOnce && insertId !== value) throw doesNotKeep(rows)
   const place = count < BATCH ? null : await placeOf(tx, rows, value)
   await setSequence(tx, FEED, rows.feed, { value })
   return { count, place }
 }
 
-/** The UPDATE that numbers the next rows along the index. */
-function numberSql(
-  { engine }: Pick<Tx, 'engine'>,
+function numberingOf(
   { table, keys, sync, none, kept, where, parameters, index, order }: FeedRows,
-  value: bigint,
+  last: bigint,
   from: Parameter,
-): Statement {
-  const after = from === null ? '' : ` AND ${order[0]} >= ?`
-  const columns = [...new Set([...keys, ...order])].join(', ')
-  const picked =
-    `SELECT ${columns} FROM ${table}${engine.useIndex(index)} WHERE ${where}${sync} ${none}${after} ` +
-    `ORDER BY ${order.join(', ')} LIMIT ${BATCH}${engine.forUpdateSkipLocked}`
-  const chosen = `SELECT ${keys.join(', ')}, ROW_NUMBER() OVER (ORDER BY ${order.join(', ')}) AS recentn_number FROM (${picked}) picked`
-  const on = keys.map((key) => `${table}.${key} = chosen.${key}`).join(' AND ')
+): Numbering {
   return {
-    sql: engine.updateFrom(table, chosen, on, `${sync} = ${value} + chosen.recentn_number${setKept({ table, kept })}`),
+    table,
+    keys,
+    column: sync,
+    more: setKept({ table, kept }),
+    index,
+    where: `${where}${sync} ${none}${from === null ? '' : ` AND ${order[0]} >= ?`}`,
     parameters: [...parameters, ...(from === null ? [] : [from])],
+    order,
+    limit: BATCH,
+    last,
   }
 }
 
@@ -142,18 +183,19 @@ export function setKept({ table, kept }: Pick<FeedRows, 'table' | 'kept'>): stri
 }
 
 /** Where the row with this number is; null where no parameter can express it. */
-async function placeOf(
-  tx: Tx,
-  { table, sync, where, parameters, index, order }: FeedRows,
-  value: bigint,
-): Promise<Parameter> {
+async function placeOf(tx: Tx, rows: FeedRows, value: bigint): Promise<Parameter> {
+  const { table, sync, where, parameters, index, order } = rows
   const [row] = await tx.rows(
     `SELECT ${order[0]} AS place FROM ${table}${tx.engine.useIndex(index)} WHERE ${where}${sync} = ?`,
     [...parameters, value],
   )
-  if (!row) throw new RecentnError('internal', `${table}: a row that was given a number does not keep it (a trigger?)`)
+  if (!row) throw doesNotKeep(rows)
   const { place } = row
   return typeof place === 'string' || typeof place === 'number' || typeof place === 'bigint' ? place : null
+}
+
+function doesNotKeep({ table }: FeedRows): RecentnError {
+  return new RecentnError('internal', `${table}: a row that was given a number does not keep it (a trigger?)`)
 }
 
 /** SQL: the feeds whose own entries include some without a number. */

@@ -17,11 +17,12 @@ import { type Cursor, cursorOf, deleteConsumer, getConsumer, putConsumer, readCu
 import { followedEntry } from './followed'
 import { dropFeed, type FeedHead, listHeads, readHead } from './heads'
 import { FeedMemory } from './memory'
+import { type PutDone, type PutRequest, putEntries } from './put'
 import { republish } from './republish'
 import { readEntry } from './rows'
 import { countEntries, statusOf } from './status'
 import type * as Feed from './types'
-import { deleteEntry, leaveTombstones, type PutDone, type PutRequest, putEntries } from './write'
+import { deleteEntry, leaveTombstones } from './write'
 
 /** Consumers of all feeds of one page: a feed may have a thousand, and a page a thousand feeds. */
 const MAX_LISTED_CONSUMERS = 2500

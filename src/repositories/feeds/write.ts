@@ -5,118 +5,21 @@
  * Lock order: the feed's row (shared), then the entries by feed and key. A writer waits for a publisher only while that one
  * numbers the same entry.
  */
-import { compareNames, placeholders, type Tx } from '../../database/engine'
-import { chunksBySize, chunksOf, groupedBy } from '../chunks'
-import { leaveMark, type Writer } from '../writers'
-import { type HeldFeed, holdFeed, holdOrBegin, MAX_KEYS, requireOwnEntries } from './heads'
+import { compareNames, type Insert, type Tx } from '../../database/engine'
+import { chunksBySize, chunksOf } from '../chunks'
+import { holdFeed, MAX_KEYS, requireOwnEntries } from './heads'
 import type { FeedMemory } from './memory'
 import { readEntry } from './rows'
 import type { WrittenEntry } from './types'
 
-/** An entry that was checked, with its value as JSON. */
-export interface EntryText {
-  key: string
-  text: string
-}
-
-export interface PutRequest {
-  feed: string
-  rows: readonly EntryText[]
-}
-
-export interface PutDone {
-  /** In the order of the request's rows. */
-  versions: number[]
-  nowMs: number
-}
-
 /** What a transaction writes to a key. */
-interface EntryWrite {
+export interface EntryWrite {
   feedId: bigint
   key: string
   /** JSON; null leaves a tombstone. */
   text: string | null
   /** By how much the version grows. */
   count: number
-}
-
-/** What a transaction puts to a key: the last value is kept, and each request gets a version of its own. */
-interface PutWrite extends EntryWrite {
-  version: number
-}
-
-/** Leaves the writer's mark where there is one, and puts the entries of requests, in the order given. */
-export async function putEntries(
-  tx: Tx,
-  requests: readonly PutRequest[],
-  memory: Pick<FeedMemory, 'wrote'>,
-  writer?: Writer,
-): Promise<PutDone[]> {
-  if (writer) await leaveMark(tx, writer)
-  const held = new Map<string, HeldFeed>()
-  let nowMs = Number.NEGATIVE_INFINITY
-  for (const feed of [...new Set(requests.map((request) => request.feed))].sort(compareNames)) {
-    const mine = await holdOrBegin(tx, feed)
-    requireOwnEntries(mine)
-    held.set(feed, mine)
-    // One time for all: that of the feed whose lock came last.
-    nowMs = Math.max(nowMs, mine.nowMs)
-  }
-  const writes = new Map<string, PutWrite>()
-  const mine = requests.map(({ feed, rows }) => countPuts(writes, (held.get(feed) as HeldFeed).id, rows))
-  await writeEntries(tx, [...writes.values()], nowMs)
-  await readVersions(tx, writes)
-  memory.wrote(tx, held.keys())
-  return mine.map((rows) => ({ versions: rows.map(({ write, nth }) => write.version - write.count + nth), nowMs }))
-}
-
-/** For each row of a request: the write of its key, and which of the requests for that key this one is. */
-function countPuts(
-  writes: Map<string, PutWrite>,
-  feedId: bigint,
-  rows: readonly EntryText[],
-): { write: PutWrite; nth: number }[] {
-  const counted = new Set<PutWrite>()
-  return rows.map(({ key, text }) => {
-    const id = `${feedId}/${key}`
-    const write = writes.get(id) ?? { feedId, key, text, count: 0, version: 0 }
-    writes.set(id, write)
-    write.text = text
-    if (!counted.has(write)) write.count++
-    counted.add(write)
-    return { write, nth: write.count }
-  })
-}
-
-async function readVersions(tx: Tx, writes: ReadonlyMap<string, PutWrite>): Promise<void> {
-  for (const [feedId, mine] of groupedBy(writes.values(), ({ feedId }) => feedId)) {
-    for (const chunk of chunksOf(mine, MAX_KEYS)) {
-      const found = await tx.rows(
-        `SELECT entry_key, version FROM ${tx.tables.feedEntries} WHERE feed_id = ? AND entry_key IN (${placeholders(chunk.length)})`,
-        [feedId, ...chunk.map(({ key }) => key)],
-      )
-      for (const row of found) (writes.get(`${feedId}/${row.entry_key}`) as PutWrite).version = Number(row.version)
-    }
-  }
-}
-
-/** For each request, whether another transaction holds one of its entries. */
-export async function areEntriesLocked(tx: Tx, requests: readonly PutRequest[]): Promise<boolean[]> {
-  const { bigint, forUpdateSkipLocked } = tx.engine
-  const locked = new Map<string, Set<unknown>>()
-  for (const [feed, mine] of groupedBy(requests, (request) => request.feed)) {
-    const keys = [...new Set(mine.flatMap(({ rows }) => rows.map(({ key }) => key)))].sort(compareNames)
-    const [row] = await tx.rows(`SELECT ${bigint('id')} AS id FROM ${tx.tables.feeds} WHERE feed = ?`, [feed])
-    const held = new Set<unknown>()
-    for (const chunk of row ? chunksOf(keys, MAX_KEYS) : []) {
-      const sql = `SELECT entry_key FROM ${tx.tables.feedEntries} WHERE feed_id = ? AND entry_key IN (${placeholders(chunk.length)}) ORDER BY entry_key`
-      const parameters = [row?.id as string, ...chunk]
-      for (const { entry_key } of await tx.rows(sql, parameters)) held.add(entry_key)
-      for (const { entry_key } of await tx.rows(`${sql}${forUpdateSkipLocked}`, parameters)) held.delete(entry_key)
-    }
-    locked.set(feed, held)
-  }
-  return requests.map(({ feed, rows }) => rows.some(({ key }) => locked.get(feed)?.has(key)))
 }
 
 /** Makes the entry a tombstone; null where there is none, or one already. */
@@ -150,7 +53,10 @@ export async function leaveTombstones(tx: Tx, feed: string, keys: readonly strin
   if (held === null) return false
   const { id, nowMs } = held
   const writes = keys.map((key) => ({ feedId: id, key, text: null, count: 1 }))
-  await writeEntries(tx, writes, nowMs)
+  for (const chunk of inOrder(writes)) {
+    const { sql, parameters } = writeRowsSql(tx, chunk, nowMs)
+    await tx.later(sql, parameters)
+  }
   await noteTombstones(tx, id, keys, nowMs)
   return true
 }
@@ -177,22 +83,23 @@ const MAX_UNITS = 128 * 1024
 /** What a row has beside its texts. */
 const ROW_UNITS = 60
 
-/** Writes entries, whose keys differ, in the order of feeds and keys, so that two transactions never deadlock. */
-async function writeEntries(tx: Tx, writes: readonly EntryWrite[], nowMs: number): Promise<void> {
+/** Entries, whose keys differ, in the order of feeds and keys, so that two transactions never deadlock; a chunk for each INSERT. */
+export function inOrder<Write extends EntryWrite>(writes: Iterable<Write>): Write[][] {
   const sorted = [...writes].sort((a, b) =>
     a.feedId === b.feedId ? compareNames(a.key, b.key) : a.feedId < b.feedId ? -1 : 1,
   )
   const unitsOf = ({ key, text }: EntryWrite) => key.length + (text?.length ?? 0) + ROW_UNITS
-  for (const chunk of chunksBySize(sorted, unitsOf, MAX_ROWS, MAX_UNITS)) {
-    const rows = chunk.map(({ feedId, key, text, count }) => {
-      return [feedId, key, 0, count, text === null ? 1 : 0, nowMs, nowMs, text ?? 'null']
-    })
-    const { sql, parameters } = tx.engine.insert((values) => writeSql(tx, values), rows)
-    await tx.later(sql, parameters)
-  }
+  return chunksBySize(sorted, unitsOf, MAX_ROWS, MAX_UNITS)
 }
 
-const writeSql = ({ engine, tables }: Pick<Tx, 'engine' | 'tables'>, values: string) => {
+export function writeRowsSql(tx: Tx, chunk: readonly EntryWrite[], nowMs: number, returned = ''): Insert {
+  const rows = chunk.map(({ feedId, key, text, count }) => {
+    return [feedId, key, 0, count, text === null ? 1 : 0, nowMs, nowMs, text ?? 'null']
+  })
+  return tx.engine.insert((values) => writeSql(tx, values) + returned, rows)
+}
+
+export const writeSql = ({ engine, tables }: Pick<Tx, 'engine' | 'tables'>, values: string) => {
   const { proposed } = engine
   const replaced = ['deleted', 'updated_at_ms', 'value'].map((column) => `${column} = ${proposed(column)}`)
   return (

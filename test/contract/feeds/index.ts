@@ -13,6 +13,7 @@ import { describeFeedModel } from './model'
 import { describeFeedsNothingMissed } from './nothing-missed'
 import { describeFeedPublishing } from './publish'
 import { describeFeedsPublishers } from './publishers'
+import { describeFeedQuickPuts } from './quick-puts'
 import { describeRecentGroupsFeed } from './recent-groups'
 import { describeSequences } from './sequences'
 import { describeFeedStatus } from './status'
@@ -24,6 +25,7 @@ import { describeFeedWaking } from './waking'
 export function describeFeeds(engine: EngineName): void {
   const context = useContext(engine)
   describeFeedEntries(context)
+  describeFeedQuickPuts(context)
   describeFeedPublishing(context)
   describeFeedLocks(context)
   describeFeedChanges(context)

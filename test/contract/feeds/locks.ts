@@ -5,7 +5,7 @@ import { expectGrowing, feedTools, keysOf, syncIdsOf, whileOpen } from './tools'
 export function describeFeedLocks(context: Context): void {
   // In SQLite a transaction has the only write lock: everybody waits for everybody.
   if (context.engine === 'sqlite') return
-  const { filled, readOn, lastOf } = feedTools(context)
+  const { filled, named, readOn, lastOf } = feedTools(context)
   const feeds = () => context.store.feeds
 
   /** A store whose next commit waits until it is let go: a publisher in the middle of its transaction. */
@@ -64,6 +64,32 @@ export function describeFeedLocks(context: Context): void {
       const { changes } = await readOn(feed, before)
       expect(keysOf(changes).sort()).toEqual(['held', 'new'])
       expectGrowing(syncIdsOf(changes), before)
+    })
+
+    it('a backlog of thousands is numbered past an entry that a transaction holds', async () => {
+      const feed = named()
+      for (const from of [0, 1000, 2000]) {
+        const entries = Array.from({ length: from === 2000 ? 500 : 1000 }, (_, n) => ({
+          key: `k${from + n}`,
+          value: n,
+        }))
+        await feeds().putMany(feed, entries)
+      }
+      const other = await context.open()
+      await whileOpen(
+        context,
+        async (tx) => void (await tx.feeds.put(feed, 'k1500', 'held')),
+        async () => {
+          const { answer, ms } = await timed(other.feeds.publish(feed))
+          expect(answer).toEqual({ published: 2499 })
+          expect(ms).toBeLessThan(SOON_MS)
+        },
+      )
+      expect(await other.feeds.publish(feed)).toEqual({ published: 1 })
+      const { changes } = await readOn(feed)
+      expect(syncIdsOf(changes)).toEqual(Array.from({ length: 2500 }, (_, n) => BigInt(n + 1)))
+      expect(changes.at(-1)).toMatchObject({ key: 'k1500', value: 'held' })
+      expect(new Set(keysOf(changes)).size).toBe(2500)
     })
 
     it('a writer waits for a publisher only for the very entry that it numbers, and another publisher for all', async () => {

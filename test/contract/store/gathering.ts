@@ -32,8 +32,9 @@ export function describeGathering(context: Context): void {
 
     it.each<[number, string, (store: Store, queue: string) => Promise<unknown>]>([
       [2, 'a send', (store, queue) => store.queues.send(queue, 1)],
+      [3, 'a bulk of 500', (store, queue) => store.queues.sendMany(queue, Array(500).fill({ body: 'x'.repeat(100) }))],
       [1, 'a receive', (store, queue) => store.queues.receive(queue)],
-      [3, 'a put', (store, feed) => store.feeds.put(feed, 'k', 1)],
+      [2, 'a put', (store, feed) => store.feeds.put(feed, 'k', 1)],
       [3, 'an append in a transaction', (store, group) => store.transaction((tx) => tx.groups.append(group))],
     ])('%i: %s', async (trips, _, work) => {
       const name = context.unique()
@@ -67,6 +68,27 @@ export function describeGathering(context: Context): void {
       const failing = () => store.transaction(() => Promise.reject(new Error('mine'))).catch(() => {})
       expect(await tripsOf(failing)).toBe(0)
       expect(await tripsOf(() => store.transaction(({ manager }) => manager.query('SELECT 1')))).toBe(2)
+    })
+
+    it('carry the mark of a batch never together with its COMMIT', async () => {
+      const { groups, queues, feeds } = store
+      const sent = proxy.record()
+      const [group, queue, feed] = [context.unique('g'), context.unique('q'), context.unique('f')]
+      await queues.put(queue)
+      // The first of a name, one that is known, and many at once.
+      for (const times of [1, 1, 30]) {
+        const each = Array.from({ length: times }, (_, n) => n)
+        await Promise.all(each.map((n) => groups.append(group, { payload: n, eventId: `${times} ${n}` })))
+        await Promise.all(each.map((n) => queues.send(queue, n)))
+        await Promise.all(each.map((n) => queues.send(queue, n, { messageGroup: `g${n}`, dedupId: `${n}` })))
+        await Promise.all(each.map((n) => feeds.put(feed, `k${n}`, n)))
+        await Promise.all([1, 2].map(() => queues.sendMany(queue, Array(500).fill({ body: 1 }))))
+        await Promise.all([queue, feed, group].map((name) => queues.send(name, 1).catch(() => {})))
+      }
+      const marks = sent.filter((packet) => /INSERT INTO recentn_writers/.test(packet))
+      expect(marks.length).toBeGreaterThan(12)
+      expect(sent.filter((packet) => /COMMIT/.test(packet)).length).toBeGreaterThan(12)
+      expect(marks.filter((packet) => /COMMIT/.test(packet))).toEqual([])
     })
 
     it('are one for a large packet, which stays below what every server takes', async () => {

@@ -1,0 +1,212 @@
+/**
+ * Putting entries: the requests of many callers in one transaction, each all or nothing. Where statements share round trips,
+ * the entries are written before it is known whether their feeds are as they were last seen; if they are not, the
+ * transaction fails, and runs again without the guess.
+ *
+ * Lock order: the feeds' rows (shared), then the entries by feed and key.
+ */
+import { compareNames, type Parameter, placeholders, type Row, type Statement, type Tx } from '../../database/engine'
+import { chunksOf, groupedBy } from '../chunks'
+import { leaveMark, type Writer } from '../writers'
+import { type HeldFeed, heldFeed, holdFeedSql, holdOrBegin, MAX_KEYS, requireOwnEntries } from './heads'
+import type { FeedMemory } from './memory'
+import { type EntryWrite, inOrder, writeRowsSql, writeSql } from './write'
+
+/** An entry that was checked, with its value as JSON. */
+export interface EntryText {
+  key: string
+  text: string
+}
+
+export interface PutRequest {
+  feed: string
+  rows: readonly EntryText[]
+}
+
+export interface PutDone {
+  /** In the order of the request's rows. */
+  versions: number[]
+  nowMs: number
+}
+
+/** What a transaction puts to a key: the last value is kept, and each request gets a version of its own. */
+interface PutWrite extends EntryWrite {
+  version: number
+}
+
+/** The mark to leave, and whether the same requests have failed before. */
+interface PutWriting {
+  writer: Writer
+  isCareful: boolean
+}
+
+type PutMemory = Pick<FeedMemory, 'wrote' | 'idOf' | 'learnId' | 'forgetId'>
+
+/** Puts the entries of requests, in the order given. As a group commit runs it, with a mark. */
+export async function putEntries(
+  tx: Tx,
+  requests: readonly PutRequest[],
+  memory: PutMemory,
+  writing?: PutWriting,
+): Promise<PutDone[]> {
+  if (writing) await leaveMark(tx, writing.writer)
+  const feeds = [...new Set(requests.map(({ feed }) => feed))].sort(compareNames)
+  const isGuess = writing !== undefined && !writing.isCareful && tx.gathers
+  const done =
+    (isGuess ? await putAsKnown(tx, feeds, requests, memory) : null) ?? (await putHeld(tx, feeds, requests, memory))
+  memory.wrote(tx, feeds)
+  return done
+}
+
+async function putHeld(
+  tx: Tx,
+  feeds: readonly string[],
+  requests: readonly PutRequest[],
+  memory: PutMemory,
+): Promise<PutDone[]> {
+  const ids = new Map<string, bigint>()
+  let nowMs = Number.NEGATIVE_INFINITY
+  for (const feed of feeds) {
+    const held = await holdOrBegin(tx, feed)
+    requireOwnEntries(held)
+    memory.learnId(feed, held.id)
+    ids.set(feed, held.id)
+    // One time for all: that of the feed whose lock came last.
+    nowMs = Math.max(nowMs, held.nowMs)
+  }
+  const { writes, doneAt } = countPuts(requests, ids)
+  const { returning } = tx.engine
+  for (const chunk of inOrder(writes.values())) {
+    const { sql, parameters } = writeRowsSql(tx, chunk, nowMs, returning ? returned(tx) : '')
+    if (returning) noteVersions(writes, await tx.rows(sql, parameters))
+    else await tx.later(sql, parameters)
+  }
+  if (!returning) {
+    for (const { sql, parameters } of versionsSql(tx, writes)) noteVersions(writes, await tx.rows(sql, parameters))
+  }
+  return doneAt(nowMs)
+}
+
+/** The time of the transaction, which the statements of one packet cannot be given. */
+const NOW = '@recentn_now'
+
+/** All in one round trip; null where a feed was not seen yet, or the entries are too large for one INSERT. */
+async function putAsKnown(
+  tx: Tx,
+  feeds: readonly string[],
+  requests: readonly PutRequest[],
+  memory: PutMemory,
+): Promise<PutDone[] | null> {
+  const ids = new Map<string, bigint>()
+  for (const feed of feeds) {
+    const id = memory.idOf(feed)
+    if (id === undefined) return null
+    ids.set(feed, id)
+  }
+  const { writes, doneAt } = countPuts(requests, ids)
+  const [chunk, more] = inOrder(writes.values())
+  if (chunk === undefined || more !== undefined) return null
+  const statements = [
+    ...feeds.map((feed) => holdFeedSql(tx, feed)),
+    { sql: `SET ${NOW} = ${tx.now}`, parameters: [] },
+    writeNowSql(tx, chunk),
+    ...(tx.engine.returning ? [] : versionsSql(tx, writes)),
+  ]
+  const answers = await tx.together(statements)
+  for (const [index, feed] of feeds.entries()) {
+    const held = heldFeed(answers[index]?.rows ?? [])
+    if (isAsKnown(held, ids.get(feed))) continue
+    for (const one of feeds) memory.forgetId(one)
+    throw new Error(`The feed ${JSON.stringify(feed)} is not what it was`)
+  }
+  const written = answers.slice(feeds.length + 1).flatMap(({ rows }) => rows)
+  noteVersions(writes, written)
+  return doneAt(Number(written[0]?.updated_at_ms))
+}
+
+function isAsKnown(held: HeldFeed | null, id: bigint | undefined): boolean {
+  return held !== null && held.id === id && held.followedTable === null
+}
+
+/** The INSERT of entries at the time that the packet has taken. */
+function writeNowSql(tx: Tx, writes: readonly EntryWrite[]): Statement {
+  const parameters: Parameter[] = []
+  const list = (values: Parameter[]) => {
+    const one = tx.engine.list(values)
+    for (const value of one.parameters) parameters.push(value)
+    return one.sql
+  }
+  const rows = writes.map(({ feedId, key, text, count }) => {
+    return `(${list([feedId, key, 0, count, 0])}, ${NOW}, ${NOW}, ${list([text])})`
+  })
+  return { sql: writeSql(tx, rows.join(', ')) + (tx.engine.returning ? returned(tx) : ''), parameters }
+}
+
+/** What the requests put to each key, and with its versions and time, what each request gets. */
+function countPuts(requests: readonly PutRequest[], ids: ReadonlyMap<string, bigint>) {
+  const writes = new Map<string, PutWrite>()
+  const counted = requests.map(({ feed, rows }) => countRows(writes, ids.get(feed) as bigint, rows))
+  const doneAt = (nowMs: number): PutDone[] =>
+    counted.map((rows) => ({ versions: rows.map(({ write, nth }) => write.version - write.count + nth), nowMs }))
+  return { writes, doneAt }
+}
+
+/** For each row of a request: the write of its key, and which of the requests for that key this one is. */
+function countRows(
+  writes: Map<string, PutWrite>,
+  feedId: bigint,
+  rows: readonly EntryText[],
+): { write: PutWrite; nth: number }[] {
+  const counted = new Set<PutWrite>()
+  return rows.map(({ key, text }) => {
+    const id = `${feedId}/${key}`
+    const write = writes.get(id) ?? { feedId, key, text, count: 0, version: 0 }
+    writes.set(id, write)
+    write.text = text
+    if (!counted.has(write)) write.count++
+    counted.add(write)
+    return { write, nth: write.count }
+  })
+}
+
+/** SQL: what is read of the entries that were written. */
+function versionColumns({ engine }: Pick<Tx, 'engine'>): string {
+  return `${engine.bigint('feed_id')} AS feed_id, entry_key, version, updated_at_ms`
+}
+
+const returned = (tx: Tx) => ` RETURNING ${versionColumns(tx)}`
+
+function versionsSql(tx: Tx, writes: ReadonlyMap<string, PutWrite>): Statement[] {
+  const byFeed = [...groupedBy(writes.values(), ({ feedId }) => feedId)]
+  return byFeed.flatMap(([feedId, mine]) =>
+    chunksOf(mine, MAX_KEYS).map((chunk) => ({
+      sql: `SELECT ${versionColumns(tx)} FROM ${tx.tables.feedEntries} WHERE feed_id = ? AND entry_key IN (${placeholders(chunk.length)})`,
+      parameters: [feedId, ...chunk.map(({ key }) => key)],
+    })),
+  )
+}
+
+function noteVersions(writes: ReadonlyMap<string, PutWrite>, rows: readonly Row[]): void {
+  for (const { feed_id, entry_key, version } of rows) {
+    ;(writes.get(`${feed_id}/${entry_key}`) as PutWrite).version = Number(version)
+  }
+}
+
+/** For each request, whether another transaction holds one of its entries. */
+export async function areEntriesLocked(tx: Tx, requests: readonly PutRequest[]): Promise<boolean[]> {
+  const { bigint, forUpdateSkipLocked } = tx.engine
+  const locked = new Map<string, Set<unknown>>()
+  for (const [feed, mine] of groupedBy(requests, (request) => request.feed)) {
+    const keys = [...new Set(mine.flatMap(({ rows }) => rows.map(({ key }) => key)))].sort(compareNames)
+    const [row] = await tx.rows(`SELECT ${bigint('id')} AS id FROM ${tx.tables.feeds} WHERE feed = ?`, [feed])
+    const held = new Set<unknown>()
+    for (const chunk of row ? chunksOf(keys, MAX_KEYS) : []) {
+      const sql = `SELECT entry_key FROM ${tx.tables.feedEntries} WHERE feed_id = ? AND entry_key IN (${placeholders(chunk.length)}) ORDER BY entry_key`
+      const parameters = [row?.id as string, ...chunk]
+      for (const { entry_key } of await tx.rows(sql, parameters)) held.add(entry_key)
+      for (const { entry_key } of await tx.rows(`${sql}${forUpdateSkipLocked}`, parameters)) held.delete(entry_key)
+    }
+    locked.set(feed, held)
+  }
+  return requests.map(({ feed, rows }) => rows.some(({ key }) => locked.get(feed)?.has(key)))
+}
