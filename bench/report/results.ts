@@ -55,22 +55,29 @@ export interface Ratio {
   peer: string
   peerTitle: string
   ratio: number
+}
+
+export interface GradedRatio extends Ratio {
   floor?: number
   goal?: number
   grade?: Grade
 }
 
 /** recentn's figure by each peer's; where one of the two has none, there is no ratio. */
-export function ratiosOf({ workload, title, lines, network }: Measured): Ratio[] {
+export function ratiosOf({ workload, title, lines }: Measured): Ratio[] {
   const ours = lines.find((line) => line.contender === 'recentn')?.median
   if (ours === null || ours === undefined) return []
   return lines.flatMap((line) => {
     if (line.contender === 'recentn' || line.median === null || line.median === 0) return []
-    const ratio = ours / line.median
-    // The targets are those of the loopback.
-    const target = network ? undefined : targetOf(workload, line.contender)
-    const graded = target && { floor: target.floor, goal: target.goal, grade: gradeOf(target, ratio) }
-    return [{ workload, title, peer: line.contender, peerTitle: line.title, ratio, ...graded }]
+    return [{ workload, title, peer: line.contender, peerTitle: line.title, ratio: ours / line.median }]
+  })
+}
+
+/** The same, with their floors and goals: those of the loopback. */
+export function gradedRatios(engine: EngineName, measured: Measured): GradedRatio[] {
+  return ratiosOf(measured).map((ratio) => {
+    const target = measured.network ? undefined : targetOf(engine, ratio.workload, ratio.peer)
+    return target ? { ...ratio, floor: target.floor, goal: target.goal, grade: gradeOf(target, ratio.ratio) } : ratio
   })
 }
 

@@ -1,16 +1,16 @@
 /** The report as Markdown, which reads well on a terminal too: ratios first, then the figures. */
 import type { NetworkFacts } from '../network'
-import { LIMITS } from '../targets'
-import { type Line, type Measured, type Ratio, type Results, ratiosOf } from './results'
+import { gradeOf, LIMITS } from '../targets'
+import { type GradedRatio, gradedRatios, type Line, type Measured, type Results } from './results'
 
 export function reportOf({ engine, measured }: Results): string {
   if (measured.length === 0) return 'Nothing is measured yet.\n'
-  const ratios = measured.flatMap(ratiosOf)
+  const ratios = measured.flatMap((each) => gradedRatios(engine, each))
   return [
     `### Ratios: recentn on ${engineTitle(engine, measured)} by its peers${overNetwork(measured)}\n`,
     table(['workload', 'against', 'ratio', 'floor', 'goal', ''], ratios.map(ratioRow)),
     '\nOf latencies (`lone`, `queue-latency`, `feed-latency`) lower is better; of everything else, higher.\n',
-    ...measured.flatMap(limitText),
+    ...(engine === 'mariadb' ? measured.flatMap(limitText) : []),
     '### Figures\n',
     ...measured.map(figuresOf),
     '### Where and when\n',
@@ -27,21 +27,21 @@ function overNetwork(measured: Measured[]): string {
   return networks.size === 0 ? '' : `, over a network of ${[...networks].join(' and ')} each way`
 }
 
-function ratioRow({ workload, peerTitle, ratio, floor, goal, grade }: Ratio): string[] {
+function ratioRow({ workload, peerTitle, ratio, floor, goal, grade }: GradedRatio): string[] {
   const times = (value: number | undefined) => (value === undefined ? '' : `${value}×`)
   return [workload, peerTitle, `**${digits(ratio)}×**`, times(floor), times(goal), grade ?? '']
 }
 
 function limitText({ workload, unit, lines, network }: Measured): string[] {
-  if (network) return []
-  const ours = lines.find(({ contender }) => contender === 'recentn')?.median
-  const target = LIMITS.find((each) => each.workload === workload)
-  if (target === undefined || ours === null || ours === undefined) return []
-  const { kind, limit } = target
-  const grade = (kind === 'under' ? ours < limit : ours >= limit) ? 'goal met' : 'missed'
-  return [
-    `\`${workload}\`, of which the goal is ${kind} ${digits(limit)} ${unit}: **${digits(ours)} ${unit}**, ${grade}.\n`,
-  ]
+  const ours = lines.find(({ contender }) => contender === 'recentn')
+  const limit = LIMITS.find(
+    (each) => each.workload === workload && (each.unit !== undefined) === (network !== undefined),
+  )
+  const value = network ? tripsOf(ours, network) : ours?.median
+  if (limit === undefined || value === undefined || value === null) return []
+  const named = (figure: number) => `${digits(figure)} ${limit.unit ?? unit}`
+  const bounds = `floor ${named(limit.floor)}, goal ${named(limit.goal)}`
+  return [`\`${workload}\` (${bounds}): **${named(value)}**, ${gradeOf(limit, value)}.\n`]
 }
 
 function figuresOf({ workload, title, unit, lowerIsBetter, lines, rounds, seconds, network }: Measured): string {
@@ -74,8 +74,13 @@ function networkText(network: NetworkFacts | undefined): string {
 }
 
 /** How often as long as an echo: what a lone call takes on its server is in it. */
-function roundTrips({ p50, isDirect }: Line, { roundTripMs }: NetworkFacts): string {
-  return p50 === undefined || isDirect ? '' : digits(p50 / roundTripMs)
+function roundTrips(line: Line, network: NetworkFacts): string {
+  const trips = tripsOf(line, network)
+  return trips === undefined ? '' : digits(trips)
+}
+
+function tripsOf(line: Line | undefined, { roundTripMs }: NetworkFacts): number | undefined {
+  return line?.p50 === undefined || line.isDirect ? undefined : line.p50 / roundTripMs
 }
 
 function latency({ p50, p99 }: Line): string {
