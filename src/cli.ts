@@ -2,8 +2,11 @@
 /** The command line: defines the commands. Their work is in `cli/` and in the parts that they call. */
 import { Command, Option } from 'commander'
 import { diagnose, findingsJson, findingsText, schemaVersion, withCause } from './cli/doctor'
+import { addFeedsCommand } from './cli/feeds-command'
+import { addGroupsCommand } from './cli/groups-command'
 import { addKeysCommand } from './cli/keys-command'
 import { endWithNpx, isByNpx } from './cli/npx'
+import { addQueuesCommand } from './cli/queues-command'
 import { addReplayCommand } from './cli/replay-command'
 import { cachedDriver } from './cli/sqlite-driver'
 import { type Config, readConfig } from './config'
@@ -100,6 +103,10 @@ function program(): Command {
     .addOption(databaseOption())
     .addHelpText('after', MIGRATE_DETAILS)
     .action(migrate)
+  const kit = { databaseOption, configOf: databaseConfig }
+  addQueuesCommand(root, kit)
+  addGroupsCommand(root, kit)
+  addFeedsCommand(root, kit)
   addReplayCommand(root, databaseOption, databaseConfig)
   addKeysCommand(root, databaseOption, databaseConfig)
   root
@@ -122,10 +129,10 @@ function sentenceOf(error: unknown): string {
 }
 
 /** Under npx, gets the SQLite driver that npx does not install. */
-async function provideSqlite(flags: DatabaseFlags & { server?: string }): Promise<void> {
-  const { databaseUrl = process.env.DATABASE_URL, server } = flags
+async function provideSqlite(flags: DatabaseFlags & { url?: string }): Promise<void> {
+  const { databaseUrl = process.env.DATABASE_URL, url } = flags
   const isSqlite = databaseUrl === undefined || databaseUrl === '' || databaseUrl.startsWith('sqlite:')
-  if (!isSqlite || server !== undefined || !isByNpx(process.env) || isSqliteInstalled()) return
+  if (!isSqlite || url !== undefined || !isByNpx(process.env) || isSqliteInstalled()) return
   const say = (line: string) => process.stderr.write(`recentn: ${line}\n`)
   loadSqliteFrom(await cachedDriver(sqliteRange(), process.env, say))
 }

@@ -2,7 +2,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Config } from '../config'
 import { RecentnError } from '../errors'
-import { integerFault, MAX_BATCH, MAX_CAPACITY, MAX_TTL_SECONDS, MODES, type Mode } from '../fields/rules'
+import { MAX_BATCH, MAX_CAPACITY, MAX_TTL_SECONDS, MODES, type Mode } from '../fields/rules'
+import { wholeNumber } from './arguments'
 import { inputOf } from './lines'
 import { GROUP_FIELDS, type Mapping, MEMBER_FIELDS, PAYLOAD_FIELDS, type PayloadField } from './mapping'
 import { createProgress, type Progress } from './progress'
@@ -11,7 +12,7 @@ import { databaseTarget, type GroupSettings, type ReplayTarget, serverTarget } f
 
 interface ReplayFlags {
   databaseUrl?: string
-  server?: string
+  url?: string
   group: Mapping['group']
   groupPrefix?: string
   member: Mapping['member']
@@ -37,7 +38,7 @@ A group that does not exist is created. With --capacity, --mode or --ttl-seconds
 settings before the first append to it in this run, in place of any that it had; a setting that is left out follows the
 policies. Without any of the three, no settings are changed.
 
-With --server, the API key is read from RECENTN_KEY. It needs the scope append, and with --capacity, --mode or
+With --url, the API key is read from RECENTN_KEY. It needs the scope append, and with --capacity, --mode or
 --ttl-seconds also admin.
 
 Lines without a request, or without a valid name (1 to 191 characters, no control characters), are counted as bad and
@@ -55,7 +56,7 @@ the server failed; 130 after Ctrl-C, which lets the batch in flight finish. The 
 Examples:
   recentn replay access.log
   recentn replay --capacity 20 --mode distinct /var/log/nginx/access.log.2.gz /var/log/nginx/access.log.1
-  zstd -dc access.log.zst | recentn replay --server http://127.0.0.1:3000 --group-prefix web: --event-ids
+  zstd -dc access.log.zst | recentn replay --url http://127.0.0.1:3000 --group-prefix web: --event-ids
 `
 
 /** `configOf` reads the environment and `--database-url`. */
@@ -69,8 +70,9 @@ export function addReplayCommand(
     .summary("append the requests of a web server's access log")
     .description("Append each request of a web server's access log to a group of recent items.")
     .argument('[FILE...]', 'access logs, read in this order')
-    .addOption(databaseOption().conflicts('server'))
-    .option('--server <url>', 'append through this running server, for example http://127.0.0.1:3000')
+    .addOption(databaseOption().conflicts('url'))
+    // The first one is its older name.
+    .option('--server, --url <url>', 'append through this running server, for example http://127.0.0.1:3000')
     .addOption(new Option('--group <field>', 'what names the group').choices(GROUP_FIELDS).default('path'))
     .option('--group-prefix <text>', 'put before the name of each group')
     .addOption(new Option('--member <field>', 'what names the member').choices(MEMBER_FIELDS).default('address'))
@@ -137,10 +139,10 @@ async function openTarget(
   signal: AbortSignal,
   progress: Progress,
 ): Promise<ReplayTarget> {
-  if (flags.server === undefined) return databaseTarget(config())
+  if (flags.url === undefined) return databaseTarget(config())
   const repeatable = flags.eventIds === true || flags.mode === 'distinct'
   const key = process.env.RECENTN_KEY || undefined
-  return serverTarget(flags.server, { signal, repeatable, key, onRetry: (text) => progress.note(text) })
+  return serverTarget(flags.url, { signal, repeatable, key, onRetry: (text) => progress.note(text) })
 }
 
 function mappingOf(flags: ReplayFlags): Mapping {
@@ -187,14 +189,6 @@ function exitCode(summary: ReplaySummary): number {
   if (summary.error !== null) return 1
   if (summary.interrupted) return 130
   return summary.badLines > 0 && summary.appended + summary.alreadyThere === 0 ? 1 : 0
-}
-
-function wholeNumber(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const fault = integerFault(/^\d+$/.test(text) ? Number(text) : Number.NaN, min, max)
-    if (fault !== null) throw new InvalidArgumentError(`It ${fault}.`)
-    return Number(text)
-  }
 }
 
 function ttlSeconds(text: string): number | null {

@@ -125,10 +125,11 @@ export function serverTarget(url: string, options: ServerOptions): ReplayTarget 
   }
 }
 
-function serverBase(url: string): URL {
+/** The address of a server, with a slash at its end. Throws `invalid_input`. */
+export function serverBase(url: string): URL {
   const base = URL.canParse(url) ? new URL(url) : null
   if (!base || !/^https?:$/.test(base.protocol) || base.username || base.password || base.search || base.hash) {
-    throw new RecentnError('invalid_input', `--server must be an address such as http://127.0.0.1:3000, not ${url}`)
+    throw new RecentnError('invalid_input', `--url must be an address such as http://127.0.0.1:3000, not ${url}`)
   }
   if (!base.pathname.endsWith('/')) base.pathname += '/'
   return base

@@ -41,10 +41,10 @@ describe('recentn', () => {
     [['replay', '--group', 'colour'], /Allowed choices are path/],
     [['replay', '--batch', '1001'], /whole number from 1 to 1000/],
     [['replay', '--payload', 'method,cookie'], /"none" or a list of method/],
-    [['replay', '--server', 'http://x', '--database-url', 'sqlite:x'], /cannot be used with/],
+    [['replay', '--url', 'http://x', '--database-url', 'sqlite:x'], /cannot be used with/],
     [['replay', '--mode', 'distinct', '--member', 'none'], /needs a member/],
     [['replay', '--mode', 'distinct', '--event-ids'], /needs no --event-ids/],
-    [['replay', '--server', 'localhost:3000'], /must be an address such as/],
+    [['replay', '--url', 'localhost:3000'], /must be an address such as/],
     [['replay', '/there/is/no.log'], /ENOENT.*no\.log/],
     [['replay', '--database-url', 'postgres://x/y'], /DATABASE_URL: must begin with sqlite:, mysql:/],
     [['serve', '--port', '99999'], /PORT: must be a whole number/],
@@ -122,11 +122,11 @@ describe('recentn replay', () => {
     const server = await startServer({ DATABASE_URL: url })
     const agent = 'x'.repeat(8000)
     const big = Array.from({ length: 400 }, (_, n) => logLine('/', n).replace(`agent ${n}`, agent)).join('')
-    const ran = await run(['replay', '--server', server.url, '--batch', '1000', '--capacity', '500', '--json'], {
+    const ran = await run(['replay', '--url', server.url, '--batch', '1000', '--capacity', '500', '--json'], {
       stdin: big,
     })
     expect(JSON.parse(ran.stdout)).toMatchObject({ lines: 400, appended: 400, badLines: 0, error: null })
-    const refused = await run(['replay', '--server', `${server.url}/elsewhere`], { stdin: lines(0, 1) })
+    const refused = await run(['replay', '--url', `${server.url}/elsewhere`], { stdin: lines(0, 1) })
     expect(refused.stderr).toMatch(/POST .*\/elsewhere\/v1\/items was answered 404/)
     expect(refused.code).toBe(1)
     expect(await server.stop()).toMatchObject({ code: 0 })

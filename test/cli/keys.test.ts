@@ -118,13 +118,13 @@ describe('recentn keys', () => {
   })
 })
 
-describe('recentn replay --server', () => {
+describe('recentn replay --url', () => {
   it('sends the key of RECENTN_KEY', async () => {
     const url = freshUrl()
     const key = (await keys(url, 'create', '--label', 'replay', '--scope', 'append')).stdout.trim()
     const server = await startServer({ DATABASE_URL: url })
     const replay = (env: Record<string, string>) =>
-      run(['replay', '--server', server.url], { stdin: logLine('/', 1), env })
+      run(['replay', '--url', server.url], { stdin: logLine('/', 1), env })
     const refused = await replay({})
     expect([refused.code, refused.stderr]).toEqual([
       1,

@@ -1,0 +1,17 @@
+/** How arguments and options of several commands are read. */
+import { InvalidArgumentError } from 'commander'
+import { integerFault } from '../fields/rules'
+
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const fault = integerFault(/^\d+$/.test(text) ? Number(text) : Number.NaN, min, max)
+    if (fault !== null) throw new InvalidArgumentError(`It ${fault}.`)
+    return Number(text)
+  }
+}
+
+/** An id, or a cursor of a feed. */
+export function idNumber(text: string): bigint {
+  if (!/^\d{1,19}$/.test(text)) throw new InvalidArgumentError('It must be a number.')
+  return BigInt(text)
+}

@@ -1,0 +1,31 @@
+/** Asks on a terminal before something is deleted. */
+import { createInterface } from 'node:readline/promises'
+import { RecentnError } from '../errors'
+import { printable } from './progress'
+
+interface Terminal {
+  input: NodeJS.ReadableStream & { isTTY?: boolean }
+  output: NodeJS.WritableStream & { isTTY?: boolean }
+}
+
+/**
+ * Resolves once the user has answered "y" or "yes". Throws `invalid_input` for any other answer, and where there is nobody
+ * to ask.
+ */
+export async function confirm(
+  question: string,
+  { input, output }: Terminal = { input: process.stdin, output: process.stderr },
+): Promise<void> {
+  if (!input.isTTY || !output.isTTY) {
+    throw new RecentnError('invalid_input', 'nothing was deleted: without a terminal to ask on, this needs --yes')
+  }
+  const asking = createInterface({ input, output })
+  // The end of the input (Ctrl-D) and Ctrl-C are answers too.
+  const ended = new Promise<string>((resolve) => asking.once('close', () => resolve('')))
+  try {
+    const answer = await Promise.race([asking.question(`${printable(question)} [y/N] `), ended])
+    if (!/^y(es)?$/i.test(answer.trim())) throw new RecentnError('invalid_input', 'nothing was deleted')
+  } finally {
+    asking.close()
+  }
+}

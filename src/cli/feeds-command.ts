@@ -1,0 +1,57 @@
+/** `recentn feeds`: shows feeds, what was published in them, and how far their consumers are. */
+import type { Command } from 'commander'
+import { MAX_BATCH } from '../fields/rules'
+import { idNumber, wholeNumber } from './arguments'
+import { goOn } from './queues-command'
+import { atPlace, type CommandKit, found, operatorCommand, type PlaceFlags } from './store-or-server'
+
+const FEED_COLUMNS = ['feed', 'lastSyncId', 'entries', 'unpublished', 'oldestUnpublishedSeconds', 'consumers.length']
+const CHANGE_COLUMNS = ['syncId', 'key', 'version', 'deleted', 'value']
+
+const DETAILS = `
+The entries of a feed that follows a table are known to the processes that follow it: ask one of those, with --url.
+`
+
+export function addFeedsCommand(program: Command, kit: CommandKit): void {
+  const feeds = program
+    .command('feeds')
+    .summary('show feeds and their consumers')
+    .description('Show feeds, what was published in them, and how far their consumers are.')
+    .addHelpText('after', DETAILS)
+  operatorCommand(feeds, 'list', 'list feeds with what waits in them', kit)
+    .option('--prefix <text>', 'only feeds whose names begin with this')
+    .option('--limit <n>', 'how many, 1 to 1000', wholeNumber(1, MAX_BATCH), 100)
+    .option('--after <feed>', 'go on after this one')
+    .action(({ prefix, limit, after, ...flags }: PlaceFlags & { prefix?: string; limit: number; after?: string }) =>
+      atPlace(flags, kit, async ({ feeds }) => {
+        const json = await feeds.list({ prefix, limit, after })
+        const show = { rows: 'feeds', columns: FEED_COLUMNS, none: 'There are no feeds.' }
+        return { json, show, note: goOn('after', json.nextAfter) }
+      }),
+    )
+  operatorCommand(feeds, 'show <feed>', 'show a feed and what waits in it', kit).action(
+    (feed: string, flags: PlaceFlags) =>
+      atPlace(flags, kit, async ({ feeds }) => ({
+        json: found(await feeds.getFeed(feed), 'feed_not_found'),
+        show: 'facts',
+      })),
+  )
+  operatorCommand(feeds, 'consumers <feed>', 'show the cursor and the lag of each consumer', kit).action(
+    (feed: string, flags: PlaceFlags) =>
+      atPlace(flags, kit, async ({ feeds }) => {
+        const { consumers } = found(await feeds.getFeed(feed), 'feed_not_found')
+        const columns = ['consumer', 'cursor', 'lag']
+        return { json: { consumers }, show: { rows: 'consumers', columns, none: 'No consumer has stored a cursor.' } }
+      }),
+  )
+  operatorCommand(feeds, 'changes <feed>', 'show published entries, in the order of their sync ids', kit)
+    .option('--limit <n>', 'how many, 1 to 1000', wholeNumber(1, MAX_BATCH), 20)
+    .option('--after <cursor>', 'only what was published after this', idNumber)
+    .action((feed: string, { limit, after, ...flags }: PlaceFlags & { limit: number; after?: bigint }) =>
+      atPlace(flags, kit, async ({ feeds }) => {
+        const json = await feeds.changes(feed, { limit, after })
+        const show = { rows: 'changes', columns: CHANGE_COLUMNS, none: 'There are no changes.' }
+        return { json, show, note: goOn('after', json.hasMore ? json.cursor : null) }
+      }),
+    )
+}

@@ -1,0 +1,127 @@
+/** `recentn queues`: shows work queues and their messages, and acts on them. */
+import { type Command, Option } from 'commander'
+import { MAX_BATCH } from '../fields/rules'
+import { idNumber, wholeNumber } from './arguments'
+import { confirm } from './confirm'
+import { atPlace, type CommandKit, found, operatorCommand, type PlaceFlags } from './store-or-server'
+
+const STATES = ['ready', 'in-flight', 'delayed', 'dead', 'archived'] as const
+
+const QUEUE_COLUMNS = [
+  'queue',
+  ...['ready', 'inFlight', 'delayed', 'dead', 'archived'].map((state) => `counts.${state}`),
+  ...['oldestAgeSeconds', 'paused', 'isDeadLetterQueue'],
+]
+const MESSAGE_COLUMNS = ['id', 'receiveCount', 'sentAt', 'visibleAt', 'lastError', 'body']
+
+const DETAILS = `
+Dead letters: where a queue has a dead-letter queue, its dead messages are in that one, ready. There "redrive" sends them
+back to the queues that they came from, and "purge" deletes them. Dead messages of a queue without one stay in it:
+  recentn queues peek mail --state dead
+  recentn queues redrive mail
+`
+
+const PURGE_DETAILS = `
+Deletes the ready and the delayed messages: in a dead-letter queue, the dead letters. Asks first on a terminal; without one
+it needs --yes. --dry-run only counts them.
+`
+
+interface PageFlags extends PlaceFlags {
+  prefix?: string
+  after?: string
+  limit?: number
+}
+
+export function addQueuesCommand(program: Command, kit: CommandKit): void {
+  const queues = program
+    .command('queues')
+    .summary('show work queues, and redrive, pause, resume or purge them')
+    .description('Show work queues and their messages, and act on them.')
+    .addHelpText('after', DETAILS)
+  addShowing(queues, kit)
+  addActing(queues, kit)
+}
+
+function addShowing(queues: Command, kit: CommandKit): void {
+  operatorCommand(queues, 'list', 'list queues with the number of messages in each state', kit)
+    .option('--prefix <text>', 'only queues whose names begin with this')
+    .option('--limit <n>', 'how many, 1 to 1000', wholeNumber(1, MAX_BATCH), 100)
+    .option('--after <queue>', 'go on after this one')
+    .action(({ prefix, limit, after, ...flags }: PageFlags) =>
+      atPlace(flags, kit, async ({ queues }) => {
+        const json = await queues.list({ prefix, limit, after })
+        const show = { rows: 'queues', columns: QUEUE_COLUMNS, none: 'There are no queues.' }
+        return { json, show, note: goOn('after', json.nextAfter) }
+      }),
+    )
+  operatorCommand(queues, 'show <queue>', 'show the settings and the counts of a queue', kit).action(
+    (queue: string, flags: PlaceFlags) =>
+      atPlace(flags, kit, async ({ queues }) => ({
+        json: found(await queues.get(queue), 'queue_not_found'),
+        show: 'facts',
+      })),
+  )
+  operatorCommand(queues, 'peek <queue>', 'show messages without receiving them', kit)
+    .addOption(new Option('--state <state>', 'messages in this state').choices(STATES).default('ready'))
+    .option('--limit <n>', 'how many, 1 to 1000', wholeNumber(1, MAX_BATCH), 20)
+    .option('--after <cursor>', 'go on after this one')
+    .action((queue: string, { state, limit, after, ...flags }: PageFlags & { state: (typeof STATES)[number] }) =>
+      atPlace(flags, kit, async ({ queues }) => {
+        const bodies = flags.json ? 'value' : 'preview'
+        const json = await queues.peek(queue, { state, limit, after, bodies })
+        const show = { rows: 'messages', columns: MESSAGE_COLUMNS, none: `There are no ${state} messages.` }
+        return { json, show, note: goOn('after', json.nextAfter) }
+      }),
+    )
+  operatorCommand(queues, 'message <queue>', 'show one message, in whatever state', kit)
+    .argument('<id>', 'the id of the message', idNumber)
+    .action((queue: string, id: bigint, flags: PlaceFlags) =>
+      atPlace(flags, kit, async ({ queues }) => ({
+        json: found(await queues.getMessage(queue, id), 'message_not_found'),
+        show: 'facts',
+      })),
+    )
+}
+
+function addActing(queues: Command, kit: CommandKit): void {
+  for (const action of ['pause', 'resume'] as const) {
+    const summary = { pause: 'stop handing out messages; sends go on', resume: 'end a pause' }[action]
+    operatorCommand(queues, `${action} <queue>`, summary, kit).action((queue: string, flags: PlaceFlags) =>
+      atPlace(flags, kit, async ({ queues }) => ({
+        json: await queues[action](queue),
+        show: { sentence: `The queue ${queue} is ${action === 'pause' ? 'paused' : 'not paused'}.` },
+      })),
+    )
+  }
+  operatorCommand(queues, 'redrive <queue>', 'send dead messages back to where they died', kit)
+    .option('--limit <n>', 'at most this many', wholeNumber(1, Number.MAX_SAFE_INTEGER))
+    .option('--prefix <text>', 'only those that came from queues whose names begin with this')
+    .option('--dry-run', 'only count them')
+    .action((queue: string, { limit, prefix, dryRun, ...flags }: PageFlags & { dryRun?: boolean }) =>
+      atPlace(flags, kit, async ({ queues }) => {
+        const json = await queues.redrive(queue, { limit, prefix, dryRun })
+        return { json, show: { sentence: `${messages(json.moved)} ${dryRun ? 'would be' : 'were'} sent back.` } }
+      }),
+    )
+  operatorCommand(queues, 'purge <queue>', 'delete the messages that wait in a queue', kit)
+    .option('--yes', 'do not ask')
+    .option('--dry-run', 'only count them')
+    .addHelpText('after', PURGE_DETAILS)
+    .action((queue: string, { yes, dryRun, ...flags }: PlaceFlags & { yes?: boolean; dryRun?: boolean }) =>
+      atPlace(flags, kit, async ({ queues, location }) => {
+        if (!yes && !dryRun) {
+          const { deleted } = await queues.purge(queue, { dryRun: true })
+          await confirm(`Delete ${messages(deleted)} of the queue ${queue} in ${location}?`)
+        }
+        const json = await queues.purge(queue, { dryRun })
+        return { json, show: { sentence: `${messages(json.deleted)} ${dryRun ? 'would be' : 'were'} deleted.` } }
+      }),
+    )
+}
+
+const messages = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'message' : 'messages'}`
+
+/** How to get the next page; undefined for the last one. */
+export function goOn(option: string, cursor: unknown): string | undefined {
+  return cursor === null ? undefined : `There are more: --${option} '${String(cursor).replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,106 @@
+/**
+ * What the commands for operators work on: a database, through the store, or a running server, through the client. Both
+ * have the same methods, so that a command is written once.
+ */
+import { type Command, Option } from 'commander'
+import { createClient } from '../client'
+import type { Config } from '../config'
+import { RecentnError } from '../errors'
+import { openStore } from '../store/open'
+import type { Store } from '../store/types'
+import { type Printed, printedText } from './printed'
+import { printable } from './progress'
+import { serverBase } from './targets'
+
+export interface StoreOrServer {
+  readonly queues: Pick<Store['queues'], 'get' | 'list' | 'peek' | 'pause' | 'resume' | 'redrive' | 'purge'> & {
+    getMessage(queue: string, id: bigint): ReturnType<Store['queues']['getMessage']>
+  }
+  readonly groups: Pick<Store['groups'], 'get' | 'list' | 'recent'>
+  readonly feeds: Pick<Store['feeds'], 'getFeed' | 'list' | 'changes'>
+  /** For people: where the data is. */
+  readonly location: string
+  close(): Promise<void>
+}
+
+export interface PlaceFlags {
+  databaseUrl?: string
+  url?: string
+  key?: string
+  json?: boolean
+}
+
+/** What every command needs: the option `--database-url`, and the configuration with it. */
+export interface CommandKit {
+  databaseOption: () => Option
+  configOf: (flags: { databaseUrl?: string }) => Config
+}
+
+/** Adds a command with the options that say where it works. `spec` is its name and its arguments. */
+export function operatorCommand(
+  parent: Command,
+  spec: string,
+  summary: string,
+  { databaseOption }: CommandKit,
+): Command {
+  return parent
+    .command(spec)
+    .summary(summary)
+    .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`)
+    .addOption(databaseOption())
+    .addOption(
+      new Option(
+        '--url <url>',
+        'a running server in place of a database: http://127.0.0.1:3000, or where the router of an app is',
+      ).conflicts('databaseUrl'),
+    )
+    .option('--key <key>', 'an API key of that server (default: RECENTN_KEY, where other users do not see it)')
+    .option('--json', 'print the answer as JSON, as the REST route of it does')
+}
+
+/** Runs the work, and prints what it answers. */
+export async function atPlace(
+  flags: PlaceFlags,
+  { configOf }: CommandKit,
+  work: (place: StoreOrServer) => Promise<Printed>,
+): Promise<void> {
+  if (flags.key !== undefined && flags.url === undefined) throw new RecentnError('invalid_input', '--key needs --url')
+  const place = flags.url === undefined ? await atDatabase(configOf(flags)) : atServer(flags.url, flags.key)
+  try {
+    const printed = await work(place).catch((error: unknown) => {
+      throw flags.url === undefined ? error : forPeople(error)
+    })
+    process.stdout.write(flags.json ? `${JSON.stringify(printed.json)}\n` : printedText(printed))
+    if (!flags.json && printed.note !== undefined) process.stderr.write(`${printable(printed.note)}\n`)
+  } finally {
+    await place.close()
+  }
+}
+
+async function atDatabase({ databaseUrl: url, tablePrefix, defaultCapacity }: Config): Promise<StoreOrServer> {
+  return openStore({ url, tablePrefix, defaultCapacity, migrate: false, sweep: false, publish: false })
+}
+
+function atServer(url: string, key = process.env.RECENTN_KEY || undefined): StoreOrServer {
+  const { queues, groups, feeds } = createClient({ baseUrl: serverBase(url).href, key })
+  return { queues, groups, feeds, location: url, close: async () => {} }
+}
+
+/** The error of a server: its text must not control the terminal, and it says what to do. */
+function forPeople(error: unknown): unknown {
+  if (!(error instanceof RecentnError)) return error
+  const { status, message, requestId, cause } = error
+  const code = error.code === 'internal' ? 'unexpected_answer' : error.code
+  const hint = status === 401 ? ': give a key of that server by RECENTN_KEY or --key' : ''
+  const named = code !== error.code && requestId !== undefined ? ` (request ${requestId})` : ''
+  return new RecentnError(code, printable(message + named) + hint, { cause: (cause as Error | undefined)?.cause })
+}
+
+/** What was found. Throws `code` for null: there is none of this name. */
+export function found<T>(
+  value: T | null,
+  code: 'queue_not_found' | 'message_not_found' | 'group_not_found' | 'feed_not_found',
+): T {
+  if (value === null) throw new RecentnError(code)
+  return value
+}

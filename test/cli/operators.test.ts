@@ -1,0 +1,202 @@
+/** `recentn queues`, `groups` and `feeds` as processes: on a database, and on a server of the same database. */
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { confirm } from '../../src/cli/confirm'
+import { openStore } from '../../src/store/open'
+import type { Store } from '../../src/store/types'
+import { type RunningServer, startServer } from '../support/processes'
+import { run, temporaryFolder } from './support'
+
+const folder = temporaryFolder()
+const databaseUrl = `sqlite:${join(folder.path, 'operated.db')}`
+let server: RunningServer
+let admin: string
+let reader: string
+
+const withStore = async <T>(work: (store: Store) => Promise<T>): Promise<T> => {
+  const store = await openStore({ url: databaseUrl, sweep: false })
+  return work(store).finally(() => store.close())
+}
+
+beforeAll(async () => {
+  await withStore(async ({ queues, groups, feeds, keys }) => {
+    admin = (await keys.create({ label: 'operator', scopes: ['admin'] })).key
+    reader = (await keys.create({ label: 'reader', scopes: ['read'] })).key
+    await queues.put('mail-dead')
+    await queues.put('mail', { deadLetterQueue: 'mail-dead' })
+    await queues.put('odd', {})
+    for (const to of ['ann', 'bob', 'x'.repeat(300)]) await queues.send('mail', { to }, { delaySeconds: 3600 })
+    await queues.send('odd', 'a\u001b[31mred')
+    const [message] = await queues.receive('odd')
+    await queues.release('odd', message?.receiptHandle ?? '', { dead: true, error: 'first line\nsecond line' })
+    for (const member of ['ann', 'bob', 'cleo'])
+      await groups.append('article:42', { member, payload: { from: 'home' } })
+    await feeds.putMany(
+      'users',
+      ['ann', 'bob', 'cleo'].map((key) => ({ key, value: { name: key } })),
+    )
+    await feeds.publish()
+    await feeds.putConsumer('users', 'search-index', 2n)
+  })
+  server = await startServer({ DATABASE_URL: databaseUrl })
+})
+afterAll(async () => {
+  await server.stop()
+  folder.remove()
+})
+
+const onDatabase = (...args: string[]) => run(args, { env: { DATABASE_URL: databaseUrl } })
+const onServer = (...args: string[]) => run([...args, '--url', server.url], { env: { RECENTN_KEY: admin } })
+
+/** Without what changes from second to second. */
+const settled = (text: string) => JSON.parse(text, (name, value) => (name === 'oldestAgeSeconds' ? 0 : value))
+
+describe('--json', () => {
+  test.each([
+    [['queues', 'list', '--prefix', 'ma', '--limit', '1'], '/v1/queues?prefix=ma&limit=1'],
+    [['queues', 'peek', 'odd', '--state', 'dead'], '/v1/queues/odd/messages?state=dead&limit=20'],
+    [['groups', 'items', 'article:42', '--limit', '2'], '/v1/groups/article:42/items?limit=2'],
+    [['feeds', 'show', 'users'], '/v1/feeds/users'],
+    [['feeds', 'changes', 'users', '--after', '1'], '/v1/feeds/users/changes?after=1&limit=20'],
+  ])('%j is the answer of the route, of a database and of a server', async (args, route) => {
+    const answer = fetch(server.url + route, { headers: { Authorization: `Bearer ${admin}` } })
+    const [rest, ...ran] = await Promise.all([
+      answer.then((response) => response.text()),
+      onDatabase(...args, '--json'),
+      onServer(...args, '--json'),
+    ])
+    for (const { code, stdout, stderr } of ran) {
+      expect([code, stderr, stdout.split('\n').length]).toEqual([0, '', 2])
+      expect(settled(stdout)).toEqual(settled(rest))
+    }
+  })
+})
+
+describe('for people', () => {
+  test('a list is a table, and says how to go on', async () => {
+    const [queues, first] = await Promise.all([
+      onDatabase('queues', 'list'),
+      onServer('queues', 'list', '--limit', '1'),
+    ])
+    expect(queues.stderr).toBe('')
+    const lines = queues.stdout.split('\n')
+    expect(lines[0]).toBe(
+      'queue      ready  inFlight  delayed  dead  archived  oldestAgeSeconds  paused  isDeadLetterQueue',
+    )
+    expect(lines[1]).toBe('mail           0         0        3     0         0                 -  false   false')
+    expect(lines[3]).toMatch(/^odd +0 +0 +0 +1 /)
+    expect(first.stdout.split('\n')).toEqual([expect.stringMatching(/^queue/), expect.stringMatching(/^mail /), ''])
+    expect(first.stderr).toBe("There are more: --after 'mail'\n")
+  })
+
+  test('messages are shown cut, and cannot control the terminal', async () => {
+    const [delayed, dead, one] = await Promise.all([
+      onDatabase('queues', 'peek', 'mail', '--state', 'delayed'),
+      onServer('queues', 'peek', 'odd', '--state', 'dead'),
+      onDatabase('queues', 'message', 'odd', '4'),
+    ])
+    expect(delayed.stdout).toContain('{"to":"ann"}')
+    expect(delayed.stdout).toMatch(/\{"to":"x+…\n/)
+    expect(Math.max(...delayed.stdout.split('\n').map((line) => line.length))).toBeLessThan(160)
+    expect(dead.stdout).toContain('first line\\x0asecond line')
+    expect(dead.stdout).not.toContain('\u001b')
+    expect(one.stdout).toMatch(/^state +dead$/m)
+    expect(one.stdout).toMatch(/^lastError +first line\\x0asecond line$/m)
+    expect(one.stdout).not.toContain('\u001b')
+  })
+
+  test('groups, feeds, and what is not there', async () => {
+    const [items, consumers, none, nobody] = await Promise.all([
+      onServer('groups', 'items', 'article:42', '--before', '2'),
+      onDatabase('feeds', 'consumers', 'users'),
+      onDatabase('groups', 'list', '--prefix', 'nothing'),
+      onServer('queues', 'show', 'nothing'),
+    ])
+    const rows = items.stdout.split('\n')
+    expect(rows[0]).toMatch(/^id +member +createdAt +occurredAt +payload$/)
+    expect(rows[1]).toMatch(/^ 1 +bob .* \{"from":"home"\}$/)
+    expect(consumers.stdout).toBe('consumer      cursor  lag\nsearch-index       2    1\n')
+    expect(none).toMatchObject({ code: 0, stdout: 'There are no groups.\n' })
+    expect(nobody).toMatchObject({ code: 1, stdout: '' })
+    expect(nobody.stderr).toMatch(/^recentn: .*queue/i)
+  })
+})
+
+test('pause and resume, each seen by the other way', async () => {
+  const paused = await onServer('queues', 'pause', 'mail')
+  expect(paused).toMatchObject({ code: 0, stdout: 'The queue mail is paused.\n', stderr: '' })
+  expect(JSON.parse((await onDatabase('queues', 'show', 'mail', '--json')).stdout).paused).toBe(true)
+  const resumed = await onDatabase('queues', 'resume', 'mail', '--json')
+  expect(JSON.parse(resumed.stdout)).toMatchObject({ queue: 'mail', paused: false })
+})
+
+test('redrive sends dead messages back, and a dry run only counts them', async () => {
+  const dry = await onDatabase('queues', 'redrive', 'odd', '--dry-run')
+  expect(dry).toMatchObject({ code: 0, stdout: '1 message would be sent back.\n' })
+  const moved = await onServer('queues', 'redrive', 'odd', '--json')
+  expect(moved).toMatchObject({ code: 0, stdout: '{"moved":1}\n' })
+})
+
+test('purge needs --yes where there is no terminal', async () => {
+  const left = async () => JSON.parse((await onDatabase('queues', 'purge', 'mail', '--dry-run', '--json')).stdout)
+  for (const refused of await Promise.all([
+    onDatabase('queues', 'purge', 'mail'),
+    onServer('queues', 'purge', 'mail', '--json'),
+  ])) {
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused.stderr).toBe('recentn: nothing was deleted: without a terminal to ask on, this needs --yes\n')
+  }
+  expect(await left()).toEqual({ deleted: 3 })
+  const purged = await onServer('queues', 'purge', 'mail', '--yes')
+  expect(purged).toMatchObject({ code: 0, stdout: '3 messages were deleted.\n', stderr: '' })
+  expect(await left()).toEqual({ deleted: 0 })
+})
+
+describe('on a terminal', () => {
+  const asked = async (answer: string | null) => {
+    const input = Object.assign(new PassThrough(), { isTTY: true })
+    const output = Object.assign(new PassThrough(), { isTTY: true })
+    const done = confirm('Delete 3 messages of the queue a\u001bb?', { input, output })
+    if (answer === null) input.end()
+    else input.write(answer)
+    await done
+    return String(output.read())
+  }
+
+  test.each(['y\n', 'yes\n', 'Y\n'])('%j is a yes', async (answer) => {
+    expect(await asked(answer)).toContain('Delete 3 messages of the queue a\\x1bb? [y/N] ')
+  })
+
+  test.each(['\n', 'n\n', 'yess\n', null])('%j is a no', async (answer) => {
+    await expect(asked(answer)).rejects.toThrow('nothing was deleted')
+  })
+})
+
+test.each([
+  [['queues', 'list', '--url', 'localhost:3000'], /--url must be an address such as/],
+  [['queues', 'list', '--key', 'rk_0'], /--key needs --url/],
+  [['queues', 'message', 'mail', 'x'], /It must be a number/],
+  [['feeds', 'list', '--url', 'http://127.0.0.1:2'], /can't be reached.*ECONNREFUSED/],
+])('%j is refused without a stack', async (args, said) => {
+  const ran = await onDatabase(...args)
+  expect(ran).toMatchObject({ code: 1, stdout: '' })
+  expect(ran.stderr).toMatch(said)
+  expect(ran.stderr).not.toMatch(/\n +at /)
+})
+
+test('a server says what a key may not do', async () => {
+  const without = run(['queues', 'list', '--url', server.url])
+  const reading = run(['queues', 'pause', 'mail', '--url', server.url, '--key', reader])
+  expect((await without).stderr).toMatch(/^recentn: An API key is required.*: give a key of that server by RECENTN_KEY/)
+  expect((await reading).stderr).toMatch(/^recentn: The key \w+ does not have the scope admin\n$/)
+  expect([(await without).code, (await reading).code]).toEqual([1, 1])
+})
+
+test.each([[['queues', 'purge'], /--url[\s\S]*--key[\s\S]*--json[\s\S]*--yes[\s\S]*--dry-run[\s\S]*Asks first/]])(
+  'explains %j',
+  async (command, text) => {
+    const ran = await run([...command, '--help'])
+    expect(ran).toMatchObject({ code: 0, stderr: '' })
+    expect(ran.stdout).toMatch(text)
+  },
+)
