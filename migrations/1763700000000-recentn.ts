@@ -42,7 +42,7 @@ function isSqlite(runner: QueryRunner): boolean {
   return runner.connection.options.type === 'better-sqlite3'
 }
 
-function standingOf(runner: QueryRunner, prefix: string, tables: readonly TableDefinition[]) {
+export function standingOf(runner: QueryRunner, prefix: string, tables: readonly TableDefinition[]) {
   const names = tables.flatMap(({ name, indexes = {} }) => [name, ...(isSqlite(runner) ? Object.keys(indexes) : [])])
   return standing(
     (sql) => runner.query(sql),
@@ -77,7 +77,7 @@ export async function takenBy(
   return taken
 }
 
-async function createTable(runner: QueryRunner, prefix: string, table: TableDefinition): Promise<void> {
+export async function createTable(runner: QueryRunner, prefix: string, table: TableDefinition): Promise<void> {
   const lines = Object.entries(table.columns).map(([name, definition]) => `${quoted(runner, name)} ${definition}`)
   if (table.primaryKey) lines.push(`PRIMARY KEY (${table.primaryKey.join(', ')})`)
   await runner.query(`CREATE TABLE IF NOT EXISTS ${prefix}${table.name} (${lines.join(', ')})${table.suffix}`)

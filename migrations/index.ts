@@ -2,6 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm'
 import { DEFAULT_PREFIX } from '../src/database/tables'
 import { recentn1763700000000, takenBy } from './1763700000000-recentn'
 import { recentn1763800000000 } from './1763800000000-attributes'
+import { recentn1763900000000, scheduleTable } from './1763900000000-schedules'
 import { addedColumns } from './added'
 import { dialect, SQLITE } from './dialect'
 import { firstTables } from './first'
@@ -11,7 +12,7 @@ import { firstTables } from './first'
  */
 export function migrationsOf(prefix: string): (new () => MigrationInterface)[] {
   const stem = migrationStem(prefix)
-  return [recentn1763700000000(prefix, stem), recentn1763800000000(prefix, stem)]
+  return [recentn1763700000000(prefix, stem), recentn1763800000000(prefix, stem), recentn1763900000000(prefix, stem)]
 }
 
 /**
@@ -26,12 +27,13 @@ export function migrationStem(prefix: string): string {
 export const migrations = migrationsOf(DEFAULT_PREFIX)
 
 /** The version of the tables that this code knows, as the table `schema` has it. */
-export const SCHEMA_VERSION = 2
+export const SCHEMA_VERSION = 3
 
 /** Describes the tables and views of the user's that have the names of our tables with this prefix. */
 export async function takenNames(runner: QueryRunner, prefix: string): Promise<string[]> {
   const types = await dialect(runner)
-  return takenBy(runner, prefix, { tables: firstTables(types), added: addedColumns(types) })
+  const first = await takenBy(runner, prefix, { tables: firstTables(types), added: addedColumns(types) })
+  return [...first, ...(await takenBy(runner, prefix, { tables: [scheduleTable(types)], added: {} }))]
 }
 
 /** The columns of a table at that version. */
@@ -45,7 +47,7 @@ export interface KnownColumns {
 export function currentColumns(): Map<string, KnownColumns> {
   const later = addedColumns(SQLITE)
   return new Map(
-    firstTables(SQLITE).map(({ name, columns }) => {
+    [...firstTables(SQLITE), scheduleTable(SQLITE)].map(({ name, columns }) => {
       const added = Object.keys(later[name] ?? {})
       return [name, { all: [...Object.keys(columns), ...added], added }]
     }),

@@ -42,7 +42,7 @@ async function serve(flags: DatabaseFlags & { port?: string; host?: string }): P
 
 async function migrate(flags: DatabaseFlags): Promise<void> {
   const { databaseUrl: url, tablePrefix } = databaseConfig(flags)
-  const store = await openStore({ url, tablePrefix, sweep: false, publish: false })
+  const store = await openStore({ url, tablePrefix, sweep: false, publish: false, tick: false })
   try {
     process.stdout.write(`${store.location} is at schema version ${await schemaVersion(store)}, which is this code's\n`)
   } finally {

@@ -38,12 +38,16 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   },
   queue_not_found: {
     means:
-      'No queue has this name. With faults and status 400, the settings name a dead-letter queue that does not exist.',
+      'No queue has this name. With faults and status 400, the body names a queue that does not exist: a dead-letter queue, or that of a schedule.',
     remedy: 'Create the queue first, with `put`. Create a dead-letter queue before the queues that name it.',
   },
   message_not_found: {
     means: 'The queue has no message with this id: the message was deleted, or was moved to a dead-letter queue.',
     remedy: 'Treat the message as gone, or look for it in the dead-letter queue.',
+  },
+  schedule_not_found: {
+    means: 'No schedule has this name, or it sends to a queue that the key may not see.',
+    remedy: 'List the schedules. An app creates its schedules when it starts.',
   },
   settings_changed: {
     means:

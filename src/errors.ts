@@ -22,6 +22,7 @@ export const ERRORS = {
   policy_not_found: { status: 404, title: 'There is no such policy' },
   queue_not_found: { status: 404, title: 'There is no such queue' },
   message_not_found: { status: 404, title: 'The queue has no such message' },
+  schedule_not_found: { status: 404, title: 'There is no such schedule' },
   settings_changed: { status: 409, title: 'The settings have changed since they were read' },
   queue_in_use: { status: 409, title: 'Another queue has this one as its dead-letter queue' },
   dead_letter_cycle: { status: 400, title: 'The dead-letter queues would form a cycle' },

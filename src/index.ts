@@ -16,6 +16,7 @@ export {
   QueueDrop,
   QueueFlow,
   QueueMessage,
+  QueueSchedule,
   RecentGroup,
   RecentItem,
   RecentnKey,
@@ -42,6 +43,7 @@ export { QueueRepository } from './repositories/queues/repository'
 export type * from './repositories/queues/types'
 export { RecentRepository } from './repositories/recent/repository'
 export type * from './repositories/recent/types'
+export type * from './repositories/schedules/types'
 export { SequenceRepository, type Sequences } from './repositories/sequences'
 export type * from './store/consumer/types'
 export type { ConnectionUse, Counted, StoreCounts, StoreTotals } from './store/counts'

@@ -40,6 +40,26 @@ async function deadLetters(database: DataSource): Promise<string> {
 /** The `state` of a dead message; the states of messages that can still be received are lower. */
 const DEAD = 3
 
+/** A tick that is due is sent within seconds. */
+const LATE_TICK_MS = 120_000
+
+export async function schedules(store: Store): Promise<CheckResult> {
+  const table = tableOf(store.dataSource, 'QueueSchedule')
+  const [all]: SqlRow[] = await store.dataSource.query(`SELECT COUNT(*) AS schedules FROM ${table}`)
+  const failing: SqlRow[] = await store.dataSource.query(
+    `SELECT schedule FROM ${table} WHERE last_error IS NOT NULL ORDER BY schedule LIMIT ${MAX_NAMED + 1}`,
+  )
+  const late: SqlRow[] = await store.dataSource.query(
+    `SELECT schedule FROM ${table} WHERE due_at_ms < ${Date.now() - LATE_TICK_MS} ORDER BY due_at_ms LIMIT ${MAX_NAMED + 1}`,
+  )
+  const named = (rows: readonly SqlRow[]) => listed(rows.map(({ schedule }) => JSON.stringify(schedule)))
+  const fixes: string[] = []
+  if (failing.length > 0) fixes.push(`${named(failing)} cannot send: look at lastError`)
+  if (late.length > 0) fixes.push(`${named(late)} waits for long: see that a process sends ticks (tick is not false)`)
+  const found = `${all?.schedules} in all`
+  return fixes.length === 0 ? { state: 'ok', found } : { state: 'warning', found, fix: fixes.join('; ') }
+}
+
 export async function feeds(store: Store): Promise<CheckResult> {
   const { unpublishedEntries, oldestUnpublishedSeconds, greatestLag } = (await store.totals()).feeds
   const waits = oldestUnpublishedSeconds === null ? '' : ` for up to ${Math.floor(oldestUnpublishedSeconds)} s`

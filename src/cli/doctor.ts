@@ -9,7 +9,7 @@ import { openStore } from '../store/open'
 import type { Store } from '../store/types'
 import { MYSQL_CHECKS } from './doctor-mysql'
 import { cluster, connections } from './doctor-servers'
-import { feeds, queues } from './doctor-work'
+import { feeds, queues, schedules } from './doctor-work'
 import { type Check, type CheckResult, type Finding, tableOf } from './finding'
 import { printable } from './progress'
 
@@ -31,7 +31,7 @@ export async function diagnose(
   }
   let store: Store
   try {
-    store = await openStore({ url, poolSize, tablePrefix, migrate: false, sweep: false, publish: false })
+    store = await openStore({ url, poolSize, tablePrefix, migrate: false, sweep: false, publish: false, tick: false })
   } catch (error) {
     return notOpened(error)
   }
@@ -109,6 +109,7 @@ const SERVER_CHECKS: StoreCheck[] = [
 
 const WORK_CHECKS: StoreCheck[] = [
   ['queues', queues],
+  ['schedules', schedules],
   ['feeds', feeds],
 ]
 

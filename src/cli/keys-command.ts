@@ -92,7 +92,7 @@ async function withStore(
   migrate: boolean,
   work: (store: Store) => Promise<void>,
 ): Promise<void> {
-  const store = await openStore({ url, tablePrefix, migrate, sweep: false, publish: false })
+  const store = await openStore({ url, tablePrefix, migrate, sweep: false, publish: false, tick: false })
   try {
     await work(store)
   } finally {

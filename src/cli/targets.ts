@@ -57,7 +57,7 @@ export type DatabaseConfig = Pick<Config, 'databaseUrl' | 'defaultCapacity'> & {
 export async function databaseTarget(config: DatabaseConfig): Promise<ReplayTarget> {
   // Without the server's default capacity, a group that follows the default would be cut down to the library's.
   const { databaseUrl: url, tablePrefix, defaultCapacity } = config
-  const store = await openStore({ url, tablePrefix, defaultCapacity, sweep: false })
+  const store = await openStore({ url, tablePrefix, defaultCapacity, sweep: false, tick: false })
   return {
     location: store.location,
     maxWeight: Number.POSITIVE_INFINITY,

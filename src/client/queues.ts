@@ -5,9 +5,11 @@ import type {
   DeletedReceipts,
   Extend,
   ExtendedReceipts,
+  ListedSchedule,
   Message,
   MessagePage,
   NewMessage,
+  NewSchedule,
   PeekedMessage,
   Purge,
   Queue,
@@ -19,6 +21,8 @@ import type {
   Redrive,
   Release,
   ReleasedReceipts,
+  Schedule,
+  SchedulePage,
   Sent,
   SentMany,
 } from './wire'
@@ -30,6 +34,7 @@ export type ExtendOptions = Omit<Extend, 'receiptHandles'> & CallOptions
 export type RedriveOptions = Redrive & CallOptions
 export type PurgeOptions = Purge & CallOptions
 export type PeekOptions = Wire['peekMessages']['query'] & CallOptions
+export type ScheduleListOptions = Wire['listSchedules']['query'] & CallOptions
 export type QueueListOptions = Wire['listQueues']['query'] & CallOptions
 
 export class QueuesClient {
@@ -183,6 +188,41 @@ export class QueuesClient {
   purge(queue: string, options: PurgeOptions = {}): Promise<{ deleted: number }> {
     const [body, call] = parted(options)
     return this.#transport.value('purgeQueue', { path: { queue }, body }, { repeat: 'parts', ...call })
+  }
+
+  /**
+   * Creates the schedule, or replaces the one of this name. While `cron`, `everySeconds` and `timeZone` stay the same, its
+   * next tick stays too. Throws `queue_not_found`.
+   */
+  async schedule(
+    schedule: string,
+    definition: NewSchedule,
+    options?: CallOptions,
+  ): Promise<Schedule & { created: boolean }> {
+    const parts = { path: { schedule }, body: definition }
+    const { status, value } = await this.#transport.call('putSchedule', parts, options)
+    return Object.assign(value, { created: status === 201 })
+  }
+
+  /** Null if there is no such schedule. */
+  getSchedule(schedule: string, options?: CallOptions): Promise<Schedule | null> {
+    return this.#transport.valueOrNull('getSchedule', { path: { schedule } }, 'schedule_not_found', options)
+  }
+
+  /** A page of schedules by name, without their bodies. */
+  schedules(options: ScheduleListOptions = {}): Promise<SchedulePage> {
+    const [query, call] = parted(options)
+    return this.#transport.value('listSchedules', { query }, call)
+  }
+
+  /** All schedules by name, in pages of `limit`. */
+  allSchedules(options: ScheduleListOptions = {}): AsyncGenerator<ListedSchedule, void, undefined> {
+    return everyOf((page) => this.schedules(page), 'schedules', options)
+  }
+
+  /** Ends the schedule; false if there was none. Messages that it has sent stay. */
+  unschedule(schedule: string, options?: CallOptions): Promise<boolean> {
+    return this.#transport.wasThere('deleteSchedule', { path: { schedule } }, 'schedule_not_found', options)
   }
 }
 

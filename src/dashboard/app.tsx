@@ -13,6 +13,8 @@ import { PoliciesPage } from './policies-page'
 import { PolicyPage } from './policy-page'
 import { QueuePage } from './queue-page'
 import { QueuesPage } from './queues-page'
+import { SchedulePage } from './schedule-page'
+import { SchedulesPage } from './schedules-page'
 import { hasKeys, keyName, useKey } from './session'
 
 const MENU = [
@@ -21,8 +23,8 @@ const MENU = [
   ['feeds', 'Feeds'],
 ] as const
 
-/** The pages that are reached from the page of the groups. */
-const OF_GROUPS = ['members', 'policies']
+/** The pages that are reached from another one, which the navigation marks. */
+const PAGE_ABOVE: Readonly<Record<string, string>> = { members: 'groups', policies: 'groups', schedules: 'queues' }
 
 function Page({ address: { parts, query } }: { address: PageAddress }) {
   const [first = 'groups', name, second, id] = parts
@@ -44,6 +46,13 @@ function Page({ address: { parts, query } }: { address: PageAddress }) {
     }
     return <QueuePage key={name} queue={name} state={query.get('state')} after={after} />
   }
+  if (first === 'schedules') {
+    return name === undefined ? (
+      <SchedulesPage prefix={prefix} after={after} />
+    ) : (
+      <SchedulePage key={name} schedule={name} />
+    )
+  }
   if (first === 'feeds') {
     return name === undefined ? <FeedsPage prefix={prefix} after={after} /> : <FeedPage key={name} feed={name} />
   }
@@ -62,7 +71,7 @@ export function App() {
   const main = useRef<HTMLElement>(null)
   useHeadingFocus(main, address.parts.join('/'))
   const [first = 'groups'] = address.parts
-  const current = OF_GROUPS.includes(first) ? 'groups' : first
+  const current = PAGE_ABOVE[first] ?? first
   // Not a link: the hash is the address of the page, and #main would leave it.
   const skip = () => main.current?.querySelector('h1')?.focus()
   return (

@@ -20,6 +20,7 @@ export function QueuesPage(listed: Listed) {
       {...listed}
       title="Queues"
       part="queues"
+      beside={<a href={link(['schedules'])}>Schedules</a>}
       load={load}
       empty="There are no queues yet. PUT /v1/queues/{queue} makes one."
       unmatched="No queue begins with this."

@@ -18,6 +18,7 @@ const TABLES = {
   queueDedups: 'queue_dedups',
   queueCursors: 'queue_cursors',
   queueDrops: 'queue_drops',
+  schedules: 'schedules',
   feeds: 'feeds',
   feedEntries: 'feed_entries',
   feedTombstones: 'feed_tombstones',

@@ -4,6 +4,7 @@ import { Poll, PollClaim } from './poll'
 import { QueueDrop, WorkQueue } from './queue'
 import { QueueArchive, QueueMessage } from './queue-message'
 import { QueueCursor, QueueDedup, QueueFlow } from './queue-places'
+import { QueueSchedule } from './queue-schedule'
 import { RecentGroup } from './recent-group'
 import { RecentItem } from './recent-item'
 import { RecentPolicy, RecentPolicyEpoch, RecentPolicyRollout } from './recent-policy'
@@ -25,6 +26,7 @@ export {
   QueueDrop,
   QueueFlow,
   QueueMessage,
+  QueueSchedule,
   RecentGroup,
   RecentItem,
   RecentnKey,
@@ -47,6 +49,7 @@ export const entities = [
   QueueDrop,
   QueueFlow,
   QueueMessage,
+  QueueSchedule,
   RecentGroup,
   RecentItem,
   RecentPolicy,

@@ -22,6 +22,7 @@ export const storeOptions = {
   batching: anObject,
   sweep: aBoolean,
   publish: aBoolean,
+  tick: aBoolean,
   recentGroupsFeed: aBoolean,
   feeds: anObject,
   connectionTimeoutMs: whole(1, 600_000),

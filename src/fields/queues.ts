@@ -93,21 +93,21 @@ function attributeFault(name: string, value: unknown): string | null {
 }
 
 /** Every fault at once, in one text: their names are the caller's. */
-const ATTRIBUTES: Field<Readonly<Record<string, string>>> = {
+export const attributesField = (max: number): Field<Readonly<Record<string, string>>> => ({
   fault(value) {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be an object of texts'
     const entries = Object.entries(value)
-    if (entries.length > MAX_ATTRIBUTES) return `must have at most ${MAX_ATTRIBUTES} names`
+    if (entries.length > max) return `must have at most ${max} names`
     const faults = entries.map(([name, each]) => attributeFault(name, each)).filter((fault) => fault !== null)
     return faults.length === 0 ? null : faults.join('; ')
   },
   schema: {
     type: 'object',
-    maxProperties: MAX_ATTRIBUTES,
+    maxProperties: max,
     propertyNames: { pattern: ATTRIBUTE_NAME.source },
     additionalProperties: { type: 'string', maxLength: MAX_ATTRIBUTE_VALUE },
   },
-}
+})
 
 export const sendOptions = {
   delaySeconds: optional(defaulted(DELAY_SECONDS, 0, 'The time until the message is handed out.')),
@@ -122,7 +122,7 @@ export const sendOptions = {
     NAME,
     'Messages of one group take turns with those of other groups. Those without one share one.',
   ),
-  attributes: nullable(ATTRIBUTES, 'Handed to the receiver as they are, such as `traceparent`.'),
+  attributes: nullable(attributesField(MAX_ATTRIBUTES), 'Handed to the receiver as they are, such as `traceparent`.'),
 }
 export const NEW_MESSAGE = body('NewMessage', { body: required(VALUE), ...sendOptions })
 export const MESSAGES = body('Messages', { messages: required(list(NEW_MESSAGE, MAX_BATCH)) })

@@ -32,6 +32,7 @@ import { claimRoutes } from './routes/queue-claims'
 import { messageRoutes } from './routes/queue-messages'
 import { queueSettingsRoutes } from './routes/queue-settings'
 import { queueRoutes } from './routes/queues'
+import { scheduleRoutes } from './routes/schedules'
 import { subjectsOf } from './subjects'
 import { packageVersion } from './version'
 
@@ -59,6 +60,7 @@ export const storeRoutes: readonly Route[] = [
   ...queueSettingsRoutes,
   ...messageRoutes,
   ...claimRoutes,
+  ...scheduleRoutes,
   ...feedRoutes,
   ...feedEntryRoutes,
   ...feedChangeRoutes,

@@ -7,7 +7,7 @@ import { type Fault, RecentnError } from '../errors'
 import { RECENT_GROUPS } from '../fields/feeds'
 
 /** The kinds of things that have names. The name of a policy is its prefix, the name of an entry its key. */
-export const KINDS = ['groups', 'members', 'policies', 'queues', 'feeds', 'entries', 'consumers'] as const
+export const KINDS = ['groups', 'members', 'policies', 'queues', 'schedules', 'feeds', 'entries', 'consumers'] as const
 export type SubjectKind = (typeof KINDS)[number]
 
 /** A name in the request and its place there; or the prefix of the names that the request is about. */
@@ -92,7 +92,7 @@ export function feedInPath({ path: { feed } }: { path: { feed: string } }): Subj
 }
 
 /** The kinds that a prefix confines. It does not confine members, consumers and keys of entries. */
-const CONFINED: ReadonlySet<SubjectKind> = new Set(['groups', 'policies', 'queues', 'feeds'])
+const CONFINED: ReadonlySet<SubjectKind> = new Set(['groups', 'policies', 'queues', 'schedules', 'feeds'])
 
 /**
  * Throws `forbidden` with a fault for each name that does not begin with the prefix. Subjects that are prefixes are not

@@ -15,7 +15,10 @@ import type { ClaimedMessages } from '../repositories/queues/rows'
 import { sendBatch } from '../repositories/queues/send'
 import * as settle from '../repositories/queues/settle'
 import { type QueueSweep, sweepQueues } from '../repositories/queues/sweep'
+import { schedulesOn } from '../repositories/schedules/repository'
+import { tickSchedules } from '../repositories/schedules/tick'
 import { marks } from '../repositories/writers'
+import { Scheduler } from './scheduler/scheduler'
 import type { StoreQueues } from './types'
 import { WorkCounts } from './work-counts'
 import { type QueueWorker, startWorker } from './worker/worker'
@@ -26,6 +29,9 @@ export interface QueuesOptions {
   /** Throws inside a transaction of the store's database. */
   guard?: () => void
   counts?: WorkCounts
+  /** Whether what schedules have due is sent in the background. */
+  tick: boolean
+  onError: (error: unknown, doing: string) => void
 }
 
 /** The queues, and what the store needs to know of them. */
@@ -33,6 +39,8 @@ export interface OpenQueues {
   queues: StoreQueues
   /** One round of the sweeper, which calls it again and again; `all`: removals, too, which not every round makes. */
   sweep(how?: { all?: boolean }): Promise<QueueSweep>
+  /** Sends what schedules have due, unless that is turned off. */
+  tick(): Promise<void>
   /** Receives that are not answered yet. */
   waits: LongPoll
   activity(): { receivesWaiting: number; workers: number }
@@ -60,15 +68,30 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
     await settle.giveBack(session, memory, queue, settle.validOf(named))
   }
   const { work, workers, workersOf, stopWorkers } = workersOn(repository, giveBack, options.guard)
+  const { counts = new WorkCounts(), guard } = options
+  const scheduler = new Scheduler({
+    tick: () => tickSchedules(session, memory),
+    isOn: options.tick,
+    onError: options.onError,
+    counts,
+  })
+  memory.listenToSchedules(() => scheduler.wake())
+  const tick: StoreQueues['tick'] = async () => {
+    guard?.()
+    return scheduler.tick()
+  }
   return {
-    queues: Object.assign(repository, { work }),
+    queues: Object.assign(repository, schedulesOn(session, memory), { work, tick }),
     sweep: (how) => sweepQueues(session, memory, how),
+    tick: async () => {
+      if (options.tick) await scheduler.tick()
+    },
     waits: shared.waits,
     activity: () => ({ receivesWaiting: shared.waits.size, workers: workers.size }),
     workersOf,
     stopWorkers,
     close: async () => {
-      await stopWorkers()
+      await Promise.all([stopWorkers(), scheduler.stop()])
       await Promise.all(Object.values(shared).map((mechanism) => mechanism.close()))
     },
   }

@@ -21,6 +21,7 @@ import { QueueMemory } from '../repositories/queues/memory'
 import { QueueRepository } from '../repositories/queues/repository'
 import { GroupMemory } from '../repositories/recent/memory'
 import { RecentRepository } from '../repositories/recent/repository'
+import { schedulesOn } from '../repositories/schedules/repository'
 import { SequenceRepository } from '../repositories/sequences'
 import { countsOf, type StoreCounts, type StoreTotals } from './counts'
 import { type OpenFeeds, openFeeds } from './feeds'
@@ -102,7 +103,7 @@ export class BoundStore implements Store {
 
   #open(): BoundStore['opened'] {
     const { database, dataSource } = this.#base
-    const { batching, onBackgroundError = warn, feeds = {}, publish, recentGroupsFeed } = this.#options
+    const { batching, onBackgroundError = warn, feeds = {}, publish, tick, recentGroupsFeed } = this.#options
     const { oneConnection } = this.#engine
     const shared = { counts: this.#work, guard: database.requireOutside }
     return {
@@ -113,7 +114,12 @@ export class BoundStore implements Store {
         batching: oneConnection ? { ...batching, lanes: 1 } : batching,
         onStreamError: (error) => onBackgroundError(error, 'look at groups'),
       }),
-      queues: openQueues(database, this.#queueMemory, { ...shared, atOnce: oneConnection ? 1 : 2 }),
+      queues: openQueues(database, this.#queueMemory, {
+        ...shared,
+        atOnce: oneConnection ? 1 : 2,
+        tick: tick !== false,
+        onError: onBackgroundError,
+      }),
       feeds: openFeeds(database, this.#feedMemory, {
         ...shared,
         describe: (target) => describeTable(dataSource, database, target),
@@ -134,7 +140,7 @@ export class BoundStore implements Store {
   #within(session: Session): Omit<Transaction, 'manager'> {
     return {
       groups: new RecentRepository(session, this.#groupMemory),
-      queues: new QueueRepository(session, this.#queueMemory),
+      queues: Object.assign(new QueueRepository(session, this.#queueMemory), schedulesOn(session, this.#queueMemory)),
       feeds: new FeedRepository(session, this.#feedMemory),
       sequences: new SequenceRepository(session),
     }

@@ -4,6 +4,7 @@ import type { Feeds, Followed, FollowedRow, FollowOptions, FollowTarget } from '
 import type { ApiKey, Keys } from '../repositories/keys/types'
 import type { Queues } from '../repositories/queues/types'
 import type { Groups, GroupWatch, WatchOptions } from '../repositories/recent/types'
+import type { Schedules } from '../repositories/schedules/types'
 import type { Sequences } from '../repositories/sequences'
 import type { ConsumeHandler, ConsumeOptions, Consuming } from './consumer/types'
 import type { StoreCounts, StoreTotals } from './counts'
@@ -34,6 +35,8 @@ export interface StoreOptions {
   sweep?: boolean | undefined
   /** Publish the entries of feeds in the background. Default: true. */
   publish?: boolean | undefined
+  /** Send what schedules have due in the background. Default: true. */
+  tick?: boolean | undefined
   /** Have the feed `recent-groups`, of the groups of recent items as they change. Default: false. */
   recentGroupsFeed?: boolean | undefined
   feeds?:
@@ -51,7 +54,8 @@ export interface StoreOptions {
   clockOffsetMs?: (() => number) | undefined
   /**
    * Called with errors of background work (`'publish'`, `'sweep groups'`, `'sweep queues'`, `'sweep feeds'`, `'look at
-   * groups'`), once for each kind of work until it succeeds again. Default: a process warning.
+   * groups'`, `'send what is scheduled'`), once for each kind of work until it succeeds again, and for each schedule that
+   * cannot send its tick. Default: a process warning.
    */
   onBackgroundError?: ((error: unknown, doing: string) => void) | undefined
 }
@@ -73,7 +77,7 @@ export interface OpenOptions extends StoreOptions {
 /** What happens inside a transaction: every operation commits or rolls back with the others. */
 export interface Transaction {
   readonly groups: Groups
-  readonly queues: Queues
+  readonly queues: Queues & Schedules
   readonly feeds: Feeds
   readonly sequences: Sequences
   /** TypeORM's manager of this transaction, for the caller's own rows. */
@@ -97,12 +101,17 @@ export interface StoreGroups extends Groups {
 }
 
 /** The queues of a store, and workers on them. */
-export interface StoreQueues extends Queues {
+export interface StoreQueues extends Queues, Schedules {
   /**
    * Receives messages and runs the handler on each until it is stopped: at least once, and not at the same time while
    * this process is alive and the database reachable. Throws `invalid_input` for options that are not valid.
    */
   work(queue: string, handler: Handler, options?: WorkOptions): Worker
+  /**
+   * Sends what schedules have due now: for stores that don't do so in the background (`tick: false`), and for tests. Resolves
+   * to the messages that were sent, and the schedules that could not send theirs (`onBackgroundError` has the reasons).
+   */
+  tick(): Promise<{ sent: number; failed: number }>
 }
 
 /** The feeds of a store: what is written is published in the background, and readers may wait. */

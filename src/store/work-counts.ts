@@ -16,6 +16,9 @@ export class WorkCounts {
   /** Rounds of publishers, and feeds in them that could not be published. */
   publisherRounds = 0
   publisherFaults = 0
+  /** Looks at what is scheduled, and those that failed with schedules that could not send. */
+  schedulerRounds = 0
+  schedulerFaults = 0
   sweeperRounds = 0
   sweeperFaults = 0
   /** What the sweepers have removed: expired items, archived messages that are kept no longer, old tombstones. */

@@ -24,7 +24,8 @@ export type Duration = number | `${number} ${keyof typeof UNIT_MS}`
 
 export interface TestClock {
   /**
-   * Moves the store's time on, at once. What has become due by then is done when it resolves: delayed messages are ready,
+   * Moves the store's time on, at once. What has become due by then is done when it resolves: schedules have sent their messages
+   * (at most a minute late, or as `missed` says), delayed messages are ready,
    * visibility timeouts are over, and what has expired is gone. Pauses of workers, pollers and consumers that would have
    * ended meanwhile end now, and so do waiting receives. A handler that runs keeps its claim, as in a process that lives
    * through this time. Throws `invalid_input`.
@@ -57,9 +58,10 @@ function millisecondsOf(time: Duration): number {
   ])
 }
 
-/** What the sweepers of the store do in rounds, until nothing is left to do. */
+/** What schedules have due, and what the sweepers of the store do in rounds, until nothing is left to do. */
 async function sweepAll({ opened: { groups, queues, feeds } }: BoundStore): Promise<void> {
   while ((await groups.sweep()).more);
+  await queues.tick()
   while ((await queues.sweep({ all: true })).more);
   while ((await feeds.sweep()).more);
 }

@@ -148,6 +148,7 @@ describe.each(['sqlite' as const, ...served])('recentn doctor on %s', (engine) =
     }
     // One of the letters is looked into just now.
     await queues.receive('mail-dead', { visibilityTimeoutSeconds: 43_200 })
+    await queues.schedule('nightly', { queue: 'own', everySeconds: 60, body: 1 })
     await store.close()
     const said = await run(['doctor', '--database-url', database.url])
     expect(said.stdout).toMatch(/WARN +queues +0 messages ready, 0 in flight, 0 delayed, 5 dead\n/)
@@ -155,6 +156,8 @@ describe.each(['sqlite' as const, ...served])('recentn doctor on %s', (engine) =
       '-> dead messages are in "mail-dead" (3), "own" (2): look at lastError, then redrive or delete them\n',
     )
     expect(said.stdout).not.toMatch(/workers run|empty-dead/)
+    // The clock of the store was two hours behind.
+    expect(said.stdout).toMatch(/WARN +schedules +1 in all\n +-> "nightly" waits? for long: see that a process sends ticks/)
     await database.drop()
   })
 })
@@ -219,7 +222,7 @@ for (const engine of ['mariadb', 'mysql'] as const) {
         'writes',
         'clock',
       ]
-      checks.push('locks', 'connections', 'cluster', 'queues', 'feeds')
+      checks.push('locks', 'connections', 'cluster', 'queues', 'schedules', 'feeds')
       expect(states.map(([check]: string[]) => check)).toEqual(checks)
       // What a test server is set to is not ours to judge, and others may be using it.
       expect(states.filter(([, state]: string[]) => state === 'wrong' || state === 'unknown')).toEqual([])

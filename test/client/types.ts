@@ -8,6 +8,7 @@ import type { Client } from '../../src/client'
 import type * as feeds from '../../src/repositories/feeds/types'
 import type * as queues from '../../src/repositories/queues/types'
 import type * as recent from '../../src/repositories/recent/types'
+import type * as schedules from '../../src/repositories/schedules/types'
 
 /** The client's type has only fields that the library's has, of the same types. */
 type Same<Library, OfClient> =
@@ -27,7 +28,7 @@ type Texts = 'payloads' | 'maxBytes' | 'bodies' | 'values' | 'signal'
 
 export const methods: [
   Has<Client['groups'], keyof recent.Groups | 'watch'>,
-  Has<Client['queues'], keyof queues.Queues>,
+  Has<Client['queues'], keyof (queues.Queues & schedules.Schedules)>,
   Has<Client['feeds'], keyof feeds.Feeds>,
 ] = [true, true, true]
 
@@ -42,13 +43,15 @@ export const given: [
   Same<queues.Message, client.Message>,
   Same<queues.PeekedMessage, client.PeekedMessage>,
   Same<queues.Deleted, client.DeletedReceipts>,
+  Same<schedules.Schedule, client.Schedule>,
+  Same<schedules.ListedSchedule, client.ListedSchedule>,
   Same<feeds.Entry, client.Entry>,
   Same<feeds.Changes, client.Changes>,
   Same<feeds.Consumer, client.Consumer>,
   Same<feeds.FeedStatus, client.Feed>,
   recent.GroupEvent extends client.GroupEvent ? true : never,
   client.GroupEvent extends recent.GroupEvent ? true : never,
-] = [true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true]
+] = [true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true]
 
 export const taken: [
   Takes<client.NewItem, recent.NewItem>,
@@ -60,7 +63,8 @@ export const taken: [
   Takes<client.SendOptions, queues.SendOptions>,
   Takes<client.ReceiveOptions, queues.ReceiveOptions, 'bodies'>,
   Takes<client.ReleaseOptions, queues.ReleaseOptions>,
+  Takes<client.NewSchedule, schedules.ScheduleDefinition>,
   Takes<client.PeekOptions, queues.PeekOptions, 'bodies' | 'maxBytes'>,
   Takes<client.ChangesOptions, feeds.ChangesOptions, 'values' | 'maxBytes'>,
   Takes<client.Republish, feeds.RepublishSelection>,
-] = [true, true, true, true, true, true, true, true, true, true, true, true]
+] = [true, true, true, true, true, true, true, true, true, true, true, true, true]

@@ -19,7 +19,7 @@ export interface Context {
   readonly engine: EngineName
   /** The database that the whole file shares. */
   readonly url: string
-  /** The store that the whole file shares: no sweeper and no publisher, `clock` moves its time. */
+  /** The store that the whole file shares: no sweeper, no publisher, no schedules, `clock` moves its time. */
   readonly store: Store
   /** Milliseconds added to the database's time by every store of the context; tests only ever add to it. */
   readonly clock: { offsetMs: number }
@@ -48,6 +48,7 @@ export function useContext(engine: EngineName): Context {
       url: database.url,
       sweep: false,
       publish: false,
+      tick: false,
       clockOffsetMs: () => clock.offsetMs,
     })
   })
@@ -79,6 +80,7 @@ export function useContext(engine: EngineName): Context {
         url: present(state.url),
         sweep: false,
         publish: false,
+        tick: false,
         clockOffsetMs: () => clock.offsetMs,
         ...options,
       })

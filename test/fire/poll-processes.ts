@@ -1,9 +1,10 @@
-/** The polling processes, of which there are always so many, however often one is killed. */
+/** The processes under fire, of which there are always so many, however often one is killed. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 
 export class Processes {
+  readonly #script: string
   readonly #arguments: string[]
   readonly #alive = new Map<number, ChildProcess>()
   readonly #onKilled: (pid: number) => void
@@ -12,7 +13,8 @@ export class Processes {
   /** How processes ended that nobody had killed. */
   readonly crashes: string[] = []
 
-  constructor(args: string[], onKilled: (pid: number) => void) {
+  constructor(args: string[], onKilled: (pid: number) => void, script = 'poll-fire-child.mjs') {
+    this.#script = script
     this.#arguments = args
     this.#onKilled = onKilled
   }
@@ -23,7 +25,7 @@ export class Processes {
   }
 
   #spawn(): ChildProcess {
-    const child = fork(path.join(__dirname, 'poll-fire-child.mjs'), this.#arguments, { execArgv: [] })
+    const child = fork(path.join(__dirname, this.#script), this.#arguments, { execArgv: [] })
     const pid = child.pid as number
     this.#alive.set(pid, child)
     child.on('exit', (code, signal) => {

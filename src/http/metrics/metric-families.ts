@@ -120,17 +120,22 @@ const ofWork: Family[] = [
   counter('overloaded_total', 'Calls that were refused because too many were pending.', ({ counts }) =>
     one(counts.overloaded),
   ),
-  counter('background_rounds_total', 'Rounds of publishers and sweepers.', ({ counts }) =>
+  counter('background_rounds_total', 'Rounds of publishers, sweepers and schedules.', ({ counts }) =>
     by('task', [
       ['publish', counts.publisherRounds],
       ['sweep', counts.sweeperRounds],
+      ['schedule', counts.schedulerRounds],
     ]),
   ),
-  counter('background_faults_total', 'Rounds of publishers and sweepers that failed.', ({ counts }) =>
-    by('task', [
-      ['publish', counts.publisherFaults],
-      ['sweep', counts.sweeperFaults],
-    ]),
+  counter(
+    'background_faults_total',
+    'Rounds of publishers and sweepers that failed, and schedules that could not send.',
+    ({ counts }) =>
+      by('task', [
+        ['publish', counts.publisherFaults],
+        ['sweep', counts.sweeperFaults],
+        ['schedule', counts.schedulerFaults],
+      ]),
   ),
   counter('swept_total', 'Expired items, archived messages and tombstones that were removed.', ({ counts }) =>
     by('what', [

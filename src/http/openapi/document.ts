@@ -74,7 +74,7 @@ const BEARER = {
   scheme: 'bearer',
   description:
     'An API key, `rk_…`, where the server wants one. It has scopes, of which `admin` has all of the others in it, and may be ' +
-    'confined to groups, queues, feeds and policies whose names begin with a prefix: lists show no others, and a request ' +
+    'confined to groups, queues, schedules, feeds and policies whose names begin with a prefix: lists show no others, and a request ' +
     'that names another one is answered with 403; names of others that an answer would show are null.',
 }
 

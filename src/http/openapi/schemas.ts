@@ -6,6 +6,7 @@ import { VALUE_SCHEMAS } from '../../fields/rules'
 import { feedSchemas } from './feeds'
 import { groupSchemas } from './groups'
 import { queueSchemas } from './queues'
+import { scheduleSchemas } from './schedules'
 import { answer, count, list, textOrNull } from './shapes'
 
 const CLIENT_CODES: Readonly<Record<ClientErrorCode, true>> = { unreachable: true, unexpected_answer: true }
@@ -52,6 +53,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
   Access: answer({ scopes: list({ enum: [...SCOPES] }), prefix: textOrNull }),
   ...groupSchemas,
   ...queueSchemas,
+  ...scheduleSchemas,
   ...feedSchemas,
   Problem: PROBLEM,
 }

@@ -45,7 +45,7 @@ export function checkedMessages(queue: unknown, messages: readonly NewMessage[])
   return { queue: queue as string, rows: messages.map(rowOf) }
 }
 
-function rowOf(message: NewMessage): MessageToSend {
+export function rowOf(message: NewMessage): MessageToSend {
   return {
     body: jsonTextOf(message.body),
     delayMs: (message.delaySeconds ?? 0) * 1000,

@@ -47,6 +47,7 @@ export class QueueMemory {
   readonly #counts = new Map<bigint, { at: number; totals: Promise<QueueTotals> }>()
   readonly #nextStarts = new Map<bigint, Map<number, number>>()
   readonly #listeners: ((queue: string) => void)[] = []
+  readonly #scheduleListeners: (() => void)[] = []
   /** When a sweep last left nothing to remove, by `performance.now`. */
   removedAt = Number.NEGATIVE_INFINITY
 
@@ -183,6 +184,18 @@ export class QueueMemory {
   /** Calls the listener with the name of each queue in which this process has made messages ready. */
   listen(listener: (queue: string) => void): void {
     this.#listeners.push(listener)
+  }
+
+  /** Calls the listener when this process has changed a schedule. */
+  listenToSchedules(listener: () => void): void {
+    this.#scheduleListeners.push(listener)
+  }
+
+  /** A schedule has changed once the transaction commits. */
+  scheduleChanged(tx: Tx): void {
+    this.#afterCommit(tx, (memory) => {
+      for (const listener of memory.#scheduleListeners) listener()
+    })
   }
 
   /** The messages are ready once the transaction commits: then no claim of this process begins after them, and receivers wake. */

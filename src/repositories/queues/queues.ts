@@ -33,7 +33,7 @@ export interface NamedHead {
   isDeadLetterQueue: boolean
 }
 
-async function lockSettings(tx: Tx): Promise<void> {
+export async function lockSettings(tx: Tx): Promise<void> {
   await tx.rows(`SELECT id FROM ${tx.tables.schema} WHERE id = 1${tx.engine.forUpdate}`)
 }
 

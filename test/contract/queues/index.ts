@@ -20,6 +20,7 @@ import { describeQueueOrder } from './order'
 import { describeQueuePeeks } from './peek'
 import { describeQueueQuickSends } from './quick-send'
 import { describeQueueReceives } from './receive'
+import { describeSchedules } from './schedules'
 import { describeQueueSends } from './send'
 import { describeQueueSettings } from './settings'
 import { describeQueueSettles } from './settle'
@@ -50,6 +51,7 @@ export function describeQueues(engine: EngineName): void {
   describeQueueOrder(context)
   describeQueueCycles(context)
   describeQueueFairness(context)
+  describeSchedules(context)
   describeQueueTransactions(context)
   describeQueueBatching(context)
   describeQueueExplain(context)

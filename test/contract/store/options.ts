@@ -67,6 +67,10 @@ function queueCalls({ queues }: Pick<Transaction, 'queues'>): Calls<Transaction[
     deleteMessage: NONE,
     purge: [(options) => queues.purge('q', options)],
     redrive: [(options) => queues.redrive('q', options)],
+    schedule: [(definition) => queues.schedule('s', definition)],
+    getSchedule: NONE,
+    schedules: [(options) => queues.schedules(options)],
+    unschedule: NONE,
   }
 }
 
@@ -106,6 +110,7 @@ function storeCalls(store: Store): Record<string, Record<string, Call[]>> {
     groups: { ...groupCalls(store), watch: [(options) => groups.watch('g', options)] } satisfies Calls<Store['groups']>,
     queues: {
       ...queueCalls(store),
+      tick: NONE,
       work: [
         (options) => queues.work('q', nothing, options),
         (options) => {

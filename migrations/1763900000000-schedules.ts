@@ -1,0 +1,59 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm'
+import { createTable, standingOf } from './1763700000000-recentn'
+import { dialect, type Types } from './dialect'
+import type { TableDefinition } from './first/table'
+import { isOurs } from './standing'
+
+/**
+ * The table of schedules. Each statement can be run again, as in the first migration. The version is written last, and by
+ * an undo first.
+ */
+export function recentn1763900000000(prefix: string, name: string): new () => MigrationInterface {
+  return class implements MigrationInterface {
+    readonly name = `${name}1763900000000`
+
+    async up(runner: QueryRunner): Promise<void> {
+      await createTable(runner, prefix, scheduleTable(await dialect(runner)))
+      await runner.query(`UPDATE ${prefix}schema SET version = 3 WHERE id = 1`)
+    }
+
+    /** Leaves alone what is not recentn's, and what is gone already. */
+    async down(runner: QueryRunner): Promise<void> {
+      const table = scheduleTable(await dialect(runner))
+      const schema: TableDefinition = { name: 'schema', columns: {}, suffix: '' }
+      const found = await standingOf(runner, prefix, [schema, table])
+      if (found.has(`${prefix}schema`)) await runner.query(`UPDATE ${prefix}schema SET version = 2 WHERE id = 1`)
+      const known = found.get(prefix + table.name)
+      if (known && isOurs(known, table)) await runner.query(`DROP TABLE IF EXISTS ${prefix}${table.name}`)
+    }
+  }
+}
+
+export function scheduleTable({ name, bytes, shortText, text, table }: Types): TableDefinition {
+  return {
+    name: 'schedules',
+    columns: {
+      schedule: `${name} NOT NULL PRIMARY KEY`,
+      queue: `${name} NOT NULL`,
+      cron: `${bytes(191)} NULL`,
+      every_seconds: 'bigint NULL',
+      time_zone: `${bytes(64)} NOT NULL`,
+      missed: `${bytes(16)} NOT NULL`,
+      next_tick_ms: 'bigint NOT NULL',
+      due_at_ms: 'bigint NOT NULL',
+      last_tick_ms: 'bigint NULL',
+      last_sent_at_ms: 'bigint NULL',
+      last_error: `${shortText(1000)} NULL`,
+      delay_seconds: 'bigint NOT NULL',
+      visibility_timeout_seconds: 'integer NULL',
+      max_receives: 'integer NULL',
+      priority: 'integer NOT NULL',
+      message_group: `${name} NULL`,
+      attributes: `${text} NULL`,
+      body: `${text} NOT NULL`,
+      created_at_ms: 'bigint NOT NULL',
+    },
+    indexes: { schedules_due: { columns: ['due_at_ms'] } },
+    suffix: table,
+  }
+}

@@ -1,0 +1,126 @@
+/** One schedule: when it ticks, what it sends, and the button that ends it. */
+import { useState } from 'preact/hooks'
+import type { Schedule } from '../client/wire'
+import { ActionResult, useAction } from './action'
+import { goTo, link } from './address'
+import { ask } from './api'
+import { AdminButton, ReadOnlyNote } from './may'
+import { Ask, Fact, LoadState, Name, Num } from './parts'
+import { usePolled } from './polled'
+import { timingOf } from './schedules-page'
+import { exactDuration, Time } from './time'
+import { pretty } from './value'
+
+const EVERY_MS = 3000
+
+export function SchedulePage({ schedule }: { schedule: string }) {
+  const { data, error } = usePolled((signal) => ask('getSchedule', { path: { schedule } }, signal), schedule, EVERY_MS)
+  return (
+    <>
+      <p class="over">
+        <a href={link(['schedules'])}>Schedules</a>
+      </p>
+      <div class="head">
+        <h1 tabIndex={-1}>
+          <Name>{schedule}</Name>
+        </h1>
+      </div>
+      <LoadState data={data} error={error} />
+      {data !== null && <Details schedule={data} />}
+    </>
+  )
+}
+
+function Details({ schedule }: { schedule: Schedule }) {
+  const { lastError, attributes } = schedule
+  return (
+    <>
+      <End name={schedule.schedule} />
+      <Facts schedule={schedule} />
+      {lastError !== null && (
+        <section aria-labelledby="error">
+          <h2 id="error">Why the next tick cannot be sent</h2>
+          <pre class="panel error">{lastError}</pre>
+        </section>
+      )}
+      <section aria-labelledby="body">
+        <h2 id="body">Body</h2>
+        <pre class="panel">{pretty(schedule.body)}</pre>
+      </section>
+      {Object.keys(attributes).length > 0 && (
+        <section aria-labelledby="attributes">
+          <h2 id="attributes">Attributes</h2>
+          <pre class="panel">{pretty(attributes)}</pre>
+        </section>
+      )}
+    </>
+  )
+}
+
+function Facts({ schedule }: { schedule: Schedule }) {
+  const { queue, missed, priority, delaySeconds, messageGroup } = schedule
+  const times: [string, Date | null][] = [
+    ['Next tick', schedule.nextTickAt],
+    ['Last tick', schedule.lastTickAt],
+    ['Sent', schedule.lastSentAt],
+  ]
+  return (
+    <dl class="facts panel">
+      <Fact term="Queue">
+        <a href={link(['queues', queue])}>
+          <Name>{queue}</Name>
+        </a>
+      </Fact>
+      <Fact term="Ticks">{timingOf(schedule)}</Fact>
+      {times.map(
+        ([term, at]) =>
+          at !== null && (
+            <Fact key={term} term={term}>
+              <Time at={at} both />
+            </Fact>
+          ),
+      )}
+      <Fact term="Missed ticks">{missed === 'skip' ? 'skipped' : 'the newest is sent late'}</Fact>
+      {delaySeconds > 0 && <Fact term="Delay">{exactDuration(delaySeconds)}</Fact>}
+      <Fact term="Priority">
+        <Num value={priority} />
+      </Fact>
+      {messageGroup !== null && (
+        <Fact term="Message group">
+          <Name>{messageGroup}</Name>
+        </Fact>
+      )}
+    </dl>
+  )
+}
+
+function End({ name }: { name: string }) {
+  const [isAsking, setAsking] = useState(false)
+  const action = useAction()
+  const end = async () => {
+    const isGone = await action.run(async () => {
+      await ask('deleteSchedule', { path: { schedule: name } })
+      return 'The schedule has ended.'
+    })
+    if (isGone) goTo(['schedules'])
+  }
+  return (
+    <div class="actions">
+      <div class="buttons">
+        <AdminButton isDisabled={action.isRunning} onClick={() => setAsking(true)}>
+          End …
+        </AdminButton>
+      </div>
+      <ReadOnlyNote />
+      <ActionResult action={action} />
+      {isAsking && (
+        <Ask title="End the schedule?" action="End" isDanger onYes={end} onClose={() => setAsking(false)}>
+          <p>
+            <Name>{name}</Name> sends nothing more. Messages that it has sent stay. An app that creates the schedule
+            when it starts makes it again.
+          </p>
+        </Ask>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,114 @@
+/** `/v1/schedules` and `/v1/schedules/{schedule}`: what is sent to queues again and again. */
+import { NEW_SCHEDULE } from '../../fields/schedules'
+import type { Schedule } from '../../repositories/schedules/types'
+import { renderSchedule, renderSchedulePage } from '../../results/schedules'
+import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
+import { bodyOf } from '../input/read'
+import * as example from '../openapi/schedules'
+import { found, gone, ok, type Route, route, stored } from '../route'
+import { listed, named, narrowed, pathName, type Subject } from '../subjects'
+
+const path = '/v1/schedules/{schedule}'
+const inPath = pathName('schedules', 'schedule')
+const pathParameters = { schedule: nameParameter('The schedule.', 'nightly-report') }
+const asked = listed('schedules')
+/** What is shown of a schedule names a queue that the request does not. */
+const anyQueue: Subject = { kind: 'queues', prefix: '' }
+const onStored = { about: (input: { path: { schedule: string } }) => [...inPath(input), anyQueue], pathParameters }
+
+/** A caller that may not see a queue may not see what is scheduled into it. */
+const seen = (schedule: Schedule | null, within: string | null) =>
+  schedule?.queue.startsWith(within ?? '') ? schedule : null
+
+const list = route({
+  method: 'get',
+  path: '/v1/schedules',
+  scope: 'read',
+  about: (input) => [...asked(input), anyQueue],
+  queryParameters: {
+    prefix: prefixParameter('Return only schedules whose names begin with this.', 'nightly'),
+    ...pageParameters('nightly-report'),
+  },
+  operation: {
+    id: 'listSchedules',
+    tag: 'Schedules',
+    summary: 'List schedules by name, without their bodies',
+    outcomes: { 200: { description: 'A page of schedules.', schema: 'SchedulePage', example: example.schedulePage } },
+  },
+  async handle(store, { query, within }) {
+    const prefix = narrowed(query.prefix, within)
+    if (prefix === null) return ok(renderSchedulePage({ schedules: [], nextAfter: null }))
+    return ok(renderSchedulePage(await store.queues.schedules({ ...query, prefix, queuePrefix: within ?? undefined })))
+  },
+})
+
+const get = route({
+  ...onStored,
+  method: 'get',
+  path,
+  scope: 'read',
+  operation: {
+    id: 'getSchedule',
+    tag: 'Schedules',
+    summary: 'Read a schedule: what it sends, its last tick and its next',
+    outcomes: { 200: { description: 'The schedule.', schema: 'Schedule', example: example.schedule } },
+    refusals: ['schedule_not_found'],
+  },
+  async handle(store, { path: { schedule }, within }) {
+    return ok(renderSchedule(found(seen(await store.queues.getSchedule(schedule), within), 'schedule_not_found')))
+  },
+})
+
+const put = route({
+  method: 'put',
+  path,
+  scope: 'admin',
+  about: inPath,
+  pathParameters,
+  body: {
+    ...bodyOf(NEW_SCHEDULE, example.newSchedule),
+    about: ({ queue }) => named('queues', [queue], { pointer: '/queue' }),
+  },
+  operation: {
+    id: 'putSchedule',
+    tag: 'Schedules',
+    summary: 'Create a schedule, or replace it',
+    description:
+      'While `cron`, `everySeconds` and `timeZone` stay the same, the next tick stays too. Each tick is sent once, however ' +
+      'many processes run. If the queue does not exist, the answer is 400 with the code `queue_not_found`.',
+    outcomes: {
+      200: { description: 'The schedule was replaced.', schema: 'Schedule', example: example.schedule },
+      201: {
+        description: 'The schedule was created.',
+        schema: 'Schedule',
+        example: example.schedule,
+        located: 'always',
+      },
+    },
+  },
+  async handle(store, { path: { schedule }, body }) {
+    const put = await store.queues.schedule(schedule, body)
+    return stored(put.created, renderSchedule(put), `/v1/schedules/${encodeURIComponent(schedule)}`)
+  },
+})
+
+const drop = route({
+  ...onStored,
+  method: 'delete',
+  path,
+  scope: 'admin',
+  operation: {
+    id: 'deleteSchedule',
+    tag: 'Schedules',
+    summary: 'End a schedule',
+    description: 'Messages that it has sent stay.',
+    outcomes: { 204: { description: 'The schedule has ended.' } },
+    refusals: ['schedule_not_found'],
+  },
+  async handle(store, { path: { schedule }, within }) {
+    if (within !== null) found(seen(await store.queues.getSchedule(schedule), within), 'schedule_not_found')
+    return gone(await store.queues.unschedule(schedule), 'schedule_not_found')
+  },
+})
+
+export const scheduleRoutes: readonly Route[] = [list, get, put, drop]

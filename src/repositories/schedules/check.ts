@@ -1,0 +1,49 @@
+/** What callers give for schedules, checked: every fault at once. */
+import type { Fault } from '../../errors'
+import { addFaults, argumentFaults, refuse } from '../../fields/field'
+import { checkedPage, NAME } from '../../fields/rules'
+import { NEW_SCHEDULE, SCHEDULE_PAGE_RULES } from '../../fields/schedules'
+import type { MissedTicks, Timing } from '../../fields/ticks'
+import { rowOf } from '../queues/check'
+import type { MessageToSend } from '../queues/rows'
+import type { ScheduleDefinition, ScheduleListOptions } from './types'
+
+/** A checked definition: when to send what. */
+export interface ScheduledSend {
+  queue: string
+  timing: Timing
+  missed: MissedTicks
+  /** Every message but for its tick. */
+  message: MessageToSend
+}
+
+export function checkSchedule(name: unknown): void {
+  refuse(argumentFaults('schedule', name, NAME))
+}
+
+export function checkedDefinition(name: unknown, definition: ScheduleDefinition): ScheduledSend {
+  const faults: Fault[] = argumentFaults('schedule', name, NAME)
+  addFaults(faults, definition, NEW_SCHEDULE.rules, '')
+  if (typeof definition === 'object' && definition !== null) faults.push(...timingFaults(definition))
+  refuse(faults)
+  const { queue, cron = null, everySeconds = null, timeZone, missed = 'send-once' } = definition
+  return { queue, timing: { cron, everySeconds, timeZone: timeZone ?? 'UTC' }, missed, message: rowOf(definition) }
+}
+
+function timingFaults({ cron, everySeconds, timeZone }: ScheduleDefinition): Fault[] {
+  const isGiven = (value: unknown) => value !== undefined && value !== null
+  if (!isGiven(cron) && !isGiven(everySeconds)) {
+    return [{ pointer: '/cron', detail: 'is required unless everySeconds is given' }]
+  }
+  if (isGiven(cron) && isGiven(everySeconds)) {
+    return [{ pointer: '/everySeconds', detail: 'must not be given together with cron' }]
+  }
+  if (!isGiven(cron) && isGiven(timeZone)) {
+    return [{ pointer: '/timeZone', detail: 'must not be given without cron' }]
+  }
+  return []
+}
+
+export function checkedList(options: ScheduleListOptions) {
+  return checkedPage(options, SCHEDULE_PAGE_RULES)
+}

@@ -1,0 +1,31 @@
+/** The operations on schedules: checks the arguments and runs each in a transaction. Owns recentn_schedules. */
+import type { Session } from '../../database/engine'
+import type { QueueMemory } from '../queues/memory'
+import { checkedDefinition, checkedList, checkSchedule } from './check'
+import { dropSchedule, listSchedules, putSchedule, readSchedule } from './schedules'
+import type { Schedules } from './types'
+
+/** `memory` wakes what sends the ticks in this process. */
+export function schedulesOn(session: Session, memory: QueueMemory): Schedules {
+  return {
+    async schedule(name, definition) {
+      const given = checkedDefinition(name, definition)
+      return session.write((tx) => {
+        memory.scheduleChanged(tx)
+        return putSchedule(tx, name, given)
+      })
+    },
+    async getSchedule(name) {
+      checkSchedule(name)
+      return session.read((reader) => readSchedule(reader, name))
+    },
+    async schedules(options = {}) {
+      const range = checkedList(options)
+      return session.read((reader) => listSchedules(reader, range))
+    },
+    async unschedule(name) {
+      checkSchedule(name)
+      return session.write((tx) => dropSchedule(tx, name))
+    },
+  }
+}

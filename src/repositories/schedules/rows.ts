@@ -1,0 +1,104 @@
+/** The rows of recentn_schedules: their columns, and what callers get of them. */
+import type { Reader, Row } from '../../database/engine'
+import type { MissedTicks, Timing } from '../../fields/ticks'
+import { asListedSchedule, asSchedule } from '../../results/schedules'
+import { limitOf } from '../queues/heads'
+import type { MessageToSend } from '../queues/rows'
+import type { ScheduledSend } from './check'
+import type { ListedSchedule, Schedule } from './types'
+
+/** A schedule as the table has it. */
+export interface ScheduleRow extends ScheduledSend {
+  schedule: string
+  nextTickMs: number
+  /** When a store looks at it next. */
+  dueAtMs: number
+  lastTickMs: number | null
+  lastSentAtMs: number | null
+  lastError: string | null
+  createdAtMs: number
+}
+
+const LISTED_COLUMNS =
+  'schedule, queue, cron, every_seconds, time_zone, missed, next_tick_ms, due_at_ms, last_tick_ms, last_sent_at_ms, ' +
+  'last_error, delay_seconds, visibility_timeout_seconds, max_receives, priority, message_group, attributes, created_at_ms'
+
+export function listedColumns({ now }: Pick<Reader, 'now'>): string {
+  return `${LISTED_COLUMNS}, ${now} AS now_ms`
+}
+
+export function scheduleColumns(reader: Pick<Reader, 'now'>): string {
+  return `${listedColumns(reader)}, body`
+}
+
+const numberOrNull = (value: unknown) => (value === null ? null : Number(value))
+
+/** A row that was read without its body has an empty one. */
+export function scheduleRowOf(row: Row): ScheduleRow {
+  return {
+    schedule: row.schedule as string,
+    queue: row.queue as string,
+    timing: timingOf(row),
+    missed: row.missed as MissedTicks,
+    message: messageIn(row),
+    nextTickMs: Number(row.next_tick_ms),
+    dueAtMs: Number(row.due_at_ms),
+    lastTickMs: numberOrNull(row.last_tick_ms),
+    lastSentAtMs: numberOrNull(row.last_sent_at_ms),
+    lastError: row.last_error as string | null,
+    createdAtMs: Number(row.created_at_ms),
+  }
+}
+
+function timingOf(row: Row): Timing {
+  return {
+    cron: row.cron as string | null,
+    everySeconds: numberOrNull(row.every_seconds),
+    timeZone: row.time_zone as string,
+  }
+}
+
+function messageIn(row: Row): MessageToSend {
+  return {
+    body: (row.body as string | undefined) ?? '',
+    delayMs: Number(row.delay_seconds) * 1000,
+    visibilityTimeoutSeconds: numberOrNull(row.visibility_timeout_seconds),
+    maxReceives: numberOrNull(row.max_receives),
+    dedupId: null,
+    priority: Number(row.priority),
+    messageGroup: row.message_group as string | null,
+    attributes: row.attributes as string | null,
+  }
+}
+
+export function shownSchedule(row: ScheduleRow): Schedule {
+  return asSchedule({ ...listedFields(row), body: JSON.parse(row.message.body) })
+}
+
+export function shownInList(row: ScheduleRow): ListedSchedule {
+  return asListedSchedule(listedFields(row))
+}
+
+function listedFields({ schedule, queue, timing, missed, message, ...row }: ScheduleRow): ListedSchedule {
+  const { cron, everySeconds, timeZone } = timing
+  const timeOf = (ms: number | null) => (ms === null ? null : new Date(ms))
+  return {
+    schedule,
+    queue,
+    cron,
+    everySeconds,
+    timeZone: cron === null ? null : timeZone,
+    missed,
+    delaySeconds: message.delayMs / 1000,
+    visibilityTimeoutSeconds: message.visibilityTimeoutSeconds,
+    ...(message.maxReceives !== null && { maxReceives: limitOf(message.maxReceives) }),
+    priority: message.priority,
+    messageGroup: message.messageGroup,
+    attributes: message.attributes === null ? {} : JSON.parse(message.attributes),
+    nextTickAt: new Date(row.nextTickMs),
+    lastTickAt: timeOf(row.lastTickMs),
+    lastSentAt: timeOf(row.lastSentAtMs),
+    lastError: row.lastError,
+    createdAt: new Date(row.createdAtMs),
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * Schedules themselves: creating, replacing, reading and ending them.
+ *
+ * Order of the locks: the one row of recentn_schema, so that two stores that create one schedule take turns; the
+ * schedule's row, which whoever sends its ticks locks too; the queue's head (shared).
+ */
+import { type Parameter, placeholders, type Reader, type Tx } from '../../database/engine'
+import { RecentnError } from '../../errors'
+import { firstTick } from '../../fields/ticks'
+import { nameRange } from '../name-range'
+import { readHead } from '../queues/heads'
+import { lockSettings } from '../queues/queues'
+import type { ScheduledSend } from './check'
+import { listedColumns, type ScheduleRow, scheduleColumns, scheduleRowOf, shownInList, shownSchedule } from './rows'
+import type { Schedule, SchedulePage } from './types'
+
+export async function readSchedule(reader: Reader, name: string): Promise<Schedule | null> {
+  const row = await readRow(reader, name)
+  return row === null ? null : shownSchedule(row)
+}
+
+async function readRow(reader: Reader, name: string, lock = ''): Promise<ScheduleRow | null> {
+  const sql = `SELECT ${scheduleColumns(reader)} FROM ${reader.tables.schedules} WHERE schedule = ?${lock}`
+  const [row] = await reader.rows(sql, [name])
+  return row === undefined ? null : scheduleRowOf(row)
+}
+
+/** Creates the schedule or replaces it. Its next tick stays unless it ticks at other times from now on. */
+export async function putSchedule(
+  tx: Tx,
+  name: string,
+  given: ScheduledSend,
+): Promise<Schedule & { created: boolean }> {
+  await lockSettings(tx)
+  const before = await readRow(tx, name, tx.engine.forUpdate)
+  const read = await readHead(tx, given.queue, tx.engine.forShare)
+  if (read === null) {
+    const detail = `There is no queue ${JSON.stringify(given.queue)}`
+    throw new RecentnError('queue_not_found', detail, { faults: [{ pointer: '/queue', detail: 'is no queue' }] })
+  }
+  const { nowMs } = read
+  const nextTickMs =
+    before !== null && isSameTiming(before, given)
+      ? before.nextTickMs
+      : firstTick(given.timing, Math.max(nowMs, before?.lastTickMs ?? 0))
+  const { lastTickMs = null, lastSentAtMs = null, createdAtMs = nowMs } = before ?? {}
+  const row = { ...given, schedule: name, nextTickMs, lastTickMs, lastSentAtMs, createdAtMs }
+  // A tick that could not be sent is tried again now.
+  const after: ScheduleRow = { ...row, dueAtMs: nextTickMs, lastError: null }
+  await writeRow(tx, after, before === null)
+  return Object.assign(shownSchedule(after), { created: before === null })
+}
+
+function isSameTiming({ timing: a }: ScheduledSend, { timing: b }: ScheduledSend): boolean {
+  return a.cron === b.cron && a.everySeconds === b.everySeconds && a.timeZone === b.timeZone
+}
+
+async function writeRow(tx: Tx, { timing, message, ...row }: ScheduleRow, isNew: boolean): Promise<void> {
+  const values: Record<string, Parameter> = {
+    queue: row.queue,
+    cron: timing.cron,
+    every_seconds: timing.everySeconds,
+    time_zone: timing.timeZone,
+    missed: row.missed,
+    next_tick_ms: row.nextTickMs,
+    due_at_ms: row.dueAtMs,
+    last_error: row.lastError,
+    delay_seconds: message.delayMs / 1000,
+    visibility_timeout_seconds: message.visibilityTimeoutSeconds,
+    max_receives: message.maxReceives,
+    priority: message.priority,
+    message_group: message.messageGroup,
+    attributes: message.attributes,
+    body: message.body,
+  }
+  const { schedules } = tx.tables
+  if (!isNew) {
+    const sets = Object.keys(values).map((column) => `${column} = ?`)
+    const sql = `UPDATE ${schedules} SET ${sets.join(', ')} WHERE schedule = ?`
+    return tx.later(sql, [...Object.values(values), row.schedule])
+  }
+  const columns = [...Object.keys(values), 'schedule', 'created_at_ms']
+  const sql = `INSERT INTO ${schedules} (${columns.join(', ')}) VALUES (${placeholders(columns.length)})`
+  return tx.later(sql, [...Object.values(values), row.schedule, row.createdAtMs])
+}
+
+interface ListedRange {
+  limit: number
+  after?: string | undefined
+  prefix?: string | undefined
+  queuePrefix?: string | undefined
+}
+
+export async function listSchedules(
+  reader: Reader,
+  { limit, after = '', prefix = '', queuePrefix = '' }: ListedRange,
+): Promise<SchedulePage> {
+  const names = nameRange('schedule', after, prefix)
+  const queues = nameRange('queue', '', queuePrefix)
+  const rows = await reader.rows(
+    `SELECT ${listedColumns(reader)} FROM ${reader.tables.schedules} WHERE ${names.where} AND ${queues.where} ` +
+      `ORDER BY schedule LIMIT ${limit + 1}`,
+    [...names.parameters, ...queues.parameters],
+  )
+  const schedules = rows.slice(0, limit).map((row) => shownInList(scheduleRowOf(row)))
+  return { schedules, nextAfter: rows.length > limit ? (schedules.at(-1)?.schedule ?? null) : null }
+}
+
+/** False if there was none. */
+export async function dropSchedule(tx: Tx, name: string): Promise<boolean> {
+  return (await tx.run(`DELETE FROM ${tx.tables.schedules} WHERE schedule = ?`, [name])) > 0
+}

@@ -1,0 +1,84 @@
+/**
+ * The loop that sends what schedules have due. It sleeps until the next tick; a change of a schedule in this process wakes it,
+ * and those of other processes are seen within a minute. Any number of processes may run it. After a fault (the database is
+ * away) each pause is longer, and the loop recovers by itself. No SQL.
+ */
+import { Loop } from '../../kit/loop'
+import type { TickRound } from '../../repositories/schedules/tick'
+import type { WorkCounts } from '../work-counts'
+
+export interface SchedulerOptions {
+  /** Sends what is due, or part of it. */
+  tick: () => Promise<TickRound>
+  /** False: only `tick` sends. */
+  isOn: boolean
+  onError: (error: unknown, doing: string) => void
+  counts: Pick<WorkCounts, 'messagesSent' | 'schedulerRounds' | 'schedulerFaults'>
+}
+
+/** The first look after the store was opened. */
+const FIRST_MS = 500
+/** The longest pause: schedules of other processes are found after at most this time. */
+const LOOK_MS = 60_000
+const FAULT_PAUSES = { firstMs: 1000, longestMs: 30_000 }
+
+export class Scheduler {
+  readonly #options: SchedulerOptions
+  readonly #loop: Loop
+  /** Schedules whose failure was reported, and which have not ticked since. */
+  readonly #failing = new Set<string>()
+
+  constructor(options: SchedulerOptions) {
+    this.#options = options
+    const { counts, onError, isOn } = options
+    this.#loop = new Loop({
+      round: async () => Math.min((await this.#round()).nextInMs ?? LOOK_MS, LOOK_MS),
+      faultPauses: FAULT_PAUSES,
+      onFault: (error, isFirst) => {
+        counts.schedulerFaults++
+        if (isFirst) onError(error, 'send what is scheduled')
+      },
+      keepsAlive: false,
+    })
+    if (isOn) this.#loop.wake(FIRST_MS)
+  }
+
+  /** A schedule has changed. */
+  wake(): void {
+    if (!this.#options.isOn || this.#loop.isStopped) return
+    // A commit shows that the database is back.
+    this.#loop.recovered()
+    this.#loop.wake()
+  }
+
+  /** Sends all that is due now. */
+  async tick(): Promise<{ sent: number; failed: number }> {
+    const all = { sent: 0, failed: 0 }
+    for (let isMore = true; isMore; ) {
+      const { sent, failed, nextInMs } = await this.#round()
+      all.sent += sent
+      all.failed += failed.length
+      isMore = nextInMs === 0
+    }
+    return all
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop()
+  }
+
+  async #round(): Promise<TickRound> {
+    const { tick, counts, onError } = this.#options
+    const round = await tick()
+    counts.schedulerRounds++
+    counts.messagesSent += round.sent
+    for (const schedule of round.done) this.#failing.delete(schedule)
+    for (const { schedule, error } of round.failed) {
+      counts.schedulerFaults++
+      if (this.#failing.has(schedule)) continue
+      this.#failing.add(schedule)
+      onError(error, `send what the schedule ${JSON.stringify(schedule)} has due`)
+    }
+    return round
+  }
+}

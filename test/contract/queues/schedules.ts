@@ -1,0 +1,287 @@
+/** Schedules: each tick is sent once, whoever sends it, and in the transaction that moves the schedule on. */
+import type { Message, ScheduleDefinition, Store } from '../../../src/index'
+import { type Context, eventually, refusal } from '../context'
+import { bodiesOf, queueTools } from './tools'
+
+const TICK = 'recentn.tick'
+
+export function describeSchedules(context: Context): void {
+  const queues = () => context.store.queues
+  const { made, pass } = queueTools(context)
+
+  /** A new schedule, which ends with the test: the others of the file share its database. */
+  async function scheduled(given: Partial<ScheduleDefinition> = {}): Promise<{ name: string; queue: string }> {
+    const { queue = await made() } = given
+    const name = context.unique('s')
+    await queues().schedule(name, {
+      body: 1,
+      ...given,
+      ...(given.cron ? {} : { everySeconds: given.everySeconds ?? 10 }),
+      queue,
+    })
+    context.afterwards(() => queues().unschedule(name))
+    return { name, queue }
+  }
+
+  const received = async (queue: string): Promise<Message[]> => queues().receive(queue, { limit: 100 })
+  const ticksOf = (messages: readonly Message[]) =>
+    messages.map(({ attributes }) => Date.parse(attributes[TICK] as string))
+
+  /** Moves the time to the moment when the next tick is due. */
+  async function passToNext(name: string): Promise<number> {
+    const nextMs = (await queues().getSchedule(name))?.nextTickAt.getTime() as number
+    const [row] = await context.store.dataSource.query(
+      `SELECT ${context.store.dataSource.options.type === 'better-sqlite3' ? "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)" : 'ROUND(UNIX_TIMESTAMP(NOW(3)) * 1000)'} AS now_ms`,
+    )
+    context.clock.offsetMs = Math.max(context.clock.offsetMs, nextMs - Number(row.now_ms))
+    return nextMs
+  }
+
+  describe('queues: schedules', () => {
+    it('send each tick once, with its planned time and all that a send takes', async () => {
+      const message = {
+        body: { report: 'daily', n: [1, null] },
+        visibilityTimeoutSeconds: 77,
+        maxReceives: null,
+        priority: 5,
+        messageGroup: 'tenant-3',
+        attributes: { source: 'clock' },
+      }
+      const { name, queue } = await scheduled({ everySeconds: 20, ...message })
+      expect(await queues().tick()).toEqual({ sent: 0, failed: 0 })
+      const first = await passToNext(name)
+      expect(first % 1000).toBe(0)
+      expect(await queues().tick()).toEqual({ sent: 1, failed: 0 })
+      expect(await queues().tick()).toEqual({ sent: 0, failed: 0 })
+      const [one, ...more] = await received(queue)
+      expect(more).toEqual([])
+      const { body, visibilityTimeoutSeconds, maxReceives, priority, messageGroup } = message
+      expect(one).toMatchObject({ body, maxReceives, priority, messageGroup })
+      expect((one as Message).visibleAt.getTime() - (one as Message).receivedAt.getTime()).toBe(
+        visibilityTimeoutSeconds * 1000,
+      )
+      expect(one?.attributes).toEqual({
+        source: 'clock',
+        'recentn.schedule': name,
+        [TICK]: new Date(first).toISOString(),
+      })
+      const schedule = await queues().getSchedule(name)
+      expect(schedule).toMatchObject({
+        ...{ ...message, schedule: name, queue, cron: null, everySeconds: 20, timeZone: null, missed: 'send-once' },
+        ...{ delaySeconds: 0, nextTickAt: new Date(first + 20_000), lastTickAt: new Date(first), lastError: null },
+      })
+      expect(schedule?.lastSentAt?.getTime()).toBeGreaterThanOrEqual(first)
+      // Three ticks at once: a store that was busy for less than a minute leaves none out.
+      pass(60)
+      expect(await queues().tick()).toEqual({ sent: 3, failed: 0 })
+      expect(ticksOf(await received(queue))).toEqual([20_000, 40_000, 60_000].map((ms) => first + ms))
+    })
+
+    it('delay their messages as a send does', async () => {
+      const { name, queue } = await scheduled({ delaySeconds: 30 })
+      await passToNext(name)
+      await queues().tick()
+      expect(await received(queue)).toEqual([])
+      await queues().unschedule(name)
+      pass(31)
+      expect(await received(queue)).toHaveLength(1)
+    })
+
+    it('put again as they are keep their next tick, and send none twice', async () => {
+      const definition = { queue: await made(), cron: '*/5 * * * *', timeZone: 'Europe/Berlin', body: 1 }
+      const { name } = await scheduled(definition)
+      const before = await queues().getSchedule(name)
+      expect(before?.nextTickAt.getTime()).toBe(
+        Math.floor((before?.nextTickAt.getTime() as number) / 300_000) * 300_000,
+      )
+      pass(30)
+      expect(await queues().schedule(name, definition)).toEqual({ ...before, created: false })
+      // A tick that is due stays due; one that was sent is not sent again.
+      await passToNext(name)
+      await queues().schedule(name, { ...definition, body: 2 })
+      expect(await queues().tick()).toMatchObject({ sent: 1 })
+      await queues().schedule(name, { ...definition, body: 2 })
+      expect(await queues().tick()).toMatchObject({ sent: 0 })
+      expect(bodiesOf(await received(definition.queue))).toEqual([2])
+      const moved = await queues().schedule(name, { queue: definition.queue, everySeconds: 7, body: 3 })
+      const now = moved.lastSentAt?.getTime() as number
+      expect(moved).toMatchObject({ created: false, cron: null, timeZone: null, everySeconds: 7 })
+      expect(moved.nextTickAt.getTime()).toBeLessThan(now + 60_000)
+      expect(moved.lastTickAt).toEqual(before?.nextTickAt)
+    })
+
+    it('that no store was there for send the newest missed tick once, or none', async () => {
+      const once = await scheduled({ everySeconds: 3600 })
+      const skipping = await scheduled({ everySeconds: 3600, missed: 'skip' })
+      const first = await passToNext(skipping.name)
+      pass(3 * 3600 + 120)
+      expect(await queues().tick()).toEqual({ sent: 1, failed: 0 })
+      expect(await received(skipping.queue)).toEqual([])
+      const [late] = ticksOf(await received(once.queue))
+      expect(Math.abs((late as number) - (first + 3 * 3_600_000))).toBeLessThan(120_000)
+      const next = (await queues().getSchedule(skipping.name))?.nextTickAt.getTime()
+      expect(next).toBe(first + 4 * 3_600_000)
+      expect(await queues().getSchedule(skipping.name)).toMatchObject({ lastTickAt: null, lastSentAt: null })
+    })
+
+    it('of which many stores send the ticks at the same time, send each once', async () => {
+      const schedules = await Promise.all([1, 2, 3, 4, 5].map(() => scheduled({ everySeconds: 5 })))
+      const stores: Store[] = [context.store, ...(await Promise.all([1, 2, 3].map(() => context.open())))]
+      const names = schedules.map(({ name }) => name)
+      for (let round = 0; round < 5; round++) {
+        for (const name of names) await passToNext(name)
+        const sent = await Promise.all(stores.map(({ queues }) => queues.tick()))
+        for (const { failed } of sent) expect(failed).toBe(0)
+      }
+      for (const { name, queue } of schedules) {
+        // Whoever passes over a locked row leaves its ticks to whoever has the lock.
+        const ticks = ticksOf(await received(queue))
+        const last = (await queues().getSchedule(name))?.nextTickAt.getTime() as number
+        const first = Math.min(...ticks)
+        expect(ticks.length).toBeGreaterThanOrEqual(5)
+        expect(ticks).toEqual(Array.from({ length: (last - first) / 5000 }, (_, n) => first + n * 5000))
+      }
+    })
+
+    it('begin and end with the rows of a transaction', async () => {
+      const queue = await made()
+      const [kept, dropped] = [context.unique('s'), context.unique('s')]
+      const definition = { queue, everySeconds: 10, body: 1 }
+      const failing = context.store.transaction(async (tx) => {
+        expect(await tx.queues.schedule(kept, definition)).toMatchObject({ schedule: kept, created: true })
+        expect(await tx.queues.getSchedule(kept)).toMatchObject({ queue })
+        throw new Error('no')
+      })
+      await expect(failing).rejects.toThrow('no')
+      expect(await queues().getSchedule(kept)).toBeNull()
+      await queues().schedule(dropped, definition)
+      await context.store.transaction(async (tx) => {
+        await tx.queues.put(context.unique('q'))
+        await tx.queues.schedule(kept, definition)
+        expect([await tx.queues.unschedule(dropped), await tx.queues.unschedule(dropped)]).toEqual([true, false])
+      })
+      expect((await queues().schedules({ prefix: kept })).schedules.map(({ schedule }) => schedule)).toEqual([kept])
+      expect([await queues().getSchedule(dropped), await queues().unschedule(kept)]).toEqual([null, true])
+      const refused = await refusal(context.store.transaction(() => queues().tick()))
+      expect(refused.code).toBe('conflict')
+    })
+
+    it('run in the background, woken when one is made; a rollback wakes nobody', async () => {
+      const queue = await made()
+      const errors: unknown[] = []
+      const store = await context.open({ tick: true, onBackgroundError: (error) => errors.push(error) })
+      const name = context.unique('s')
+      context.afterwards(() => queues().unschedule(name))
+      await store.transaction((tx) => tx.queues.schedule(name, { queue, everySeconds: 1, body: 1 }))
+      await eventually(20_000, 'a message', async () => (await queues().peek(queue)).messages.length > 1)
+      await store.close()
+      const ticks = ticksOf(await received(queue))
+      expect(ticks).toEqual(ticks.map((_, n) => (ticks[0] as number) + n * 1000))
+      expect(errors).toEqual([])
+    })
+
+    it('that cannot send say why, keep no other waiting, and go on once they can', async () => {
+      const broken = await scheduled({ everySeconds: 5 })
+      const sound = await scheduled({ everySeconds: 5 })
+      const told: string[] = []
+      const store = await context.open({
+        onBackgroundError: (error, doing) => told.push(`${doing}: ${(error as Error).message}`),
+      })
+      await queues().deleteQueue(broken.queue)
+      const first = await passToNext(broken.name)
+      await passToNext(sound.name)
+      expect(await store.queues.tick()).toMatchObject({ failed: 1 })
+      expect(await received(sound.queue)).not.toEqual([])
+      const lastError = `There is no queue ${JSON.stringify(broken.queue)}`
+      expect(told).toEqual([`send what the schedule ${JSON.stringify(broken.name)} has due: ${lastError}`])
+      expect(await queues().getSchedule(broken.name)).toMatchObject({
+        lastError,
+        nextTickAt: new Date(first),
+        lastTickAt: null,
+      })
+      await queues().unschedule(sound.name)
+      // Not before a minute, and told once.
+      expect(await store.queues.tick()).toEqual({ sent: 0, failed: 0 })
+      pass(61)
+      expect(await store.queues.tick()).toEqual({ sent: 0, failed: 1 })
+      expect(told).toHaveLength(1)
+      await queues().put(broken.queue)
+      pass(61)
+      expect(await store.queues.tick()).toMatchObject({ failed: 0 })
+      const ticks = ticksOf(await received(broken.queue))
+      expect(ticks.length).toBeGreaterThan(10)
+      expect(await queues().getSchedule(broken.name)).toMatchObject({
+        lastError: null,
+        lastTickAt: new Date(ticks.at(-1) as number),
+      })
+      await queues().deleteQueue(broken.queue)
+      await passToNext(broken.name)
+      expect(await store.queues.tick()).toMatchObject({ failed: 1 })
+      expect(told).toHaveLength(2)
+    })
+
+    it('are listed by name, and by the beginnings of names and queues', async () => {
+      const base = context.unique('list')
+      const [a, b] = [`${base}qa`, `${base}qb`]
+      for (const queue of [a, b]) await queues().put(queue)
+      const names = ['1', '2', '3', 'ä', '😀'].map((end) => base + end)
+      for (const [n, name] of names.entries()) {
+        await queues().schedule(name, { queue: n % 2 ? b : a, cron: '0 3 * * *', body: { n } })
+        context.afterwards(() => queues().unschedule(name))
+      }
+      const listed: string[] = []
+      for (let after: string | null | undefined; after !== null; ) {
+        const page = await queues().schedules({ prefix: base, limit: 2, ...(after ? { after } : {}) })
+        for (const each of page.schedules) expect(each).not.toHaveProperty('body')
+        listed.push(...page.schedules.map(({ schedule }) => schedule))
+        after = page.nextAfter
+      }
+      expect(listed).toEqual(names)
+      const { schedules } = await queues().schedules({ prefix: base, queuePrefix: b })
+      expect(schedules.map(({ schedule }) => schedule)).toEqual([names[1], names[3]])
+      expect(await queues().getSchedule(names[2] as string)).toMatchObject({ body: { n: 2 }, timeZone: 'UTC' })
+    })
+
+    it('that are not valid are refused with every fault, and change nothing', async () => {
+      const queue = await made()
+      const good = { queue, cron: '0 3 * * *', body: 1 }
+      const wrong: [object, Record<string, RegExp>][] = [
+        [{ queue, body: 1 }, { '/cron': /is required unless everySeconds is given/ }],
+        [{ ...good, everySeconds: 5 }, { '/everySeconds': /together with cron/ }],
+        [{ queue, body: 1, everySeconds: 5, timeZone: 'UTC' }, { '/timeZone': /without cron/ }],
+        [{ ...good, cron: '0 0 30 2 *' }, { '/cron': /never ticks/ }],
+        [
+          { ...good, cron: '61 * * * *', timeZone: 'Mars/Base' },
+          { '/cron': /minute/, '/timeZone': /time zone/ },
+        ],
+        [
+          { ...good, dedupId: 'x', missed: 'all' },
+          { '/dedupId': /each tick is sent once/, '/missed': /send-once, skip/ },
+        ],
+        [{ cron: '0 3 * * *' }, { '/queue': /./, '/body': /is required/ }],
+        [{ ...good, attributes: { 'recentn.tick': 'x' } }, { '/attributes': /recentn\.tick, which the schedule sets/ }],
+        [
+          { ...good, body: 'x'.repeat(256 * 1024), delaySeconds: -1 },
+          { '/body': /256 KiB/, '/delaySeconds': /whole/ },
+        ],
+      ]
+      const name = context.unique('s')
+      for (const [definition, faults] of wrong) {
+        const error = await refusal(queues().schedule(name, definition as ScheduleDefinition))
+        expect([error.code, error.faults.map(({ pointer }) => pointer).sort()]).toEqual([
+          'invalid_input',
+          Object.keys(faults).sort(),
+        ])
+        for (const { pointer, detail } of error.faults) expect(detail).toMatch(faults[pointer as string] as RegExp)
+      }
+      const missing = await refusal(queues().schedule(name, { ...good, queue: context.unique('none') }))
+      expect([missing.code, missing.status]).toEqual(['queue_not_found', 400])
+      expect(await queues().getSchedule(name)).toBeNull()
+      for (const bad of ['', '.', 'x'.repeat(192)]) {
+        for (const call of [queues().schedule(bad, good), queues().getSchedule(bad), queues().unschedule(bad)]) {
+          expect((await refusal(call)).faults[0]?.parameter).toBe('schedule')
+        }
+      }
+    })
+  })
+}
