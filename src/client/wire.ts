@@ -380,6 +380,102 @@ export interface MessagePage {
   nextAfter: string | null
 }
 
+export interface NewSchedule {
+  /** The queue that gets the messages. It must exist. */
+  queue: string
+  /** A cron pattern of 5 fields (minute, hour, day of the month, month, day of the week), or of 6 with seconds first. Either this or `everySeconds`. */
+  cron?: string | null | undefined
+  /** The time between two ticks. Either this or `cron`. 1 to 315360000. */
+  everySeconds?: number | null | undefined
+  /** The IANA name of the time zone of `cron`; `UTC` when left out. */
+  timeZone?: string | null | undefined
+  /** If every tick that is due is more than a minute late: `send-once` sends the newest of them, `skip` sends none. `send-once` when left out. */
+  missed?: 'send-once' | 'skip' | null | undefined
+  /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
+  body: unknown
+  /** The time until the message is handed out. 0 to 315360000; `0` when left out. */
+  delaySeconds?: number | null | undefined
+  /** In place of the queue's, where a receive asks for none. 0 to 43200. */
+  visibilityTimeoutSeconds?: number | null | undefined
+  /** In place of the queue's. Null is no limit; the queue's when left out. 1 to 1000000. */
+  maxReceives?: number | null | undefined
+  /** Higher first. -1000 to 1000; `0` when left out. */
+  priority?: number | null | undefined
+  /** Messages of one group take turns with those of other groups. Those without one share one. */
+  messageGroup?: string | null | undefined
+  /** Up to 14. Each message also has `recentn.schedule`, the name of the schedule, and `recentn.tick`, the planned time. */
+  attributes?: Readonly<Record<string, string>> | null | undefined
+}
+
+export interface Schedule {
+  schedule: string
+  queue: string
+  cron: string | null
+  /** 1 to 315360000. */
+  everySeconds: number | null
+  /** Null without `cron`. */
+  timeZone: string | null
+  /** If every tick that is due is more than a minute late: `send-once` sends the newest of them, `skip` sends none. `send-once` when left out. */
+  missed: 'send-once' | 'skip'
+  delaySeconds: number
+  /** 0 to 43200. */
+  visibilityTimeoutSeconds: number | null
+  /** Left out if the queue's limit applies; null is no limit. 1 to 1000000. */
+  maxReceives?: number | null | undefined
+  /** -1000 to 1000. */
+  priority: number
+  messageGroup: string | null
+  /** Those of the definition. */
+  attributes: Readonly<Record<string, string>>
+  /** The planned time of the next tick; in the past while it cannot be sent. */
+  nextTickAt: Date
+  /** The planned time of the last tick that was sent. */
+  lastTickAt: Date | null
+  /** When it was sent. */
+  lastSentAt: Date | null
+  /** Why the next tick could not be sent so far; it is tried again each minute. */
+  lastError: string | null
+  createdAt: Date
+  /** Any JSON value. */
+  body: unknown
+}
+
+export interface ListedSchedule {
+  schedule: string
+  queue: string
+  cron: string | null
+  /** 1 to 315360000. */
+  everySeconds: number | null
+  /** Null without `cron`. */
+  timeZone: string | null
+  /** If every tick that is due is more than a minute late: `send-once` sends the newest of them, `skip` sends none. `send-once` when left out. */
+  missed: 'send-once' | 'skip'
+  delaySeconds: number
+  /** 0 to 43200. */
+  visibilityTimeoutSeconds: number | null
+  /** Left out if the queue's limit applies; null is no limit. 1 to 1000000. */
+  maxReceives?: number | null | undefined
+  /** -1000 to 1000. */
+  priority: number
+  messageGroup: string | null
+  /** Those of the definition. */
+  attributes: Readonly<Record<string, string>>
+  /** The planned time of the next tick; in the past while it cannot be sent. */
+  nextTickAt: Date
+  /** The planned time of the last tick that was sent. */
+  lastTickAt: Date | null
+  /** When it was sent. */
+  lastSentAt: Date | null
+  /** Why the next tick could not be sent so far; it is tried again each minute. */
+  lastError: string | null
+  createdAt: Date
+}
+
+export interface SchedulePage {
+  schedules: ListedSchedule[]
+  nextAfter: string | null
+}
+
 export interface NewValue {
   /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
   value: unknown
@@ -473,7 +569,7 @@ export interface Problem {
   status: number
   detail: string
   /** A stable word for programs. */
-  code: 'invalid_input' | 'malformed_json' | 'not_found' | 'group_not_found' | 'item_not_found' | 'policy_not_found' | 'queue_not_found' | 'message_not_found' | 'settings_changed' | 'queue_in_use' | 'dead_letter_cycle' | 'feed_not_found' | 'entry_not_found' | 'consumer_not_found' | 'cursor_expired' | 'method_not_allowed' | 'unsupported_media_type' | 'request_timeout' | 'target_too_long' | 'expectation_failed' | 'headers_too_large' | 'body_too_large' | 'unauthorized' | 'forbidden' | 'overloaded' | 'sequence_exhausted' | 'conflict' | 'database_unavailable' | 'database_refused' | 'outcome_unknown' | 'schema_missing' | 'schema_outdated' | 'schema_too_new' | 'closed' | 'draining' | 'internal'
+  code: 'invalid_input' | 'malformed_json' | 'not_found' | 'group_not_found' | 'item_not_found' | 'policy_not_found' | 'queue_not_found' | 'message_not_found' | 'schedule_not_found' | 'settings_changed' | 'queue_in_use' | 'dead_letter_cycle' | 'feed_not_found' | 'entry_not_found' | 'consumer_not_found' | 'cursor_expired' | 'method_not_allowed' | 'unsupported_media_type' | 'request_timeout' | 'target_too_long' | 'expectation_failed' | 'headers_too_large' | 'body_too_large' | 'unauthorized' | 'forbidden' | 'overloaded' | 'sequence_exhausted' | 'conflict' | 'database_unavailable' | 'database_refused' | 'outcome_unknown' | 'schema_missing' | 'schema_outdated' | 'schema_too_new' | 'closed' | 'draining' | 'internal'
   /** Every fault of a refused input. */
   errors?: { pointer?: string | undefined; parameter?: string | undefined; detail: string }[] | undefined
 }
@@ -898,6 +994,50 @@ interface Wire {
     body: Extend
     answer: ExtendedReceipts
   }
+  /** List schedules by name, without their bodies: `GET /v1/schedules` */
+  listSchedules: {
+    path: Nothing
+    query: {
+      /** Return only schedules whose names begin with this. */
+      prefix?: string | undefined
+      /** The maximum number to return. 1 to 1000; `100` when left out. */
+      limit?: number | undefined
+      /** The `nextAfter` of the page before. */
+      after?: string | undefined
+    }
+    body: undefined
+    answer: SchedulePage
+  }
+  /** Read a schedule: what it sends, its last tick and its next: `GET /v1/schedules/{schedule}` */
+  getSchedule: {
+    path: {
+      /** The schedule. */
+      schedule: string
+    }
+    query: Nothing
+    body: undefined
+    answer: Schedule
+  }
+  /** Create a schedule, or replace it: `PUT /v1/schedules/{schedule}` */
+  putSchedule: {
+    path: {
+      /** The schedule. */
+      schedule: string
+    }
+    query: Nothing
+    body: NewSchedule
+    answer: Schedule
+  }
+  /** End a schedule: `DELETE /v1/schedules/{schedule}` */
+  deleteSchedule: {
+    path: {
+      /** The schedule. */
+      schedule: string
+    }
+    query: Nothing
+    body: undefined
+    answer: undefined
+  }
   /** List feeds by name: `GET /v1/feeds` */
   listFeeds: {
     path: Nothing
@@ -1112,6 +1252,10 @@ const Wire = {
     deleteReceived: { method: 'POST', path: '/v1/queues/{queue}/delete', body: 'Receipts', answer: 'DeletedReceipts' },
     releaseReceived: { method: 'POST', path: '/v1/queues/{queue}/release', body: 'Release', answer: 'ReleasedReceipts' },
     extendReceived: { method: 'POST', path: '/v1/queues/{queue}/extend', body: 'Extend', answer: 'ExtendedReceipts' },
+    listSchedules: { method: 'GET', path: '/v1/schedules', answer: 'SchedulePage' },
+    getSchedule: { method: 'GET', path: '/v1/schedules/{schedule}', answer: 'Schedule' },
+    putSchedule: { method: 'PUT', path: '/v1/schedules/{schedule}', body: 'NewSchedule', answer: 'Schedule' },
+    deleteSchedule: { method: 'DELETE', path: '/v1/schedules/{schedule}' },
     listFeeds: { method: 'GET', path: '/v1/feeds', answer: 'FeedPage' },
     getFeed: { method: 'GET', path: '/v1/feeds/{feed}', answer: 'Feed' },
     deleteFeed: { method: 'DELETE', path: '/v1/feeds/{feed}' },
@@ -1153,6 +1297,9 @@ const Wire = {
     Received: { messages: 'Message' },
     PeekedMessage: { id: 'bigint', sentAt: 'time', visibleAt: 'time', lastReceivedAt: 'time', archivedAt: 'time' },
     MessagePage: { messages: 'PeekedMessage' },
+    Schedule: { nextTickAt: 'time', lastTickAt: 'time', lastSentAt: 'time', createdAt: 'time' },
+    ListedSchedule: { nextTickAt: 'time', lastTickAt: 'time', lastSentAt: 'time', createdAt: 'time' },
+    SchedulePage: { schedules: 'ListedSchedule' },
     Entry: { syncId: 'bigint', updatedAt: 'time' },
     Changes: { changes: { syncId: 'bigint' }, cursor: 'bigint' },
     NewCursor: { cursor: 'bigint' },

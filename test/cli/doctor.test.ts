@@ -157,7 +157,9 @@ describe.each(['sqlite' as const, ...served])('recentn doctor on %s', (engine) =
     )
     expect(said.stdout).not.toMatch(/workers run|empty-dead/)
     // The clock of the store was two hours behind.
-    expect(said.stdout).toMatch(/WARN +schedules +1 in all\n +-> "nightly" waits? for long: see that a process sends ticks/)
+    expect(said.stdout).toMatch(
+      /WARN +schedules +1 in all\n +-> "nightly" waits? for long: see that a process sends ticks/,
+    )
     await database.drop()
   })
 })

@@ -50,6 +50,7 @@ describe('the OpenAPI document', () => {
       'DELETE /v1/policies/{prefix}',
       'DELETE /v1/queues/{queue}',
       'DELETE /v1/queues/{queue}/messages/{id}',
+      'DELETE /v1/schedules/{schedule}',
       'GET /livez',
       'GET /metrics',
       'GET /readyz',
@@ -72,6 +73,8 @@ describe('the OpenAPI document', () => {
       'GET /v1/queues/{queue}',
       'GET /v1/queues/{queue}/messages',
       'GET /v1/queues/{queue}/messages/{id}',
+      'GET /v1/schedules',
+      'GET /v1/schedules/{schedule}',
       'PATCH /v1/queues/{queue}',
       'POST /v1/feeds/{feed}/entries',
       'POST /v1/feeds/{feed}/republish',
@@ -92,6 +95,7 @@ describe('the OpenAPI document', () => {
       'PUT /v1/groups/{group}',
       'PUT /v1/policies/{prefix}',
       'PUT /v1/queues/{queue}',
+      'PUT /v1/schedules/{schedule}',
     ])
     const routes = allRoutes.map(({ method, path }) => `${method.toUpperCase()} ${path}`)
     expect(routes.sort()).toEqual(known.sort())

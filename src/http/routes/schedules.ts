@@ -55,7 +55,8 @@ const get = route({
     refusals: ['schedule_not_found'],
   },
   async handle(store, { path: { schedule }, within }) {
-    return ok(renderSchedule(found(seen(await store.queues.getSchedule(schedule), within), 'schedule_not_found')))
+    const there = seen(await store.queues.getSchedule(schedule, { bodies: 'text' }), within)
+    return ok(renderSchedule(found(there, 'schedule_not_found')))
   },
 })
 
@@ -88,7 +89,12 @@ const put = route({
   },
   async handle(store, { path: { schedule }, body }) {
     const put = await store.queues.schedule(schedule, body)
-    return stored(put.created, renderSchedule(put), `/v1/schedules/${encodeURIComponent(schedule)}`)
+    // The body as it came: parsed, its numbers would be rounded.
+    return stored(
+      put.created,
+      renderSchedule({ ...put, body: body.body }),
+      `/v1/schedules/${encodeURIComponent(schedule)}`,
+    )
   },
 })
 

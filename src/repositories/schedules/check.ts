@@ -1,6 +1,7 @@
 /** What callers give for schedules, checked: every fault at once. */
 import type { Fault } from '../../errors'
-import { addFaults, argumentFaults, refuse } from '../../fields/field'
+import { addFaults, argumentFaults, faultsOf, refuse } from '../../fields/field'
+import { BODY_RULES } from '../../fields/queues'
 import { checkedPage, NAME } from '../../fields/rules'
 import { NEW_SCHEDULE, SCHEDULE_PAGE_RULES } from '../../fields/schedules'
 import type { MissedTicks, Timing } from '../../fields/ticks'
@@ -17,8 +18,8 @@ export interface ScheduledSend {
   message: MessageToSend
 }
 
-export function checkSchedule(name: unknown): void {
-  refuse(argumentFaults('schedule', name, NAME))
+export function checkSchedule(name: unknown, options: unknown = {}): void {
+  refuse([...argumentFaults('schedule', name, NAME), ...faultsOf(options, BODY_RULES)])
 }
 
 export function checkedDefinition(name: unknown, definition: ScheduleDefinition): ScheduledSend {

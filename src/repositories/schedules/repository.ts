@@ -15,9 +15,9 @@ export function schedulesOn(session: Session, memory: QueueMemory): Schedules {
         return putSchedule(tx, name, given)
       })
     },
-    async getSchedule(name) {
-      checkSchedule(name)
-      return session.read((reader) => readSchedule(reader, name))
+    async getSchedule(name, options = {}) {
+      checkSchedule(name, options)
+      return session.read((reader) => readSchedule(reader, name, options.bodies))
     },
     async schedules(options = {}) {
       const range = checkedList(options)

@@ -3,7 +3,7 @@ import type { Reader, Row } from '../../database/engine'
 import type { MissedTicks, Timing } from '../../fields/ticks'
 import { asListedSchedule, asSchedule } from '../../results/schedules'
 import { limitOf } from '../queues/heads'
-import type { MessageToSend } from '../queues/rows'
+import { bodyOf, type MessageToSend } from '../queues/rows'
 import type { ScheduledSend } from './check'
 import type { ListedSchedule, Schedule } from './types'
 
@@ -71,8 +71,8 @@ function messageIn(row: Row): MessageToSend {
   }
 }
 
-export function shownSchedule(row: ScheduleRow): Schedule {
-  return asSchedule({ ...listedFields(row), body: JSON.parse(row.message.body) })
+export function shownSchedule(row: ScheduleRow, bodies?: 'value' | 'text'): Schedule {
+  return asSchedule({ ...listedFields(row), body: bodyOf(row.message.body, bodies) })
 }
 
 export function shownInList(row: ScheduleRow): ListedSchedule {

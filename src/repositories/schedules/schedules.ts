@@ -14,9 +14,13 @@ import type { ScheduledSend } from './check'
 import { listedColumns, type ScheduleRow, scheduleColumns, scheduleRowOf, shownInList, shownSchedule } from './rows'
 import type { Schedule, SchedulePage } from './types'
 
-export async function readSchedule(reader: Reader, name: string): Promise<Schedule | null> {
+export async function readSchedule(
+  reader: Reader,
+  name: string,
+  bodies: 'value' | 'text' | undefined,
+): Promise<Schedule | null> {
   const row = await readRow(reader, name)
-  return row === null ? null : shownSchedule(row)
+  return row === null ? null : shownSchedule(row, bodies)
 }
 
 async function readRow(reader: Reader, name: string, lock = ''): Promise<ScheduleRow | null> {

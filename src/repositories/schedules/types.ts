@@ -81,8 +81,8 @@ export interface Schedules {
    * next tick stays too: an app may repeat the call at each start. Throws `queue_not_found`.
    */
   schedule(name: string, definition: ScheduleDefinition): Promise<Schedule & { created: boolean }>
-  /** Null if there is no such schedule. */
-  getSchedule(name: string): Promise<Schedule | null>
+  /** Null if there is no such schedule. `bodies: 'text'` gives its body as `JsonText`, unparsed. */
+  getSchedule(name: string, options?: { bodies?: 'value' | 'text' | undefined }): Promise<Schedule | null>
   /** Schedules by name, without their bodies. */
   schedules(options?: ScheduleListOptions): Promise<SchedulePage>
   /** Ends the schedule; false if there was none. Messages that it has sent stay. */

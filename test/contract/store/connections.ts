@@ -50,7 +50,7 @@ export function describeConnections(context: Context): void {
   }
 
   async function attached(source: DataSource, options: StoreOptions = {}): Promise<Store> {
-    const store = await attachStore(source, { sweep: false, publish: false, ...options })
+    const store = await attachStore(source, { sweep: false, publish: false, tick: false, ...options })
     context.afterwards(() => store.close())
     return store
   }

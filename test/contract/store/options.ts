@@ -68,7 +68,7 @@ function queueCalls({ queues }: Pick<Transaction, 'queues'>): Calls<Transaction[
     purge: [(options) => queues.purge('q', options)],
     redrive: [(options) => queues.redrive('q', options)],
     schedule: [(definition) => queues.schedule('s', definition)],
-    getSchedule: NONE,
+    getSchedule: [(options) => queues.getSchedule('s', options)],
     schedules: [(options) => queues.schedules(options)],
     unschedule: NONE,
   }

@@ -65,7 +65,7 @@ export function describeSchema(context: Context): void {
       await store.close()
     })
 
-    it('of version 1 gets the attributes of messages, and keeps what it has; a migration that was cut off goes on', async () => {
+    it('of version 1 gets the attributes of messages and schedules, and keeps what it has; a migration that was cut off goes on', async () => {
       const url = await context.emptyDatabase()
       const store = await openStore({ url, sweep: false, publish: false })
       const { dataSource, queues } = store
@@ -73,7 +73,10 @@ export function describeSchema(context: Context): void {
       for (const body of [1, 2]) await queues.send('q', body)
       const [first] = await queues.receive('q')
       await queues.delete('q', first?.receiptHandle ?? '')
-      await dataSource.undoLastMigration({ transaction: 'none' })
+      for (let version = migrations.length; version > 1; version--) {
+        expect(await versionIn(dataSource)).toBe(version)
+        await dataSource.undoLastMigration({ transaction: 'none' })
+      }
       expect(await versionIn(dataSource)).toBe(1)
       await store.close()
       expect((await refusal(openStore({ url, migrate: false }))).code).toBe('schema_outdated')
@@ -83,7 +86,9 @@ export function describeSchema(context: Context): void {
       await user.query(`ALTER TABLE recentn_queue_messages ADD COLUMN attributes ${text} NULL`)
       await user.destroy()
       const again = await openStore({ url, sweep: false, publish: false })
-      expect(await versionIn(again.dataSource)).toBe(2)
+      expect(await versionIn(again.dataSource)).toBe(migrations.length)
+      await again.queues.schedule('s', { queue: 'q', everySeconds: 60, body: 1 })
+      expect(await again.queues.unschedule('s')).toBe(true)
       await again.queues.send('q', 3, { attributes: { a: 'b' } })
       const messages = await again.queues.receive('q', { limit: 10 })
       expect(messages.map(({ body, attributes }) => [body, attributes])).toEqual([
@@ -97,7 +102,7 @@ export function describeSchema(context: Context): void {
 
     it('goes away with its migrations undone', async () => {
       const url = await context.emptyDatabase()
-      const store = await openStore({ url, sweep: false })
+      const store = await openStore({ url, sweep: false, tick: false })
       for (const _ of migrations) await store.dataSource.undoLastMigration({ transaction: 'none' })
       expect(await tablesOf(store.dataSource)).toEqual([])
       await store.close()
