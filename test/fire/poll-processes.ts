@@ -31,7 +31,8 @@ export class Processes {
     child.on('exit', (code, signal) => {
       this.#alive.delete(pid)
       if (signal === 'SIGKILL') this.#onKilled(pid)
-      else if (!(this.#isEnding && code === 0)) this.crashes.push(`${signal ?? code}`)
+      // A process that has only just begun ends by the signal itself.
+      else if (!(this.#isEnding && (code === 0 || signal === 'SIGTERM'))) this.crashes.push(`${signal ?? code}`)
       if (!this.#isEnding) this.#spawn()
     })
     return child

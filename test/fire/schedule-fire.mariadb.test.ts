@@ -1,3 +1,0 @@
-import { describeScheduleFire } from './schedule-fire'
-
-describeScheduleFire('mariadb')
