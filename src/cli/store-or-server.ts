@@ -78,7 +78,7 @@ export async function atPlace(
 }
 
 async function atDatabase({ databaseUrl: url, tablePrefix, defaultCapacity }: Config): Promise<StoreOrServer> {
-  return openStore({ url, tablePrefix, defaultCapacity, migrate: false, sweep: false, publish: false })
+  return openStore({ url, tablePrefix, defaultCapacity, migrate: false, sweep: false, publish: false, tick: false })
 }
 
 function atServer(url: string, key = process.env.RECENTN_KEY || undefined): StoreOrServer {
