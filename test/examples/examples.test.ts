@@ -11,16 +11,20 @@ import { attachStore, type Message, openStore, type Store } from '../../src/inde
 import { testStore } from '../../src/testing/index'
 import { serve } from './support'
 
-/** Here, beside this file, and what jest finds by itself (someone-elses.test.ts). */
+/** Here, beside this file, what jest finds by itself (someone-elses.test.ts), and the folders by `npm run test:examples`. */
 const KNOWN = [
+  'README.md',
   'cron-poller.ts',
   'last-viewers.ts',
   'mounted-router.ts',
+  'nestjs',
   'order-invoices.ts',
   'outbox.ts',
   'own-transaction.ts',
   'poll-orders.ts',
+  'python',
   'search-index.ts',
+  'shop',
   'someone-elses.test.ts',
 ]
 

@@ -14,13 +14,19 @@ const ALLOWED = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md)$/,
   // What the README leads to, and what that leads to.
   /^docs\/.+\.(md|png|svg)$/,
-  /^examples\/[\w-]+(\.test)?\.ts$/,
-  /^bench\/results\/\w+\.svg$/,
+  /^examples\/(\w+\/)?(src\/|test\/)?[\w-]+(\.\w+)*\.(ts|json|md|py)$/,
+  /^bench\/results\/[\w-]+\.svg$/,
   /^dist\/(src|migrations)\/.+\.(js|d\.ts)$/,
   // Pages that the server serves, some of them compressed beforehand.
   /^dist\/(?!src|migrations)[\w-]+\/.+\.(js|css|html|svg|png|txt)(\.gz)?$/,
 ]
-const REFUSED = [/\.map$/, /^(?!examples\/).*\.test\./, /(^|\/)(test|node_modules)\//, /^bench\/(?!results\/)/]
+const REFUSED = [
+  /\.map$/,
+  /^(?!examples\/).*\.test\./,
+  /^(?!examples\/)(.*\/)?test\//,
+  /(^|\/)(node_modules|__pycache__)\//,
+  /^bench\/(?!results\/)/,
+]
 
 /** Runs `npm pack` as a publisher would, building included; the path of the tarball. */
 export async function pack(root, folder) {

@@ -44,7 +44,7 @@ export async function checkNpxServe(project, args, env) {
   return said
 }
 
-async function serving(project, program, args, env, work, ms = 60_000) {
+export async function serving(project, program, args, env, work, ms = 60_000) {
   const server = start(program, args, { cwd: project.folder, env: { ...project.env, ...env } })
   const exit = once(server.process, 'close')
   const timer = setTimeout(() => server.end('SIGKILL'), ms)

@@ -1,0 +1,31 @@
+import 'reflect-metadata'
+import { attachStore, entities, migrations } from 'recentn'
+import { DataSource } from 'typeorm'
+import { createApp } from './app.js'
+import { Invoice, Order, Product } from './entities.js'
+import { Shop } from './shop.js'
+
+const dataSource = await new DataSource({
+  type: 'better-sqlite3',
+  database: process.env.DATABASE ?? './shop.db',
+  enableWAL: true,
+  entities: [Product, Order, Invoice, ...entities],
+  synchronize: true, // the shop's tables; in production by migrations of your own
+  migrations, // recentn's tables
+  migrationsRun: true,
+}).initialize()
+const store = await attachStore(dataSource)
+const shop = new Shop(store, async ({ to, text }) => console.log(`mail to ${to}: ${text}`))
+await shop.setUp()
+await shop.putProduct(1, 'a red bicycle')
+shop.start()
+
+const server = createApp(store, shop).listen(Number(process.env.PORT ?? 8080), '127.0.0.1', () => {
+  console.log('the shop is at', server.address())
+})
+process.once('SIGTERM', () => {
+  server.close(async () => {
+    await store.close() // workers finish first
+    await dataSource.destroy()
+  })
+})
