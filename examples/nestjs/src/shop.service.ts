@@ -18,6 +18,11 @@ export class ShopService implements OnModuleInit {
     const { groups, queues, feeds } = this.store
     await groups.putPolicy('product:', { capacity: 11, mode: 'distinct' })
     await queues.ensure('mail')
+    await queues.schedule('nightly-report', {
+      queue: 'mail',
+      cron: '0 3 * * *',
+      body: { to: 'office@shop.example', text: 'The nightly report' },
+    })
     await feeds.follow(Product, { feed: 'products', syncColumn: 'syncId', key: 'id', value: 'name' })
     queues.work('mail', ({ body }) => this.mailer.deliver(body as { to: string; text: string }))
     this.store.poll(Order, ({ id }: Order) => this.#makeInvoice(id), { status: 'status' })

@@ -53,3 +53,9 @@ test('the search follows the products', async () => {
   const answer = await fetch(`${url}/search?q=red`, { headers })
   assert.deepEqual(await answer.json(), { products: [1] })
 })
+
+test('the report is mailed at night', async () => {
+  await store.clock.advance('24 h')
+  await store.drain('mail')
+  assert.deepEqual(mails[0], { to: 'office@shop.example', text: 'The nightly report' })
+})

@@ -22,6 +22,7 @@ export class Shop {
     await groups.putPolicy('product:', { capacity: 11, mode: 'distinct' })
     await queues.ensure('mail-dead')
     await queues.ensure('mail', { deadLetterQueue: 'mail-dead' })
+    await queues.schedule('nightly-report', { queue: 'mail', cron: '0 3 * * *', body: REPORT })
     await feeds.follow(Product, { feed: 'products', syncColumn: 'syncId', key: 'id', value: 'name' })
   }
 
@@ -72,3 +73,5 @@ export class Shop {
     await this.store.dataSource.getRepository(Invoice).upsert({ order: id }, ['order'])
   }
 }
+
+const REPORT: Mail = { to: 'office@shop.example', text: 'The nightly report' }

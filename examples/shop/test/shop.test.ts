@@ -84,6 +84,12 @@ test('the search follows the products', async () => {
   assert.deepEqual((await ask('/search?q=red', 'ann')).json, { products: [1] })
 })
 
+test('the report is mailed at night', async () => {
+  await store.clock.advance('24 h')
+  await store.drain('mail')
+  assert.deepEqual(mails[0], { to: 'office@shop.example', text: 'The nightly report' })
+})
+
 test('REST and the dashboard are for the admin', async () => {
   await shop.view(1, 'ann')
   assert.equal((await ask('/activity/v1/groups/product:1/items', 'ann')).status, 401)
