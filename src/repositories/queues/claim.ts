@@ -68,19 +68,10 @@ async function claimReady(session: Session, memory: QueueMemory, request: Receiv
   const { queue, limit } = request
   const { looked } = await promoteDue(session, memory, queue, { limit, forMs: LOOK_MS })
   const claimed = await claimSome(session, memory, request)
-  const { rows } = claimed
-  if (rows.length === limit || looked) return claimed
-  // Messages that were claimed for no time are due by now, and a batch has no message twice: the next receive gets the rest.
-  if (rows.length > 0 && lookSeconds(claimed.head, request.visibilityTimeoutSeconds) === 0) return claimed
-  // The messages that were claimed are answered, whatever happens to the rest.
-  const keep = (error: unknown) => {
-    if (rows.length === 0) throw error
-  }
-  const again = await promoteDue(session, memory, queue, { limit }).catch(keep)
-  if (!again?.moved) return claimed
-  const more = await claimSome(session, memory, { ...request, limit: limit - rows.length }).catch(keep)
-  for (const row of more?.rows ?? []) rows.push(row)
-  return claimed
+  // What was claimed is answered at once: messages that came due within that time are found by the next receive.
+  if (claimed.rows.length > 0 || looked) return claimed
+  const { moved } = await promoteDue(session, memory, queue, { limit })
+  return moved ? claimSome(session, memory, request) : claimed
 }
 
 async function claimSome(session: Session, memory: QueueMemory, request: ReceiveRequest): Promise<ClaimedMessages> {

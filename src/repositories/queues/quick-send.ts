@@ -56,7 +56,7 @@ export async function sendQuickly(
   { head, level, messages }: PlainBatch,
 ): Promise<Sent[][] | null> {
   const isSmall = messages.length <= MAX_MESSAGES && unitsOf(messages) <= MAX_UNITS
-  if (!isSmall || !tx.gathers || !tx.engine.remembers || !memory.mayBeQuick(head.id)) return null
+  if (!isSmall || !tx.gathers || !memory.mayBeQuick(head.id)) return null
   const least = memory.reserveStarts(level, messages.length)
   const [heads, , inserted] = (await tx.together([
     holdWithStart(tx, head, openStartSql(tx, level, least)),
@@ -103,11 +103,11 @@ function insertSql({ engine, tables }: Tx, { id, cycled }: QueueHead, messages: 
   const priority = messages[0]?.priority ?? 0
   const before = `(${id}, ${STATE.ready}, ${urgencyOf(priority)}, `
   const after = `${cycled === CYCLED.not ? 0 : id}, ${NOW}, ${NOW}, ${priority}, `
-  const { columns, ownOf } = insertedColumns(messages)
+  const { columns, withOwn } = insertedColumns(messages)
   const parameters: Parameter[] = []
   const rows = messages.map((message, index) => {
     const start = `${START} + ${index}, `
-    const own = engine.list(ownOf(message))
+    const own = engine.list(withOwn([], message))
     for (const value of own.parameters) parameters.push(value)
     return `${before}${start}${start}${after}${own.sql})`
   })

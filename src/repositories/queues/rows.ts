@@ -48,15 +48,20 @@ const OPTIONAL_COLUMNS = [
   ['attributes', 'attributes'],
 ] as const
 
-/** The columns of an INSERT of these messages, and the messages' own values of the columns from `body` on. */
+/** The columns of an INSERT of these messages, and what adds a message's own values to those of the columns before `body`. */
 export function insertedColumns(messages: readonly MessageToSend[]): {
   columns: string
-  ownOf: (message: MessageToSend) => Parameter[]
+  withOwn: (values: Parameter[], message: MessageToSend) => Parameter[]
 } {
   const optional = OPTIONAL_COLUMNS.filter(([, property]) => messages.some((message) => message[property] !== null))
   return {
     columns: [...SENT_COLUMNS, ...optional.map(([column]) => column)].join(', '),
-    ownOf: (message) => [message.body, ...optional.map(([, property]) => message[property])],
+    // A loop: this runs for each message.
+    withOwn: (values, message) => {
+      values.push(message.body)
+      for (const [, property] of optional) values.push(message[property])
+      return values
+    },
   }
 }
 

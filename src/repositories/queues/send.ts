@@ -63,10 +63,10 @@ export async function sendAll(
   requests: readonly SendRequest[],
   isOwn = false,
 ): Promise<(Sent[] | RecentnError)[]> {
-  const plain = plainBatch(memory, requests)
+  const plain = tx.engine.remembers ? plainBatch(memory, requests) : null
   const quick = plain && (await sendQuickly(tx, memory, requests, plain))
   if (quick !== null) return quick
-  const open = isOwn && tx.engine.remembers ? plain : null
+  const open = isOwn ? plain : null
   const held = await holdHeads(
     tx,
     [...new Set(requests.map(({ queue }) => queue))],
@@ -185,10 +185,10 @@ async function insertMessages(tx: Tx, news: readonly OutgoingMessage[], held: He
 
 async function insertChunk(tx: Tx, news: readonly OutgoingMessage[], { nowMs, stride }: HeldHeads): Promise<void> {
   const { engine } = tx
-  const { columns, ownOf } = insertedColumns(news.map(({ row }) => row))
+  const { columns, withOwn } = insertedColumns(news.map(({ row }) => row))
   const { sql, parameters } = engine.insert(
     (values) => `INSERT INTO ${tx.tables.queueMessages} (${columns}) VALUES ${values}`,
-    news.map((sending) => [...columnsOf(sending, nowMs), ...ownOf(sending.row)]),
+    news.map((sending) => withOwn(columnsOf(sending, nowMs), sending.row)),
   )
   const { insertId } = await tx.execute(sql, parameters)
   const first = engine.firstId(insertId, news.length)
