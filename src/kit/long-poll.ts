@@ -12,8 +12,6 @@ import { forget, movesOn, type WaitsByClock } from './moved-on'
 export interface LongPollOptions {
   /** What the callers do, as an error names it. */
   what: string
-  /** The longest pause between two looks of a waiting caller, about; without it only `wake` ends a wait. */
-  lookMs?: number | undefined
   /** Callers that may have entered. Default: 10,000. */
   maxCallers?: number | undefined
   /** Called whenever a caller begins to wait. */
@@ -27,7 +25,6 @@ export interface LongPollOptions {
 /** The callers of one topic. */
 interface Topic<Mark> {
   callers: Set<LongPollCaller<Mark>>
-  timer: NodeJS.Timeout | null
 }
 
 export class LongPoll<Mark = void> implements WaitsByClock {
@@ -70,13 +67,10 @@ export class LongPoll<Mark = void> implements WaitsByClock {
       throw new RecentnError('overloaded', `${this.#size} ${what} wait`, { retryAfterMs: 1000 })
     }
     const known = this.#topics.get(topic)
-    const entered: Topic<Mark> = known ?? { callers: new Set(), timer: null }
+    const entered: Topic<Mark> = known ?? { callers: new Set() }
     if (!known) this.#topics.set(topic, entered)
     const caller = new LongPollCaller<Mark>(waitMs, signal, {
-      onWait: () => {
-        this.#startTimer(entered)
-        this.#options.onWait?.()
-      },
+      onWait: () => this.#options.onWait?.(),
       onLeave: () => this.#leave(topic, entered, caller),
     })
     entered.callers.add(caller)
@@ -84,7 +78,7 @@ export class LongPoll<Mark = void> implements WaitsByClock {
     return caller
   }
 
-  /** There are news of the topic; with `isNews`, for the callers that wait with such a mark. */
+  /** There are news of the topic, so that its callers look at the same time; with `isNews`, for the callers that wait with such a mark. */
   wake(topic: string, isNews?: (mark: Mark | undefined) => boolean): void {
     for (const caller of this.#topics.get(topic)?.callers ?? []) {
       if (isNews === undefined || isNews(caller.mark)) caller.wake()
@@ -107,26 +101,10 @@ export class LongPoll<Mark = void> implements WaitsByClock {
     })
   }
 
-  /** All callers of a topic look at the same time, so that what they ask for can be merged. */
-  #startTimer(topic: Topic<Mark>): void {
-    const { lookMs } = this.#options
-    if (lookMs === undefined || topic.timer !== null) return
-    topic.timer = setTimeout(
-      () => {
-        topic.timer = null
-        for (const caller of topic.callers) caller.wake()
-      },
-      lookMs * (0.75 + Math.random() / 2),
-    )
-  }
-
   #leave(name: string, topic: Topic<Mark>, caller: LongPollCaller<Mark>): void {
     if (!topic.callers.delete(caller)) return
     this.#size--
-    if (topic.callers.size === 0) {
-      if (topic.timer !== null) clearTimeout(topic.timer)
-      this.#topics.delete(name)
-    }
+    if (topic.callers.size === 0) this.#topics.delete(name)
     if (this.#size === 0) for (const resolve of this.#onEmpty.splice(0)) resolve()
   }
 }

@@ -9,15 +9,17 @@ import { GroupCommit } from '../kit/group-commit'
 import { delay } from '../real-time'
 import { checkFeed } from '../repositories/feeds/check'
 import { followedTable, followTrigger, recentGroups } from '../repositories/feeds/followed'
-import { lastSyncIds } from '../repositories/feeds/heads'
 import type { FeedMemory } from '../repositories/feeds/memory'
 import { areEntriesLocked, type PutDone, type PutRequest, putEntries } from '../repositories/feeds/put'
 import { FeedRepository } from '../repositories/feeds/repository'
-import { sweepFeeds } from '../repositories/feeds/sweep'
+import { anyOld, sweepFeeds } from '../repositories/feeds/sweep'
 import type { FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/types'
+import type { LookQuestion } from '../repositories/question'
+
 import { marks } from '../repositories/writers'
 import { type ConsumerLoop, consume } from './consumer/consuming'
 import type { ConsumeHandler, ConsumeOptions } from './consumer/types'
+import type { StoreLook } from './look'
 import { FeedNews } from './publisher/feed-news'
 import { Publishing } from './publisher/publishing'
 import type { StoreFeeds } from './types'
@@ -38,6 +40,8 @@ export interface FeedsOptions {
   /** Called with the faults of publishers, once each until publishing succeeds again. */
   onError: (error: unknown) => void
   counts: WorkCounts
+  /** For what other processes do. */
+  look: StoreLook
 }
 
 /** The feeds, and what the store needs to know of them. */
@@ -47,6 +51,8 @@ export interface OpenFeeds {
   begin(): Promise<void>
   /** Removes some of what was kept long enough: the sweeper calls it again and again. */
   sweep(): Promise<{ removed: number; more: boolean }>
+  /** Whether it would find something. */
+  due: LookQuestion
   /** Readers that wait for changes, and consumers that run. */
   activity(): { changesWaiting: number; consumers: number }
   /** The loops of consumers of a feed. */
@@ -61,7 +67,7 @@ export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOp
   const { guard, counts, onError } = options
   const onOverload = () => counts.overloaded++
   const news: FeedNews = new FeedNews({
-    look: (feeds) => session.read((reader) => lastSyncIds(reader, feeds)),
+    look: options.look,
     onWaiting: () => publishing.hurry(),
     guard,
     onOverload,
@@ -70,23 +76,14 @@ export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOp
     session,
     memory,
     inBackground: options.publish,
+    look: options.look,
     isAwaited: () => news.waiting > 0,
     onPublished: (feed) => news.published(feed),
     onError,
     counts,
   })
   if (options.publish) memory.onWritten = (feeds) => publishing.wake(feeds)
-  const puts = new GroupCommit<PutRequest, PutDone>({
-    what: 'entries',
-    lanes: options.atOnce,
-    session,
-    marks,
-    guard,
-    batches: counts.entryBatches,
-    onOverload,
-    run: (tx, requests, writing) => putEntries(tx, requests, memory, writing),
-    areLocked: areEntriesLocked,
-  })
+  const puts = putsOf(session, memory, { ...options, onOverload })
   const repository = new FeedRepository(session, memory, { puts, news, untilFree, counts })
   const consumers = new Consumers(repository)
   return {
@@ -102,6 +99,7 @@ export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOp
       if (options.recentGroups) await publishing.follow(recentGroups(session.tables))
     },
     sweep: () => sweepFeeds(session, options.tombstoneSeconds * 1000),
+    due: anyOld(options.tombstoneSeconds * 1000),
     activity: () => ({ changesWaiting: news.waiting, consumers: consumers.size }),
     consumersOf: (feed) => consumers.of(feed),
     stopConsuming: () => consumers.stop(),
@@ -117,6 +115,21 @@ function followingBy(publishing: Publishing, { describe }: FeedsOptions): Pick<S
     follow: async (target, how) => publishing.follow(followedTable(await describe(target), how as FollowOptions)),
     followTrigger: async (target, how) => followTrigger(await describe(target), how),
   }
+}
+
+function putsOf(session: Session, memory: FeedMemory, options: FeedsOptions & { onOverload: () => void }) {
+  const { atOnce, guard, counts, onOverload } = options
+  return new GroupCommit<PutRequest, PutDone>({
+    what: 'entries',
+    lanes: atOnce,
+    session,
+    marks,
+    guard,
+    batches: counts.entryBatches,
+    onOverload,
+    run: (tx, requests, writing) => putEntries(tx, requests, memory, writing),
+    areLocked: areEntriesLocked,
+  })
 }
 
 const DROP_TRIES = 40

@@ -6,9 +6,12 @@ import type { Session } from '../database/engine'
 import { GroupCommit } from '../kit/group-commit'
 import { MergedCalls } from '../kit/merged-calls'
 import { Turns } from '../kit/turns'
+
 import { performance } from '../real-time'
+import type { LookQuestion } from '../repositories/question'
+
 import { checkWatch } from '../repositories/recent/check'
-import { sweepGroups } from '../repositories/recent/expiry'
+import { anyExpired, sweepGroups } from '../repositories/recent/expiry'
 import type { GroupMemory } from '../repositories/recent/memory'
 import { appendsOf, RecentRepository, readsOf } from '../repositories/recent/repository'
 import type { WatchOptions } from '../repositories/recent/types'
@@ -39,6 +42,8 @@ export interface OpenGroups {
   streams: GroupStreams
   /** Deletes some of what has expired: the sweeper calls it again and again. */
   sweep(): Promise<{ deleted: number; more: boolean }>
+  /** Whether a round would find something. */
+  due: LookQuestion
   /** Refuses later calls; resolves when all that were accepted are answered. */
   close(): Promise<void>
 }
@@ -93,6 +98,7 @@ export function openGroups(session: Session, memory: GroupMemory, options: Group
     groups: Object.assign(new RecentRepository(session, memory, { appends, reads, longReads }), { watch }),
     streams,
     sweep: sweepOf(session, memory),
+    due: anyExpired,
     close: async () => {
       await Promise.all([streams.close(), appends.close(), reads.close()])
       // After the reads: one that a merged read has no answer for becomes a long one.

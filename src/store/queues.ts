@@ -6,10 +6,12 @@ import type { Session } from '../database/engine'
 import { GroupCommit } from '../kit/group-commit'
 import { LongPoll } from '../kit/long-poll'
 import { MergedCalls, type MergedCallsOptions } from '../kit/merged-calls'
+import { isYes, type LookQuestion } from '../repositories/question'
 import { checkedHandles } from '../repositories/queues/check'
 import { type ReceiveRequest, receiveTogether } from '../repositories/queues/claim'
 import { deleteTogether, MAX_REMOVED } from '../repositories/queues/delete'
 import type { QueueMemory } from '../repositories/queues/memory'
+import { anyDue, receivable } from '../repositories/queues/promote'
 import { QueueRepository } from '../repositories/queues/repository'
 import type { ClaimedMessages } from '../repositories/queues/rows'
 import { sendBatch } from '../repositories/queues/send'
@@ -18,6 +20,7 @@ import { type QueueSweep, sweepQueues } from '../repositories/queues/sweep'
 import { schedulesOn } from '../repositories/schedules/repository'
 import { tickSchedules } from '../repositories/schedules/tick'
 import { marks } from '../repositories/writers'
+import type { StoreLook } from './look'
 import { Scheduler } from './scheduler/scheduler'
 import type { StoreQueues } from './types'
 import { WorkCounts } from './work-counts'
@@ -32,6 +35,8 @@ export interface QueuesOptions {
   /** Whether what schedules have due is sent in the background. */
   tick: boolean
   onError: (error: unknown, doing: string) => void
+  /** For what other processes do. */
+  look: StoreLook
 }
 
 /** The queues, and what the store needs to know of them. */
@@ -41,6 +46,8 @@ export interface OpenQueues {
   sweep(how?: { all?: boolean }): Promise<QueueSweep>
   /** Sends what schedules have due, unless that is turned off. */
   tick(): Promise<void>
+  /** Whether a round would find something due. */
+  due: LookQuestion
   /** Receives that are not answered yet. */
   waits: LongPoll
   activity(): { receivesWaiting: number; workers: number }
@@ -57,7 +64,7 @@ const STOP_SECONDS = 10
 const MAX_PENDING_RECEIPTS = 100_000
 /** Messages of one claim. */
 const MAX_CLAIM = 1000
-/** How often a waiting receive looks for messages that other processes have made ready. */
+/** The least time between two looks for messages that other processes have made ready. */
 const LOOK_MS = 250
 
 export function openQueues(session: Session, memory: QueueMemory, options: QueuesOptions): OpenQueues {
@@ -86,6 +93,7 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
     tick: async () => {
       if (options.tick) await scheduler.tick()
     },
+    due: anyDue,
     waits: shared.waits,
     activity: () => ({ receivesWaiting: shared.waits.size, workers: workers.size }),
     workersOf,
@@ -99,9 +107,23 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
 
 /** What the callers of the queues share. */
 function sharedBy(session: Session, memory: QueueMemory, options: QueuesOptions) {
-  const { atOnce, guard, counts = new WorkCounts() } = options
+  const { atOnce, guard, counts = new WorkCounts(), look } = options
   const shared = { atOnce, guard, onOverload: () => counts.overloaded++ }
-  const waits = new LongPoll({ ...shared, what: 'receives', lookMs: LOOK_MS })
+  const waits: LongPoll = new LongPoll({ ...shared, what: 'receives', onWait: () => looks.begin() })
+  const looks = look.join({
+    topics: () => waits.awaited,
+    question: receivable,
+    answered: (queue, answer) => {
+      // Where the queue is gone its receivers shall know.
+      const isNews = answer === null || isYes(answer)
+      if (isNews) waits.wake(queue)
+      return isNews
+    },
+    failed: () => {
+      for (const queue of waits.awaited) waits.wake(queue)
+    },
+    leastMs: () => LOOK_MS,
+  })
   memory.listen((queue) => waits.wake(queue))
   const sends = new GroupCommit({
     ...shared,

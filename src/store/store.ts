@@ -27,6 +27,7 @@ import { countsOf, type StoreCounts, type StoreTotals } from './counts'
 import { type OpenFeeds, openFeeds } from './feeds'
 import { type OpenGroups, openGroups } from './groups'
 import { KnownKeys } from './keys'
+import { openLook, type StoreLook } from './look'
 import { checkedTransaction, warn } from './options'
 import type { Poller, PollHandler, PollOptions } from './poller/types'
 import { Polls } from './polls'
@@ -73,6 +74,7 @@ export class BoundStore implements Store {
   readonly #queueMemory = new QueueMemory()
   readonly #feedMemory = new FeedMemory()
   readonly #totals: Kept<StoreTotals>
+  readonly #look: StoreLook
   readonly #sweepers: readonly Loop[]
   #closing: Promise<void> | null = null
 
@@ -84,6 +86,7 @@ export class BoundStore implements Store {
     this.#groupMemory = new GroupMemory(options.defaultCapacity)
     this.dataSource = dataSource
     this.location = database.location
+    this.#look = openLook(database)
     this.opened = this.#open()
     const { groups, queues, feeds } = this.opened
     this.groups = groups.groups
@@ -92,7 +95,8 @@ export class BoundStore implements Store {
     this.sequences = new SequenceRepository(database)
     this.keys = new KnownKeys(new KeyRepository(database))
     const { onBackgroundError = warn } = options
-    this.#sweepers = options.sweep === false ? [] : startSweepers(this.opened, this.#work, onBackgroundError)
+    this.#sweepers =
+      options.sweep === false ? [] : startSweepers(this.opened, this.#look, this.#work, onBackgroundError)
     this.#totals = new Kept(() =>
       database.read(async (reader) => ({
         queues: await countAllMessages(reader),
@@ -116,12 +120,14 @@ export class BoundStore implements Store {
       }),
       queues: openQueues(database, this.#queueMemory, {
         ...shared,
+        look: this.#look,
         atOnce: oneConnection ? 1 : 2,
         tick: tick !== false,
         onError: onBackgroundError,
       }),
       feeds: openFeeds(database, this.#feedMemory, {
         ...shared,
+        look: this.#look,
         describe: (target) => describeTable(dataSource, database, target),
         atOnce: oneConnection ? 1 : 2,
         publish: publish !== false,
@@ -195,7 +201,7 @@ export class BoundStore implements Store {
 
   async #close(): Promise<void> {
     // Both at once: nothing new is taken, however long a sweep still runs.
-    await Promise.all([...this.#sweepers.map((one) => one.stop()), this.#closeOperations()])
+    await Promise.all([...this.#sweepers.map((one) => one.stop()), this.#look.stop(), this.#closeOperations()])
     await this.#base.database.drain()
     await this.#base.close()
   }

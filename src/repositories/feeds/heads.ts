@@ -5,10 +5,10 @@
  * one, so no entry is written to a feed that is gone. The sequence's row is locked by publishers and by the sweeper of
  * tombstones, never by writers.
  */
-import { placeholders, type Reader, type Row, type Statement, type Tx } from '../../database/engine'
+import type { Reader, Row, Statement, Tx } from '../../database/engine'
 import { invalidInput, RecentnError } from '../../errors'
-import { chunksOf } from '../chunks'
 import { nameRange } from '../name-range'
+import type { LookQuestion } from '../question'
 import { makeSequence, readSequence, type SequenceRow, setSequence } from '../sequences'
 
 /** The kind of a feed's sequence. */
@@ -141,16 +141,11 @@ export async function listHeads(
   return rows.map(headOf)
 }
 
-/** The last sync ids of these feeds; a feed that has not begun is left out. */
-export async function lastSyncIds(reader: Reader, feeds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
-  const values = new Map<string, bigint>()
-  for (const names of chunksOf(feeds, MAX_KEYS)) {
-    const rows = await reader.rows(
-      `SELECT sequence_name, ${reader.engine.bigint('value')} AS value FROM ${reader.tables.sequences} WHERE kind = '${FEED}' ` +
-        `AND sequence_name IN (${placeholders(names.length)})`,
-      names,
-    )
-    for (const row of rows) values.set(row.sequence_name as string, BigInt(row.value as string))
+/** The last sync id of the feed; null when it has not begun. */
+export function lastSyncId(feed: string): LookQuestion {
+  return {
+    sql: ({ engine, tables }) =>
+      `SELECT ${engine.bigint('value')} FROM ${tables.sequences} WHERE kind = '${FEED}' AND sequence_name = ?`,
+    parameters: [feed],
   }
-  return values
 }

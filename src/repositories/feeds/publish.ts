@@ -17,6 +17,7 @@ import {
 } from '../../database/engine'
 import { RecentnError } from '../../errors'
 import { chunksOf } from '../chunks'
+import { whether } from '../question'
 import { readSequence, setSequence } from '../sequences'
 import { FEED, MAX_KEYS } from './heads'
 
@@ -202,6 +203,9 @@ function doesNotKeep({ table }: FeedRows): RecentnError {
 const pendingSql = ({ engine, tables }: Pick<Reader, 'engine' | 'tables'>) =>
   `SELECT ${engine.bigint('f.id')} AS id, f.feed AS feed FROM ${tables.feeds} f WHERE EXISTS (SELECT 1 FROM ${tables.feedEntries} e` +
   `${engine.useIndex(tables.index.entriesSync)} WHERE e.feed_id = f.id AND e.sync_id = 0)`
+
+/** Whether any feed has such entries. */
+export const anyPending = whether((words) => [pendingSql(words)])
 
 /** The feeds, of these or of all, whose own entries include some without a number. */
 export async function pendingRows(reader: Reader, feeds: ReadonlySet<string> | null): Promise<FeedRows[]> {

@@ -8,6 +8,7 @@
  */
 import { compareNames, placeholders, type Session, type Tx } from '../../database/engine'
 import { groupedBy } from '../chunks'
+import { whether } from '../question'
 import { readSequence, setSequence } from '../sequences'
 import { FEED } from './heads'
 import { syncIdOf } from './rows'
@@ -17,6 +18,13 @@ const BATCH = 250
 
 /** Batches of one round. */
 const ROUND = 20
+
+/** Whether there is something to remove. */
+export const anyOld = (tombstoneMs: number) =>
+  whether(({ tables, now }) => [
+    `SELECT 1 FROM ${tables.feedDrops}`,
+    `SELECT 1 FROM ${tables.feedTombstones} WHERE deleted_at_ms <= ${now} - ${tombstoneMs}`,
+  ])
 
 /** One round: the number of tombstones removed, and whether there is more to do at once. */
 export async function sweepFeeds(session: Session, tombstoneMs: number): Promise<{ removed: number; more: boolean }> {

@@ -103,13 +103,13 @@ async function readyConditions(reader: Reader, plan: PollPlan, except?: Statemen
 /** Whether there is a row that a claim would take if nobody else had it locked. */
 export async function isAnyReady(reader: Reader, plan: PollPlan, except: Statement | null): Promise<boolean> {
   const { sql, parameters } = await readyConditions(reader, plan, except)
-  const rows = await reader.rows(`SELECT 1 FROM ${plan.table.path} WHERE ${sql} LIMIT 1`, parameters)
-  if (rows.length > 0 || plan.own) return rows.length > 0
-  const due = await reader.rows(
+  const ready = `SELECT 1 FROM ${plan.table.path} WHERE ${sql}`
+  const due =
     `SELECT 1 FROM ${reader.tables.pollClaims} WHERE poll_id = ${plan.pollId} AND due_at_ms <= ${reader.now} ` +
-      `AND state IN (${plan.status ? STATE.claimed : `${STATE.claimed}, ${STATE.waiting}`}) LIMIT 1`,
-  )
-  return due.length > 0
+    `AND state IN (${plan.status ? STATE.claimed : `${STATE.claimed}, ${STATE.waiting}`})`
+  const any = [ready, ...(plan.own ? [] : [due])].map((rows) => `EXISTS (${rows})`).join(' OR ')
+  const [row] = await reader.rows(`SELECT CASE WHEN ${any} THEN 1 ELSE 0 END AS ready`, parameters)
+  return Number(row?.ready) === 1
 }
 
 /** The numbers of rows by state. Each is counted along an index where there is one. */

@@ -210,6 +210,7 @@ export class PollRepository {
 
   /** Whether there is a row that a claim would take if nobody else had it locked. */
   async isAnyReady(): Promise<boolean> {
+    if (this.#memory.unknown.size > 0) return true
     const plan = await this.plan()
     return this.#session.read((reader) => isAnyReady(reader, plan, this.#memory.except(plan)))
   }

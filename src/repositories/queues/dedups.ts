@@ -6,6 +6,7 @@
  */
 import { compareNames, type Parameter, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
+import type { QuestionWords } from '../question'
 import type { QueueHead } from './heads'
 
 /** How long a dedup id is kept. */
@@ -88,11 +89,15 @@ export async function saveDedups(tx: Tx, firsts: readonly DedupCandidate[], nowM
   }
 }
 
+/** The dedup ids that have been kept long enough. */
+export const oldDedupsSql = ({ tables, now }: QuestionWords, what: string) =>
+  `SELECT ${what} FROM ${tables.queueDedups} WHERE sent_at_ms <= ${now} - ${DEDUP_MS}`
+
 /** Removes dedup ids that have been kept long enough. */
 export async function sweepDedups(tx: Tx): Promise<number> {
   const rows = await tx.rows(
-    `SELECT ${tx.engine.bigint('queue_id')} AS queue_id, dedup_id FROM ${tx.tables.queueDedups} ` +
-      `WHERE sent_at_ms <= ${tx.now} - ${DEDUP_MS} ORDER BY sent_at_ms LIMIT 500${tx.engine.forUpdateSkipLocked}`,
+    `${oldDedupsSql(tx, `${tx.engine.bigint('queue_id')} AS queue_id, dedup_id`)} ` +
+      `ORDER BY sent_at_ms LIMIT 500${tx.engine.forUpdateSkipLocked}`,
   )
   for (const chunk of chunksOf(rows, 100)) {
     const where = chunk.map(() => '(queue_id = ? AND dedup_id = ?)').join(' OR ')

@@ -18,6 +18,7 @@ import {
   type Tx,
 } from '../../database/engine'
 import { chunksOf } from '../chunks'
+import type { QuestionWords } from '../question'
 import { STATE, urgencyOf } from './rows'
 
 /** A message that becomes ready. */
@@ -225,14 +226,20 @@ export async function canAssign(tx: Tx, messages: readonly Omit<Ready, 'messageG
 
 const SWEPT = 50
 
+/** The flows of groups that are idle. */
+export const idleFlowsSql = ({ tables }: QuestionWords, what: string) =>
+  `SELECT ${what} FROM ${tables.queueFlows} flow ` +
+  `JOIN ${tables.queueFlows} level ON level.queue_id = flow.queue_id AND level.urgency = flow.urgency AND level.message_group = '' ` +
+  "WHERE flow.message_group <> '' AND flow.next_start <= level.virtual_time"
+
 /** Removes groups whose next message would start at the virtual time anyway; resolves to whether there may be more. */
 export async function sweepFlows(session: Session): Promise<boolean> {
   const idle = await session.read((reader) =>
     reader.rows(
-      `SELECT ${reader.engine.bigint('flow.queue_id')} AS queue_id, flow.urgency, flow.message_group, level.virtual_time ` +
-        `FROM ${reader.tables.queueFlows} flow ` +
-        `JOIN ${reader.tables.queueFlows} level ON level.queue_id = flow.queue_id AND level.urgency = flow.urgency AND level.message_group = '' ` +
-        `WHERE flow.message_group <> '' AND flow.next_start <= level.virtual_time LIMIT ${10 * SWEPT}`,
+      `${idleFlowsSql(
+        reader,
+        `${reader.engine.bigint('flow.queue_id')} AS queue_id, flow.urgency, flow.message_group, level.virtual_time`,
+      )} LIMIT ${10 * SWEPT}`,
     ),
   )
   for (const chunk of chunksOf(idle, SWEPT)) {

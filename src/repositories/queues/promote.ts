@@ -8,6 +8,7 @@
 import type { Reader, Session, Tx } from '../../database/engine'
 import { isPassing } from '../../errors'
 import { RAN_OUT, ranOutError } from '../../fields/queues'
+import { type LookQuestion, type QuestionWords, whether } from '../question'
 import { canAssign } from './flows'
 import { type QueueHead, readHeadById } from './heads'
 import type { QueueMemory } from './memory'
@@ -29,7 +30,7 @@ const BATCH = 200
 const TIMED = [STATE.inFlight, STATE.delayed] as const
 
 /** Costs two lookups in the index, however many messages there are. */
-function dueSql(reader: Reader, queueId: string): string {
+function dueSql(reader: QuestionWords, queueId: string): string {
   const due = (state: number) =>
     `(SELECT 1 FROM ${reader.tables.queueMessages}${reader.engine.useIndex(reader.tables.index.messagesClaim)} ` +
     `WHERE queue_id = ${queueId} AND state = ${state} AND sort_major <= ${reader.now} LIMIT 1)`
@@ -43,6 +44,29 @@ async function isDue(reader: Reader, queueId: bigint): Promise<boolean | null> {
   )
   return row === undefined ? null : Number(row.due) === 1
 }
+
+/** Whether a receive would get something: a message is ready, or due. Null when the queue is gone. */
+export function receivable(queue: string): LookQuestion {
+  return {
+    sql: (words) => {
+      const { engine, tables } = words
+      const id = `${tables.queues}.id`
+      const ready =
+        `(SELECT 1 FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} ` +
+        `WHERE queue_id = ${id} AND state = ${STATE.ready} LIMIT 1) IS NOT NULL`
+      return (
+        `SELECT CASE WHEN paused = 0 AND (${ready} OR ${dueSql(words, id)}) THEN 1 ELSE 0 END ` +
+        `FROM ${tables.queues} WHERE queue = ?`
+      )
+    },
+    parameters: [queue],
+  }
+}
+
+/** Whether a message of any queue is due. */
+export const anyDue = whether((words) => [
+  `SELECT 1 FROM ${words.tables.queues} WHERE ${dueSql(words, `${words.tables.queues}.id`)}`,
+])
 
 /** The queues in which a message is due. */
 export async function dueQueues(reader: Reader): Promise<bigint[]> {

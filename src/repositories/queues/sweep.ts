@@ -4,14 +4,15 @@
  */
 import type { Session } from '../../database/engine'
 import { performance } from '../../real-time'
-import { sweepDedups } from './dedups'
-import { sweepFlows } from './flows'
+import { answersTo, isYes, type QuestionWords, whether } from '../question'
+import { oldDedupsSql, sweepDedups } from './dedups'
+import { idleFlowsSql, sweepFlows } from './flows'
 import type { QueueMemory } from './memory'
 import { dueQueues, promoteQueue } from './promote'
 import { clearDropped, removeRows } from './removal'
 
 /** The pause between two removals, when the first has left nothing. */
-const REMOVAL_MS = 4000
+const REMOVAL_MS = 3000
 /** Batches of due messages of one queue, before the next queue has its turn. */
 const BATCHES = 5
 
@@ -51,6 +52,8 @@ export async function sweepQueues(
 
 /** How many archived messages it removed, and whether there is more of anything to remove. */
 async function removeOld(session: Session): Promise<{ removed: number; more: boolean }> {
+  const [isAny] = await session.read((reader) => answersTo(reader, [anyOld]))
+  if (!isYes(isAny)) return { removed: 0, more: false }
   const dropped = await session.read((reader) =>
     reader.rows(`SELECT ${reader.engine.bigint('queue_id')} AS queue_id FROM ${reader.tables.queueDrops} LIMIT 10`),
   )
@@ -63,13 +66,25 @@ async function removeOld(session: Session): Promise<{ removed: number; more: boo
 
 const ARCHIVED = 500
 
+/** The archived messages that have been kept long enough. */
+const archivedSql = ({ tables, now }: QuestionWords, what: string) =>
+  `SELECT ${what} FROM ${tables.queues} ` +
+  `JOIN ${tables.queueArchive} ON ${tables.queueArchive}.queue_id = ${tables.queues}.id AND archived_at_ms <= ${now} - retention_seconds * 1000 ` +
+  'WHERE retention_seconds IS NOT NULL'
+
+/** Whether there is something to remove. */
+const anyOld = whether((words) => [
+  `SELECT 1 FROM ${words.tables.queueDrops}`,
+  archivedSql(words, '1'),
+  oldDedupsSql(words, '1'),
+  idleFlowsSql(words, '1'),
+])
+
 /** Removes archived messages that have been kept long enough. */
 async function sweepArchive(session: Session): Promise<number> {
   const rows = await session.read((reader) =>
     reader.rows(
-      `SELECT ${reader.engine.bigint(`${reader.tables.queueArchive}.id`)} AS id FROM ${reader.tables.queues} ` +
-        `JOIN ${reader.tables.queueArchive} ON ${reader.tables.queueArchive}.queue_id = ${reader.tables.queues}.id AND archived_at_ms <= ${reader.now} - retention_seconds * 1000 ` +
-        `WHERE retention_seconds IS NOT NULL LIMIT ${ARCHIVED}`,
+      `${archivedSql(reader, `${reader.engine.bigint(`${reader.tables.queueArchive}.id`)} AS id`)} LIMIT ${ARCHIVED}`,
     ),
   )
   if (rows.length > 0) await session.write((tx) => removeRows(tx, rows, tx.tables.queueArchive))

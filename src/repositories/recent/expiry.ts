@@ -5,6 +5,7 @@
  * Invariant: `sweep_at_ms` of a head is not later than the first expiry of its items.
  */
 import type { Reader, Session, Tx } from '../../database/engine'
+import { whether } from '../question'
 import { lockHead, saveHeads, saveUnpublished } from './heads'
 import type { GroupMemory } from './memory'
 import { setExpiry } from './reslot'
@@ -15,6 +16,12 @@ const GROUPS_A_SWEEP = 100
 /** Along the index recentn_groups_sweep (sweep_at_ms), where only groups with something to expire have an entry. */
 export const selectDueSql = ({ engine, tables, now }: Pick<Reader, 'engine' | 'tables' | 'now'>) =>
   `SELECT group_key FROM ${tables.groups}${engine.useIndex(tables.index.groupsSweep)} WHERE sweep_at_ms <= ${now} ORDER BY sweep_at_ms LIMIT ?`
+
+/** Whether there is something to sweep. */
+export const anyExpired = whether((words) => [
+  `SELECT 1 FROM ${words.tables.groups}${words.engine.useIndex(words.tables.index.groupsSweep)} WHERE sweep_at_ms <= ${words.now}`,
+  `SELECT 1 FROM ${words.tables.policyRollouts}`,
+])
 
 /** One round: resolves to how many items it deleted and whether there was more than it took. */
 export function sweepGroups(session: Session, memory: GroupMemory): Promise<{ deleted: number; more: boolean }> {

@@ -47,6 +47,8 @@ export class RowPoller<T> implements Poller {
   readonly #handlers: Handlers<LoadedClaim>
   readonly #batch: BatchSize
   #isAdvised = false
+  /** The last round has found nothing. */
+  #isIdle = false
   #tidiedAt = Number.NEGATIVE_INFINITY
   readonly #loop: Loop
   #once: Promise<PollResult> | null = null
@@ -123,7 +125,9 @@ export class RowPoller<T> implements Poller {
 
   async #round(): Promise<number | null> {
     try {
-      const isMore = await this.#claim()
+      // While nothing happens, a look in place of a transaction.
+      const isMore = (!this.#isIdle || (await this.#repository.isAnyReady())) && (await this.#claim())
+      this.#isIdle = !isMore
       this.#faults.answered()
       const isMoreToTidy = await this.#tidy()
       return isMore || isMoreToTidy ? 0 : this.#settings.intervalMs

@@ -1,11 +1,12 @@
 /**
- * The loop that numbers the entries of feeds: at once after this process has committed some, and by polling for those of
- * others. Any number of processes may publish at once; the repository makes them take turns. After a fault (the database
- * is away) each pause is longer, and the loop recovers by itself. No SQL.
+ * The loop that numbers the entries of feeds: at once after this process has committed some, and after `look`, or after
+ * looks of its own, those of others. Any number of processes may publish at once; the repository makes them take turns.
+ * After a fault (the database is away) each pause is longer, and the loop recovers by itself. No SQL.
  *
  * Invariant: one round runs at a time; what is written during a round is published by a round after it.
  */
 import { Loop } from '../../kit/loop'
+import { quietPauseMs, shareOf } from '../../kit/shared-look'
 import { performance } from '../../real-time'
 import type { WorkCounts } from '../work-counts'
 
@@ -13,6 +14,8 @@ import type { WorkCounts } from '../work-counts'
 export interface PublishingRound {
   /** How long it took to find the feeds with something to publish. */
   lookMs: number
+  /** Entries that it has published. */
+  published: number
   /** Feeds with more to publish. */
   again: Iterable<string>
   /** Another process was publishing one of the feeds: look again soon. */
@@ -22,25 +25,19 @@ export interface PublishingRound {
 export interface PublisherOptions {
   /** Publishes part of what there is, in these feeds or in all. */
   publish: (feeds: ReadonlySet<string> | null) => Promise<PublishingRound>
-  /** Whether a reader in this process waits for changes. */
-  isAwaited: () => boolean
+  /** The least time between two of its own looks at what others have written. Without it, it looks when `look` is called. */
+  leastMs?: () => number
   onError: (error: unknown) => void
   counts?: Pick<WorkCounts, 'publisherRounds' | 'publisherFaults'>
 }
 
-/** Time between two looks at all feeds. */
-const POLL_MS = 500
-/** The same while a reader waits in this process. */
-const AWAITED_POLL_MS = 150
-/** Looking takes at most this fraction of the time (1 / 20), so that very many feeds are looked at less often … */
-const LOOK_SHARE = 20
-/** … but at least once in this time. */
-const MAX_POLL_MS = 1000
+/** Time between two looks of its own when there has been nothing for long. */
+const QUIET_MS = 1000
 /** Pause before looking again at feeds that another process was publishing. */
 const BUSY_MS = 50
 /** Pause before a round, and between two: what is written meanwhile is published together. */
 const GAP_MS = 5
-const FAULT_PAUSES = { firstMs: 2 * POLL_MS, longestMs: 30_000 }
+const FAULT_PAUSES = { firstMs: 1000, longestMs: 30_000 }
 
 export class Publisher {
   readonly #options: PublisherOptions
@@ -50,6 +47,7 @@ export class Publisher {
   /** When to look at all feeds, by `performance.now`. */
   #lookAt: number
   #lookMs = 0
+  #publishedAt = performance.now()
   #isFaulty = false
 
   constructor(options: PublisherOptions) {
@@ -65,8 +63,14 @@ export class Publisher {
       },
       keepsAlive: false,
     })
-    this.#lookAt = performance.now() + this.#pollMs
+    this.#lookAt = performance.now() + this.#pauseMs
     this.#loop.wake(this.#untilLookMs)
+  }
+
+  /** Some feed has something to publish. */
+  look(): void {
+    this.#lookAt = performance.now()
+    this.#loop.wake()
   }
 
   /** The feed has something to publish. */
@@ -80,7 +84,7 @@ export class Publisher {
 
   /** A reader began to wait: look more often. */
   hurry(): void {
-    this.#lookAt = Math.min(this.#lookAt, performance.now() + this.#pollMs)
+    this.#lookAt = Math.min(this.#lookAt, performance.now() + this.#pauseMs)
     this.#loop.wake(this.#untilLookMs)
   }
 
@@ -92,10 +96,11 @@ export class Publisher {
     if (this.#woken.size > 0 && !this.#isFaulty) await this.#options.publish(this.#woken).catch(() => {})
   }
 
-  get #pollMs(): number {
-    const pollMs = this.#options.isAwaited() ? AWAITED_POLL_MS : POLL_MS
-    const leastMs = Math.min(this.#lookMs * LOOK_SHARE, MAX_POLL_MS)
-    return Math.max(pollMs * (0.75 + Math.random() / 2), leastMs)
+  get #pauseMs(): number {
+    const { leastMs } = this.#options
+    if (leastMs === undefined) return Number.POSITIVE_INFINITY
+    const pauseMs = Math.max(leastMs(), quietPauseMs(this.#publishedAt, QUIET_MS))
+    return Math.max(pauseMs * (0.75 + Math.random() / 2), shareOf(this.#lookMs))
   }
 
   get #untilLookMs(): number {
@@ -109,13 +114,14 @@ export class Publisher {
     this.#woken = new Set()
     const { publish, counts } = this.#options
     try {
-      const { lookMs, again, isBusy } = await publish(isLook ? null : woken)
+      const { lookMs, again, isBusy, published } = await publish(isLook ? null : woken)
+      if (published > 0) this.#publishedAt = performance.now()
       this.#isFaulty = false
       if (counts) counts.publisherRounds++
       for (const feed of again) this.#woken.add(feed)
       if (isLook) {
         this.#lookMs = lookMs
-        this.#lookAt = performance.now() + this.#pollMs
+        this.#lookAt = performance.now() + this.#pauseMs
       }
       if (isBusy) this.#lookAt = Math.min(this.#lookAt, performance.now() + Math.max(BUSY_MS, this.#lookMs))
       return this.#woken.size > 0 ? GAP_MS : this.#untilLookMs

@@ -4,11 +4,13 @@
  * which feeds a fault was reported. No SQL.
  */
 import type { Session } from '../../database/engine'
+import type { Looks } from '../../kit/shared-look'
 import { performance } from '../../real-time'
 import { type FollowedTable, greatestSyncId } from '../../repositories/feeds/followed'
 import { beginFollowed } from '../../repositories/feeds/heads'
 import type { FeedMemory } from '../../repositories/feeds/memory'
 import {
+  anyPending,
   type FeedRows,
   hasPending,
   type Published,
@@ -17,6 +19,8 @@ import {
   rowsKey,
 } from '../../repositories/feeds/publish'
 import type { Followed } from '../../repositories/feeds/types'
+import { isYes } from '../../repositories/question'
+import type { StoreLook } from '../look'
 import type { WorkCounts } from '../work-counts'
 import { Publisher, type PublisherOptions, type PublishingRound } from './publisher'
 
@@ -27,12 +31,16 @@ export interface PublishingOptions {
   inBackground: boolean
   /** Whether a reader in this process waits for changes. */
   isAwaited: () => boolean
+  /** For what other processes write. */
+  look: StoreLook
   /** Called after a commit that has numbered entries of the feed. */
   onPublished: (feed: string) => void
   onError: (error: unknown) => void
   counts: Pick<WorkCounts, 'entriesPublished' | 'publisherRounds' | 'publisherFaults'>
 }
 
+/** The least time between two looks at what others have written, without and with a reader that waits. */
+const [LOOK_MS, AWAITED_LOOK_MS] = [500, 150]
 /** Batches of one feed in a round, before the next feed has its turn. */
 const BATCHES = 5
 /** How long a store that closes goes on publishing. */
@@ -42,6 +50,7 @@ export class Publishing {
   readonly #options: PublishingOptions
   /** The publisher of the feeds with entries of their own. */
   readonly #own: Publisher | null
+  readonly #looks: Looks
   /** The publishers of followed tables, by feed. */
   readonly #publishers = new Map<string, Publisher>()
   /** Where the publishing of a backlog goes on. */
@@ -54,7 +63,18 @@ export class Publishing {
 
   constructor(options: PublishingOptions) {
     this.#options = options
-    this.#own = this.#publisherOf((feeds) => this.#publishOwn(feeds))
+    this.#own = this.#publisherOf({ publish: (feeds) => this.#publishOwn(feeds) })
+    this.#looks = options.look.join({
+      topics: () => (this.#own === null || this.#closed ? [] : ['']),
+      question: () => anyPending,
+      answered: (_, answer) => {
+        if (isYes(answer)) this.#own?.look()
+        return isYes(answer)
+      },
+      failed: () => this.#own?.look(),
+      leastMs: this.#leastMs,
+    })
+    this.#looks.begin()
   }
 
   /** These feeds have something to publish. */
@@ -67,7 +87,8 @@ export class Publishing {
 
   /** A reader began to wait. */
   hurry(): void {
-    for (const publisher of this.#all()) publisher.hurry()
+    this.#looks.begin()
+    for (const publisher of this.#publishers.values()) publisher.hurry()
   }
 
   /** Publishes everything there is, of one feed or of all. */
@@ -93,7 +114,8 @@ export class Publishing {
     await session.write(async (tx) => beginFollowed(tx, feed, source.table, await greatestSyncId(tx, table)))
     memory.followed.set(feed, table)
     await this.#publishers.get(feed)?.stop()
-    const publisher = this.#publisherOf(() => this.#publishFollowed(source))
+    // A look of its own: a lock on the user's table must delay no other part of the store.
+    const publisher = this.#publisherOf({ publish: () => this.#publishFollowed(source), leastMs: this.#leastMs })
     if (publisher) this.#publishers.set(feed, publisher)
     publisher?.wake(feed)
     const stop = () => {
@@ -117,9 +139,11 @@ export class Publishing {
     return [...(this.#own ? [this.#own] : []), ...this.#publishers.values()]
   }
 
-  #publisherOf(publish: PublisherOptions['publish']): Publisher | null {
-    const { inBackground, isAwaited, onError, counts } = this.#options
-    return inBackground && !this.#closed ? new Publisher({ publish, isAwaited, onError, counts }) : null
+  readonly #leastMs = () => (this.#options.isAwaited() ? AWAITED_LOOK_MS : LOOK_MS)
+
+  #publisherOf(how: Pick<PublisherOptions, 'publish' | 'leastMs'>): Publisher | null {
+    const { inBackground, onError, counts } = this.#options
+    return inBackground && !this.#closed ? new Publisher({ ...how, onError, counts }) : null
   }
 
   /** One round: some batches of each feed in turn, and none after the deadline. */
@@ -127,7 +151,7 @@ export class Publishing {
     const { session, onError, counts } = this.#options
     const since = performance.now()
     const pending = await session.read((reader) => pendingRows(reader, feeds))
-    const round = { lookMs: performance.now() - since, again: [] as string[], isBusy: false }
+    const round = { lookMs: performance.now() - since, published: 0, again: [] as string[], isBusy: false }
     for (const rows of pending) {
       if (performance.now() > this.#deadline) break
       try {
@@ -146,16 +170,17 @@ export class Publishing {
   async #publishFollowed(rows: FeedRows): Promise<PublishingRound> {
     const since = performance.now()
     const isPending = await this.#options.session.read((reader) => hasPending(reader, rows))
-    const round = { lookMs: performance.now() - since, again: [], isBusy: false }
+    const round = { lookMs: performance.now() - since, published: 0, again: [] as string[], isBusy: false }
     if (isPending) await this.#publishSome(rows, round)
     return round
   }
 
-  async #publishSome(rows: FeedRows, round: { again: string[]; isBusy: boolean }): Promise<void> {
+  async #publishSome(rows: FeedRows, round: PublishingRound & { again: string[] }): Promise<void> {
     const key = rowsKey(rows)
     const options = { batches: BATCHES, place: this.#places.get(key), skip: true }
     const { count, more, place } = await this.#options.session.whole((whole) => publishRows(whole, rows, options))
     this.#published(rows, count)
+    round.published += count
     if (place === null) this.#places.delete(key)
     else this.#places.set(key, place)
     if (more && count > 0) round.again.push(rows.feed)

@@ -9,6 +9,7 @@
 import { RecentnError } from '../../errors'
 import { Loop } from '../../kit/loop'
 import { isShared } from '../../kit/pending'
+import { quietPauseMs } from '../../kit/shared-look'
 import { performance } from '../../real-time'
 import { chunksBySize } from '../../repositories/chunks'
 import type { ItemRow } from '../../repositories/recent/rows'
@@ -22,8 +23,8 @@ export interface GroupStreamsOptions {
   onError?: (error: unknown) => void
 }
 
-/** How often the heads of all groups are read, for what other processes commit. */
-const POLL_MS = 250
+/** The least time between two reads of the heads of all groups, for what other processes commit, and the longest in quiet times. */
+const [POLL_MS, QUIET_MS] = [250, 750]
 /** The least time from the beginning of one round to the next. */
 const GAP_MS = 50
 const LONGEST_PAUSE_MS = 5000
@@ -47,6 +48,7 @@ export class GroupStreams {
   #woken = new Set<string>()
   readonly #loop: Loop
   #polledAt = Number.NEGATIVE_INFINITY
+  #newsAt = Number.NEGATIVE_INFINITY
 
   constructor(options: GroupStreamsOptions) {
     this.#options = options
@@ -95,7 +97,9 @@ export class GroupStreams {
     if (this.#groups.size === 0) return
     const before = this.#woken.size
     for (const group of groups) if (this.#groups.has(group)) this.#woken.add(group)
-    if (this.#woken.size > before) this.#loop.wake()
+    if (this.#woken.size === before) return
+    this.#newsAt = performance.now()
+    this.#loop.wake()
   }
 
   /** Changes were committed, and nobody knows in which groups. */
@@ -135,7 +139,7 @@ export class GroupStreams {
       throw error
     }
     if (this.#groups.size === 0) return null
-    return this.#woken.size > 0 ? 0 : Math.max(0, this.#polledAt + POLL_MS - performance.now())
+    return this.#woken.size > 0 ? 0 : Math.max(0, this.#polledAt + this.#pollMs - performance.now())
   }
 
   /** Adds the groups whose heads show that they changed. */
@@ -148,6 +152,11 @@ export class GroupStreams {
     for (const head of await this.#options.reads.heads(groups)) {
       if (this.#groups.get(head.group)?.isOutdated(head)) woken.add(head.group)
     }
+    if (woken.size > 0) this.#newsAt = performance.now()
+  }
+
+  get #pollMs(): number {
+    return Math.max(POLL_MS, quietPauseMs(this.#newsAt, QUIET_MS))
   }
 
   async #read(chunk: readonly WatchedGroup[]): Promise<void> {

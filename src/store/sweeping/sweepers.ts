@@ -1,34 +1,42 @@
 /**
- * The sweepers of a store: each one calls for the deletion of what has expired, at intervals, and again at once while there
- * is more to delete. Any number of processes may sweep. No SQL.
+ * The sweepers of a store: each one calls for the deletion of what has expired when the look that all parts share has found
+ * some, and again at once while there is more to delete. Any number of processes may sweep. No SQL.
  */
 import { Loop } from '../../kit/loop'
+import { isYes, type LookQuestion } from '../../repositories/question'
 import type { OpenFeeds } from '../feeds'
 import type { OpenGroups } from '../groups'
+import type { StoreLook } from '../look'
 import type { OpenQueues } from '../queues'
 import type { WorkCounts } from '../work-counts'
 
-/** How often expired items are deleted. */
-const GROUPS_SWEEP_MS = 1000
-/** How often messages are promoted whose delay or visibility timeout has ended. */
-const QUEUES_SWEEP_MS = 500
-/** How often old tombstones are deleted. */
-const FEEDS_SWEEP_MS = 5000
+/** For expired items: the least time between two looks, and the time until a round without one. */
+const GROUPS_MS = [1000, 60_000] as const
+/** For messages whose delay or visibility timeout has ended; a round without a look removes what is kept no longer. */
+const QUEUES_MS = [500, 4000] as const
+/** For old tombstones. */
+const FEEDS_MS = [5000, 60_000] as const
 const LONGEST_PAUSE_MS = 30_000
 
 interface SweptParts {
-  groups: Pick<OpenGroups, 'sweep'>
-  queues: Pick<OpenQueues, 'sweep'>
-  feeds: Pick<OpenFeeds, 'sweep'>
+  groups: Pick<OpenGroups, 'sweep' | 'due'>
+  queues: Pick<OpenQueues, 'sweep' | 'due'>
+  feeds: Pick<OpenFeeds, 'sweep' | 'due'>
 }
 
 /** Sweepers that run until they are stopped. They keep no process alive. */
 export function startSweepers(
   { groups, queues, feeds }: SweptParts,
+  look: StoreLook,
   counts: WorkCounts,
   onError: (error: unknown, doing: string) => void,
 ): Loop[] {
-  const start = (what: string, intervalMs: number, sweep: () => Promise<{ more: boolean }>) => {
+  const start = (
+    what: string,
+    [lookMs, intervalMs]: readonly [number, number],
+    due: LookQuestion,
+    sweep: () => Promise<{ more: boolean }>,
+  ) => {
     const loop = new Loop({
       round: async () => {
         const { more } = await sweep()
@@ -36,28 +44,39 @@ export function startSweepers(
         return more ? 0 : intervalMs
       },
       jitter: 0.25,
-      faultPauses: { firstMs: 2 * intervalMs, longestMs: LONGEST_PAUSE_MS },
+      faultPauses: { firstMs: 2 * lookMs, longestMs: LONGEST_PAUSE_MS },
       onFault: (error, isFirst) => {
         counts.sweeperFaults++
         if (isFirst) onError(error, `sweep ${what}`)
       },
       keepsAlive: false,
     })
-    loop.wake(intervalMs)
+    loop.wake(lookMs)
+    const looks = look.join({
+      topics: () => (loop.isStopped ? [] : ['']),
+      question: () => due,
+      answered: (_, answer) => {
+        if (isYes(answer)) loop.wake()
+        return isYes(answer)
+      },
+      failed: () => loop.wake(),
+      leastMs: () => lookMs,
+    })
+    looks.begin()
     return loop
   }
   return [
-    start('groups', GROUPS_SWEEP_MS, async () => {
+    start('groups', GROUPS_MS, groups.due, async () => {
       const swept = await groups.sweep()
       counts.itemsSwept += swept.deleted
       return swept
     }),
-    start('queues', QUEUES_SWEEP_MS, async () => {
+    start('queues', QUEUES_MS, queues.due, async () => {
       const swept = await queues.sweep()
       counts.messagesSwept += swept.removed
       return swept
     }),
-    start('feeds', FEEDS_SWEEP_MS, async () => {
+    start('feeds', FEEDS_MS, feeds.due, async () => {
       const swept = await feeds.sweep()
       counts.tombstonesSwept += swept.removed
       return swept

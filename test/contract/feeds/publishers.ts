@@ -17,9 +17,9 @@ export function describeFeedsPublishers(context: Context): void {
         publish: async (only) => {
           if (only === null) looks.push(performance.now())
           if (looks.length === 1) await sleep(500)
-          return { lookMs: 1, again: [], isBusy: false }
+          return { lookMs: 1, published: 0, again: [], isBusy: false }
         },
-        isAwaited: () => true,
+        leastMs: () => 150,
         onError: () => {},
       })
       await eventually(5000, 'it is looked again', async () => looks.length > 1)

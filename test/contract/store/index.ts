@@ -7,6 +7,7 @@ import { describeCharsets } from './charsets'
 import { describeConnections } from './connections'
 import { describeErrorNumbers } from './error-numbers'
 import { describeGathering } from './gathering'
+import { describeIdleStore } from './idle'
 import { describeInserts } from './inserts'
 import { describeInsideTransactions } from './inside-transactions'
 import { describeJson } from './json'
@@ -37,6 +38,7 @@ export function describeStore(engine: EngineName): void {
   describeStatementLimits(context)
   describeConnections(context)
   describeLifecycle(context)
+  describeIdleStore(context)
   describeLocation(context)
   describeOptions(context)
   describeSchema(context)

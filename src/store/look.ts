@@ -1,0 +1,10 @@
+/** The look of a store at what other processes do, which all of its waiting parts share. */
+import type { Session } from '../database/engine'
+import { SharedLook } from '../kit/shared-look'
+import { answersTo, type LookAnswer, type LookQuestion } from '../repositories/question'
+
+export type StoreLook = SharedLook<LookQuestion, LookAnswer>
+
+export function openLook(session: Session): StoreLook {
+  return new SharedLook({ ask: (questions) => session.read((reader) => answersTo(reader, questions)) })
+}

@@ -1,0 +1,40 @@
+import { CuttingProxy } from '../../support/cutting-proxy'
+import { type Context, sleep } from '../context'
+
+/** What a store asks its database while nothing happens. */
+export function describeIdleStore(context: Context): void {
+  if (context.engine === 'sqlite') return
+
+  it('a store with a worker, a consumer, a followed table and a poller sends at most five packets a second when nothing happens', async () => {
+    const proxy = await CuttingProxy.before(context.url)
+    context.afterwards(() => proxy.close())
+    const store = await context.open({ url: proxy.through(context.url), publish: true, sweep: true })
+    const [feed, queue, table] = [context.unique('f'), context.unique('q'), 'idle_users']
+    const { dataSource } = store
+    await dataSource.query(
+      `CREATE TABLE ${table} (id integer NOT NULL PRIMARY KEY, sync bigint NULL, status varchar(40))`,
+    )
+    await dataSource.query(`CREATE INDEX ${table}_sync ON ${table} (sync)`)
+    await dataSource.query(`CREATE INDEX ${table}_status ON ${table} (status, id)`)
+    await store.feeds.follow(table, { syncColumn: 'sync', key: 'id', feed })
+    await store.queues.put(queue)
+    const errors: unknown[] = []
+    const onError = (error: unknown) => void errors.push(error)
+    const running = [
+      store.queues.work(queue, async () => {}, { onError }),
+      store.feeds.consume(feed, 'idle', async () => {}, { onError }),
+      store.poll(table, async () => {}, { status: 'status', onError }),
+    ]
+    // The longer nothing has happened, the less often the store looks.
+    let perSecond = Number.POSITIVE_INFINITY
+    for (let looks = 0; looks < 8 && perSecond > 5; looks++) {
+      const since = performance.now()
+      const sent = proxy.record()
+      await sleep(5000)
+      perSecond = sent.length / ((performance.now() - since) / 1000)
+    }
+    await Promise.all(running.map((one) => one.stop()))
+    expect(errors).toEqual([])
+    expect(perSecond).toBeLessThanOrEqual(5)
+  })
+}
