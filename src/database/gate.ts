@@ -97,7 +97,7 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner implements RowRunner {
 
   /** True where somebody listens to the events of TypeORM's runner, or asked it for more than statements. */
   get #isFollowed(): boolean {
-    const { subscribers, options } = this.dataSource
+    const { subscribers, options } = this.connection
     return subscribers.length > 0 || options.maxQueryExecutionTime !== undefined || options.isolationLevel !== undefined
   }
 
@@ -106,7 +106,7 @@ class GatedQueryRunner extends BetterSqlite3QueryRunner implements RowRunner {
    * the transactions; where somebody follows them, TypeORM's runner does the work.
    */
   #run(sql: string, parameters: unknown[] | RowParameters = [], structured = false): unknown {
-    const { logger } = this.dataSource
+    const { logger } = this.connection
     const isRows = parameters instanceof RowParameters
     if (!isRows && (this.#isFollowed || !Array.isArray(parameters))) return super.query(sql, parameters, structured)
     if (this.isReleased) throw new QueryRunnerAlreadyReleasedError()

@@ -100,6 +100,6 @@ export function sessionWithin(transaction: EntityManager | QueryRunner, setting:
     () => afterCommitOf(runner),
   )
   const { engine } = setting
-  const translate = (error: unknown) => translated(error, engine, () => locationOf(runner.dataSource.options))
+  const translate = (error: unknown) => translated(error, engine, () => locationOf(runner.connection.options))
   return sessionIn(tx, runner, translate, engine.family === 'sqlite' ? undefined : () => requireTexts(runner))
 }

@@ -193,7 +193,8 @@ export function sessionOf(source: DataSource | EntityManager | QueryRunner | Ses
   if ('read' in source && 'write' in source) return source
   // Not instanceof: the user's TypeORM may be another copy of it.
   if (InstanceChecker.isDataSource(source)) return new LazySession(source)
-  const { dataSource } = source as EntityManager | QueryRunner
+  // TypeORM 0.3 has no other name for it.
+  const { connection: dataSource } = source as EntityManager | QueryRunner
   return sessionWithin(source as EntityManager | QueryRunner, {
     engine: engineOf(dataSource),
     tables: tablesIn(dataSource),

@@ -105,12 +105,20 @@ export async function checkUncompiled(run, node) {
   })
 }
 
-/** TypeORM 0.3 and 1 break each other in one process, so that npm must say no. */
+/** TypeORM 0.3 in its newest version, as the only copy. What is older is refused by npm. */
 export async function checkOldTypeorm(run, node) {
   const app = project(run, node, 'old')
-  await step('npm refuses to install it beside TypeORM 0.3', async () => {
-    await app.npm('install', '--package-lock-only', '--ignore-scripts', 'typeorm@0.3')
-    const install = app.npm('install', '--package-lock-only', '--ignore-scripts', run.tarball)
+  await step('an app on TypeORM 0.3', async () => {
+    await app.npm('install', '--ignore-scripts', 'express@5', 'typeorm@0.3', run.tarball)
+    assert.equal(copies(await app.npm('ls', 'typeorm', '--all', '--parseable')), 1, 'copies of TypeORM')
+    const [server] = run.servers
+    if (!server) return say('(only that it installs: there is no server)')
+    await withDatabase(run.root, server.url, (database) => app.run('node', ['own-app.mjs', database]))
+  })
+  const older = project(run, node, 'older')
+  await step('npm refuses to install it beside an older TypeORM', async () => {
+    await older.npm('install', '--package-lock-only', '--ignore-scripts', 'typeorm@0.3.20')
+    const install = older.npm('install', '--package-lock-only', '--ignore-scripts', run.tarball)
     await assert.rejects(install, (error) => error instanceof RunFailed && /ERESOLVE/.test(error.output))
   })
 }
