@@ -8,6 +8,7 @@ import { addKeysCommand } from './cli/keys-command'
 import { endWithNpx, isByNpx } from './cli/npx'
 import { addQueuesCommand } from './cli/queues-command'
 import { addReplayCommand } from './cli/replay-command'
+import { addSchedulesCommand } from './cli/schedules-command'
 import { cachedDriver } from './cli/sqlite-driver'
 import { type Config, readConfig } from './config'
 import { isSqliteInstalled, loadSqliteFrom } from './database/drivers'
@@ -107,6 +108,7 @@ function program(): Command {
   addQueuesCommand(root, kit)
   addGroupsCommand(root, kit)
   addFeedsCommand(root, kit)
+  addSchedulesCommand(root, kit)
   addReplayCommand(root, databaseOption, databaseConfig)
   addKeysCommand(root, databaseOption, databaseConfig)
   root

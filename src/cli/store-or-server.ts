@@ -13,8 +13,12 @@ import { printable } from './progress'
 import { serverBase } from './targets'
 
 export interface StoreOrServer {
-  readonly queues: Pick<Store['queues'], 'get' | 'list' | 'peek' | 'pause' | 'resume' | 'redrive' | 'purge'> & {
+  readonly queues: Pick<
+    Store['queues'],
+    'get' | 'list' | 'peek' | 'pause' | 'resume' | 'redrive' | 'purge' | 'schedules' | 'unschedule'
+  > & {
     getMessage(queue: string, id: bigint): ReturnType<Store['queues']['getMessage']>
+    getSchedule(schedule: string): ReturnType<Store['queues']['getSchedule']>
   }
   readonly groups: Pick<Store['groups'], 'get' | 'list' | 'recent'>
   readonly feeds: Pick<Store['feeds'], 'getFeed' | 'list' | 'changes'>
@@ -99,7 +103,7 @@ function forPeople(error: unknown): unknown {
 /** What was found. Throws `code` for null: there is none of this name. */
 export function found<T>(
   value: T | null,
-  code: 'queue_not_found' | 'message_not_found' | 'group_not_found' | 'feed_not_found',
+  code: 'queue_not_found' | 'message_not_found' | 'schedule_not_found' | 'group_not_found' | 'feed_not_found',
 ): T {
   if (value === null) throw new RecentnError(code)
   return value

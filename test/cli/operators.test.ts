@@ -36,6 +36,12 @@ beforeAll(async () => {
       ['ann', 'bob', 'cleo'].map((key) => ({ key, value: { name: key } })),
     )
     await feeds.publish()
+    await queues.schedule('leap-days', {
+      queue: 'mail',
+      cron: '0 3 29 2 *',
+      timeZone: 'Europe/Rome',
+      body: { to: 'all' },
+    })
     await feeds.putConsumer('users', 'search-index', 2n)
   })
   server = await startServer({ DATABASE_URL: databaseUrl })
@@ -57,6 +63,7 @@ describe('--json', () => {
     [['queues', 'peek', 'odd', '--state', 'dead'], '/v1/queues/odd/messages?state=dead&limit=20'],
     [['groups', 'items', 'article:42', '--limit', '2'], '/v1/groups/article:42/items?limit=2'],
     [['feeds', 'show', 'users'], '/v1/feeds/users'],
+    [['schedules', 'show', 'leap-days'], '/v1/schedules/leap-days'],
     [['feeds', 'changes', 'users', '--after', '1'], '/v1/feeds/users/changes?after=1&limit=20'],
   ])('%j is the answer of the route, of a database and of a server', async (args, route) => {
     const answer = fetch(server.url + route, { headers: { Authorization: `Bearer ${admin}` } })
@@ -135,6 +142,17 @@ test('redrive sends dead messages back, and a dry run only counts them', async (
   expect(dry).toMatchObject({ code: 0, stdout: '1 message would be sent back.\n' })
   const moved = await onServer('queues', 'redrive', 'odd', '--json')
   expect(moved).toMatchObject({ code: 0, stdout: '{"moved":1}\n' })
+})
+
+test('a schedule is listed, and ended once', async () => {
+  const listed = await onServer('schedules', 'list')
+  expect(listed.stdout).toMatch(/^schedule +queue +cron .*\nleap-days +mail +0 3 29 2 \* +- +Europe\/Rome /)
+  expect(await onDatabase('schedules', 'end', 'leap-days')).toMatchObject({
+    stdout: 'The schedule leap-days has ended.\n',
+  })
+  const again = await onServer('schedules', 'end', 'leap-days')
+  expect(again).toMatchObject({ code: 1, stdout: '' })
+  expect(again.stderr).toMatch(/^recentn: .*schedule/i)
 })
 
 test('purge needs --yes where there is no terminal', async () => {
