@@ -44,6 +44,11 @@ const queue = async (store: Store) => {
   await deadLetters(store)
   await store.queues.put('mail', { visibilityTimeoutSeconds: 60, maxReceives: 5, deadLetterQueue: 'mail-dead' })
 }
+const schedule = async (store: Store) => {
+  await queue(store)
+  const definition = { queue: 'mail', cron: '30 2 * * *', timeZone: 'Europe/Berlin', body: { report: 'daily' } }
+  await store.queues.schedule('nightly-report', definition)
+}
 const message = async (store: Store) => {
   await queue(store)
   const options = { messageGroup: 'tenant-3', dedupId: 'welcome-7', attributes: { source: 'sign-up' } }
@@ -58,11 +63,8 @@ const deadMessage = async (store: Store) => {
   await store.queues.put('mail')
   await store.queues.send('mail', 1)
   const messages = await store.queues.receive('mail')
-  await store.queues.release(
-    'mail',
-    messages.map(({ receiptHandle }) => receiptHandle),
-    { dead: true },
-  )
+  const handles = messages.map(({ receiptHandle }) => receiptHandle)
+  await store.queues.release('mail', handles, { dead: true })
 }
 const entries = async (store: Store) => {
   const value = { name: 'Fred', city: 'Oslo' }
@@ -119,6 +121,10 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   pauseQueue: { 200: given(queue) },
   resumeQueue: { 200: given(queue) },
   deleteQueue: { 204: given(queue) },
+  listSchedules: { 200: { ...given(schedule), without: ['after'] } },
+  getSchedule: { 200: given(schedule) },
+  putSchedule: { 201: given(queue), 200: given(schedule) },
+  deleteSchedule: { 204: given(schedule) },
   redriveQueue: { 200: given(deadMessage) },
   purgeQueue: { 200: given(message) },
   sendMessages: {

@@ -71,10 +71,10 @@ const listedSchedule = {
   messageGroup: null,
   attributes: {},
   nextTickAt: '2026-11-22T01:30:00.000Z',
-  lastTickAt: '2026-11-21T01:30:00.000Z',
-  lastSentAt: '2026-11-21T01:30:00.004Z',
+  lastTickAt: null,
+  lastSentAt: null,
   lastError: null,
-  createdAt: '2026-11-20T08:30:00.000Z',
+  createdAt: '2026-11-21T08:30:00.000Z',
 }
 
 export const schedule = { ...listedSchedule, body: newSchedule.body }

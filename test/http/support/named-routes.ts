@@ -70,6 +70,13 @@ export const NAMED: Record<string, (side: string) => Asked> = {
     json: { receiptHandles: [ids[`${side}held`]], visibilityTimeoutSeconds: 900 },
     at: ['queue'],
   }),
+  getSchedule: (side) => ({ path: `/v1/schedules/${side}s`, at: ['schedule'] }),
+  putSchedule: (side) => ({
+    path: `/v1/schedules/${side}s`,
+    json: { queue: `${side}q`, everySeconds: 86_400, body: 2 },
+    at: ['schedule', '/queue'],
+  }),
+  deleteSchedule: (side) => ({ path: `/v1/schedules/${side}deleted`, at: ['schedule'] }),
   getFeed: (side) => ({ path: `/v1/feeds/${side}f`, at: ['feed'] }),
   deleteFeed: (side) => ({ path: `/v1/feeds/${side}deleted`, at: ['feed'] }),
   republishEntries: (side) => ({ path: `/v1/feeds/${side}f/republish`, json: { prefix: '' }, at: ['feed'] }),
@@ -92,6 +99,7 @@ export const LISTS: Record<string, { path: string; names: (json: Loose) => unkno
   listGroups: { path: '/v1/groups', names: (json) => namesIn(json.groups, 'group') },
   listPolicies: { path: '/v1/policies', names: (json) => namesIn(json.policies, 'prefix') },
   listQueues: { path: '/v1/queues', names: (json) => namesIn(json.queues, 'queue') },
+  listSchedules: { path: '/v1/schedules', names: (json) => namesIn(json.schedules, 'schedule') },
   listFeeds: { path: '/v1/feeds', names: (json) => namesIn(json.feeds, 'feed') },
   memberItems: { path: '/v1/members/m/items', names: (json) => namesIn(json.items, 'group') },
 }
@@ -129,6 +137,9 @@ export async function seed(store: Store, side: string): Promise<void> {
     ids[side + queue] = messages[0]?.receiptHandle as string
     if (dead) await queues.release(`${side}${queue}`, [ids[side + queue] as string], { dead: true })
   }
+  for (const schedule of ['s', 'deleted']) {
+    await queues.schedule(`${side}${schedule}`, { queue: `${side}letters`, everySeconds: 86_400, body: side })
+  }
   for (const feed of ['f', 'deleted']) {
     for (const key of ['k', 'gone']) await feeds.put(`${side}${feed}`, key, side)
     await feeds.publish(`${side}${feed}`)
@@ -150,6 +161,9 @@ export async function worldOf({ groups, queues, feeds }: Store, side: string): P
     for (const state of ['ready', 'in-flight', 'delayed', 'dead', 'archived'] as const) {
       world.push((await queues.peek(queue, { state })).messages)
     }
+  }
+  for (const { schedule } of (await queues.schedules({ prefix: side })).schedules) {
+    world.push(await queues.getSchedule(schedule))
   }
   for (const { feed } of (await feeds.list({ prefix: side })).feeds) {
     const { consumers } = (await feeds.getFeed(feed)) ?? {}

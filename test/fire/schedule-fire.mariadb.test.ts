@@ -1,0 +1,3 @@
+import { describeScheduleFire } from './schedule-fire'
+
+describeScheduleFire('mariadb')
