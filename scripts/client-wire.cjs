@@ -51,13 +51,34 @@ export default Wire
 /** Interfaces of what is sent take constant lists. */
 function declared(name, schemas) {
   const schema = schemas[name]
+  const parameter = jsonFieldOf(schema, schemas)
   const isSent = JSON.stringify(schema).includes('"additionalProperties":false') || name === 'Sending'
   const doc = schema.description ? docOf(schema, '') : ''
   const text =
     schema.type === 'object'
       ? `${doc}export interface ${name} {\n${fieldLines(schema, schemas, '  ')}}\n`
       : `${doc}export type ${name} = ${typeOf(schema, schemas)}\n`
-  return isSent ? text.replaceAll(/(\w+)\[\]/g, 'readonly $1[]') : text
+  const given = isSent ? text.replaceAll(/(\w+)\[\]/g, 'readonly $1[]') : text
+  return parameter === null ? given : typed(given, parameter, schemas)
+}
+
+/** The field with a JSON value that a body has, or another one in it, as the name of a type; null if there is none. */
+function jsonFieldOf(schema, schemas) {
+  if (schema.$ref) return jsonFieldOf(schemas[nameOf(schema.$ref)], schemas)
+  for (const [name, each] of Object.entries(schema.properties ?? {})) {
+    if (typeOf(each, schemas) === 'unknown') return name.replace(/^./, (letter) => letter.toUpperCase())
+  }
+  const within = [schema.items, ...Object.values(schema.properties ?? {}), ...(schema.anyOf ?? schema.oneOf ?? [])]
+  return within.reduce((found, each) => found ?? (each ? jsonFieldOf(each, schemas) : null), null)
+}
+
+/** Gives the type parameter to what is unknown, and to the bodies that have one. */
+function typed(text, parameter, schemas) {
+  const within = text.replaceAll(/(\?: |[:=|] (?:readonly )?)(\w+)/g, (all, before, name) => {
+    if (name === 'unknown') return `${before}${parameter}${before === '?: ' ? ' | undefined' : ''}`
+    return schemas[name] && jsonFieldOf(schemas[name], schemas) !== null ? `${all}<${parameter}>` : all
+  })
+  return within.replace(/^export (?:interface|type) \w+/m, `$&<${parameter} = unknown>`)
 }
 
 function typeOf(schema, schemas) {

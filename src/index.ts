@@ -29,6 +29,7 @@ export {
   WorkQueue,
 } from './entities'
 export { ERRORS, type ErrorCode, type ErrorFacts, type ErrorKind, type Fault, RecentnError } from './errors'
+export { UnrecoverableError } from './failures'
 export type { Access, AccessAnswer, AccessFunction } from './http/access'
 export { createDashboard } from './http/dashboard'
 export { createMetrics, type MetricRegistry, type Metrics, type MetricsOptions } from './http/metrics/metrics'
@@ -45,14 +46,19 @@ export { RecentRepository } from './repositories/recent/repository'
 export type * from './repositories/recent/types'
 export type * from './repositories/schedules/types'
 export { SequenceRepository, type Sequences } from './repositories/sequences'
+export type { SchemaIssue, SchemaResult, StandardSchema } from './schema'
 export type * from './store/consumer/types'
 export type { ConnectionUse, Counted, StoreCounts, StoreTotals } from './store/counts'
 export { attachStore, openStore } from './store/open'
 export type * from './store/poller/types'
 export type {
   BatchingOptions,
+  FeedHandle,
+  GroupHandle,
   OpenOptions,
+  QueueHandle,
   Store,
+  StoreFeeds,
   StoreGroups,
   StoreKeys,
   StoreOptions,
@@ -60,5 +66,4 @@ export type {
   Transaction,
   TransactionOptions,
 } from './store/types'
-export { UnrecoverableError } from './store/unrecoverable'
 export type * from './store/worker/types'

@@ -1,15 +1,18 @@
 /** Feeds: the methods of the library's `store.feeds`. */
+import { startConsumer } from './consume'
+import type { Changes, ConsumeHandler, ConsumeOptions, ConsumeSource, Running } from './loops'
 import { type CallOptions, everyOf, parted, type Transport } from './transport'
 import type Wire from './wire'
-import type { Changes, Consumer, Entry, Feed, FeedPage, NewCursor, NewEntry, PutEntries, Republish } from './wire'
+import type { Consumer, Entry, Feed, FeedPage, NewCursor, NewEntry, PutEntries, Republish } from './wire'
 
 export type ChangesOptions = Wire['getChanges']['query'] & CallOptions
 export type ConsumerOptions = Omit<NewCursor, 'cursor'> & CallOptions
 export type FeedListOptions = Wire['listFeeds']['query'] & CallOptions
 /** An entry that this call wrote. Unlike the entries of a feed that follows a table, it has a version and a time. */
-export type WrittenEntry = Entry & { version: number; updatedAt: Date }
+export type WrittenEntry<Value = unknown> = Entry<Value> & { version: number; updatedAt: Date }
 
-export class FeedsClient {
+/** `Value` is the type that the caller says values have: nothing checks it, except the `schema` of a consumer. */
+export class FeedsClient<Base = unknown> {
   readonly #transport: Transport
 
   constructor(transport: Transport) {
@@ -20,26 +23,36 @@ export class FeedsClient {
    * Writes a value; a publisher gives it a sync id a moment later. A repeated call writes the same value under a higher
    * version.
    */
-  async put(feed: string, key: string, value: unknown, options?: CallOptions): Promise<WrittenEntry> {
+  async put<Value extends Base = Base>(
+    feed: string,
+    key: string,
+    value: NoInfer<Value>,
+    options?: CallOptions,
+  ): Promise<WrittenEntry<Value>> {
     const parts = { path: { feed, key }, body: { value } }
-    return (await this.#transport.value('putEntry', parts, options)) as WrittenEntry
+    return (await this.#transport.value('putEntry', parts, options)) as WrittenEntry<Value>
   }
 
   /** Writes 1 to 1,000 entries, all or none; if a key is given twice, its last value counts. */
-  putMany(feed: string, entries: readonly NewEntry[], options?: CallOptions): Promise<PutEntries> {
+  putMany<Value extends Base = Base>(
+    feed: string,
+    entries: readonly NewEntry<NoInfer<Value>>[],
+    options?: CallOptions,
+  ): Promise<PutEntries> {
     const parts = { path: { feed }, body: { entries } }
     return this.#transport.value('putEntries', parts, { repeat: 'safe', ...options })
   }
 
   /** The entry; null if there is none, or a tombstone. */
-  get(feed: string, key: string, options?: CallOptions): Promise<Entry | null> {
-    return this.#transport.valueOrNull('getEntry', { path: { feed, key } }, 'entry_not_found', options)
+  get<Value extends Base = Base>(feed: string, key: string, options?: CallOptions): Promise<Entry<Value> | null> {
+    const found = this.#transport.valueOrNull('getEntry', { path: { feed, key } }, 'entry_not_found', options)
+    return found as Promise<Entry<Value> | null>
   }
 
   /** Leaves a tombstone, which consumers see; null if there was no entry. */
-  async delete(feed: string, key: string, options?: CallOptions): Promise<WrittenEntry | null> {
-    const parts = { path: { feed, key } }
-    return (await this.#transport.valueOrNull('deleteEntry', parts, 'entry_not_found', options)) as WrittenEntry | null
+  async delete(feed: string, key: string, options?: CallOptions): Promise<WrittenEntry<null> | null> {
+    const tombstone = this.#transport.valueOrNull('deleteEntry', { path: { feed, key } }, 'entry_not_found', options)
+    return (await tombstone) as WrittenEntry<null> | null
   }
 
   /** Publishes entries again, unchanged: those of the `keys`, or all whose keys begin with `prefix`. */
@@ -53,10 +66,25 @@ export class FeedsClient {
    * `waitSeconds` the call may take that much longer. Throws `cursor_expired` if a tombstone after the cursor has been
    * removed.
    */
-  changes(feed: string, options: ChangesOptions = {}): Promise<Changes> {
+  changes<Value extends Base = Base>(feed: string, options: ChangesOptions = {}): Promise<Changes<Value>> {
     const [query, call] = parted(options)
     const conduct = { waitSeconds: options.waitSeconds, ...call }
-    return this.#transport.value('getChanges', { path: { feed }, query }, conduct)
+    return this.#transport.value('getChanges', { path: { feed }, query }, conduct) as Promise<Changes<Value>>
+  }
+
+  /**
+   * Gives the handler what comes after the consumer's stored cursor, page by page and until it is stopped, and stores the
+   * cursor when the handler has resolved: each change at least once, in order, the latest value of each key. Any number of
+   * processes may do it for one consumer; the same changes may then be given to several at once. Throws `invalid_input`;
+   * later errors go to `onError`, and the work is tried again.
+   */
+  consume<Value extends Base = Base>(
+    feed: string,
+    consumer: string,
+    handler: ConsumeHandler<Value>,
+    options: ConsumeOptions<Value> = {},
+  ): Running {
+    return startConsumer(this as ConsumeSource, [feed, consumer], handler as ConsumeHandler, options as ConsumeOptions)
   }
 
   /** The stored cursor; 0 for an unknown consumer. */

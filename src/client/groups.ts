@@ -35,7 +35,8 @@ export type PolicyListOptions = QueryOptions<'listPolicies'>
  */
 type ReplaceOptions<Body extends { replaces?: unknown }> = Pick<Body, 'replaces'> & CallOptions
 
-export class GroupsClient {
+/** `Payload` is the type that the caller says payloads have: nothing checks it. */
+export class GroupsClient<Base = unknown> {
   readonly #transport: Transport
 
   constructor(transport: Transport) {
@@ -46,45 +47,58 @@ export class GroupsClient {
    * Appends one item, and creates the group if there is none. `appended` is false if the group had an item with this
    * `eventId` already, which is returned then. A call without an `eventId` is not repeated if no answer came.
    */
-  async append(group: string, item: NewItem = {}, options?: CallOptions): Promise<Item & { appended: boolean }> {
+  async append<Payload extends Base = Base>(
+    group: string,
+    item: NewItem<NoInfer<Payload>> = {},
+    options?: CallOptions,
+  ): Promise<Item<Payload> & { appended: boolean }> {
     const repeat = item.eventId ? 'safe' : 'once'
     const parts = { path: { group }, body: item }
     const { status, value } = await this.#transport.call('appendItem', parts, { repeat, ...options })
-    return Object.assign(value, { appended: status === 201 })
+    return Object.assign(value as Item<Payload>, { appended: status === 201 })
   }
 
   /**
    * Appends 1 to 1,000 items to any groups in one commit, all or none. Returns where each one is, in the order given. The
    * call is repeated if no answer came only if all items have an `eventId`.
    */
-  async appendMany(items: readonly NewGroupItem[], options?: CallOptions): Promise<Appended['items']> {
+  async appendMany<Payload extends Base = Base>(
+    items: readonly NewGroupItem<NoInfer<Payload>>[],
+    options?: CallOptions,
+  ): Promise<Appended['items']> {
     const repeat = items.every(({ eventId }) => eventId) ? 'safe' : 'once'
     return (await this.#transport.value('appendItems', { body: { items } }, { repeat, ...options })).items
   }
 
   /** The newest items of one group, newest first; none for a group that does not exist. */
-  async recent(group: string, options: RecentOptions = {}): Promise<Recent & { tag: string }> {
+  async recent<Payload extends Base = Base>(
+    group: string,
+    options: RecentOptions = {},
+  ): Promise<Recent<Payload> & { tag: string }> {
     const [query, call] = parted(options)
     const { value, tag } = await this.#transport.call('recentItems', { path: { group }, query }, call)
-    return Object.assign(value, { tag })
+    return Object.assign(value as Recent<Payload>, { tag })
   }
 
   /** The same as `recent`; null if the answer is still the page that has this `tag`, read with the same options. */
-  async recentIfChanged(
+  async recentIfChanged<Payload extends Base = Base>(
     group: string,
     tag: string,
     options: RecentOptions = {},
-  ): Promise<(Recent & { tag: string }) | null> {
+  ): Promise<(Recent<Payload> & { tag: string }) | null> {
     const [query, call] = parted(options)
     const headers = { 'If-None-Match': `"${tag}"` }
     const answer = await this.#transport.call('recentItems', { path: { group }, query, headers }, call)
-    return answer.status === 304 ? null : Object.assign(answer.value, { tag: answer.tag })
+    return answer.status === 304 ? null : Object.assign(answer.value as Recent<Payload>, { tag: answer.tag })
   }
 
   /** All items of a group, newest first, in pages of `limit`. */
-  async *allItems(group: string, options: RecentOptions = {}): AsyncGenerator<Item, void, undefined> {
+  async *allItems<Payload extends Base = Base>(
+    group: string,
+    options: RecentOptions = {},
+  ): AsyncGenerator<Item<Payload>, void, undefined> {
     for (let { before } = options; ; ) {
-      const { items, nextBefore } = await this.recent(group, { limit: 100, ...options, before })
+      const { items, nextBefore }: Recent<Payload> = await this.recent(group, { limit: 100, ...options, before })
       yield* items
       if (nextBefore === null) return
       before = nextBefore
@@ -92,14 +106,19 @@ export class GroupsClient {
   }
 
   /** The newest items of each of 1 to 100 groups, in the order given. */
-  async recentMany(groups: readonly string[], options: RecentManyOptions = {}): Promise<RecentMany['groups']> {
+  async recentMany<Payload extends Base = Base>(
+    groups: readonly string[],
+    options: RecentManyOptions = {},
+  ): Promise<RecentMany<Payload>['groups']> {
     const [query, call] = parted(options)
-    return (await this.#transport.value('recentItemsOfMany', { query: { ...query, group: groups } }, call)).groups
+    const { value } = await this.#transport.call('recentItemsOfMany', { query: { ...query, group: groups } }, call)
+    return (value as RecentMany<Payload>).groups
   }
 
   /** One item; null if the window of the group has none with this id. */
-  item(group: string, id: bigint, options?: CallOptions): Promise<Item | null> {
-    return this.#transport.valueOrNull('getItem', { path: { group, id } }, 'item_not_found', options)
+  item<Payload extends Base = Base>(group: string, id: bigint, options?: CallOptions): Promise<Item<Payload> | null> {
+    const found = this.#transport.valueOrNull('getItem', { path: { group, id } }, 'item_not_found', options)
+    return found as Promise<Item<Payload> | null>
   }
 
   /** Removes all items. The next item gets the next id, as if they were still there. */
@@ -150,20 +169,24 @@ export class GroupsClient {
    * signal). A watch whose connection breaks connects again and goes on where it was. Throws errors that will not pass:
    * `unauthorized`, `forbidden`, `invalid_input`, an answer that is not recentn's.
    */
-  watch(group: string, options: WatchOptions = {}): GroupWatch {
-    return watchGroup(this.#transport, group, options)
+  watch<Payload extends Base = Base>(group: string, options: WatchOptions = {}): GroupWatch<Payload> {
+    return watchGroup(this.#transport, group, options) as GroupWatch<Payload>
   }
 
   /** A page of the items of one member in all groups, newest first. */
-  memberItems(member: string, options: MemberOptions = {}): Promise<MemberItems> {
+  memberItems<Payload extends Base = Base>(member: string, options: MemberOptions = {}): Promise<MemberItems<Payload>> {
     const [query, call] = parted(options)
-    return this.#transport.value('memberItems', { path: { member }, query }, call)
+    const page = this.#transport.value('memberItems', { path: { member }, query }, call)
+    return page as Promise<MemberItems<Payload>>
   }
 
   /** All items of one member, newest first, in pages of `limit`. */
-  async *allMemberItems(member: string, options: MemberOptions = {}): AsyncGenerator<Item, void, undefined> {
+  async *allMemberItems<Payload extends Base = Base>(
+    member: string,
+    options: MemberOptions = {},
+  ): AsyncGenerator<Item<Payload>, void, undefined> {
     for (let { before } = options; ; ) {
-      const { items, nextBefore } = await this.memberItems(member, { ...options, before })
+      const { items, nextBefore }: MemberItems<Payload> = await this.memberItems(member, { ...options, before })
       yield* items
       if (nextBefore === null) return
       before = nextBefore

@@ -2,6 +2,16 @@
  * The client of a recentn server, for browsers, Node and other runtimes that have `fetch`. It has the methods of the library
  * under the same names, with ids as bigint and times as Date. What it takes and gives is generated from the OpenAPI document.
  */
+import {
+  FEED_CALLS,
+  type FeedCall,
+  GROUP_CALLS,
+  type GroupCall,
+  type Handle,
+  handleOf,
+  QUEUE_CALLS,
+  type QueueCall,
+} from '../handles'
 import { FeedsClient } from './feeds'
 import { GroupsClient } from './groups'
 import { type ClientOptions, checkOptions } from './options'
@@ -9,11 +19,27 @@ import { QueuesClient } from './queues'
 import { type CallOptions, Transport } from './transport'
 import type { Access, Health } from './wire'
 
+/** The calls of `client.queues` on one queue, whose bodies are of one type: what `client.queue` gives. */
+export type QueueHandle<Body = unknown> = Handle<QueuesClient<Body>, QueueCall | 'allMessages' | 'work'>
+/** The calls of `client.groups` on one group, whose payloads are of one type: what `client.group` gives. */
+export type GroupHandle<Payload = unknown> = Handle<GroupsClient<Payload>, GroupCall | 'allItems' | 'watch'>
+/** The calls of `client.feeds` on one feed, whose values are of one type: what `client.feed` gives. */
+export type FeedHandle<Value = unknown> = Handle<FeedsClient<Value>, FeedCall | 'consume'>
+
 export interface Client {
   /** Groups of recent items, policies, and members. */
   readonly groups: GroupsClient
   readonly queues: QueuesClient
   readonly feeds: FeedsClient
+  /**
+   * One queue, whose bodies have this type: `client.queue<Mail>('mail').send(mail)` does what `client.queues.send('mail', mail)`
+   * does. Asks nobody, and checks nothing: neither that there is such a queue nor, without a `schema`, what bodies are.
+   */
+  queue<Body = unknown>(queue: string): QueueHandle<Body>
+  /** One group, whose payloads have this type, as `queue`. */
+  group<Payload = unknown>(group: string): GroupHandle<Payload>
+  /** One feed, whose values have this type, as `queue`. */
+  feed<Value = unknown>(feed: string): FeedHandle<Value>
   /** The health and the metrics of a server of its own. */
   readonly process: ProcessClient
   /** What the caller's key may do: its scopes, and the prefix that it is confined to. Throws `unauthorized`. */
@@ -48,18 +74,39 @@ class ProcessClient {
 export function createClient(options: ClientOptions): Client {
   checkOptions(options)
   const transport = new Transport(options)
+  const groups = new GroupsClient(transport)
+  const queues = new QueuesClient(transport)
+  const feeds = new FeedsClient(transport)
   return {
-    groups: new GroupsClient(transport),
-    queues: new QueuesClient(transport),
-    feeds: new FeedsClient(transport),
+    groups,
+    queues,
+    feeds,
+    group: (name) => handleOf(groups, name, [...GROUP_CALLS, 'allItems', 'watch']),
+    queue: (name) => handleOf(queues, name, [...QUEUE_CALLS, 'allMessages', 'work']),
+    feed: (name) => handleOf(feeds, name, [...FEED_CALLS, 'consume']),
     process: new ProcessClient(transport),
     access: (options) => transport.value('getAccess', {}, options),
   }
 }
 
 export { type ClientErrorCode, type ErrorCode, type ErrorFacts, type Fault, RecentnError } from '../errors'
+export { UnrecoverableError } from '../failures'
+export type { SchemaIssue, SchemaResult, StandardSchema } from '../schema'
 export type * from './feeds'
 export type * from './groups'
+export type {
+  Change,
+  Changes,
+  ConsumeContext,
+  ConsumeHandler,
+  ConsumeOptions,
+  Handler,
+  LoopOptions,
+  Running,
+  StopOptions,
+  WorkContext,
+  WorkOptions,
+} from './loops'
 export type { ClientOptions } from './options'
 export type * from './queues'
 export type { GroupEvent } from './stream'

@@ -1,4 +1,5 @@
 /** Work queues: the methods of the library's `store.queues`. */
+import type { Handler, Running, WorkOptions } from './loops'
 import { type CallOptions, everyOf, parted, type Transport } from './transport'
 import type Wire from './wire'
 import type {
@@ -26,6 +27,7 @@ import type {
   Sent,
   SentMany,
 } from './wire'
+import { startWorker } from './work'
 
 export type SendOptions = Omit<NewMessage, 'body'> & CallOptions
 export type ReceiveOptions = Receive & CallOptions
@@ -37,7 +39,8 @@ export type PeekOptions = Wire['peekMessages']['query'] & CallOptions
 export type ScheduleListOptions = Wire['listSchedules']['query'] & CallOptions
 export type QueueListOptions = Wire['listQueues']['query'] & CallOptions
 
-export class QueuesClient {
+/** `Body` is the type that the caller says bodies have: nothing checks it, except the `schema` of a worker. */
+export class QueuesClient<Base = unknown> {
   readonly #transport: Transport
 
   constructor(transport: Transport) {
@@ -109,7 +112,7 @@ export class QueuesClient {
    * Sends one message. `sent` is false if a message with this `dedupId` was sent before; the id is that message's. A call
    * without a `dedupId` is not repeated if no answer came. Throws `queue_not_found`.
    */
-  async send(queue: string, body: unknown, options: SendOptions = {}): Promise<Sent> {
+  async send<Body extends Base = Base>(queue: string, body: NoInfer<Body>, options: SendOptions = {}): Promise<Sent> {
     const [more, call] = parted(options)
     const repeat = options.dedupId ? 'safe' : 'once'
     const parts = { path: { queue }, body: { body, ...more } }
@@ -120,7 +123,11 @@ export class QueuesClient {
    * Sends 1 to 1,000 messages, all or none, and returns one entry for each, in the order given. The call is repeated if no
    * answer came only if all messages have a `dedupId`.
    */
-  async sendMany(queue: string, messages: readonly NewMessage[], options?: CallOptions): Promise<Sent[]> {
+  async sendMany<Body extends Base = Base>(
+    queue: string,
+    messages: readonly NewMessage<NoInfer<Body>>[],
+    options?: CallOptions,
+  ): Promise<Sent[]> {
     const repeat = messages.every(({ dedupId }) => dedupId) ? 'safe' : 'once'
     const parts = { path: { queue }, body: { messages } }
     return ((await this.#transport.value('sendMessages', parts, { repeat, ...options })) as SentMany).messages
@@ -130,10 +137,11 @@ export class QueuesClient {
    * Claims messages: until the visibility timeout no other receiver gets them. The call is not repeated if no answer came:
    * messages that it claimed become ready after that timeout. With `waitSeconds` it may take that much longer.
    */
-  async receive(queue: string, options: ReceiveOptions = {}): Promise<Message[]> {
+  async receive<Body extends Base = Base>(queue: string, options: ReceiveOptions = {}): Promise<Message<Body>[]> {
     const [body, call] = parted(options)
     const conduct = { repeat: 'parts', waitSeconds: options.waitSeconds, ...call } as const
-    return (await this.#transport.value('receiveMessages', { path: { queue }, body }, conduct)).messages
+    const { messages } = await this.#transport.value('receiveMessages', { path: { queue }, body }, conduct)
+    return messages as Message<Body>[]
   }
 
   /** The messages are done: removes, or archives, those that the 1 to 1,000 handles name. */
@@ -158,24 +166,42 @@ export class QueuesClient {
   }
 
   /** A page of the messages in one state, `ready` by default, without claiming them. */
-  peek(queue: string, options: PeekOptions = {}): Promise<MessagePage> {
+  peek<Body extends Base = Base>(queue: string, options: PeekOptions = {}): Promise<MessagePage<Body>> {
     const [query, call] = parted(options)
-    return this.#transport.value('peekMessages', { path: { queue }, query }, call)
+    const page = this.#transport.value('peekMessages', { path: { queue }, query }, call)
+    return page as Promise<MessagePage<Body>>
   }
 
   /** All messages in one state, in pages of `limit`. */
-  allMessages(queue: string, options: PeekOptions = {}): AsyncGenerator<PeekedMessage, void, undefined> {
-    return everyOf((page) => this.peek(queue, page), 'messages', options)
+  allMessages<Body extends Base = Base>(
+    queue: string,
+    options: PeekOptions = {},
+  ): AsyncGenerator<PeekedMessage<Body>, void, undefined> {
+    return everyOf((page) => this.peek<Body>(queue, page), 'messages', options)
   }
 
   /** One message in any state; null if the queue has none with this id. Throws `queue_not_found`. */
-  getMessage(queue: string, id: bigint, options?: CallOptions): Promise<PeekedMessage | null> {
-    return this.#transport.valueOrNull('getMessage', { path: { queue, id } }, 'message_not_found', options)
+  getMessage<Body extends Base = Base>(
+    queue: string,
+    id: bigint,
+    options?: CallOptions,
+  ): Promise<PeekedMessage<Body> | null> {
+    const found = this.#transport.valueOrNull('getMessage', { path: { queue, id } }, 'message_not_found', options)
+    return found as Promise<PeekedMessage<Body> | null>
   }
 
   /** Removes one message in any state, without archiving it; false if there was none. */
   deleteMessage(queue: string, id: bigint, options?: CallOptions): Promise<boolean> {
     return this.#transport.wasThere('deleteMessage', { path: { queue, id } }, 'message_not_found', options)
+  }
+
+  /**
+   * Receives messages and runs the handler on each until it is stopped: at least once, and not at the same time while this
+   * process is alive and the server reachable. A message is this worker's for as long as its handler runs, because its claim
+   * is extended. Throws `invalid_input`; later errors go to `onError`, and the work goes on when the server answers again.
+   */
+  work<Body extends Base = Base>(queue: string, handler: Handler<Body>, options: WorkOptions<Body> = {}): Running {
+    return startWorker(this, queue, handler as Handler, options as WorkOptions)
   }
 
   /** Sends up to `limit` dead messages back to the queue that they died in, with receive count 0. */

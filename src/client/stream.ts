@@ -11,8 +11,8 @@ import type { GroupRemoved, GroupReset, Item } from './wire'
  * ones; in a `history` group drop also those whose id is `capacity` or more below the newest. An `item` event may be of an
  * item that a page read meanwhile has already.
  */
-export type GroupEvent =
-  | { type: 'item'; item: Item }
+export type GroupEvent<Payload = unknown> =
+  | { type: 'item'; item: Item<Payload> }
   /** The item left the window, but not because newer items filled it. The listener may not have the item. */
   | ({ type: 'removed' } & GroupRemoved)
   /**

@@ -22,10 +22,11 @@ export interface WatchOptions {
 }
 
 /** The events of a group, until the watch is ended (`break`, `return()`, the signal). */
-export interface GroupWatch extends AsyncIterableIterator<GroupEvent, undefined, undefined> {
+export interface GroupWatch<Payload = unknown>
+  extends AsyncIterableIterator<GroupEvent<Payload>, undefined, undefined> {
   /** Resolves once the first connection is open; rejects, as the first event does, if that is refused. */
   readonly ready: Promise<void>
-  return(): Promise<IteratorResult<GroupEvent, undefined>>
+  return(): Promise<IteratorResult<GroupEvent<Payload>, undefined>>
 }
 
 const IDLE_MS = 45_000

@@ -13,35 +13,35 @@ export interface Access {
   prefix: string | null
 }
 
-export interface NewItem {
+export interface NewItem<Payload = unknown> {
   member?: string | null | undefined
   /** Any JSON value of at most 64 KiB and 64 levels; stored and given back unchanged. */
-  payload?: unknown
+  payload?: Payload | undefined
   occurredAt?: Date | null | undefined
   eventId?: string | null | undefined
 }
 
-export interface NewGroupItem {
+export interface NewGroupItem<Payload = unknown> {
   group: string
   member?: string | null | undefined
   /** Any JSON value of at most 64 KiB and 64 levels; stored and given back unchanged. */
-  payload?: unknown
+  payload?: Payload | undefined
   occurredAt?: Date | null | undefined
   eventId?: string | null | undefined
 }
 
-export interface Batch {
-  items: readonly NewGroupItem[]
+export interface Batch<Payload = unknown> {
+  items: readonly NewGroupItem<Payload>[]
 }
 
-export interface Item {
+export interface Item<Payload = unknown> {
   group: string
   id: bigint
   /** The position in the ring, from 0 to capacity - 1. */
   slot: number
   member: string | null
   /** Any JSON value. */
-  payload: unknown
+  payload: Payload
   occurredAt: Date | null
   eventId: string | null
   createdAt: Date
@@ -51,18 +51,18 @@ export interface Appended {
   items: { group: string; id: bigint; slot: number; appended: boolean }[]
 }
 
-export interface Recent {
+export interface Recent<Payload = unknown> {
   group: string
   /** 1 to 10000. */
   capacity: number
   mode: 'history' | 'distinct'
   totalAppended: bigint
-  items: Item[]
+  items: Item<Payload>[]
   nextBefore: bigint | null
 }
 
-export interface RecentMany {
-  groups: { group: string; capacity: number; mode: 'history' | 'distinct'; totalAppended: bigint; items: Item[]; nextBefore?: bigint | undefined }[]
+export interface RecentMany<Payload = unknown> {
+  groups: { group: string; capacity: number; mode: 'history' | 'distinct'; totalAppended: bigint; items: Item<Payload>[]; nextBefore?: bigint | undefined }[]
 }
 
 export interface GroupRemoved {
@@ -77,8 +77,8 @@ export interface GroupReset {
   totalAppended: bigint
 }
 
-export interface MemberItems {
-  items: Item[]
+export interface MemberItems<Payload = unknown> {
+  items: Item<Payload>[]
   nextBefore: string | null
 }
 
@@ -239,9 +239,9 @@ export interface Moved {
   moved: number
 }
 
-export interface NewMessage {
+export interface NewMessage<Body = unknown> {
   /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
-  body: unknown
+  body: Body
   /** The time until the message is handed out. 0 to 315360000; `0` when left out. */
   delaySeconds?: number | null | undefined
   /** In place of the queue's, where a receive asks for none. 0 to 43200. */
@@ -258,11 +258,11 @@ export interface NewMessage {
   attributes?: Readonly<Record<string, string>> | null | undefined
 }
 
-export interface Messages {
-  messages: readonly NewMessage[]
+export interface Messages<Body = unknown> {
+  messages: readonly NewMessage<Body>[]
 }
 
-export type Sending = NewMessage | Messages
+export type Sending<Body = unknown> = NewMessage<Body> | Messages<Body>
 
 export interface Sent {
   id: bigint
@@ -289,17 +289,21 @@ export interface Receive {
   cursor?: string | null | undefined
 }
 
-export interface Message {
+export interface Message<Body = unknown> {
   id: bigint
   /** Any JSON value. */
-  body: unknown
+  body: Body
   /** The number of receives, including this one. */
   receiveCount: number
   /** Opaque; identifies the message and this claim. */
   receiptHandle: string
   sentAt: Date
+  /** The beginning of the claim. */
+  receivedAt: Date
   /** The end of the claim. */
   visibleAt: Date
+  /** The limit in force: the message's own, otherwise the queue's. Null is no limit. 1 to 1000000. */
+  maxReceives: number | null
   /** The error of the last release; for a message that died without one, that its visibility timeout ended. */
   lastError: string | null
   messageGroup: string | null
@@ -309,8 +313,8 @@ export interface Message {
   attributes: Readonly<Record<string, string>>
 }
 
-export interface Received {
-  messages: Message[]
+export interface Received<Body = unknown> {
+  messages: Message<Body>[]
 }
 
 export interface Receipts {
@@ -351,11 +355,11 @@ export interface ExtendedReceipts {
   failed: { receiptHandle: string; code: 'stale_receipt' | 'invalid_receipt' }[]
 }
 
-export interface PeekedMessage {
+export interface PeekedMessage<Body = unknown> {
   id: bigint
   state: 'ready' | 'in-flight' | 'delayed' | 'dead' | 'archived'
   /** Any JSON value. */
-  body: unknown
+  body: Body
   receiveCount: number
   /** The limit in force: the message's own, otherwise the queue's. Null is no limit. 1 to 1000000. */
   maxReceives: number | null
@@ -375,12 +379,12 @@ export interface PeekedMessage {
   attributes: Readonly<Record<string, string>>
 }
 
-export interface MessagePage {
-  messages: PeekedMessage[]
+export interface MessagePage<Body = unknown> {
+  messages: PeekedMessage<Body>[]
   nextAfter: string | null
 }
 
-export interface NewSchedule {
+export interface NewSchedule<Body = unknown> {
   /** The queue that gets the messages. It must exist. */
   queue: string
   /** A cron pattern of 5 fields (minute, hour, day of the month, month, day of the week), or of 6 with seconds first. Either this or `everySeconds`. */
@@ -392,7 +396,7 @@ export interface NewSchedule {
   /** If every tick that is due is more than a minute late: `send-once` sends the newest of them, `skip` sends none. `send-once` when left out. */
   missed?: 'send-once' | 'skip' | null | undefined
   /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
-  body: unknown
+  body: Body
   /** The time until the message is handed out. 0 to 315360000; `0` when left out. */
   delaySeconds?: number | null | undefined
   /** In place of the queue's, where a receive asks for none. 0 to 43200. */
@@ -407,7 +411,7 @@ export interface NewSchedule {
   attributes?: Readonly<Record<string, string>> | null | undefined
 }
 
-export interface Schedule {
+export interface Schedule<Body = unknown> {
   schedule: string
   queue: string
   cron: string | null
@@ -437,7 +441,7 @@ export interface Schedule {
   lastError: string | null
   createdAt: Date
   /** Any JSON value. */
-  body: unknown
+  body: Body
 }
 
 export interface ListedSchedule {
@@ -476,29 +480,29 @@ export interface SchedulePage {
   nextAfter: string | null
 }
 
-export interface NewValue {
+export interface NewValue<Value = unknown> {
   /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
-  value: unknown
+  value: Value
 }
 
-export interface NewEntry {
+export interface NewEntry<Value = unknown> {
   key: string
   /** Any JSON value of at most 256 KiB and 64 levels; stored and given back unchanged. */
-  value: unknown
+  value: Value
 }
 
-export interface NewEntries {
-  entries: readonly NewEntry[]
+export interface NewEntries<Value = unknown> {
+  entries: readonly NewEntry<Value>[]
 }
 
 export interface PutEntries {
   entries: { key: string; version: number }[]
 }
 
-export interface Entry {
+export interface Entry<Value = unknown> {
   key: string
   /** Any JSON value; null for a tombstone. */
-  value: unknown
+  value: Value
   /** Null in a feed that follows a table. */
   version: number | null
   /** The number that a publisher gave the entry; null until then. */
@@ -520,8 +524,8 @@ export interface Republished {
   republished: number
 }
 
-export interface Changes {
-  changes: { syncId: bigint; key: string; value: unknown; version: number | null; deleted: boolean }[]
+export interface Changes<Value = unknown> {
+  changes: { syncId: bigint; key: string; value: Value; version: number | null; deleted: boolean }[]
   /** The cursor to continue from. */
   cursor: bigint
   /** Whether there are more changes after the cursor. */
@@ -532,6 +536,8 @@ export interface NewCursor {
   cursor: bigint
   /** Backwards too. `false` when left out. */
   force?: boolean | null | undefined
+  /** The cursor that the finished page was read from. If the stored cursor was put back before it meanwhile, it stays there. */
+  from?: bigint | null | undefined
 }
 
 export interface Consumer {
@@ -1293,7 +1299,7 @@ const Wire = {
     Sent: { id: 'bigint' },
     SentMany: { messages: 'Sent' },
     SentOneOrMany: { id: 'bigint', messages: 'Sent' },
-    Message: { id: 'bigint', sentAt: 'time', visibleAt: 'time' },
+    Message: { id: 'bigint', sentAt: 'time', receivedAt: 'time', visibleAt: 'time' },
     Received: { messages: 'Message' },
     PeekedMessage: { id: 'bigint', sentAt: 'time', visibleAt: 'time', lastReceivedAt: 'time', archivedAt: 'time' },
     MessagePage: { messages: 'PeekedMessage' },
@@ -1302,7 +1308,7 @@ const Wire = {
     SchedulePage: { schedules: 'ListedSchedule' },
     Entry: { syncId: 'bigint', updatedAt: 'time' },
     Changes: { changes: { syncId: 'bigint' }, cursor: 'bigint' },
-    NewCursor: { cursor: 'bigint' },
+    NewCursor: { cursor: 'bigint', from: 'bigint' },
     Consumer: { cursor: 'bigint' },
     Feed: { lastSyncId: 'bigint', consumers: { cursor: 'bigint' } },
     FeedPage: { feeds: 'Feed' },

@@ -60,8 +60,12 @@ export const REPUBLISH = body(
 )
 
 const force = optional(defaulted(flag(), false, 'Backwards too.'))
-export const NEW_CURSOR = body('NewCursor', { cursor: required(CURSOR), force })
-export const putConsumerOptions = { force, from: optional(CURSOR) }
+const from = optional(
+  CURSOR,
+  'The cursor that the finished page was read from. If the stored cursor was put back before it meanwhile, it stays there.',
+)
+export const putConsumerOptions = { force, from }
+export const NEW_CURSOR = body('NewCursor', { cursor: required(CURSOR), ...putConsumerOptions })
 export const PUT_CONSUMER_RULES = rulesOf(putConsumerOptions)
 
 const values = optional(FORM)

@@ -1,4 +1,5 @@
 /** What queues and their messages are given. */
+import { RAN_OUT } from '../failures'
 import { body, type Field, list, notNull, nullable, optional, refused, required, rulesOf } from './field'
 import {
   ANSWER_BYTES,
@@ -25,9 +26,6 @@ export const MAX_ERROR_CHARACTERS = 1000
 export const MESSAGE_STATES = ['ready', 'in-flight', 'delayed', 'dead', 'archived'] as const
 const ORDERS = ['ready', 'cycle'] as const
 const ON_DELETE = ['remove', 'archive'] as const
-
-/** How `ranOutError` begins. */
-export const RAN_OUT = 'The visibility timeout ran out after '
 
 /** The `lastError` of a message whose last claim ran out, where nobody had said what went wrong. */
 export function ranOutError(receives: number): string {

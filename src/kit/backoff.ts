@@ -1,15 +1,19 @@
 /**
  * How long to wait before a retry: of a failed message by its receive count, of a statement by how often the database has
- * failed in a row. Always with jitter, so that callers that failed together don't come back together.
+ * failed in a row. Always with jitter, so that callers that failed together don't come back together. Browsers load this file too: it depends on nothing.
  */
-import type { Bounds } from '../fields/options'
 
 /**
  * Whole seconds until a message that failed is handed out again: `minSeconds` at first, doubled with each receive, plus up
  * to a half of that, so that below the maximum no pause is shorter than the one before it. With `minSeconds` 0 there is
  * no first pause, and the second is one second.
  */
-export function retrySeconds(receiveCount: number, { minSeconds, maxSeconds }: Bounds, random = Math.random): number {
+export function retrySeconds(
+  receiveCount: number,
+  bounds: { minSeconds: number; maxSeconds: number },
+  random = Math.random,
+): number {
+  const { minSeconds, maxSeconds } = bounds
   const doubled = (minSeconds || (receiveCount > 1 ? 0.5 : 0)) * 2 ** (receiveCount - 1)
   const longest = Math.min(1.5 * doubled, maxSeconds)
   return Math.max(minSeconds, Math.round(longest * (1 - random() / 3)))

@@ -1,7 +1,8 @@
 /**
  * How a worker, a poller or a consumer reports errors, so that none fails silently. Owns which kinds of errors were
  * reported: each kind of the database's once until the database answers again, so that an outage of an hour is not a
- * thousand lines; without an `onError` also each kind of the handlers' once until a handler succeeds.
+ * thousand lines; without an `onError` also each kind of the handlers' once until a handler succeeds. Browsers load
+ * this file too.
  */
 import { safeText } from '../error-text'
 import { RecentnError } from '../errors'
@@ -35,7 +36,7 @@ export class Faults<T> {
     if (this.#reported.has(kind)) return
     this.#reported.add(kind)
     if (this.#options.onError) this.#report(error)
-    else process.emitWarning(`recentn could not ${this.#options.what}: ${safeText(error)}`)
+    else warn(`recentn could not ${this.#options.what}: ${safeText(error)}`)
   }
 
   /** The database has answered. */
@@ -76,7 +77,7 @@ export class Faults<T> {
     this.#warned.add(kind)
     const { who, what } = this.#options
     const more = `without onError a ${who} warns of each kind of error once, until a handler succeeds`
-    process.emitWarning(`recentn could not ${what}: ${kind} (${more})`)
+    warn(`recentn could not ${what}: ${kind} (${more})`)
   }
 
   #report(error: unknown, subject?: T): void {
@@ -86,7 +87,7 @@ export class Faults<T> {
 
 /** Calls a listener of the user's; what it throws is a warning of the process, and the work goes on. */
 export function guarded(listening: string, listener: () => unknown): void {
-  caught(listener, (error) => process.emitWarning(`${listening} failed: ${errorText(error)}`))
+  caught(listener, (error) => warn(`${listening} failed: ${errorText(error)}`))
 }
 
 function caught(listener: () => unknown, onThrow: (error: unknown) => void): void {
@@ -103,6 +104,13 @@ function caught(listener: () => unknown, onThrow: (error: unknown) => void): voi
 function kindOf(error: unknown): string {
   if (!(error instanceof RecentnError)) return String(error)
   return error.code === 'outcome_unknown' ? 'database_unavailable' : error.code
+}
+
+/** A warning of the process; in a browser one of the console. */
+function warn(text: string): void {
+  const { process } = globalThis as { process?: { emitWarning?(warning: string): void } }
+  if (process?.emitWarning) process.emitWarning(text)
+  else console.warn(text)
 }
 
 const MAX_ERROR_LENGTH = 1000

@@ -1,13 +1,13 @@
 /** The results of feeds, and their JSON text for REST, which never parses the values that the store keeps. */
 import { jsonTextOf } from '../json'
-import type { Change, Changes, Consumer, Entry, FeedPage, FeedStatus, PutEntry } from '../repositories/feeds/types'
+import type { ChangeBase, Changes, Consumer, Entry, FeedPage, FeedStatus, PutEntry } from '../repositories/feeds/types'
 import { timeOrNull } from '../time-text'
 import { giveJson, jsonBy, parsedBy } from './json'
 
 const text = JSON.stringify
 
 /** A change as a consumer reads it. */
-export class ChangeResult implements Change {
+export class ChangeResult implements ChangeBase {
   constructor(
     readonly syncId: bigint,
     readonly key: string,
@@ -38,7 +38,7 @@ export function renderChanges({ changes, cursor, hasMore }: Changes): string {
   return `{"changes":[${changes.map(renderChange).join(',')}],"cursor":"${cursor}","hasMore":${hasMore}}`
 }
 
-function renderChange({ syncId, key, value, version, deleted }: Change): string {
+function renderChange({ syncId, key, value, version, deleted }: ChangeResult): string {
   return (
     `{"syncId":"${syncId}","key":${text(key)},"value":${jsonTextOf(value)},` +
     `"version":${version},"deleted":${deleted}}`

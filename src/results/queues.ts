@@ -68,7 +68,8 @@ function renderMessage(message: Message): string {
   return (
     `{"id":"${message.id}","body":${jsonTextOf(message.body)},"receiveCount":${message.receiveCount},` +
     `"receiptHandle":${text(message.receiptHandle)},"sentAt":"${timeText(message.sentAt)}",` +
-    `"visibleAt":"${timeText(message.visibleAt)}",${renderEnd(message)}}`
+    `"receivedAt":"${timeText(message.receivedAt)}","visibleAt":"${timeText(message.visibleAt)}",` +
+    `"maxReceives":${message.maxReceives},${renderEnd(message)}}`
   )
 }
 

@@ -162,9 +162,9 @@ class Consumers {
     return this.#loops.size
   }
 
-  readonly consume = (feed: string, consumer: string, handler: ConsumeHandler, options: ConsumeOptions = {}) => {
+  readonly consume: StoreFeeds['consume'] = (feed, consumer, handler, options = {}) => {
     if (this.#isClosed) throw new RecentnError('closed')
-    const loop = consume(this.#feeds, [feed, consumer], handler, options)
+    const loop = consume(this.#feeds, [feed, consumer], handler as ConsumeHandler, options as ConsumeOptions)
     this.#loops.add(loop)
     loop.ended.finally(() => this.#loops.delete(loop))
     return { stop: loop.stop.bind(loop) }

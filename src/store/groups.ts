@@ -13,8 +13,10 @@ import type { LookQuestion } from '../repositories/question'
 import { checkWatch } from '../repositories/recent/check'
 import { anyExpired, sweepGroups } from '../repositories/recent/expiry'
 import type { GroupMemory } from '../repositories/recent/memory'
-import { appendsOf, RecentRepository, readsOf } from '../repositories/recent/repository'
-import type { WatchOptions } from '../repositories/recent/types'
+import { readsOf } from '../repositories/recent/quick-read'
+import { RecentRepository } from '../repositories/recent/repository'
+import { appendsOf } from '../repositories/recent/runners'
+import type { GroupWatch, WatchOptions } from '../repositories/recent/types'
 import { WatchReads } from '../repositories/recent/watch'
 import { marks, sweepWriters } from '../repositories/writers'
 import { GroupStreams } from './streams/group-streams'
@@ -89,10 +91,10 @@ export function openGroups(session: Session, memory: GroupMemory, options: Group
   const longReads = new Turns({ what: 'long reads', atOnce, maxPending: MAX_LONG_READS, guard, onOverload })
   const streams = new GroupStreams({ reads: new WatchReads(session, memory.policies), onError: options.onStreamError })
   memory.listeners = streams
-  const watch = (group: string, how: WatchOptions = {}) => {
+  const watch = <Payload>(group: string, how: WatchOptions = {}) => {
     checkWatch(group, how)
     guard?.()
-    return streams.watch(group, how)
+    return streams.watch(group, how) as GroupWatch<Payload>
   }
   return {
     groups: Object.assign(new RecentRepository(session, memory, { appends, reads, longReads }), { watch }),

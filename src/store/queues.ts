@@ -24,6 +24,7 @@ import type { StoreLook } from './look'
 import { Scheduler } from './scheduler/scheduler'
 import type { StoreQueues } from './types'
 import { WorkCounts } from './work-counts'
+import type { Handler, WorkOptions } from './worker/types'
 import { type QueueWorker, startWorker } from './worker/worker'
 
 export interface QueuesOptions {
@@ -201,7 +202,7 @@ function workersOn(
     giveBack,
   }
   const work: StoreQueues['work'] = (queue, handler, options = {}) => {
-    const worker = startWorker(source, queue, handler, options)
+    const worker = startWorker(source, queue, handler as Handler, options as WorkOptions)
     workers.set(worker, options.auto === false ? null : queue)
     return {
       once: async () => {

@@ -8,6 +8,7 @@ import { engineOf } from '../database/session'
 import { describeTable } from '../database/table'
 import type { Database } from '../database/transaction'
 import { DEFAULT_TOMBSTONE_SECONDS } from '../fields/feeds'
+import { FEED_CALLS, GROUP_CALLS, handleOf, QUEUE_CALLS } from '../handles'
 import { Kept } from '../kit/cache'
 import type { Loop } from '../kit/loop'
 import { FeedMemory } from '../repositories/feeds/memory'
@@ -34,6 +35,9 @@ import { Polls } from './polls'
 import { type OpenQueues, openQueues } from './queues'
 import { startSweepers } from './sweeping/sweepers'
 import type {
+  FeedHandle,
+  GroupHandle,
+  QueueHandle,
   Store,
   StoreFeeds,
   StoreGroups,
@@ -144,12 +148,33 @@ export class BoundStore implements Store {
 
   /** The operations of all products in one transaction: the repositories without what shares calls. */
   #within(session: Session): Omit<Transaction, 'manager'> {
+    const groups = new RecentRepository(session, this.#groupMemory)
+    const queues = Object.assign(
+      new QueueRepository(session, this.#queueMemory),
+      schedulesOn(session, this.#queueMemory),
+    )
+    const feeds = new FeedRepository(session, this.#feedMemory)
     return {
-      groups: new RecentRepository(session, this.#groupMemory),
-      queues: Object.assign(new QueueRepository(session, this.#queueMemory), schedulesOn(session, this.#queueMemory)),
-      feeds: new FeedRepository(session, this.#feedMemory),
+      groups,
+      queues,
+      feeds,
       sequences: new SequenceRepository(session),
+      group: (name) => handleOf(groups, name, GROUP_CALLS),
+      queue: (name) => handleOf(queues, name, QUEUE_CALLS),
+      feed: (name) => handleOf(feeds, name, FEED_CALLS),
     }
+  }
+
+  queue<Body = unknown>(queue: string): QueueHandle<Body> {
+    return handleOf(this.queues, queue, [...QUEUE_CALLS, 'work'])
+  }
+
+  group<Payload = unknown>(group: string): GroupHandle<Payload> {
+    return handleOf(this.groups, group, [...GROUP_CALLS, 'watch'])
+  }
+
+  feed<Value = unknown>(feed: string): FeedHandle<Value> {
+    return handleOf(this.feeds, feed, [...FEED_CALLS, 'publish', 'consume'])
   }
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {

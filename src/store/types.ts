@@ -1,5 +1,6 @@
 /** The shapes of `openStore`, `attachStore` and what they give. */
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
+import type { FeedCall, GroupCall, Handle, QueueCall } from '../handles'
 import type { Feeds, Followed, FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/types'
 import type { ApiKey, Keys } from '../repositories/keys/types'
 import type { Queues } from '../repositories/queues/types'
@@ -80,6 +81,12 @@ export interface Transaction {
   readonly queues: Queues & Schedules
   readonly feeds: Feeds
   readonly sequences: Sequences
+  /** One queue, as `store.queue`. */
+  queue<Body = unknown>(queue: string): Handle<Queues<Body>, QueueCall>
+  /** One group, as `store.group`. */
+  group<Payload = unknown>(group: string): Handle<Groups<Payload>, GroupCall>
+  /** One feed, as `store.feed`. */
+  feed<Value = unknown>(feed: string): Handle<Feeds<Value>, FeedCall>
   /** TypeORM's manager of this transaction, for the caller's own rows. */
   readonly manager: EntityManager
 }
@@ -90,23 +97,23 @@ export interface TransactionOptions {
 }
 
 /** The groups of a store, and what happens to them. */
-export interface StoreGroups extends Groups {
+export interface StoreGroups<Base = unknown> extends Groups<Base> {
   /**
    * What happens to the group from now on, or since the item `after`, whichever process does it: events arrive within
    * a second of the commit, until the watch is left or the store closes. Begins at once; the group need not exist. While
    * the database is away no event arrives, and none is missed. Throws `invalid_input`, `closed`, and `conflict` inside a
    * transaction of the store's database.
    */
-  watch(group: string, options?: WatchOptions): GroupWatch
+  watch<Payload extends Base = Base>(group: string, options?: WatchOptions): GroupWatch<Payload>
 }
 
 /** The queues of a store, and workers on them. */
-export interface StoreQueues extends Queues, Schedules {
+export interface StoreQueues<Base = unknown> extends Queues<Base>, Schedules {
   /**
    * Receives messages and runs the handler on each until it is stopped: at least once, and not at the same time while
    * this process is alive and the database reachable. Throws `invalid_input` for options that are not valid.
    */
-  work(queue: string, handler: Handler, options?: WorkOptions): Worker
+  work<Body extends Base = Base>(queue: string, handler: Handler<Body>, options?: WorkOptions<Body>): Worker
   /**
    * Sends what schedules have due now: for stores that don't do so in the background (`tick: false`), and for tests. Resolves
    * to the messages that were sent, and the schedules that could not send theirs (`onBackgroundError` has the reasons).
@@ -115,7 +122,7 @@ export interface StoreQueues extends Queues, Schedules {
 }
 
 /** The feeds of a store: what is written is published in the background, and readers may wait. */
-export interface StoreFeeds extends Feeds {
+export interface StoreFeeds<Base = unknown> extends Feeds<Base> {
   /**
    * Gives numbers to what has none yet, of one feed or of all; resolves to how many. For stores that do not publish in
    * the background, and for tests.
@@ -143,8 +150,20 @@ export interface StoreFeeds extends Feeds {
    * key. Any number of processes may do it for one consumer; the same changes may then be given to several at once. Throws
    * `invalid_input` and `closed`; later errors go to `onError`, and the work is tried again.
    */
-  consume(feed: string, consumer: string, handler: ConsumeHandler, options?: ConsumeOptions): Consuming
+  consume<Value extends Base = Base>(
+    feed: string,
+    consumer: string,
+    handler: ConsumeHandler<Value>,
+    options?: ConsumeOptions<Value>,
+  ): Consuming
 }
+
+/** The calls of `store.queues` on one queue, whose bodies are of one type: what `store.queue` gives. */
+export type QueueHandle<Body = unknown> = Handle<StoreQueues<Body>, QueueCall | 'work'>
+/** The calls of `store.groups` on one group, whose payloads are of one type: what `store.group` gives. */
+export type GroupHandle<Payload = unknown> = Handle<StoreGroups<Payload>, GroupCall | 'watch'>
+/** The calls of `store.feeds` on one feed, whose values are of one type: what `store.feed` gives. */
+export type FeedHandle<Value = unknown> = Handle<StoreFeeds<Value>, FeedCall | 'publish' | 'consume'>
 
 /** The API keys of a store, for `access: 'keys'` of `createRouter` and for an app's own checks. */
 export interface StoreKeys extends Keys {
@@ -166,6 +185,15 @@ export interface Store {
   readonly feeds: StoreFeeds
   readonly sequences: Sequences
   readonly keys: StoreKeys
+  /**
+   * One queue, whose bodies have this type: `store.queue<Mail>('mail').send(mail)` does what `store.queues.send('mail', mail)`
+   * does. Asks nobody, and checks nothing: neither that there is such a queue nor, without a `schema`, what bodies are.
+   */
+  queue<Body = unknown>(queue: string): QueueHandle<Body>
+  /** One group, whose payloads have this type, as `queue`. */
+  group<Payload = unknown>(group: string): GroupHandle<Payload>
+  /** One feed, whose values have this type, as `queue`. */
+  feed<Value = unknown>(feed: string): FeedHandle<Value>
   /** The DataSource that the store works on: safe to use directly, under any concurrency. */
   readonly dataSource: DataSource
   /** Where the data is, without the password: for a log line. */

@@ -3,9 +3,11 @@ import { describeClaims } from './claims'
 import { describeHandling } from './handling'
 import { describeHooks } from './hooks'
 import { describePoison } from './poison'
+import { describeSchemas } from './schemas'
 
 describeHandling('mariadb')
 describeClaims('mariadb')
 describeWorkerAway('mariadb')
 describeHooks('mariadb')
 describePoison('mariadb')
+describeSchemas('mariadb')

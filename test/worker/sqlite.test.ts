@@ -2,6 +2,7 @@ import { describeClaims } from './claims'
 import { describeHandling } from './handling'
 import { describeHooks } from './hooks'
 import { describePoison } from './poison'
+import { describeSchemas } from './schemas'
 
 for (const options of [{ memory: false }, { memory: true }]) {
   describeHandling('sqlite', options)
@@ -9,3 +10,4 @@ for (const options of [{ memory: false }, { memory: true }]) {
 }
 describeHooks('sqlite')
 describePoison('sqlite')
+describeSchemas('sqlite')

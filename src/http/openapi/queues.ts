@@ -19,6 +19,10 @@ const lastError = {
   ...textOrNull,
   description: 'The error of the last release; for a message that died without one, that its visibility timeout ended.',
 }
+const maxReceives = {
+  ...orNull(fields.MAX_RECEIVES.schema),
+  description: "The limit in force: the message's own, otherwise the queue's. Null is no limit.",
+}
 const priority = fields.PRIORITY.schema
 const attributes = {
   type: 'object',
@@ -68,7 +72,9 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
     receiveCount: { ...count, description: 'The number of receives, including this one.' },
     receiptHandle: { type: 'string', description: 'Opaque; identifies the message and this claim.' },
     sentAt: ref('Time'),
+    receivedAt: { ...ref('Time'), description: 'The beginning of the claim.' },
     visibleAt: { ...ref('Time'), description: 'The end of the claim.' },
+    maxReceives,
     lastError,
     messageGroup: nameOrNull,
     priority,
@@ -84,10 +90,7 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
     state: { enum: [...fields.MESSAGE_STATES] },
     body: anyJson,
     receiveCount: count,
-    maxReceives: {
-      ...orNull(fields.MAX_RECEIVES.schema),
-      description: "The limit in force: the message's own, otherwise the queue's. Null is no limit.",
-    },
+    maxReceives,
     sentAt: ref('Time'),
     visibleAt: { ...ref('Time'), description: 'When the message becomes, or became, visible again.' },
     lastReceivedAt: timeOrNull,
@@ -182,7 +185,9 @@ export const received = {
       receiveCount: 1,
       receiptHandle,
       sentAt: '2026-11-21T10:00:00.250Z',
+      receivedAt: '2026-11-21T10:00:05.300Z',
       visibleAt: '2026-11-21T10:01:05.300Z',
+      maxReceives: 5,
       lastError: null,
       messageGroup: 'tenant-3',
       priority: 0,

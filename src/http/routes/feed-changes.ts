@@ -96,8 +96,8 @@ const put = route({
       'beyond the last sync id is refused. An unknown consumer is created.',
     outcomes: { 200: { description: 'The consumer as it is now.', schema: 'Consumer', example: example.consumer } },
   },
-  async handle(store, { path: { feed, consumer }, body: { cursor, force } }) {
-    return ok(renderConsumer(await store.feeds.putConsumer(feed, consumer, cursor, { force })))
+  async handle(store, { path: { feed, consumer }, body: { cursor, force, from } }) {
+    return ok(renderConsumer(await store.feeds.putConsumer(feed, consumer, cursor, { force, from })))
   },
 })
 

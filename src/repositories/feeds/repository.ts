@@ -67,14 +67,22 @@ export class FeedRepository implements Feed.Feeds {
     this.#runners = runners
   }
 
-  async put(feed: string, key: string, value: unknown): Promise<Feed.WrittenEntry> {
+  async put<Value = unknown>(
+    feed: string,
+    key: string,
+    value: NoInfer<Value> | JsonText,
+  ): Promise<Feed.WrittenEntry<Value>> {
     const row = check.checkedEntry(feed, key, value)
     const { versions, nowMs } = await this.#put({ feed, rows: [row] })
     const written = { key, version: versions[0] as number, syncId: null, deleted: false, updatedAt: new Date(nowMs) }
-    return asEntry({ ...written, value: value instanceof JsonText ? value : JSON.parse(row.text) })
+    const stored: Value = value instanceof JsonText ? value : JSON.parse(row.text)
+    return asEntry({ ...written, value: stored })
   }
 
-  async putMany(feed: string, entries: readonly Feed.NewEntry[]): Promise<{ entries: Feed.PutEntry[] }> {
+  async putMany<Value = unknown>(
+    feed: string,
+    entries: readonly Feed.NewEntry<NoInfer<Value>>[],
+  ): Promise<{ entries: Feed.PutEntry[] }> {
     const rows = check.checkedEntries(feed, entries)
     const { versions } = await this.#put({ feed, rows })
     return { entries: rows.map(({ key }, index) => ({ key, version: versions[index] as number })) }
@@ -99,26 +107,31 @@ export class FeedRepository implements Feed.Feeds {
     return done as PutDone
   }
 
-  async get(feed: string, key: string, options: Feed.ValueOptions = {}): Promise<Feed.Entry | null> {
+  async get<Value = unknown>(
+    feed: string,
+    key: string,
+    options: Feed.ValueOptions = {},
+  ): Promise<Feed.Entry<Value> | null> {
     check.checkKey(feed, key, options)
     const followed = this.#memory.tableOf(feed, this.#session)
     const entry: Feed.Entry | null = await this.#session.read((reader) =>
       followed ? followedEntry(reader, followed, key, options) : readEntry(reader, feed, key, options),
     )
-    return entry?.deleted ? null : entry
+    return entry?.deleted ? null : (entry as Feed.Entry<Value> | null)
   }
 
-  async delete(feed: string, key: string): Promise<Feed.WrittenEntry | null> {
+  async delete(feed: string, key: string): Promise<Feed.WrittenEntry<null> | null> {
     check.checkKey(feed, key)
     if (feed === RECENT_GROUPS) this.#requireOwn(feed)
     const memory = this.#memory
-    return this.#session.write(async (tx) => {
+    const tombstone = await this.#session.write(async (tx) => {
       if (!memory.followed.has(feed)) return deleteEntry(tx, feed, key, memory)
       // The user's code has deleted the row.
       if (!(await leaveTombstones(tx, feed, [key]))) return null
       memory.wrote(tx, [feed])
       return readEntry(tx, feed, key)
     })
+    return tombstone as Feed.WrittenEntry<null> | null
   }
 
   async republish(feed: string, selection: Feed.RepublishSelection): Promise<{ republished: number }> {
@@ -126,13 +139,13 @@ export class FeedRepository implements Feed.Feeds {
     return { republished: await republish(this.#session, feed, selected, this.#memory) }
   }
 
-  async changes(feed: string, options: Feed.ChangesOptions = {}): Promise<Feed.Changes> {
+  async changes<Value = unknown>(feed: string, options: Feed.ChangesOptions = {}): Promise<Feed.Changes<Value>> {
     const request = check.checkedChanges(feed, options)
     const { after, consumer, waitSeconds = 0, signal } = options
     const start = { after, consumer }
     if (waitSeconds === 0) {
       const { value: _, ...changes } = await this.#readChanges(request, await this.#cursorOf(feed, start))
-      return asChanges(changes)
+      return asChanges(changes) as Feed.Changes<Value>
     }
     if (!this.#runners) {
       throw invalidInput([{ pointer: '/waitSeconds', detail: 'must be 0 inside a transaction, and without a store' }])
@@ -143,10 +156,10 @@ export class FeedRepository implements Feed.Feeds {
       for (let known = -1n; ; ) {
         reader.look()
         const { value, ...changes } = await this.#readChanges(request, cursor)
-        if (changes.changes.length > 0 || changes.hasMore) return asChanges(changes)
+        if (changes.changes.length > 0 || changes.hasMore) return asChanges(changes) as Feed.Changes<Value>
         // What was published between the reads of rows and value is looked for before the wait begins.
         if (value > known) known = value
-        else if (!(await reader.news(known))) return asChanges(changes)
+        else if (!(await reader.news(known))) return asChanges(changes) as Feed.Changes<Value>
       }
     } finally {
       reader.leave()

@@ -2,7 +2,7 @@
 import type { Engine, Reader, Row } from '../../database/engine'
 import { JsonText } from '../../json'
 import { asEntry, ChangeResult } from '../../results/feeds'
-import type { Change, ValueOptions, WrittenEntry } from './types'
+import type { Change, ChangeBase, ValueOptions, WrittenEntry } from './types'
 
 /** The column has 0 for "no number": with null, the row would grow when it gets one. */
 export function syncIdOf(row: Row): bigint | null {
@@ -48,7 +48,8 @@ export function changeColumns({ bigint }: Engine): string {
 }
 
 /** A change whose value is still text. */
-export interface RawChange extends Omit<Change, 'value'> {
+export interface RawChange extends ChangeBase {
+  deleted: boolean
   /** Null for a tombstone. */
   text: string | null
 }
@@ -65,7 +66,7 @@ export function rawChangeOf(row: Row): RawChange {
 }
 
 export function changeOf({ syncId, key, version, deleted, text }: RawChange, { values }: ValueOptions): Change {
-  return new ChangeResult(syncId, key, text === null ? null : valueFrom(text, values), version, deleted)
+  return new ChangeResult(syncId, key, text === null ? null : valueFrom(text, values), version, deleted) as Change
 }
 
 function valueFrom(text: string, values: ValueOptions['values']): unknown {

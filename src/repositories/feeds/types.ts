@@ -2,13 +2,14 @@
  * The public shapes of feeds. Sync ids and cursors are bigints; times are Dates in UTC; durations are in seconds.
  */
 import type { EntityTarget, ObjectLiteral } from 'typeorm'
+import type { JsonText } from '../../json'
 import type { Page } from '../types'
 
 /** One key of a feed and its latest value. */
-export interface Entry {
+export interface Entry<Value = unknown> {
   key: string
   /** Null for a tombstone. */
-  value: unknown
+  value: Value
   /** Starts at 1; every put and delete raises it, a republish does not. Null for a row of a followed table. */
   version: number | null
   /** The number that a publisher gave the entry; null until then. */
@@ -19,15 +20,15 @@ export interface Entry {
 }
 
 /** An entry of the feed's own table, as a write leaves it. */
-export interface WrittenEntry extends Entry {
+export interface WrittenEntry<Value = unknown> extends Entry<Value> {
   version: number
   updatedAt: Date
 }
 
-export interface NewEntry {
+export interface NewEntry<Value = unknown> {
   key: string
   /** Any JSON value of at most 256 KiB as text, or a `JsonText`. */
-  value: unknown
+  value: Value | JsonText
 }
 
 export interface PutEntry {
@@ -35,20 +36,20 @@ export interface PutEntry {
   version: number
 }
 
-/** An entry as a consumer sees it. */
-export interface Change {
+/** What every change has. */
+export interface ChangeBase {
   syncId: bigint
   key: string
-  /** Null for a deleted entry. */
-  value: unknown
   /** Null for a row of a followed table. */
   version: number | null
-  deleted: boolean
 }
 
-export interface Changes {
+/** An entry as a consumer sees it: its latest value, or that it was deleted. */
+export type Change<Value = unknown> = ChangeBase & ({ deleted: false; value: Value } | { deleted: true; value: null })
+
+export interface Changes<Value = unknown> {
   /** In the order of their sync ids. */
-  changes: Change[]
+  changes: Change<Value>[]
   /**
    * Pass it as `after` to read on: the last sync id, or the cursor of the request when there is no change. For a consumer
    * that started over on a feed with removed tombstones it is greater than any sync id until it has read past them.
@@ -121,20 +122,30 @@ export interface FeedPage {
   nextAfter: string | null
 }
 
-/** The operations on feeds: `store.feeds`, `tx.feeds`, and the exported `FeedRepository`. */
-export interface Feeds {
+/**
+ * The operations on feeds: `store.feeds`, `tx.feeds`, and the exported `FeedRepository`. `Value` is the type that the caller
+ * says values have: nothing checks it, except the `schema` of a consumer. With `values: 'text'` it is `JsonText`.
+ */
+export interface Feeds<Base = unknown> {
   /** Writes a value and clears its sync id in one statement. The first entry begins the feed. */
-  put(feed: string, key: string, value: unknown): Promise<WrittenEntry>
+  put<Value extends Base = Base>(
+    feed: string,
+    key: string,
+    value: NoInfer<Value> | JsonText,
+  ): Promise<WrittenEntry<Value>>
   /** Writes 1 to 1,000 entries, all or nothing. If a key is given twice, its last value is stored. */
-  putMany(feed: string, entries: readonly NewEntry[]): Promise<{ entries: PutEntry[] }>
+  putMany<Value extends Base = Base>(
+    feed: string,
+    entries: readonly NewEntry<NoInfer<Value>>[],
+  ): Promise<{ entries: PutEntry[] }>
   /** The entry; null when there is none or it is deleted. */
-  get(feed: string, key: string, options?: ValueOptions): Promise<Entry | null>
+  get<Value extends Base = Base>(feed: string, key: string, options?: ValueOptions): Promise<Entry<Value> | null>
   /** Replaces the entry by a tombstone, which consumers read as a deletion. Resolves to null when there was no entry. */
-  delete(feed: string, key: string): Promise<WrittenEntry | null>
+  delete(feed: string, key: string): Promise<WrittenEntry<null> | null>
   /** Publishes entries and tombstones again, unchanged. With a prefix in batches, each in a transaction of its own. */
   republish(feed: string, selection: RepublishSelection): Promise<{ republished: number }>
   /** The changes after a cursor. Throws `cursor_expired` when a tombstone after it has been removed. */
-  changes(feed: string, options?: ChangesOptions): Promise<Changes>
+  changes<Value extends Base = Base>(feed: string, options?: ChangesOptions): Promise<Changes<Value>>
   /** The stored cursor; 0 for an unknown consumer. */
   getConsumer(feed: string, consumer: string): Promise<Consumer>
   /**

@@ -7,7 +7,8 @@
  */
 import type { Reader, Session, Tx } from '../../database/engine'
 import { isPassing } from '../../errors'
-import { RAN_OUT, ranOutError } from '../../fields/queues'
+import { RAN_OUT } from '../../failures'
+import { ranOutError } from '../../fields/queues'
 import { type LookQuestion, type QuestionWords, whether } from '../question'
 import { canAssign } from './flows'
 import { type QueueHead, readHeadById } from './heads'

@@ -7,12 +7,10 @@ import type { Session, Tx } from '../../database/engine'
 import { sessionOf } from '../../database/session'
 import { RecentnError } from '../../errors'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
+import type { JsonText } from '../../json'
 import { asQueue, asQueueStatus, SentResult } from '../../results/queues'
-import { alone, noWaits, type Runner, type Waits } from '../runners'
 import type { Page } from '../types'
 import * as check from './check'
-import { type ReceiveRequest, receiveTogether } from './claim'
-import { deleteTogether } from './delete'
 import { queueOf } from './heads'
 import { QueueMemory } from './memory'
 import { deleteMessage, getMessage, peekPage } from './peek'
@@ -21,32 +19,11 @@ import * as queues from './queues'
 import type { Receipt } from './receipts'
 import { countRedrivable, redriveQueue } from './redrive'
 import { countPurgeable, purgeQueue } from './removal'
-import { type ClaimedMessages, messageOf, type SendRequest } from './rows'
-import { keyOfSend, sendAlone, sizeOfSend } from './send'
+import { messageOf, type SendRequest } from './rows'
+import { type QueueRunners, runnersAlone } from './runners'
+import { keyOfSend, sizeOfSend } from './send'
 import * as settle from './settle'
 import type * as Queue from './types'
-
-/** What a store shares among the callers of its queues. */
-export interface QueueRunners {
-  sends: Runner<SendRequest, Queue.Sent[], { items: number; bytes: number }, string | number>
-  receives: Runner<ReceiveRequest, ClaimedMessages | null>
-  deletes: Runner<settle.SettleRequest, settle.SettledReceipts>
-  releases: Runner<settle.ReleaseRequest, settle.SettledReceipts>
-  extensions: Runner<settle.ExtendRequest, settle.SettledReceipts>
-  waits: Waits
-}
-
-function runnersAlone(session: Session, memory: QueueMemory): QueueRunners {
-  const first = async <T>(results: Promise<readonly T[]>) => (await results)[0] as T
-  return {
-    sends: alone((request) => sendAlone(session, memory, request)),
-    receives: alone((request) => first(receiveTogether(session, memory, [request]))),
-    deletes: alone((request) => first(deleteTogether(session, memory, [request]))),
-    releases: alone((request) => first(settle.releaseTogether(session, memory, [request]))),
-    extensions: alone((request) => first(settle.extendTogether(session, memory, [request]))),
-    waits: noWaits,
-  }
-}
 
 export class QueueRepository implements Queue.Queues {
   readonly #session: Session
@@ -64,12 +41,19 @@ export class QueueRepository implements Queue.Queues {
     this.#run = runners ?? runnersAlone(this.#session, this.#memory)
   }
 
-  async send(queue: string, body: unknown, options: Queue.SendOptions = {}): Promise<Queue.Sent> {
+  async send<Body = unknown>(
+    queue: string,
+    body: NoInfer<Body> | JsonText,
+    options: Queue.SendOptions = {},
+  ): Promise<Queue.Sent> {
     const [sent] = await this.#send(check.checkedSend(queue, body, options))
     return sent as Queue.Sent
   }
 
-  async sendMany(queue: string, messages: readonly Queue.NewMessage[]): Promise<Queue.Sent[]> {
+  async sendMany<Body = unknown>(
+    queue: string,
+    messages: readonly Queue.NewMessage<NoInfer<Body>>[],
+  ): Promise<Queue.Sent[]> {
     return this.#send(check.checkedMessages(queue, messages))
   }
 
@@ -78,7 +62,7 @@ export class QueueRepository implements Queue.Queues {
     return outcomes.map(({ id, sent }) => new SentResult(id, sent))
   }
 
-  async receive(queue: string, options: Queue.ReceiveOptions = {}): Promise<Queue.Message[]> {
+  async receive<Body = unknown>(queue: string, options: Queue.ReceiveOptions = {}): Promise<Queue.Message<Body>[]> {
     check.checkReceive(queue, options)
     const {
       limit = 1,
@@ -95,7 +79,9 @@ export class QueueRepository implements Queue.Queues {
       do {
         waiting.look()
         const claimed = await waiting.unlessAborted(this.#run.receives.add(key, { ...asked, limit, signal }, limit))
-        if (claimed?.rows.length) return claimed.rows.map((row) => messageOf(claimed.head, row, options))
+        if (claimed?.rows.length) {
+          return claimed.rows.map((row) => messageOf(claimed.head, row, options) as Queue.Message<Body>)
+        }
       } while (await waiting.news())
       return []
     } finally {
@@ -147,16 +133,21 @@ export class QueueRepository implements Queue.Queues {
     return settle.outcomeOf(named, receipts.length === 0 ? new Set() : await run(receipts))
   }
 
-  async peek(queue: string, options: Queue.PeekOptions = {}): Promise<Queue.MessagePage> {
+  async peek<Body = unknown>(queue: string, options: Queue.PeekOptions = {}): Promise<Queue.MessagePage<Body>> {
     const page = check.checkedPeek(queue, options)
     await promoteDue(this.#session, this.#memory, queue)
-    return this.#session.read((reader) => peekPage(reader, queue, page))
+    return this.#session.read((reader) => peekPage(reader, queue, page)) as Promise<Queue.MessagePage<Body>>
   }
 
-  async getMessage(queue: string, id: bigint, options: Queue.BodyOptions = {}): Promise<Queue.PeekedMessage | null> {
+  async getMessage<Body = unknown>(
+    queue: string,
+    id: bigint,
+    options: Queue.BodyOptions = {},
+  ): Promise<Queue.PeekedMessage<Body> | null> {
     check.checkMessage(queue, id, options)
     await promoteDue(this.#session, this.#memory, queue)
-    return this.#session.read((reader) => getMessage(reader, queue, id, options))
+    const found = this.#session.read((reader) => getMessage(reader, queue, id, options))
+    return found as Promise<Queue.PeekedMessage<Body> | null>
   }
 
   async deleteMessage(queue: string, id: bigint): Promise<boolean> {

@@ -1,4 +1,5 @@
 /** The public shapes of work queues. Ids are bigints; times are Dates in UTC; durations are in seconds. */
+import type { JsonText } from '../../json'
 import type { DryRun, Page } from '../types'
 
 export type { DryRun }
@@ -71,9 +72,9 @@ export interface SendOptions {
   attributes?: Attributes | null | undefined
 }
 
-export interface NewMessage extends SendOptions {
+export interface NewMessage<Body = unknown> extends SendOptions {
   /** Any JSON value, 256 KiB as text; or `JsonText`. */
-  body: unknown
+  body: Body | JsonText
 }
 
 export interface Sent {
@@ -101,18 +102,14 @@ export interface ReceiveOptions extends BodyOptions {
   signal?: AbortSignal | undefined
 }
 
-/** A message that was handed out. */
-export interface Message {
+/** What a message has, in whatever state. */
+export interface MessageBase<Body> {
   id: bigint
-  body: unknown
-  /** This claim included. */
+  body: Body
+  /** How often it was handed out, this claim included. */
   receiveCount: number
-  /** Names this message and this claim; needed to delete, release or extend. */
-  receiptHandle: string
   sentAt: Date
-  /** When it was claimed, by the database's clock. */
-  receivedAt: Date
-  /** When the claim expires. */
+  /** When its claim expires; of one that is not claimed, when it is, or was, to be handed out again. */
   visibleAt: Date
   /** In force: its own, or the queue's where it has none; null is no limit. */
   maxReceives: number | null
@@ -124,27 +121,21 @@ export interface Message {
   attributes: Attributes
 }
 
+/** A message that was handed out. */
+export interface Message<Body = unknown> extends MessageBase<Body> {
+  /** Names this message and this claim; needed to delete, release or extend. */
+  receiptHandle: string
+  /** When it was claimed, by the database's clock. */
+  receivedAt: Date
+}
+
 /** A message as `peek` shows it. */
-export interface PeekedMessage {
-  id: bigint
+export interface PeekedMessage<Body = unknown> extends MessageBase<Body> {
   state: MessageState
-  body: unknown
-  receiveCount: number
-  /** In force: its own, or the queue's where it has none; null is no limit. */
-  maxReceives: number | null
-  sentAt: Date
-  /** When it is, or was, to be handed out again. */
-  visibleAt: Date
   lastReceivedAt: Date | null
   archivedAt: Date | null
   /** For a dead letter, the queue in which it died; null when that queue is gone, and once the message is archived. */
   deadLetterFrom: string | null
-  /** The error of the last release that gave one. A message that died without one says that its visibility timeout ran out. */
-  lastError: string | null
-  messageGroup: string | null
-  priority: number
-  /** As they were sent; empty if there are none. */
-  attributes: Attributes
 }
 
 /** `'preview'` gives the first 200 characters of the JSON text of each body, as a string; `…` follows if there are more. */
@@ -159,8 +150,8 @@ export interface PeekOptions extends Page {
   maxBytes?: number | undefined
 }
 
-export interface MessagePage {
-  messages: PeekedMessage[]
+export interface MessagePage<Body = unknown> {
+  messages: PeekedMessage<Body>[]
   nextAfter: string | null
 }
 
@@ -203,8 +194,12 @@ export interface RedriveOptions extends DryRun {
   prefix?: string | undefined
 }
 
-/** The operations on work queues: `store.queues`, `tx.queues`, and the exported `QueueRepository`. */
-export interface Queues {
+/**
+ * The operations on work queues: `store.queues`, `tx.queues`, and the exported `QueueRepository`. `Body` is the type that the
+ * caller says bodies have: nothing checks it, except the `schema` of a worker. With `bodies: 'text'` it is `JsonText`, with
+ * `'preview'` a string.
+ */
+export interface Queues<Base = unknown> {
   /** The attributes and counts; null for a queue that does not exist. */
   get(queue: string): Promise<QueueStatus | null>
   /** Creates the queue, or replaces all its settings; a pause stays. Throws `queue_not_found` and `dead_letter_cycle`. */
@@ -222,11 +217,11 @@ export interface Queues {
   /** Queues by name. */
   list(options?: Page & { prefix?: string | undefined }): Promise<QueuePage>
   /** Sends one message. Throws `queue_not_found`. */
-  send(queue: string, body: unknown, options?: SendOptions): Promise<Sent>
+  send<Body extends Base = Base>(queue: string, body: NoInfer<Body> | JsonText, options?: SendOptions): Promise<Sent>
   /** Sends 1 to 1,000 messages, all or nothing; resolves to one entry for each, in the order given. */
-  sendMany(queue: string, messages: readonly NewMessage[]): Promise<Sent[]>
+  sendMany<Body extends Base = Base>(queue: string, messages: readonly NewMessage<NoInfer<Body>>[]): Promise<Sent[]>
   /** Claims messages: until the visibility timeout expires, no other receiver gets them. None while the queue is paused. */
-  receive(queue: string, options?: ReceiveOptions): Promise<Message[]>
+  receive<Body extends Base = Base>(queue: string, options?: ReceiveOptions): Promise<Message<Body>[]>
   /** Removes, or archives, the messages of 1 to 1,000 handles: they are done. */
   delete(queue: string, receiptHandles: string | readonly string[]): Promise<Deleted>
   /** Ends the claims of messages that failed: they are handed out again after a delay, or never. */
@@ -238,9 +233,13 @@ export interface Queues {
     options: { visibilityTimeoutSeconds: number },
   ): Promise<Extended>
   /** Shows messages without claiming them. */
-  peek(queue: string, options?: PeekOptions): Promise<MessagePage>
+  peek<Body extends Base = Base>(queue: string, options?: PeekOptions): Promise<MessagePage<Body>>
   /** One message, in whatever state; null when the queue has none of this id. */
-  getMessage(queue: string, id: bigint, options?: BodyOptions): Promise<PeekedMessage | null>
+  getMessage<Body extends Base = Base>(
+    queue: string,
+    id: bigint,
+    options?: BodyOptions,
+  ): Promise<PeekedMessage<Body> | null>
   /** Removes one message, in whatever state, without archiving it; false when there was none. */
   deleteMessage(queue: string, id: bigint): Promise<boolean>
   /** Sends dead messages back to the queues that they came from, with receive count 0. */

@@ -4,7 +4,7 @@
  *
  * Invariant: a page is what one statement showed. Takes no lock.
  */
-import type { Reader, Statement } from '../../database/engine'
+import type { Reader, Session, Statement } from '../../database/engine'
 import { HEAD_ALONE, hasQuickPages, isSame, type Layouts, MEDIUM, NEWEST, SMALL, slotsFor, WHOLE } from './layouts'
 import {
   BARE_ITEM_LINE,
@@ -18,6 +18,7 @@ import {
   type Snapshot,
   snapshotOf,
 } from './lines'
+import type { GroupMemory } from './memory'
 import { emptyPage, isHeadFirst, isUnchanged, pageFrom, type ReadCall, type ReadRequest } from './page'
 import type { PolicyCache, PolicySet } from './policies'
 import { headText, type ReadFacts, type SeenHead } from './rows'
@@ -89,6 +90,14 @@ export function quickSelect({ engine, tables, now }: ReadFacts, { slots, newest,
 
 function numbers(count: number): string {
   return Array.from({ length: count }, (_, n) => `SELECT ${n} AS n`).join(' UNION ALL ')
+}
+
+/** The quick reads of a store: an outcome for each call, of one statement. */
+export function readsOf(session: Session, { policies, layouts }: GroupMemory) {
+  return {
+    run: (calls: readonly ReadCall[]) => session.read((reader) => readQuickly(reader, policies, layouts, calls)),
+    again: (call: ReadCall, outcome: QuickOutcome) => (outcome === 'again' ? { ...call, again: true } : undefined),
+  }
 }
 
 /** Reads for many callers at once: an outcome for each. */

@@ -9,34 +9,21 @@ import { RecentnError } from '../../errors'
 import { MEMBER_RULES } from '../../fields/groups'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
 import { asPolicy } from '../../results/groups'
-import type { Writer } from '../writers'
-import { type Appended, appendBatch, appendItems } from './append'
+import { appendItems } from './append'
 import * as check from './check'
 import { eraseMember } from './erasure'
 import { clearGroup, deleteGroup, getGroup, listGroups, putGroup, removeItem } from './groups'
-import { lockedGroups } from './heads'
 import { readItem } from './item'
 import { isQuick } from './layouts'
 import { memberItems } from './members'
 import { GroupMemory } from './memory'
-import type { ReadCall, ReadRequest } from './page'
+import type { ReadRequest } from './page'
 import { deletePolicy, getPolicy, listPolicies, putPolicy } from './policies'
-import { type QuickOutcome, readQuickly } from './quick-read'
 import { readRecent } from './read'
 import type { NewItemRow } from './ring'
 import { appendedItemOf } from './rows'
+import type { GroupRunners } from './runners'
 import type * as Recent from './types'
-
-/** Runs what many callers ask for at the same time together. A store's kit has such mechanisms. */
-export interface GroupRunners {
-  appends: {
-    /** Commits the rows of one request, all or nothing; requests for groups of one name keep their order. */
-    add(group: string, rows: readonly NewItemRow[], size: { items: number; bytes: number }): Promise<Appended[]>
-  }
-  reads: { add(kind: string, call: ReadCall, size: number): Promise<QuickOutcome> }
-  /** Runs work that may take long when it is its turn. */
-  longReads: { run<T>(work: () => Promise<T>): Promise<T> }
-}
 
 export class RecentRepository implements Recent.Groups {
   readonly #session: Session
@@ -57,25 +44,25 @@ export class RecentRepository implements Recent.Groups {
     this.#runners = runners
   }
 
-  async append(
+  async append<Payload = unknown>(
     group: string,
-    item: Recent.NewItem = {},
+    item: Recent.NewItem<NoInfer<Payload>> = {},
     options?: Recent.PayloadOptions,
-  ): Promise<Recent.AppendedItem> {
+  ): Promise<Recent.AppendedItem<Payload>> {
     const row = check.checkedItem(group, item)
     const given = check.checkedPayloads(options)
     try {
-      const [appended] = await this.#append([row], given)
-      return appended as Recent.AppendedItem
+      const [appended] = await this.#append<Payload>([row], given)
+      return appended as Recent.AppendedItem<Payload>
     } catch (error) {
       throw atTheItem(error)
     }
   }
 
-  async appendMany(
-    items: readonly Recent.NewGroupItem[],
+  async appendMany<Payload = unknown>(
+    items: readonly Recent.NewGroupItem<NoInfer<Payload>>[],
     options?: Recent.PayloadOptions,
-  ): Promise<Recent.AppendedItem[]> {
+  ): Promise<Recent.AppendedItem<Payload>[]> {
     return this.#append(check.checkedItems(items), check.checkedPayloads(options))
   }
 
@@ -83,14 +70,17 @@ export class RecentRepository implements Recent.Groups {
    * Appends checked rows, all or nothing. The items are made of what was committed, for each caller by itself: a payload
    * that does not parse fails no other.
    */
-  async #append(rows: readonly NewItemRow[], { payloads }: Recent.PayloadOptions): Promise<Recent.AppendedItem[]> {
+  async #append<Payload>(
+    rows: readonly NewItemRow[],
+    { payloads }: Recent.PayloadOptions,
+  ): Promise<Recent.AppendedItem<Payload>[]> {
     const appended = this.#runners
       ? await this.#runners.appends.add((rows[0] as NewItemRow).group, rows, {
           items: rows.length,
           bytes: textsOf(rows),
         })
       : await this.#write(rows.map(groupOf), (tx) => appendItems(tx, this.#memory.policies, rows))
-    return appended.map((one) => appendedItemOf(one.row, one.appended, payloads))
+    return appended.map((one) => appendedItemOf(one.row, one.appended, payloads) as Recent.AppendedItem<Payload>)
   }
 
   /** One transaction that changes these groups. */
@@ -101,23 +91,27 @@ export class RecentRepository implements Recent.Groups {
     })
   }
 
-  async recent(group: string, options: Recent.RecentOptions = {}): Promise<Recent.Recent> {
+  async recent<Payload = unknown>(group: string, options: Recent.RecentOptions = {}): Promise<Recent.Recent<Payload>> {
     const [page] = await this.#read(check.checkedReads([group], options))
-    return page as Recent.Recent
+    return page as Recent.Recent<Payload>
   }
 
-  async recentIfChanged(group: string, tag: string, options: Recent.RecentOptions = {}): Promise<Recent.Recent | null> {
+  async recentIfChanged<Payload = unknown>(
+    group: string,
+    tag: string,
+    options: Recent.RecentOptions = {},
+  ): Promise<Recent.Recent<Payload> | null> {
     const unlessTag = check.checkedTag(tag)
     const requests = check.checkedReads([group], options).map((request) => ({ ...request, unlessTag }))
     const [page] = await this.#read(requests)
-    return page as Recent.Recent | null
+    return page as Recent.Recent<Payload> | null
   }
 
-  async recentMany(
+  async recentMany<Payload = unknown>(
     groups: readonly string[],
     options: Omit<Recent.RecentOptions, 'before'> = {},
-  ): Promise<Recent.Recent[]> {
-    return (await this.#read(check.checkedReads(groups, options))) as Recent.Recent[]
+  ): Promise<Recent.Recent<Payload>[]> {
+    return (await this.#read(check.checkedReads(groups, options))) as Recent.Recent<Payload>[]
   }
 
   /** The pages of checked requests, all at one moment; null where a page still has the tag that the caller has. */
@@ -130,9 +124,15 @@ export class RecentRepository implements Recent.Groups {
     return typeof outcome === 'object' ? outcome : this.#runners.longReads.run(read)
   }
 
-  async item(group: string, id: bigint, options: Recent.PayloadOptions = {}): Promise<Recent.Item | null> {
+  async item<Payload = unknown>(
+    group: string,
+    id: bigint,
+    options: Recent.PayloadOptions = {},
+  ): Promise<Recent.Item<Payload> | null> {
     check.checkItem(group, id, options)
-    return this.#session.read((reader) => readItem(reader, this.#memory.policies, group, id, options))
+    const { policies } = this.#memory
+    const found = await this.#session.read((reader) => readItem(reader, policies, group, id, options))
+    return found as Recent.Item<Payload> | null
   }
 
   async clear(group: string): Promise<{ deleted: number }> {
@@ -169,11 +169,14 @@ export class RecentRepository implements Recent.Groups {
     return this.#session.read((reader) => listGroups(reader, this.#memory.policies, page))
   }
 
-  async memberItems(member: string, options: Recent.MemberOptions = {}): Promise<Recent.MemberItems> {
+  async memberItems<Payload = unknown>(
+    member: string,
+    options: Recent.MemberOptions = {},
+  ): Promise<Recent.MemberItems<Payload>> {
     check.checkName('member', member)
     const page = checkedPage(options, MEMBER_RULES)
     const read = () => this.#session.read((reader) => memberItems(reader, this.#memory.policies, member, page))
-    return this.#runners ? this.#runners.longReads.run(read) : read()
+    return (await (this.#runners ? this.#runners.longReads.run(read) : read())) as Recent.MemberItems<Payload>
   }
 
   async eraseMember(member: string, options: { prefix?: string | undefined } = {}): Promise<{ deleted: number }> {
@@ -213,32 +216,6 @@ export class RecentRepository implements Recent.Groups {
     const page = checkedPage(options, PREFIX_PAGE_RULES)
     return this.#session.read((reader) => listPolicies(reader, page))
   }
-}
-
-/** The appends of a store as group commit runs them. */
-export function appendsOf(memory: GroupMemory) {
-  return {
-    run(tx: Tx, requests: readonly (readonly NewItemRow[])[], writing: { writer: Writer; isCareful: boolean }) {
-      memory.changes(tx, groupsIn(requests))
-      return appendBatch(tx, memory.policies, requests, writing)
-    },
-    async areLocked(tx: Tx, requests: readonly (readonly NewItemRow[])[]): Promise<boolean[]> {
-      const locked = await lockedGroups(tx, new Set(groupsIn(requests)))
-      return requests.map((rows) => rows.some(({ group }) => locked.has(group)))
-    },
-  }
-}
-
-/** The quick reads of a store: an outcome for each call, of one statement. */
-export function readsOf(session: Session, { policies, layouts }: GroupMemory) {
-  return {
-    run: (calls: readonly ReadCall[]) => session.read((reader) => readQuickly(reader, policies, layouts, calls)),
-    again: (call: ReadCall, outcome: QuickOutcome) => (outcome === 'again' ? { ...call, again: true } : undefined),
-  }
-}
-
-function* groupsIn(requests: readonly (readonly NewItemRow[])[]): Generator<string> {
-  for (const rows of requests) for (const { group } of rows) yield group
 }
 
 function groupOf({ group }: NewItemRow): string {

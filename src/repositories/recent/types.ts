@@ -4,36 +4,37 @@
  */
 
 import type { Mode } from '../../fields/rules'
+import type { JsonText } from '../../json'
 import type { Page } from '../types'
 
 export type { Mode }
 
 /** An item to append. A field without a value is left out or null. */
-export interface NewItem {
+export interface NewItem<Payload = unknown> {
   /** The member that the item belongs to; required in groups whose mode is `distinct`. */
   member?: string | null | undefined
   /** Any JSON value up to 64 KiB, or a `JsonText`. */
-  payload?: unknown
+  payload?: Payload | JsonText | undefined
   /** When it happened, according to the caller. It has no effect on order or expiry. Years 1970 to 9999. */
   occurredAt?: Date | null | undefined
   /** Makes a retry safe: while an item of the window has it, appending it again appends nothing. */
   eventId?: string | null | undefined
 }
 
-export interface NewGroupItem extends NewItem {
+export interface NewGroupItem<Payload = unknown> extends NewItem<Payload> {
   group: string
 }
 
 /** An item as it is stored. */
-export interface Item {
+export interface Item<Payload = unknown> {
   group: string
   /** Its number in the group: 0, 1, 2 and so on to 2^63 - 1, without gap or reuse. */
   id: bigint
   /** Its place in the ring, from 0 to capacity - 1. */
   slot: number
   member: string | null
-  /** The value, or a `JsonText` where `payloads: 'text'` was asked. */
-  payload: unknown
+  /** The value, or a `JsonText` where `payloads: 'text'` was asked. Null if it was left out. */
+  payload: Payload
   occurredAt: Date | null
   eventId: string | null
   /** The database's time at the append. */
@@ -41,7 +42,7 @@ export interface Item {
 }
 
 /** An appended item. `appended` is false if an item with its `eventId` was there already: then it is that item. */
-export interface AppendedItem extends Item {
+export interface AppendedItem<Payload = unknown> extends Item<Payload> {
   appended: boolean
 }
 
@@ -111,13 +112,13 @@ export interface RecentOptions {
 }
 
 /** The newest items of a group, newest first. */
-export interface Recent {
+export interface Recent<Payload = unknown> {
   group: string
   capacity: number
   mode: Mode
   /** All appends ever; 0n for a group that does not exist. */
   totalAppended: bigint
-  items: Item[]
+  items: Item<Payload>[]
   /** The id to give as `before` for the next page; null when nothing older is there. */
   nextBefore: bigint | null
   /** A strong tag of this page (without quotes): it changes with everything that can change the page. */
@@ -134,8 +135,8 @@ export interface PolicyPage {
   nextAfter: string | null
 }
 
-export interface MemberItems {
-  items: Item[]
+export interface MemberItems<Payload = unknown> {
+  items: Item<Payload>[]
   /** The cursor to give as `before` for the next page; null when nothing older is there. */
   nextBefore: string | null
 }
@@ -160,8 +161,8 @@ export interface WatchOptions extends PayloadOptions {
  * were removed, has the window; in a `history` group it also drops items whose id is at most the newest id less
  * `capacity`. A page that is read meanwhile may already have an item that an event still brings.
  */
-export type GroupEvent =
-  | { type: 'item'; item: Item }
+export type GroupEvent<Payload = unknown> =
+  | { type: 'item'; item: Item<Payload> }
   /** The item left the window, but newer items did not push it out. The listener may never have had it. */
   | { type: 'removed'; id: bigint }
   /**
@@ -171,29 +172,48 @@ export type GroupEvent =
   | { type: 'reset'; group: string; capacity: number; mode: Mode; totalAppended: bigint }
 
 /** The changes of a group, until the listener stops (`break`, `return()`, the signal) or the store closes. */
-export interface GroupWatch extends AsyncIterableIterator<GroupEvent, undefined, undefined> {
+export interface GroupWatch<Payload = unknown>
+  extends AsyncIterableIterator<GroupEvent<Payload>, undefined, undefined> {
   /** Resolves once all later commits are reported. Rejects, as the first event does, if the group can't be read. */
   readonly ready: Promise<void>
-  return(): Promise<IteratorResult<GroupEvent, undefined>>
+  return(): Promise<IteratorResult<GroupEvent<Payload>, undefined>>
 }
 
-/** The operations on groups of recent items: `store.groups`, `tx.groups`, and the exported `RecentRepository`. */
-export interface Groups {
+/**
+ * The operations on groups of recent items: `store.groups`, `tx.groups`, and the exported `RecentRepository`. `Payload` is the
+ * type that the caller says payloads have: nothing checks it. Where items may have none it includes null; with `payloads:
+ * 'text'` it is `JsonText`.
+ */
+export interface Groups<Base = unknown> {
   /** Appends one item; creates the group where there is none. */
-  append(group: string, item?: NewItem, options?: PayloadOptions): Promise<AppendedItem>
+  append<Payload extends Base = Base>(
+    group: string,
+    item?: NewItem<NoInfer<Payload>>,
+    options?: PayloadOptions,
+  ): Promise<AppendedItem<Payload>>
   /** Appends up to 1,000 items to any groups: one commit, all or nothing, in the order given. */
-  appendMany(items: readonly NewGroupItem[], options?: PayloadOptions): Promise<AppendedItem[]>
+  appendMany<Payload extends Base = Base>(
+    items: readonly NewGroupItem<NoInfer<Payload>>[],
+    options?: PayloadOptions,
+  ): Promise<AppendedItem<Payload>[]>
   /** The newest items of one group. */
-  recent(group: string, options?: RecentOptions): Promise<Recent>
+  recent<Payload extends Base = Base>(group: string, options?: RecentOptions): Promise<Recent<Payload>>
   /**
    * The same for a caller who has a page of this group, read with the same options: null while that page, by its
    * `tag`, is still the answer. Then it costs a look at the group's head row; where items expire they are read.
    */
-  recentIfChanged(group: string, tag: string, options?: RecentOptions): Promise<Recent | null>
+  recentIfChanged<Payload extends Base = Base>(
+    group: string,
+    tag: string,
+    options?: RecentOptions,
+  ): Promise<Recent<Payload> | null>
   /** The newest items of up to 100 groups, in the order asked; one statement, one snapshot. */
-  recentMany(groups: readonly string[], options?: Omit<RecentOptions, 'before'>): Promise<Recent[]>
+  recentMany<Payload extends Base = Base>(
+    groups: readonly string[],
+    options?: Omit<RecentOptions, 'before'>,
+  ): Promise<Recent<Payload>[]>
   /** One item; null if the window has none of this id. */
-  item(group: string, id: bigint, options?: PayloadOptions): Promise<Item | null>
+  item<Payload extends Base = Base>(group: string, id: bigint, options?: PayloadOptions): Promise<Item<Payload> | null>
   /** Removes all items; ids go on from where they were. */
   clear(group: string): Promise<{ deleted: number }>
   /** Removes one item; false when the window has none of this id. */
@@ -207,7 +227,7 @@ export interface Groups {
   /** Groups by name (in code point order). */
   list(options?: Page & { prefix?: string | undefined }): Promise<GroupPage>
   /** What one member did in all groups, or in those whose names begin with `prefix`, newest first. */
-  memberItems(member: string, options?: MemberOptions): Promise<MemberItems>
+  memberItems<Payload extends Base = Base>(member: string, options?: MemberOptions): Promise<MemberItems<Payload>>
   /** Erases that, as it is when the call arrives, in small transactions; repeatable. */
   eraseMember(member: string, options?: { prefix?: string | undefined }): Promise<{ deleted: number }>
   getPolicy(prefix: string): Promise<Policy | null>

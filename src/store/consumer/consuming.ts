@@ -8,7 +8,7 @@
  */
 import { RecentnError } from '../../errors'
 import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/field'
-import { aFunction, anObject, backoffFaults, boundsOf, checkedStop } from '../../fields/options'
+import { aFunction, anObject, backoffFaults, boundsOf, checkedStop, option } from '../../fields/options'
 import { FORM, NAME, oneOf, PAGE_LIMIT } from '../../fields/rules'
 import { retrySeconds } from '../../kit/backoff'
 import { Faults } from '../../kit/faults'
@@ -16,6 +16,7 @@ import { handling, isHandling } from '../../kit/handling'
 import { Loop } from '../../kit/loop'
 import { within } from '../../kit/patience'
 import type { Change, Changes, Feeds, PutConsumerOptions } from '../../repositories/feeds/types'
+import { parseValues, schemaFault } from '../../schema'
 import type { StopOptions } from '../worker/types'
 import type { ConsumeHandler, ConsumeOptions, Consuming } from './types'
 
@@ -29,6 +30,7 @@ const OPTIONS = optionRules<ConsumeOptions>({
   limit: PAGE_LIMIT,
   values: FORM,
   backoff: anObject,
+  schema: option(schemaFault),
   onExpired: aFunction,
   onError: aFunction,
 })
@@ -57,6 +59,9 @@ export function consume(
     ...argumentFaults('handler', handler, aFunction),
     ...faultsOf(options, OPTIONS),
     ...backoffFaults(options?.backoff),
+    ...(options?.schema && options.values === 'text'
+      ? [{ pointer: '/schema', detail: 'needs values, not texts' }]
+      : []),
   ])
   return new ConsumerLoop(source, feed, consumer, handler, options)
 }
@@ -136,7 +141,11 @@ export class ConsumerLoop implements Consuming {
     if (stopping.aborted || page.changes.length === 0) return 0
     const { changes, cursor, from } = page
     const context = { signal: this.#aborting.signal, cursor, from }
-    if (!(await this.#handled(() => this.#handler(changes, context), changes))) return this.#backoffMs()
+    const handle = async () => {
+      await parseValues(this.#options.schema, changes)
+      await this.#handler(changes, context)
+    }
+    if (!(await this.#handled(handle, changes))) return this.#backoffMs()
     await this.#store({ cursor, options: { from } })
     return 0
   }

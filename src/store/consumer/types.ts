@@ -1,5 +1,6 @@
 /** The public shapes of the loops of consumers. */
 import type { Change, ValueOptions } from '../../repositories/feeds/types'
+import type { StandardSchema } from '../../schema'
 import type { StopOptions } from '../worker/types'
 
 /** What a handler gets beside its changes. */
@@ -16,9 +17,12 @@ export interface ConsumeContext {
 }
 
 /** Gets 1 to `limit` changes, in the order of their sync ids. Resolving stores the cursor; throwing repeats the call after a backoff. */
-export type ConsumeHandler = (changes: Change[], context: ConsumeContext) => Promise<unknown> | unknown
+export type ConsumeHandler<Value = unknown> = (
+  changes: Change<Value>[],
+  context: ConsumeContext,
+) => Promise<unknown> | unknown
 
-export interface ConsumeOptions extends ValueOptions {
+export interface ConsumeOptions<Value = unknown> extends ValueOptions {
   /**
    * Where the cursor is kept; default `stored`. With `memory` each start reads the feed from its beginning and then goes on,
    * and the database keeps no consumer: for an index in memory, which each process builds for itself.
@@ -28,6 +32,12 @@ export interface ConsumeOptions extends ValueOptions {
   limit?: number | undefined
   /** The pause after a handler has thrown: doubled each time, with jitter; default 1 to 600 seconds. */
   backoff?: { minSeconds?: number | undefined; maxSeconds?: number | undefined } | undefined
+  /**
+   * What values must be: a Standard Schema (zod, valibot, arktype), synchronous or not. The handler gets its output as the
+   * value; deletions have none. Nothing is skipped: a value that does not fit counts as an error of the handler for all
+   * changes of its call. They are given again after the backoff, until the entry is put right or deleted.
+   */
+  schema?: StandardSchema<Value> | undefined
   /**
    * Called when deletions after the cursor are not known any more (`cursor_expired`), to discard what was built from the
    * feed: once it has resolved, the consumer starts over at 0. When left out, the consumer stays where it is and reports

@@ -6,6 +6,7 @@
  * running. A result is not recorded when the claim is not held any more: another poller has the row, or will have it.
  */
 import { isPassing, RecentnError } from '../../errors'
+import { isUnrecoverable } from '../../failures'
 import { Pauses, retrySeconds } from '../../kit/backoff'
 import { errorText } from '../../kit/faults'
 import { handling, isHandling } from '../../kit/handling'
@@ -16,7 +17,6 @@ import { performance } from '../../real-time'
 import type { LoadedClaim, RowOutcome } from '../../repositories/polls/claims'
 import type { PollRepository } from '../../repositories/polls/repository'
 import type { LoadedRow } from '../../repositories/polls/rows'
-import { isUnrecoverable } from '../unrecoverable'
 import type { PollSettings } from './options'
 import type { PollerFaults } from './pace'
 import type { PollHandler, PollResult } from './types'

@@ -5,7 +5,7 @@
  * Invariant: every claim that a receive brought is passed on, with a lease that is counted from before the receive.
  */
 import { RecentnError } from '../../errors'
-import { RAN_OUT } from '../../fields/queues'
+import { mayHaveKilled } from '../../failures'
 import { Pauses } from '../../kit/backoff'
 import { Lease } from '../../kit/lease'
 import { clearTimeout, performance, setTimeout } from '../../real-time'
@@ -140,13 +140,4 @@ function leaseOf(message: Message, sentAt: number, visibilityTimeoutSeconds: num
   const { receiveCount, maxReceives } = message
   const isSuspect = mayHaveKilled(message) && maxReceives !== null && receiveCount >= maxReceives
   return new Lease(message, { ms, sentAt, heldMs: claimedMs, isKept: false, isSuspect })
-}
-
-/**
- * It was handed out before and nobody said that it failed, as when the process that had it was killed. A message that was
- * released with an error did not kill its process then. That its claims ran out once before, until it was dead, is no
- * such error.
- */
-export function mayHaveKilled({ receiveCount, lastError }: Pick<Message, 'receiveCount' | 'lastError'>): boolean {
-  return receiveCount > 1 && (lastError === null || lastError.startsWith(RAN_OUT))
 }

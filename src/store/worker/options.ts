@@ -1,8 +1,9 @@
 /** The options of a worker: checked, every fault at once, and with what was left out. */
 import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/field'
-import { aBoolean, aFunction, anObject, type Bounds, backoffFaults, boundsOf } from '../../fields/options'
+import { aBoolean, aFunction, anObject, type Bounds, backoffFaults, boundsOf, option } from '../../fields/options'
 import { MAX_VISIBILITY_SECONDS } from '../../fields/queues'
 import { NAME, whole } from '../../fields/rules'
+import { type StandardSchema, schemaFault } from '../../schema'
 import type { Handler, WorkOptions } from './types'
 
 export interface WorkSettings {
@@ -12,6 +13,7 @@ export interface WorkSettings {
   /** Null: the messages' own, or the queue's. */
   visibilityTimeoutSeconds: number | null
   backoff: Bounds
+  schema: StandardSchema | undefined
   onError: WorkOptions['onError']
   onDone: WorkOptions['onDone']
   onDead: WorkOptions['onDead']
@@ -23,6 +25,7 @@ const OPTIONS = optionRules<WorkOptions>({
   visibilityTimeoutSeconds: whole(1, MAX_VISIBILITY_SECONDS),
   auto: aBoolean,
   backoff: anObject,
+  schema: option(schemaFault),
   onError: aFunction,
   onDone: aFunction,
   onDead: aFunction,
@@ -36,8 +39,10 @@ export function checkedWork(queue: string, handler: Handler, options: WorkOption
     ...faultsOf(options, OPTIONS),
     ...backoffFaults(options?.backoff),
   ])
-  const { concurrency = 1, visibilityTimeoutSeconds = null, auto = true, backoff, onError, onDone, onDead } = options
+  const { concurrency = 1, visibilityTimeoutSeconds = null, auto = true, backoff, schema, ...hooks } = options
   // What is claimed ahead is bounded by what the handlers begin in a moment: a large batch is for quick ones only.
   const { batchSize = Math.min(Math.max(5 * concurrency, 10), 1000) } = options
-  return { concurrency, batchSize, visibilityTimeoutSeconds, auto, backoff: boundsOf(backoff), onError, onDone, onDead }
+  const { onError, onDone, onDead } = hooks
+  const settings = { concurrency, batchSize, visibilityTimeoutSeconds, auto, schema }
+  return { ...settings, backoff: boundsOf(backoff), onError, onDone, onDead }
 }

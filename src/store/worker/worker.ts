@@ -6,6 +6,7 @@
  * one way: deleted, released, given back, or lost.
  */
 import { RecentnError } from '../../errors'
+import { isUnrecoverable, mayHaveKilled } from '../../failures'
 import { checkedStop } from '../../fields/options'
 import { retrySeconds } from '../../kit/backoff'
 import { Faults } from '../../kit/faults'
@@ -15,8 +16,8 @@ import { sleep } from '../../kit/patience'
 import { outside } from '../../outside'
 import { clearInterval, performance, setInterval } from '../../real-time'
 import type { Message } from '../../repositories/queues/types'
-import { isUnrecoverable } from '../unrecoverable'
-import { Fetcher, mayHaveKilled } from './fetch'
+import { parsing } from '../../schema'
+import { Fetcher } from './fetch'
 import { checkedWork, type WorkSettings } from './options'
 import { Prefetch } from './prefetch'
 import { type HeldMessage, type SettleHooks, Settles, type WorkSource } from './settles'
@@ -36,7 +37,7 @@ export function startWorker(
   options: WorkOptions = {},
 ): QueueWorker {
   const settings = checkedWork(queue, handler, options)
-  return outside(() => new QueueWorker(source, queue, handler, settings))
+  return outside(() => new QueueWorker(source, queue, parsing(settings.schema, handler), settings))
 }
 
 /** The signal is made when the handler asks for it. */

@@ -15,6 +15,7 @@ import { describeFeedPublishing } from './publish'
 import { describeFeedsPublishers } from './publishers'
 import { describeFeedQuickPuts } from './quick-puts'
 import { describeRecentGroupsFeed } from './recent-groups'
+import { describeFeedSchemas } from './schemas'
 import { describeSequences } from './sequences'
 import { describeFeedStatus } from './status'
 import { describeFeedTombstones } from './tombstones'
@@ -30,6 +31,7 @@ export function describeFeeds(engine: EngineName): void {
   describeFeedLocks(context)
   describeFeedChanges(context)
   describeFeedConsumers(context)
+  describeFeedSchemas(context)
   describeFeedConsuming(context)
   describeFeedTombstones(context)
   describeFeedModel(context)

@@ -1,4 +1,4 @@
-import type { MessageState, PeekedMessage } from '../../../src/repositories/queues/types'
+import type { MessagePage, MessageState, PeekedMessage } from '../../../src/repositories/queues/types'
 import { type Context, eventually, refusal } from '../context'
 import { statementsOf } from '../statements'
 import { bodiesOf, byNumber, handlesOf, messageIds, queueTools, STATES } from './tools'
@@ -99,7 +99,7 @@ export function describeQueuePeeks(context: Context): void {
       const sizes: number[] = []
       const seen: bigint[] = []
       for (let after: string | null = null; ; ) {
-        const page = await queues().peek(queue, { maxBytes: 35_000, ...(after === null ? {} : { after }) })
+        const page: MessagePage = await queues().peek(queue, { maxBytes: 35_000, ...(after === null ? {} : { after }) })
         sizes.push(page.messages.length)
         seen.push(...messageIds(page.messages))
         after = page.nextAfter

@@ -7,6 +7,7 @@ import { describeCharsets } from './charsets'
 import { describeConnections } from './connections'
 import { describeErrorNumbers } from './error-numbers'
 import { describeGathering } from './gathering'
+import { describeHandles } from './handles'
 import { describeIdleStore } from './idle'
 import { describeInserts } from './inserts'
 import { describeInsideTransactions } from './inside-transactions'
@@ -46,4 +47,5 @@ export function describeStore(engine: EngineName): void {
   describeNaming(context)
   describeKeys(context)
   describeJson(context)
+  describeHandles(context)
 }

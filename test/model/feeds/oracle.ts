@@ -85,7 +85,8 @@ export function newWorld(lastOfGroups: bigint): World {
 export function changesAfter({ entries, rows }: Feed, at: bigint): Change[] {
   const changes: Change[] = []
   for (const [key, { value, version, isDeleted: deleted, syncId }] of entries) {
-    if (syncId !== null && syncId > at && !rows?.has(key)) changes.push({ syncId, key, value, version, deleted })
+    if (syncId !== null && syncId > at && !rows?.has(key))
+      changes.push({ syncId, key, value, version, deleted } as Change)
   }
   for (const [key, { value, syncId }] of rows ?? []) {
     if (syncId !== null && syncId > at) changes.push({ syncId, key, value, version: null, deleted: false })

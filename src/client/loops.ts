@@ -1,0 +1,198 @@
+/** The public shapes of the client's workers and consumers, and what both have in common: their options, and how they stop. */
+import { type Fault, invalidInput } from '../errors'
+import { type StandardSchema, schemaFault } from '../schema'
+import { pause } from './retry'
+import type {
+  Consumer,
+  DeletedReceipts,
+  Extend,
+  ExtendedReceipts,
+  Message,
+  NewCursor,
+  Receive,
+  Release,
+  ReleasedReceipts,
+  Changes as WireChanges,
+} from './wire'
+
+/** What the loops of workers and consumers take. `Given` is what an error is about. */
+export interface LoopOptions<Output, Given> {
+  /** The pause after a failure: doubled each time, with jitter; default 1 to 600 seconds. */
+  backoff?: { minSeconds?: number | undefined; maxSeconds?: number | undefined } | undefined
+  /**
+   * What bodies, or values, must be: a Standard Schema (zod, valibot, arktype), synchronous or not. The handler gets its
+   * output. A message whose body does not fit becomes a dead letter at once, with what is wrong as its error. A value that
+   * does not fit counts as an error of the handler for all changes of its call: nothing is skipped, and they are given again
+   * after the backoff, until the entry is put right or deleted.
+   */
+  schema?: StandardSchema<Output> | undefined
+  /** Stops the loop when it is aborted, as `stop()`. */
+  signal?: AbortSignal | undefined
+  /**
+   * Called with each error: a handler's with what it was given; the server's without it, each kind once until the server
+   * answers again. When left out, each kind of error is a warning, once until a handler succeeds, or the server answers again.
+   */
+  onError?: ((error: unknown, given?: Given) => void) | undefined
+}
+
+/** What a handler gets beside its message. */
+export interface WorkContext {
+  /** Aborted when the claim of this message is lost, and when the worker is stopped without patience. */
+  signal: AbortSignal
+}
+
+/**
+ * Resolving deletes the message. Throwing releases it, with the error, after a backoff; an `UnrecoverableError` makes it a
+ * dead letter at once.
+ */
+export type Handler<Body = unknown> = (message: Message<Body>, context: WorkContext) => Promise<unknown> | unknown
+
+export interface WorkOptions<Body = unknown> extends LoopOptions<Body, Message> {
+  /** Maximum handlers at the same time, 1 to 1,000; default 1. */
+  concurrency?: number | undefined
+  /** Seconds that a claim and each extension hold, 1 to 43,200; default the message's own, or the queue's. */
+  visibilityTimeoutSeconds?: number | undefined
+  /** Called when a message is done: its handler has resolved, and the message is deleted, or archived. */
+  onDone?: ((message: Message<Body>) => void) | undefined
+  /** Called when a message is dead by the error of its handler: on its last receive, or by an `UnrecoverableError`. */
+  onDead?: ((message: Message, error: unknown) => void) | undefined
+}
+
+/** An entry as a consumer sees it: its latest value, or that it was deleted. */
+export type Change<Value = unknown> = Omit<WireChanges['changes'][number], 'value' | 'deleted'> &
+  ({ deleted: false; value: Value } | { deleted: true; value: null })
+export type Changes<Value = unknown> = Omit<WireChanges, 'changes'> & { changes: Change<Value>[] }
+
+/** What a handler gets beside its changes. */
+export interface ConsumeContext {
+  /** Aborted when the patience of a `stop` is over: the cursor is not stored then. */
+  signal: AbortSignal
+  /** The cursor that is stored once the handler has resolved. */
+  cursor: bigint
+  /** The cursor before these changes. */
+  from: bigint
+}
+
+/** Gets 1 to `limit` changes, in the order of their sync ids. Resolving stores the cursor; throwing repeats the call after a backoff. */
+export type ConsumeHandler<Value = unknown> = (
+  changes: Change<Value>[],
+  context: ConsumeContext,
+) => Promise<unknown> | unknown
+
+export interface ConsumeOptions<Value = unknown> extends LoopOptions<Value, Change[]> {
+  /** Maximum changes of one call, 1 to 1,000; default 100. */
+  limit?: number | undefined
+  /**
+   * Called when deletions after the cursor are not known any more (`cursor_expired`), to discard what was built from the
+   * feed: once it has resolved, the consumer starts over at 0. When left out, the consumer stays where it is and reports
+   * the error until somebody moves the cursor.
+   */
+  onExpired?: (() => Promise<unknown> | unknown) | undefined
+}
+
+export interface StopOptions {
+  /** Seconds to wait for running handlers before their signals are aborted; no limit when left out. */
+  timeoutSeconds?: number | undefined
+}
+
+/** A worker or a consumer that runs. */
+export interface Running {
+  /**
+   * Claims or reads nothing more, and waits for the handlers that run, so a handler must not wait for it. After
+   * `timeoutSeconds` their signals are aborted; a second later the messages of handlers that run on are released, and the
+   * cursors of such changes are not stored. Repeatable.
+   */
+  stop(options?: StopOptions): Promise<void>
+}
+
+/** The calls that a worker makes: those of `QueuesClient`. */
+export interface WorkSource {
+  receive(queue: string, options: Receive & { signal: AbortSignal }): Promise<Message[]>
+  delete(queue: string, handles: readonly string[]): Promise<DeletedReceipts>
+  release(queue: string, handles: readonly string[], how: Omit<Release, 'receiptHandles'>): Promise<ReleasedReceipts>
+  extend(
+    queue: string,
+    handles: readonly string[],
+    how: Omit<Extend, 'receiptHandles'> & { timeoutMs: number },
+  ): Promise<ExtendedReceipts>
+}
+
+/** The calls that a consumer makes: those of `FeedsClient`. */
+export interface ConsumeSource {
+  changes(
+    feed: string,
+    options: { limit?: number | undefined; waitSeconds: number; after: bigint; signal: AbortSignal },
+  ): Promise<Changes>
+  getConsumer(feed: string, consumer: string, options: { signal: AbortSignal }): Promise<Consumer>
+  putConsumer(feed: string, consumer: string, cursor: bigint, options: Omit<NewCursor, 'cursor'>): Promise<Consumer>
+}
+
+type OptionRule = (value: unknown) => string | null
+
+export const aFunction: OptionRule = (value) => (typeof value === 'function' ? null : 'must be a function')
+
+export function whole(min: number, max: number): OptionRule {
+  const isIn = (value: unknown) => Number.isInteger(value) && (value as number) >= min && (value as number) <= max
+  return (value) => (isIn(value) ? null : `must be a whole number from ${min} to ${max}`)
+}
+
+const MAX_SECONDS = 315_360_000
+const aDelay = whole(0, MAX_SECONDS)
+
+/** The options of both loops. */
+export const LOOP_RULES: Readonly<Record<keyof LoopOptions<never, never>, OptionRule>> = {
+  backoff: (value) => {
+    const { minSeconds, maxSeconds, ...others } = pausesOf(Object(value))
+    const isFine = aDelay(minSeconds) === null && aDelay(maxSeconds) === null && maxSeconds >= minSeconds
+    if (typeof value === 'object' && isFine && Object.keys(others).length === 0) return null
+    return 'must have minSeconds and maxSeconds, whole numbers, and maxSeconds not less'
+  },
+  schema: schemaFault,
+  signal: (value) => (value instanceof AbortSignal ? null : 'must be an AbortSignal'),
+  onError: aFunction,
+}
+
+/** Throws `invalid_input` with every fault of the handler and the options. */
+export function checkLoop(handler: unknown, options: object, rules: Readonly<Record<string, OptionRule>>): void {
+  const faults: Fault[] = []
+  const detail = aFunction(handler)
+  if (detail !== null) faults.push({ parameter: 'handler', detail })
+  for (const [name, value] of Object.entries(options)) {
+    const rule = Object.hasOwn(rules, name) ? rules[name] : () => 'is not an option'
+    const fault = value === undefined ? null : rule?.(value)
+    if (fault) faults.push({ pointer: `/${name}`, detail: fault })
+  }
+  if (faults.length > 0) throw invalidInput(faults)
+}
+
+/** What was left out takes its default, but the longest pause is never shorter than the shortest. */
+export function pausesOf({ minSeconds = 1, ...others }: LoopOptions<never, never>['backoff'] = {}) {
+  const { maxSeconds = Math.max(minSeconds, 600) } = others
+  return { ...others, minSeconds, maxSeconds }
+}
+
+/** Milliseconds of patience, or null for no end of it. Throws `invalid_input`. */
+export function checkedPatience({ timeoutSeconds }: StopOptions): number | null {
+  if (timeoutSeconds === undefined) return null
+  if (timeoutSeconds >= 0 && timeoutSeconds <= MAX_SECONDS) return timeoutSeconds * 1000
+  throw invalidInput([{ pointer: '/timeoutSeconds', detail: `must be a number from 0 to ${MAX_SECONDS}` }])
+}
+
+/** Calls `stop` when the signal is aborted, until the loop has ended. */
+export function stopBy(signal: AbortSignal | undefined, stop: () => unknown, ended: Promise<unknown>): void {
+  if (signal?.aborted) stop()
+  signal?.addEventListener('abort', stop)
+  void ended.then(() => signal?.removeEventListener('abort', stop))
+}
+
+/** Longer timers fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+/** Whether the work ends in this time. */
+export async function endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
+  const ending = new AbortController()
+  const late = pause(Math.min(ms, LONGEST_TIMER_MS), ending.signal).then(() => false)
+  const inTime = await Promise.race([work.then(() => true), late])
+  ending.abort()
+  return inTime
+}

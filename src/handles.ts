@@ -1,0 +1,75 @@
+/**
+ * Handles: the calls on one queue, group or feed, with its name bound and a type for what it holds. The store, a transaction
+ * and the client make them. A handle has nothing but the name, and making one asks nobody.
+ */
+
+export const QUEUE_CALLS = [
+  'get',
+  'put',
+  'ensure',
+  'update',
+  'pause',
+  'resume',
+  'deleteQueue',
+  'send',
+  'sendMany',
+  'receive',
+  'delete',
+  'release',
+  'extend',
+  'peek',
+  'getMessage',
+  'deleteMessage',
+  'redrive',
+  'purge',
+] as const
+
+export const GROUP_CALLS = [
+  'append',
+  'recent',
+  'recentIfChanged',
+  'item',
+  'clear',
+  'remove',
+  'get',
+  'put',
+  'delete',
+] as const
+
+export const FEED_CALLS = [
+  'put',
+  'putMany',
+  'get',
+  'delete',
+  'republish',
+  'changes',
+  'getConsumer',
+  'putConsumer',
+  'deleteConsumer',
+  'getFeed',
+  'deleteFeed',
+] as const
+
+export type QueueCall = (typeof QUEUE_CALLS)[number]
+export type GroupCall = (typeof GROUP_CALLS)[number]
+export type FeedCall = (typeof FEED_CALLS)[number]
+
+/**
+ * The calls of these names without their first argument. The type parameter of a call becomes the one that `Calls` was
+ * given: TypeScript infers from a generic signature by its constraints.
+ */
+export type Handle<Calls, Names extends keyof Calls> = {
+  /** The name of the queue, group or feed. */
+  readonly name: string
+} & {
+  readonly [Name in Names]: Calls[Name] extends (name: string, ...rest: infer Rest) => infer Result
+    ? (...rest: Rest) => Result
+    : never
+}
+
+/** Binds the calls of these names to the name of a queue, group or feed. */
+export function handleOf<Bound>(calls: object, name: string, names: readonly string[]): Bound {
+  const all = calls as Record<string, (...given: unknown[]) => unknown>
+  const bound = names.map((each) => [each, (...rest: unknown[]) => all[each]?.(name, ...rest)])
+  return { name, ...Object.fromEntries(bound) }
+}

@@ -1,0 +1,36 @@
+/**
+ * What a store shares among the callers of its queues, and what takes its place where there is no store. The locks are those of
+ * the operations.
+ */
+import type { Session } from '../../database/engine'
+import { alone, noWaits, type Runner, type Waits } from '../runners'
+import { type ReceiveRequest, receiveTogether } from './claim'
+import { deleteTogether } from './delete'
+import type { QueueMemory } from './memory'
+import type { ClaimedMessages, SendRequest } from './rows'
+import { sendAlone } from './send'
+import * as settle from './settle'
+import type { Sent } from './types'
+
+/** What a store shares among the callers of its queues. */
+export interface QueueRunners {
+  sends: Runner<SendRequest, Sent[], { items: number; bytes: number }, string | number>
+  receives: Runner<ReceiveRequest, ClaimedMessages | null>
+  deletes: Runner<settle.SettleRequest, settle.SettledReceipts>
+  releases: Runner<settle.ReleaseRequest, settle.SettledReceipts>
+  extensions: Runner<settle.ExtendRequest, settle.SettledReceipts>
+  waits: Waits
+}
+
+/** In a transaction, and without a store: each call runs by itself. */
+export function runnersAlone(session: Session, memory: QueueMemory): QueueRunners {
+  const first = async <T>(results: Promise<readonly T[]>) => (await results)[0] as T
+  return {
+    sends: alone((request) => sendAlone(session, memory, request)),
+    receives: alone((request) => first(receiveTogether(session, memory, [request]))),
+    deletes: alone((request) => first(deleteTogether(session, memory, [request]))),
+    releases: alone((request) => first(settle.releaseTogether(session, memory, [request]))),
+    extensions: alone((request) => first(settle.extendTogether(session, memory, [request]))),
+    waits: noWaits,
+  }
+}

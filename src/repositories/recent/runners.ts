@@ -1,0 +1,41 @@
+/**
+ * What a store shares among the callers of its groups, and how its group commit runs appends. The locks are
+ * those of the operations: each head that a batch of appends writes.
+ */
+import type { Tx } from '../../database/engine'
+import type { Writer } from '../writers'
+import { type Appended, appendBatch } from './append'
+import { lockedGroups } from './heads'
+import type { GroupMemory } from './memory'
+import type { ReadCall } from './page'
+import type { QuickOutcome } from './quick-read'
+import type { NewItemRow } from './ring'
+
+/** Runs what many callers ask for at the same time together. A store's kit has such mechanisms. */
+export interface GroupRunners {
+  appends: {
+    /** Commits the rows of one request, all or nothing; requests for groups of one name keep their order. */
+    add(group: string, rows: readonly NewItemRow[], size: { items: number; bytes: number }): Promise<Appended[]>
+  }
+  reads: { add(kind: string, call: ReadCall, size: number): Promise<QuickOutcome> }
+  /** Runs work that may take long when it is its turn. */
+  longReads: { run<T>(work: () => Promise<T>): Promise<T> }
+}
+
+/** The appends of a store as group commit runs them. */
+export function appendsOf(memory: GroupMemory) {
+  return {
+    run(tx: Tx, requests: readonly (readonly NewItemRow[])[], writing: { writer: Writer; isCareful: boolean }) {
+      memory.changes(tx, groupsIn(requests))
+      return appendBatch(tx, memory.policies, requests, writing)
+    },
+    async areLocked(tx: Tx, requests: readonly (readonly NewItemRow[])[]): Promise<boolean[]> {
+      const locked = await lockedGroups(tx, new Set(groupsIn(requests)))
+      return requests.map((rows) => rows.some(({ group }) => locked.has(group)))
+    },
+  }
+}
+
+function* groupsIn(requests: readonly (readonly NewItemRow[])[]): Generator<string> {
+  for (const rows of requests) for (const { group } of rows) yield group
+}

@@ -1,0 +1,41 @@
+/** A handle of the client does what the calls do, against the app of the process. */
+import { createClient } from '../../src/client'
+import { FEED_CALLS, GROUP_CALLS, QUEUE_CALLS } from '../../src/handles'
+import { createApp, messagesOf } from '../../src/http/process/app'
+import { memoryStore, serving } from '../http/support/client'
+import { expectSame, feedSteps, groupSteps, queueSteps } from '../support/handle-steps'
+
+test('a handle of the client does what the calls do', async () => {
+  const app = createApp(await memoryStore({ publish: false }), { allowAnonymous: false })
+  const client = createClient({ baseUrl: await serving(app, messagesOf(app)) })
+  await expectSame(client.queue('a'), [client.queues, 'b'], queueSteps)
+  await expectSame(client.group('a'), [client.groups, 'b'], groupSteps)
+  await expectSame(client.feed('a'), [client.feeds, 'b'], feedSteps)
+})
+
+test('its iterations and its watch are those of its name', async () => {
+  const app = createApp(await memoryStore({ publish: false }), { allowAnonymous: false })
+  const client = createClient({ baseUrl: await serving(app, messagesOf(app)) })
+  const [mail, views] = [client.queue<string>('mail'), client.group<string>('views')]
+  await mail.put()
+  await mail.send('a message')
+  await views.append({ payload: 'an item' })
+  const seen: string[] = []
+  for await (const { body } of mail.allMessages()) seen.push(body)
+  for await (const { payload } of views.allItems()) seen.push(payload)
+  for await (const event of views.watch({ after: -1n })) {
+    if (event.type === 'item') seen.push(event.item.payload)
+    break
+  }
+  expect(seen).toEqual(['a message', 'an item', 'an item'])
+})
+
+test('the steps have every call of a handle', () => {
+  for (const [steps, calls] of [
+    [queueSteps, QUEUE_CALLS],
+    [groupSteps, GROUP_CALLS],
+    [feedSteps, FEED_CALLS],
+  ] as const) {
+    expect([...new Set(steps.map(([call]) => call))].sort()).toEqual([...calls].sort())
+  }
+})

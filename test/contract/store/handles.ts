@@ -1,0 +1,71 @@
+import { expectSame, feedSteps, groupSteps, queueSteps } from '../../support/handle-steps'
+import { type Context, eventually } from '../context'
+
+interface Mail {
+  to: string
+}
+
+export function describeHandles(context: Context): void {
+  const { unique } = context
+
+  describe('a handle', () => {
+    it('of a store does what the calls do', async () => {
+      const { store } = context
+      const [a, b] = [unique(), unique()]
+      await expectSame(store.queue(a), [store.queues, b], queueSteps)
+      await expectSame(store.group(a), [store.groups, b], groupSteps)
+      await expectSame(store.feed(a), [store.feeds, b], feedSteps)
+    })
+
+    it('of a transaction does what the calls do, in the transaction', async () => {
+      const { store } = context
+      const [a, b] = [unique(), unique()]
+      const [kept, gone] = [store.queue<Mail>(unique()), store.queue<Mail>(unique())]
+      await kept.put()
+      await gone.put()
+      await store.transaction(async (tx) => {
+        await expectSame(
+          tx.queue(a),
+          [tx.queues, b],
+          queueSteps.filter(([call]) => call !== 'deleteQueue'),
+        )
+        await expectSame(tx.group(a), [tx.groups, b], groupSteps)
+        await expectSame(tx.feed(a), [tx.feeds, b], feedSteps)
+        await tx.queue<Mail>(kept.name).send({ to: 'ann' })
+      })
+      const failed = store.transaction(async (tx) => {
+        await tx.queue<Mail>(gone.name).send({ to: 'bob' })
+        throw new Error('rolled back')
+      })
+      await expect(failed).rejects.toThrow('rolled back')
+      expect((await kept.peek()).messages.map(({ body }) => body.to)).toEqual(['ann'])
+      expect((await gone.peek()).messages).toEqual([])
+    })
+
+    it('works, consumes and watches under its name', async () => {
+      const { store } = context
+      const [mail, users, views] = [
+        store.queue<Mail>(unique()),
+        store.feed<Mail>(unique()),
+        store.group<Mail>(unique()),
+      ]
+      const seen: string[] = []
+      await mail.put()
+      await mail.send({ to: 'a queue' })
+      await users.put('ann', { to: 'a feed' })
+      expect(await users.publish()).toEqual({ published: 1 })
+      const watch = views.watch()
+      await watch.ready
+      await views.append({ payload: { to: 'a group' } })
+      const worker = mail.work(({ body }) => seen.push(body.to))
+      const consumer = users.consume('index', (changes) => {
+        for (const { value } of changes) seen.push(value?.to ?? 'deleted')
+      })
+      const event = (await watch.next()).value
+      if (event?.type === 'item') seen.push(event.item.payload.to)
+      await eventually(10_000, 'all are seen', () => seen.length === 3)
+      await Promise.all([worker.stop(), consumer.stop(), watch.return()])
+      expect(seen.sort()).toEqual(['a feed', 'a group', 'a queue'])
+    })
+  })
+}

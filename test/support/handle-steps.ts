@@ -1,0 +1,86 @@
+/**
+ * Every call of a handle, in an order that gives each of them something to do. The same steps are taken by the handle of one
+ * name and by the calls on another name, which must answer the same.
+ */
+type Call = (...given: unknown[]) => unknown
+/** What earlier steps have answered, by the name of their call. */
+type Answers = Record<string, unknown>
+export type Step = readonly [call: string, arguments?: (answers: Answers) => readonly unknown[]]
+
+export const queueSteps: readonly Step[] = [
+  ['put', () => [{ maxReceives: 3 }]],
+  ['ensure', () => [{ maxReceives: 4 }]],
+  ['update', () => [{ visibilityTimeoutSeconds: 60 }]],
+  ['pause'],
+  ['resume'],
+  ['send', () => [{ to: 'ann' }, { priority: 3 }]],
+  ['sendMany', () => [[{ body: { to: 'bob' }, delaySeconds: 60 }, { body: { to: 'cid' } }]]],
+  ['peek', () => [{ state: 'delayed' }]],
+  ['getMessage', ({ send }) => [(send as { id: bigint }).id]],
+  ['receive', () => [{ limit: 2 }]],
+  ['extend', ({ receive }) => [handleIn(receive, 0), { visibilityTimeoutSeconds: 90 }]],
+  ['release', ({ receive }) => [handleIn(receive, 0), { dead: true, error: 'no such mailbox' }]],
+  ['delete', ({ receive }) => [handleIn(receive, 1)]],
+  ['redrive'],
+  ['deleteMessage', ({ send }) => [(send as { id: bigint }).id]],
+  ['purge'],
+  ['get'],
+  ['deleteQueue'],
+]
+
+function handleIn(received: unknown, at: number): string {
+  return (received as { receiptHandle: string }[])[at]?.receiptHandle as string
+}
+
+export const groupSteps: readonly Step[] = [
+  ['put', () => [{ capacity: 5 }]],
+  ['append', () => [{ member: 'ann', payload: { page: 1 } }]],
+  ['append', () => [{ member: 'bob', payload: { page: 2 } }]],
+  ['recent', () => [{ limit: 1 }]],
+  ['recentIfChanged', ({ recent }) => [(recent as { tag: string }).tag, { limit: 1 }]],
+  ['item', () => [0n]],
+  ['remove', () => [0n]],
+  ['get'],
+  ['clear'],
+  ['delete'],
+]
+
+export const feedSteps: readonly Step[] = [
+  ['put', () => ['ann', { city: 'Ghent' }]],
+  ['putMany', () => [[{ key: 'bob', value: { city: 'Riga' } }]]],
+  ['get', () => ['ann']],
+  ['delete', () => ['bob']],
+  ['republish', () => [{ keys: ['ann'] }]],
+  ['changes'],
+  ['putConsumer', () => ['search', 0n]],
+  ['getConsumer', () => ['search']],
+  ['deleteConsumer', () => ['search']],
+  ['getFeed'],
+  ['deleteFeed'],
+]
+
+/** Takes the steps in both ways, and compares what they answer. */
+export async function expectSame(
+  { name, ...handle }: { name: string },
+  [calls, other]: [calls: object, other: string],
+  steps: readonly Step[],
+): Promise<void> {
+  const byHandle: Answers = {}
+  const byCalls: Answers = {}
+  for (const [call, given = () => []] of steps) {
+    byHandle[call] = await (handle as Record<string, Call>)[call]?.(...given(byHandle))
+    byCalls[call] = await (calls as Record<string, Call>)[call]?.(other, ...given(byCalls))
+    expect([call, plain(byHandle[call], name)]).toEqual([call, plain(byCalls[call], other)])
+    expect(byCalls[call]).not.toBeUndefined()
+  }
+}
+
+/** Without what differs between two queues, groups or feeds. */
+function plain(answer: unknown, name: string): string {
+  return JSON.stringify(answer, (_, value) => (typeof value === 'bigint' ? `${value}` : value))
+    .replaceAll(JSON.stringify(name), '"NAME"')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replaceAll(/"(id|receiptHandle|tag)":"[^"]*"/g, '"$1":"…"')
+    .replaceAll(/"(oldest\w*Seconds)":[\d.]+/g, '"$1":0')
+    .replaceAll(/"(released|deleted|extended)":\["[^"]*"\]/g, '"$1":["…"]')
+}
