@@ -3,6 +3,7 @@
  * never asks which engine it has. What an engine lacks is an empty string or false, with the reason beside it.
  */
 import type { EntityManager } from 'typeorm'
+import type { NodeFacts } from './node-facts'
 import type { RowFacts } from './row-facts'
 import type { Tables } from './tables'
 
@@ -64,7 +65,7 @@ export interface Numbering {
   last: bigint
 }
 
-export interface Engine {
+export interface Engine extends NodeFacts {
   /** For `database/` only. */
   readonly family: 'mysql' | 'sqlite'
   /** True where all calls of a store share one connection. */

@@ -99,7 +99,8 @@ export function dropLost(runner: QueryRunner, engine: Engine, error: unknown): v
   if (engine.failure(error) === 'lost') drop(runner)
 }
 
-function drop(runner: QueryRunner): void {
+/** Closes the connection. */
+export function drop(runner: QueryRunner): void {
   const { databaseConnection } = runner as unknown as { databaseConnection?: { destroy?: () => void } }
   databaseConnection?.destroy?.()
 }

@@ -54,6 +54,19 @@ const insert: Engine['insert'] = (sql, rows) => {
   return { sql: sql(list), parameters }
 }
 
+/** Numbers the next rows, which it locks in this way. */
+export function numberBy(lock: string): Engine['numberFree'] {
+  return (numbering) => {
+    const { table, column, more, last } = numbering
+    const { sql, on, parameters } = chosenFree(numbering, ` FORCE INDEX (${numbering.index})`, lock)
+    const sets = `${column} = ${last} + chosen.recentn_number${more}`
+    return {
+      sql: `UPDATE (${sql}) chosen STRAIGHT_JOIN ${table} FORCE INDEX (PRIMARY) ON ${on} SET ${sets}`,
+      parameters,
+    }
+  }
+}
+
 export const mysqlEngine: Engine = {
   family: 'mysql',
   oneConnection: false,
@@ -61,6 +74,7 @@ export const mysqlEngine: Engine = {
   nowMs: "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)",
   forUpdate: ' FOR UPDATE',
   forUpdateSkipLocked: ' FOR UPDATE SKIP LOCKED',
+  forNext: ' FOR UPDATE SKIP LOCKED',
   forShare: ' LOCK IN SHARE MODE', // MariaDB has no FOR SHARE
   forShareSkipLocked: ' FOR SHARE SKIP LOCKED',
   // TypeORM reads BIGINTs as strings by default, but the options of a user's own DataSource may change that.
@@ -89,25 +103,16 @@ export const mysqlEngine: Engine = {
     sql: `UPDATE (${choose.sql}) chosen STRAIGHT_JOIN ${table} FORCE INDEX (PRIMARY) USING (id) SET ${sets.sql}`,
     parameters: [...choose.parameters, ...sets.parameters],
   }),
-  numberFree: (numbering) => {
-    const { table, column, more, last } = numbering
-    const { sql, on, parameters } = chosenFree(
-      numbering,
-      ` FORCE INDEX (${numbering.index})`,
-      ' FOR UPDATE SKIP LOCKED',
-    )
-    const sets = `${column} = ${last} + chosen.recentn_number${more}`
-    return {
-      sql: `UPDATE (${sql}) chosen STRAIGHT_JOIN ${table} FORCE INDEX (PRIMARY) ON ${on} SET ${sets}`,
-      parameters,
-    }
-  },
+  numberFree: numberBy(' FOR UPDATE SKIP LOCKED'),
   numberAtOnce: null,
   idStride: '@@SESSION.auto_increment_increment',
+  returnsIds: false,
   firstId: (insertId) => insertId,
   returning: false,
   updateReturning: false,
   losesCommits: true,
+  commitsAlone: true,
+  caughtUp: null,
   // With any list of values mysql2 scans the whole statement for placeholders.
   bound: (sql, parameters) => {
     const values = parameters as readonly Parameter[]

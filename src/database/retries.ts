@@ -33,7 +33,7 @@ export class Trail {
         if (hasChanged(given)) this.isLeft = true
         return given
       } catch (error) {
-        if (statements.engine.failure(error) === 'lost') this.isLeft = true
+        if (mayHaveCommitted(statements.engine, error)) this.isLeft = true
         throw error
       }
     }
@@ -51,8 +51,9 @@ export class Trail {
       together: async (list) => {
         await before()
         const together = statements.together(list).catch((error: unknown) => {
-          // Those before the last one have committed if that one failed.
-          if (list.length > 1 && !hasFailedEarlier(error)) this.isLeft = true
+          // Where each commits alone, those before the last one have committed if that one failed.
+          const { commitsAlone } = statements.engine
+          if (commitsAlone && list.length > 1 && !hasFailedEarlier(error)) this.isLeft = true
           throw error
         })
         return noted(together, (answers) => answers.some(({ affected }) => affected > 0))
@@ -63,6 +64,12 @@ export class Trail {
       },
     }
   }
+}
+
+/** With a COMMIT behind the statements (`own-transactions.ts`), the error may be that of the COMMIT. */
+function mayHaveCommitted(engine: Engine, error: unknown): boolean {
+  const failure = engine.failure(error)
+  return failure === 'lost' || (failure === 'unable' && !engine.commitsAlone && !hasFailedEarlier(error))
 }
 
 export interface RetryRules {

@@ -2,6 +2,7 @@
 import { type DataSource, type EntityManager, InstanceChecker, type QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import { BoundedPool, DEFAULT_CONNECTION_TIMEOUT_MS } from './bounded-pool'
+import { asNode, CLUSTER_VARIABLES } from './cluster'
 import { connect, type SqliteOptions } from './connect'
 import { requireTexts } from './connection-charset'
 import type { Engine, Reader, Row, Session, Statements, Tx, WriteOptions } from './engine'
@@ -39,7 +40,8 @@ export async function recognise(source: DataSource, runner: Asking = source): Pr
   if (common.family === 'sqlite' || recognised.has(source)) return common
   const [row] = await asked(source, runner, 'SELECT VERSION() AS version')
   // RETURNING came with 10.5; every MariaDB that has SKIP LOCKED (10.6) has it.
-  const engine = /mariadb/i.test(String(row?.version)) ? mariadbEngine : mysqlEngine
+  const single = /mariadb/i.test(String(row?.version)) ? mariadbEngine : mysqlEngine
+  const engine = asNode(single, await asked(source, runner, CLUSTER_VARIABLES))
   recognised.set(source, engine)
   return engine
 }

@@ -45,6 +45,7 @@ export const sqliteEngine: Engine = {
   // Every transaction begins IMMEDIATE: its first statement already has the only write lock.
   forUpdate: '',
   forUpdateSkipLocked: '',
+  forNext: '',
   forShare: '',
   forShareSkipLocked: '',
   // better-sqlite3 returns numbers, which are wrong above 2^53, unless the connection is set otherwise: a user's may
@@ -55,6 +56,8 @@ export const sqliteEngine: Engine = {
   updateReturning: true,
   // SQLite is part of this process: a COMMIT that fails has done nothing.
   losesCommits: false,
+  commitsAlone: false,
+  caughtUp: null,
   randomHex: 'hex(randomblob(16))',
   remembers: false,
   remembered: (expression) => expression,
@@ -73,6 +76,7 @@ export const sqliteEngine: Engine = {
   },
   numberAtOnce: null,
   idStride: '1',
+  returnsIds: false,
   // SQLite returns the last id, and nobody else inserts meanwhile.
   firstId: (insertId, rows) => insertId - BigInt(rows - 1),
   bound: (sql, parameters) => [sql, parameters],

@@ -9,15 +9,17 @@
 import type { DataSource, QueryRunner } from 'typeorm'
 import { AfterCommit } from './after-commit'
 import { BoundedPool, DEFAULT_CONNECTION_TIMEOUT_MS } from './bounded-pool'
+import { catchUp } from './cluster'
 import { requireTexts } from './connection-charset'
 import { CutOff, learn, leavesDoubt, unknownOutcome } from './cut-off'
 import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
 import { InFlight } from './in-flight'
 import { holding, newHolder, requireOutside } from './inside'
-import { commit, dropLost, type Life, readerOn, rollBack, type Setting, statementsOn, txOn, watch } from './life'
+import { commit, dropLost, type Life, readerOn, rollBack, type Setting, txOn, watch } from './life'
 import { locationOf } from './location'
 import { sessionIn, settled } from './operations'
+import { separateOn } from './own-transactions'
 import { Retrier, type RetryRules, Trail } from './retries'
 import type { SkipLockedCheck } from './skip-locked'
 import type { Tables } from './tables'
@@ -138,7 +140,8 @@ export class Database implements Session {
       } catch (error) {
         if (!(error instanceof CutOff)) throw error
         const hasArrived =
-          error.committed || (arrived !== undefined && (await learn(error, this.engine, () => this.#once(arrived))))
+          error.committed ||
+          (arrived !== undefined && (await learn(error, this.engine, () => this.#once(arrived, true))))
         if (hasArrived) error.afterCommit.run()
         if (arrived && hasArrived) return error.result as T
         // If the commit has not arrived, nothing has changed, and the lost connection is a reason to try again.
@@ -165,8 +168,8 @@ export class Database implements Session {
       const before = this.#options.isForeign ? isolate : undefined
       try {
         if (this.#options.isForeign) await requireTexts(runner)
-        const statements = statementsOn(runner, this.#options)
-        return await work(trail.follow(statements, before))
+        if (trail.isLeft) await catchUp(runner, this.#options)
+        return await work(trail.follow(separateOn(runner, this.#options), before))
       } catch (error) {
         dropLost(runner, this.engine, error)
         throw error
@@ -213,20 +216,28 @@ export class Database implements Session {
     }
   }
 
-  /** Runs the transaction once. Its commit listeners run when the connection is free again. */
-  async #once<T>(work: (tx: Tx, session: Session) => Promise<T>): Promise<T> {
+  /**
+   * Runs the transaction once. Its commit listeners run when the connection is free again. `isLookUp`: it looks for what
+   * another connection has committed, in a cluster perhaps on another node.
+   */
+  async #once<T>(work: (tx: Tx, session: Session) => Promise<T>, isLookUp = false): Promise<T> {
     const afterCommit = new AfterCommit()
-    const result = await this.#transact(work, afterCommit)
+    const result = await this.#transact(work, afterCommit, isLookUp)
     afterCommit.run()
     return result
   }
 
-  async #transact<T>(work: (tx: Tx, session: Session) => Promise<T>, afterCommit: AfterCommit): Promise<T> {
+  async #transact<T>(
+    work: (tx: Tx, session: Session) => Promise<T>,
+    afterCommit: AfterCommit,
+    isLookUp: boolean,
+  ): Promise<T> {
     const runner = await this.#runner()
     let life: Life | null = null
     let result: T | undefined
     try {
       if (this.#options.isForeign) await requireTexts(runner)
+      if (isLookUp) await catchUp(runner, this.#options)
       await runner.startTransaction(this.#options.isForeign ? 'READ COMMITTED' : undefined)
       const alive = watch(runner, this.engine, afterCommit)
       life = alive

@@ -82,7 +82,7 @@ export async function beginFollowed(tx: Tx, feed: string, table: string, greates
  * another transaction holds the feed.
  */
 export async function dropFeed(tx: Tx, feed: string, skip: boolean): Promise<boolean | 'in_use'> {
-  const held = await holdFeed(tx, feed, skip ? tx.engine.forUpdateSkipLocked : tx.engine.forUpdate)
+  const held = await holdFeed(tx, feed, skip ? tx.engine.forNext : tx.engine.forUpdate)
   if (held === null && skip && (await holdFeed(tx, feed, '')) !== null) return 'in_use'
   if (held === null) return false
   await tx.later(`INSERT INTO ${tx.tables.feedDrops} (feed_id) VALUES (?)`, [held.id])

@@ -144,9 +144,9 @@ async function publishBatch(
   { from, skip }: NumberingStart,
   numberAtOnce: Engine['numberAtOnce'] = null,
 ): Promise<NumberedBatch | 'in_use'> {
-  const { forUpdate, forUpdateSkipLocked, remembered, numberFree } = tx.engine
+  const { forUpdate, forNext, remembered, numberFree } = tx.engine
   const nothing = { count: 0, place: null }
-  const lock = skip ? forUpdateSkipLocked : forUpdate
+  const lock = skip ? forNext : forUpdate
   const sequence = await readSequence(tx, FEED, rows.feed, lock, remembered('value'))
   if (sequence === null) return skip && (await readSequence(tx, FEED, rows.feed)) !== null ? 'in_use' : nothing
   const { sql, parameters } = (numberAtOnce ?? numberFree)(numberingOf(rows, sequence.value, from))

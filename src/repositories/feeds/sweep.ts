@@ -53,7 +53,7 @@ const DONE = ''
 async function clearBatch(tx: Tx, after: string | null): Promise<string | null> {
   const { feedDrops, feedEntries } = tx.tables
   const [drop] = await tx.rows(
-    `SELECT ${tx.engine.bigint('feed_id')} AS id FROM ${feedDrops} ORDER BY ${feedDrops}.feed_id LIMIT 1${tx.engine.forUpdateSkipLocked}`,
+    `SELECT ${tx.engine.bigint('feed_id')} AS id FROM ${feedDrops} ORDER BY ${feedDrops}.feed_id LIMIT 1${tx.engine.forNext}`,
   )
   if (!drop) return null
   const feedId = BigInt(drop.id as string)
@@ -125,7 +125,7 @@ async function removeDue(tx: Tx, notes: readonly TombstoneNote[]): Promise<{ set
   const sequence = feed === null ? null : await readSequence(tx, FEED, feed, tx.engine.forUpdate)
   const keys = [...new Set(notes.map(({ key }) => key))].sort(compareNames)
   const all = await entriesOf(tx, feedId, keys, '')
-  const held = await entriesOf(tx, feedId, keys, tx.engine.forUpdateSkipLocked)
+  const held = await entriesOf(tx, feedId, keys, tx.engine.forNext)
   const isSettled = (key: string) => !all.has(key) || held.get(key)?.deleted === 0 || held.get(key)?.syncId != null
   const numbered = [...held.values()].filter(({ deleted, syncId }) => deleted && syncId)
   const expired = numbered.filter(({ keptSinceMs }) => keptSinceMs <= cutoffMs)

@@ -188,7 +188,7 @@ export function chooseSql({ engine, tables }: Words, { head, limit, from }: Clai
     `SELECT id FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} ` +
     `WHERE queue_id = ? AND state = ${STATE.ready}${since} ` +
     `AND (SELECT version FROM ${tables.queues} WHERE id = ?) = ? ` +
-    `ORDER BY ${claimOrder(tables)} LIMIT ?${engine.forUpdateSkipLocked}`
+    `ORDER BY ${claimOrder(tables)} LIMIT ?${engine.forNext}`
   return { sql, parameters: [head.id, ...place, head.id, head.version, limit] }
 }
 

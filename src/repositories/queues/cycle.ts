@@ -138,7 +138,7 @@ async function lockCursor(tx: Tx, queueId: bigint, cursor: string): Promise<bigi
 async function nextIds(tx: Tx, queueId: bigint, where: string, limit: number): Promise<bigint[]> {
   const rows = await tx.rows(
     `SELECT ${tx.engine.bigint('id')} AS id FROM ${tx.tables.queueMessages}${tx.engine.useIndex(tx.tables.index.messagesCycle)} ` +
-      `WHERE cycle_queue_id = ? AND ${where} ORDER BY ${tx.tables.queueMessages}.id LIMIT ${limit}${tx.engine.forUpdateSkipLocked}`,
+      `WHERE cycle_queue_id = ? AND ${where} ORDER BY ${tx.tables.queueMessages}.id LIMIT ${limit}${tx.engine.forNext}`,
     [queueId],
   )
   return rows.map(({ id }) => BigInt(id as string))

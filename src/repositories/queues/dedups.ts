@@ -97,7 +97,7 @@ export const oldDedupsSql = ({ tables, now }: QuestionWords, what: string) =>
 export async function sweepDedups(tx: Tx): Promise<number> {
   const rows = await tx.rows(
     `${oldDedupsSql(tx, `${tx.engine.bigint('queue_id')} AS queue_id, dedup_id`)} ` +
-      `ORDER BY sent_at_ms LIMIT 500${tx.engine.forUpdateSkipLocked}`,
+      `ORDER BY sent_at_ms LIMIT 500${tx.engine.forNext}`,
   )
   for (const chunk of chunksOf(rows, 100)) {
     const where = chunk.map(() => '(queue_id = ? AND dedup_id = ?)').join(' OR ')

@@ -215,12 +215,12 @@ async function saveLevels(tx: Tx, levels: ReadonlyMap<string, Level>): Promise<v
 /** Whether starts can be given to such messages without waiting; then their levels are locked, those that there are. */
 export async function canAssign(tx: Tx, messages: readonly Omit<Ready, 'messageGroup'>[]): Promise<boolean> {
   const levels = levelsOf(messages.map((message) => ({ ...message, messageGroup: null })))
-  if (levels.size === 0 || tx.engine.forUpdateSkipLocked === '') return true
+  if (levels.size === 0 || tx.engine.forNext === '') return true
   const where = [...levels.values()].map(() => "(queue_id = ? AND urgency = ? AND message_group = '')").join(' OR ')
   const parameters = [...levels.values()].flatMap(({ queueId, urgency }) => [queueId, urgency])
   const sql = `SELECT urgency FROM ${tx.tables.queueFlows} WHERE ${where}`
   const there = await tx.rows(sql, parameters)
-  const locked = await tx.rows(`${sql}${tx.engine.forUpdateSkipLocked}`, parameters)
+  const locked = await tx.rows(`${sql}${tx.engine.forNext}`, parameters)
   return locked.length >= there.length
 }
 

@@ -94,7 +94,7 @@ async function readOne(reader: Reader, key: 'id' | 'queue', value: Parameter, lo
 export interface HeldHeads {
   heads: QueueHead[]
   nowMs: number
-  /** The step between the ids of one INSERT: each Galera node has ids of its own. */
+  /** The step between the ids of one INSERT: servers that replicate to each other have ids of their own. */
   stride: bigint
   /** Where messages without a group begin, if that was asked for; null if a group is ahead of them. */
   start: number | null

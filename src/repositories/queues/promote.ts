@@ -183,7 +183,7 @@ async function lockDue(tx: Tx, queueId: bigint, state: number, nowMs: number): P
   const rows = await tx.rows(
     `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages}${engine.useIndex(tx.tables.index.messagesClaim)} ` +
       `WHERE queue_id = ? AND state = ? AND sort_major <= ? ORDER BY ${claimOrder(tx.tables)} LIMIT ${BATCH}` +
-      engine.forUpdateSkipLocked,
+      engine.forNext,
     [queueId, state, nowMs],
   )
   return rows.map(lockedOf)

@@ -9,6 +9,7 @@ import type { Parameter, Statement, StatementAnswer, Tx } from '../../database/e
 import { chunksOf } from '../chunks'
 import { openStartSql, passStarts, type UngroupedLevel } from './flows'
 import { CYCLED, heldHeads, holdHeadsSql, type QueueHead } from './heads'
+import { idsOf, returningIds } from './ids'
 import type { QueueMemory } from './memory'
 import { insertedColumns, MAX_IDS, type MessageToSend, type SendRequest, STATE, textsOf, urgencyOf } from './rows'
 import type { Sent } from './types'
@@ -65,13 +66,10 @@ export async function sendQuickly(
   ])) as [StatementAnswer, unknown, StatementAnswer]
   const { heads: found, stride } = heldHeads(heads.rows)
   const [held] = found
-  const first = tx.engine.firstId(inserted.insertId, messages.length)
   const start = Number(heads.rows[0]?.start ?? NO_START)
   if (held?.id !== head.id || held.cycled !== head.cycled || start === NO_START) {
     memory.notQuick(head.id)
-    // Also where no head has said how far apart the ids are.
-    const ids = messages.map((_, index) => `${first} + ${index} * ${tx.engine.idStride}`)
-    for (const some of chunksOf(ids, MAX_IDS)) {
+    for (const some of chunksOf(insertedIds(tx, inserted, messages.length), MAX_IDS)) {
       await tx.later(`DELETE FROM ${tx.tables.queueMessages} WHERE id IN (${some.join(', ')})`)
     }
     return null
@@ -80,8 +78,16 @@ export async function sendQuickly(
   await passStarts(tx, level, end)
   memory.startsPassed(level, end)
   memory.becameReady(tx, [{ head: held, priority: level.priority, start }])
+  const ids = idsOf(tx, inserted, messages.length, stride)
   let sent = 0
-  return requests.map(({ rows }) => rows.map(() => ({ id: first + BigInt(sent++) * stride, sent: true })))
+  return requests.map(({ rows }) => rows.map(() => ({ id: ids[sent++] as bigint, sent: true })))
+}
+
+/** SQL: the ids, also where no head has said how far apart they are. */
+function insertedIds(tx: Tx, inserted: StatementAnswer, count: number): (bigint | string)[] {
+  if (tx.engine.returnsIds) return idsOf(tx, inserted, count, 1n)
+  const first = tx.engine.firstId(inserted.insertId, count)
+  return Array.from({ length: count }, (_, index) => `${first} + ${index} * ${tx.engine.idStride}`)
 }
 
 function unitsOf(messages: readonly MessageToSend[]): number {
@@ -111,5 +117,6 @@ function insertSql({ engine, tables }: Tx, { id, cycled }: QueueHead, messages: 
     for (const value of own.parameters) parameters.push(value)
     return `${before}${start}${start}${after}${own.sql})`
   })
-  return { sql: `INSERT INTO ${tables.queueMessages} (${columns}) VALUES ${rows.join(', ')}`, parameters }
+  const sql = `INSERT INTO ${tables.queueMessages} (${columns}) VALUES ${rows.join(', ')}`
+  return { sql: returningIds(engine, sql), parameters }
 }

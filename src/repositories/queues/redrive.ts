@@ -95,7 +95,7 @@ async function redriveBatch(
   const found = await tx.rows(
     `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages}${engine.useIndex(tx.tables.index.messagesClaim)} ` +
       `WHERE queue_id = ? AND state = ?${where}${skipping(outside)} AND id <= ? ORDER BY ${claimOrder(tx.tables)} LIMIT ${limit}` +
-      engine.forUpdateSkipLocked,
+      engine.forNext,
     [head.id, state, last],
   )
   const rows = found.map(lockedOf)

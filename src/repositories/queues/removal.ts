@@ -92,7 +92,7 @@ function lockAfter(tx: Tx, range: Removable, last: bigint | null, after: Message
       state: range.state,
       where: last === null ? '' : ` AND id <= ${last}`,
       // No message of a dropped queue may be skipped: nobody would come for it.
-      lock: last === null ? engine.forUpdate : engine.forUpdateSkipLocked,
+      lock: last === null ? engine.forUpdate : engine.forNext,
       limit: BATCH,
     },
     after,

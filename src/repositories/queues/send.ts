@@ -4,13 +4,14 @@
  * Order of the locks: the queues' heads (shared), dedup ids, flows (each sorted). The messages themselves are new, so that
  * flows may come behind them, too, with the commit.
  */
-import type { Parameter, Session, Statement, Tx } from '../../database/engine'
+import type { Parameter, Session, Statement, StatementAnswer, Tx } from '../../database/engine'
 import { RecentnError } from '../../errors'
 import { groupedBy } from '../chunks'
 import { leaveMark, type Writer } from '../writers'
 import { type DedupCandidate, findDuplicates, saveDedups } from './dedups'
 import { assignStarts, openStartSql, passStarts, type UngroupedLevel } from './flows'
 import { CYCLED, type HeldHeads, holdHeads, lowerShortest, notFound, type QueueHead } from './heads'
+import { idsOf, returningIds } from './ids'
 import type { QueueMemory } from './memory'
 import { type PlainBatch, plainBatch, sendQuickly } from './quick-send'
 import { insertChunks, insertedColumns, type MessageToSend, type SendRequest, STATE, textsOf, urgencyOf } from './rows'
@@ -190,9 +191,9 @@ async function insertChunk(tx: Tx, news: readonly OutgoingMessage[], { nowMs, st
     (values) => `INSERT INTO ${tx.tables.queueMessages} (${columns}) VALUES ${values}`,
     news.map((sending) => withOwn(columnsOf(sending, nowMs), sending.row)),
   )
-  const { insertId } = await tx.execute(sql, parameters)
-  const first = engine.firstId(insertId, news.length)
-  for (const [index, sending] of news.entries()) sending.id = first + BigInt(index) * stride
+  const [answer] = await tx.together([{ sql: returningIds(engine, sql), parameters }])
+  const ids = idsOf(tx, answer as StatementAnswer, news.length, stride)
+  for (const [index, sending] of news.entries()) sending.id = ids[index] as bigint
 }
 
 function columnsOf({ head, row, start }: OutgoingMessage, nowMs: number): Parameter[] {

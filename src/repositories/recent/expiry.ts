@@ -46,7 +46,7 @@ async function sweepDue(session: Session, memory: GroupMemory): Promise<{ delete
 
 /** Resolves to how many items it deleted; null when the group is locked, or gone. */
 async function sweepGroup(tx: Tx, memory: GroupMemory, group: string): Promise<number | null> {
-  const locked = await lockHead(tx, group, tx.engine.forUpdateSkipLocked)
+  const locked = await lockHead(tx, group, tx.engine.forNext)
   if (!locked) return null
   const { head, nowMs, epoch } = locked
   const { ttlSeconds } = (await memory.policies.current(tx, [epoch, head.policyEpoch])).settingsOf(group, head.own)

@@ -79,7 +79,7 @@ async function updateExpiry(
   groups: readonly string[],
   epoch: bigint,
 ): Promise<string[]> {
-  const heads = await selectHeads(tx, groups, tx.engine.forUpdateSkipLocked)
+  const heads = await selectHeads(tx, groups, tx.engine.forNext)
   const set = await policies.current(tx, [epoch, ...[...heads.values()].map(({ policyEpoch }) => policyEpoch)])
   const changed: Head[] = []
   for (const head of heads.values()) {

@@ -4,6 +4,7 @@ import { describeAfterCommit } from './after-commit'
 import { describeAttach } from './attach'
 import { describeAttachAgain } from './attach-again'
 import { describeCharsets } from './charsets'
+import { describeClusterNodes } from './cluster-nodes'
 import { describeConnections } from './connections'
 import { describeErrorNumbers } from './error-numbers'
 import { describeGathering } from './gathering'
@@ -35,6 +36,7 @@ export function describeStore(engine: EngineName): void {
   describeAttachAgain(context)
   describeCharsets(context)
   describeOtherServers(context)
+  describeClusterNodes(context)
   describeErrorNumbers(context)
   describeStatementLimits(context)
   describeConnections(context)
