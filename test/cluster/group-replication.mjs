@@ -1,0 +1,80 @@
+/** Group Replication of MySQL, all members writing, from the image of MySQL, whose server has the plugin. */
+import { randomUUID } from 'node:crypto'
+import { run } from '../../scripts/docker-tools.mjs'
+
+const IMAGE = process.env.RECENTN_TEST_MYSQL_IMAGE || 'mysql:9.7'
+const GROUP = randomUUID()
+
+/** Null, or why there can be none. */
+export async function prepareGroupReplication() {
+  if ((await run('docker', ['image', 'inspect', IMAGE])).code === 0) return null
+  const { code } = await run('docker', ['pull', '-q', IMAGE], { timeoutMs: 180_000 })
+  return code === 0 ? null : `${IMAGE} is not here and cannot be pulled`
+}
+
+export const groupReplication = {
+  name: 'group',
+  engine: 'MySQL Group Replication, several primaries',
+  image: IMAGE,
+  /** The fault of the short form: the node is cut off. */
+  shortFault: 1,
+  makeData: (password) => `
+    printf '%s\n' "CREATE USER root@'%' IDENTIFIED BY '${password}';" "GRANT ALL ON *.* TO root@'%' WITH GRANT OPTION;" >/tmp/init
+    mysqld --no-defaults --initialize-insecure --user=root --datadir=/data --init-file=/tmp/init --disable-log-bin 2>/dev/null`,
+  // Each member has a number of its own.
+  forCopy: (folder) => `rm -f ${folder}/auto.cnf`,
+  program: (nodes, node) => {
+    const options = [
+      '--no-defaults',
+      '--user=root',
+      '--datadir=/data',
+      '--socket=/tmp/socket',
+      '--bind-address=0.0.0.0',
+      '--mysqlx=OFF',
+      '--secure-file-priv=NULL',
+      '--skip-name-resolve',
+      '--max-connections=300',
+      '--innodb-buffer-pool-size=128M',
+      `--server-id=${node}`,
+      `--report-host=${nodes.address(node)}`,
+      '--gtid-mode=ON',
+      '--enforce-gtid-consistency=ON',
+      '--transaction-isolation=READ-COMMITTED',
+      '--plugin-load-add=group_replication.so',
+      `--group-replication-group-name=${GROUP}`,
+      `--group-replication-local-address=${nodes.address(node)}:33061`,
+      `--group-replication-group-seeds=${nodes.numbers.map((one) => `${nodes.address(one)}:33061`).join(',')}`,
+      '--group-replication-single-primary-mode=OFF',
+      '--group-replication-enforce-update-everywhere-checks=ON',
+      '--group-replication-recovery-get-public-key=ON',
+      '--group-replication-exit-state-action=READ_ONLY',
+    ].join(' ')
+    return `
+      boot=$([ -e /data/started ] && echo ON || echo OFF); touch /data/started
+      exec mysqld ${options} --group-replication-start-on-boot=$boot`
+  },
+  /** Makes a new member one of the group; the first one makes the group. */
+  async join(nodes, node) {
+    const account = `SOURCE_USER='root', SOURCE_PASSWORD='${nodes.password}'`
+    const bootstrap = `SET GLOBAL group_replication_bootstrap_group = `
+    const statements = [
+      `CHANGE REPLICATION SOURCE TO ${account} FOR CHANNEL 'group_replication_recovery'`,
+      ...(node === 1 ? [`${bootstrap}ON`] : []),
+      'START GROUP_REPLICATION',
+      ...(node === 1 ? [`${bootstrap}OFF`] : []),
+    ]
+    for (const sql of statements) await nodes.query(node, sql, 60_000)
+  },
+  async state(nodes, node) {
+    const [row] = await nodes.query(
+      node,
+      'SELECT MEMBER_STATE AS state FROM performance_schema.replication_group_members WHERE MEMBER_ID = @@server_uuid',
+    )
+    return row?.state === 'ONLINE' ? 'well' : String(row?.state)
+  },
+  /** A member that was expelled is told to come back. */
+  async rejoin(nodes, node) {
+    await nodes.query(node, 'STOP GROUP_REPLICATION', 60_000).catch(() => {})
+    await nodes.query(node, 'START GROUP_REPLICATION', 60_000)
+  },
+}

@@ -1,0 +1,127 @@
+/** The verdict: what the processes of a load were told, compared with what they received and what is there. */
+
+/** The faults, one sentence each, and the numbers of the run. */
+export async function judge(store, names, heard, visibilitySeconds) {
+  const faults = heard.flatMap((one) => one.faults)
+  const all = (what) => heard.flatMap((one) => one[what])
+  judgeQueue(all('sends'), all('receives'), visibilitySeconds * 1000, faults)
+  await judgeGroups(store, names, all('appends'), faults)
+  await judgeFeed(store, names, heard, faults)
+  judgeJobs(all('jobs'), faults)
+  const errors = {}
+  for (const one of heard) {
+    for (const [key, count] of Object.entries(one.errors)) errors[key] = (errors[key] ?? 0) + count
+  }
+  const counts = {
+    sends: all('sends').filter(({ id }) => id !== undefined).length,
+    receives: all('receives').length,
+    deletes: all('deletes').filter(({ done }) => done).length,
+    appends: all('appends').filter(({ id }) => id !== undefined).length,
+    puts: all('puts').filter(({ version }) => version !== undefined).length,
+    jobs: all('jobs').length,
+  }
+  return { faults, errors, counts }
+}
+
+/** Codes of calls that may have taken effect. */
+const isUnknown = ({ code }) => code === 'outcome_unknown'
+
+function judgeQueue(sends, receives, visibilityMs, faults) {
+  const known = new Map(sends.map((send) => [send.body, send]))
+  const byId = new Map()
+  const ids = new Map()
+  for (const { id, body } of sends) {
+    if (id === undefined) continue
+    if (ids.has(id)) faults.push(`sends: the id ${id} was answered for ${ids.get(id)} and ${body}`)
+    ids.set(id, body)
+  }
+  for (const { id, body } of receives) {
+    const send = known.get(body)
+    if (send === undefined) faults.push(`receives: ${body} was never sent`)
+    else if (send.id === undefined && !isUnknown(send)) faults.push(`sends: ${body} is there in spite of ${send.code}`)
+    else if (send.id !== undefined && send.id !== id)
+      faults.push(`sends: ${body} was answered ${send.id}, and is ${id}`)
+    const before = byId.get(id)
+    if (before !== undefined && before !== body) faults.push(`receives: ${id} is ${before} and ${body}`)
+    byId.set(id, body)
+  }
+  const received = new Map()
+  for (const { id, body } of receives) received.set(body, (received.get(body) ?? new Set()).add(id))
+  for (const [body, own] of received) if (own.size > 1) faults.push(`sends: ${body} is there ${own.size} times`)
+  for (const { body, id } of sends)
+    if (id !== undefined && !received.has(body)) faults.push(`sends: ${body} (${id}) is lost`)
+  // A claim holds from a moment after it was asked for, until its time is over.
+  const claims = new Map()
+  for (const receive of receives) claims.set(receive.id, [...(claims.get(receive.id) ?? []), receive])
+  for (const [id, own] of claims) {
+    own.sort((a, b) => a.asked - b.asked)
+    for (let index = 1; index < own.length; index++) {
+      if (own[index].got < own[index - 1].asked + visibilityMs) {
+        faults.push(`receives: ${id} was held twice, ${Math.round(own[index].got - own[index - 1].asked)} ms apart`)
+      }
+    }
+  }
+}
+
+async function judgeGroups(store, names, appends, faults) {
+  const stored = new Map()
+  for (let number = 0; number < names.groups; number++) {
+    const group = `${names.group}${number}`
+    let before
+    let expected = null
+    for (;;) {
+      const { items, totalAppended } = await store.groups.recent(group, { limit: 1000, before })
+      expected ??= totalAppended - 1n
+      for (const { id, member } of items) {
+        if (id !== expected) faults.push(`appends: ${group} has ${id} in the place of ${expected}`)
+        expected = id - 1n
+        if (stored.has(member)) faults.push(`appends: ${member} is there twice`)
+        stored.set(member, `${group} ${id}`)
+      }
+      if (items.length < 1000) break
+      before = items.at(-1).id
+    }
+  }
+  for (const { group, member, id, code } of appends) {
+    const place = stored.get(member)
+    if (id !== undefined && place !== `${group} ${id}`) {
+      // The ring keeps the last 10,000 of each group.
+      if (place !== undefined || appends.length < 100_000)
+        faults.push(`appends: ${member} was answered ${group} ${id}, and is ${place}`)
+    }
+    if (id === undefined && place !== undefined && !isUnknown({ code }))
+      faults.push(`appends: ${member} is there in spite of ${code}`)
+  }
+}
+
+async function judgeFeed(store, names, heard, faults) {
+  const last = new Map()
+  const unknown = new Map()
+  for (const { puts } of heard) {
+    for (const put of puts) {
+      if (put.version !== undefined) last.set(put.key, put.n)
+      else if (isUnknown(put)) unknown.set(put.key, (unknown.get(put.key) ?? new Set()).add(put.n))
+    }
+  }
+  for (const [key, n] of last) {
+    const value = (await store.feeds.get(names.feed, key))?.value
+    if (value !== n && !unknown.get(key)?.has(value)) faults.push(`puts: ${key} is ${value}, not ${n}`)
+    for (const { seen, isFollower } of heard) {
+      if (isFollower && seen[key] !== value)
+        faults.push(`changes: a consumer has ${seen[key]} for ${key}, not ${value}`)
+    }
+  }
+}
+
+/** A row may be handled again when its claim could not be ended, but not while its handler runs. */
+function judgeJobs(jobs, faults) {
+  const byId = new Map()
+  for (const job of jobs) byId.set(job.id, [...(byId.get(job.id) ?? []), job])
+  for (const [id, own] of byId) {
+    own.sort((a, b) => a.began - b.began)
+    for (let index = 1; index < own.length; index++) {
+      const before = own[index - 1]
+      if (own[index].began < before.ended && !before.isLost) faults.push(`polls: ${id} was handled twice at once`)
+    }
+  }
+}

@@ -1,0 +1,119 @@
+/** The load on a cluster: a process for each node, and the verdict on what they were told. */
+import { fork } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { must, sleep, until } from '../../scripts/docker-tools.mjs'
+import { ROOT } from '../../scripts/lib.mjs'
+import { judge } from './judge.mjs'
+
+const { openStore } = createRequire(import.meta.url)('../../dist/src/index.js')
+
+export const ROLES = ['send', 'receive', 'append', 'put', 'follow', 'poll']
+
+/** A process that does its part until it is told to end. */
+class LoadProcess {
+  constructor(task) {
+    const file = join(ROOT, 'test', 'cluster', 'process.mjs')
+    this.name = task.name
+    this.messages = []
+    this.child = fork(file, [JSON.stringify(task)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    this.child.on('message', (message) => this.messages.push(message))
+    this.gone = false
+    this.child.on('exit', () => {
+      this.gone = true
+    })
+  }
+
+  hear(type, seconds) {
+    return until(`${this.name} says ${type}`, seconds, () => {
+      const found = this.messages.find((message) => message.type === type)
+      must(found || !this.gone, `${this.name} has ended before it said ${type}`)
+      return found
+    })
+  }
+
+  tell(what) {
+    this.child.send(what)
+  }
+
+  end() {
+    this.child.kill('SIGKILL')
+  }
+}
+
+/** Runs the load on these nodes while `during` does something to them; resolves to the verdict. */
+export async function underLoad(
+  nodes,
+  { on = nodes.numbers, each = 1, roles = ROLES, visibilitySeconds = 10 },
+  during,
+) {
+  const names = await makeReady(nodes, randomBytes(3).toString('hex'))
+  const processes = on.flatMap((node) =>
+    Array.from({ length: each }, (_, index) => {
+      const name = `${String.fromCharCode(96 + node)}${index}`
+      return new LoadProcess({ url: nodes.url(node, names.database), name, names, visibilitySeconds, roles })
+    }),
+  )
+  try {
+    await Promise.all(processes.map((one) => one.hear('working', 60)))
+    const began = Date.now()
+    await during()
+    for (const one of processes) one.tell('produce no more')
+    await Promise.all(processes.map((one) => one.hear('produced', 90)))
+    const seconds = (Date.now() - began) / 1000
+    const url = nodes.url(on[0], names.database)
+    const store = await openStore({ url, migrate: false, defaultCapacity: 10_000 })
+    try {
+      await quiet(store, names, visibilitySeconds)
+      await sleep(1500)
+      for (const one of processes) one.tell('end')
+      const heard = await Promise.all(processes.map((one) => one.hear('heard', 60)))
+      const verdict = await judge(
+        store,
+        names,
+        heard.map((message) => message.heard),
+        visibilitySeconds,
+      )
+      return { ...verdict, seconds, names }
+    } finally {
+      await store.close()
+    }
+  } finally {
+    for (const one of processes) one.end()
+  }
+}
+
+/** A database with a queue, a feed, and a table to be polled, and all nodes have it. */
+async function makeReady(nodes, mark) {
+  const names = { database: `load_${mark}`, queue: 'work', group: 'group:', groups: 16, feed: 'states', table: 'jobs' }
+  await nodes.query(1, `CREATE DATABASE ${names.database}`)
+  const store = await openStore({ url: nodes.url(1, names.database), defaultCapacity: 10_000 })
+  await store.queues.put(names.queue, { maxReceives: null })
+  await store.close()
+  await nodes.query(
+    1,
+    `CREATE TABLE ${names.database}.jobs (id BIGINT NOT NULL PRIMARY KEY, status VARCHAR(40) NOT NULL, KEY (status))`,
+  )
+  const rows = Array.from({ length: 600 }, (_, id) => `(${id}, 'ready')`)
+  await nodes.query(1, `INSERT INTO ${names.database}.jobs VALUES ${rows.join(', ')}`)
+  for (const node of nodes.numbers) {
+    await until(`node ${node} has the load's tables`, 20, async () => {
+      const [row] = await nodes.query(node, `SELECT COUNT(*) AS jobs FROM ${names.database}.jobs`).catch(() => [{}])
+      return row.jobs === 600
+    })
+  }
+  return names
+}
+
+/** Waits until the queue is empty, all is published, and all jobs are done. */
+function quiet(store, names, visibilitySeconds) {
+  return until('the queue is empty and the jobs are done', 60 + 2 * visibilitySeconds, async () => {
+    const [{ messages }] = await store.dataSource.query('SELECT COUNT(*) AS messages FROM recentn_queue_messages')
+    if (Number(messages) > 0) return false
+    const [{ left }] = await store.dataSource.query(
+      `SELECT COUNT(*) AS \`left\` FROM ${names.table} WHERE status <> 'done'`,
+    )
+    return Number(left) === 0
+  })
+}

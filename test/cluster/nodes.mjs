@@ -1,0 +1,214 @@
+/**
+ * The nodes of a cluster: a container each, with one network between them and one for their clients, so that a partition is a
+ * network that is gone. Owns the containers, networks and data folders of a run, and removes them at its end.
+ */
+import { randomBytes, randomInt } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, statfsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { atTheEnd, docker, run, sleep } from '../../scripts/docker-tools.mjs'
+
+const mysql = createRequire(import.meta.url)('mysql2/promise')
+export const COUNT = 3
+
+/** In memory where there is room: a killed server finds its data there all the same. */
+function dataFolder() {
+  const memory = '/dev/shm'
+  const free = existsSync(memory) ? statfsSync(memory) : { bavail: 0, bsize: 0 }
+  return mkdtempSync(join(free.bavail * free.bsize > 3 * 2 ** 30 ? memory : tmpdir(), 'recentn-cluster-'))
+}
+
+export class Nodes {
+  /** `server` knows the engine: how data is made, how a node is started, and when it is well. */
+  constructor(server) {
+    this.server = server
+    this.name = `recentn-${server.name}-${randomBytes(3).toString('hex')}`
+    this.password = randomBytes(8).toString('hex')
+    this.folder = dataFolder()
+    this.numbers = Array.from({ length: COUNT }, (_, index) => index + 1)
+    atTheEnd('rmdir', [this.folder])
+    // Containers write as root.
+    atTheEnd('docker', [
+      'run',
+      '--rm',
+      '-v',
+      `${this.folder}:/data`,
+      '--entrypoint',
+      'sh',
+      server.image,
+      '-c',
+      'rm -rf /data/*',
+    ])
+    this.#makeNetworks = this.#networks()
+  }
+
+  #makeNetworks
+
+  /** A free network of 256 addresses, in two halves: one for the nodes among themselves, one for clients. */
+  async #networks() {
+    for (let tries = 0; ; tries++) {
+      this.net = `10.${randomInt(100, 250)}.${randomInt(1, 250)}`
+      const make = (half, range) =>
+        run('docker', ['network', 'create', '--subnet', `${this.net}.${range}/25`, `${this.name}-${half}`])
+      const made = await make('nodes', 0)
+      if (made.code === 0) {
+        atTheEnd('docker', ['network', 'rm', `${this.name}-nodes`])
+        const { code } = await make('clients', 128)
+        if (code === 0) {
+          atTheEnd('docker', ['network', 'rm', `${this.name}-clients`])
+          return
+        }
+      }
+      if (tries > 5) throw new Error(`no network: ${made.stderr}`)
+    }
+  }
+
+  container(node) {
+    return `${this.name}-${node}`
+  }
+
+  /** Its address among the nodes. */
+  address(node) {
+    return `${this.net}.${10 + node}`
+  }
+
+  /** Its address for clients. */
+  host(node) {
+    return `${this.net}.${138 + node}`
+  }
+
+  url(node, database = '') {
+    return `mysql://root:${this.password}@${this.host(node)}:3306/${database}`
+  }
+
+  async start() {
+    await this.#makeNetworks
+    mkdirSync(join(this.folder, '1'))
+    await this.#once(1, this.server.makeData(this.password))
+    for (const node of this.numbers.slice(1)) {
+      await this.#once(1, `cp -a /data /copies/${node} && ${this.server.forCopy(`/copies/${node}`)}`, this.folder)
+    }
+    for (const node of this.numbers) {
+      await this.#run(node)
+      await this.#answers(node, 60)
+      await this.server.join?.(this, node)
+      await this.well(node, 60)
+    }
+  }
+
+  /** Runs a script once, with the data of the node at /data. */
+  async #once(node, script, copies = this.folder) {
+    const volumes = ['-v', `${join(this.folder, String(node))}:/data`, '-v', `${copies}:/copies`]
+    await docker('run', '--rm', ...volumes, '--entrypoint', 'sh', this.server.image, '-ec', script)
+  }
+
+  async #run(node) {
+    const name = this.container(node)
+    atTheEnd('docker', ['rm', '-f', '-v', name])
+    const network = ['--network', `${this.name}-nodes`, '--ip', this.address(node)]
+    const volume = ['-v', `${join(this.folder, String(node))}:/data`]
+    const script = this.server.program(this, node)
+    await docker(
+      'run',
+      '-d',
+      '--name',
+      name,
+      ...network,
+      ...volume,
+      '--entrypoint',
+      'sh',
+      this.server.image,
+      '-c',
+      script,
+    )
+    await docker('network', 'connect', '--ip', this.host(node), `${this.name}-clients`, name)
+  }
+
+  /** One statement on a connection of its own. */
+  async query(node, sql, timeoutMs = 5000) {
+    const connection = await mysql.createConnection({ uri: this.url(node), connectTimeout: timeoutMs })
+    connection.on('error', () => {})
+    try {
+      const [rows] = await Promise.race([
+        connection.query(sql),
+        sleep(timeoutMs).then(() => Promise.reject(new Error('no answer'))),
+      ])
+      return rows
+    } finally {
+      connection.destroy()
+    }
+  }
+
+  async #answers(node, seconds) {
+    for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(250)) {
+      const answer = await this.query(node, 'SELECT 1').catch(() => null)
+      if (answer !== null || !(await this.runs(node))) return
+    }
+  }
+
+  /** Waits until the node is a member that has caught up. */
+  async well(node, seconds) {
+    for (const end = Date.now() + seconds * 1000; ; await sleep(250)) {
+      const state = await this.server.state(this, node).catch((error) => `${error.message}`)
+      if (state === 'well') return
+      if (Date.now() > end || !(await this.runs(node))) {
+        throw new Error(`node ${node} is not well after ${seconds} s: ${state}\n${await this.log(node, 15)}`)
+      }
+    }
+  }
+
+  async runs(node) {
+    const { stdout } = await run('docker', ['inspect', '--format', '{{.State.Running}}', this.container(node)])
+    return stdout === 'true'
+  }
+
+  async log(node, lines) {
+    const { stdout, stderr } = await run('docker', ['logs', '--tail', String(lines), this.container(node)])
+    return `${stdout}\n${stderr}`
+  }
+
+  /** Nodes whose server has ended by itself: it has crashed. */
+  async crashed() {
+    const gone = []
+    for (const node of this.numbers) if (!(await this.runs(node))) gone.push(node)
+    return gone
+  }
+
+  kill(node) {
+    return docker('kill', '-s', 'KILL', this.container(node))
+  }
+
+  /** Starts the server of a node that was killed. */
+  restart(node) {
+    return docker('start', this.container(node))
+  }
+
+  /** SIGSTOP for all of the node's processes, in effect. */
+  pause(node) {
+    return docker('pause', this.container(node))
+  }
+
+  unpause(node) {
+    return docker('unpause', this.container(node))
+  }
+
+  /** Takes a network from the node: `nodes`, or `clients`. */
+  cut(node, half) {
+    return docker('network', 'disconnect', '-f', `${this.name}-${half}`, this.container(node))
+  }
+
+  heal(node, half) {
+    const ip = half === 'nodes' ? this.address(node) : this.host(node)
+    return docker('network', 'connect', '--ip', ip, `${this.name}-${half}`, this.container(node))
+  }
+
+  /** Waits until a node that was away is a member again, by itself or by what its server needs for that. */
+  async rejoined(node) {
+    await this.well(node, 20).catch(async (error) => {
+      if (this.server.rejoin === undefined) throw error
+      await this.server.rejoin(this, node)
+      await this.well(node, 60)
+    })
+  }
+}
