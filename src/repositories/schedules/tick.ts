@@ -89,7 +89,7 @@ async function turnOf(session: Session, memory: QueueMemory, schedule: string): 
 
 async function sendDue(tx: Tx, memory: QueueMemory, schedule: string): Promise<ScheduleTurn> {
   const [found] = await tx.rows(
-    `SELECT ${scheduleColumns(tx)} FROM ${tx.tables.schedules} WHERE schedule = ?${tx.engine.forUpdateSkipLocked}`,
+    `SELECT ${scheduleColumns(tx)} FROM ${tx.tables.schedules} WHERE schedule = ?${tx.engine.forNext}`,
     [schedule],
   )
   if (found === undefined) return { is: 'locked' }
