@@ -5,7 +5,8 @@ import { standing } from './standing'
 
 /**
  * The attributes of messages: a column that is null for a message without any, so that its row stays as it is. Each
- * statement can be run again, as in the first migration. The version is written last, and by an undo first.
+ * statement can be run again, as in the first migration. The version is written last, and by an undo first;
+ * a process that is late does not lower what a faster one has written.
  */
 export function recentn1763800000000(prefix: string, name: string): new () => MigrationInterface {
   return class implements MigrationInterface {
@@ -15,7 +16,7 @@ export function recentn1763800000000(prefix: string, name: string): new () => Mi
       for (const { table, column, definition, isThere } of await columnsOf(runner, prefix)) {
         if (!isThere) await runner.query(`ALTER TABLE ${table} ADD COLUMN ${column} ${definition}`)
       }
-      await runner.query(`UPDATE ${prefix}schema SET version = 2 WHERE id = 1`)
+      await runner.query(`UPDATE ${prefix}schema SET version = 2 WHERE id = 1 AND version < 2`)
     }
 
     /** Leaves alone what is not recentn's, and what is gone already. */

@@ -6,7 +6,7 @@ import { isOurs } from './standing'
 
 /**
  * The table of schedules. Each statement can be run again, as in the first migration. The version is written last, and by
- * an undo first.
+ * an undo first; a process that is late does not lower what a faster one has written.
  */
 export function recentn1763900000000(prefix: string, name: string): new () => MigrationInterface {
   return class implements MigrationInterface {
@@ -14,7 +14,7 @@ export function recentn1763900000000(prefix: string, name: string): new () => Mi
 
     async up(runner: QueryRunner): Promise<void> {
       await createTable(runner, prefix, scheduleTable(await dialect(runner)))
-      await runner.query(`UPDATE ${prefix}schema SET version = 3 WHERE id = 1`)
+      await runner.query(`UPDATE ${prefix}schema SET version = 3 WHERE id = 1 AND version < 3`)
     }
 
     /** Leaves alone what is not recentn's, and what is gone already. */

@@ -117,7 +117,7 @@ export async function checkOldTypeorm(run, node) {
   })
   const older = project(run, node, 'older')
   await step('npm refuses to install it beside an older TypeORM', async () => {
-    await older.npm('install', '--package-lock-only', '--ignore-scripts', 'typeorm@0.3.20')
+    await older.npm('install', '--package-lock-only', '--ignore-scripts', '--save-exact', 'typeorm@0.3.20')
     const install = older.npm('install', '--package-lock-only', '--ignore-scripts', run.tarball)
     await assert.rejects(install, (error) => error instanceof RunFailed && /ERESOLVE/.test(error.output))
   })
