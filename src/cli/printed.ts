@@ -64,7 +64,9 @@ function cellText(value: unknown, max = Number.POSITIVE_INFINITY): string {
 /** Lines of cells in columns; `toRight`: the columns that end in line. */
 function lines(rows: readonly (readonly string[])[], toRight: readonly boolean[] = []): string {
   const width = (text: string) => [...text].length
-  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => width(row[i] as string))))
+  const widths = (rows[0] ?? []).map((_, i) =>
+    rows.reduce((widest, row) => Math.max(widest, width(row[i] as string)), 0),
+  )
   const line = (row: readonly string[]) =>
     row.map((cell, i) => {
       const space = ' '.repeat((widths[i] as number) - width(cell))

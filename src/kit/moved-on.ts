@@ -26,7 +26,8 @@ export function forget(one: WaitsByClock): void {
 /** `move`: moves the database's clock by one step. */
 export async function moveOn(ms: number, move: (stepMs: number) => void): Promise<void> {
   for (let left = ms; left > 0; ) {
-    const stepMs = Math.min(left, ...[...waiting].map(({ longestStepMs = left }) => longestStepMs))
+    let stepMs = left
+    for (const { longestStepMs = left } of waiting) stepMs = Math.min(stepMs, longestStepMs)
     move(stepMs)
     await Promise.all([...waiting].map((one) => one.movedOn(stepMs)))
     left -= stepMs

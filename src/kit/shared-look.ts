@@ -95,7 +95,8 @@ export class SharedLook<Question, Answer> {
     } finally {
       for (const { part } of asked) part.ended(this.#tookMs)
     }
-    const next = Math.min(...[...this.#parts].map(({ at }) => at))
+    let next = Number.POSITIVE_INFINITY
+    for (const { at } of this.#parts) next = Math.min(next, at)
     return next === Number.POSITIVE_INFINITY ? null : Math.max(0, next - performance.now())
   }
 

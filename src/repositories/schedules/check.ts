@@ -25,7 +25,9 @@ export function checkSchedule(name: unknown, options: unknown = {}): void {
 export function checkedDefinition(name: unknown, definition: ScheduleDefinition): ScheduledSend {
   const faults: Fault[] = argumentFaults('schedule', name, NAME)
   addFaults(faults, definition, NEW_SCHEDULE.rules, '')
-  if (typeof definition === 'object' && definition !== null) faults.push(...timingFaults(definition))
+  if (typeof definition === 'object' && definition !== null) {
+    for (const fault of timingFaults(definition)) faults.push(fault)
+  }
   refuse(faults)
   const { queue, cron = null, everySeconds = null, timeZone, missed = 'send-once' } = definition
   return { queue, timing: { cron, everySeconds, timeZone: timeZone ?? 'UTC' }, missed, message: rowOf(definition) }
