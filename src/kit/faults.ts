@@ -120,7 +120,8 @@ export function errorText(error: unknown): string {
   try {
     // Some errors have messages that are no text.
     const text = String(error instanceof Error ? error.message || error.name : error)
-    return text.slice(0, MAX_ERROR_LENGTH).toWellFormed()
+    // Half of a pair, which a database refuses, is replaced; older browsers have no `toWellFormed`.
+    return text.slice(0, MAX_ERROR_LENGTH).replace(/\p{Cs}/gu, '\uFFFD')
   } catch {
     return 'an error that has no text'
   }
