@@ -54,6 +54,7 @@ async function checks() {
     node('wording (scripts/prose.mjs)', join('scripts', 'prose.mjs')),
     node('type names (scripts/names.mjs)', join('scripts', 'names.mjs')),
     node('circles of imports (scripts/circles.mjs)', join('scripts', 'circles.mjs')),
+    node('timers and clocks (scripts/clocks.mjs)', join('scripts', 'clocks.mjs')),
     node('types (tsc)', TSC, '--noEmit', '-p', 'tsconfig.json'),
     node('types of the dashboard (tsc)', TSC, '-p', join('src', 'dashboard', 'tsconfig.json')),
     node('types of the client in browsers (tsc)', TSC, '-p', join('src', 'client', 'tsconfig.json')),

@@ -15,5 +15,7 @@ export const setTimeout = ((run: () => void, ms?: number, ...given: []) =>
   real.setTimeout(run, ms, ...given)) as typeof timers.setTimeout
 export const { clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate } = timers
 export const { nextTick } = process
+/** Milliseconds since 1970: for times that are sent to somebody. `performance` measures. */
+export const wallClockMs = Date.now.bind(Date)
 /** Resolves after that many milliseconds. */
 export const { setTimeout: delay } = timersPromises

@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { RecentnError } from '../../errors'
+import { clearTimeout, setImmediate, setTimeout } from '../../real-time'
 import { HeldBytes, MIB } from '../held-bytes'
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024

@@ -5,6 +5,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { faultsOf, optionRules, refuse } from '../../fields/field'
 import { aBoolean, option } from '../../fields/options'
+import { clearTimeout, performance, setTimeout } from '../../real-time'
 import type { StoreTotals } from '../../store/counts'
 import type { Store } from '../../store/types'
 import { packageVersion } from '../version'

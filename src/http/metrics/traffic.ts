@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ErrorCode } from '../../errors'
 import { Sizes } from '../../kit/sizes'
+import { performance } from '../../real-time'
 
 export interface Trace {
   readonly request: IncomingMessage

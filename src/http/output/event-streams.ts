@@ -5,6 +5,7 @@
  */
 import type { Request, Response } from 'express'
 import { RecentnError } from '../../errors'
+import { clearInterval, clearTimeout, setInterval, setTimeout } from '../../real-time'
 import type { Answer } from '../route'
 import { WaitingRequests } from '../waiting'
 import { STALL_MS } from './sending'

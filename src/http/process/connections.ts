@@ -9,6 +9,7 @@
 import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { RecentnError } from '../../errors'
+import { clearTimeout, nextTick, setImmediate, setTimeout } from '../../real-time'
 import { failBody } from '../input/body'
 import { traceOf } from '../metrics/traffic'
 import { problemText } from '../output/problem'
@@ -115,7 +116,7 @@ export class HttpConnections {
       return
     }
     // Pauses after the chunk, because Node resumes reading at the end of each request.
-    if (waiting.length === 0) process.nextTick(() => waiting.length > 0 && socket.pause())
+    if (waiting.length === 0) nextTick(() => waiting.length > 0 && socket.pause())
     waiting.push(exchange)
     this.#waiting++
     if (this.#waiting > MOST_WAITING && waiting.length > FEW_WAITING) {

@@ -11,6 +11,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { RequestHandler } from 'express'
 import { RecentnError } from '../../errors'
+import { clearTimeout, setTimeout } from '../../real-time'
 import type { Store } from '../../store/types'
 import { ALONE_MS, byKey, EVERYTHING, type Guard, guardOf } from '../access'
 

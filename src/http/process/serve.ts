@@ -1,6 +1,7 @@
 /** Runs the server: opens the store, listens, logs one line when it is ready, and stops in order on a signal. */
 import { type Config, isLoopback } from '../../config'
 import { RecentnError } from '../../errors'
+import { clearTimeout, performance, setTimeout } from '../../real-time'
 import { openStore } from '../../store/open'
 import type { Store } from '../../store/types'
 import { createMetrics } from '../metrics/metrics'
@@ -46,13 +47,13 @@ async function openPatiently(config: Config, stopping: AbortSignal, log: Log): P
   const { databaseUrl: url, tablePrefix, defaultCapacity, poolSize, recentGroupsFeed } = config
   const onBackgroundError = (error: unknown, doing: string) => log.error(`could not ${doing}`, error, { doing })
   const isServer = !url.startsWith('sqlite:')
-  const until = Date.now() + PATIENCE_MS
+  const until = performance.now() + PATIENCE_MS
   for (let isLogged = false; !stopping.aborted; ) {
     try {
       return await openStore({ url, tablePrefix, defaultCapacity, poolSize, recentGroupsFeed, onBackgroundError })
     } catch (error) {
       const away = error instanceof RecentnError && error.code === 'database_unavailable'
-      if (!away || !isServer || Date.now() + PAUSE_MS > until) throw foreseen(error)
+      if (!away || !isServer || performance.now() + PAUSE_MS > until) throw foreseen(error)
       if (!isLogged) log.write('warn', `${error.message}; trying again for up to ${PATIENCE_MS / 1000} seconds`)
       isLogged = true
       await pause(PAUSE_MS, stopping)

@@ -1,5 +1,6 @@
 /** `/livez`, `/readyz` and `/metrics`, for the operator of the process. */
 import { RecentnError } from '../../errors'
+import { clearTimeout, setTimeout } from '../../real-time'
 import type { Store } from '../../store/types'
 import type { Metrics } from '../metrics/metrics'
 import { ok, type Route, route } from '../route'

@@ -6,6 +6,7 @@ import type { Reader, Session, Statement } from '../../database/engine'
 import type { Table } from '../../database/table'
 import type { TableColumn } from '../../database/table-parts'
 import { invalidInput } from '../../errors'
+import { wallClockMs } from '../../real-time'
 import {
   conditionOf,
   type KnownTable,
@@ -231,7 +232,7 @@ export async function checkZone(session: Session, { own }: Shape): Promise<void>
 async function offsetsOf({ engine, rows }: Reader): Promise<number[]> {
   const { offsetAt } = engine.rowFacts
   if (offsetAt === null) return []
-  const now = Math.floor(Date.now() / 1000)
+  const now = Math.floor(wallClockMs() / 1000)
   const times = Array.from({ length: LOOKS }, (_, at) => now + at * 15 * DAY_SECONDS)
   const [row] = await rows(`SELECT ${times.map((time, at) => `${offsetAt(time)} AS offset_${at}`).join(', ')}`)
   return Object.values(row ?? {}).flatMap((offset) => (offset === null ? [] : [Number(offset)]))
