@@ -55,7 +55,7 @@ export function handlerOf(route: Route, store: Store, guard: Guard, options: Dis
     const body = route.body ? await bodyOrFault(request, limits, isAsked) : null
     const read = readInput(request, body)
     // Faults are reported only to callers who may send the request.
-    const grant = isAsked ? await granted.ask(subjectsOf(route.operation.id, aboutOf(route, read))) : granted
+    const grant = isAsked ? await granted.ask(subjectsOf(route.id, aboutOf(route, read))) : granted
     if (read.refusal) throw read.refusal
     const { input } = read
     input.within = grant.prefix

@@ -81,7 +81,7 @@ export interface Input<P extends Parameters, Q extends Parameters, B> {
   lastEventId?: bigint
 }
 
-interface RouteSpec<P extends Parameters, Q extends Parameters, B> {
+interface RouteSpec<P extends Parameters, Q extends Parameters, B> extends Operation {
   method: Method
   /** An OpenAPI path template, relative to where the router is mounted. */
   path: string
@@ -98,7 +98,6 @@ interface RouteSpec<P extends Parameters, Q extends Parameters, B> {
   /** Adds the faults of query parameters that do not go together. */
   checkQuery?(query: Values<Q>, faults: FaultSink): void
   body?: BodyReader<B>
-  operation: Operation
   /** The handler may wait for something to happen; the `signal` ends the waiting. */
   waits?: boolean
   /** The answer is a stream of events, which the `signal` ends. */

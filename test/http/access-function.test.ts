@@ -68,7 +68,7 @@ describe('{ prefix }', () => {
   /** All but where the page of the code is, which is below each mount. */
   const partsOf = ({ json: { type: _, ...parts } }: Answer) => parts
 
-  const methodOf = (id: string) => storeRoutes.find(({ operation }) => operation.id === id)?.method.toUpperCase() ?? ''
+  const methodOf = (id: string) => storeRoutes.find((route) => route.id === id)?.method.toUpperCase() ?? ''
 
   test.each(Object.entries(NAMED))('%s: refuses what it refuses to a key', async (id, asked) => {
     const { path, json } = asked('out:')

@@ -10,7 +10,7 @@ import { allRoutes } from './support/documented'
 import { served, useGuarded, withKey } from './support/keys'
 import { type Asked, ids, LISTS, NAMED, namesIn, OTHERS, seed, worldOf } from './support/named-routes'
 
-const routes = storeRoutes.map((route) => ({ id: route.operation.id, route }))
+const routes = storeRoutes.map((route) => ({ id: route.id, route }))
 
 test('every route is tried here', () => {
   const tried = [...Object.keys(NAMED), ...Object.keys(LISTS), ...OTHERS]

@@ -38,29 +38,29 @@ export function openApiDocument(routes: readonly Route[], version: string, serve
     openapi: '3.1.0',
     info: { title: 'recentn', version, description: DESCRIPTION, license: { name: 'MIT', identifier: 'MIT' } },
     servers: [{ url: serverUrl }],
-    tags: [...new Set(routes.map((route) => route.operation.tag))].map((name) => ({ name })),
+    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
     paths,
     components: { schemas, securitySchemes: { key: BEARER } },
   }
 }
 
 function operationObject(route: Route): Json {
-  const { operation, body } = route
+  const { description, body } = route
   const parameters = [
     ...parameterObjects(route.pathParameters, 'path'),
     ...parameterObjects(route.queryParameters, 'query'),
-    ...(operation.conditional ? [IF_NONE_MATCH] : []),
+    ...(route.conditional ? [IF_NONE_MATCH] : []),
     ...(route.streams ? [LAST_EVENT_ID] : []),
   ]
   return {
-    operationId: operation.id,
-    tags: [operation.tag],
-    summary: operation.summary,
-    ...(operation.description !== undefined && { description: operation.description }),
+    operationId: route.id,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(description !== undefined && { description }),
     security: securityOf(route),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: !body.optional, content: contentOf(body.schema, body.example) } }),
-    responses: { ...outcomeObjects(operation), ...refusalObjects(route) },
+    responses: { ...outcomeObjects(route), ...refusalObjects(route) },
   }
 }
 
@@ -148,7 +148,7 @@ function outcomeObject(answer: DocumentedAnswer, common: Json): Json {
 
 /** One entry a status, naming the codes it may have. */
 function refusalObjects(route: Route): Json {
-  const codes: ErrorCode[] = ['invalid_input', ...COMMON, ...(route.operation.refusals ?? [])]
+  const codes: ErrorCode[] = ['invalid_input', ...COMMON, ...(route.refusals ?? [])]
   if (route.body) for (const code of OF_BODIES) codes.push(code)
   if (route.method !== 'get') codes.push('outcome_unknown', 'conflict')
   const byStatus = new Map<number, ErrorCode[]>()

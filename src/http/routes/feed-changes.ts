@@ -12,8 +12,9 @@ import { feedInPath, named, type Subject } from '../subjects'
 import { onFeed } from './feeds'
 import { MAX_ANSWER_BYTES } from './items'
 
-const path = '/v1/feeds/{feed}/consumers/{consumer}'
 const onConsumer = {
+  ...onFeed,
+  path: '/v1/feeds/{feed}/consumers/{consumer}',
   pathParameters: { ...onFeed.pathParameters, consumer: nameParameter('The consumer.', 'search') },
   about: ({ path }: { path: { feed: string; consumer: string } }): Subject[] => [
     ...feedInPath({ path }),
@@ -22,14 +23,14 @@ const onConsumer = {
 }
 
 const changes = route({
+  ...onFeed,
   method: 'get',
-  path: '/v1/feeds/{feed}/changes',
+  path: `${onFeed.path}/changes`,
   scope: 'feed',
   about: ({ path, query }) => [
     ...feedInPath({ path }),
     ...named('consumers', [query.consumer], { parameter: 'consumer' }),
   ],
-  pathParameters: onFeed.pathParameters,
   queryParameters: {
     after: optional(
       cursorParameter('A `cursor`: return only changes after it. Default: the beginning of the feed.', '1041'),
@@ -43,20 +44,15 @@ const changes = route({
     faults.push({ parameter: 'after', detail: 'must not be given with consumer' })
     faults.push({ parameter: 'consumer', detail: 'must not be given with after' })
   },
-  operation: {
-    id: 'getChanges',
-    tag: 'Feeds',
-    summary: 'Read the changes after a cursor, in the order of their sync ids',
-    description:
-      'Returns the latest value of each changed entry, and a tombstone for each deleted one. Reading does not move the ' +
-      'stored cursor. With `waitSeconds`, the server answers within 1 second of the next change, and without changes when the ' +
-      'time has passed. A feed that does not exist has no changes. An answer stops at about 4 MiB. If a tombstone after the ' +
-      'cursor has been removed, the answer is 410 `cursor_expired`: start over at "0".',
-    outcomes: {
-      200: { description: 'The changes; may be empty.', schema: 'Changes', example: example.changes },
-    },
-    refusals: ['cursor_expired'],
-  },
+  id: 'getChanges',
+  summary: 'Read the changes after a cursor, in the order of their sync ids',
+  description:
+    'Returns the latest value of each changed entry, and a tombstone for each deleted one. Reading does not move the ' +
+    'stored cursor. With `waitSeconds`, the server answers within 1 second of the next change, and without changes when the ' +
+    'time has passed. A feed that does not exist has no changes. An answer stops at about 4 MiB. If a tombstone after the ' +
+    'cursor has been removed, the answer is 410 `cursor_expired`: start over at "0".',
+  outcomes: { 200: { description: 'The changes; may be empty.', schema: 'Changes', example: example.changes } },
+  refusals: ['cursor_expired'],
   waits: true,
   async handle(store, { path: { feed }, query, signal }) {
     const options = { ...query, values: 'text', maxBytes: MAX_ANSWER_BYTES, signal } as const
@@ -67,15 +63,11 @@ const changes = route({
 const get = route({
   ...onConsumer,
   method: 'get',
-  path,
   scope: 'feed',
-  operation: {
-    id: 'getConsumer',
-    tag: 'Feeds',
-    summary: 'Read the stored cursor of a consumer, and how far behind it is',
-    description: 'An unknown consumer has the cursor "0".',
-    outcomes: { 200: { description: 'The consumer.', schema: 'Consumer', example: example.consumer } },
-  },
+  id: 'getConsumer',
+  summary: 'Read the stored cursor of a consumer, and how far behind it is',
+  description: 'An unknown consumer has the cursor "0".',
+  outcomes: { 200: { description: 'The consumer.', schema: 'Consumer', example: example.consumer } },
   async handle(store, { path: { feed, consumer } }) {
     return ok(renderConsumer(await store.feeds.getConsumer(feed, consumer)))
   },
@@ -84,18 +76,14 @@ const get = route({
 const put = route({
   ...onConsumer,
   method: 'put',
-  path,
   scope: 'feed',
   body: bodyOf(NEW_CURSOR, example.newCursor),
-  operation: {
-    id: 'putConsumer',
-    tag: 'Feeds',
-    summary: 'Move the stored cursor of a consumer',
-    description:
-      'A cursor moves forward only: for a smaller one the answer has the cursor as it was, unless `force` is true. A cursor ' +
-      'beyond the last sync id is refused. An unknown consumer is created.',
-    outcomes: { 200: { description: 'The consumer as it is now.', schema: 'Consumer', example: example.consumer } },
-  },
+  id: 'putConsumer',
+  summary: 'Move the stored cursor of a consumer',
+  description:
+    'A cursor moves forward only: for a smaller one the answer has the cursor as it was, unless `force` is true. A cursor ' +
+    'beyond the last sync id is refused. An unknown consumer is created.',
+  outcomes: { 200: { description: 'The consumer as it is now.', schema: 'Consumer', example: example.consumer } },
   async handle(store, { path: { feed, consumer }, body: { cursor, force, from } }) {
     return ok(renderConsumer(await store.feeds.putConsumer(feed, consumer, cursor, { force, from })))
   },
@@ -104,15 +92,11 @@ const put = route({
 const remove = route({
   ...onConsumer,
   method: 'delete',
-  path,
   scope: 'feed',
-  operation: {
-    id: 'deleteConsumer',
-    tag: 'Feeds',
-    summary: 'Forget a consumer',
-    outcomes: { 204: { description: 'The consumer is forgotten.' } },
-    refusals: ['consumer_not_found'],
-  },
+  id: 'deleteConsumer',
+  summary: 'Forget a consumer',
+  outcomes: { 204: { description: 'The consumer is forgotten.' } },
+  refusals: ['consumer_not_found'],
   async handle(store, { path: { feed, consumer } }) {
     return gone(await store.feeds.deleteConsumer(feed, consumer), 'consumer_not_found')
   },

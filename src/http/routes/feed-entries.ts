@@ -9,8 +9,9 @@ import { found, ok, type Route, route } from '../route'
 import { feedInPath, named, type Subject } from '../subjects'
 import { onFeed } from './feeds'
 
-const path = '/v1/feeds/{feed}/entries/{key}'
 const onEntry = {
+  ...onFeed,
+  path: '/v1/feeds/{feed}/entries/{key}',
   pathParameters: { ...onFeed.pathParameters, key: nameParameter('The key of the entry.', 'fred') },
   about: ({ path }: { path: { feed: string; key: string } }): Subject[] => [
     ...feedInPath({ path }),
@@ -21,15 +22,11 @@ const onEntry = {
 const get = route({
   ...onEntry,
   method: 'get',
-  path,
   scope: 'feed',
-  operation: {
-    id: 'getEntry',
-    tag: 'Feeds',
-    summary: 'Read an entry',
-    outcomes: { 200: { description: 'The entry.', schema: 'Entry', example: example.entry } },
-    refusals: ['entry_not_found'],
-  },
+  id: 'getEntry',
+  summary: 'Read an entry',
+  outcomes: { 200: { description: 'The entry.', schema: 'Entry', example: example.entry } },
+  refusals: ['entry_not_found'],
   async handle(store, { path: { feed, key } }) {
     return ok(renderEntry(found(await store.feeds.get(feed, key, { values: 'text' }), 'entry_not_found')))
   },
@@ -38,19 +35,15 @@ const get = route({
 const put = route({
   ...onEntry,
   method: 'put',
-  path,
   scope: 'feed',
   body: bodyOf(NEW_VALUE, example.newValue),
-  operation: {
-    id: 'putEntry',
-    tag: 'Feeds',
-    summary: 'Write an entry',
-    description:
-      'The entry has no sync id until a publisher gives it the next one. The first entry creates the feed. Refused for feeds ' +
-      'whose entries come from elsewhere: `recent-groups`, and feeds that follow a table.',
-    outcomes: {
-      200: { description: 'The entry is written and committed.', schema: 'Entry', example: example.writtenEntry },
-    },
+  id: 'putEntry',
+  summary: 'Write an entry',
+  description:
+    'The entry has no sync id until a publisher gives it the next one. The first entry creates the feed. Refused for feeds ' +
+    'whose entries come from elsewhere: `recent-groups`, and feeds that follow a table.',
+  outcomes: {
+    200: { description: 'The entry is written and committed.', schema: 'Entry', example: example.writtenEntry },
   },
   async handle(store, { path: { feed, key }, body: { value } }) {
     const entry = await store.feeds.put(feed, key, value)
@@ -62,15 +55,11 @@ const put = route({
 const remove = route({
   ...onEntry,
   method: 'delete',
-  path,
   scope: 'feed',
-  operation: {
-    id: 'deleteEntry',
-    tag: 'Feeds',
-    summary: 'Delete an entry and leave a tombstone, which consumers read',
-    outcomes: { 200: { description: 'The tombstone.', schema: 'Entry', example: example.tombstone } },
-    refusals: ['entry_not_found'],
-  },
+  id: 'deleteEntry',
+  summary: 'Delete an entry and leave a tombstone, which consumers read',
+  outcomes: { 200: { description: 'The tombstone.', schema: 'Entry', example: example.tombstone } },
+  refusals: ['entry_not_found'],
   async handle(store, { path: { feed, key } }) {
     return ok(renderEntry(found(await store.feeds.delete(feed, key), 'entry_not_found')))
   },
@@ -79,24 +68,21 @@ const remove = route({
 const putMany = route({
   ...onFeed,
   method: 'post',
-  path: '/v1/feeds/{feed}/entries',
+  path: `${onFeed.path}/entries`,
   scope: 'feed',
   body: {
     ...bodyOf(NEW_ENTRIES, example.newEntries),
     at: '/entries',
     about: ({ entries }) => entries.flatMap(({ key }, i) => named('entries', [key], { pointer: `/entries/${i}/key` })),
   },
-  operation: {
-    id: 'putEntries',
-    tag: 'Feeds',
-    summary: `Write up to ${MAX_BATCH} entries`,
-    description: 'All entries are written in one commit, or none. If a key is given twice, the last value stays.',
-    outcomes: {
-      200: {
-        description: 'The entries are written and committed; in the order given.',
-        schema: 'PutEntries',
-        example: example.putEntries,
-      },
+  id: 'putEntries',
+  summary: `Write up to ${MAX_BATCH} entries`,
+  description: 'All entries are written in one commit, or none. If a key is given twice, the last value stays.',
+  outcomes: {
+    200: {
+      description: 'The entries are written and committed; in the order given.',
+      schema: 'PutEntries',
+      example: example.putEntries,
     },
   },
   async handle(store, { path: { feed }, body }) {

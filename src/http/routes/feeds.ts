@@ -2,55 +2,46 @@
 import { RECENT_GROUPS, REPUBLISH } from '../../fields/feeds'
 import type { RepublishSelection } from '../../repositories/feeds/types'
 import { renderFeed, renderFeedPage } from '../../results/feeds'
-import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
+import { nameParameter } from '../input/parameters'
 import { isObject, readBody } from '../input/read'
 import * as example from '../openapi/feeds'
 import { type BodyReader, found, gone, ok, type Route, route } from '../route'
-import { feedInPath, listed, named, narrowed } from '../subjects'
-
-const path = '/v1/feeds/{feed}'
+import { feedInPath, named } from '../subjects'
+import { listing } from './listing'
 
 /** The routes of one feed. */
-export const onFeed = { about: feedInPath, pathParameters: { feed: nameParameter('The feed.', 'users') } }
+export const onFeed = {
+  path: '/v1/feeds/{feed}',
+  tag: 'Feeds',
+  about: feedInPath,
+  pathParameters: { feed: nameParameter('The feed.', 'users') },
+}
 
-const list = route({
-  method: 'get',
-  path: '/v1/feeds',
-  scope: 'read',
-  about: listed('feeds'),
-  queryParameters: {
-    prefix: prefixParameter('Return only feeds whose names begin with this.', 'users'),
-    ...pageParameters('users'),
-  },
-  operation: {
-    id: 'listFeeds',
-    tag: 'Feeds',
-    summary: 'List feeds by name',
-    description: 'A page ends early when its feeds have 2,500 consumers together.',
-    outcomes: { 200: { description: 'A page of feeds.', schema: 'FeedPage', example: example.feedPage } },
-  },
-  async handle(store, { query, within }) {
-    const prefix = narrowed(query.prefix, within)
-    if (prefix === null) return ok(renderFeedPage({ feeds: [], nextAfter: null }))
-    const { feeds, nextAfter } = await store.feeds.list({ ...query, prefix })
+const list = listing('feeds', {
+  id: 'listFeeds',
+  tag: 'Feeds',
+  summary: 'List feeds by name',
+  description: 'A page ends early when its feeds have 2,500 consumers together.',
+  prefix: 'users',
+  after: 'users',
+  schema: 'FeedPage',
+  example: example.feedPage,
+  async page(store, query, within) {
+    const { feeds, nextAfter } = await store.feeds.list(query)
     // The feed of the groups shows all names: confined access does not see it, whatever the prefix.
     const shown = within === null ? feeds : feeds.filter(({ feed }) => feed !== RECENT_GROUPS)
-    return ok(renderFeedPage({ feeds: shown, nextAfter }))
+    return renderFeedPage({ feeds: shown, nextAfter })
   },
 })
 
 const get = route({
   ...onFeed,
   method: 'get',
-  path,
   scope: 'read',
-  operation: {
-    id: 'getFeed',
-    tag: 'Feeds',
-    summary: 'Read the state of a feed: its last sync id, its entries, those not published yet, and its consumers',
-    outcomes: { 200: { description: 'The feed.', schema: 'Feed', example: example.feed } },
-    refusals: ['feed_not_found'],
-  },
+  id: 'getFeed',
+  summary: 'Read the state of a feed: its last sync id, its entries, those not published yet, and its consumers',
+  outcomes: { 200: { description: 'The feed.', schema: 'Feed', example: example.feed } },
+  refusals: ['feed_not_found'],
   async handle(store, { path: { feed } }) {
     return ok(renderFeed(found(await store.feeds.getFeed(feed), 'feed_not_found')))
   },
@@ -59,18 +50,14 @@ const get = route({
 const drop = route({
   ...onFeed,
   method: 'delete',
-  path,
   scope: 'admin',
-  operation: {
-    id: 'deleteFeed',
-    tag: 'Feeds',
-    summary: 'Drop a feed with its entries and consumers',
-    description:
-      'The feed is empty at once. A later feed of the same name continues with greater sync ids, and cursors from before ' +
-      'have expired.',
-    outcomes: { 204: { description: 'The feed is dropped.' } },
-    refusals: ['feed_not_found'],
-  },
+  id: 'deleteFeed',
+  summary: 'Drop a feed with its entries and consumers',
+  description:
+    'The feed is empty at once. A later feed of the same name continues with greater sync ids, and cursors from before ' +
+    'have expired.',
+  outcomes: { 204: { description: 'The feed is dropped.' } },
+  refusals: ['feed_not_found'],
   async handle(store, { path: { feed } }) {
     return gone(await store.feeds.deleteFeed(feed), 'feed_not_found')
   },
@@ -100,25 +87,22 @@ const selectionBody: BodyReader<RepublishSelection> = {
 const republish = route({
   ...onFeed,
   method: 'post',
-  path: `${path}/republish`,
+  path: `${onFeed.path}/republish`,
   scope: 'feed',
   body: selectionBody,
-  operation: {
-    id: 'republishEntries',
-    tag: 'Feeds',
-    summary: 'Publish entries again, unchanged',
-    description:
-      'Selects entries by their keys, ignoring unknown ones, or by a prefix of their keys. Tombstones are published again ' +
-      'too. With a prefix the work is done in batches, each with its own commit.',
-    outcomes: {
-      200: {
-        description: 'The number of entries that will be published again.',
-        schema: 'Republished',
-        example: example.republished,
-      },
+  id: 'republishEntries',
+  summary: 'Publish entries again, unchanged',
+  description:
+    'Selects entries by their keys, ignoring unknown ones, or by a prefix of their keys. Tombstones are published again ' +
+    'too. With a prefix the work is done in batches, each with its own commit.',
+  outcomes: {
+    200: {
+      description: 'The number of entries that will be published again.',
+      schema: 'Republished',
+      example: example.republished,
     },
-    refusals: ['feed_not_found'],
   },
+  refusals: ['feed_not_found'],
   async handle(store, { path: { feed }, body }) {
     return ok(JSON.stringify(await store.feeds.republish(feed, body)))
   },

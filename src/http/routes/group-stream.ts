@@ -15,30 +15,28 @@ const stream = route({
   queryParameters: {
     after: optional(positionParameter('Start after this item, if there is no `Last-Event-ID`.', '41')),
   },
-  operation: {
-    id: 'streamGroup',
-    tag: 'Items',
-    summary: 'Stream the changes of a group as server-sent events',
-    description:
-      'Events arrive within a second of the commit, from every process. `item`: an appended item, oldest first; the `id` of ' +
-      'the event is the id of the item, and its data the item. `removed` (data `GroupRemoved`): an item left the window for ' +
-      'another reason than newer items in a full window. `reset` (data `GroupReset`): discard your local state and reload ' +
-      'the group; ignore items with an id of `totalAppended` or more, which follow as events. To mirror the window, keep the newest ' +
-      '`capacity` items without the removed ones; in a `history` group keep only ids above the newest id minus `capacity`. A ' +
-      'comment follows every 15 seconds. The stream starts now, or after the item of `Last-Event-ID` or `after`: with the ' +
-      'items since then that are still in the window, or with a `reset` if some of them were pushed out. If the group does ' +
-      'not exist, the stream waits for it. The stream ends only when the client or the server closes it; `curl -N` shows its ' +
-      'events.',
-    outcomes: {
-      200: {
-        description: 'The events, until the client or the server closes the stream.',
-        schema: 'GroupEvents',
-        example: example.groupEvents,
-        type: 'text/event-stream',
-      },
+  id: 'streamGroup',
+  tag: 'Items',
+  summary: 'Stream the changes of a group as server-sent events',
+  description:
+    'Events arrive within a second of the commit, from every process. `item`: an appended item, oldest first; the `id` of ' +
+    'the event is the id of the item, and its data the item. `removed` (data `GroupRemoved`): an item left the window for ' +
+    'another reason than newer items in a full window. `reset` (data `GroupReset`): discard your local state and reload ' +
+    'the group; ignore items with an id of `totalAppended` or more, which follow as events. To mirror the window, keep the newest ' +
+    '`capacity` items without the removed ones; in a `history` group keep only ids above the newest id minus `capacity`. A ' +
+    'comment follows every 15 seconds. The stream starts now, or after the item of `Last-Event-ID` or `after`: with the ' +
+    'items since then that are still in the window, or with a `reset` if some of them were pushed out. If the group does ' +
+    'not exist, the stream waits for it. The stream ends only when the client or the server closes it; `curl -N` shows its ' +
+    'events.',
+  outcomes: {
+    200: {
+      description: 'The events, until the client or the server closes the stream.',
+      schema: 'GroupEvents',
+      example: example.groupEvents,
+      type: 'text/event-stream',
     },
-    refusals: ['draining'],
   },
+  refusals: ['draining'],
   streams: true,
   async handle(store, { path: { group }, query, lastEventId, signal }) {
     const after = lastEventId ?? query.after ?? ((await store.groups.get(group))?.totalAppended ?? 0n) - 1n

@@ -38,12 +38,10 @@ const livez = route({
   scope: null,
   about: () => [],
   ignoresQuery: true,
-  operation: {
-    id: 'livez',
-    tag: 'Process',
-    summary: 'Check that the process answers',
-    outcomes: { 200: { description: 'The process answers.', schema: 'Health', example } },
-  },
+  id: 'livez',
+  tag: 'Process',
+  summary: 'Check that the process answers',
+  outcomes: { 200: { description: 'The process answers.', schema: 'Health', example } },
   handle: async () => ok(OK),
 })
 
@@ -54,15 +52,13 @@ const readyz = (draining?: AbortSignal) =>
     scope: null,
     about: () => [],
     ignoresQuery: true,
-    operation: {
-      id: 'readyz',
-      tag: 'Process',
-      summary: 'Check that the process and its database answer',
-      description:
-        'The answer comes within 2 seconds. Once the process has received the signal to stop, it is 503 `draining`.',
-      outcomes: { 200: { description: 'Both answer.', schema: 'Health', example } },
-      refusals: ['draining'],
-    },
+    id: 'readyz',
+    tag: 'Process',
+    summary: 'Check that the process and its database answer',
+    description:
+      'The answer comes within 2 seconds. Once the process has received the signal to stop, it is 503 `draining`.',
+    outcomes: { 200: { description: 'Both answer.', schema: 'Health', example } },
+    refusals: ['draining'],
     async handle(store) {
       if (draining?.aborted) throw new RecentnError('draining')
       await requireDatabase(store)
@@ -85,15 +81,11 @@ const metricsRoute = (metrics: ProcessState['metrics']) =>
       { kind: 'feeds', prefix: '' },
     ],
     answersAlone: true,
-    operation: {
-      id: 'metrics',
-      tag: 'Process',
-      summary: 'Read metrics for Prometheus',
-      description: 'Keys that are confined to a prefix are refused.',
-      outcomes: {
-        200: { description: 'The metrics.', schema: 'Metrics', example: METRICS_EXAMPLE, type: METRICS_TYPE },
-      },
-    },
+    id: 'metrics',
+    tag: 'Process',
+    summary: 'Read metrics for Prometheus',
+    description: 'Keys that are confined to a prefix are refused.',
+    outcomes: { 200: { description: 'The metrics.', schema: 'Metrics', example: METRICS_EXAMPLE, type: METRICS_TYPE } },
     async handle(_store, { within }) {
       if (within !== null)
         throw new RecentnError('forbidden', 'Metrics are sums over all names: the key must have no prefix')

@@ -20,7 +20,6 @@ import { named, pathName } from '../subjects'
 /** An answer stops at about this many bytes. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 
-const group = nameParameter('The group.', 'article:42')
 const limit = limitParameter(RECENT_LIMIT)
 const exclude = namesParameter('Leave out the items of these members.', ['user-7'], 0, MAX_EXCLUDED)
 const before = optional(
@@ -28,35 +27,36 @@ const before = optional(
 )
 
 const inGroup = pathName('groups', 'group')
+const onItems = {
+  path: '/v1/groups/{group}/items',
+  tag: 'Items',
+  about: inGroup,
+  pathParameters: { group: nameParameter('The group.', 'article:42') },
+}
 
 const append = route({
+  ...onItems,
   method: 'post',
-  path: '/v1/groups/{group}/items',
   scope: 'append',
-  about: inGroup,
-  pathParameters: { group },
   body: {
     ...bodyOf(NEW_ITEM, example.newItem),
     about: ({ member }) => named('members', [member], { pointer: '/member' }),
   },
-  operation: {
-    id: 'appendItem',
-    tag: 'Items',
-    summary: 'Append an item',
-    description:
-      'A group that does not exist is created. If an item of the window has the `eventId`, nothing is appended, and the ' +
-      'answer is that item with 200.',
-    outcomes: {
-      200: { description: 'An item with this `eventId` existed already.', schema: 'Item', example: example.item },
-      201: {
-        description: 'The item is appended and committed.',
-        schema: 'Item',
-        example: example.item,
-        located: 'always',
-      },
+  id: 'appendItem',
+  summary: 'Append an item',
+  description:
+    'A group that does not exist is created. If an item of the window has the `eventId`, nothing is appended, and the ' +
+    'answer is that item with 200.',
+  outcomes: {
+    200: { description: 'An item with this `eventId` existed already.', schema: 'Item', example: example.item },
+    201: {
+      description: 'The item is appended and committed.',
+      schema: 'Item',
+      example: example.item,
+      located: 'always',
     },
-    refusals: ['sequence_exhausted'],
   },
+  refusals: ['sequence_exhausted'],
   async handle(store, { path, body }) {
     const item = await store.groups.append(path.group, body, { payloads: 'text' })
     return stored(item.appended, renderItem(item), `/v1/groups/${encodeURIComponent(path.group)}/items/${item.id}`)
@@ -77,19 +77,17 @@ const appendMany = route({
         ...named('members', [member], { pointer: `/items/${i}/member` }),
       ]),
   },
-  operation: {
-    id: 'appendItems',
-    tag: 'Items',
-    summary: `Append up to ${MAX_BATCH} items to any groups`,
-    description:
-      'All items are appended in one commit, in the order given, or none. For an `eventId` that exists, the answer has the ' +
-      'place of that item, and `appended` is false.',
-    outcomes: {
-      200: { description: 'All of them existed already.', schema: 'Appended', example: example.knownAlready },
-      201: { description: 'The id and slot of each item.', schema: 'Appended', example: example.appended },
-    },
-    refusals: ['sequence_exhausted'],
+  id: 'appendItems',
+  tag: 'Items',
+  summary: `Append up to ${MAX_BATCH} items to any groups`,
+  description:
+    'All items are appended in one commit, in the order given, or none. For an `eventId` that exists, the answer has the ' +
+    'place of that item, and `appended` is false.',
+  outcomes: {
+    200: { description: 'All of them existed already.', schema: 'Appended', example: example.knownAlready },
+    201: { description: 'The id and slot of each item.', schema: 'Appended', example: example.appended },
   },
+  refusals: ['sequence_exhausted'],
   async handle(store, { body }) {
     const items = await store.groups.appendMany(body.items, { payloads: 'text' })
     return stored(
@@ -100,22 +98,18 @@ const appendMany = route({
 })
 
 const recent = route({
+  ...onItems,
   method: 'get',
-  path: '/v1/groups/{group}/items',
   scope: 'read',
   about: (input) => [...inGroup(input), ...named('members', input.query.exclude, { parameter: 'exclude' })],
-  pathParameters: { group },
   queryParameters: { limit, before, exclude, payloads: payloadsParameter },
-  operation: {
-    id: 'recentItems',
-    tag: 'Items',
-    summary: 'Read the newest items of a group, newest first',
-    description:
-      'A group that does not exist has no items and `totalAppended` "0". A page stops at about 4 MiB. To read on, pass `nextBefore` ' +
-      'as `before`; it is null when there are no older items.',
-    outcomes: { 200: { description: 'The items.', schema: 'Recent', example: example.recent } },
-    conditional: true,
-  },
+  id: 'recentItems',
+  summary: 'Read the newest items of a group, newest first',
+  description:
+    'A group that does not exist has no items and `totalAppended` "0". A page stops at about 4 MiB. To read on, pass `nextBefore` ' +
+    'as `before`; it is null when there are no older items.',
+  outcomes: { 200: { description: 'The items.', schema: 'Recent', example: example.recent } },
+  conditional: true,
   async handle(store, { path, query, knownTag }) {
     const options = { ...query, payloads: formOf(query), maxBytes: MAX_ANSWER_BYTES }
     if (knownTag === undefined) return recentAnswer(await store.groups.recent(path.group, options))
@@ -147,16 +141,14 @@ const recentMany = route({
     exclude,
     payloads: payloadsParameter,
   },
-  operation: {
-    id: 'recentItemsOfMany',
-    tag: 'Items',
-    summary: `Read the newest items of up to ${MAX_GROUPS} groups, in the order given`,
-    description:
-      'Each group may be given once. The answer stops at about 4 MiB: a group that shows fewer than `limit` items for that ' +
-      'reason has a `nextBefore`; read on with `/v1/groups/{group}/items`.',
-    outcomes: { 200: { description: 'One entry for each group.', schema: 'RecentMany', example: example.recentMany } },
-    conditional: true,
-  },
+  id: 'recentItemsOfMany',
+  tag: 'Items',
+  summary: `Read the newest items of up to ${MAX_GROUPS} groups, in the order given`,
+  description:
+    'Each group may be given once. The answer stops at about 4 MiB: a group that shows fewer than `limit` items for that ' +
+    'reason has a `nextBefore`; read on with `/v1/groups/{group}/items`.',
+  outcomes: { 200: { description: 'One entry for each group.', schema: 'RecentMany', example: example.recentMany } },
+  conditional: true,
   async handle(store, { query: { group: groups, ...options } }) {
     const read = { ...options, payloads: formOf(options), maxBytes: MAX_ANSWER_BYTES }
     const pages = await store.groups.recentMany(groups, read)
@@ -170,41 +162,33 @@ function tagOfAll(pages: readonly Recent[]): string {
 }
 
 const clear = route({
+  ...onItems,
   method: 'delete',
-  path: '/v1/groups/{group}/items',
   scope: 'append',
-  about: inGroup,
-  pathParameters: { group },
-  operation: {
-    id: 'clearGroup',
-    tag: 'Items',
-    summary: 'Remove all items of a group',
-    description: 'New items continue the sequence of ids.',
-    outcomes: { 200: { description: 'The number of removed items.', schema: 'Deleted', example: example.deleted } },
-  },
+  id: 'clearGroup',
+  summary: 'Remove all items of a group',
+  description: 'New items continue the sequence of ids.',
+  outcomes: { 200: { description: 'The number of removed items.', schema: 'Deleted', example: example.deleted } },
   async handle(store, { path }) {
     return ok(JSON.stringify(await store.groups.clear(path.group)))
   },
 })
 
 const onItem = {
+  ...onItems,
   path: '/v1/groups/{group}/items/{id}',
-  about: inGroup,
-  pathParameters: { group, id: idParameter('The id of the item.', '41') },
+  pathParameters: { ...onItems.pathParameters, id: idParameter('The id of the item.', '41') },
 }
 
 const get = route({
   ...onItem,
   method: 'get',
   scope: 'read',
-  operation: {
-    id: 'getItem',
-    tag: 'Items',
-    summary: 'Read one item',
-    description: 'An item that has left the window of its group is not there any more.',
-    outcomes: { 200: { description: 'The item.', schema: 'Item', example: example.item } },
-    refusals: ['item_not_found'],
-  },
+  id: 'getItem',
+  summary: 'Read one item',
+  description: 'An item that has left the window of its group is not there any more.',
+  outcomes: { 200: { description: 'The item.', schema: 'Item', example: example.item } },
+  refusals: ['item_not_found'],
   async handle(store, { path: { group, id } }) {
     return ok(renderItem(found(await store.groups.item(group, id, { payloads: 'text' }), 'item_not_found')))
   },
@@ -214,14 +198,11 @@ const remove = route({
   ...onItem,
   method: 'delete',
   scope: 'append',
-  operation: {
-    id: 'removeItem',
-    tag: 'Items',
-    summary: 'Remove one item',
-    description: 'Its id is never used again.',
-    outcomes: { 204: { description: 'The item is removed.' } },
-    refusals: ['item_not_found'],
-  },
+  id: 'removeItem',
+  summary: 'Remove one item',
+  description: 'Its id is never used again.',
+  outcomes: { 204: { description: 'The item is removed.' } },
+  refusals: ['item_not_found'],
   async handle(store, { path }) {
     return gone(await store.groups.remove(path.group, path.id), 'item_not_found')
   },

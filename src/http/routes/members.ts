@@ -6,8 +6,6 @@ import { ok, type Route, route } from '../route'
 import { listed, narrowed, pathName, type Subject } from '../subjects'
 import { formOf, MAX_ANSWER_BYTES } from './items'
 
-const path = '/v1/members/{member}/items'
-const pathParameters = { member: nameParameter('The member.', 'user-7') }
 const prefix = prefixParameter('Only in groups whose names begin with this.', 'article:')
 
 const memberOf = pathName('members', 'member')
@@ -17,24 +15,26 @@ function memberInGroups(input: { path: { member: string }; query: { prefix?: str
   return [...memberOf(input), ...groupsOf(input)]
 }
 
-const list = route({
-  method: 'get',
-  path,
-  scope: 'read',
+const onMember = {
+  path: '/v1/members/{member}/items',
+  tag: 'Members',
   about: memberInGroups,
-  pathParameters,
+  pathParameters: { member: nameParameter('The member.', 'user-7') },
+}
+
+const list = route({
+  ...onMember,
+  method: 'get',
+  scope: 'read',
   queryParameters: {
     prefix,
     payloads: payloadsParameter,
     ...historyParameters('WzE3OTUyNzQwNjI4NDcsImFydGljbGU6NDIiLCI0MSJd'),
   },
-  operation: {
-    id: 'memberItems',
-    tag: 'Members',
-    summary: 'Read the items of a member in all groups, newest first',
-    description: 'Ordered by `createdAt`. A page stops at about 4 MiB.',
-    outcomes: { 200: { description: 'A page of items.', schema: 'MemberItems', example: example.memberItems } },
-  },
+  id: 'memberItems',
+  summary: 'Read the items of a member in all groups, newest first',
+  description: 'Ordered by `createdAt`. A page stops at about 4 MiB.',
+  outcomes: { 200: { description: 'A page of items.', schema: 'MemberItems', example: example.memberItems } },
   async handle(store, { path: { member }, query, within }) {
     const prefix = narrowed(query.prefix, within)
     if (prefix === null) return ok(renderMemberItems({ items: [], nextBefore: null }))
@@ -44,19 +44,14 @@ const list = route({
 })
 
 const erase = route({
+  ...onMember,
   method: 'delete',
-  path,
   scope: 'admin',
-  about: memberInGroups,
-  pathParameters,
   queryParameters: { prefix },
-  operation: {
-    id: 'eraseMember',
-    tag: 'Members',
-    summary: 'Erase the items that a member has in all groups when the request arrives',
-    description: 'The work is done in small transactions, and can be repeated.',
-    outcomes: { 200: { description: 'The number of erased items.', schema: 'Deleted', example: example.deleted } },
-  },
+  id: 'eraseMember',
+  summary: 'Erase the items that a member has in all groups when the request arrives',
+  description: 'The work is done in small transactions, and can be repeated.',
+  outcomes: { 200: { description: 'The number of erased items.', schema: 'Deleted', example: example.deleted } },
   async handle(store, { path: { member }, query, within }) {
     const prefix = narrowed(query.prefix, within)
     return ok(JSON.stringify(prefix === null ? { deleted: 0 } : await store.groups.eraseMember(member, { prefix })))

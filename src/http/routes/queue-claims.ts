@@ -8,28 +8,24 @@ import * as example from '../openapi/queues'
 import { ok, type Route, route } from '../route'
 import { onQueue } from './queues'
 
-const path = '/v1/queues/{queue}'
+/** The routes of the messages of a queue that have been, or will be, received. */
+const onClaims = { ...onQueue, tag: 'Messages' }
 
 const receive = route({
-  ...onQueue,
+  ...onClaims,
   method: 'post',
-  path: `${path}/receive`,
+  path: `${onQueue.path}/receive`,
   scope: 'queue',
   body: { ...bodyOf(RECEIVE, example.receive), optional: true },
-  operation: {
-    id: 'receiveMessages',
-    tag: 'Messages',
-    summary: 'Claim messages',
-    description:
-      "No other receiver gets the messages during the visibility timeout: the request's, otherwise the message's, otherwise " +
-      "the queue's. With `waitSeconds`, the server answers within 1 second of the next available message, and without " +
-      'messages when the time has passed. If the client disconnects, the wait ends and nothing is claimed. An answer ' +
-      'stops at about 32 MiB; the next one has the rest.',
-    outcomes: {
-      200: { description: 'The messages; may be empty.', schema: 'Received', example: example.received },
-    },
-    refusals: ['queue_not_found'],
-  },
+  id: 'receiveMessages',
+  summary: 'Claim messages',
+  description:
+    "No other receiver gets the messages during the visibility timeout: the request's, otherwise the message's, otherwise " +
+    "the queue's. With `waitSeconds`, the server answers within 1 second of the next available message, and without " +
+    'messages when the time has passed. If the client disconnects, the wait ends and nothing is claimed. An answer ' +
+    'stops at about 32 MiB; the next one has the rest.',
+  outcomes: { 200: { description: 'The messages; may be empty.', schema: 'Received', example: example.received } },
+  refusals: ['queue_not_found'],
   waits: true,
   async handle(store, { path: { queue }, body, signal }) {
     return ok(renderMessages(await store.queues.receive(queue, { ...body, bodies: 'text', signal })))
@@ -37,73 +33,64 @@ const receive = route({
 })
 
 const settle = route({
-  ...onQueue,
+  ...onClaims,
   method: 'post',
-  path: `${path}/delete`,
+  path: `${onQueue.path}/delete`,
   scope: 'queue',
   body: bodyOf(RECEIPTS, example.receipts),
-  operation: {
-    id: 'deleteReceived',
-    tag: 'Messages',
-    summary: 'Delete or archive received messages: their work is done',
-    outcomes: {
-      200: {
-        description: 'The deleted messages, and the handles that had no effect.',
-        schema: 'DeletedReceipts',
-        example: example.deletedReceipts,
-      },
+  id: 'deleteReceived',
+  summary: 'Delete or archive received messages: their work is done',
+  outcomes: {
+    200: {
+      description: 'The deleted messages, and the handles that had no effect.',
+      schema: 'DeletedReceipts',
+      example: example.deletedReceipts,
     },
-    refusals: ['queue_not_found'],
   },
+  refusals: ['queue_not_found'],
   async handle(store, { path: { queue }, body }) {
     return ok(JSON.stringify(await store.queues.delete(queue, body.receiptHandles)))
   },
 })
 
 const release = route({
-  ...onQueue,
+  ...onClaims,
   method: 'post',
-  path: `${path}/release`,
+  path: `${onQueue.path}/release`,
   scope: 'queue',
   body: bodyOf(RELEASE, example.release),
-  operation: {
-    id: 'releaseReceived',
-    tag: 'Messages',
-    summary: 'Release received messages: their work failed, and is tried again after a delay, or never',
-    description: 'A message becomes dead if it has been received `maxReceives` times, or is released with `dead`.',
-    outcomes: {
-      200: {
-        description: 'The released messages, and the handles that had no effect.',
-        schema: 'ReleasedReceipts',
-        example: example.releasedReceipts,
-      },
+  id: 'releaseReceived',
+  summary: 'Release received messages: their work failed, and is tried again after a delay, or never',
+  description: 'A message becomes dead if it has been received `maxReceives` times, or is released with `dead`.',
+  outcomes: {
+    200: {
+      description: 'The released messages, and the handles that had no effect.',
+      schema: 'ReleasedReceipts',
+      example: example.releasedReceipts,
     },
-    refusals: ['queue_not_found'],
   },
+  refusals: ['queue_not_found'],
   async handle(store, { path: { queue }, body: { receiptHandles, ...options } }) {
     return ok(JSON.stringify(await store.queues.release(queue, receiptHandles, options)))
   },
 })
 
 const extend = route({
-  ...onQueue,
+  ...onClaims,
   method: 'post',
-  path: `${path}/extend`,
+  path: `${onQueue.path}/extend`,
   scope: 'queue',
   body: bodyOf(EXTEND, example.extend),
-  operation: {
-    id: 'extendReceived',
-    tag: 'Messages',
-    summary: 'Extend the claims of received messages, counted from now',
-    outcomes: {
-      200: {
-        description: 'The extended messages, and the handles that had no effect.',
-        schema: 'ExtendedReceipts',
-        example: example.extendedReceipts,
-      },
+  id: 'extendReceived',
+  summary: 'Extend the claims of received messages, counted from now',
+  outcomes: {
+    200: {
+      description: 'The extended messages, and the handles that had no effect.',
+      schema: 'ExtendedReceipts',
+      example: example.extendedReceipts,
     },
-    refusals: ['queue_not_found'],
   },
+  refusals: ['queue_not_found'],
   async handle(store, { path: { queue }, body: { receiptHandles, visibilityTimeoutSeconds } }) {
     return ok(JSON.stringify(await store.queues.extend(queue, receiptHandles, { visibilityTimeoutSeconds })))
   },

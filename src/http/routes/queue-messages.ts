@@ -9,16 +9,16 @@ import { found, gone, ok, type Route, route, stored } from '../route'
 import { MAX_ANSWER_BYTES } from './items'
 import { onQueue } from './queues'
 
-const path = '/v1/queues/{queue}/messages'
+const onMessages = { ...onQueue, path: '/v1/queues/{queue}/messages', tag: 'Messages' }
 const onMessage = {
-  about: onQueue.about,
+  ...onMessages,
+  path: '/v1/queues/{queue}/messages/{id}',
   pathParameters: { ...onQueue.pathParameters, id: idParameter('The id of the message.', '1042') },
 }
 
 const send = route({
-  ...onQueue,
+  ...onMessages,
   method: 'post',
-  path,
   scope: 'queue',
   body: {
     schema: 'Sending',
@@ -28,29 +28,26 @@ const send = route({
         ? readBody(MESSAGES, body, faults)
         : readBody(NEW_MESSAGE, body, faults),
   },
-  operation: {
-    id: 'sendMessages',
-    tag: 'Messages',
-    summary: `Send a message, or up to ${MAX_BATCH} of them`,
-    description:
-      'Many messages are sent in one commit, or none; the answer has them in the order given. If the queue got a message ' +
-      'with the same `dedupId` in the last 5 minutes, nothing is sent: the answer has the id of that message, even if it is ' +
-      'gone, and `sent` is false.',
-    outcomes: {
-      200: {
-        description: 'Messages with the same `dedupId` were sent before; nothing is sent.',
-        schema: 'SentOneOrMany',
-        example: example.sentBefore,
-      },
-      201: {
-        description: 'The messages are sent and committed.',
-        schema: 'SentOneOrMany',
-        example: example.sentMany,
-        located: 'for one',
-      },
+  id: 'sendMessages',
+  summary: `Send a message, or up to ${MAX_BATCH} of them`,
+  description:
+    'Many messages are sent in one commit, or none; the answer has them in the order given. If the queue got a message ' +
+    'with the same `dedupId` in the last 5 minutes, nothing is sent: the answer has the id of that message, even if it is ' +
+    'gone, and `sent` is false.',
+  outcomes: {
+    200: {
+      description: 'Messages with the same `dedupId` were sent before; nothing is sent.',
+      schema: 'SentOneOrMany',
+      example: example.sentBefore,
     },
-    refusals: ['queue_not_found'],
+    201: {
+      description: 'The messages are sent and committed.',
+      schema: 'SentOneOrMany',
+      example: example.sentMany,
+      located: 'for one',
+    },
   },
+  refusals: ['queue_not_found'],
   async handle(store, { path: { queue }, body: sending }) {
     if ('messages' in sending) {
       const messages = await store.queues.sendMany(queue, sending.messages)
@@ -66,9 +63,8 @@ const send = route({
 })
 
 const peek = route({
-  ...onQueue,
+  ...onMessages,
   method: 'get',
-  path,
   scope: 'read',
   queryParameters: {
     state: wordParameter('Return only messages in this state.', MESSAGE_STATES),
@@ -78,14 +74,11 @@ const peek = route({
     ),
     ...pageParameters('MC4xMDQyLjEwNDI', 'opaque'),
   },
-  operation: {
-    id: 'peekMessages',
-    tag: 'Messages',
-    summary: 'Read the messages in one state without claiming them',
-    description: 'A page stops at about 4 MiB.',
-    outcomes: { 200: { description: 'A page of messages.', schema: 'MessagePage', example: example.messagePage } },
-    refusals: ['queue_not_found'],
-  },
+  id: 'peekMessages',
+  summary: 'Read the messages in one state without claiming them',
+  description: 'A page stops at about 4 MiB.',
+  outcomes: { 200: { description: 'A page of messages.', schema: 'MessagePage', example: example.messagePage } },
+  refusals: ['queue_not_found'],
   async handle(store, { path: { queue }, query, within }) {
     const bodies = query.bodies === 'preview' ? 'preview' : 'text'
     const options = { ...query, bodies, maxBytes: MAX_ANSWER_BYTES } as const
@@ -96,15 +89,11 @@ const peek = route({
 const get = route({
   ...onMessage,
   method: 'get',
-  path: `${path}/{id}`,
   scope: 'read',
-  operation: {
-    id: 'getMessage',
-    tag: 'Messages',
-    summary: 'Read one message, in any state',
-    outcomes: { 200: { description: 'The message.', schema: 'PeekedMessage', example: example.peekedMessage } },
-    refusals: ['queue_not_found', 'message_not_found'],
-  },
+  id: 'getMessage',
+  summary: 'Read one message, in any state',
+  outcomes: { 200: { description: 'The message.', schema: 'PeekedMessage', example: example.peekedMessage } },
+  refusals: ['queue_not_found', 'message_not_found'],
   async handle(store, { path: { queue, id }, within }) {
     const message = await store.queues.getMessage(queue, id, { bodies: 'text' })
     return ok(renderPeeked(found(message, 'message_not_found'), within))
@@ -114,16 +103,12 @@ const get = route({
 const remove = route({
   ...onMessage,
   method: 'delete',
-  path: `${path}/{id}`,
   scope: 'admin',
-  operation: {
-    id: 'deleteMessage',
-    tag: 'Messages',
-    summary: 'Remove one message, in any state',
-    description: 'The message is not archived, and the receipt handle of its receiver becomes stale.',
-    outcomes: { 204: { description: 'The message is removed.' } },
-    refusals: ['queue_not_found', 'message_not_found'],
-  },
+  id: 'deleteMessage',
+  summary: 'Remove one message, in any state',
+  description: 'The message is not archived, and the receipt handle of its receiver becomes stale.',
+  outcomes: { 204: { description: 'The message is removed.' } },
+  refusals: ['queue_not_found', 'message_not_found'],
   async handle(store, { path: { queue, id } }) {
     return gone(await store.queues.deleteMessage(queue, id), 'message_not_found')
   },

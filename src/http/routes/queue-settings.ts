@@ -9,8 +9,6 @@ import { type BodyReader, gone, ok, type Route, route, stored } from '../route'
 import { named, type Subject } from '../subjects'
 import { onQueue } from './queues'
 
-const path = '/v1/queues/{queue}'
-
 /** The subject for the dead-letter queue that settings name. */
 function lettersIn({ deadLetterQueue }: { deadLetterQueue?: string | null }): Subject[] {
   return named('queues', [deadLetterQueue], { pointer: '/deadLetterQueue' })
@@ -28,23 +26,19 @@ const locationOf = (queue: string) => `/v1/queues/${encodeURIComponent(queue)}`
 const put = route({
   ...onQueue,
   method: 'put',
-  path,
   scope: 'admin',
   body: settingsBody,
-  operation: {
-    id: 'putQueue',
-    tag: 'Queues',
-    summary: 'Create a queue, or replace all of its settings',
-    description:
-      'A setting that is left out gets its default; a paused queue stays paused. To create a queue only if it does not ' +
-      'exist, use `ensureQueue`; to change some settings, `updateQueue`. If the dead-letter queue does not exist, the answer is 400 ' +
-      'with the code `queue_not_found`.',
-    outcomes: {
-      200: { description: 'The settings were replaced.', schema: 'Queue', example: example.queue },
-      201: { description: 'The queue was created.', schema: 'Queue', example: example.queue, located: 'always' },
-    },
-    refusals: ['dead_letter_cycle'],
+  id: 'putQueue',
+  summary: 'Create a queue, or replace all of its settings',
+  description:
+    'A setting that is left out gets its default; a paused queue stays paused. To create a queue only if it does not ' +
+    'exist, use `ensureQueue`; to change some settings, `updateQueue`. If the dead-letter queue does not exist, the answer is 400 ' +
+    'with the code `queue_not_found`.',
+  outcomes: {
+    200: { description: 'The settings were replaced.', schema: 'Queue', example: example.queue },
+    201: { description: 'The queue was created.', schema: 'Queue', example: example.queue, located: 'always' },
   },
+  refusals: ['dead_letter_cycle'],
   async handle(store, { path: { queue }, body, within }) {
     const put = await store.queues.put(queue, body)
     return stored(put.created, renderQueue(put, within), locationOf(queue))
@@ -54,15 +48,11 @@ const put = route({
 const drop = route({
   ...onQueue,
   method: 'delete',
-  path,
   scope: 'admin',
-  operation: {
-    id: 'deleteQueue',
-    tag: 'Queues',
-    summary: 'Drop a queue with its messages',
-    outcomes: { 204: { description: 'The queue is dropped.' } },
-    refusals: ['queue_not_found', 'queue_in_use'],
-  },
+  id: 'deleteQueue',
+  summary: 'Drop a queue with its messages',
+  outcomes: { 204: { description: 'The queue is dropped.' } },
+  refusals: ['queue_not_found', 'queue_in_use'],
   async handle(store, { path: { queue }, within }) {
     const deleted = await store.queues.deleteQueue(queue).catch((error: unknown) => {
       // The error names the queue that uses this one, which may be outside of the caller's prefix.
@@ -76,19 +66,15 @@ const drop = route({
 const update = route({
   ...onQueue,
   method: 'patch',
-  path,
   scope: 'admin',
   body: { ...bodyOf(QUEUE_CHANGES, example.queueChanges), about: lettersIn },
-  operation: {
-    id: 'updateQueue',
-    tag: 'Queues',
-    summary: 'Change some settings of a queue',
-    description:
-      'A setting that is left out stays as it is; `{}` changes nothing. If the dead-letter queue does not exist, the answer is ' +
-      '400 with the code `queue_not_found`. A `deadLetterQueue` outside of the prefix of the key is shown as null.',
-    outcomes: { 200: { description: 'The queue as it is now.', schema: 'Queue', example: example.queue } },
-    refusals: ['queue_not_found', 'dead_letter_cycle'],
-  },
+  id: 'updateQueue',
+  summary: 'Change some settings of a queue',
+  description:
+    'A setting that is left out stays as it is; `{}` changes nothing. If the dead-letter queue does not exist, the answer is ' +
+    '400 with the code `queue_not_found`. A `deadLetterQueue` outside of the prefix of the key is shown as null.',
+  outcomes: { 200: { description: 'The queue as it is now.', schema: 'Queue', example: example.queue } },
+  refusals: ['queue_not_found', 'dead_letter_cycle'],
   async handle(store, { path: { queue }, body, within }) {
     return ok(renderQueue(await store.queues.update(queue, body), within))
   },
@@ -97,20 +83,17 @@ const update = route({
 const ensure = route({
   ...onQueue,
   method: 'post',
-  path: `${path}/ensure`,
+  path: `${onQueue.path}/ensure`,
   scope: 'admin',
   body: settingsBody,
-  operation: {
-    id: 'ensureQueue',
-    tag: 'Queues',
-    summary: 'Create a queue if it does not exist',
-    description:
-      'For the start of an app: an existing queue stays as it is, whatever its settings are. The body is that of `putQueue`. ' +
-      'A `deadLetterQueue` outside of the prefix of the key is shown as null.',
-    outcomes: {
-      200: { description: 'The queue existed already, and is unchanged.', schema: 'Queue', example: example.queue },
-      201: { description: 'The queue was created.', schema: 'Queue', example: example.queue, located: 'always' },
-    },
+  id: 'ensureQueue',
+  summary: 'Create a queue if it does not exist',
+  description:
+    'For the start of an app: an existing queue stays as it is, whatever its settings are. The body is that of `putQueue`. ' +
+    'A `deadLetterQueue` outside of the prefix of the key is shown as null.',
+  outcomes: {
+    200: { description: 'The queue existed already, and is unchanged.', schema: 'Queue', example: example.queue },
+    201: { description: 'The queue was created.', schema: 'Queue', example: example.queue, located: 'always' },
   },
   async handle(store, { path: { queue }, body, within }) {
     const ensured = await store.queues.ensure(queue, body)
@@ -121,19 +104,16 @@ const ensure = route({
 const pause = route({
   ...onQueue,
   method: 'post',
-  path: `${path}/pause`,
+  path: `${onQueue.path}/pause`,
   scope: 'admin',
   body: { ...bodyOf(NO_FIELDS, example.noFields), optional: true },
-  operation: {
-    id: 'pauseQueue',
-    tag: 'Queues',
-    summary: 'Pause a queue',
-    description:
-      'Until `resumeQueue`, the queue accepts sends but receives get nothing. Messages in flight can be settled. Pausing a ' +
-      'paused queue changes nothing, and changing its settings does not resume it.',
-    outcomes: { 200: { description: 'The queue is paused.', schema: 'Queue', example: example.pausedQueue } },
-    refusals: ['queue_not_found'],
-  },
+  id: 'pauseQueue',
+  summary: 'Pause a queue',
+  description:
+    'Until `resumeQueue`, the queue accepts sends but receives get nothing. Messages in flight can be settled. Pausing a ' +
+    'paused queue changes nothing, and changing its settings does not resume it.',
+  outcomes: { 200: { description: 'The queue is paused.', schema: 'Queue', example: example.pausedQueue } },
+  refusals: ['queue_not_found'],
   async handle(store, { path: { queue }, within }) {
     return ok(renderQueue(await store.queues.pause(queue), within))
   },
@@ -142,17 +122,14 @@ const pause = route({
 const resume = route({
   ...onQueue,
   method: 'post',
-  path: `${path}/resume`,
+  path: `${onQueue.path}/resume`,
   scope: 'admin',
   body: { ...bodyOf(NO_FIELDS, example.noFields), optional: true },
-  operation: {
-    id: 'resumeQueue',
-    tag: 'Queues',
-    summary: 'Resume a paused queue',
-    description: 'Waiting receives get the available messages. Resuming a queue that is not paused changes nothing.',
-    outcomes: { 200: { description: 'The queue is not paused.', schema: 'Queue', example: example.queue } },
-    refusals: ['queue_not_found'],
-  },
+  id: 'resumeQueue',
+  summary: 'Resume a paused queue',
+  description: 'Waiting receives get the available messages. Resuming a queue that is not paused changes nothing.',
+  outcomes: { 200: { description: 'The queue is not paused.', schema: 'Queue', example: example.queue } },
+  refusals: ['queue_not_found'],
   async handle(store, { path: { queue }, within }) {
     return ok(renderQueue(await store.queues.resume(queue), within))
   },

@@ -2,58 +2,52 @@
 import { NEW_SCHEDULE } from '../../fields/schedules'
 import type { Schedule } from '../../repositories/schedules/types'
 import { renderSchedule, renderSchedulePage } from '../../results/schedules'
-import { nameParameter, pageParameters, prefixParameter } from '../input/parameters'
+import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/schedules'
 import { found, gone, ok, type Route, route, stored } from '../route'
-import { listed, named, narrowed, pathName, type Subject } from '../subjects'
+import { named, pathName, type Subject } from '../subjects'
+import { listing } from './listing'
 
-const path = '/v1/schedules/{schedule}'
 const inPath = pathName('schedules', 'schedule')
-const pathParameters = { schedule: nameParameter('The schedule.', 'nightly-report') }
-const asked = listed('schedules')
+const onSchedule = {
+  path: '/v1/schedules/{schedule}',
+  tag: 'Schedules',
+  about: inPath,
+  pathParameters: { schedule: nameParameter('The schedule.', 'nightly-report') },
+}
 /** What is shown of a schedule names a queue that the request does not. */
 const anyQueue: Subject = { kind: 'queues', prefix: '' }
-const onStored = { about: (input: { path: { schedule: string } }) => [...inPath(input), anyQueue], pathParameters }
+const onStored = {
+  ...onSchedule,
+  about: (input: { path: { schedule: string } }) => [...inPath(input), anyQueue],
+}
 
 /** A caller that may not see a queue may not see what is scheduled into it. */
 const seen = (schedule: Schedule | null, within: string | null) =>
   schedule?.queue.startsWith(within ?? '') ? schedule : null
 
-const list = route({
-  method: 'get',
-  path: '/v1/schedules',
-  scope: 'read',
-  about: (input) => [...asked(input), anyQueue],
-  queryParameters: {
-    prefix: prefixParameter('Return only schedules whose names begin with this.', 'nightly'),
-    ...pageParameters('nightly-report'),
-  },
-  operation: {
-    id: 'listSchedules',
-    tag: 'Schedules',
-    summary: 'List schedules by name, without their bodies',
-    outcomes: { 200: { description: 'A page of schedules.', schema: 'SchedulePage', example: example.schedulePage } },
-  },
-  async handle(store, { query, within }) {
-    const prefix = narrowed(query.prefix, within)
-    if (prefix === null) return ok(renderSchedulePage({ schedules: [], nextAfter: null }))
-    return ok(renderSchedulePage(await store.queues.schedules({ ...query, prefix, queuePrefix: within ?? undefined })))
-  },
+const list = listing('schedules', {
+  id: 'listSchedules',
+  tag: 'Schedules',
+  summary: 'List schedules by name, without their bodies',
+  prefix: 'nightly',
+  after: 'nightly-report',
+  schema: 'SchedulePage',
+  example: example.schedulePage,
+  alsoAbout: [anyQueue],
+  page: async (store, query, within) =>
+    renderSchedulePage(await store.queues.schedules({ ...query, queuePrefix: within ?? undefined })),
 })
 
 const get = route({
   ...onStored,
   method: 'get',
-  path,
   scope: 'read',
-  operation: {
-    id: 'getSchedule',
-    tag: 'Schedules',
-    summary: 'Read a schedule: what it sends, its last tick and its next',
-    outcomes: { 200: { description: 'The schedule.', schema: 'Schedule', example: example.schedule } },
-    refusals: ['schedule_not_found'],
-  },
+  id: 'getSchedule',
+  summary: 'Read a schedule: what it sends, its last tick and its next',
+  outcomes: { 200: { description: 'The schedule.', schema: 'Schedule', example: example.schedule } },
+  refusals: ['schedule_not_found'],
   async handle(store, { path: { schedule }, within }) {
     const there = seen(await store.queues.getSchedule(schedule, { bodies: 'text' }), within)
     return ok(renderSchedule(found(there, 'schedule_not_found')))
@@ -61,31 +55,21 @@ const get = route({
 })
 
 const put = route({
+  ...onSchedule,
   method: 'put',
-  path,
   scope: 'admin',
-  about: inPath,
-  pathParameters,
   body: {
     ...bodyOf(NEW_SCHEDULE, example.newSchedule),
     about: ({ queue }) => named('queues', [queue], { pointer: '/queue' }),
   },
-  operation: {
-    id: 'putSchedule',
-    tag: 'Schedules',
-    summary: 'Create a schedule, or replace it',
-    description:
-      'While `cron`, `everySeconds` and `timeZone` stay the same, the next tick stays too. Each tick is sent once, however ' +
-      'many processes run. If the queue does not exist, the answer is 400 with the code `queue_not_found`.',
-    outcomes: {
-      200: { description: 'The schedule was replaced.', schema: 'Schedule', example: example.schedule },
-      201: {
-        description: 'The schedule was created.',
-        schema: 'Schedule',
-        example: example.schedule,
-        located: 'always',
-      },
-    },
+  id: 'putSchedule',
+  summary: 'Create a schedule, or replace it',
+  description:
+    'While `cron`, `everySeconds` and `timeZone` stay the same, the next tick stays too. Each tick is sent once, however ' +
+    'many processes run. If the queue does not exist, the answer is 400 with the code `queue_not_found`.',
+  outcomes: {
+    200: { description: 'The schedule was replaced.', schema: 'Schedule', example: example.schedule },
+    201: { description: 'The schedule was created.', schema: 'Schedule', example: example.schedule, located: 'always' },
   },
   async handle(store, { path: { schedule }, body }) {
     const put = await store.queues.schedule(schedule, body)
@@ -101,16 +85,12 @@ const put = route({
 const drop = route({
   ...onStored,
   method: 'delete',
-  path,
   scope: 'admin',
-  operation: {
-    id: 'deleteSchedule',
-    tag: 'Schedules',
-    summary: 'End a schedule',
-    description: 'Messages that it has sent stay.',
-    outcomes: { 204: { description: 'The schedule has ended.' } },
-    refusals: ['schedule_not_found'],
-  },
+  id: 'deleteSchedule',
+  summary: 'End a schedule',
+  description: 'Messages that it has sent stay.',
+  outcomes: { 204: { description: 'The schedule has ended.' } },
+  refusals: ['schedule_not_found'],
   async handle(store, { path: { schedule }, within }) {
     if (within !== null) found(seen(await store.queues.getSchedule(schedule), within), 'schedule_not_found')
     return gone(await store.queues.unschedule(schedule), 'schedule_not_found')

@@ -1,0 +1,49 @@
+/** The routes that list groups, policies, queues, schedules and feeds, each by the beginning of their names. */
+import type { Store } from '../../store/types'
+import { pageParameters, prefixParameter } from '../input/parameters'
+import { type Operation, ok, type Route, route } from '../route'
+import { listed, narrowed, type Subject } from '../subjects'
+
+interface Listing extends Pick<Operation, 'id' | 'tag' | 'summary' | 'description'> {
+  /** Examples of the two parameters. */
+  prefix: string
+  after: string
+  /** The component of a page, and an example of it. */
+  schema: string
+  example: unknown
+  /** What a page shows beside the names that are listed. */
+  alsoAbout?: readonly Subject[]
+  page(store: Store, query: PageQuery, within: string | null): Promise<string>
+}
+
+interface PageQuery {
+  prefix: string | undefined
+  after: string | undefined
+  limit: number
+}
+
+/** `GET /v1/<kind>`. The page is empty if no name begins with both the prefix in the query and that of the caller. */
+export function listing(
+  kind: 'groups' | 'policies' | 'queues' | 'schedules' | 'feeds',
+  { prefix, after, schema, example, alsoAbout = [], page, ...operation }: Listing,
+): Route {
+  const about = listed(kind)
+  const names = kind === 'policies' ? 'prefixes' : 'names'
+  return route({
+    ...operation,
+    method: 'get',
+    path: `/v1/${kind}`,
+    scope: 'read',
+    about: (input) => [...about(input), ...alsoAbout],
+    queryParameters: {
+      prefix: prefixParameter(`Return only ${kind} whose ${names} begin with this.`, prefix),
+      ...pageParameters(after),
+    },
+    outcomes: { 200: { description: `A page of ${kind}.`, schema, example } },
+    async handle(store, { query, within }) {
+      const prefix = narrowed(query.prefix, within)
+      if (prefix === null) return ok(JSON.stringify({ [kind]: [], nextAfter: null }))
+      return ok(await page(store, { ...query, prefix }, within))
+    },
+  })
+}
