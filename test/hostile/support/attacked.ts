@@ -33,6 +33,8 @@ export interface Attacked {
   server: RunningServer
   /** A connection to the server that reads nothing until it is told to; destroyed at the end of the test. */
   connection(): Promise<Socket>
+  /** Cuts all of these connections. */
+  disconnect(): void
   /** The harm that the attack does. */
   harmOf(attack: () => Promise<unknown>): Promise<Harm>
 }
@@ -41,11 +43,15 @@ const sockets = new Set<Socket>()
 const servers = new Set<RunningServer>()
 
 afterEach(async () => {
-  for (const socket of sockets) socket.destroy()
-  sockets.clear()
+  disconnect()
   for (const server of servers) await server.stop('SIGKILL')
   servers.clear()
 })
+
+function disconnect(): void {
+  for (const socket of sockets) socket.destroy()
+  sockets.clear()
+}
 
 /** Starts a server for one test. `env` as for the server; the database is in memory where it names none. */
 export async function startAttacked(env: Record<string, string> = {}): Promise<Attacked> {
@@ -63,6 +69,7 @@ export async function startAttacked(env: Record<string, string> = {}): Promise<A
       await once(socket, 'connect')
       return socket
     },
+    disconnect,
     harmOf: (attack) => harmOf(server, attack),
   }
 }
