@@ -2,7 +2,7 @@
 import type { Consumer, Feed } from '../client/wire'
 import { link } from './address'
 import { ask } from './api'
-import { Fact, Head, LoadState, Name, Num } from './parts'
+import { Cell, Fact, LoadState, Name, Num, PageHead, Table } from './parts'
 import { usePolled } from './polled'
 import { duration } from './time'
 
@@ -12,12 +12,7 @@ export function FeedPage({ feed: name }: { feed: string }) {
   const { data: feed, error } = usePolled((signal) => ask('getFeed', { path: { feed: name } }, signal), name, EVERY_MS)
   return (
     <>
-      <p class="over">
-        <a href={link(['feeds'])}>Feeds</a>
-      </p>
-      <h1 tabIndex={-1}>
-        <Name>{name}</Name>
-      </h1>
+      <PageHead over={<a href={link(['feeds'])}>Feeds</a>} title={<Name>{name}</Name>} />
       <LoadState data={feed} error={error} />
       {feed !== null && <Facts feed={feed} />}
       {feed !== null && <Consumers consumers={feed.consumers} />}
@@ -29,12 +24,8 @@ function Facts({ feed: { lastSyncId, entries, unpublished, oldestUnpublishedSeco
   const oldest = oldestUnpublishedSeconds === null ? '' : `, the oldest for ${duration(oldestUnpublishedSeconds)}`
   return (
     <dl class="facts panel">
-      <Fact term="Last sync id">
-        <Num value={lastSyncId} />
-      </Fact>
-      <Fact term="Entries">
-        <Num value={entries} />
-      </Fact>
+      <Fact term="Last sync id">{lastSyncId}</Fact>
+      <Fact term="Entries">{entries}</Fact>
       <Fact term="Waiting for a publisher">
         <Num value={unpublished} />
         {oldest}
@@ -43,6 +34,8 @@ function Facts({ feed: { lastSyncId, entries, unpublished, oldestUnpublishedSeco
   )
 }
 
+const COLUMNS = { Consumer: '', Cursor: 'number', Lag: 'number' }
+
 function Consumers({ consumers }: { consumers: readonly Consumer[] }) {
   const most = Math.max(1, ...consumers.map(({ lag }) => lag))
   return (
@@ -50,36 +43,20 @@ function Consumers({ consumers }: { consumers: readonly Consumer[] }) {
       <h2 id="consumers">Consumers</h2>
       {consumers.length === 0 && <p class="empty panel">No consumer has stored a cursor.</p>}
       {consumers.length > 0 && (
-        <div class="panel">
-          <table>
-            <thead>
-              <tr>
-                <Head>Consumer</Head>
-                <Head kind="number">Cursor</Head>
-                <Head kind="number">Lag</Head>
-                <td class="bar wide" />
-              </tr>
-            </thead>
-            <tbody>
-              {consumers.map(({ consumer, cursor, lag }) => (
-                <tr key={consumer}>
-                  <th scope="row">
-                    <Name>{consumer}</Name>
-                  </th>
-                  <td class="number">
-                    <Num value={cursor} />
-                  </td>
-                  <td class={`number ${lag === 0 ? 'muted' : ''}`}>
-                    <Num value={lag} />
-                  </td>
-                  <td class="bar wide">
-                    <span class="lag" style={{ width: `${(lag / most) * 100}%` }} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={COLUMNS} beside={<td class="bar wide" />}>
+          {consumers.map(({ consumer, cursor, lag }) => (
+            <tr key={consumer}>
+              <th scope="row">
+                <Name>{consumer}</Name>
+              </th>
+              <Cell kind="number">{cursor}</Cell>
+              <Cell kind={`number ${lag === 0 ? 'muted' : ''}`}>{lag}</Cell>
+              <td class="bar wide">
+                <span class="lag" style={{ width: `${(lag / most) * 100}%` }} />
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
     </section>
   )

@@ -1,15 +1,9 @@
 /** The feeds, by name: the last sync id, the unpublished entries, and the lag of the slowest consumer. */
 import type { Feed } from '../client/wire'
-import { link } from './address'
-import { ask, pageQuery } from './api'
+import { ask } from './api'
 import { type Listed, ListPage } from './list-page'
-import { counted, Head, Name, Num } from './parts'
+import { Cell, counted, NameLink } from './parts'
 import { duration } from './time'
-
-async function load({ prefix, after, signal }: Listed & { signal: AbortSignal }) {
-  const { feeds, nextAfter } = await ask('listFeeds', { query: pageQuery(after, prefix) }, signal)
-  return { rows: feeds, nextAfter }
-}
 
 export function FeedsPage(listed: Listed) {
   return (
@@ -17,7 +11,7 @@ export function FeedsPage(listed: Listed) {
       {...listed}
       title="Feeds"
       part="feeds"
-      load={load}
+      load={(query, signal) => ask('listFeeds', { query }, signal)}
       empty="There are no feeds yet. The first entry makes one."
       unmatched="No feed begins with this."
       columns={COLUMNS}
@@ -26,16 +20,10 @@ export function FeedsPage(listed: Listed) {
   )
 }
 
-const COLUMNS = (
-  <>
-    <Head>Feed</Head>
-    <Head kind="number">Last sync id</Head>
-    <Head kind="number wide">Entries</Head>
-    <Head kind="number wide">Unpublished</Head>
-    <Head kind="number wide">Oldest of them</Head>
-    <Head kind="number">Greatest lag</Head>
-  </>
-)
+const COLUMNS = {
+  ...{ Feed: '', 'Last sync id': 'number', Entries: 'number wide', Unpublished: 'number wide' },
+  ...{ 'Oldest of them': 'number wide', 'Greatest lag': 'number' },
+}
 
 function Row({
   feed: { feed, lastSyncId, entries, unpublished, oldestUnpublishedSeconds, consumers },
@@ -46,22 +34,14 @@ function Row({
   return (
     <tr>
       <th scope="row">
-        <a href={link(['feeds', feed])}>
-          <Name>{feed}</Name>
-        </a>
+        <NameLink to={['feeds', feed]}>{feed}</NameLink>
         <div class="muted small">{counted(consumers.length, 'consumer')}</div>
       </th>
-      <td class="number">
-        <Num value={lastSyncId} />
-      </td>
-      <td class="number wide">
-        <Num value={entries} />
-      </td>
-      <td class={`number wide ${unpublished === 0 ? 'muted' : ''}`}>
-        <Num value={unpublished} />
-      </td>
+      <Cell kind="number">{lastSyncId}</Cell>
+      <Cell kind="number wide">{entries}</Cell>
+      <Cell kind={`number wide ${unpublished === 0 ? 'muted' : ''}`}>{unpublished}</Cell>
       <td class="number wide muted">{oldestUnpublishedSeconds === null ? '–' : duration(oldestUnpublishedSeconds)}</td>
-      <td class={`number ${lag === 0 ? 'muted' : ''}`}>{consumers.length === 0 ? '–' : <Num value={lag} />}</td>
+      <Cell kind={`number ${lag === 0 ? 'muted' : ''}`}>{consumers.length === 0 ? '–' : lag}</Cell>
     </tr>
   )
 }

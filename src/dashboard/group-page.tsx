@@ -5,7 +5,7 @@ import { ask, isAccessError } from './api'
 import { GroupSettings } from './group-settings'
 import { Items } from './items'
 import { LiveGroup, type LiveView } from './live'
-import { Badge, counted, Loading, Name, Num, Problem } from './parts'
+import { Badge, counted, Loading, Name, Num, PageHead, Problem } from './parts'
 import { usePolled } from './polled'
 import { session } from './session'
 
@@ -38,15 +38,9 @@ export function GroupPage({ group }: { group: string }) {
   const refusal = [view.error, settings.error].find((error) => error !== null && isAccessError(error))
   return (
     <>
-      <p class="over">
-        <a href={link(['groups'])}>Groups</a>
-      </p>
-      <div class="head">
-        <h1 tabIndex={-1}>
-          <Name>{group}</Name>
-        </h1>
+      <PageHead over={<a href={link(['groups'])}>Groups</a>} title={<Name>{group}</Name>}>
         {!refusal && <Connection view={view} live={live} />}
-      </div>
+      </PageHead>
       {refusal && <Problem error={refusal} />}
       {!refusal && settings.data !== null && (
         <GroupSettings

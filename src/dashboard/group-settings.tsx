@@ -7,9 +7,10 @@ import type { Group } from '../client/wire'
 import { ActionResult, useAction } from './action'
 import { link } from './address'
 import { ask } from './api'
+import { submitting } from './form'
 import { GroupLossText } from './losses'
 import { AdminButton, ReadOnlyNote } from './may'
-import { Ask, Fact, Name, Num } from './parts'
+import { Ask, Fact, Name, NameLink } from './parts'
 import { CapacityField, described, ExpiryField, ModeField, saving, ttlOf, typedTtl, useRebase } from './settings'
 import { exactDuration, Time } from './time'
 
@@ -40,12 +41,8 @@ export function GroupSettings({ group, totalAppended, onSaved }: SettingsProps) 
   return (
     <section aria-label="Settings" class="panel">
       <dl class="facts">
-        <Fact term="Appended in all">
-          <Num value={totalAppended} />
-        </Fact>
-        <Fact term="Capacity">
-          <Num value={group.capacity} />
-        </Fact>
+        <Fact term="Appended in all">{totalAppended}</Fact>
+        <Fact term="Capacity">{group.capacity}</Fact>
         <Fact term="Mode">{group.mode}</Fact>
         <Fact term="Expiry">{group.ttlSeconds === null ? 'never' : exactDuration(group.ttlSeconds)}</Fact>
         <Fact term="Created">
@@ -90,12 +87,8 @@ export function SettingsForm({ group, isSaving, onSave }: FormProps) {
     setFollows({ ...follows, mode: mode === FOLLOW })
     if (mode !== FOLLOW) setTyped({ ...typed, mode: mode as Group['mode'] })
   }
-  const submit = (event: Event) => {
-    event.preventDefault()
-    setAsking(true)
-  }
   return (
-    <form class="settings" onSubmit={submit}>
+    <form class="settings" onSubmit={submitting(() => setAsking(true))}>
       <CapacityField {...field('capacity')} />
       <ModeField value={follows.mode ? FOLLOW : typed.mode} onInput={setMode}>
         <option value={FOLLOW}>as the policy says</option>
@@ -159,11 +152,7 @@ function WhichPolicy({ prefix }: { prefix: string | null }) {
         </>
       ) : (
         <>
-          The policy is{' '}
-          <a href={link(['policies', prefix])}>
-            <Name>{prefix}</Name>
-          </a>
-          , the longest that the name begins with.
+          The policy is <NameLink to={['policies', prefix]}>{prefix}</NameLink>, the longest that the name begins with.
         </>
       )}
     </p>

@@ -3,21 +3,22 @@
 import { useState } from 'preact/hooks'
 import type { Group, Item } from '../client/wire'
 import { goTo, link } from './address'
-import { ask, pageQuery } from './api'
+import { ask, type pageQuery } from './api'
+import { submitting, textInput } from './form'
 import { type Listed, ListPage } from './list-page'
-import { Badge, Head, Name, Num } from './parts'
+import { Badge, Cell, Name, NameLink } from './parts'
 import { exactDuration, Time } from './time'
 
 interface GroupWithNewest extends Group {
   newest: Item | null
 }
 
-async function load({ prefix, after, signal }: Listed & { signal: AbortSignal }) {
-  const { groups, nextAfter } = await ask('listGroups', { query: pageQuery(after, prefix) }, signal)
-  const query = { group: groups.map(({ group }) => group), limit: 1, payloads: 'none' } as const
-  const pages = groups.length === 0 ? [] : (await ask('recentItemsOfMany', { query }, signal)).groups
+async function load(query: ReturnType<typeof pageQuery>, signal: AbortSignal) {
+  const { groups, nextAfter } = await ask('listGroups', { query }, signal)
+  const newest = { group: groups.map(({ group }) => group), limit: 1, payloads: 'none' } as const
+  const pages = groups.length === 0 ? [] : (await ask('recentItemsOfMany', { query: newest }, signal)).groups
   const rows: GroupWithNewest[] = groups.map((group, i) => ({ ...group, newest: pages[i]?.items[0] ?? null }))
-  return { rows, nextAfter }
+  return { groups: rows, nextAfter }
 }
 
 export function GroupsPage(listed: Listed) {
@@ -37,32 +38,20 @@ export function GroupsPage(listed: Listed) {
   )
 }
 
-const COLUMNS = (
-  <>
-    <Head>Group</Head>
-    <Head>Newest item</Head>
-    <Head kind="number">Appended</Head>
-    <Head kind="number wide">Capacity</Head>
-    <Head kind="wide">Mode</Head>
-    <Head kind="wide">Expiry</Head>
-  </>
-)
+const COLUMNS = {
+  ...{ Group: '', 'Newest item': '', Appended: 'number' },
+  ...{ Capacity: 'number wide', Mode: 'wide', Expiry: 'wide' },
+}
 
 function GroupRow({ row }: { row: GroupWithNewest }) {
   return (
     <tr>
       <th scope="row">
-        <a href={link(['groups', row.group])}>
-          <Name>{row.group}</Name>
-        </a>
+        <NameLink to={['groups', row.group]}>{row.group}</NameLink>
       </th>
       <td class="newest">{row.newest === null ? <span class="muted">none</span> : <Newest item={row.newest} />}</td>
-      <td class="number">
-        <Num value={row.totalAppended} />
-      </td>
-      <td class="number wide">
-        <Num value={row.capacity} />
-      </td>
+      <Cell kind="number">{row.totalAppended}</Cell>
+      <Cell kind="number wide">{row.capacity}</Cell>
       <td class="wide">{row.mode === 'distinct' ? <Badge>distinct</Badge> : 'history'}</td>
       <td class="wide muted">{row.ttlSeconds === null ? 'never' : exactDuration(row.ttlSeconds)}</td>
     </tr>
@@ -88,22 +77,11 @@ const LABEL = 'A member, by the whole name'
 
 export function MemberForm() {
   const [member, setMember] = useState('')
-  const open = (event: Event) => {
-    event.preventDefault()
-    goTo(['members', member])
-  }
   return (
-    <form class="member" onSubmit={open}>
+    <form class="member" onSubmit={submitting(() => goTo(['members', member]))}>
       <label>
         <span class="hidden">{LABEL}</span>
-        <input
-          required
-          placeholder={LABEL}
-          value={member}
-          autocomplete="off"
-          spellcheck={false}
-          onInput={(event) => setMember(event.currentTarget.value)}
-        />
+        <input required placeholder={LABEL} {...textInput(member, setMember)} />
       </label>
       <button type="submit">Open</button>
     </form>

@@ -1,7 +1,6 @@
 /** A table of items of one group, or of one member. */
 import type { Item } from '../client/wire'
-import { link } from './address'
-import { Head, Name, Num } from './parts'
+import { Cell, Name, NameLink, Table } from './parts'
 import { Time } from './time'
 import { Value } from './value'
 
@@ -14,23 +13,14 @@ interface ItemsProps {
 
 export function Items({ items, of, arrived }: ItemsProps) {
   return (
-    <div class="panel">
-      <table class="items">
-        <thead>
-          <tr>
-            <Head kind="number wide">Id</Head>
-            <Head>{of === 'group' ? 'Member' : 'Group'}</Head>
-            <Head>Payload</Head>
-            <Head kind="when">When</Head>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((item) => (
-            <Row key={`${item.group}/${item.id}`} item={item} of={of} isFresh={arrived?.has(item.id) ?? false} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      class="items"
+      columns={{ Id: 'number wide', [of === 'group' ? 'Member' : 'Group']: '', Payload: '', When: 'when' }}
+    >
+      {items.map((item) => (
+        <Row key={`${item.group}/${item.id}`} item={item} of={of} isFresh={arrived?.has(item.id) ?? false} />
+      ))}
+    </Table>
   )
 }
 
@@ -38,21 +28,11 @@ function Row({ item, of, isFresh }: { item: Item; of: 'group' | 'member'; isFres
   const { member, group } = item
   return (
     <tr class={isFresh ? 'fresh' : undefined} data-id={String(item.id)}>
-      <td class="number muted wide">
-        <Num value={item.id} />
-      </td>
+      <Cell kind="number muted wide">{item.id}</Cell>
       <td class="who">
-        {of === 'member' && (
-          <a href={link(['groups', group])}>
-            <Name>{group}</Name>
-          </a>
-        )}
+        {of === 'member' && <NameLink to={['groups', group]}>{group}</NameLink>}
         {of === 'group' && member === null && <span class="muted">none</span>}
-        {of === 'group' && member !== null && (
-          <a href={link(['members', member])}>
-            <Name>{member}</Name>
-          </a>
-        )}
+        {of === 'group' && member !== null && <NameLink to={['members', member]}>{member}</NameLink>}
       </td>
       <td class="what">
         {item.payload === null ? <span class="muted">none</span> : <Value value={item.payload} />}

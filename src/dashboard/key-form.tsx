@@ -1,27 +1,17 @@
 /** The form for an API key. */
 import { useId, useState } from 'preact/hooks'
+import { submitting, textInput } from './form'
 import { session } from './session'
 
 export function KeyForm() {
   const [text, setText] = useState('')
   const id = useId()
-  const use = (event: Event) => {
-    event.preventDefault()
-    if (text.trim() !== '') session.use(text.trim())
-  }
+  const use = submitting(() => text.trim() !== '' && session.use(text.trim()))
   return (
     <form class="key-form" onSubmit={use}>
       <label for={id}>API key</label>
       <div class="row">
-        <input
-          id={id}
-          type="password"
-          placeholder="rk_…"
-          value={text}
-          autocomplete="off"
-          spellcheck={false}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
+        <input id={id} type="password" placeholder="rk_…" {...textInput(text, setText)} />
         <button type="submit" class="primary">
           Use this key
         </button>

@@ -1,6 +1,7 @@
 /** The common part of the lists of groups, policies, queues and feeds: a search by the beginning of a name, and pages. */
 import type { ComponentChildren } from 'preact'
-import { LoadState, Pager, Search } from './parts'
+import { pageQuery } from './api'
+import { LoadState, PageHead, Pager, Search, Table } from './parts'
 import { usePolled } from './polled'
 
 const EVERY_MS = 3000
@@ -10,16 +11,11 @@ export interface Listed {
   after: string | null
 }
 
-interface ListRows<T> {
-  rows: readonly T[]
-  nextAfter: string | null
-}
-
-interface ListPageProps<T> extends Listed {
+interface ListPageProps<Part extends string, T> extends Listed {
   title: string
-  /** The first part of the address of this page. */
-  part: string
-  load: (options: Listed & { signal: AbortSignal }) => Promise<ListRows<T>>
+  /** The first part of the address of this page, and the field of its data that has the rows. */
+  part: Part
+  load: (query: ReturnType<typeof pageQuery>, signal: AbortSignal) => Promise<Rows<Part, T>>
   /** The text if there are none at all, and if none begins with what was typed. */
   empty: string
   unmatched?: string
@@ -32,37 +28,28 @@ interface ListPageProps<T> extends Listed {
   /** Above the list. */
   above?: ComponentChildren
   isSearched?: boolean
-  columns: ComponentChildren
+  columns: Readonly<Record<string, string>>
   row: (row: T) => ComponentChildren
 }
 
-export function ListPage<T>(props: ListPageProps<T>) {
+type Rows<Part extends string, T> = { nextAfter: string | null } & Readonly<Record<Part, readonly T[]>>
+
+export function ListPage<Part extends string, T>(props: ListPageProps<Part, T>) {
   const { prefix, after, title, part, load, empty, unmatched, columns, row } = props
   const key = JSON.stringify([prefix, after])
-  const { data, error } = usePolled((signal) => load({ prefix, after, signal }), key, EVERY_MS)
-  const none = data?.rows.length === 0
+  const { data, error } = usePolled((signal) => load(pageQuery(after, prefix), signal), key, EVERY_MS)
+  const rows = data?.[part] ?? []
   return (
     <>
-      {props.over && <p class="over">{props.over}</p>}
-      <div class="head">
-        <h1 tabIndex={-1}>{title}</h1>
+      <PageHead over={props.over} title={title}>
         {props.beside}
         {props.isSearched !== false && <Search parts={[part]} value={prefix} label="Names that begin with …" />}
-      </div>
+      </PageHead>
       {props.more}
       <LoadState data={data} error={error} />
       {data !== null && props.above}
-      {none && <p class="empty panel">{prefix === '' ? empty : unmatched}</p>}
-      {data !== null && !none && (
-        <div class="panel">
-          <table>
-            <thead>
-              <tr>{columns}</tr>
-            </thead>
-            <tbody>{data.rows.map(row)}</tbody>
-          </table>
-        </div>
-      )}
+      {data !== null && rows.length === 0 && <p class="empty panel">{prefix === '' ? empty : unmatched}</p>}
+      {rows.length > 0 && <Table columns={columns}>{rows.map(row)}</Table>}
       {data !== null && <Pager parts={[part]} query={{ prefix, after }} next={data.nextAfter} />}
     </>
   )

@@ -3,7 +3,7 @@ import { useRef } from 'preact/hooks'
 import type { MemberItems } from '../client/wire'
 import { ask, PAGE_LENGTH } from './api'
 import { Items } from './items'
-import { LoadState, Name, Pager } from './parts'
+import { LoadState, Name, PageHead, Pager } from './parts'
 import { usePolled } from './polled'
 
 const EVERY_MS = 5000
@@ -43,10 +43,7 @@ export function MemberPage({ member, before }: { member: string; before: string 
   const { data, error } = usePolled(loadAgain, String(before), EVERY_MS)
   return (
     <>
-      <p class="over">Member</p>
-      <h1 tabIndex={-1}>
-        <Name>{member}</Name>
-      </h1>
+      <PageHead over="Member" title={<Name>{member}</Name>} />
       <LoadState data={data} error={error} />
       {data?.items.length === 0 && <p class="empty panel">This member has no items in any window.</p>}
       {data !== null && data.items.length > 0 && <Items items={data.items} of="member" />}

@@ -6,10 +6,9 @@ import { link } from './address'
 import { ask } from './api'
 import { isDeadLetter } from './dead-letters'
 import { AdminButton, ReadOnlyNote } from './may'
-import { Ask, Badge, Fact, Loaded, LoadState, Name, Num } from './parts'
+import { Ask, Badge, Fact, Loaded, LoadState, Name, NameLink, Num, PageHead, TimeFacts } from './parts'
 import { usePolled } from './polled'
-import { Time } from './time'
-import { pretty } from './value'
+import { BodyAndAttributes } from './value'
 
 const EVERY_MS = 3000
 
@@ -32,19 +31,23 @@ export function MessagePage({ queue, id }: { queue: string; id: bigint }) {
   const { data: shown, error } = usePolled((signal) => load(queue, id, signal), '', EVERY_MS)
   return (
     <>
-      <p class="over">
-        <a href={link(['queues'])}>Queues</a> <span aria-hidden="true">/</span>{' '}
-        <a href={link(['queues', queue], { state: shown?.message.state ?? null })}>
-          <Name>{queue}</Name>
-        </a>
-      </p>
-      <div class="head">
-        <h1 tabIndex={-1}>Message {String(id)}</h1>
+      <PageHead over={<Over queue={queue} state={shown?.message.state ?? null} />} title={`Message ${id}`}>
         {shown !== null && <State {...shown} />}
         {shown !== null && <Remove queue={queue} id={id} />}
-      </div>
+      </PageHead>
       <LoadState data={shown} error={error} />
       {shown !== null && <Details {...shown} />}
+    </>
+  )
+}
+
+function Over({ queue, state }: { queue: string; state: string | null }) {
+  return (
+    <>
+      <a href={link(['queues'])}>Queues</a> <span aria-hidden="true">/</span>{' '}
+      <a href={link(['queues', queue], { state })}>
+        <Name>{queue}</Name>
+      </a>
     </>
   )
 }
@@ -56,10 +59,7 @@ function State({ message: { state, deadLetterFrom }, isLetter }: ShownMessage) {
       {isLetter && <Badge kind="bad">dead letter</Badge>}
       {isLetter && deadLetterFrom !== null && (
         <span>
-          from{' '}
-          <a href={link(['queues', deadLetterFrom])}>
-            <Name>{deadLetterFrom}</Name>
-          </a>{' '}
+          from <NameLink to={['queues', deadLetterFrom]}>{deadLetterFrom}</NameLink>{' '}
         </span>
       )}
       {(!isLetter || state !== 'ready') && <Badge kind={state === 'dead' ? 'bad' : undefined}>{state}</Badge>}
@@ -79,16 +79,7 @@ function Details({ message, isDead, isLetter }: ShownMessage) {
           {lastError === null && <p class="panel empty">No error was given.</p>}
         </section>
       )}
-      <section aria-labelledby="body">
-        <h2 id="body">Body</h2>
-        <pre class="panel">{pretty(message.body)}</pre>
-      </section>
-      {Object.keys(message.attributes).length > 0 && (
-        <section aria-labelledby="attributes">
-          <h2 id="attributes">Attributes</h2>
-          <pre class="panel">{pretty(message.attributes)}</pre>
-        </section>
-      )}
+      <BodyAndAttributes of={message} />
     </>
   )
 }
@@ -97,13 +88,12 @@ function Facts({ message, isLetter }: { message: PeekedMessage; isLetter: boolea
   const { receiveCount, maxReceives, deadLetterFrom } = message
   // It has not been received since it died.
   const isUntouched = deadLetterFrom !== null && receiveCount === 0
-  const times: [string, Date | null][] = [
-    ['Sent', message.sentAt],
-    [isUntouched ? 'Died' : message.visibleAt.getTime() > Date.now() ? 'Ready' : 'Ready since', message.visibleAt],
-    ['Last received', message.lastReceivedAt],
-    ['Archived', message.archivedAt],
-  ]
-  const hasVisible = message.state !== 'dead' && message.state !== 'archived'
+  const hasVisible = isUntouched || (message.state !== 'dead' && message.state !== 'archived')
+  const visible = isUntouched ? 'Died' : message.visibleAt.getTime() > Date.now() ? 'Ready' : 'Ready since'
+  const times = {
+    ...{ Sent: message.sentAt, [visible]: hasVisible ? message.visibleAt : null },
+    ...{ 'Last received': message.lastReceivedAt, Archived: message.archivedAt },
+  }
   return (
     <dl class="facts panel">
       <Fact term={isLetter ? 'Receives here' : 'Receives'}>
@@ -115,21 +105,13 @@ function Facts({ message, isLetter }: { message: PeekedMessage; isLetter: boolea
           </>
         )}
       </Fact>
-      <Fact term="Priority">{message.priority}</Fact>
+      <Fact term="Priority">{String(message.priority)}</Fact>
       {message.messageGroup !== null && (
         <Fact term="Message group">
           <Name>{message.messageGroup}</Name>
         </Fact>
       )}
-      {times.map(
-        ([term, at]) =>
-          at !== null &&
-          (hasVisible || !term.startsWith('Ready')) && (
-            <Fact key={term} term={term}>
-              <Time at={at} both />
-            </Fact>
-          ),
-      )}
+      <TimeFacts of={times} />
     </dl>
   )
 }

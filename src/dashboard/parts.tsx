@@ -4,9 +4,11 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { RecentnError } from '../errors'
 import { link, replaceQuery } from './address'
 import { isAccessError, sentenceOf } from './api'
+import { textInput } from './form'
 import { KeyForm } from './key-form'
 import type { Polled } from './polled'
 import { hasKeys } from './session'
+import { Time } from './time'
 
 /** A name that users chose: it keeps its own direction and spaces. */
 export function Name({ children }: { children: string }) {
@@ -17,14 +19,93 @@ export function Badge({ kind, children }: { kind?: 'warn' | 'bad' | 'good'; chil
   return <span class={`badge ${kind ?? ''}`}>{children}</span>
 }
 
+/** Numbers have their digits in groups; what is a text already stays as it is. */
+const shown = (value: ComponentChildren) =>
+  typeof value === 'number' || typeof value === 'bigint' ? <Num value={value} /> : value
+
 /** A term and its value, in a list of facts. */
 export function Fact({ term, children }: { term: string; children: ComponentChildren }) {
   return (
     <div>
       <dt>{term}</dt>
-      <dd>{children}</dd>
+      <dd>{shown(children)}</dd>
     </div>
   )
+}
+
+/** Facts that are times. Those that have not come yet are left out. */
+export function TimeFacts({ of }: { of: Readonly<Record<string, Date | null>> }) {
+  return Object.entries(of).map(
+    ([term, at]) =>
+      at !== null && (
+        <Fact key={term} term={term}>
+          <Time at={at} both />
+        </Fact>
+      ),
+  )
+}
+
+/** A link to the page of something that has a name. */
+export function NameLink({ to, children }: { to: readonly string[]; children: string }) {
+  return (
+    <a href={link(to)}>
+      <Name>{children}</Name>
+    </a>
+  )
+}
+
+interface PageHeadProps {
+  over: ComponentChildren
+  title: ComponentChildren
+  /** Beside the title. */
+  children?: ComponentChildren
+}
+
+/** The beginning of a page: the way up, and its title. */
+export function PageHead({ over, title, children }: PageHeadProps) {
+  return (
+    <>
+      {over && <p class="over">{over}</p>}
+      <div class="head">
+        <h1 tabIndex={-1}>{title}</h1>
+        {children}
+      </div>
+    </>
+  )
+}
+
+interface TableProps {
+  class?: string
+  /** The kind of each column, by its heading. Columns of the kind `wide` are hidden on a phone. */
+  columns: Readonly<Record<string, string>>
+  /** The end of the headings, for a column that has none. */
+  beside?: ComponentChildren
+  children: ComponentChildren
+}
+
+export function Table({ class: name, columns, beside, children }: TableProps) {
+  return (
+    <div class="panel">
+      <table class={name}>
+        <thead>
+          <tr>
+            {Object.entries(columns).map(([heading, kind]) => (
+              <th key={heading} scope="col" class={kind || undefined}>
+                {heading}
+              </th>
+            ))}
+            {beside}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  )
+}
+
+/** A cell of a column of this kind. */
+export function Cell({ kind, children }: { kind: string; children: ComponentChildren }) {
+  return <td class={kind}>{shown(children)}</td>
 }
 
 /** What went wrong, with the form for a key if a key would help. */
@@ -92,14 +173,7 @@ export function Search({ parts, value, label }: { parts: readonly string[]; valu
     <search class="search">
       <label>
         <span class="hidden">{label}</span>
-        <input
-          type="search"
-          placeholder={label}
-          value={text}
-          spellcheck={false}
-          autocomplete="off"
-          onInput={(event) => type(event.currentTarget.value)}
-        />
+        <input type="search" placeholder={label} {...textInput(text, type)} />
       </label>
     </search>
   )
@@ -114,13 +188,13 @@ interface AskProps {
   /** False while there is nothing to do, or it is not known yet. */
   isReady?: boolean
   /** The user must type this first. */
-  typed?: string
+  mustType?: string
   onYes(): void
   onClose(): void
 }
 
 /** A confirmation dialog. Escape and Cancel close it. */
-export function Ask({ title, children, action, isDanger, isReady = true, typed, onYes, onClose }: AskProps) {
+export function Ask({ title, children, action, isDanger, isReady = true, mustType, onYes, onClose }: AskProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const [text, setText] = useState('')
   useEffect(() => dialog.current?.showModal(), [])
@@ -132,17 +206,12 @@ export function Ask({ title, children, action, isDanger, isReady = true, typed, 
     <dialog ref={dialog} onClose={onClose} aria-labelledby="ask">
       <h2 id="ask">{title}</h2>
       {children}
-      {typed !== undefined && (
+      {mustType !== undefined && (
         <label class="field">
           <span>
-            Type <Name>{typed}</Name> to go on
+            Type <Name>{mustType}</Name> to go on
           </span>
-          <input
-            value={text}
-            autocomplete="off"
-            spellcheck={false}
-            onInput={(event) => setText(event.currentTarget.value)}
-          />
+          <input {...textInput(text, setText)} />
         </label>
       )}
       <div class="buttons">
@@ -152,7 +221,7 @@ export function Ask({ title, children, action, isDanger, isReady = true, typed, 
         <button
           type="button"
           class={isDanger ? 'danger' : 'primary'}
-          disabled={!isReady || (typed !== undefined && text !== typed)}
+          disabled={!isReady || (mustType !== undefined && text !== mustType)}
           onClick={yes}
         >
           {action}
@@ -165,15 +234,6 @@ export function Ask({ title, children, action, isDanger, isReady = true, typed, 
 /** Its children, once the data is there. */
 export function Loaded({ of: { data, error }, children }: { of: Polled<unknown>; children: ComponentChildren }) {
   return data === null ? <LoadState data={data} error={error} /> : children
-}
-
-/** The head of a column. Columns of the kind `wide` are hidden on a phone. */
-export function Head({ children, kind }: { children: ComponentChildren; kind?: string }) {
-  return (
-    <th scope="col" class={kind}>
-      {children}
-    </th>
-  )
 }
 
 /** Digits in groups of three, which are set apart by style alone. */

@@ -4,18 +4,13 @@ import type { Policy } from '../client/wire'
 import { RecentnError } from '../errors'
 import { ActionResult, useAction } from './action'
 import { goTo, link } from './address'
-import { ask, pageQuery } from './api'
-import { type Listed, ListPage } from './list-page'
+import { ask } from './api'
+import { ListPage } from './list-page'
 import { AdminButton, ReadOnlyNote } from './may'
-import { Badge, Head, Name, Num } from './parts'
+import { Badge, Cell, NameLink } from './parts'
 import { PolicyForm } from './policy-form'
 import { described, type WholeSettings } from './settings'
 import { exactDuration } from './time'
-
-async function load({ after, signal }: Listed & { signal: AbortSignal }) {
-  const { policies, nextAfter } = await ask('listPolicies', { query: pageQuery(after) }, signal)
-  return { rows: policies, nextAfter }
-}
 
 export function PoliciesPage({ after }: { after: string | null }) {
   return (
@@ -27,7 +22,7 @@ export function PoliciesPage({ after }: { after: string | null }) {
       over={<a href={link(['groups'])}>Groups</a>}
       isSearched={false}
       above={<NewPolicy />}
-      load={load}
+      load={(query, signal) => ask('listPolicies', { query }, signal)}
       empty="There are no policies: groups without settings of their own have the defaults."
       columns={COLUMNS}
       row={(policy) => <PolicyRow key={policy.prefix} policy={policy} />}
@@ -35,26 +30,15 @@ export function PoliciesPage({ after }: { after: string | null }) {
   )
 }
 
-const COLUMNS = (
-  <>
-    <Head>Prefix</Head>
-    <Head kind="number">Capacity</Head>
-    <Head>Mode</Head>
-    <Head>Expiry</Head>
-  </>
-)
+const COLUMNS = { Prefix: '', Capacity: 'number', Mode: '', Expiry: '' }
 
 function PolicyRow({ policy: { prefix, capacity, mode, ttlSeconds } }: { policy: Policy }) {
   return (
     <tr>
       <th scope="row">
-        <a href={link(['policies', prefix])}>
-          <Name>{prefix}</Name>
-        </a>
+        <NameLink to={['policies', prefix]}>{prefix}</NameLink>
       </th>
-      <td class="number">
-        <Num value={capacity} />
-      </td>
+      <Cell kind="number">{capacity}</Cell>
       <td>{mode === 'distinct' ? <Badge>distinct</Badge> : mode}</td>
       <td class="muted">{ttlSeconds === null ? 'never' : exactDuration(ttlSeconds)}</td>
     </tr>

@@ -1,6 +1,7 @@
 /** The form that makes or changes a policy. */
 import { useState } from 'preact/hooks'
 import type { Policy } from '../client/wire'
+import { submitting, textInput } from './form'
 import { PolicyLossText } from './losses'
 import { useAccess } from './may'
 import { Ask, Name } from './parts'
@@ -35,12 +36,8 @@ export function PolicyForm({ policy, isSaving, onSave }: PolicyFormProps) {
     setTyped({ ...typed, ...Object.fromEntries(fresh) })
   })
   const settings = { capacity: Number(typed.capacity), mode: typed.mode, ttlSeconds: ttlOf(typed.expiry) }
-  const submit = (event: Event) => {
-    event.preventDefault()
-    setAsking(true)
-  }
   return (
-    <form class="settings" onSubmit={submit}>
+    <form class="settings" onSubmit={submitting(() => setAsking(true))}>
       {policy === null && <PrefixField value={prefix} onInput={setPrefix} />}
       <CapacityField value={typed.capacity} onInput={(capacity) => setTyped({ ...typed, capacity })} />
       <ModeField value={typed.mode} onInput={(mode) => setTyped({ ...typed, mode: mode as Policy['mode'] })} />
@@ -85,13 +82,7 @@ function PrefixField({ value, onInput }: { value: string; onInput(value: string)
         <span>
           Prefix <span class="muted">beginning of names</span>
         </span>
-        <input
-          required
-          value={value}
-          autocomplete="off"
-          spellcheck={false}
-          onInput={(event) => onInput(event.currentTarget.value)}
-        />
+        <input required {...textInput(value, onInput)} />
       </label>
     </div>
   )

@@ -6,7 +6,7 @@ import { goTo, link } from './address'
 import { ask } from './api'
 import { PolicyLossText } from './losses'
 import { AdminButton, ReadOnlyNote } from './may'
-import { Ask, Fact, LoadState, Name, Num } from './parts'
+import { Ask, Fact, LoadState, Name, PageHead } from './parts'
 import { PolicyForm } from './policy-form'
 import { usePolled } from './polled'
 import { saving, type WholeSettings } from './settings'
@@ -22,15 +22,9 @@ export function PolicyPage({ prefix }: { prefix: string }) {
   )
   return (
     <>
-      <p class="over">
-        <a href={link(['policies'])}>Policies</a>
-      </p>
-      <div class="head">
-        <h1 tabIndex={-1}>
-          <Name>{prefix}</Name>
-        </h1>
+      <PageHead over={<a href={link(['policies'])}>Policies</a>} title={<Name>{prefix}</Name>}>
         <a href={link(['groups'], { prefix })}>Groups that begin with it</a>
-      </div>
+      </PageHead>
       <LoadState data={data} error={error} />
       {data !== null && <Settings policy={data} onSaved={refresh} />}
     </>
@@ -65,9 +59,7 @@ function Settings({ policy, onSaved }: { policy: Policy; onSaved(): void }) {
   return (
     <section aria-label="Settings" class="panel">
       <dl class="facts">
-        <Fact term="Capacity">
-          <Num value={capacity} />
-        </Fact>
+        <Fact term="Capacity">{capacity}</Fact>
         <Fact term="Mode">{mode}</Fact>
         <Fact term="Expiry">{ttlSeconds === null ? 'never' : exactDuration(ttlSeconds)}</Fact>
         <div class="buttons">

@@ -112,7 +112,7 @@ export function PurgeQuestion({ queue, from, ...rest }: QuestionProps & { from: 
       action={labelled('Delete', count, what)}
       isDanger
       isReady={count > 0}
-      typed={name}
+      mustType={name}
       {...rest}
     >
       <Loaded of={counting}>

@@ -2,7 +2,7 @@
 import type { PeekedMessage, QueueStatus } from '../client/wire'
 import { link } from './address'
 import { ask, pageQuery } from './api'
-import { Badge, Head, LoadState, Name, Num, Pager } from './parts'
+import { Badge, LoadState, Name, NameLink, Num, Pager, Table } from './parts'
 import { usePolled } from './polled'
 import { Time } from './time'
 
@@ -43,63 +43,53 @@ export function QueueMessages({ queue, state, after, counts, deadLetterQueue, is
             <>
               {' '}
               The dead messages of this queue go to{' '}
-              <a href={link(['queues', deadLetterQueue])}>
-                <Name>{deadLetterQueue}</Name>
-              </a>
-              .
+              <NameLink to={['queues', deadLetterQueue]}>{deadLetterQueue}</NameLink>.
             </>
           )}
         </p>
       )}
-      {data.messages.length > 0 && <Table queue={queue} state={state} messages={data.messages} />}
+      {data.messages.length > 0 && <Messages queue={queue} state={state} messages={data.messages} />}
       <Pager parts={['queues', queue]} query={{ state, after }} next={data.nextAfter} />
     </>
   )
 }
 
-function Table({ queue, state, messages }: { queue: string; state: MessageState; messages: readonly PeekedMessage[] }) {
+function Messages({
+  queue,
+  state,
+  messages,
+}: Pick<MessagesProps, 'queue' | 'state'> & { messages: readonly PeekedMessage[] }) {
   const hasNext = state === 'in-flight' || state === 'delayed'
+  const columns = { Id: 'number id', Body: '', Receives: 'number wide', [hasNext ? 'Ready' : 'Sent']: 'number' }
   return (
-    <div class="panel">
-      <table>
-        <thead>
-          <tr>
-            <Head kind="number id">Id</Head>
-            <Head>Body</Head>
-            <Head kind="number wide">Receives</Head>
-            <Head kind="number">{hasNext ? 'Ready' : 'Sent'}</Head>
-          </tr>
-        </thead>
-        <tbody>
-          {messages.map((message) => (
-            <tr key={String(message.id)}>
-              <th scope="row" class="number id">
-                <a href={link(['queues', queue, 'messages', String(message.id)])} aria-label={`Message ${message.id}`}>
-                  {String(message.id)}
-                </a>
-              </th>
-              <td class="what">
-                <code class="line">{String(message.body)}</code>
-                {message.lastError !== null && <div class="error">{message.lastError}</div>}
-                <Marks message={message} />
-              </td>
-              <td class="number wide">
-                <Num value={message.receiveCount} />
-                {message.maxReceives !== null && (
-                  <span class="muted">
-                    {' / '}
-                    <Num value={message.maxReceives} />
-                  </span>
-                )}
-              </td>
-              <td class="number muted">
-                <Time at={hasNext ? message.visibleAt : message.sentAt} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={columns}>
+      {messages.map((message) => (
+        <tr key={String(message.id)}>
+          <th scope="row" class="number id">
+            <a href={link(['queues', queue, 'messages', String(message.id)])} aria-label={`Message ${message.id}`}>
+              {String(message.id)}
+            </a>
+          </th>
+          <td class="what">
+            <code class="line">{String(message.body)}</code>
+            {message.lastError !== null && <div class="error">{message.lastError}</div>}
+            <Marks message={message} />
+          </td>
+          <td class="number wide">
+            <Num value={message.receiveCount} />
+            {message.maxReceives !== null && (
+              <span class="muted">
+                {' / '}
+                <Num value={message.maxReceives} />
+              </span>
+            )}
+          </td>
+          <td class="number muted">
+            <Time at={hasNext ? message.visibleAt : message.sentAt} />
+          </td>
+        </tr>
+      ))}
+    </Table>
   )
 }
 

@@ -2,7 +2,7 @@
 import type { QueueStatus } from '../client/wire'
 import { link } from './address'
 import { ask } from './api'
-import { Badge, Fact, LoadState, Name, Num } from './parts'
+import { Badge, Fact, LoadState, Name, Num, PageHead } from './parts'
 import { usePolled } from './polled'
 import { QueueActions } from './queue-actions'
 import { QueueChart } from './queue-chart'
@@ -51,17 +51,11 @@ export function QueuePage({ queue: name, state, after }: QueuePageProps) {
   const shown = STATES.find((each) => each === state) ?? 'ready'
   return (
     <>
-      <p class="over">
-        <a href={link(['queues'])}>Queues</a>
-      </p>
-      <div class="head">
-        <h1 tabIndex={-1}>
-          <Name>{name}</Name>
-        </h1>
+      <PageHead over={<a href={link(['queues'])}>Queues</a>} title={<Name>{name}</Name>}>
         {queue?.isDeadLetterQueue && <Badge>dead-letter queue</Badge>}
         {queue?.paused && <Badge kind="warn">paused</Badge>}
         {queue !== null && <QueueActions queue={queue} from={from} onDone={refresh} />}
-      </div>
+      </PageHead>
       <LoadState data={queue} error={error} />
       {queue !== null && (
         <>

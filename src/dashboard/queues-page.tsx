@@ -1,17 +1,17 @@
 /** The queues, by name: their counts, the age of the oldest message, and how many were ready in the last minutes. */
 import type { QueueStatus } from '../client/wire'
 import { link } from './address'
-import { ask, pageQuery } from './api'
+import { ask, type pageQuery } from './api'
 import { countsOf } from './dead-letters'
 import { type Listed, ListPage } from './list-page'
-import { Badge, Head, Name, Num } from './parts'
+import { Badge, Cell, NameLink } from './parts'
 import { type CountSample, drawable, record, samplesOf } from './samples'
 import { duration } from './time'
 
-async function load({ prefix, after, signal }: Listed & { signal: AbortSignal }) {
-  const { queues, nextAfter } = await ask('listQueues', { query: pageQuery(after, prefix) }, signal)
-  record(queues)
-  return { rows: queues, nextAfter }
+async function load(query: ReturnType<typeof pageQuery>, signal: AbortSignal) {
+  const page = await ask('listQueues', { query }, signal)
+  record(page.queues)
+  return page
 }
 
 export function QueuesPage(listed: Listed) {
@@ -30,17 +30,10 @@ export function QueuesPage(listed: Listed) {
   )
 }
 
-const COLUMNS = (
-  <>
-    <Head>Queue</Head>
-    <Head kind="wide spark">Ready, last minutes</Head>
-    <Head kind="number">Ready</Head>
-    <Head kind="number wide">In flight</Head>
-    <Head kind="number wide">Delayed</Head>
-    <Head kind="number">Dead</Head>
-    <Head kind="number">Oldest</Head>
-  </>
-)
+const COLUMNS = {
+  ...{ Queue: '', 'Ready, last minutes': 'wide spark', Ready: 'number', 'In flight': 'number wide' },
+  ...{ Delayed: 'number wide', Dead: 'number', Oldest: 'number' },
+}
 
 function Row({ queue: status }: { queue: QueueStatus }) {
   const { queue, paused, deadLetterQueue, isDeadLetterQueue, oldestAgeSeconds } = status
@@ -48,17 +41,11 @@ function Row({ queue: status }: { queue: QueueStatus }) {
   return (
     <tr>
       <th scope="row">
-        <a href={link(['queues', queue])}>
-          <Name>{queue}</Name>
-        </a>{' '}
-        {isDeadLetterQueue && <Badge>dead-letter queue</Badge>}
+        <NameLink to={['queues', queue]}>{queue}</NameLink> {isDeadLetterQueue && <Badge>dead-letter queue</Badge>}
         {paused && <Badge kind="warn">paused</Badge>}
         {deadLetterQueue !== null && (
           <div class="muted small">
-            dead letters to{' '}
-            <a href={link(['queues', deadLetterQueue])}>
-              <Name>{deadLetterQueue}</Name>
-            </a>
+            dead letters to <NameLink to={['queues', deadLetterQueue]}>{deadLetterQueue}</NameLink>
           </div>
         )}
       </th>
@@ -76,11 +63,7 @@ function Row({ queue: status }: { queue: QueueStatus }) {
 
 function Count({ value, isWide, isBad }: { value: number; isWide?: boolean; isBad?: boolean }) {
   const kind = value === 0 ? 'muted' : isBad ? 'bad' : ''
-  return (
-    <td class={`number ${isWide ? 'wide' : ''} ${kind}`}>
-      <Num value={value} />
-    </td>
-  )
+  return <Cell kind={`number ${isWide ? 'wide' : ''} ${kind}`}>{value}</Cell>
 }
 
 const WIDTH = 120

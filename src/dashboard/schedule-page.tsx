@@ -5,11 +5,11 @@ import { ActionResult, useAction } from './action'
 import { goTo, link } from './address'
 import { ask } from './api'
 import { AdminButton, ReadOnlyNote } from './may'
-import { Ask, Fact, LoadState, Name, Num } from './parts'
+import { Ask, Fact, LoadState, Name, NameLink, PageHead, TimeFacts } from './parts'
 import { usePolled } from './polled'
 import { timingOf } from './schedules-page'
-import { exactDuration, Time } from './time'
-import { pretty } from './value'
+import { exactDuration } from './time'
+import { BodyAndAttributes } from './value'
 
 const EVERY_MS = 3000
 
@@ -17,14 +17,7 @@ export function SchedulePage({ schedule }: { schedule: string }) {
   const { data, error } = usePolled((signal) => ask('getSchedule', { path: { schedule } }, signal), schedule, EVERY_MS)
   return (
     <>
-      <p class="over">
-        <a href={link(['schedules'])}>Schedules</a>
-      </p>
-      <div class="head">
-        <h1 tabIndex={-1}>
-          <Name>{schedule}</Name>
-        </h1>
-      </div>
+      <PageHead over={<a href={link(['schedules'])}>Schedules</a>} title={<Name>{schedule}</Name>} />
       <LoadState data={data} error={error} />
       {data !== null && <Details schedule={data} />}
     </>
@@ -32,7 +25,7 @@ export function SchedulePage({ schedule }: { schedule: string }) {
 }
 
 function Details({ schedule }: { schedule: Schedule }) {
-  const { lastError, attributes } = schedule
+  const { lastError } = schedule
   return (
     <>
       <End name={schedule.schedule} />
@@ -43,48 +36,24 @@ function Details({ schedule }: { schedule: Schedule }) {
           <pre class="panel error">{lastError}</pre>
         </section>
       )}
-      <section aria-labelledby="body">
-        <h2 id="body">Body</h2>
-        <pre class="panel">{pretty(schedule.body)}</pre>
-      </section>
-      {Object.keys(attributes).length > 0 && (
-        <section aria-labelledby="attributes">
-          <h2 id="attributes">Attributes</h2>
-          <pre class="panel">{pretty(attributes)}</pre>
-        </section>
-      )}
+      <BodyAndAttributes of={schedule} />
     </>
   )
 }
 
 function Facts({ schedule }: { schedule: Schedule }) {
   const { queue, missed, priority, delaySeconds, messageGroup } = schedule
-  const times: [string, Date | null][] = [
-    ['Next tick', schedule.nextTickAt],
-    ['Last tick', schedule.lastTickAt],
-    ['Sent', schedule.lastSentAt],
-  ]
+  const times = { 'Next tick': schedule.nextTickAt, 'Last tick': schedule.lastTickAt, Sent: schedule.lastSentAt }
   return (
     <dl class="facts panel">
       <Fact term="Queue">
-        <a href={link(['queues', queue])}>
-          <Name>{queue}</Name>
-        </a>
+        <NameLink to={['queues', queue]}>{queue}</NameLink>
       </Fact>
       <Fact term="Ticks">{timingOf(schedule)}</Fact>
-      {times.map(
-        ([term, at]) =>
-          at !== null && (
-            <Fact key={term} term={term}>
-              <Time at={at} both />
-            </Fact>
-          ),
-      )}
+      <TimeFacts of={times} />
       <Fact term="Missed ticks">{missed === 'skip' ? 'skipped' : 'the newest is sent late'}</Fact>
       {delaySeconds > 0 && <Fact term="Delay">{exactDuration(delaySeconds)}</Fact>}
-      <Fact term="Priority">
-        <Num value={priority} />
-      </Fact>
+      <Fact term="Priority">{priority}</Fact>
       {messageGroup !== null && (
         <Fact term="Message group">
           <Name>{messageGroup}</Name>

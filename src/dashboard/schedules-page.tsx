@@ -1,15 +1,10 @@
 /** The schedules, by name: their queue, when they tick, the next tick and the last. */
 import type { ListedSchedule } from '../client/wire'
 import { link } from './address'
-import { ask, pageQuery } from './api'
+import { ask } from './api'
 import { type Listed, ListPage } from './list-page'
-import { Badge, Head, Name } from './parts'
+import { Badge, NameLink } from './parts'
 import { exactDuration, Time } from './time'
-
-async function load({ prefix, after, signal }: Listed & { signal: AbortSignal }) {
-  const { schedules, nextAfter } = await ask('listSchedules', { query: pageQuery(after, prefix) }, signal)
-  return { rows: schedules, nextAfter }
-}
 
 export function SchedulesPage(listed: Listed) {
   return (
@@ -18,7 +13,7 @@ export function SchedulesPage(listed: Listed) {
       title="Schedules"
       part="schedules"
       over={<a href={link(['queues'])}>Queues</a>}
-      load={load}
+      load={(query, signal) => ask('listSchedules', { query }, signal)}
       empty="There are no schedules yet. PUT /v1/schedules/{schedule} makes one."
       unmatched="No schedule begins with this."
       columns={COLUMNS}
@@ -27,15 +22,7 @@ export function SchedulesPage(listed: Listed) {
   )
 }
 
-const COLUMNS = (
-  <>
-    <Head>Schedule</Head>
-    <Head kind="wide">Queue</Head>
-    <Head kind="wide">Ticks</Head>
-    <Head>Next tick</Head>
-    <Head kind="wide">Last tick</Head>
-  </>
-)
+const COLUMNS = { Schedule: '', Queue: 'wide', Ticks: 'wide', 'Next tick': '', 'Last tick': 'wide' }
 
 /** When it ticks: the pattern with its time zone, or the interval. */
 export function timingOf({ cron, timeZone, everySeconds }: ListedSchedule): string {
@@ -47,15 +34,11 @@ function Row({ schedule }: { schedule: ListedSchedule }) {
   return (
     <tr>
       <th scope="row">
-        <a href={link(['schedules', name])}>
-          <Name>{name}</Name>
-        </a>{' '}
+        <NameLink to={['schedules', name]}>{name}</NameLink>{' '}
         {lastError !== null && <Badge kind="bad">cannot send</Badge>}
       </th>
       <td class="wide">
-        <a href={link(['queues', queue])}>
-          <Name>{queue}</Name>
-        </a>
+        <NameLink to={['queues', queue]}>{queue}</NameLink>
       </td>
       <td class="wide">{timingOf(schedule)}</td>
       <td>

@@ -42,8 +42,26 @@ export function parseExactly(text: string): unknown {
     : JSON.parse(text)
 }
 
-export function pretty(value: unknown): string {
+function pretty(value: unknown): string {
   return JSON.stringify(value, null, 2)
+}
+
+/** What a message says, or those of a schedule. */
+export function BodyAndAttributes({ of: { body, attributes } }: { of: { body: unknown; attributes: object } }) {
+  return (
+    <>
+      <section aria-labelledby="body">
+        <h2 id="body">Body</h2>
+        <pre class="panel">{pretty(body)}</pre>
+      </section>
+      {Object.keys(attributes).length > 0 && (
+        <section aria-labelledby="attributes">
+          <h2 id="attributes">Attributes</h2>
+          <pre class="panel">{pretty(attributes)}</pre>
+        </section>
+      )}
+    </>
+  )
 }
 
 const PREVIEW_LENGTH = 160
