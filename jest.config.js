@@ -2,7 +2,7 @@
 module.exports = {
   testEnvironment: '<rootDir>/test/support/environment.cjs',
   testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/examples/*.test.ts'],
-  testPathIgnorePatterns: ['<rootDir>/test/fire/'],
+  testPathIgnorePatterns: ['<rootDir>/test/faults/'],
   transform: {
     '\\.ts$': [
       '@swc/jest',

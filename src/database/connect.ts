@@ -7,7 +7,9 @@ import { type GateOptions, gatedRunners } from './gate'
 import { gatheringRunners } from './gathering'
 import { seeTransactions } from './inside'
 import { MYSQL_SESSION } from './mysql'
+import { mysqlFailure } from './mysql-failures'
 import { schemaOf } from './schema'
+import { type HostedConnection, ServerHosts } from './server-hosts'
 import { NAMELESS_FILE, parseServerUrl, refusedUrl } from './server-url'
 import { sqliteEngine } from './sqlite'
 import { DEFAULT_STATEMENT_TIMEOUT_SECONDS, type LimitedConnection, limitStatements } from './statement-limit'
@@ -24,7 +26,14 @@ export interface ConnectOptions {
 }
 
 export type SqliteOptions = Extract<DataSourceOptions, { type: 'better-sqlite3' }>
-export type MysqlOptions = Extract<DataSourceOptions, { type: 'mysql' | 'mariadb' }>
+export type MysqlOptions = Extract<DataSourceOptions, { type: 'mysql' | 'mariadb' }> & {
+  /** Set by a URL with several hosts. */
+  hosts?: ServerHosts
+}
+
+/** How long a new connection waits for its server, and where there is another host to go to. */
+const CONNECT_MS = 5000
+const CONNECT_ONE_OF_SEVERAL_MS = 2000
 
 /**
  * The DataSource options of a URL. Throws `invalid_input` for a URL of an unknown database, and `database_refused` for
@@ -41,22 +50,25 @@ export function dataSourceOptions({ url, poolSize = 10, tablePrefix }: ConnectOp
   const sqlite = /^sqlite:(?:\/\/(?=\/))?(.+)$/.exec(url)
   if (sqlite) return { ...common, ...sqliteOptions(sqlite[1] as string) }
   if (/^sqlite:/.test(url)) throw refusedUrl(NAMELESS_FILE)
-  const server = parseServerUrl(url)
+  const { hosts: all, ...server } = parseServerUrl(url)
+  const hosts = all.length > 1 ? new ServerHosts(all) : undefined
   return {
     ...common,
     ...server,
+    ...all[0],
+    ...(hosts && { hosts }),
     driver: mysqlDriver(),
     charset: 'utf8mb4',
     timezone: 'Z',
     supportBigNumbers: true,
     bigNumberStrings: true,
-    connectTimeout: 5000,
+    connectTimeout: hosts ? CONNECT_ONE_OF_SEVERAL_MS : CONNECT_MS,
     // For statements that are gathered (`gathering.ts`).
     multipleStatements: true,
     // Otherwise mysql2 records the stack of every statement's caller in case of an error, which takes 5 % of its time.
     trace: false,
     poolSize,
-    extra: { maxIdle: poolSize, enableKeepAlive: true },
+    extra: { maxIdle: poolSize, enableKeepAlive: true, ...(hosts && { stream: hosts.stream }) },
   }
 }
 
@@ -82,18 +94,34 @@ export async function connect(
   gateOptions?: GateOptions,
   statementSeconds = DEFAULT_STATEMENT_TIMEOUT_SECONDS,
 ): Promise<DataSource> {
-  const source = await initialized(options)
   if (options.type === 'better-sqlite3') {
+    const source = await initialized(options)
     source.driver.createQueryRunner = gatedRunners(source, gate, gateOptions)
     seeTransactions(source, gate)
-  } else {
-    source.driver.createQueryRunner = gatheringRunners(source)
-    seeTransactions(source, source)
-    await setSessions(source, statementSeconds).catch(async (error: unknown) => {
-      await source.destroy()
-      throw error
-    })
+    return source
   }
+  const { hosts } = options as MysqlOptions
+  for (let left = hosts?.all.length ?? 1; ; left--) {
+    try {
+      return await connectServer(options, hosts, statementSeconds)
+    } catch (error) {
+      if (left === 1 || mysqlFailure(error) !== 'lost') throw error
+    }
+  }
+}
+
+async function connectServer(
+  options: DataSourceOptions,
+  hosts: ServerHosts | undefined,
+  statementSeconds: number,
+): Promise<DataSource> {
+  const source = await initialized(options)
+  source.driver.createQueryRunner = gatheringRunners(source)
+  seeTransactions(source, source)
+  await setSessions(source, hosts, statementSeconds).catch(async (error: unknown) => {
+    await source.destroy().catch(() => {})
+    throw error
+  })
   return source
 }
 
@@ -115,26 +143,33 @@ async function initialized(options: DataSourceOptions): Promise<DataSource> {
   }
 }
 
-interface NewConnection extends LimitedConnection {
-  query(sql: string, done: (error: unknown) => void): void
-  destroy(): void
-}
+type NewConnection = LimitedConnection & HostedConnection
 
 /** Sets each pooled connection once, when it is made, in place of one more round trip in each transaction. */
-async function setSessions(source: DataSource, statementSeconds: number): Promise<void> {
+async function setSessions(
+  source: DataSource,
+  hosts: ServerHosts | undefined,
+  statementSeconds: number,
+): Promise<void> {
   const { pool } = source.driver as unknown as {
     pool: { on(event: 'connection', listener: (connection: NewConnection) => void): void }
   }
-  pool.on('connection', (connection) => {
+  const set = (connection: NewConnection): Promise<unknown> => {
     limitStatements(connection, statementSeconds)
+    const isSet = new Promise((resolve, reject) => {
+      connection.query(MYSQL_SESSION.join('; '), (error) => (error ? reject(error) : resolve(undefined)))
+    })
+    return Promise.all([isSet, hosts?.require(connection)])
+  }
+  pool.on('connection', (connection) => {
     // A connection that cannot be set is closed: it would have the server's own isolation level.
-    connection.query(MYSQL_SESSION.join('; '), (error) => error && connection.destroy())
+    set(connection).catch((error: Error) => connection.stream.destroy(error))
   })
+  hosts?.follow(pool)
   // TypeORM's first connection, which checked that the server answers, was made before the listener was added.
   const runner = source.createQueryRunner()
   try {
-    limitStatements(await runner.connect(), statementSeconds)
-    for (const statement of MYSQL_SESSION) await runner.query(statement)
+    await set(await runner.connect())
   } finally {
     await runner.release()
   }

@@ -8,9 +8,20 @@
 import type { QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import type { AfterCommit } from './after-commit'
-import type { Engine, Insert, Reader, Row, StatementAnswer, Statements, StatementValues, Tx } from './engine'
+import {
+  driverError,
+  type Engine,
+  type Insert,
+  type Reader,
+  type Row,
+  type StatementAnswer,
+  type Statements,
+  type StatementValues,
+  type Tx,
+} from './engine'
 import { failedEarlier, GatheringQueryRunner, hasFailedEarlier, type Later } from './gathering'
 import { queryOn } from './prepared'
+import { doubtHost } from './server-hosts'
 import type { Tables } from './tables'
 
 export interface Life {
@@ -96,7 +107,12 @@ export async function rollBack(runner: QueryRunner, life: Life | null): Promise<
 
 /** Closes the connection after a lost-connection error: its server may have become a replica. */
 export function dropLost(runner: QueryRunner, engine: Engine, error: unknown): void {
-  if (engine.failure(error) === 'lost') drop(runner)
+  if (engine.failure(error) !== 'lost') return
+  drop(runner)
+  const { databaseConnection } = runner as unknown as { databaseConnection?: object }
+  const { errno = 0, code } = driverError(error)
+  // What the server says itself, and that it says nothing, holds for its other connections, too.
+  if (databaseConnection && (errno > 0 || code === 'ETIMEDOUT')) doubtHost(databaseConnection)
 }
 
 /** Closes the connection. */

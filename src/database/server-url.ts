@@ -1,11 +1,12 @@
-/** Parses `mysql://` and `mariadb://` URLs: the server, the user, the database, and how the connection is encrypted. */
+/** Parses `mysql://` and `mariadb://` URLs: the hosts, the user, the database, and how the connection is encrypted. */
 import { readFileSync } from 'node:fs'
 import { invalidInput, RecentnError } from '../errors'
+import type { ServerHost } from './server-hosts'
 
 export interface ServerUrl {
   type: 'mysql' | 'mariadb'
-  host: string
-  port: number
+  /** One or more, in the order in which they are tried. */
+  hosts: ServerHost[]
   username: string
   password: string
   database: string
@@ -16,67 +17,99 @@ export interface ServerUrl {
 const SSL_MODES = ['DISABLED', 'REQUIRED', 'VERIFY_CA', 'VERIFY_IDENTITY'] as const
 const PARAMETERS = ['ssl-mode', 'ssl-ca']
 
-/** Throws `invalid_input` for a URL that is not valid. */
+const SCHEME = /^(mysql|mariadb):\/\/([^/?#]*)(.*)$/s
+const FORM = 'must be of the form mysql://user:password@host:port/database, with commas between several hosts'
+const DEFAULT_PORT = 3306
+
+/** Throws `invalid_input`, with every fault, for a URL that is not valid. */
 export function parseServerUrl(url: string): ServerUrl {
-  const server = URL.canParse(url) ? new URL(url) : null
-  const type = server?.protocol === 'mysql:' ? 'mysql' : server?.protocol === 'mariadb:' ? 'mariadb' : null
-  if (!server || !type) throw refusedUrl('must begin with sqlite:, mysql:// or mariadb://')
-  if (server.hash) throw refusedUrl('takes no fragment')
-  const [username, password, database] = [server.username, server.password, server.pathname.slice(1)].map(decoded) as [
-    string,
-    string,
-    string,
-  ]
-  if (!server.hostname || !database || database.includes('/')) {
-    throw refusedUrl('must be of the form mysql://user:password@host:port/database')
-  }
-  return {
-    type,
-    host: server.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: server.port ? Number(server.port) : 3306,
-    username,
-    password,
-    database,
-    ssl: sslOf(server.searchParams),
-  }
+  const [, type, authority = '', rest = ''] = SCHEME.exec(url.trim()) ?? []
+  if (type !== 'mysql' && type !== 'mariadb') throw refusedUrl('must begin with sqlite:, mysql:// or mariadb://')
+  const faults: string[] = []
+  const at = authority.lastIndexOf('@') + 1
+  const hosts = hostsOf(authority.slice(at), faults)
+  // A URL has one host: the others parts are read with any.
+  const whole = `${type}://${authority.slice(0, at)}host${rest}`
+  if (!URL.canParse(whole)) throw refusedUrl(FORM)
+  const server = new URL(whole)
+  if (server.hash) faults.push('takes no fragment')
+  const [username = '', password = '', database = ''] = [
+    server.username,
+    server.password,
+    server.pathname.slice(1),
+  ].map((part) => decoded(part, faults))
+  if ((!database || database.includes('/')) && !faults.includes(FORM)) faults.push(FORM)
+  const ssl = sslOf(server.searchParams, faults)
+  if (faults.length > 0) throw refusedUrl(...faults)
+  return { type, hosts, username, password, database, ssl }
 }
 
-function sslOf(parameters: URLSearchParams): ServerUrl['ssl'] {
+/** The hosts of a list with commas. */
+function hostsOf(list: string, faults: string[]): ServerHost[] {
+  const hosts: ServerHost[] = []
+  if (list === '') faults.push(FORM)
+  else
+    for (const [place, text] of list.split(',').entries()) {
+      if (text === '') {
+        faults.push(`names no host at place ${place + 1} of its list`)
+        continue
+      }
+      const [, bracketed, name, port] = HOST.exec(text) ?? []
+      const host = bracketed ?? name
+      if (host === undefined || !URL.canParse(`mysql://${bracketed ? `[${bracketed}]` : host}/`)) {
+        faults.push(`names a host that is none: ${text} (an IPv6 address is written in brackets)`)
+        continue
+      }
+      const one = { host, port: port ? Number(port) : DEFAULT_PORT }
+      if (one.port < 1 || one.port > 65_535) faults.push(`names a port that is none: ${text} (1 to 65535)`)
+      const isTwice = hosts.some((other) => other.host === one.host && other.port === one.port)
+      if (isTwice) faults.push(`names the host ${text} twice`)
+      hosts.push(one)
+    }
+  return hosts
+}
+
+/** An IPv6 address in brackets, or a name; and a port. */
+const HOST = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d*))?$/
+
+function sslOf(parameters: URLSearchParams, faults: string[]): ServerUrl['ssl'] {
+  const known = faults.length
   for (const name of new Set(parameters.keys())) {
-    if (!PARAMETERS.includes(name)) throw refusedUrl(`takes no parameters but ${PARAMETERS.join(' and ')}`)
-    if (parameters.getAll(name).length > 1) throw refusedUrl(`takes ${name} once`)
+    if (!PARAMETERS.includes(name)) faults.push(`takes no parameters but ${PARAMETERS.join(' and ')}`)
+    else if (parameters.getAll(name).length > 1) faults.push(`takes ${name} once`)
   }
   const file = parameters.get('ssl-ca')
   const mode = parameters.get('ssl-mode') ?? (file === null ? 'DISABLED' : 'VERIFY_CA')
+  const isVerified = mode.startsWith('VERIFY')
   if (!(SSL_MODES as readonly string[]).includes(mode)) {
-    throw refusedUrl(`takes as ssl-mode one of ${SSL_MODES.join(', ')}`)
-  }
-  if (!mode.startsWith('VERIFY')) {
-    if (file !== null) throw refusedUrl('takes ssl-ca with ssl-mode VERIFY_CA or VERIFY_IDENTITY')
-    return mode === 'REQUIRED' ? { rejectUnauthorized: false } : undefined
-  }
-  const ca = file === null ? {} : { ca: textOf(file) }
+    faults.push(`takes as ssl-mode one of ${SSL_MODES.join(', ')}`)
+  } else if (!isVerified && file !== null) faults.push('takes ssl-ca with ssl-mode VERIFY_CA or VERIFY_IDENTITY')
+  if (faults.length > known || mode === 'DISABLED') return undefined
+  if (!isVerified) return { rejectUnauthorized: false }
+  const ca = file === null ? {} : { ca: textOf(file, faults) }
   return { rejectUnauthorized: true, verifyIdentity: mode === 'VERIFY_IDENTITY', ...ca }
 }
 
-function textOf(file: string): string {
+function textOf(file: string, faults: string[]): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw refusedUrl(`names an ssl-ca that can't be read: ${(error as Error).message}`)
+    faults.push(`names an ssl-ca that can't be read: ${(error as Error).message}`)
+    return ''
   }
 }
 
-function decoded(part: string): string {
+function decoded(part: string, faults: string[]): string {
   try {
     return decodeURIComponent(part)
   } catch {
-    throw refusedUrl('has percent-encoding that is not UTF-8')
+    faults.push('has percent-encoding that is not UTF-8')
+    return ''
   }
 }
 
-export function refusedUrl(detail: string): RecentnError {
-  return invalidInput([{ pointer: '/url', detail }])
+export function refusedUrl(...details: string[]): RecentnError {
+  return invalidInput(details.map((detail) => ({ pointer: '/url', detail })))
 }
 
 export const NAMELESS_FILE = 'must name a file, as sqlite:./data/recentn.db does'

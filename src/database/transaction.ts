@@ -115,6 +115,9 @@ export class Database implements Session {
       try {
         if (this.#options.isForeign) await requireTexts(runner)
         return await work(readerOn(runner, this.#options))
+      } catch (error) {
+        dropLost(runner, this.engine, error)
+        throw error
       } finally {
         await runner.release()
       }

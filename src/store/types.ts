@@ -62,7 +62,10 @@ export interface StoreOptions {
 }
 
 export interface OpenOptions extends StoreOptions {
-  /** `sqlite:./data/recentn.db`, `sqlite::memory:`, `mysql://user:password@host:port/database` or `mariadb://…`. */
+  /**
+   * `sqlite:./data/recentn.db`, `sqlite::memory:`, `mysql://user:password@host:port/database` or `mariadb://…`. With commas it
+   * names several hosts (`mariadb://user:password@a,b:3307/database`): the next one is used when one is away or takes no writes.
+   */
   url: string
   /** False: don't create or upgrade the tables, refuse when they don't fit. */
   migrate?: boolean | undefined

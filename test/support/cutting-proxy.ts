@@ -7,10 +7,10 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { pause } from './timing'
 
 /**
- * When a statement is cut: before the server gets it; when it has been sent on, whatever becomes of it; once the server's
- * answer is there, which the client never sees.
+ * When a statement is cut: before the server gets it; when half of its packet has been sent on; when all of it has,
+ * whatever becomes of it; once the server's answer is there, which the client never sees.
  */
-export type Moment = 'before' | 'during' | 'after'
+export type Moment = 'before' | 'half' | 'during' | 'after'
 
 interface Pair {
   client: Socket
@@ -21,14 +21,16 @@ export class CuttingProxy {
   readonly #server: Server
   readonly #target: { host: string; port: number }
   readonly #pairs = new Set<Pair>()
+  readonly #swallowed = new WeakSet<Pair>()
   /** The moments of the statements to come that are cut; those beyond are let through. */
   #moments: Moment[] = []
   #isIt: (sql: string) => boolean = isCommit
   #cut: () => void = () => {}
   #recorded: string[] | null = null
-  #rewriting: { from: Buffer; to: Buffer; times: number } | null = null
+  readonly #rewriting = new Map<string, { from: Buffer; to: Buffer; times: number }>()
   #refusing = false
   #stalled = false
+  #delayMs = 0
   #port = 0
 
   private constructor(target: { host: string; port: number }) {
@@ -78,7 +80,7 @@ export class CuttingProxy {
    */
   rewrite(from: string, to: string, times = Number.POSITIVE_INFINITY): void {
     if (to.length > from.length) throw new Error('the length of a packet stays as it is')
-    this.#rewriting = { from: Buffer.from(from), to: Buffer.from(to.padEnd(from.length)), times }
+    this.#rewriting.set(from, { from: Buffer.from(from), to: Buffer.from(to.padEnd(from.length)), times })
   }
 
   /** What clients send from now on, a packet each: one for each round trip. */
@@ -91,6 +93,24 @@ export class CuttingProxy {
   stall(): void {
     this.#stalled = true
     for (const { client, server } of this.#pairs) for (const socket of [client, server]) socket.pause()
+  }
+
+  /** Swallows everything on the connections that there are, which stand: half-open ones. New connections are fine. */
+  swallow(): void {
+    for (const pair of this.#pairs) {
+      for (const socket of [pair.client, pair.server]) socket.pause()
+      this.#swallowed.add(pair)
+    }
+  }
+
+  /** The server hears at last that those connections are gone, as by its keep-alive. */
+  endSwallowed(): void {
+    for (const pair of this.#pairs) if (this.#swallowed.has(pair)) this.#end(pair)
+  }
+
+  /** Everything arrives so many milliseconds later, either way. */
+  delay(ms: number): void {
+    this.#delayMs = ms
   }
 
   /** Cuts one of the connections; `at` from 0 to 1 chooses. */
@@ -165,24 +185,31 @@ export class CuttingProxy {
     })
     client.on('data', (chunk) => {
       const moment = isMet(chunk) ? this.#moments.shift() : undefined
-      if (moment !== 'before') pair.server.write(this.#rewritten(chunk))
+      if (moment === 'half') pair.server.write(chunk.subarray(0, chunk.length >> 1))
+      else if (moment !== 'before') this.#pass(this.#rewritten(chunk), pair.server)
       if (moment === 'after') isLost = true
       else if (moment !== undefined) this.#cutNow(pair)
     })
     pair.server.on('data', (chunk) => {
       if (isLost) this.#cutNow(pair)
-      else client.write(chunk)
+      else this.#pass(chunk, client)
     })
     if (this.#stalled) this.stall()
   }
 
+  #pass(chunk: Buffer, to: Socket): void {
+    if (this.#delayMs === 0) to.write(chunk)
+    else setTimeout(() => to.writable && to.write(chunk), this.#delayMs)
+  }
+
   #rewritten(chunk: Buffer): Buffer {
-    const words = this.#rewriting
-    if (words === null) return chunk
+    if (this.#rewriting.size === 0) return chunk
     const copy = Buffer.from(chunk)
-    for (let at = copy.indexOf(words.from); at >= 0 && words.times > 0; at = copy.indexOf(words.from, at)) {
-      words.to.copy(copy, at)
-      words.times--
+    for (const words of this.#rewriting.values()) {
+      for (let at = copy.indexOf(words.from); at >= 0 && words.times > 0; at = copy.indexOf(words.from, at)) {
+        words.to.copy(copy, at)
+        words.times--
+      }
     }
     return copy
   }
@@ -195,7 +222,7 @@ export class CuttingProxy {
   #end(pair: Pair): void {
     // What was written to the server still goes out; the client sees a reset or an end.
     // A stalled socket, which nobody reads, would never see its end.
-    if (this.#stalled) pair.server.destroy()
+    if (this.#stalled || this.#swallowed.has(pair)) pair.server.destroy()
     else pair.server.end()
     pair.server.unref()
     pair.client.destroy()

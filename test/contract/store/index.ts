@@ -21,6 +21,7 @@ import { describeNaming } from './naming'
 import { describeOptions } from './options'
 import { describeOtherServers } from './other-servers'
 import { describeSchema } from './schema'
+import { describeSeveralHosts } from './several-hosts'
 import { describeStatementLimits } from './statement-limits'
 import { describeTransactions } from './transactions'
 
@@ -43,6 +44,7 @@ export function describeStore(engine: EngineName): void {
   describeLifecycle(context)
   describeIdleStore(context)
   describeLocation(context)
+  describeSeveralHosts(context)
   describeOptions(context)
   describeSchema(context)
   describeNames(context)

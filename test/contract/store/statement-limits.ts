@@ -84,6 +84,27 @@ export function describeStatementLimits(context: Context): void {
     }, 120_000)
   })
 
+  it('a clock that is set back keeps nobody waiting', async () => {
+    const { proxy, url } = await proxied()
+    const store = await context.open({ url })
+    const group = context.unique()
+    await store.groups.append(group)
+    const isCut = proxy.cutCommits('after')
+    const call = refusal(store.groups.append(group))
+    await isCut
+    proxy.refuse()
+    let at = Date.now()
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => {
+      at -= 60_000
+      return at
+    })
+    try {
+      expect((await call).code).toBe('outcome_unknown')
+    } finally {
+      clock.mockRestore()
+    }
+  }, 60_000)
+
   it('an idle transaction ends by itself on MariaDB', async () => {
     const [row] = await query("SHOW SESSION VARIABLES LIKE 'idle_transaction_timeout'")
     expect(row?.Value).toBe(context.engine === 'mariadb' ? '120' : undefined)

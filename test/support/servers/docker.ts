@@ -1,8 +1,16 @@
 /** A server in a container, through testcontainers, where a Docker engine answers. */
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { findProgram } from './find-program'
 import { whenKilled } from './guard'
-import { type DataPlace, messageOf, type Server, type ServerEngine } from './server'
+import { memoryFolder } from './memory'
+import { freePort } from './program'
+import { awaitVersion, type BreakableServer, type DataPlace, messageOf, type Server, type ServerEngine } from './server'
+
+const run = promisify(execFile)
 
 /** A pull that takes longer is given up: the next source is faster. */
 const PULL_SECONDS = 180
@@ -43,6 +51,53 @@ export async function dockerServer(
     }
   } catch (error) {
     throw new Error(`the container of ${image} did not start: ${messageOf(error)}`)
+  }
+}
+
+/** A server in a container that may be killed and started again: its port and its data stay. */
+export async function breakableContainer(engine: ServerEngine, settings: string[] = []): Promise<BreakableServer> {
+  const { variable, image: usual } = IMAGES[engine]
+  const image = process.env[variable] || usual
+  if (findProgram('docker') === null) throw new Error('there is no docker program')
+  await ensureImage(image)
+  const name = `recentn-faults-${engine}-${randomBytes(6).toString('hex')}`
+  const password = randomBytes(12).toString('hex')
+  const port = await freePort()
+  const url = `mysql://root:${password}@127.0.0.1:${port}/`
+  const docker = (...words: string[]) => run('docker', words).then(() => {})
+  // In memory where this process may remove what the server writes there.
+  const memory = process.getuid?.() === 0 ? memoryFolder() : null
+  const folder = memory && mkdtempSync(join(memory, 'recentn-faults-'))
+  const release = whenKilled('docker rm -fv "$1"; [ -z "$2" ] || rm -rf "$2"', [name, folder ?? ''])
+  const stop = async () => {
+    await docker('rm', '-fv', name)
+    if (folder) rmSync(folder, { recursive: true, force: true })
+    release()
+  }
+  const variables = [`MARIADB_ROOT_PASSWORD=${password}`, `MYSQL_ROOT_PASSWORD=${password}`].flatMap((one) => [
+    '-e',
+    one,
+  ])
+  const data = folder ? ['-v', `${folder}:/var/lib/mysql`] : []
+  const options = ['--max-connections=500', '--skip-name-resolve', ...settings]
+  try {
+    await docker('run', '-d', '--name', name, '-p', `127.0.0.1:${port}:3306`, ...variables, ...data, image, ...options)
+    await awaitVersion(url, 120)
+  } catch (error) {
+    await stop().catch(() => {})
+    throw new Error(`the container of ${image} did not start: ${messageOf(error)}`)
+  }
+  return {
+    url,
+    origin: `Docker image ${image}`,
+    stop,
+    kill: () => docker('kill', name),
+    start: () =>
+      docker('start', name)
+        .then(() => awaitVersion(url, 60))
+        .then(() => {}),
+    freeze: () => docker('kill', '--signal=STOP', name),
+    thaw: () => docker('kill', '--signal=CONT', name),
   }
 }
 

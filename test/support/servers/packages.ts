@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type PrivateCopy, privateCopy } from './debian'
 import { isExecutable } from './find-program'
 import { type Installation, startPrivately } from './program'
-import type { DataPlace, Server, ServerEngine } from './server'
+import type { BreakableServer, DataPlace, ServerEngine } from './server'
 
 const PACKAGES: Record<ServerEngine, { main: string; others: string[] }> = {
   mariadb: { main: 'mariadb-server-core', others: ['mariadb-client-core', 'mariadb-common'] },
@@ -15,7 +15,7 @@ export async function packagesServer(
   engine: ServerEngine,
   settings: string[] = [],
   place: DataPlace = {},
-): Promise<Server> {
+): Promise<BreakableServer> {
   const copy = await privateCopy({ label: engine, ...PACKAGES[engine] })
   return startPrivately(installationIn(copy, engine), settings, place)
 }

@@ -13,7 +13,7 @@ import { promisify } from 'node:util'
 import { findProgram } from './find-program'
 import { whenKilled } from './guard'
 import { memoryFolder } from './memory'
-import { awaitVersion, type DataPlace, engineOf, messageOf, type Server, type ServerEngine } from './server'
+import { awaitVersion, type BreakableServer, type DataPlace, engineOf, messageOf, type ServerEngine } from './server'
 
 const run = promisify(execFile)
 const ACCOUNT = 'recentn'
@@ -35,7 +35,7 @@ export async function programServer(
   engine: ServerEngine,
   settings: string[] = [],
   place: DataPlace = {},
-): Promise<Server> {
+): Promise<BreakableServer> {
   const names = engine === 'mariadb' ? ['mariadbd', 'mysqld'] : ['mysqld']
   for (const name of names) {
     const program = findProgram(name)
@@ -52,14 +52,14 @@ export async function programServer(
 export async function startPrivately(
   installation: Installation,
   settings: string[],
-  { memory, megabytes }: DataPlace,
-): Promise<Server> {
+  { memory, megabytes, env }: DataPlace,
+): Promise<BreakableServer> {
   if (megabytes !== undefined) throw new Error(`${installation.origin}: only a container has a small disk`)
   // Short: the path of a Unix socket in it may have about a hundred characters.
   const folder = mkdtempSync(join((memory && memoryFolder()) || tmpdir(), `recentn-${installation.engine}-`))
   try {
     await makeData(installation, join(folder, 'data'))
-    return await serve(installation, folder, settings)
+    return await serve({ ...installation, env: { ...installation.env, ...env } }, folder, settings)
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
     throw new Error(`${installation.program} did not start: ${messageOf(error)}`)
@@ -85,24 +85,37 @@ function asRoot(): string[] {
   return process.getuid?.() === 0 ? ['--user=root'] : []
 }
 
-async function serve(installation: Installation, folder: string, settings: string[]): Promise<Server> {
+async function serve(installation: Installation, folder: string, settings: string[]): Promise<BreakableServer> {
   const port = await freePort()
   const password = randomBytes(12).toString('hex')
-  const child = spawnServer(installation, folder, port, password, settings)
-  const release = whenKilled('kill -9 "$1"; rm -rf "$2"', [String(child.pid), folder])
+  const url = `mysql://${ACCOUNT}:${password}@127.0.0.1:${port}/`
+  let child = spawnServer(installation, folder, port, password, settings)
+  const answers = () =>
+    awaitVersion(url, 60, () => (ended(child) ? `it ended: ${lastLines(join(folder, 'log'))}` : null)).then(() => {})
+  const release = whenKilled('kill -9 "$(cat "$1/pid")"; rm -rf "$1"', [folder])
   const stop = async () => {
     await terminate(child)
     release()
     rmSync(folder, { recursive: true, force: true })
   }
-  const url = `mysql://${ACCOUNT}:${password}@127.0.0.1:${port}/`
   try {
-    await awaitVersion(url, 60, () => (ended(child) ? `it ended: ${lastLines(join(folder, 'log'))}` : null))
+    await answers()
   } catch (error) {
     await stop()
     throw error
   }
-  return { url, origin: installation.origin, stop }
+  return {
+    url,
+    origin: installation.origin,
+    stop,
+    kill: () => terminate(child),
+    start: () => {
+      child = spawnServer(installation, folder, port, password, settings)
+      return answers()
+    },
+    freeze: async () => void child.kill('SIGSTOP'),
+    thaw: async () => void child.kill('SIGCONT'),
+  }
 }
 
 function spawnServer(
@@ -116,7 +129,7 @@ function spawnServer(
   const account = `'${ACCOUNT}'@'127.0.0.1'`
   writeFileSync(
     setup,
-    `CREATE USER ${account} IDENTIFIED BY '${password}';\nGRANT ALL ON *.* TO ${account} WITH GRANT OPTION;\n`,
+    `CREATE USER IF NOT EXISTS ${account} IDENTIFIED BY '${password}';\nGRANT ALL ON *.* TO ${account} WITH GRANT OPTION;\n`,
   )
   const args = ['--no-defaults', ...installation.options, ...asRoot()]
   args.push(`--datadir=${join(folder, 'data')}`, `--socket=${join(folder, 'socket')}`, `--tmpdir=${folder}`)

@@ -16,10 +16,25 @@ export interface Server {
   stop(): Promise<void>
 }
 
-/** Where the data of a server of the tests' own is: in memory, where there is some; on a disk of so many megabytes. */
+/** A server that a test breaks: its data outlives its process. */
+export interface BreakableServer extends Server {
+  /** Ends it by SIGKILL. */
+  kill(): Promise<void>
+  /** Starts it again, on the same port; resolves when it answers. */
+  start(): Promise<void>
+  /** Stops its process, whose connections stand (SIGSTOP). */
+  freeze(): Promise<void>
+  thaw(): Promise<void>
+}
+
+/**
+ * Where the data of a server of the tests' own is: in memory, where there is some; on a disk of so many megabytes. And
+ * further variables of its process, which only a program has.
+ */
 export interface DataPlace {
   memory?: boolean
   megabytes?: number
+  env?: NodeJS.ProcessEnv
 }
 
 /** What mysql2 takes: it knows the one scheme. */

@@ -8,6 +8,7 @@ import { describeEngine, type EngineName } from '../support/engines'
 import { useStore } from '../support/use-store'
 import { noteMarks, readMarks } from './poll-marks'
 import { createTables, fireTables, insertRows } from './poll-tables'
+import { report } from './report'
 
 /** Of each table: one that ends well, one that fails, and one that waits until it is told. */
 const ROWS = 3
@@ -92,10 +93,8 @@ export function describePollSuspended(engine: EngineName): void {
         expect([title, of.length, new Set(of.map(({ row }) => row)).size]).toEqual([title, ROWS, ROWS])
         for (const { attempts } of of) expect([null, 2]).toContain(attempts)
       }
-      process.stdout.write(
-        `${engine}: ${tables.length * ROWS} rows of ${tables.length} tables taken from a suspended process and kept, in ` +
-          `${((performance.now() - began) / 1000).toFixed(1)} s\n`,
-      )
+      const text = `${tables.length * ROWS} rows of ${tables.length} tables in ${((performance.now() - began) / 1000).toFixed(1)} s`
+      report({ type: 'run', engine, what: 'rows taken from a suspended process, and kept', text })
     })
   })
 }

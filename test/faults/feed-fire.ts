@@ -19,6 +19,7 @@ import {
   type Truth,
   waitsOf,
 } from './feed-ledger'
+import { report } from './report'
 
 const SECONDS = Number(process.env.RECENTN_FIRE_SECONDS ?? 6)
 /** Writers without any publisher, for the comparison. */
@@ -183,13 +184,13 @@ export function describeFeedFire(engine: 'mariadb' | 'mysql'): void {
       const consumed: Consumed[] = consumers.map((name) => readConsumed(path.join(at.folder, name)))
       const all = consumed.flatMap(({ seen }) => seen)
       const { writer = 0, publisher = 0, consumer = 0 } = processes.kills
-      process.stdout.write(
-        `${engine}: ${SECONDS} s, ${writes.acks.length} writes of ${truth.size} keys, ` +
-          `${all.length} changes seen by ${CONSUMERS} consumers in ${consumed.reduce((sum, { starts }) => sum + starts, 0)} lives; ` +
-          `killed: ${publisher} publishers, ${consumer} consumers, ${writer} writers; ` +
-          `a put without publishers: ${waitsOf(writes.took.get('alone') ?? [])}; ` +
-          `with them: ${waitsOf(writes.took.get('fire') ?? [])}\n`,
-      )
+      const text =
+        `${SECONDS} s, ${writes.acks.length} writes of ${truth.size} keys, ` +
+        `${all.length} changes seen by ${CONSUMERS} consumers in ${consumed.reduce((sum, { starts }) => sum + starts, 0)} lives; ` +
+        `killed: ${publisher} publishers, ${consumer} consumers, ${writer} writers; ` +
+        `a put without publishers: ${waitsOf(writes.took.get('alone') ?? [])}; ` +
+        `with them: ${waitsOf(writes.took.get('fire') ?? [])}`
+      report({ type: 'run', engine, what: 'a feed whose writers, publishers and consumers are killed', text })
       expect(processes.crashes).toEqual([])
       expect(writes.faults.slice(0, 10)).toEqual([])
       expect(consumed.flatMap(({ faults }) => faults).slice(0, 10)).toEqual([])

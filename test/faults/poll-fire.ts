@@ -16,6 +16,7 @@ import { noteMarks, readMarks } from './poll-marks'
 import { Processes } from './poll-processes'
 import { createTables, type FireTable, fireTables, insertRows } from './poll-tables'
 import { Verdict } from './poll-verdict'
+import { report } from './report'
 
 const SECONDS = Math.max(Number(process.env.RECENTN_FIRE_SECONDS ?? 12), 5)
 const PROCESSES = 3
@@ -154,11 +155,11 @@ export function describePollFire(engine: EngineName): void {
       const taken = marks.filter(({ word }) => word === 'over').length
       const count = [...rows.put].reduce((sum, [{ copies }, put]) => sum + copies * put.size, 0)
       const cut = [...cuts.values()].reduce((sum, one) => sum + one, 0)
-      process.stdout.write(
-        `${engine}: ${count} rows of ${tables.length} tables in ${tookSeconds.toFixed(1)} s (${drainedAfter.toFixed(1)} s of ` +
-          `fire), ${processes.kills} kills, ${cut} handlers cut off, ${taken} claims taken over, ${verdict.again} rows ` +
-          `done again, ${verdict.givenUp} given up, ${ledger.lost.size} claims lost\n`,
-      )
+      const text =
+        `${count} rows of ${tables.length} tables in ${tookSeconds.toFixed(1)} s (${drainedAfter.toFixed(1)} s of ` +
+        `fire), ${processes.kills} kills, ${cut} handlers cut off, ${taken} claims taken over, ${verdict.again} rows ` +
+        `done again, ${verdict.givenUp} given up, ${ledger.lost.size} claims lost`
+      report({ type: 'run', engine, what: 'polled tables whose processes are killed', text })
       expect(ledger.twice).toEqual([])
       expect(processes.crashes).toEqual([])
       expect(ledger.faults).toEqual([])

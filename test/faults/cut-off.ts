@@ -2,6 +2,7 @@
 import { type AppendedItem, openStore, RecentnError, type Store } from '../../src'
 import { CuttingProxy, type Moment } from '../support/cutting-proxy'
 import { type Database, describeEngine, freshDatabase } from '../support/engines'
+import { report } from './report'
 
 jest.setTimeout(120_000)
 
@@ -184,9 +185,8 @@ export function describeCutOff(engine: 'mariadb' | 'mysql'): void {
       }
       expect(faults).toEqual([])
       expect(failed.size).toBeGreaterThan(0)
-      process.stdout.write(
-        `${engine}: ${cuts} cuts, ${acknowledged.size} appends acknowledged, refused: ${tally(failed.values())}\n`,
-      )
+      const text = `${cuts} cuts, ${acknowledged.size} appends acknowledged, refused: ${tally(failed.values())}`
+      report({ type: 'run', engine, what: 'appends whose connection is cut at any moment', text })
     })
   })
 }

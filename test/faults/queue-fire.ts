@@ -14,6 +14,7 @@ import type { MessagePage, MessageState } from '../../src/repositories/queues/ty
 import { describeEngine } from '../support/engines'
 import { useStore } from '../support/use-store'
 import { linesOf } from './ledger-lines'
+import { report } from './report'
 
 const MESSAGES = Number(process.env.RECENTN_FIRE_MESSAGES ?? 20_000)
 const PROCESSES = 4
@@ -218,10 +219,10 @@ export function describeQueueFire(engine: 'mariadb' | 'mysql'): void {
       // The fire was one.
       expect(workers.kills).toBeGreaterThan(3)
       expect(again).toBeGreaterThan(MESSAGES / FAILING_EVERY / 2)
-      process.stdout.write(
-        `${engine}: ${MESSAGES} messages in ${seconds.toFixed(1)} s, ${workers.kills} kills, ${again} handled again, ` +
-          `at most ${most} receives, ${dead.size} dead, ${lost} claims lost\n`,
-      )
+      const text =
+        `${MESSAGES} messages in ${seconds.toFixed(1)} s, ${workers.kills} kills, ${again} handled again, ` +
+        `at most ${most} receives, ${dead.size} dead, ${lost} claims lost`
+      report({ type: 'run', engine, what: 'a queue whose workers are killed', text })
     })
   })
 }

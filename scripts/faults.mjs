@@ -1,0 +1,106 @@
+/**
+ * `npm run faults`: whatever may go wrong on one server goes wrong under load, and an outside ledger judges; about ten
+ * minutes. `--short` is a shorter form. Further arguments go to jest, such as `mariadb` or `server-faults`. Ends with the
+ * report, as Markdown.
+ */
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { endWithUs, ensureBuilt, ensureInstalled, fail, ROOT, seconds } from './lib.mjs'
+
+const SHORT = '--short'
+const words = process.argv.slice(2).filter((word) => word !== SHORT)
+const isShort = process.argv.includes(SHORT)
+const sizes = isShort
+  ? { RECENTN_FAULTS: 'short', RECENTN_FIRE_MESSAGES: '20000', RECENTN_FIRE_SECONDS: '8' }
+  : { RECENTN_FAULTS: 'long', RECENTN_FIRE_MESSAGES: '50000', RECENTN_FIRE_SECONDS: '15' }
+
+const begun = Date.now()
+await ensureInstalled().then(ensureBuilt).catch(fail)
+const folder = mkdtempSync(join(tmpdir(), 'recentn-faults-'))
+const file = join(folder, 'report')
+const engines = process.env.RECENTN_TEST_ENGINES ?? 'all'
+const env = { ...process.env, ...sizes, RECENTN_TEST_ENGINES: engines, RECENTN_FAULTS_REPORT: file }
+const CONFIG = ['-c', 'jest.faults.config.js']
+// In the short form the loads, which mostly wait, run beside each other.
+const LOADS = ['server-', 'file-']
+const passes = [
+  [...LOADS, '--maxWorkers=2'],
+  ['fire', 'cut-off', 'suspended'],
+]
+let code = 0
+for (const pass of isShort && words.length === 0 ? passes : [words]) code ||= await jest([...CONFIG, ...pass], env)
+const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
+rmSync(folder, { recursive: true, force: true })
+print(lines.filter(Boolean).map((line) => JSON.parse(line)))
+process.exitCode = code
+
+function jest(args, env) {
+  return new Promise((resolve, reject) => {
+    const program = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js')
+    const child = spawn(process.execPath, [program, ...args], { cwd: ROOT, env, stdio: 'inherit' })
+    const release = endWithUs(child)
+    child.on('error', reject)
+    child.on('close', (status) => {
+      release()
+      resolve(status ?? 1)
+    })
+  })
+}
+
+function print(report) {
+  const of = (type) => report.filter((line) => line.type === type)
+  const verdicts = of('verdict')
+  const row = (cells) => `| ${cells.join(' | ')} |\n`
+  const table = (head, rows) => row(head) + row(head.map(() => '---')) + rows.map(row).join('')
+  const all = (name) => verdicts.map((line) => line[name])
+  const shown = [
+    ['acknowledged calls', all('acknowledged')],
+    ['acknowledged work lost', all('lost')],
+    ['ids twice, and refused writes that are there', all('twice')],
+    ['gaps in the ids of groups', all('gaps')],
+    ['handled at the same time', all('together')],
+    ['final values missed by consumers', all('missed')],
+    ['raw database errors', all('raw')],
+    ['unhandled rejections', all('unhandled')],
+    ['leaked connections', all('leaked')],
+    ['growth of memory, %', all('growthPercent')],
+  ]
+  const refusals = (refused) =>
+    Object.entries(refused)
+      .map(([code, count]) => `${code} ${count}`)
+      .join(', ') || '0'
+  const faults = of('fault').map((line) => [
+    line.engine,
+    line.fault,
+    line.seconds,
+    line.acknowledged,
+    refusals(line.refused),
+    line.slowestErrorMs,
+    line.goodAgainMs,
+  ])
+  const head = [
+    'engine',
+    'fault',
+    'seconds',
+    'good calls',
+    'refused',
+    'slowest refusal, ms',
+    'all good again after, ms',
+  ]
+  const parts = [
+    verdicts.length > 0 &&
+      table(
+        ['', ...all('engine')],
+        shown.map(([what, cells]) => [what, ...cells]),
+      ),
+    faults.length > 0 && table(head, faults),
+    of('run')
+      .map(({ engine, what, text }) => `- ${engine}, ${what}: ${text}\n`)
+      .join(''),
+  ]
+  process.stdout.write(
+    `\n${parts.filter(Boolean).join('\n')}\nfaults: ${code === 0 ? 'good' : 'FAILED'} (${seconds(begun)})\n`,
+  )
+}

@@ -1,0 +1,146 @@
+/**
+ * The hosts of a database URL that names several. Owns which of them is in use.
+ *
+ * Invariant: the connections of a store go to one host at a time, and stay there. The host changes when it does not greet a
+ * new connection, or when it says that it takes no writes; then its idle connections are closed at once, and the others
+ * when they are released.
+ */
+import { connect, type Socket } from 'node:net'
+
+export interface ServerHost {
+  host: string
+  port: number
+}
+
+/** The parts of mysql2's connection and pool that are used. */
+export interface HostedConnection {
+  config: ServerHost
+  /** By its greeting. */
+  _isMariaDB: boolean
+  stream: { destroy(error?: Error): void }
+  query(sql: string, done: (error: unknown, answer?: unknown) => void): void
+  destroy(): void
+}
+
+interface HostedPool {
+  _freeConnections: { length: number; get(index: number): HostedConnection }
+  on(event: 'release', listener: (connection: HostedConnection) => void): void
+}
+
+/** The first byte of a packet that refuses a new connection, such as for `max_connections`. */
+const REFUSAL = 0xff
+const PACKET_HEAD = 4
+
+/** Both servers understand these, and a Galera node without quorum answers them. */
+export const LOOKS = [
+  "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('read_only', 'super_read_only', 'innodb_read_only', 'wsrep_on', 'wsrep_provider')",
+  "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_local_state_comment')",
+]
+/** For MySQL. Fails where the account may not read it; such a member is judged by `super_read_only` alone. */
+export const MEMBER =
+  'SELECT MEMBER_STATE AS state FROM performance_schema.replication_group_members WHERE MEMBER_ID = @@server_uuid'
+
+const owners = new WeakMap<object, ServerHosts>()
+
+/** After the server of this connection refused to work: its other connections are closed, so that new ones look at it again. */
+export function doubtHost(connection: object): void {
+  owners.get(connection)?.closeIdle()
+}
+
+export class ServerHosts {
+  readonly all: readonly ServerHost[]
+  #at = 0
+  #pool: HostedPool | null = null
+
+  constructor(all: readonly ServerHost[]) {
+    this.all = all
+  }
+
+  get #current(): ServerHost {
+    return this.all[this.#at] as ServerHost
+  }
+
+  /** The driver calls this for each new connection, with the connection's own options. */
+  readonly stream = ({ config }: { config: ServerHost }): Socket => {
+    const chosen = this.#current
+    Object.assign(config, chosen)
+    const socket = connect({ ...chosen, noDelay: true, keepAlive: true })
+    const leave = () => this.#passOver(chosen)
+    // Before the driver hears of the error, whose caller then tries again.
+    socket.once('error', leave)
+    socket.once('close', leave)
+    socket.once('data', (bytes: Buffer) => {
+      if (bytes[PACKET_HEAD] !== REFUSAL) socket.off('error', leave).off('close', leave)
+    })
+    return socket
+  }
+
+  follow(pool: unknown): void {
+    this.#pool = pool as HostedPool
+    this.#pool.on('release', (connection) => {
+      if (!isOf(this.#current, connection)) close(connection)
+    })
+  }
+
+  /** Rejects if the host of a new connection does not take writes; the next connection goes to the next host. */
+  async require(connection: HostedConnection): Promise<void> {
+    owners.set(connection, this)
+    // Both are sent before anything that a caller does with the connection.
+    const member = connection._isMariaDB ? [] : answered(connection, MEMBER).catch(() => [])
+    const settings = await answered(connection, LOOKS.join('; '))
+    const reason = unfitBecause(settings.flat() as NodeSetting[], (await member) as { state: string }[])
+    if (reason === null) return
+    const { host, port } = connection.config
+    const unfit = this.all.find((one) => isOf(one, connection))
+    if (unfit) this.#passOver(unfit)
+    throw Object.assign(new Error(`${host}:${port} ${reason}`), { fatal: true })
+  }
+
+  #passOver(host: ServerHost): void {
+    // Of several connections that failed together, one moves the store on.
+    if (this.#current !== host) return
+    this.closeIdle()
+    this.#at = (this.#at + 1) % this.all.length
+  }
+
+  closeIdle(): void {
+    const { _freeConnections: free } = this.#pool ?? { _freeConnections: null }
+    const idle = Array.from({ length: free?.length ?? 0 }, (_, index) => free?.get(index) as HostedConnection)
+    for (const connection of idle) close(connection)
+  }
+}
+
+function isOf({ host, port }: ServerHost, { config }: HostedConnection): boolean {
+  return config.host === host && config.port === port
+}
+
+/** A host that is gone would never see the end of the connection. */
+function close(connection: HostedConnection): void {
+  connection.destroy()
+  connection.stream.destroy()
+}
+
+function answered(connection: HostedConnection, sql: string): Promise<unknown[]> {
+  return new Promise((resolve, reject) => {
+    connection.query(sql, (error, answer) => (error ? reject(error) : resolve(answer as unknown[])))
+  })
+}
+
+interface NodeSetting {
+  Variable_name: string
+  Value: string
+}
+
+/** Null for a host that takes writes. */
+function unfitBecause(settings: readonly NodeSetting[], [member]: readonly { state: string }[]): string | null {
+  const values = new Map(settings.map(({ Variable_name: name, Value: value }) => [name, value]))
+  const readOnly = ['read_only', 'super_read_only', 'innodb_read_only'].find(
+    (name) => (values.get(name) ?? 'OFF') !== 'OFF',
+  )
+  if (readOnly !== undefined) return `takes no writes: ${readOnly} is on`
+  if (member && member.state !== 'ONLINE') return `is not a member that is ONLINE, but ${member.state}`
+  const isGalera = values.get('wsrep_on') === 'ON' && (values.get('wsrep_provider') ?? 'none') !== 'none'
+  if (!isGalera) return null
+  const state = values.get('wsrep_local_state_comment')
+  return values.get('wsrep_ready') === 'ON' && state === 'Synced' ? null : `is not Synced, but ${state}`
+}

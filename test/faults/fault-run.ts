@@ -1,0 +1,199 @@
+/**
+ * One load through many faults. Two processes do everything at once; a fault begins, lasts, and ends; then every kind of
+ * call must be good again before the next one. In the end the ledger of the processes is held against the database.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { openStore, type Store } from '../../src'
+import { eventually, pause } from '../support/timing'
+import { Load, VISIBILITY_SECONDS } from './load'
+import { clock, KINDS, LoadLedger } from './load-ledger'
+import { report } from './report'
+import { judge, type Verdict } from './verdict'
+
+export const IS_LONG = process.env.RECENTN_FAULTS === 'long'
+/** A fault that is never over, or a call that hangs, ends the test; the report says what it took. */
+const PATIENCE_MS = 60_000
+const WARM_MS = 3000
+
+export const STEADY = 'steady'
+export const KILLED = 'killed'
+
+export interface Fault {
+  name: string
+  /** How long it lasts: in the short form, and in the long one. */
+  seconds: readonly [short: number, long: number]
+  begin(run: FaultRun): unknown
+  end?(run: FaultRun): unknown
+}
+
+export class FaultRun {
+  readonly folder = mkdtempSync(path.join(tmpdir(), 'recentn-faults-'))
+  readonly load: Load
+  /** By a way of its own to the database. */
+  readonly direct: Store
+  readonly ledger: LoadLedger
+  readonly #engine: string
+  #heapBytes = 0
+
+  private constructor(engine: string, url: string, direct: Store) {
+    const file = path.join(this.folder, 'ledger')
+    this.#engine = engine
+    this.direct = direct
+    this.ledger = new LoadLedger(file)
+    this.load = new Load(url, file)
+  }
+
+  /** `url` is what the load opens; `directUrl` is the way to the same database that no fault is on. */
+  static async begin(engine: string, url: string, directUrl: string): Promise<FaultRun> {
+    const direct = await openStore({ url: directUrl, publish: false, sweep: false, defaultCapacity: 10_000 })
+    const run = new FaultRun(engine, url, direct)
+    for (const queue of ['received', 'worked']) {
+      await direct.queues.put(queue, { visibilityTimeoutSeconds: VISIBILITY_SECONDS, maxReceives: 1000 })
+    }
+    await Promise.all([run.load.start(STEADY), run.load.start(KILLED)])
+    await run.#goodAgain(clock())
+    await pause(WARM_MS)
+    run.#heapBytes = (await run.load.measure(STEADY)).heapBytes
+    return run
+  }
+
+  /** Resolves when the fault is over and every kind of call of both processes was good again. */
+  async suffer({ name, seconds: [short, long], begin, end }: Fault): Promise<void> {
+    const from = clock()
+    await begin(this)
+    await pause((IS_LONG ? long : short) * 1000)
+    await end?.(this)
+    const back = clock()
+    const goodAgainMs = Math.round(await this.#goodAgain(back))
+    const refused: Record<string, number> = {}
+    let slowestErrorMs = 0
+    for (const { code, asked, answered } of this.ledger.refused) {
+      if (answered < from) continue
+      refused[code] = (refused[code] ?? 0) + 1
+      slowestErrorMs = Math.max(slowestErrorMs, Math.round(answered - asked))
+    }
+    const acknowledged = this.ledger.good.filter(({ answered }) => answered >= from).length
+    const seconds = Math.round((clock() - from) / 100) / 10
+    const line = { fault: name, seconds, acknowledged, refused, slowestErrorMs, goodAgainMs }
+    report({ type: 'fault', engine: this.#engine, ...line })
+    expect(this.load.crashes).toEqual([])
+  }
+
+  /** Milliseconds until every kind of call of every process was good after `since`. */
+  async #goodAgain(since: number): Promise<number> {
+    let last = since
+    const missing = new Set(this.load.names.flatMap((name) => KINDS.map((kind) => `${kind} of ${name}`)))
+    let looked = 0
+    await eventually(PATIENCE_MS, `good again: every kind of call`, () => {
+      this.ledger.read()
+      const { good } = this.ledger
+      for (; looked < good.length; looked++) {
+        const { kind, process, answered } = good[looked] as (typeof good)[number]
+        if (answered >= since && missing.delete(`${kind} of ${process}`)) last = Math.max(last, answered)
+      }
+      return missing.size === 0
+    }).catch((error: Error) => {
+      throw new Error(`${error.message}: ${[...missing].join(', ')}`)
+    })
+    return last - since
+  }
+
+  /**
+   * Lets the load come to its end, and judges it. `connections` counts what the load has left on the server; `excused` is
+   * what cannot be kept under such faults.
+   */
+  async judge(connections: () => Promise<number>, excused: readonly (keyof Verdict)[] = []): Promise<void> {
+    const { load, ledger, direct } = this
+    load.tell('calm')
+    await eventually(2 * PATIENCE_MS, 'all is handled and consumed', () => this.#isAtRest(), 200)
+    const [steady] = await load.stop()
+    const measured = steady as NonNullable<typeof steady>
+    let open = 0
+    const isClosed = async () => {
+      open = await connections()
+      return open === 0
+    }
+    await eventually(10_000, 'all connections are closed', isClosed, 100).catch(() => {})
+    ledger.read()
+    const verdict = await judge(ledger, direct)
+    for (const kind of excused) verdict[kind] = []
+    const counts = Object.fromEntries(Object.entries(verdict).map(([name, all]) => [name, all.length]))
+    const { lost = 0, twice = 0, gaps = 0, together = 0, missed = 0, raw = 0, unhandled = 0, stored = 0 } = counts
+    report({
+      type: 'verdict',
+      engine: this.#engine,
+      acknowledged: ledger.good.length,
+      lost,
+      twice: twice + stored,
+      gaps,
+      together,
+      missed,
+      raw,
+      unhandled,
+      leaked: open + measured.busy.length + measured.waiting,
+      growthPercent: Math.round((measured.heapBytes / this.#heapBytes - 1) * 100),
+    })
+    const firstOfEach = Object.fromEntries(Object.entries(verdict).map(([name, all]) => [name, all.slice(0, 5)]))
+    expect(firstOfEach).toEqual(Object.fromEntries(Object.keys(verdict).map((name) => [name, []])))
+    const { busy, waiting } = measured
+    expect({ crashes: load.crashes, open, busy, waiting }).toEqual({ crashes: [], open: 0, busy: [], waiting: 0 })
+  }
+
+  async #isAtRest(): Promise<boolean> {
+    for (const queue of ['received', 'worked']) {
+      // In both orders, for a message may move on between two looks.
+      for (const state of ['ready', 'in-flight', 'delayed', 'in-flight', 'ready'] as const) {
+        if ((await this.direct.queues.peek(queue, { state, limit: 1 })).messages.length > 0) return false
+      }
+    }
+    const [row] = await this.direct.dataSource.query('SELECT COUNT(*) AS n FROM recentn_feed_entries WHERE sync_id < 0')
+    if (Number(row?.n) > 0) return false
+    const last = (await this.direct.feeds.getFeed('load'))?.lastSyncId
+    this.ledger.read()
+    const cursors = new Map<string, string>()
+    for (const { kind, process, words } of this.ledger.good)
+      if (kind === 'consume') cursors.set(process, words[1] ?? '')
+    return this.load.names.every((name) => cursors.get(name) === String(last))
+  }
+
+  async end(): Promise<void> {
+    await this.load.killAll()
+    await this.direct.close()
+    this.ledger.close()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+/** Faults of the processes, which are the same on every engine. */
+export const PROCESS_FAULTS: Fault[] = [
+  {
+    name: 'a process of the app killed, and started again',
+    seconds: [1, 2],
+    begin: ({ load }) => load.kill(KILLED),
+    end: ({ load }) => load.start(KILLED),
+  },
+  {
+    name: 'all connections of a pool taken',
+    seconds: [3, 5],
+    begin: ({ load }) => load.tell('hog', IS_LONG ? 5000 : 3000, STEADY),
+  },
+  {
+    name: "the app's clock jumps by an hour, forth and back",
+    seconds: [2, 6],
+    begin: async ({ load }) => {
+      for (const hours of [1, -1, 0, -1, 1]) {
+        load.tell('clock', hours * 3_600_000)
+        await pause(300)
+      }
+    },
+    end: ({ load }) => load.tell('clock', 0),
+  },
+  {
+    name: 'the hour that comes twice when summer time ends',
+    seconds: [4, 6],
+    begin: ({ load }) => load.tell('autumn'),
+    end: ({ load }) => load.tell('clock', 0),
+  },
+]

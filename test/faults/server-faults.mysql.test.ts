@@ -1,0 +1,3 @@
+import { describeServerFaults } from './server-faults'
+
+describeServerFaults('mysql')
