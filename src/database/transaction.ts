@@ -110,18 +110,7 @@ export class Database implements Session {
   }
 
   #read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
-    return this.#tried(this.#retryRules, async () => {
-      const runner = await this.#runner()
-      try {
-        if (this.#options.isForeign) await requireTexts(runner)
-        return await work(readerOn(runner, this.#options))
-      } catch (error) {
-        dropLost(runner, this.engine, error)
-        throw error
-      } finally {
-        await runner.release()
-      }
-    })
+    return this.#tried(this.#retryRules, () => this.#connected((runner) => work(readerOn(runner, this.#options))))
   }
 
   /** Runs `work` in a transaction, and again as a whole after a deadlock, up to `retries` times. */
@@ -165,21 +154,28 @@ export class Database implements Session {
     if (this.engine.family === 'sqlite') return this.#write(work, { retryMs })
     await this.#writable()
     const trail = new Trail()
-    return this.#tried({ ...this.#retryRules, retryMs, trail }, async () => {
-      const runner = await this.#runner()
-      const isolate = () => runner.query('SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
-      const before = this.#options.isForeign ? isolate : undefined
-      try {
-        if (this.#options.isForeign) await requireTexts(runner)
+    return this.#tried({ ...this.#retryRules, retryMs, trail }, () =>
+      this.#connected(async (runner) => {
+        const isolate = () => runner.query('SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
+        const before = this.#options.isForeign ? isolate : undefined
         if (trail.isLeft) await catchUp(runner, this.#options)
         return await work(trail.follow(separateOn(runner, this.#options), before))
-      } catch (error) {
-        dropLost(runner, this.engine, error)
-        throw error
-      } finally {
-        await runner.release()
-      }
-    })
+      }),
+    )
+  }
+
+  /** Runs `work` on a connection, which is closed where its server is lost. */
+  async #connected<T>(work: (runner: QueryRunner) => Promise<T>): Promise<T> {
+    const runner = await this.#runner()
+    try {
+      if (this.#options.isForeign) await requireTexts(runner)
+      return await work(runner)
+    } catch (error) {
+      dropLost(runner, this.engine, error)
+      throw error
+    } finally {
+      await runner.release()
+    }
   }
 
   async #tried<T>(retries: RetryRules, once: () => Promise<T>): Promise<T> {
