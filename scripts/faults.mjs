@@ -1,16 +1,17 @@
 /**
  * `npm run faults`: whatever may go wrong on one server goes wrong under load, and an outside ledger judges; about ten
  * minutes. `--short` is a shorter form. Further arguments go to jest, such as `mariadb` or `server-faults`. Ends with the
- * report, as Markdown.
+ * report, as Markdown; with `--docs` it also puts it into docs/faults.md.
  */
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { endWithUs, ensureBuilt, ensureInstalled, fail, ROOT, seconds } from './lib.mjs'
 
 const SHORT = '--short'
-const words = process.argv.slice(2).filter((word) => word !== SHORT)
+const DOCS = '--docs'
+const words = process.argv.slice(2).filter((word) => word !== SHORT && word !== DOCS)
 const isShort = process.argv.includes(SHORT)
 const sizes = isShort
   ? { RECENTN_FAULTS: 'short', RECENTN_FIRE_MESSAGES: '20000', RECENTN_FIRE_SECONDS: '8' }
@@ -33,7 +34,9 @@ let code = 0
 for (const pass of isShort && words.length === 0 ? passes : [words]) code ||= await jest([...CONFIG, ...pass], env)
 const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
 rmSync(folder, { recursive: true, force: true })
-print(lines.filter(Boolean).map((line) => JSON.parse(line)))
+const text = reportOf(lines.filter(Boolean).map((line) => JSON.parse(line)))
+if (process.argv.includes(DOCS) && code === 0) fillDocs(text)
+process.stdout.write(`\n${text}\nfaults: ${code === 0 ? 'good' : 'FAILED'} (${seconds(begun)})\n`)
 process.exitCode = code
 
 function jest(args, env) {
@@ -49,14 +52,27 @@ function jest(args, env) {
   })
 }
 
-function print(report) {
+/** The page keeps what stands around its two markers. */
+function fillDocs(text) {
+  const [begin, end] = ['<!-- faults:begin -->', '<!-- faults:end -->']
+  const path = join(ROOT, 'docs', 'faults.md')
+  const page = readFileSync(path, 'utf8')
+  if (!page.includes(begin) || !page.includes(end)) throw new Error(`docs/faults.md lacks ${begin} … ${end}`)
+  const form = `The ${isShort ? 'short' : 'long'} form on ${new Date().toISOString().slice(0, 10)}, ${cpus().length} processors.`
+  const [before, after] = [page.slice(0, page.indexOf(begin) + begin.length), page.slice(page.indexOf(end))]
+  writeFileSync(path, `${before}\n\n${form}\n\n${text}\n${after}`)
+}
+
+function reportOf(report) {
   const of = (type) => report.filter((line) => line.type === type)
-  const verdicts = of('verdict')
+  const places = [...new Set(report.map(({ engine }) => engine))].sort()
+  const byEngine = (a, b) => places.indexOf(a.engine) - places.indexOf(b.engine)
+  const verdicts = of('verdict').sort(byEngine)
   const row = (cells) => `| ${cells.join(' | ')} |\n`
   const table = (head, rows) => row(head) + row(head.map(() => '---')) + rows.map(row).join('')
   const all = (name) => verdicts.map((line) => line[name])
   const shown = [
-    ['acknowledged calls', all('acknowledged')],
+    ['acknowledged calls', all('acknowledged').map((count) => count.toLocaleString('en'))],
     ['acknowledged work lost', all('lost')],
     ['ids twice, and refused writes that are there', all('twice')],
     ['gaps in the ids of groups', all('gaps')],
@@ -69,26 +85,23 @@ function print(report) {
   ]
   const refusals = (refused) =>
     Object.entries(refused)
-      .map(([code, count]) => `${code} ${count}`)
+      .map(([code, count]) => `\`${code}\` ${count}`)
       .join(', ') || '0'
-  const faults = of('fault').map((line) => [
-    line.engine,
-    line.fault,
-    line.seconds,
-    line.acknowledged,
-    refusals(line.refused),
-    line.slowestErrorMs,
-    line.goodAgainMs,
-  ])
-  const head = [
-    'engine',
-    'fault',
-    'seconds',
-    'good calls',
-    'refused',
-    'slowest refusal, ms',
-    'all good again after, ms',
-  ]
+  const names = [...new Set(of('fault').map(({ fault }) => fault))]
+  const inSeconds = (ms) => (ms / 1000).toFixed(1)
+  const faults = of('fault')
+    .sort((a, b) => names.indexOf(a.fault) - names.indexOf(b.fault) || byEngine(a, b))
+    .map((line) => [
+      line.fault,
+      line.engine,
+      line.seconds.toFixed(1),
+      line.acknowledged,
+      refusals(line.refused),
+      line.slowestErrorMs > 0 ? inSeconds(line.slowestErrorMs) : '',
+      inSeconds(line.goodAgainMs),
+    ])
+  const head = ['fault', 'on', 'seconds', 'good calls', 'refused', 'slowest refusal, s', 'all good again after, s']
+  const runs = of('run').sort((a, b) => a.what.localeCompare(b.what) || byEngine(a, b))
   const parts = [
     verdicts.length > 0 &&
       table(
@@ -96,11 +109,7 @@ function print(report) {
         shown.map(([what, cells]) => [what, ...cells]),
       ),
     faults.length > 0 && table(head, faults),
-    of('run')
-      .map(({ engine, what, text }) => `- ${engine}, ${what}: ${text}\n`)
-      .join(''),
+    runs.map(({ engine, what, text }) => `- ${what} (${engine}): ${text}\n`).join(''),
   ]
-  process.stdout.write(
-    `\n${parts.filter(Boolean).join('\n')}\nfaults: ${code === 0 ? 'good' : 'FAILED'} (${seconds(begun)})\n`,
-  )
+  return parts.filter(Boolean).join('\n')
 }
