@@ -1,33 +1,7 @@
 /** The public surface of recentn. */
 export { migrations } from '../migrations'
 export { type StoreSchema, schemaOf } from './database/schema'
-export {
-  entities,
-  Feed,
-  FeedConsumer,
-  FeedDrop,
-  FeedEntry,
-  FeedTombstone,
-  Poll,
-  PollClaim,
-  QueueArchive,
-  QueueCursor,
-  QueueDedup,
-  QueueDrop,
-  QueueFlow,
-  QueueMessage,
-  QueueSchedule,
-  RecentGroup,
-  RecentItem,
-  RecentnKey,
-  RecentnSchema,
-  RecentnWriter,
-  RecentPolicy,
-  RecentPolicyEpoch,
-  RecentPolicyRollout,
-  Sequence,
-  WorkQueue,
-} from './entities'
+export * from './entities'
 export { ERRORS, type ErrorCode, type ErrorFacts, type ErrorKind, type Fault, RecentnError } from './errors'
 export { UnrecoverableError } from './failures'
 export type { Access, AccessAnswer, AccessFunction } from './http/access'

@@ -12,32 +12,19 @@ import { RecentnKey } from './recentn-key'
 import { RecentnSchema } from './recentn-schema'
 import { RecentnWriter } from './recentn-writer'
 
-export {
-  Feed,
-  FeedConsumer,
-  FeedDrop,
-  FeedEntry,
-  FeedTombstone,
-  Poll,
-  PollClaim,
-  QueueArchive,
-  QueueCursor,
-  QueueDedup,
-  QueueDrop,
-  QueueFlow,
-  QueueMessage,
-  QueueSchedule,
-  RecentGroup,
-  RecentItem,
-  RecentnKey,
-  RecentnSchema,
-  RecentnWriter,
-  RecentPolicy,
-  RecentPolicyEpoch,
-  RecentPolicyRollout,
-  Sequence,
-  WorkQueue,
-}
+export * from './feed'
+export * from './feed-entry'
+export * from './poll'
+export * from './queue'
+export * from './queue-message'
+export * from './queue-places'
+export * from './queue-schedule'
+export * from './recent-group'
+export * from './recent-item'
+export * from './recent-policy'
+export * from './recentn-key'
+export * from './recentn-schema'
+export * from './recentn-writer'
 
 /** For the `entities` of a DataSource. */
 export const entities = [
