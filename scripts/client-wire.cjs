@@ -1,7 +1,8 @@
 /**
- * `node scripts/client-wire.cjs` generates src/client/wire.ts from the OpenAPI document of the build in dist: the types of
- * bodies as the client takes and gives them (ids as bigint, times as Date), the operations, and which fields of a body are
- * ids and times. A test generates the same text and compares.
+ * `node scripts/client-wire.cjs` generates two files of src/client from the OpenAPI document of the build in dist. `wire.ts` has
+ * the types of bodies as the client takes and gives them (ids as bigint, times as Date), and of operations. `operations.ts`
+ * has the route of each operation, and which fields of its bodies are ids and times. Each is a constant of its own, so that
+ * a bundler leaves out those that nobody calls. A test generates the same texts and compares.
  */
 const { writeFileSync } = require('node:fs')
 const { join } = require('node:path')
@@ -17,13 +18,14 @@ const KNOWN_HEADERS = ['If-None-Match', 'Last-Event-ID']
 const nameOf = (ref) => ref.split('/').at(-1)
 const joined = (list, separator = '') => list.join(separator)
 
-/** The text of wire.ts. */
+const HEAD = '// Generated from the OpenAPI document by scripts/client-wire.cjs. Do not edit.\n'
+
+/** The texts of wire.ts and operations.ts. */
 exports.wireOf = (document) => {
   const { schemas } = document.components
   const named = Object.keys(schemas).filter((name) => schemas[name].type !== 'string' && name !== 'NoFields')
   const operations = operationsOf(document)
-  return `// Generated from the OpenAPI document by scripts/client-wire.cjs. Do not edit.
-
+  const types = `${HEAD}
 ${joined(
   named.map((name) => declared(name, schemas)),
   '\n',
@@ -34,18 +36,14 @@ type Nothing = Record<never, never>
 interface Wire {
 ${joined(operations.map(({ type }) => type))}}
 
-const Wire = {
-  /** The route of each operation, and the names of its bodies. */
-  operations: {
-${joined(operations.map(({ route }) => route))}  },
-  /** The fields of bodies that are ids or times, or have such fields in them. */
-  shapes: {
-${joined(named.map((name) => shapeLine(name, schemas)))}  },
-} as const
-
 // The default, because the package exports what is exported by name.
 export default Wire
 `
+  const constants = `${HEAD}import type { FieldShapes, Operation } from './format'
+
+${joined(shapeLines(named, schemas))}
+${joined(operations.map(({ route }) => route))}`
+  return { types, constants }
 }
 
 /** Interfaces of what is sent take constant lists. */
@@ -148,9 +146,10 @@ function operationOf(path, method, { operationId, summary, parameters = [], requ
     answer: ${answer ? typeOf({ $ref: answer }, schemas) : 'undefined'}
   }
 `
-  const sent = body in schemas ? `, body: '${body}'` : ''
-  const given = answer && schemas[answer].type !== 'string' ? `, answer: '${answer}'` : ''
-  return { type, route: `    ${operationId}: { method: '${method}', path: '${path}'${sent}${given} },\n` }
+  const sent = body in schemas && shapeOf(schemas[body], schemas) ? `, body: ${shapeName(body)}` : ''
+  const given = answer && shapeOf(schemas[answer], schemas) ? `, answer: ${shapeName(answer)}` : ''
+  const constant = `{ method: '${method}', path: '${path}'${sent}${given} }`
+  return { type, route: `export const ${operationId}: Operation<'${operationId}'> = ${constant}\n` }
 }
 
 function parametersType(parameters, place, schemas) {
@@ -171,18 +170,30 @@ function answerOf(responses) {
   return names.at(-1)
 }
 
-function shapeLine(name, schemas) {
-  const shape = shapeOf(schemas[name], schemas)
-  return shape === null ? '' : `    ${name}: ${shapeText(shape)},\n`
+/** The shapes that have something to convert; each after those that it names. */
+function shapeLines(names, schemas) {
+  const lines = new Map()
+  const add = (name) => {
+    const shape = shapeOf(schemas[name], schemas)
+    if (shape === null || lines.has(name)) return
+    const text = shapeText(shape, add)
+    lines.set(name, `export const ${shapeName(name)}: FieldShapes = ${text}\n`)
+  }
+  names.forEach(add)
+  return [...lines.values()]
 }
 
-const shapeText = (shape) =>
-  typeof shape === 'string'
-    ? `'${shape}'`
-    : `{ ${joined(
-        Object.entries(shape).map(([name, each]) => `${name}: ${shapeText(each)}`),
-        ', ',
-      )} }`
+const shapeName = (name) => `${name.replace(/^./, (letter) => letter.toLowerCase())}Shape`
+
+function shapeText(shape, onNamed) {
+  if (typeof shape === 'string') {
+    if (Object.values(CONVERTED).includes(shape)) return `'${shape}'`
+    onNamed(shape)
+    return shapeName(shape)
+  }
+  const fields = Object.entries(shape).map(([name, each]) => `${name}: ${shapeText(each, onNamed)}`)
+  return `{ ${joined(fields, ', ')} }`
+}
 
 /** By field: a conversion, the name of another shape, or a shape. Null where nothing is converted. */
 function shapeOf(schema, schemas) {
@@ -211,5 +222,8 @@ if (require.main === module) {
   const { storeRoutes } = require(join(dist, 'router.js'))
   const { processRoutes } = require(join(dist, 'routes', 'health.js'))
   const routes = [...storeRoutes, ...processRoutes({ metrics: { text: async () => '', contentType: '' } })]
-  writeFileSync(join(__dirname, '..', 'src/client/wire.ts'), exports.wireOf(openApiDocument(routes, '0.0.0', '/')))
+  const { types, constants } = exports.wireOf(openApiDocument(routes, '0.0.0', '/'))
+  const folder = join(__dirname, '..', 'src', 'client')
+  writeFileSync(join(folder, 'wire.ts'), types)
+  writeFileSync(join(folder, 'operations.ts'), constants)
 }

@@ -1,6 +1,7 @@
 /** Where a replay goes: a database, through the library, or a running server, through its REST routes. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type OperationId, type PartsOf, requestOf, type WireRequest } from '../client/format'
+import { type Operation, type OperationId, type PartsOf, requestOf, type WireRequest } from '../client/format'
+import * as operations from '../client/operations'
 import { Transport } from '../client/transport'
 import type Wire from '../client/wire'
 import type { Config } from '../config'
@@ -109,15 +110,17 @@ export function serverTarget(url: string, options: ServerOptions): ReplayTarget 
       const queue = [...groups]
       const worker = async () => {
         for (let group = queue.pop(); group !== undefined; group = queue.pop()) {
-          await server.send('putGroup', { path: { group }, body: settings }, true)
+          await server.send(operations.putGroup, { path: { group }, body: settings }, true)
         }
       }
       await Promise.all(Array.from({ length: SETTINGS_AT_ONCE }, worker))
     },
     append: async (items) => {
-      const answer = await server.send('appendItems', { body: { items } }, options.repeatable).catch((error) => {
-        throw (error.cause?.status === 400 && refusedItems(error.cause.faults, items.length)) || error
-      })
+      const answer = await server
+        .send(operations.appendItems, { body: { items } }, options.repeatable)
+        .catch((error) => {
+          throw (error.cause?.status === 400 && refusedItems(error.cause.faults, items.length)) || error
+        })
       if (answer?.items?.length !== items.length) throw notRecentn(server.url)
       return null
     },
@@ -155,8 +158,12 @@ class ReplayServer {
   }
 
   /** Throws a `RecentnError` whose message is for people, and whose cause is the error of the client. */
-  async send<Id extends OperationId>(id: Id, parts: PartsOf<Id>, repeatable: boolean): Promise<Wire[Id]['answer']> {
-    const textOf = (error: RecentnError) => this.#textOf(error, requestOf(id, parts))
+  async send<Id extends OperationId>(
+    operation: Operation<Id>,
+    parts: PartsOf<Id>,
+    repeatable: boolean,
+  ): Promise<Wire[Id]['answer']> {
+    const textOf = (error: RecentnError) => this.#textOf(error, requestOf(operation, parts))
     const mayRetry = async (error: RecentnError, attempt: number) => {
       if (attempt + 1 >= MAX_ATTEMPTS || !mayPass(error, repeatable)) return false
       const pause = error.retryAfterMs ?? Math.min(200 * 2 ** attempt, MAX_PAUSE_SECONDS * 1000)
@@ -166,7 +173,7 @@ class ReplayServer {
       return true
     }
     try {
-      return await this.#transport.value(id, parts, { mayRetry })
+      return await this.#transport.value(operation, parts, { mayRetry })
     } catch (error) {
       if (!(error instanceof RecentnError)) throw error
       const unknown = !repeatable && isUnknown(error) ? OUTCOME_UNKNOWN : ''

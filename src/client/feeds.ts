@@ -1,6 +1,8 @@
 /** Feeds: the methods of the library's `store.feeds`. */
+
 import { startConsumer } from './consume'
 import type { Changes, ConsumeHandler, ConsumeOptions, ConsumeSource, Running } from './loops'
+import * as operations from './operations'
 import { type CallOptions, everyOf, parted, type Transport } from './transport'
 import type Wire from './wire'
 import type { Consumer, Entry, Feed, FeedPage, NewCursor, NewEntry, PutEntries, Republish } from './wire'
@@ -30,7 +32,7 @@ export class FeedsClient<Base = unknown> {
     options?: CallOptions,
   ): Promise<WrittenEntry<Value>> {
     const parts = { path: { feed, key }, body: { value } }
-    return (await this.#transport.value('putEntry', parts, options)) as WrittenEntry<Value>
+    return (await this.#transport.value(operations.putEntry, parts, options)) as WrittenEntry<Value>
   }
 
   /** Writes 1 to 1,000 entries, all or none; if a key is given twice, its last value counts. */
@@ -40,25 +42,30 @@ export class FeedsClient<Base = unknown> {
     options?: CallOptions,
   ): Promise<PutEntries> {
     const parts = { path: { feed }, body: { entries } }
-    return this.#transport.value('putEntries', parts, { repeat: 'safe', ...options })
+    return this.#transport.value(operations.putEntries, parts, { repeat: 'safe', ...options })
   }
 
   /** The entry; null if there is none, or a tombstone. */
   get<Value extends Base = Base>(feed: string, key: string, options?: CallOptions): Promise<Entry<Value> | null> {
-    const found = this.#transport.valueOrNull('getEntry', { path: { feed, key } }, 'entry_not_found', options)
+    const found = this.#transport.valueOrNull(operations.getEntry, { path: { feed, key } }, 'entry_not_found', options)
     return found as Promise<Entry<Value> | null>
   }
 
   /** Leaves a tombstone, which consumers see; null if there was no entry. */
   async delete(feed: string, key: string, options?: CallOptions): Promise<WrittenEntry<null> | null> {
-    const tombstone = this.#transport.valueOrNull('deleteEntry', { path: { feed, key } }, 'entry_not_found', options)
+    const tombstone = this.#transport.valueOrNull(
+      operations.deleteEntry,
+      { path: { feed, key } },
+      'entry_not_found',
+      options,
+    )
     return (await tombstone) as WrittenEntry<null> | null
   }
 
   /** Publishes entries again, unchanged: those of the `keys`, or all whose keys begin with `prefix`. */
   republish(feed: string, selection: Republish, options?: CallOptions): Promise<{ republished: number }> {
     const parts = { path: { feed }, body: selection }
-    return this.#transport.value('republishEntries', parts, { repeat: 'safe', ...options })
+    return this.#transport.value(operations.republishEntries, parts, { repeat: 'safe', ...options })
   }
 
   /**
@@ -69,7 +76,7 @@ export class FeedsClient<Base = unknown> {
   changes<Value extends Base = Base>(feed: string, options: ChangesOptions = {}): Promise<Changes<Value>> {
     const [query, call] = parted(options)
     const conduct = { waitSeconds: options.waitSeconds, ...call }
-    return this.#transport.value('getChanges', { path: { feed }, query }, conduct) as Promise<Changes<Value>>
+    return this.#transport.value(operations.getChanges, { path: { feed }, query }, conduct) as Promise<Changes<Value>>
   }
 
   /**
@@ -89,35 +96,35 @@ export class FeedsClient<Base = unknown> {
 
   /** The stored cursor; 0 for an unknown consumer. */
   getConsumer(feed: string, consumer: string, options?: CallOptions): Promise<Consumer> {
-    return this.#transport.value('getConsumer', { path: { feed, consumer } }, options)
+    return this.#transport.value(operations.getConsumer, { path: { feed, consumer } }, options)
   }
 
   /** Moves the cursor forward. It moves backward only if `force` is true. */
   putConsumer(feed: string, consumer: string, cursor: bigint, options: ConsumerOptions = {}): Promise<Consumer> {
     const [more, call] = parted(options)
-    return this.#transport.value('putConsumer', { path: { feed, consumer }, body: { cursor, ...more } }, call)
+    return this.#transport.value(operations.putConsumer, { path: { feed, consumer }, body: { cursor, ...more } }, call)
   }
 
   /** Removes the cursor; false if there was none. */
   deleteConsumer(feed: string, consumer: string, options?: CallOptions): Promise<boolean> {
     const parts = { path: { feed, consumer } }
-    return this.#transport.wasThere('deleteConsumer', parts, 'consumer_not_found', options)
+    return this.#transport.wasThere(operations.deleteConsumer, parts, 'consumer_not_found', options)
   }
 
   /** Null for a feed that does not exist. */
   getFeed(feed: string, options?: CallOptions): Promise<Feed | null> {
-    return this.#transport.valueOrNull('getFeed', { path: { feed } }, 'feed_not_found', options)
+    return this.#transport.valueOrNull(operations.getFeed, { path: { feed } }, 'feed_not_found', options)
   }
 
   /** Deletes the feed with its entries and consumers; false if there was none. */
   deleteFeed(feed: string, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere('deleteFeed', { path: { feed } }, 'feed_not_found', options)
+    return this.#transport.wasThere(operations.deleteFeed, { path: { feed } }, 'feed_not_found', options)
   }
 
   /** A page of feeds, by name. */
   list(options: FeedListOptions = {}): Promise<FeedPage> {
     const [query, call] = parted(options)
-    return this.#transport.value('listFeeds', { query }, call)
+    return this.#transport.value(operations.listFeeds, { query }, call)
   }
 
   /** All feeds by name, in pages of `limit`. */

@@ -3,13 +3,24 @@
  * generated shapes say which fields these are. All others, payloads above all, pass through unchanged.
  */
 import { invalidInput, RecentnError } from '../errors'
-import Wire, { type Problem } from './wire'
+import type Wire from './wire'
+import type { Problem } from './wire'
 
 export type OperationId = keyof Wire
-type ShapeName = keyof typeof Wire.shapes
-type Shape = 'bigint' | 'time' | ShapeName | FieldShapes
-type FieldShapes = { readonly [field: string]: Shape }
+type Shape = 'bigint' | 'time' | FieldShapes
+/** The fields of a body that are ids or times, or have such fields in them. */
+export type FieldShapes = { readonly [field: string]: Shape }
 type Fields = Record<string, unknown>
+
+/** The route of an operation, and the shapes of its bodies where something in them is converted. */
+export interface Operation<Id extends OperationId> {
+  readonly method: string
+  readonly path: string
+  readonly body?: FieldShapes
+  readonly answer?: FieldShapes
+  /** Never set: it tells the compiler which operation this is. */
+  readonly id?: Id
+}
 
 /** What a request is made of. */
 export interface RequestParts {
@@ -30,23 +41,21 @@ export interface WireRequest {
   /** Below the base. */
   target: string
   init: RequestInit & { method: string; headers: Headers }
-  answer: ShapeName | undefined
+  answer: FieldShapes | undefined
 }
 
 /** Throws `invalid_input` for a name that a path can't hold, and for a body that JSON can't hold. */
-export function requestOf(id: OperationId, { path = {}, query = {}, body, headers = {} }: RequestParts): WireRequest {
-  const operation: { method: string; path: string; body?: string; answer?: string } = Wire.operations[id]
+export function requestOf<Id extends OperationId>(
+  operation: Operation<Id>,
+  { path = {}, query = {}, body, headers = {} }: RequestParts,
+): WireRequest {
   const init = { method: operation.method, headers: new Headers(headers) }
   const target = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(name, path[name]))
-  const request = { target: target + queryText(query), init, answer: shapeNamed(operation.answer) }
+  const request = { target: target + queryText(query), init, answer: operation.answer }
   if (body === undefined) return request
   init.headers.set('Content-Type', 'application/json')
-  const shape = shapeNamed(operation.body)
-  return { ...request, init: { ...init, body: bodyText(shape === undefined ? body : encoded(body, shape)) } }
-}
-
-function shapeNamed(name: string | undefined): ShapeName | undefined {
-  return name !== undefined && Object.hasOwn(Wire.shapes, name) ? (name as ShapeName) : undefined
+  const text = bodyText(operation.body === undefined ? body : encoded(body, operation.body))
+  return { ...request, init: { ...init, body: text } }
 }
 
 function segment(name: string, value: unknown): string {
@@ -92,14 +101,10 @@ function encoded(value: unknown, shape: Shape, pointer = ''): unknown {
   if (shape === 'time') return timeText(value, pointer)
   if (typeof value !== 'object') return value
   const fields: Fields = { ...value }
-  for (const [name, of] of Object.entries(fieldsOf(shape))) {
+  for (const [name, of] of Object.entries(shape)) {
     if (Object.hasOwn(fields, name)) fields[name] = encoded(fields[name], of, `${pointer}/${name}`)
   }
   return fields
-}
-
-function fieldsOf(shape: ShapeName | FieldShapes): FieldShapes {
-  return typeof shape === 'string' ? Wire.shapes[shape] : shape
 }
 
 function idText(value: unknown, place: { pointer?: string; parameter?: string }): string {
@@ -119,16 +124,16 @@ export function decoded(value: unknown, shape: Shape): unknown {
   if (shape === 'bigint') return BigInt(value as string)
   if (shape === 'time') return new Date(value as string)
   const fields = value as Fields
-  for (const [name, of] of Object.entries(fieldsOf(shape))) {
+  for (const [name, of] of Object.entries(shape)) {
     if (Object.hasOwn(fields, name)) fields[name] = decoded(fields[name], of)
   }
   return Object.setPrototypeOf(fields, prototypeOf(shape))
 }
 
-const prototypes = new Map<ShapeName | FieldShapes, object>()
+const prototypes = new Map<FieldShapes, object>()
 
 /** Results look and compare like plain objects: what they inherit is not enumerable, and not a constructor. */
-function prototypeOf(shape: ShapeName | FieldShapes): object {
+function prototypeOf(shape: FieldShapes): object {
   const known = prototypes.get(shape)
   if (known !== undefined) return known
   const toJSON = function (this: Fields): unknown {

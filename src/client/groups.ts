@@ -1,4 +1,5 @@
 /** Groups of recent items, policies and members: the methods of the library's `store.groups`. */
+import * as operations from './operations'
 import { type CallOptions, everyOf, parted, type Transport } from './transport'
 import { type GroupWatch, type WatchOptions, watchGroup } from './watch'
 import type Wire from './wire'
@@ -54,7 +55,7 @@ export class GroupsClient<Base = unknown> {
   ): Promise<Item<Payload> & { appended: boolean }> {
     const repeat = item.eventId ? 'safe' : 'once'
     const parts = { path: { group }, body: item }
-    const { status, value } = await this.#transport.call('appendItem', parts, { repeat, ...options })
+    const { status, value } = await this.#transport.call(operations.appendItem, parts, { repeat, ...options })
     return Object.assign(value as Item<Payload>, { appended: status === 201 })
   }
 
@@ -67,7 +68,7 @@ export class GroupsClient<Base = unknown> {
     options?: CallOptions,
   ): Promise<Appended['items']> {
     const repeat = items.every(({ eventId }) => eventId) ? 'safe' : 'once'
-    return (await this.#transport.value('appendItems', { body: { items } }, { repeat, ...options })).items
+    return (await this.#transport.value(operations.appendItems, { body: { items } }, { repeat, ...options })).items
   }
 
   /** The newest items of one group, newest first; none for a group that does not exist. */
@@ -76,7 +77,7 @@ export class GroupsClient<Base = unknown> {
     options: RecentOptions = {},
   ): Promise<Recent<Payload> & { tag: string }> {
     const [query, call] = parted(options)
-    const { value, tag } = await this.#transport.call('recentItems', { path: { group }, query }, call)
+    const { value, tag } = await this.#transport.call(operations.recentItems, { path: { group }, query }, call)
     return Object.assign(value as Recent<Payload>, { tag })
   }
 
@@ -88,7 +89,7 @@ export class GroupsClient<Base = unknown> {
   ): Promise<(Recent<Payload> & { tag: string }) | null> {
     const [query, call] = parted(options)
     const headers = { 'If-None-Match': `"${tag}"` }
-    const answer = await this.#transport.call('recentItems', { path: { group }, query, headers }, call)
+    const answer = await this.#transport.call(operations.recentItems, { path: { group }, query, headers }, call)
     return answer.status === 304 ? null : Object.assign(answer.value as Recent<Payload>, { tag: answer.tag })
   }
 
@@ -111,29 +112,33 @@ export class GroupsClient<Base = unknown> {
     options: RecentManyOptions = {},
   ): Promise<RecentMany<Payload>['groups']> {
     const [query, call] = parted(options)
-    const { value } = await this.#transport.call('recentItemsOfMany', { query: { ...query, group: groups } }, call)
+    const { value } = await this.#transport.call(
+      operations.recentItemsOfMany,
+      { query: { ...query, group: groups } },
+      call,
+    )
     return (value as RecentMany<Payload>).groups
   }
 
   /** One item; null if the window of the group has none with this id. */
   item<Payload extends Base = Base>(group: string, id: bigint, options?: CallOptions): Promise<Item<Payload> | null> {
-    const found = this.#transport.valueOrNull('getItem', { path: { group, id } }, 'item_not_found', options)
+    const found = this.#transport.valueOrNull(operations.getItem, { path: { group, id } }, 'item_not_found', options)
     return found as Promise<Item<Payload> | null>
   }
 
   /** Removes all items. The next item gets the next id, as if they were still there. */
   clear(group: string, options?: CallOptions): Promise<{ deleted: number }> {
-    return this.#transport.value('clearGroup', { path: { group } }, options)
+    return this.#transport.value(operations.clearGroup, { path: { group } }, options)
   }
 
   /** Removes one item; false if the window has no item with this id. */
   remove(group: string, id: bigint, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere('removeItem', { path: { group, id } }, 'item_not_found', options)
+    return this.#transport.wasThere(operations.removeItem, { path: { group, id } }, 'item_not_found', options)
   }
 
   /** The group with the settings in force; null if it does not exist. */
   get(group: string, options?: CallOptions): Promise<Group | null> {
-    return this.#transport.valueOrNull('getGroup', { path: { group } }, 'group_not_found', options)
+    return this.#transport.valueOrNull(operations.getGroup, { path: { group } }, 'group_not_found', options)
   }
 
   /** Creates the group or replaces its own settings. A setting that is left out follows the policy. */
@@ -144,19 +149,19 @@ export class GroupsClient<Base = unknown> {
   ): Promise<Group & { created: boolean }> {
     const [more, call] = parted(options)
     const parts = { path: { group }, body: { ...settings, ...more } }
-    const { status, value } = await this.#transport.call('putGroup', parts, call)
+    const { status, value } = await this.#transport.call(operations.putGroup, parts, call)
     return Object.assign(value, { created: status === 201 })
   }
 
   /** Deletes the group and its items; false if there was none. */
   delete(group: string, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere('deleteGroup', { path: { group } }, 'group_not_found', options)
+    return this.#transport.wasThere(operations.deleteGroup, { path: { group } }, 'group_not_found', options)
   }
 
   /** A page of groups, by name. */
   list(options: GroupListOptions = {}): Promise<GroupPage> {
     const [query, call] = parted(options)
-    return this.#transport.value('listGroups', { query }, call)
+    return this.#transport.value(operations.listGroups, { query }, call)
   }
 
   /** All groups by name, in pages of `limit`. */
@@ -176,7 +181,7 @@ export class GroupsClient<Base = unknown> {
   /** A page of the items of one member in all groups, newest first. */
   memberItems<Payload extends Base = Base>(member: string, options: MemberOptions = {}): Promise<MemberItems<Payload>> {
     const [query, call] = parted(options)
-    const page = this.#transport.value('memberItems', { path: { member }, query }, call)
+    const page = this.#transport.value(operations.memberItems, { path: { member }, query }, call)
     return page as Promise<MemberItems<Payload>>
   }
 
@@ -199,12 +204,12 @@ export class GroupsClient<Base = unknown> {
    */
   eraseMember(member: string, options: ErasureOptions = {}): Promise<{ deleted: number }> {
     const [query, call] = parted(options)
-    return this.#transport.value('eraseMember', { path: { member }, query }, call)
+    return this.#transport.value(operations.eraseMember, { path: { member }, query }, call)
   }
 
   /** The policy with exactly this prefix; null if there is none. */
   getPolicy(prefix: string, options?: CallOptions): Promise<Policy | null> {
-    return this.#transport.valueOrNull('getPolicy', { path: { prefix } }, 'policy_not_found', options)
+    return this.#transport.valueOrNull(operations.getPolicy, { path: { prefix } }, 'policy_not_found', options)
   }
 
   /** Creates or replaces the policy of the groups whose names begin with `prefix`. */
@@ -215,19 +220,19 @@ export class GroupsClient<Base = unknown> {
   ): Promise<Policy & { created: boolean }> {
     const [more, call] = parted(options)
     const parts = { path: { prefix }, body: { ...policy, ...more } }
-    const { status, value } = await this.#transport.call('putPolicy', parts, call)
+    const { status, value } = await this.#transport.call(operations.putPolicy, parts, call)
     return Object.assign(value, { created: status === 201 })
   }
 
   /** Deletes a policy; false if there was none. */
   deletePolicy(prefix: string, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere('deletePolicy', { path: { prefix } }, 'policy_not_found', options)
+    return this.#transport.wasThere(operations.deletePolicy, { path: { prefix } }, 'policy_not_found', options)
   }
 
   /** A page of policies, by prefix. */
   listPolicies(options: PolicyListOptions = {}): Promise<PolicyPage> {
     const [query, call] = parted(options)
-    return this.#transport.value('listPolicies', { query }, call)
+    return this.#transport.value(operations.listPolicies, { query }, call)
   }
 
   /** All policies by prefix, in pages of `limit`. */

@@ -2,6 +2,7 @@
  * The client of a recentn server, for browsers, Node and other runtimes that have `fetch`. It has the methods of the library
  * under the same names, with ids as bigint and times as Date. What it takes and gives is generated from the OpenAPI document.
  */
+
 import {
   FEED_CALLS,
   type FeedCall,
@@ -14,6 +15,7 @@ import {
 } from '../handles'
 import { FeedsClient } from './feeds'
 import { GroupsClient } from './groups'
+import * as operations from './operations'
 import { type ClientOptions, checkOptions } from './options'
 import { QueuesClient } from './queues'
 import { type CallOptions, Transport } from './transport'
@@ -56,17 +58,17 @@ class ProcessClient {
 
   /** Resolves if the process answers. */
   livez(options?: CallOptions): Promise<Health> {
-    return this.#transport.value('livez', {}, options)
+    return this.#transport.value(operations.livez, {}, options)
   }
 
   /** Resolves if the database answers too; throws `database_unavailable`, and `draining` if the server is stopping. */
   readyz(options?: CallOptions): Promise<Health> {
-    return this.#transport.value('readyz', {}, options)
+    return this.#transport.value(operations.readyz, {}, options)
   }
 
   /** The metrics of the process, in the format of Prometheus. */
   metrics(options?: CallOptions): Promise<string> {
-    return this.#transport.value('metrics', {}, options)
+    return this.#transport.value(operations.metrics, {}, options)
   }
 }
 
@@ -85,7 +87,7 @@ export function createClient(options: ClientOptions): Client {
     queue: (name) => handleOf(queues, name, [...QUEUE_CALLS, 'allMessages', 'work']),
     feed: (name) => handleOf(feeds, name, [...FEED_CALLS, 'consume']),
     process: new ProcessClient(transport),
-    access: (options) => transport.value('getAccess', {}, options),
+    access: (options) => transport.value(operations.getAccess, {}, options),
   }
 }
 

@@ -1,5 +1,7 @@
 /** Work queues: the methods of the library's `store.queues`. */
+
 import type { Handler, Running, WorkOptions } from './loops'
+import * as operations from './operations'
 import { type CallOptions, everyOf, parted, type Transport } from './transport'
 import type Wire from './wire'
 import type {
@@ -49,7 +51,7 @@ export class QueuesClient<Base = unknown> {
 
   /** The settings and counts; null if the queue does not exist. */
   get(queue: string, options?: CallOptions): Promise<QueueStatus | null> {
-    return this.#transport.valueOrNull('getQueue', { path: { queue } }, 'queue_not_found', options)
+    return this.#transport.valueOrNull(operations.getQueue, { path: { queue } }, 'queue_not_found', options)
   }
 
   /**
@@ -57,7 +59,11 @@ export class QueuesClient<Base = unknown> {
    * paused.
    */
   async put(queue: string, settings: QueueSettings = {}, options?: CallOptions): Promise<Queue & { created: boolean }> {
-    const { status, value } = await this.#transport.call('putQueue', { path: { queue }, body: settings }, options)
+    const { status, value } = await this.#transport.call(
+      operations.putQueue,
+      { path: { queue }, body: settings },
+      options,
+    )
     return Object.assign(value, { created: status === 201 })
   }
 
@@ -68,25 +74,25 @@ export class QueuesClient<Base = unknown> {
     options?: CallOptions,
   ): Promise<Queue & { created: boolean }> {
     const parts = { path: { queue }, body: settings }
-    const { status, value } = await this.#transport.call('ensureQueue', parts, { repeat: 'safe', ...options })
+    const { status, value } = await this.#transport.call(operations.ensureQueue, parts, { repeat: 'safe', ...options })
     return Object.assign(value, { created: status === 201 })
   }
 
   /** Changes the given settings and no others. Throws `queue_not_found`. */
   update(queue: string, settings: QueueChanges, options?: CallOptions): Promise<Queue> {
-    return this.#transport.value('updateQueue', { path: { queue }, body: settings }, options)
+    return this.#transport.value(operations.updateQueue, { path: { queue }, body: settings }, options)
   }
 
   /** Until `resume`, messages can be sent but receives get none. Repeatable. Throws `queue_not_found`. */
   pause(queue: string, options?: CallOptions): Promise<Queue> {
     const conduct = { repeat: 'safe', ...options } as const
-    return this.#transport.value('pauseQueue', { path: { queue }, body: {} }, conduct)
+    return this.#transport.value(operations.pauseQueue, { path: { queue }, body: {} }, conduct)
   }
 
   /** Ends a pause; waiting receives get messages at once. Repeatable. Throws `queue_not_found`. */
   resume(queue: string, options?: CallOptions): Promise<Queue> {
     const conduct = { repeat: 'safe', ...options } as const
-    return this.#transport.value('resumeQueue', { path: { queue }, body: {} }, conduct)
+    return this.#transport.value(operations.resumeQueue, { path: { queue }, body: {} }, conduct)
   }
 
   /**
@@ -94,13 +100,13 @@ export class QueuesClient<Base = unknown> {
    * another one.
    */
   deleteQueue(queue: string, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere('deleteQueue', { path: { queue } }, 'queue_not_found', options)
+    return this.#transport.wasThere(operations.deleteQueue, { path: { queue } }, 'queue_not_found', options)
   }
 
   /** A page of queues, by name. */
   list(options: QueueListOptions = {}): Promise<QueuePage> {
     const [query, call] = parted(options)
-    return this.#transport.value('listQueues', { query }, call)
+    return this.#transport.value(operations.listQueues, { query }, call)
   }
 
   /** All queues by name, in pages of `limit`. */
@@ -116,7 +122,7 @@ export class QueuesClient<Base = unknown> {
     const [more, call] = parted(options)
     const repeat = options.dedupId ? 'safe' : 'once'
     const parts = { path: { queue }, body: { body, ...more } }
-    return (await this.#transport.value('sendMessages', parts, { repeat, ...call })) as Sent
+    return (await this.#transport.value(operations.sendMessages, parts, { repeat, ...call })) as Sent
   }
 
   /**
@@ -130,7 +136,7 @@ export class QueuesClient<Base = unknown> {
   ): Promise<Sent[]> {
     const repeat = messages.every(({ dedupId }) => dedupId) ? 'safe' : 'once'
     const parts = { path: { queue }, body: { messages } }
-    return ((await this.#transport.value('sendMessages', parts, { repeat, ...options })) as SentMany).messages
+    return ((await this.#transport.value(operations.sendMessages, parts, { repeat, ...options })) as SentMany).messages
   }
 
   /**
@@ -140,21 +146,21 @@ export class QueuesClient<Base = unknown> {
   async receive<Body extends Base = Base>(queue: string, options: ReceiveOptions = {}): Promise<Message<Body>[]> {
     const [body, call] = parted(options)
     const conduct = { repeat: 'parts', waitSeconds: options.waitSeconds, ...call } as const
-    const { messages } = await this.#transport.value('receiveMessages', { path: { queue }, body }, conduct)
+    const { messages } = await this.#transport.value(operations.receiveMessages, { path: { queue }, body }, conduct)
     return messages as Message<Body>[]
   }
 
   /** The messages are done: removes, or archives, those that the 1 to 1,000 handles name. */
   delete(queue: string, handles: string | readonly string[], options?: CallOptions): Promise<DeletedReceipts> {
     const parts = { path: { queue }, body: { receiptHandles: listOf(handles) } }
-    return this.#transport.value('deleteReceived', parts, options)
+    return this.#transport.value(operations.deleteReceived, parts, options)
   }
 
   /** The messages failed: makes them ready again after a delay, or dead. */
   release(queue: string, handles: string | readonly string[], options: ReleaseOptions = {}): Promise<ReleasedReceipts> {
     const [more, call] = parted(options)
     const parts = { path: { queue }, body: { receiptHandles: listOf(handles), ...more } }
-    return this.#transport.value('releaseReceived', parts, call)
+    return this.#transport.value(operations.releaseReceived, parts, call)
   }
 
   /** Sets when the claims end: `visibilityTimeoutSeconds` from now. */
@@ -162,13 +168,13 @@ export class QueuesClient<Base = unknown> {
     const { signal, timeoutMs, visibilityTimeoutSeconds } = options
     const parts = { path: { queue }, body: { receiptHandles: listOf(handles), visibilityTimeoutSeconds } }
     // The handles stay valid, so that a second extension has the effect of one.
-    return this.#transport.value('extendReceived', parts, { repeat: 'safe', signal, timeoutMs })
+    return this.#transport.value(operations.extendReceived, parts, { repeat: 'safe', signal, timeoutMs })
   }
 
   /** A page of the messages in one state, `ready` by default, without claiming them. */
   peek<Body extends Base = Base>(queue: string, options: PeekOptions = {}): Promise<MessagePage<Body>> {
     const [query, call] = parted(options)
-    const page = this.#transport.value('peekMessages', { path: { queue }, query }, call)
+    const page = this.#transport.value(operations.peekMessages, { path: { queue }, query }, call)
     return page as Promise<MessagePage<Body>>
   }
 
@@ -186,13 +192,18 @@ export class QueuesClient<Base = unknown> {
     id: bigint,
     options?: CallOptions,
   ): Promise<PeekedMessage<Body> | null> {
-    const found = this.#transport.valueOrNull('getMessage', { path: { queue, id } }, 'message_not_found', options)
+    const found = this.#transport.valueOrNull(
+      operations.getMessage,
+      { path: { queue, id } },
+      'message_not_found',
+      options,
+    )
     return found as Promise<PeekedMessage<Body> | null>
   }
 
   /** Removes one message in any state, without archiving it; false if there was none. */
   deleteMessage(queue: string, id: bigint, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere('deleteMessage', { path: { queue, id } }, 'message_not_found', options)
+    return this.#transport.wasThere(operations.deleteMessage, { path: { queue, id } }, 'message_not_found', options)
   }
 
   /**
@@ -207,13 +218,13 @@ export class QueuesClient<Base = unknown> {
   /** Sends up to `limit` dead messages back to the queue that they died in, with receive count 0. */
   redrive(queue: string, options: RedriveOptions = {}): Promise<{ moved: number }> {
     const [body, call] = parted(options)
-    return this.#transport.value('redriveQueue', { path: { queue }, body }, { repeat: 'parts', ...call })
+    return this.#transport.value(operations.redriveQueue, { path: { queue }, body }, { repeat: 'parts', ...call })
   }
 
   /** Deletes all ready and delayed messages: in a dead-letter queue, the dead letters. */
   purge(queue: string, options: PurgeOptions = {}): Promise<{ deleted: number }> {
     const [body, call] = parted(options)
-    return this.#transport.value('purgeQueue', { path: { queue }, body }, { repeat: 'parts', ...call })
+    return this.#transport.value(operations.purgeQueue, { path: { queue }, body }, { repeat: 'parts', ...call })
   }
 
   /**
@@ -226,19 +237,19 @@ export class QueuesClient<Base = unknown> {
     options?: CallOptions,
   ): Promise<Schedule & { created: boolean }> {
     const parts = { path: { schedule }, body: definition }
-    const { status, value } = await this.#transport.call('putSchedule', parts, options)
+    const { status, value } = await this.#transport.call(operations.putSchedule, parts, options)
     return Object.assign(value, { created: status === 201 })
   }
 
   /** Null if there is no such schedule. */
   getSchedule(schedule: string, options?: CallOptions): Promise<Schedule | null> {
-    return this.#transport.valueOrNull('getSchedule', { path: { schedule } }, 'schedule_not_found', options)
+    return this.#transport.valueOrNull(operations.getSchedule, { path: { schedule } }, 'schedule_not_found', options)
   }
 
   /** A page of schedules by name, without their bodies. */
   schedules(options: ScheduleListOptions = {}): Promise<SchedulePage> {
     const [query, call] = parted(options)
-    return this.#transport.value('listSchedules', { query }, call)
+    return this.#transport.value(operations.listSchedules, { query }, call)
   }
 
   /** All schedules by name, in pages of `limit`. */
@@ -248,7 +259,7 @@ export class QueuesClient<Base = unknown> {
 
   /** Ends the schedule; false if there was none. Messages that it has sent stay. */
   unschedule(schedule: string, options?: CallOptions): Promise<boolean> {
-    return this.#transport.wasThere('deleteSchedule', { path: { schedule } }, 'schedule_not_found', options)
+    return this.#transport.wasThere(operations.deleteSchedule, { path: { schedule } }, 'schedule_not_found', options)
   }
 }
 

@@ -1,7 +1,9 @@
 /** One connection to the stream of a group: its events until it ends, and the notice that it is dead. */
+
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { RecentnError } from '../errors'
 import { decoded } from './format'
+import * as operations from './operations'
 import { type TimeLimit, timeLimit } from './retry'
 import { type Transport, unreachable } from './transport'
 import type { GroupRemoved, GroupReset, Item } from './wire'
@@ -44,7 +46,7 @@ export class GroupStream {
     const limit = timeLimit(this.#ending, this.#transport.timeoutMs)
     const parts = { path: { group: this.#group }, query: { after }, headers: { Accept: 'text/event-stream' } }
     try {
-      const response = await this.#transport.open('streamGroup', parts, limit)
+      const response = await this.#transport.open(operations.streamGroup, parts, limit)
       limit.stopClock()
       if (!response.body || !response.headers.get('Content-Type')?.startsWith('text/event-stream')) {
         throw new RecentnError('unexpected_answer', 'The answer is not a stream of events', { status: response.status })
@@ -101,8 +103,9 @@ export class GroupStream {
   /** Null for a kind of message that this version does not know. */
   #eventOf({ event, data }: EventSourceMessage): GroupEvent | null {
     const value = this.#transport.parse(data)
-    if (event === 'item') return { type: 'item', item: decoded(value, 'Item') as Item }
-    if (event === 'removed') return { type: 'removed', id: (decoded(value, 'GroupRemoved') as GroupRemoved).id }
-    return event === 'reset' ? { type: 'reset', ...(decoded(value, 'GroupReset') as GroupReset) } : null
+    if (event === 'item') return { type: 'item', item: decoded(value, operations.itemShape) as Item }
+    if (event === 'removed')
+      return { type: 'removed', id: (decoded(value, operations.groupRemovedShape) as GroupRemoved).id }
+    return event === 'reset' ? { type: 'reset', ...(decoded(value, operations.groupResetShape) as GroupReset) } : null
   }
 }

@@ -3,6 +3,7 @@ import { type ErrorCode, RecentnError } from '../errors'
 import {
   answerOf,
   errorOf,
+  type Operation,
   type OperationId,
   type PartsOf,
   requestOf,
@@ -51,11 +52,11 @@ export class Transport {
 
   /** The answer of an operation. Throws `RecentnError`, and the reason of the caller's signal. */
   async call<Id extends OperationId>(
-    id: Id,
+    operation: Operation<Id>,
     parts: PartsOf<Id>,
     conduct: Conduct = {},
   ): Promise<WireAnswer<Wire[Id]['answer']>> {
-    const request = requestOf(id, parts)
+    const request = requestOf(operation, parts)
     const { repeat = request.init.method === 'POST' ? 'once' : 'safe', signal } = conduct
     const { mayRetry = (error, attempt) => this.#mayRetry(error, repeat, attempt, signal) } = conduct
     for (let attempt = 0; ; attempt++) {
@@ -66,19 +67,23 @@ export class Transport {
   }
 
   /** What the operation answers. */
-  async value<Id extends OperationId>(id: Id, parts: PartsOf<Id>, conduct?: Conduct): Promise<Wire[Id]['answer']> {
-    return (await this.call(id, parts, conduct)).value
+  async value<Id extends OperationId>(
+    operation: Operation<Id>,
+    parts: PartsOf<Id>,
+    conduct?: Conduct,
+  ): Promise<Wire[Id]['answer']> {
+    return (await this.call(operation, parts, conduct)).value
   }
 
   /** Null in place of the error `absent`, which says that there is no such thing. */
   async valueOrNull<Id extends OperationId>(
-    id: Id,
+    operation: Operation<Id>,
     parts: PartsOf<Id>,
     absent: ErrorCode,
     conduct?: Conduct,
   ): Promise<Wire[Id]['answer'] | null> {
     try {
-      return await this.value(id, parts, conduct)
+      return await this.value(operation, parts, conduct)
     } catch (error) {
       if (error instanceof RecentnError && error.code === absent) return null
       throw error
@@ -87,17 +92,21 @@ export class Transport {
 
   /** True if it is done, false in place of the error `absent`. */
   async wasThere<Id extends OperationId>(
-    id: Id,
+    operation: Operation<Id>,
     parts: PartsOf<Id>,
     absent: ErrorCode,
     conduct?: Conduct,
   ): Promise<boolean> {
-    return (await this.valueOrNull(id, parts, absent, conduct)) !== null
+    return (await this.valueOrNull(operation, parts, absent, conduct)) !== null
   }
 
   /** The answer as soon as its body begins. The caller reads the body, and releases `limit`. */
-  async open<Id extends OperationId>(id: Id, parts: PartsOf<Id>, limit: TimeLimit): Promise<Response> {
-    const response = await this.#fetch(requestOf(id, parts), limit)
+  async open<Id extends OperationId>(
+    operation: Operation<Id>,
+    parts: PartsOf<Id>,
+    limit: TimeLimit,
+  ): Promise<Response> {
+    const response = await this.#fetch(requestOf(operation, parts), limit)
     if (response.ok) return response
     throw errorOf(response.status, response.headers, await response.text())
   }

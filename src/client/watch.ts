@@ -2,7 +2,9 @@
  * The watch of a group, which connects again as often as needed. Invariant: an item is given once, and no item after the
  * last one given is left out without a `reset`.
  */
+
 import { invalidInput, RecentnError } from '../errors'
+import * as operations from './operations'
 import { backoff, mayPass, pause } from './retry'
 import { type GroupEvent, GroupStream } from './stream'
 import type { Transport } from './transport'
@@ -122,7 +124,9 @@ class Watch implements GroupWatch {
   /** Where to start again if the first connection breaks before its first event. */
   async #newest(): Promise<bigint> {
     const parts = { path: { group: this.#group }, query: { limit: 1 } }
-    return (await this.#transport.value('recentItems', parts, { signal: this.#ending.signal })).totalAppended - 1n
+    return (
+      (await this.#transport.value(operations.recentItems, parts, { signal: this.#ending.signal })).totalAppended - 1n
+    )
   }
 
   /** Notes how far the watch is. False for an item that was given before. */

@@ -1,6 +1,7 @@
 /** Calls of the server that the page came from. The client does not retry here, because the pages ask again by themselves. */
 
-import type { OperationId, PartsOf } from '../client/format'
+import type { Operation, OperationId, PartsOf } from '../client/format'
+import * as operations from '../client/operations'
 import { Transport } from '../client/transport'
 import type Wire from '../client/wire'
 import { RecentnError } from '../errors'
@@ -36,13 +37,15 @@ export const transport = new Transport({
   },
 })
 
+const OPERATIONS: { readonly [Id in OperationId]: Operation<Id> } = operations
+
 /** What the operation answers. Throws `RecentnError`, and the reason of the signal. */
 export function ask<Id extends OperationId>(
   id: Id,
   parts: PartsOf<Id>,
   signal?: AbortSignal,
 ): Promise<Wire[Id]['answer']> {
-  return transport.value(id, parts, { signal })
+  return transport.value(OPERATIONS[id], parts, { signal })
 }
 
 /** Rows of one page of a list. */
