@@ -5,9 +5,10 @@
  * Invariant: a cursor is stored only when the handlers of all changes up to it have resolved, here or elsewhere. One handler
  * runs at a time.
  */
-import { RecentnError } from '../errors'
+
 import { Pauses, retrySeconds } from '../kit/backoff'
 import { Faults } from '../kit/faults'
+import { RecentnError } from '../recentn-error'
 import { parseValues } from '../schema'
 import * as loops from './loops'
 import { pause } from './retry'

@@ -91,8 +91,9 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-export { type ClientErrorCode, type ErrorCode, type ErrorFacts, type Fault, RecentnError } from '../errors'
+export type { ClientErrorCode, ErrorCode } from '../error-codes'
 export { UnrecoverableError } from '../failures'
+export { type ErrorFacts, type Fault, RecentnError } from '../recentn-error'
 export type { SchemaIssue, SchemaResult, StandardSchema } from '../schema'
 export type * from './feeds'
 export type * from './groups'

@@ -1,5 +1,5 @@
 /** The public shapes of the client's workers and consumers, and what both have in common: their options, and how they stop. */
-import { type Fault, invalidInput } from '../errors'
+import { type Fault, invalidInput } from '../recentn-error'
 import { type StandardSchema, schemaFault } from '../schema'
 import { pause } from './retry'
 import type {

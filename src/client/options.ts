@@ -1,5 +1,5 @@
 /** The options of a client, and their check. */
-import { type Fault, invalidInput } from '../errors'
+import { type Fault, invalidInput } from '../recentn-error'
 
 export interface ClientOptions {
   /**

@@ -3,7 +3,8 @@
  * does no harm twice is attempted again whatever went wrong. Any other call is attempted again only after an answer
  * that proves that nothing was done.
  */
-import type { ErrorCode, RecentnError } from '../errors'
+import type { ErrorCode } from '../error-codes'
+import type { RecentnError } from '../recentn-error'
 
 /**
  * `safe`: doing it twice has the effect of doing it once. `once`: repeated only if nothing was stored. `parts`: the server

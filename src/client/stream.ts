@@ -1,7 +1,7 @@
 /** One connection to the stream of a group: its events until it ends, and the notice that it is dead. */
 
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
-import { RecentnError } from '../errors'
+import { RecentnError } from '../recentn-error'
 import { decoded } from './format'
 import * as operations from './operations'
 import { type TimeLimit, timeLimit } from './retry'
@@ -94,7 +94,8 @@ export class GroupStream {
       return await work
     } catch (error) {
       if (!isSilent) throw error
-      throw new RecentnError('unreachable', `Nothing has come for ${this.#idleMs} ms, not even a heartbeat`)
+      const silence = `Nothing has come for ${this.#idleMs} ms, not even a heartbeat`
+      throw new RecentnError('unreachable', silence, { status: 503 })
     } finally {
       clearTimeout(timer)
     }

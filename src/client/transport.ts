@@ -1,5 +1,6 @@
 /** Calls of operations: each attempt is a fetch within a time limit, and a call is attempted again where that is safe. */
-import { type ErrorCode, RecentnError } from '../errors'
+import type { ErrorCode } from '../error-codes'
+import { RecentnError } from '../recentn-error'
 import {
   answerOf,
   errorOf,
@@ -161,7 +162,10 @@ function throwIfAborted(signal: AbortSignal | undefined): void {
 
 export function unreachable(error: unknown, limit: TimeLimit): RecentnError {
   const cause = limit.timeout ?? error
-  return new RecentnError('unreachable', `The server can't be reached: ${(cause as Error)?.message}`, { cause })
+  return new RecentnError('unreachable', `The server can't be reached: ${(cause as Error)?.message}`, {
+    status: 503,
+    cause,
+  })
 }
 
 /** Separates what is sent from the options of the call. */

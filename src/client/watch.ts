@@ -3,7 +3,7 @@
  * last one given is left out without a `reset`.
  */
 
-import { invalidInput, RecentnError } from '../errors'
+import { invalidInput, RecentnError } from '../recentn-error'
 import * as operations from './operations'
 import { backoff, mayPass, pause } from './retry'
 import { type GroupEvent, GroupStream } from './stream'
@@ -99,7 +99,7 @@ class Watch implements GroupWatch {
     const { signal } = this.#ending
     let failures = 0
     while (!signal.aborted) {
-      let error = new RecentnError('unreachable', 'The server has ended the stream')
+      let error = new RecentnError('unreachable', 'The server has ended the stream', { status: 503 })
       try {
         this.#after ??= await this.#newest()
         for await (const event of this.#stream.events(this.#after)) {

@@ -4,10 +4,11 @@
  *
  * Invariants: a handler begins only while its claim surely holds. A claim ends in exactly one way: deleted, released, or lost.
  */
-import type { RecentnError } from '../errors'
+
 import { isUnrecoverable } from '../failures'
 import { Pauses, retrySeconds } from '../kit/backoff'
 import { errorText, Faults } from '../kit/faults'
+import type { RecentnError } from '../recentn-error'
 import { parsing } from '../schema'
 import { Claim, Claims } from './claims'
 import * as loops from './loops'

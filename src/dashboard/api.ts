@@ -1,10 +1,9 @@
 /** Calls of the server that the page came from. The client does not retry here, because the pages ask again by themselves. */
 
 import type { Operation, OperationId, PartsOf } from '../client/format'
-import * as operations from '../client/operations'
 import { Transport } from '../client/transport'
 import type Wire from '../client/wire'
-import { RecentnError } from '../errors'
+import { RecentnError } from '../recentn-error'
 import { hasKeys, keyName, session } from './session'
 import { parseExactly } from './value'
 
@@ -37,15 +36,13 @@ export const transport = new Transport({
   },
 })
 
-const OPERATIONS: { readonly [Id in OperationId]: Operation<Id> } = operations
-
 /** What the operation answers. Throws `RecentnError`, and the reason of the signal. */
 export function ask<Id extends OperationId>(
-  id: Id,
+  operation: Operation<Id>,
   parts: PartsOf<Id>,
   signal?: AbortSignal,
 ): Promise<Wire[Id]['answer']> {
-  return transport.value(OPERATIONS[id], parts, { signal })
+  return transport.value(operation, parts, { signal })
 }
 
 /** Rows of one page of a list. */
@@ -57,7 +54,7 @@ export function pageQuery(after: string | null, prefix = '') {
 }
 
 export function toError(thrown: unknown): RecentnError {
-  return thrown instanceof RecentnError ? thrown : new RecentnError('internal', undefined, { cause: thrown })
+  return thrown instanceof RecentnError ? thrown : new RecentnError('internal', 'Internal error', { cause: thrown })
 }
 
 /** Whether a key, or another key, would help. */

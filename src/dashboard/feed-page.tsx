@@ -1,4 +1,5 @@
 /** One feed: its last sync id, and the cursor and the lag of each consumer. */
+import * as operations from '../client/operations'
 import type { Consumer, Feed } from '../client/wire'
 import { link } from './address'
 import { ask } from './api'
@@ -9,7 +10,11 @@ import { duration } from './time'
 const EVERY_MS = 3000
 
 export function FeedPage({ feed: name }: { feed: string }) {
-  const { data: feed, error } = usePolled((signal) => ask('getFeed', { path: { feed: name } }, signal), name, EVERY_MS)
+  const { data: feed, error } = usePolled(
+    (signal) => ask(operations.getFeed, { path: { feed: name } }, signal),
+    name,
+    EVERY_MS,
+  )
   return (
     <>
       <PageHead over={<a href={link(['feeds'])}>Feeds</a>} title={<Name>{name}</Name>} />

@@ -1,4 +1,5 @@
 /** The feeds, by name: the last sync id, the unpublished entries, and the lag of the slowest consumer. */
+import * as operations from '../client/operations'
 import type { Feed } from '../client/wire'
 import { ask } from './api'
 import { type Listed, ListPage } from './list-page'
@@ -11,7 +12,7 @@ export function FeedsPage(listed: Listed) {
       {...listed}
       title="Feeds"
       part="feeds"
-      load={(query, signal) => ask('listFeeds', { query }, signal)}
+      load={(query, signal) => ask(operations.listFeeds, { query }, signal)}
       empty="There are no feeds yet. The first entry makes one."
       unmatched="No feed begins with this."
       columns={COLUMNS}

@@ -1,5 +1,7 @@
 /** One group: its settings, and its last items as they are appended. */
+
 import { useEffect, useRef, useState } from 'preact/hooks'
+import * as operations from '../client/operations'
 import { link } from './address'
 import { ask, isAccessError } from './api'
 import { GroupSettings } from './group-settings'
@@ -31,7 +33,7 @@ function useLive(group: string) {
 
 export function GroupPage({ group }: { group: string }) {
   const { view, live } = useLive(group)
-  const settings = usePolled((signal) => ask('getGroup', { path: { group } }, signal), group, SETTINGS_MS)
+  const settings = usePolled((signal) => ask(operations.getGroup, { path: { group } }, signal), group, SETTINGS_MS)
   const { recent } = view
   const wasThere = useRef(false)
   if (settings.data !== null) wasThere.current = true

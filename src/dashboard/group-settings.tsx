@@ -2,7 +2,9 @@
  * The settings of a group, with the form that changes them. `own` says which settings are the group's own. The others stay
  * left to the policy unless the user changes them, because a PUT makes every setting that it has the group's own.
  */
+
 import { useState } from 'preact/hooks'
+import * as operations from '../client/operations'
 import type { Group } from '../client/wire'
 import { ActionResult, useAction } from './action'
 import { link } from './address'
@@ -28,8 +30,8 @@ export function GroupSettings({ group, totalAppended, onSaved }: SettingsProps) 
   const path = { group: group.group }
   const save = async (own: Group['own'], { own: was }: Group) => {
     const isSaved = await action.run(async () => {
-      await saving(() => ask('putGroup', { path, body: { ...own, replaces: was } }), was, {
-        look: () => ask('getGroup', { path }),
+      await saving(() => ask(operations.putGroup, { path, body: { ...own, replaces: was } }), was, {
+        look: () => ask(operations.getGroup, { path }),
         settingsOf: (now) => now.own,
         onNow: (now) => setBase(now),
       })

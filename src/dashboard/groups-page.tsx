@@ -1,6 +1,7 @@
 /** The groups, by name, each with its newest item; and the form that opens the page of a member. */
 
 import { useState } from 'preact/hooks'
+import * as operations from '../client/operations'
 import type { Group, Item } from '../client/wire'
 import { goTo, link } from './address'
 import { ask, type pageQuery } from './api'
@@ -14,9 +15,9 @@ interface GroupWithNewest extends Group {
 }
 
 async function load(query: ReturnType<typeof pageQuery>, signal: AbortSignal) {
-  const { groups, nextAfter } = await ask('listGroups', { query }, signal)
+  const { groups, nextAfter } = await ask(operations.listGroups, { query }, signal)
   const newest = { group: groups.map(({ group }) => group), limit: 1, payloads: 'none' } as const
-  const pages = groups.length === 0 ? [] : (await ask('recentItemsOfMany', { query: newest }, signal)).groups
+  const pages = groups.length === 0 ? [] : (await ask(operations.recentItemsOfMany, { query: newest }, signal)).groups
   const rows: GroupWithNewest[] = groups.map((group, i) => ({ ...group, newest: pages[i]?.items[0] ?? null }))
   return { groups: rows, nextAfter }
 }

@@ -3,9 +3,10 @@
  * that no item is missed. When a stream ends, the items are read again and another stream is opened, after a pause that
  * grows. A hidden tab has no stream, because browsers allow six connections to a server in all.
  */
+import * as operations from '../client/operations'
 import { type GroupEvent, GroupStream } from '../client/stream'
 import type { Item, Recent } from '../client/wire'
-import type { RecentnError } from '../errors'
+import type { RecentnError } from '../recentn-error'
 import { ask, isAccessError, toError, transport } from './api'
 
 export type LiveState = 'connecting' | 'live' | 'paused' | 'reconnecting'
@@ -84,7 +85,7 @@ export class LiveGroup {
     if (before === null) return
     this.#shown = Math.min(this.#shown + MORE, MAX_SHOWN)
     try {
-      const page = await ask('recentItems', { path: { group: this.#group }, query: { limit: MORE, before } })
+      const page = await ask(operations.recentItems, { path: { group: this.#group }, query: { limit: MORE, before } })
       for (const item of page.items) this.#insert(item)
       if (this.#recent !== null) this.#recent.nextBefore = page.nextBefore
       this.#changed()
@@ -139,7 +140,7 @@ export class LiveGroup {
 
   async #read(signal: AbortSignal): Promise<Recent> {
     const parts = { path: { group: this.#group }, query: { limit: this.#shown } }
-    const read = await ask('recentItems', parts, signal)
+    const read = await ask(operations.recentItems, parts, signal)
     const known = new Set(this.#recent?.items.map(({ id }) => id))
     const isFirst = this.#recent === null
     this.#recent = read

@@ -2,6 +2,7 @@
  * What a change of settings would remove, for the dialog that asks for confirmation: an exact count for one group, an upper
  * bound for the groups of a policy.
  */
+import * as operations from '../client/operations'
 import type { Group, Item, Policy, Recent } from '../client/wire'
 import { ask } from './api'
 import { counted, Loaded } from './parts'
@@ -22,7 +23,7 @@ export interface GroupLoss {
 
 /** What a group loses if these become its own settings, counted now. */
 export async function lossOf(name: string, own: Group['own'], signal: AbortSignal): Promise<GroupLoss> {
-  const group = await ask('getGroup', { path: { group: name } }, signal)
+  const group = await ask(operations.getGroup, { path: { group: name } }, signal)
   const items = await itemsOf(name, signal)
   const followed = await followedIn(group, own, signal)
   const { capacity, mode, ttlSeconds } = { ...followed, ...own }
@@ -35,7 +36,8 @@ export async function lossOf(name: string, own: Group['own'], signal: AbortSigna
 async function followedIn(group: Group, own: Group['own'], signal: AbortSignal): Promise<InForce> {
   const unknown = (['capacity', 'mode', 'ttlSeconds'] as const).filter((field) => !(field in own) && field in group.own)
   if (unknown.length === 0) return group
-  const policy = group.policy === null ? DEFAULTS : await ask('getPolicy', { path: { prefix: group.policy } }, signal)
+  const policy =
+    group.policy === null ? DEFAULTS : await ask(operations.getPolicy, { path: { prefix: group.policy } }, signal)
   return { ...group, ...Object.fromEntries(unknown.map((field) => [field, policy[field]])) } as InForce
 }
 
@@ -43,7 +45,7 @@ async function itemsOf(name: string, signal: AbortSignal): Promise<Item[]> {
   const items: Item[] = []
   for (let before: bigint | undefined; ; ) {
     const query = { limit: ALL, before, payloads: 'none' } as const
-    const page: Recent = await ask('recentItems', { path: { group: name }, query }, signal)
+    const page: Recent = await ask(operations.recentItems, { path: { group: name }, query }, signal)
     items.push(...page.items)
     if (page.nextBefore === null) return items
     before = page.nextBefore
@@ -82,7 +84,7 @@ export async function policyLoss(
   signal: AbortSignal,
 ): Promise<PolicyLoss> {
   const { groups, nextAfter } = await ask(
-    'listGroups',
+    operations.listGroups,
     { query: { prefix: prefix || undefined, limit: MAX_LISTED } },
     signal,
   )
@@ -103,7 +105,7 @@ function follows({ policy, own }: Group, prefix: string): boolean {
 }
 
 async function policiesBut(prefix: string, signal: AbortSignal): Promise<Policy[]> {
-  const { policies } = await ask('listPolicies', { query: { limit: MAX_LISTED } }, signal)
+  const { policies } = await ask(operations.listPolicies, { query: { limit: MAX_LISTED } }, signal)
   return policies.filter((each) => each.prefix !== prefix).sort((a, b) => b.prefix.length - a.prefix.length)
 }
 

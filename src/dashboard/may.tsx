@@ -1,6 +1,8 @@
 /** What the key may do, requested once for each key. Buttons for anything else are disabled. */
+
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext } from 'preact/hooks'
+import * as operations from '../client/operations'
 import type { Access } from '../client/wire'
 import { ask, isAccessError } from './api'
 import { usePolled } from './polled'
@@ -15,7 +17,7 @@ interface KnownAccess {
 const Allowed = createContext<KnownAccess>({ access: null, isUnknown: false })
 
 export function WithAccess({ children }: { children: ComponentChildren }) {
-  const { data, error } = usePolled((signal) => ask('getAccess', {}, signal), 'access', null)
+  const { data, error } = usePolled((signal) => ask(operations.getAccess, {}, signal), 'access', null)
   const known = { access: data, isUnknown: error !== null && !isAccessError(error) }
   return <Allowed.Provider value={known}>{children}</Allowed.Provider>
 }

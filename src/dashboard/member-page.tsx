@@ -1,5 +1,7 @@
 /** The items of one member in all groups. */
+
 import { useRef } from 'preact/hooks'
+import * as operations from '../client/operations'
 import type { MemberItems } from '../client/wire'
 import { ask, PAGE_LENGTH } from './api'
 import { Items } from './items'
@@ -23,10 +25,10 @@ async function load(
   const [path, query] = [{ member }, { limit: PAGE_LENGTH, before: before ?? undefined }]
   if (last !== null && last.before === before) {
     const limit = Math.max(1, last.page.items.length)
-    const bare = await ask('memberItems', { path, query: { ...query, limit, payloads: 'none' } }, signal)
+    const bare = await ask(operations.memberItems, { path, query: { ...query, limit, payloads: 'none' } }, signal)
     if (keysOf(bare) === keysOf(last.page)) return last
   }
-  return { before, page: await ask('memberItems', { path, query }, signal) }
+  return { before, page: await ask(operations.memberItems, { path, query }, signal) }
 }
 
 /** With the time, because a group that was deleted and appended to again has other items under the same ids. */

@@ -1,5 +1,7 @@
 /** One message: its body, its attributes, its last error, and its times. */
+
 import { useState } from 'preact/hooks'
+import * as operations from '../client/operations'
 import type { PeekedMessage } from '../client/wire'
 import { ActionResult, useAction } from './action'
 import { link } from './address'
@@ -20,8 +22,8 @@ interface ShownMessage {
 
 async function load(queue: string, id: bigint, signal: AbortSignal): Promise<ShownMessage> {
   const [message, status] = await Promise.all([
-    ask('getMessage', { path: { queue, id } }, signal),
-    ask('getQueue', { path: { queue } }, signal),
+    ask(operations.getMessage, { path: { queue, id } }, signal),
+    ask(operations.getQueue, { path: { queue } }, signal),
   ])
   const isLetter = isDeadLetter(message, status)
   return { message, isDead: message.state === 'dead' || isLetter, isLetter }
@@ -125,7 +127,7 @@ interface RemoveProps {
 
 /** Shows the current state, which decides what the removal affects. */
 function RemoveQuestion({ queue, id, ...rest }: RemoveProps) {
-  const looking = usePolled((signal) => ask('getMessage', { path: { queue, id } }, signal), '', EVERY_MS)
+  const looking = usePolled((signal) => ask(operations.getMessage, { path: { queue, id } }, signal), '', EVERY_MS)
   const state = looking.data?.state.replace('-', ' ')
   return (
     <Ask title={`Remove message ${id}?`} action="Remove" isDanger isReady={looking.data !== null} {...rest}>
@@ -143,7 +145,7 @@ function Remove({ queue, id }: { queue: string; id: bigint }) {
   const [isAsking, setAsking] = useState(false)
   const action = useAction()
   const remove = async () => {
-    await ask('deleteMessage', { path: { queue, id } })
+    await ask(operations.deleteMessage, { path: { queue, id } })
     location.hash = link(['queues', queue])
     return 'Removed.'
   }

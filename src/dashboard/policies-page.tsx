@@ -1,7 +1,9 @@
 /** The policies, by prefix, and the form for a new one. */
+
 import { useState } from 'preact/hooks'
+import * as operations from '../client/operations'
 import type { Policy } from '../client/wire'
-import { RecentnError } from '../errors'
+import { RecentnError } from '../recentn-error'
 import { ActionResult, useAction } from './action'
 import { goTo, link } from './address'
 import { ask } from './api'
@@ -22,7 +24,7 @@ export function PoliciesPage({ after }: { after: string | null }) {
       over={<a href={link(['groups'])}>Groups</a>}
       isSearched={false}
       above={<NewPolicy />}
-      load={(query, signal) => ask('listPolicies', { query }, signal)}
+      load={(query, signal) => ask(operations.listPolicies, { query }, signal)}
       empty="There are no policies: groups without settings of their own have the defaults."
       columns={COLUMNS}
       row={(policy) => <PolicyRow key={policy.prefix} policy={policy} />}
@@ -48,8 +50,9 @@ function PolicyRow({ policy: { prefix, capacity, mode, ttlSeconds } }: { policy:
 /** Throws an error that says which policy the prefix has already. */
 async function refuseReplacing(prefix: string, error: unknown): Promise<never> {
   if (!(error instanceof RecentnError) || error.code !== 'settings_changed') throw error
-  const there = described(await ask('getPolicy', { path: { prefix } }))
-  throw new RecentnError(error.code, `There is a policy for ${prefix} already: ${there}. Nothing was saved.`)
+  const there = described(await ask(operations.getPolicy, { path: { prefix } }))
+  const detail = `There is a policy for ${prefix} already: ${there}. Nothing was saved.`
+  throw new RecentnError(error.code, detail, { status: error.status })
 }
 
 function NewPolicy() {
@@ -58,7 +61,7 @@ function NewPolicy() {
   const save = async (prefix: string, settings: WholeSettings) => {
     const isSaved = await action.run(async () => {
       const parts = { path: { prefix }, body: { ...settings, replaces: null } }
-      await ask('putPolicy', parts).catch((error) => refuseReplacing(prefix, error))
+      await ask(operations.putPolicy, parts).catch((error) => refuseReplacing(prefix, error))
       return 'The policy is saved.'
     })
     if (isSaved) goTo(['policies', prefix])

@@ -1,5 +1,7 @@
 /** One policy: its settings, the form that changes them, and the button that deletes it. */
+
 import { useState } from 'preact/hooks'
+import * as operations from '../client/operations'
 import type { Policy } from '../client/wire'
 import { ActionResult, useAction } from './action'
 import { goTo, link } from './address'
@@ -16,7 +18,7 @@ const EVERY_MS = 5000
 
 export function PolicyPage({ prefix }: { prefix: string }) {
   const { data, error, refresh } = usePolled(
-    (signal) => ask('getPolicy', { path: { prefix } }, signal),
+    (signal) => ask(operations.getPolicy, { path: { prefix } }, signal),
     prefix,
     EVERY_MS,
   )
@@ -39,8 +41,8 @@ function Settings({ policy, onSaved }: { policy: Policy; onSaved(): void }) {
   const path = { prefix }
   const save = async (settings: WholeSettings, { prefix: _, ...was }: Policy) => {
     const isSaved = await action.run(async () => {
-      await saving(() => ask('putPolicy', { path, body: { ...settings, replaces: was } }), was, {
-        look: () => ask('getPolicy', { path }),
+      await saving(() => ask(operations.putPolicy, { path, body: { ...settings, replaces: was } }), was, {
+        look: () => ask(operations.getPolicy, { path }),
         settingsOf: (now) => now,
         onNow: (now) => setBase(now),
       })
@@ -51,7 +53,7 @@ function Settings({ policy, onSaved }: { policy: Policy; onSaved(): void }) {
   }
   const remove = async () => {
     const isGone = await action.run(async () => {
-      await ask('deletePolicy', { path })
+      await ask(operations.deletePolicy, { path })
       return 'The policy is deleted.'
     })
     if (isGone) goTo(['policies'])

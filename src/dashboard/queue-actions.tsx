@@ -1,5 +1,7 @@
 /** The buttons for pause, redrive and purge. What can't be undone asks for confirmation, with the number of messages now. */
+
 import { useState } from 'preact/hooks'
+import * as operations from '../client/operations'
 import type { QueueStatus } from '../client/wire'
 import { ActionResult, useAction } from './action'
 import { ask } from './api'
@@ -8,22 +10,22 @@ import { Ask, counted, Loaded, Name } from './parts'
 import { usePolled } from './polled'
 
 async function pause(queue: string): Promise<string> {
-  await ask('pauseQueue', { path: { queue }, body: {} })
+  await ask(operations.pauseQueue, { path: { queue }, body: {} })
   return 'Paused: receives get nothing.'
 }
 
 async function resume(queue: string): Promise<string> {
-  await ask('resumeQueue', { path: { queue }, body: {} })
+  await ask(operations.resumeQueue, { path: { queue }, body: {} })
   return 'Resumed.'
 }
 
 async function redrive(queue: string): Promise<string> {
-  const { moved } = await ask('redriveQueue', { path: { queue }, body: {} })
+  const { moved } = await ask(operations.redriveQueue, { path: { queue }, body: {} })
   return `${counted(moved, 'message')} went back.`
 }
 
 async function purge(queue: string): Promise<string> {
-  const { deleted } = await ask('purgeQueue', { path: { queue }, body: {} })
+  const { deleted } = await ask(operations.purgeQueue, { path: { queue }, body: {} })
   return `${counted(deleted, 'message')} deleted.`
 }
 
@@ -79,7 +81,7 @@ interface QuestionProps {
 
 export function RedriveQuestion({ queue: { queue: name }, ...rest }: QuestionProps) {
   const parts = { path: { queue: name }, body: { dryRun: true } }
-  const counting = usePolled((signal) => ask('redriveQueue', parts, signal), name, EVERY_MS)
+  const counting = usePolled((signal) => ask(operations.redriveQueue, parts, signal), name, EVERY_MS)
   const count = counting.data?.moved ?? 0
   return (
     <Ask title="Redrive the dead?" action={labelled('Redrive', count, 'message')} isReady={count > 0} {...rest}>
@@ -103,7 +105,7 @@ export function RedriveQuestion({ queue: { queue: name }, ...rest }: QuestionPro
 export function PurgeQuestion({ queue, from, ...rest }: QuestionProps & { from: readonly string[] }) {
   const { queue: name, isDeadLetterQueue } = queue
   const parts = { path: { queue: name }, body: { dryRun: true } }
-  const counting = usePolled((signal) => ask('purgeQueue', parts, signal), name, EVERY_MS)
+  const counting = usePolled((signal) => ask(operations.purgeQueue, parts, signal), name, EVERY_MS)
   const count = counting.data?.deleted ?? 0
   const what = isDeadLetterQueue ? 'dead letter' : 'message'
   return (

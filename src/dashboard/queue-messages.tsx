@@ -1,4 +1,5 @@
 /** The messages of a queue in one state, read without claiming them. */
+import * as operations from '../client/operations'
 import type { PeekedMessage, QueueStatus } from '../client/wire'
 import { link } from './address'
 import { ask, pageQuery } from './api'
@@ -31,7 +32,7 @@ export function QueueMessages({ queue, state, after, counts, deadLetterQueue, is
   // Other counts mean other messages, which are fetched at once.
   const key = JSON.stringify([after, counts])
   const parts = { path: { queue }, query: { ...pageQuery(after), state, bodies: 'preview' } } as const
-  const { data, error } = usePolled((signal) => ask('peekMessages', parts, signal), key, EVERY_MS)
+  const { data, error } = usePolled((signal) => ask(operations.peekMessages, parts, signal), key, EVERY_MS)
   if (data === null) return <LoadState data={data} error={error} />
   return (
     <>

@@ -1,4 +1,5 @@
 /** One queue: its counts over time, its settings, its messages by state, and the actions on all of them. */
+import * as operations from '../client/operations'
 import type { QueueStatus } from '../client/wire'
 import { link } from './address'
 import { ask } from './api'
@@ -28,14 +29,14 @@ const TABS: Readonly<Record<MessageState, readonly [string, keyof QueueStatus['c
 const STATES = Object.keys(TABS) as MessageState[]
 
 async function load(name: string, signal: AbortSignal): Promise<QueueStatus> {
-  const queue = await ask('getQueue', { path: { queue: name } }, signal)
+  const queue = await ask(operations.getQueue, { path: { queue: name } }, signal)
   record([queue])
   return queue
 }
 
 /** The queues whose dead letters come here. */
 async function sources(name: string, signal: AbortSignal): Promise<string[]> {
-  const { queues } = await ask('listQueues', { query: { limit: MAX_LISTED } }, signal)
+  const { queues } = await ask(operations.listQueues, { query: { limit: MAX_LISTED } }, signal)
   return queues.filter(({ deadLetterQueue }) => deadLetterQueue === name).map(({ queue }) => queue)
 }
 

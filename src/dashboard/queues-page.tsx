@@ -1,4 +1,5 @@
 /** The queues, by name: their counts, the age of the oldest message, and how many were ready in the last minutes. */
+import * as operations from '../client/operations'
 import type { QueueStatus } from '../client/wire'
 import { link } from './address'
 import { ask, type pageQuery } from './api'
@@ -9,7 +10,7 @@ import { type CountSample, drawable, record, samplesOf } from './samples'
 import { duration } from './time'
 
 async function load(query: ReturnType<typeof pageQuery>, signal: AbortSignal) {
-  const page = await ask('listQueues', { query }, signal)
+  const page = await ask(operations.listQueues, { query }, signal)
   record(page.queues)
   return page
 }

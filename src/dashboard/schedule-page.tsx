@@ -1,5 +1,7 @@
 /** One schedule: when it ticks, what it sends, and the button that ends it. */
+
 import { useState } from 'preact/hooks'
+import * as operations from '../client/operations'
 import type { Schedule } from '../client/wire'
 import { ActionResult, useAction } from './action'
 import { goTo, link } from './address'
@@ -14,7 +16,11 @@ import { BodyAndAttributes } from './value'
 const EVERY_MS = 3000
 
 export function SchedulePage({ schedule }: { schedule: string }) {
-  const { data, error } = usePolled((signal) => ask('getSchedule', { path: { schedule } }, signal), schedule, EVERY_MS)
+  const { data, error } = usePolled(
+    (signal) => ask(operations.getSchedule, { path: { schedule } }, signal),
+    schedule,
+    EVERY_MS,
+  )
   return (
     <>
       <PageHead over={<a href={link(['schedules'])}>Schedules</a>} title={<Name>{schedule}</Name>} />
@@ -68,7 +74,7 @@ function End({ name }: { name: string }) {
   const action = useAction()
   const end = async () => {
     const isGone = await action.run(async () => {
-      await ask('deleteSchedule', { path: { schedule: name } })
+      await ask(operations.deleteSchedule, { path: { schedule: name } })
       return 'The schedule has ended.'
     })
     if (isGone) goTo(['schedules'])

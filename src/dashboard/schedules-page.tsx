@@ -1,4 +1,5 @@
 /** The schedules, by name: their queue, when they tick, the next tick and the last. */
+import * as operations from '../client/operations'
 import type { ListedSchedule } from '../client/wire'
 import { link } from './address'
 import { ask } from './api'
@@ -13,7 +14,7 @@ export function SchedulesPage(listed: Listed) {
       title="Schedules"
       part="schedules"
       over={<a href={link(['queues'])}>Queues</a>}
-      load={(query, signal) => ask('listSchedules', { query }, signal)}
+      load={(query, signal) => ask(operations.listSchedules, { query }, signal)}
       empty="There are no schedules yet. PUT /v1/schedules/{schedule} makes one."
       unmatched="No schedule begins with this."
       columns={COLUMNS}

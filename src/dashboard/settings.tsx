@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Group, Policy } from '../client/wire'
-import { RecentnError } from '../errors'
+import { RecentnError } from '../recentn-error'
 import { exactDuration } from './time'
 
 /** The settings of a policy, all of them. */
@@ -149,4 +149,4 @@ export async function saving<T>(
   }
 }
 
-const changed = (what: string) => new RecentnError('settings_changed', `${what} Nothing was saved.`)
+const changed = (what: string) => new RecentnError('settings_changed', `${what} Nothing was saved.`, { status: 409 })

@@ -5,7 +5,7 @@
  * this file too.
  */
 import { safeText } from '../error-text'
-import { RecentnError } from '../errors'
+import { RecentnError } from '../recentn-error'
 
 /** Maximum kinds of a handler's errors that are warned of until one succeeds: texts with ids in them would be endless. */
 const MAX_KINDS = 10

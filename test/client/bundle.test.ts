@@ -5,7 +5,7 @@ import { build } from 'esbuild'
 import { ROOT } from '../support/processes'
 
 /** What the client has in common with the library: none of it needs Node. */
-const SHARED = ['errors', 'error-text', 'failures', 'handles', 'schema', 'kit/backoff', 'kit/faults']
+const SHARED = ['recentn-error', 'error-text', 'failures', 'handles', 'schema', 'kit/backoff', 'kit/faults']
 
 const entry = join(ROOT, 'dist/src/client/index.js')
 

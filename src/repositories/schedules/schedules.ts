@@ -40,7 +40,10 @@ export async function putSchedule(
   const read = await readHead(tx, given.queue, tx.engine.forShare)
   if (read === null) {
     const detail = `There is no queue ${JSON.stringify(given.queue)}`
-    throw new RecentnError('queue_not_found', detail, { faults: [{ pointer: '/queue', detail: 'is no queue' }] })
+    throw new RecentnError('queue_not_found', detail, {
+      status: 400,
+      faults: [{ pointer: '/queue', detail: 'is no queue' }],
+    })
   }
   const { nowMs } = read
   const nextTickMs =

@@ -1,0 +1,61 @@
+/**
+ * The one table of error codes. A code is a stable word that a program may compare. What each code means and what to do about
+ * it is in `error-reference.ts`.
+ */
+
+/** The title of a code, and its HTTP status. */
+export interface ErrorKind {
+  readonly title: string
+  readonly status: number
+}
+
+/** Every code. `unreachable` and `unexpected_answer` are the client's own; a server never answers them. */
+export const ERRORS = {
+  invalid_input: { status: 400, title: 'The input is not valid' },
+  malformed_json: { status: 400, title: 'The body is not well-formed JSON' },
+  not_found: { status: 404, title: 'There is no such resource' },
+  group_not_found: { status: 404, title: 'There is no such group' },
+  item_not_found: { status: 404, title: 'There is no such item in the window of the group' },
+  policy_not_found: { status: 404, title: 'There is no such policy' },
+  queue_not_found: { status: 404, title: 'There is no such queue' },
+  message_not_found: { status: 404, title: 'The queue has no such message' },
+  schedule_not_found: { status: 404, title: 'There is no such schedule' },
+  settings_changed: { status: 409, title: 'The settings have changed since they were read' },
+  queue_in_use: { status: 409, title: 'Another queue has this one as its dead-letter queue' },
+  dead_letter_cycle: { status: 400, title: 'The dead-letter queues would form a cycle' },
+  feed_not_found: { status: 404, title: 'There is no such feed' },
+  entry_not_found: { status: 404, title: 'The feed has no such entry' },
+  consumer_not_found: { status: 404, title: 'The feed has no such consumer' },
+  cursor_expired: { status: 410, title: 'Deletions after the cursor have been removed: start over at 0' },
+  method_not_allowed: { status: 405, title: 'The resource does not know this method' },
+  unsupported_media_type: { status: 415, title: 'The body must be application/json' },
+  request_timeout: { status: 408, title: 'The request did not arrive in time' },
+  target_too_long: { status: 414, title: 'The path and the query are too long' },
+  expectation_failed: { status: 417, title: 'The server does not do what the Expect header asks for' },
+  headers_too_large: { status: 431, title: 'The headers are too long, or too many' },
+  body_too_large: { status: 413, title: 'The body is over the limit' },
+  unauthorized: { status: 401, title: 'Credentials are missing or not valid' },
+  forbidden: { status: 403, title: 'This is not allowed' },
+  overloaded: { status: 429, title: 'Too many pending requests: retry later' },
+  sequence_exhausted: { status: 409, title: 'The sequence has given out its last number' },
+  conflict: { status: 503, title: 'The transaction met a deadlock or a lock timeout and was rolled back' },
+  database_unavailable: { status: 503, title: 'The database is not available at present' },
+  database_refused: { status: 503, title: 'The database cannot be used as it is' },
+  outcome_unknown: {
+    status: 503,
+    title: 'The connection was lost while committing; whether the write arrived is not known',
+  },
+  schema_missing: { status: 503, title: 'The database has no recentn tables' },
+  schema_outdated: { status: 503, title: 'The recentn tables are older than this code' },
+  schema_too_new: { status: 503, title: 'The recentn tables are newer than this code' },
+  closed: { status: 503, title: 'The store is closed' },
+  draining: { status: 503, title: 'The server is about to stop' },
+  internal: { status: 500, title: 'Internal error' },
+  unreachable: { status: 503, title: 'No answer came from the server' },
+  unexpected_answer: { status: 502, title: 'The answer is not one of a recentn server' },
+} as const satisfies Record<string, ErrorKind>
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** The codes that only the client has. */
+export type ClientErrorCode = 'unreachable' | 'unexpected_answer'
