@@ -1,7 +1,6 @@
-/** Feeds: the methods of the library's `store.feeds`. */
+/** Feeds: the methods of the library's `store.feeds`, without `consume`. */
 
-import { startConsumer } from './consume'
-import type { Changes, ConsumeHandler, ConsumeOptions, ConsumeSource, Running } from './loops'
+import type { Changes } from './loops'
 import * as operations from './operations'
 import { type CallOptions, everyOf, parted, type Transport } from './transport'
 import type Wire from './wire'
@@ -13,8 +12,8 @@ export type FeedListOptions = Wire['listFeeds']['query'] & CallOptions
 /** An entry that this call wrote. Unlike the entries of a feed that follows a table, it has a version and a time. */
 export type WrittenEntry<Value = unknown> = Entry<Value> & { version: number; updatedAt: Date }
 
-/** `Value` is the type that the caller says values have: nothing checks it, except the `schema` of a consumer. */
-export class FeedsClient<Base = unknown> {
+/** `Value` is the type that the caller says values have: nothing checks it. */
+export class FeedCalls<Base = unknown> {
   readonly #transport: Transport
 
   constructor(transport: Transport) {
@@ -77,21 +76,6 @@ export class FeedsClient<Base = unknown> {
     const [query, call] = parted(options)
     const conduct = { waitSeconds: options.waitSeconds, ...call }
     return this.#transport.value(operations.getChanges, { path: { feed }, query }, conduct) as Promise<Changes<Value>>
-  }
-
-  /**
-   * Gives the handler what comes after the consumer's stored cursor, page by page and until it is stopped, and stores the
-   * cursor when the handler has resolved: each change at least once, in order, the latest value of each key. Any number of
-   * processes may do it for one consumer; the same changes may then be given to several at once. Throws `invalid_input`;
-   * later errors go to `onError`, and the work is tried again.
-   */
-  consume<Value extends Base = Base>(
-    feed: string,
-    consumer: string,
-    handler: ConsumeHandler<Value>,
-    options: ConsumeOptions<Value> = {},
-  ): Running {
-    return startConsumer(this as ConsumeSource, [feed, consumer], handler as ConsumeHandler, options as ConsumeOptions)
   }
 
   /** The stored cursor; 0 for an unknown consumer. */

@@ -1,7 +1,6 @@
-/** Groups of recent items, policies and members: the methods of the library's `store.groups`. */
+/** Groups of recent items, policies and members: the methods of the library's `store.groups`, without `watch`. */
 import * as operations from './operations'
 import { type CallOptions, everyOf, parted, type Transport } from './transport'
-import { type GroupWatch, type WatchOptions, watchGroup } from './watch'
 import type Wire from './wire'
 import type {
   Appended,
@@ -37,7 +36,7 @@ export type PolicyListOptions = QueryOptions<'listPolicies'>
 type ReplaceOptions<Body extends { replaces?: unknown }> = Pick<Body, 'replaces'> & CallOptions
 
 /** `Payload` is the type that the caller says payloads have: nothing checks it. */
-export class GroupsClient<Base = unknown> {
+export class GroupCalls<Base = unknown> {
   readonly #transport: Transport
 
   constructor(transport: Transport) {
@@ -167,15 +166,6 @@ export class GroupsClient<Base = unknown> {
   /** All groups by name, in pages of `limit`. */
   all(options: GroupListOptions = {}): AsyncGenerator<Group, void, undefined> {
     return everyOf((page) => this.list(page), 'groups', options)
-  }
-
-  /**
-   * The events of the group from now on, or since the item `after`, until the watch is ended (`break`, `return()`, the
-   * signal). A watch whose connection breaks connects again and goes on where it was. Throws errors that will not pass:
-   * `unauthorized`, `forbidden`, `invalid_input`, an answer that is not recentn's.
-   */
-  watch<Payload extends Base = Base>(group: string, options: WatchOptions = {}): GroupWatch<Payload> {
-    return watchGroup(this.#transport, group, options) as GroupWatch<Payload>
   }
 
   /** A page of the items of one member in all groups, newest first. */

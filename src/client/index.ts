@@ -13,13 +13,12 @@ import {
   QUEUE_CALLS,
   type QueueCall,
 } from '../handles'
-import { FeedsClient } from './feeds'
-import { GroupsClient } from './groups'
+import type { CallsClient } from './calls'
+import { FeedsClient, GroupsClient, QueuesClient } from './clients'
 import * as operations from './operations'
 import { type ClientOptions, checkOptions } from './options'
-import { QueuesClient } from './queues'
-import { type CallOptions, Transport } from './transport'
-import type { Access, Health } from './wire'
+import { ProcessClient } from './process'
+import { Transport } from './transport'
 
 /** The calls of `client.queues` on one queue, whose bodies are of one type: what `client.queue` gives. */
 export type QueueHandle<Body = unknown> = Handle<QueuesClient<Body>, QueueCall | 'allMessages' | 'work'>
@@ -28,7 +27,7 @@ export type GroupHandle<Payload = unknown> = Handle<GroupsClient<Payload>, Group
 /** The calls of `client.feeds` on one feed, whose values are of one type: what `client.feed` gives. */
 export type FeedHandle<Value = unknown> = Handle<FeedsClient<Value>, FeedCall | 'consume'>
 
-export interface Client {
+export interface Client extends Pick<CallsClient, 'process' | 'access'> {
   /** Groups of recent items, policies, and members. */
   readonly groups: GroupsClient
   readonly queues: QueuesClient
@@ -42,34 +41,6 @@ export interface Client {
   group<Payload = unknown>(group: string): GroupHandle<Payload>
   /** One feed, whose values have this type, as `queue`. */
   feed<Value = unknown>(feed: string): FeedHandle<Value>
-  /** The health and the metrics of a server of its own. */
-  readonly process: ProcessClient
-  /** What the caller's key may do: its scopes, and the prefix that it is confined to. Throws `unauthorized`. */
-  access(options?: CallOptions): Promise<Access>
-}
-
-/** A router that is mounted in another app serves none of this. */
-class ProcessClient {
-  readonly #transport: Transport
-
-  constructor(transport: Transport) {
-    this.#transport = transport
-  }
-
-  /** Resolves if the process answers. */
-  livez(options?: CallOptions): Promise<Health> {
-    return this.#transport.value(operations.livez, {}, options)
-  }
-
-  /** Resolves if the database answers too; throws `database_unavailable`, and `draining` if the server is stopping. */
-  readyz(options?: CallOptions): Promise<Health> {
-    return this.#transport.value(operations.readyz, {}, options)
-  }
-
-  /** The metrics of the process, in the format of Prometheus. */
-  metrics(options?: CallOptions): Promise<string> {
-    return this.#transport.value(operations.metrics, {}, options)
-  }
 }
 
 /** Makes a client. It sends nothing before it is used, and needs no closing. Throws `invalid_input` for invalid options. */
@@ -95,6 +66,7 @@ export type { ClientErrorCode, ErrorCode } from '../error-codes'
 export { UnrecoverableError } from '../failures'
 export { type ErrorFacts, type Fault, RecentnError } from '../recentn-error'
 export type { SchemaIssue, SchemaResult, StandardSchema } from '../schema'
+export type * from './clients'
 export type * from './feeds'
 export type * from './groups'
 export type {
@@ -111,9 +83,9 @@ export type {
   WorkOptions,
 } from './loops'
 export type { ClientOptions } from './options'
+export type { ProcessClient } from './process'
 export type * from './queues'
 export type { GroupEvent } from './stream'
 export type { CallOptions } from './transport'
 export type { GroupWatch, WatchOptions } from './watch'
 export type * from './wire'
-export type { ProcessClient }

@@ -105,7 +105,7 @@ export interface Running {
   stop(options?: StopOptions): Promise<void>
 }
 
-/** The calls that a worker makes: those of `QueuesClient`. */
+/** The calls that a worker makes: those of `QueueCalls`. */
 export interface WorkSource {
   receive(queue: string, options: Receive & { signal: AbortSignal }): Promise<Message[]>
   delete(queue: string, handles: readonly string[]): Promise<DeletedReceipts>
@@ -117,7 +117,7 @@ export interface WorkSource {
   ): Promise<ExtendedReceipts>
 }
 
-/** The calls that a consumer makes: those of `FeedsClient`. */
+/** The calls that a consumer makes: those of `FeedCalls`. */
 export interface ConsumeSource {
   changes(
     feed: string,

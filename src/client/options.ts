@@ -32,13 +32,17 @@ const RULES: Record<keyof ClientOptions, (value: unknown) => string | null> = {
 /** Throws `invalid_input` with every fault. */
 export function checkOptions(options: ClientOptions): void {
   const given = new Map<string, unknown>([['baseUrl', undefined], ...Object.entries(options ?? {})])
-  const faults = [...given].flatMap(([name, value]): Fault[] => {
-    if (!Object.hasOwn(RULES, name)) return [{ pointer: `/${name}`, detail: 'is not an option' }]
-    if (value === undefined && name !== 'baseUrl') return []
-    const detail = RULES[name as keyof ClientOptions](value)
-    return detail === null ? [] : [{ pointer: `/${name}`, detail }]
-  })
+  const faults: Fault[] = []
+  for (const [name, value] of given) {
+    const detail = faultOf(name, value)
+    if (detail !== null) faults.push({ pointer: `/${name}`, detail })
+  }
   if (faults.length > 0) throw invalidInput(faults)
+}
+
+function faultOf(name: string, value: unknown): string | null {
+  if (!Object.hasOwn(RULES, name)) return 'is not an option'
+  return value === undefined && name !== 'baseUrl' ? null : RULES[name as keyof ClientOptions](value)
 }
 
 const isOneOf = (value: unknown, ...types: string[]) => types.includes(typeof value)

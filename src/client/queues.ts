@@ -1,6 +1,5 @@
-/** Work queues: the methods of the library's `store.queues`. */
+/** Work queues: the methods of the library's `store.queues`, without `work`. */
 
-import type { Handler, Running, WorkOptions } from './loops'
 import * as operations from './operations'
 import { type CallOptions, everyOf, parted, type Transport } from './transport'
 import type Wire from './wire'
@@ -29,7 +28,6 @@ import type {
   Sent,
   SentMany,
 } from './wire'
-import { startWorker } from './work'
 
 export type SendOptions = Omit<NewMessage, 'body'> & CallOptions
 export type ReceiveOptions = Receive & CallOptions
@@ -41,8 +39,8 @@ export type PeekOptions = Wire['peekMessages']['query'] & CallOptions
 export type ScheduleListOptions = Wire['listSchedules']['query'] & CallOptions
 export type QueueListOptions = Wire['listQueues']['query'] & CallOptions
 
-/** `Body` is the type that the caller says bodies have: nothing checks it, except the `schema` of a worker. */
-export class QueuesClient<Base = unknown> {
+/** `Body` is the type that the caller says bodies have: nothing checks it. */
+export class QueueCalls<Base = unknown> {
   readonly #transport: Transport
 
   constructor(transport: Transport) {
@@ -204,15 +202,6 @@ export class QueuesClient<Base = unknown> {
   /** Removes one message in any state, without archiving it; false if there was none. */
   deleteMessage(queue: string, id: bigint, options?: CallOptions): Promise<boolean> {
     return this.#transport.wasThere(operations.deleteMessage, { path: { queue, id } }, 'message_not_found', options)
-  }
-
-  /**
-   * Receives messages and runs the handler on each until it is stopped: at least once, and not at the same time while this
-   * process is alive and the server reachable. A message is this worker's for as long as its handler runs, because its claim
-   * is extended. Throws `invalid_input`; later errors go to `onError`, and the work goes on when the server answers again.
-   */
-  work<Body extends Base = Base>(queue: string, handler: Handler<Body>, options: WorkOptions<Body> = {}): Running {
-    return startWorker(this, queue, handler as Handler, options as WorkOptions)
   }
 
   /** Sends up to `limit` dead messages back to the queue that they died in, with receive count 0. */

@@ -2,7 +2,7 @@
 
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { RecentnError } from '../recentn-error'
-import { decoded } from './format'
+import { decoded, errorOf, requestOf } from './format'
 import * as operations from './operations'
 import { type TimeLimit, timeLimit } from './retry'
 import { type Transport, unreachable } from './transport'
@@ -46,7 +46,8 @@ export class GroupStream {
     const limit = timeLimit(this.#ending, this.#transport.timeoutMs)
     const parts = { path: { group: this.#group }, query: { after }, headers: { Accept: 'text/event-stream' } }
     try {
-      const response = await this.#transport.open(operations.streamGroup, parts, limit)
+      const response = await this.#transport.fetch(requestOf(operations.streamGroup, parts), limit)
+      if (!response.ok) throw errorOf(response.status, response.headers, await response.text())
       limit.stopClock()
       if (!response.body || !response.headers.get('Content-Type')?.startsWith('text/event-stream')) {
         throw new RecentnError('unexpected_answer', 'The answer is not a stream of events', { status: response.status })

@@ -3,7 +3,6 @@ import type { ErrorCode } from '../error-codes'
 import { RecentnError } from '../recentn-error'
 import {
   answerOf,
-  errorOf,
   type Operation,
   type OperationId,
   type PartsOf,
@@ -101,24 +100,13 @@ export class Transport {
     return (await this.valueOrNull(operation, parts, absent, conduct)) !== null
   }
 
-  /** The answer as soon as its body begins. The caller reads the body, and releases `limit`. */
-  async open<Id extends OperationId>(
-    operation: Operation<Id>,
-    parts: PartsOf<Id>,
-    limit: TimeLimit,
-  ): Promise<Response> {
-    const response = await this.#fetch(requestOf(operation, parts), limit)
-    if (response.ok) return response
-    throw errorOf(response.status, response.headers, await response.text())
-  }
-
   /** Returns the error that an attempt met; throws the reason of the caller's signal. */
   async #attempt(request: WireRequest, conduct: Conduct): Promise<WireAnswer<unknown> | RecentnError> {
     const { signal, timeoutMs = this.timeoutMs, waitSeconds } = conduct
     throwIfAborted(signal)
     const limit = timeLimit(signal, timeoutMs + (waitSeconds ?? 0) * 1000)
     try {
-      const response = await this.#fetch(request, limit)
+      const response = await this.fetch(request, limit)
       const text = await response.text().catch((error) => {
         throw unreachable(error, limit)
       })
@@ -145,7 +133,8 @@ export class Transport {
     return true
   }
 
-  async #fetch({ target, init }: WireRequest, limit: TimeLimit): Promise<Response> {
+  /** The response as soon as its body begins, whatever its status. The caller reads the body, and releases `limit`. */
+  async fetch({ target, init }: WireRequest, limit: TimeLimit): Promise<Response> {
     const { key, headers = {}, fetch: chosen = fetch } = this.#options
     const sent = new Headers({ ...headers, ...Object.fromEntries(init.headers) })
     const secret = typeof key === 'function' ? await key() : key
