@@ -16,6 +16,7 @@ const MODULES = join(ROOT, 'node_modules')
 const INSTALL_STAMP = join(MODULES, '.recentn-install')
 const BUILD_STAMP = join(ROOT, 'dist', '.recentn-build')
 const TSC = join(MODULES, 'typescript', 'bin', 'tsc')
+const CLIENT_PACKAGE = join('scripts', 'client-package.mjs')
 
 /** What the build reads, besides the packages of the lockfile. */
 const BUILD_INPUTS = [
@@ -28,6 +29,8 @@ const BUILD_INPUTS = [
   'scripts/browsers.mjs',
   'scripts/bundle.mjs',
   'scripts/reference.mjs',
+  'scripts/client-package.mjs',
+  'src/client/README.md',
 ]
 
 export function say(line) {
@@ -174,6 +177,7 @@ async function build() {
     await run('tsc', process.execPath, [TSC, '-p', 'tsconfig.build.json', '--noEmitOnError', '--outDir', fresh])
     await run('esbuild', process.execPath, [join('scripts', 'bundle.mjs'), join(fresh, 'dashboard')])
     await run('the reference page', process.execPath, [join('scripts', 'reference.mjs'), join(fresh, 'reference')])
+    await run('@recentn/client', process.execPath, [CLIENT_PACKAGE, join(fresh, '@recentn', 'client')])
     chmodSync(join(fresh, 'src', 'cli.js'), 0o755) // npm does so for what it installs, not for a clone
     writeFileSync(join(fresh, '.recentn-build'), key)
     if (existsSync(join(ROOT, 'dist'))) renameSync(join(ROOT, 'dist'), old)

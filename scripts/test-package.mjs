@@ -16,6 +16,7 @@ import {
   checkUncompiled,
   checkWithoutSqlite,
 } from '../test/package/checks.mjs'
+import { checkClientPackage } from '../test/package/client.mjs'
 import { installNode, MAJORS } from '../test/package/nodes.mjs'
 import { checkTarball, pack } from '../test/package/pack.mjs'
 import { requiredEngines, startServers } from '../test/package/servers.mjs'
@@ -56,7 +57,7 @@ async function checkAll() {
   await Promise.all(nodes.map((node) => checkPlain(run, node)))
   const last = nodes.at(-1)
   // Side by side: what mostly compiles or installs, and what mostly runs.
-  await Promise.all([checkServed(run, nodes), checkInstalled(run, last)])
+  await Promise.all([checkServed(run, nodes), checkInstalled(run, last), checkClientPackage(run, nodes)])
 }
 
 async function checkServed(run, nodes) {
