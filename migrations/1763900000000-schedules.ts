@@ -1,12 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm'
 import { createTable, standingOf } from './1763700000000-recentn'
+import { lowerVersion, raiseVersion } from './added'
 import { dialect, type Types } from './dialect'
 import type { TableDefinition } from './first/table'
 import { isOurs } from './standing'
 
 /**
  * The table of schedules. Each statement can be run again, as in the first migration. The version is written last, and by
- * an undo first; a process that is late does not lower what a faster one has written.
+ * an undo first.
  */
 export function recentn1763900000000(prefix: string, name: string): new () => MigrationInterface {
   return class implements MigrationInterface {
@@ -14,16 +15,14 @@ export function recentn1763900000000(prefix: string, name: string): new () => Mi
 
     async up(runner: QueryRunner): Promise<void> {
       await createTable(runner, prefix, scheduleTable(await dialect(runner)))
-      await runner.query(`UPDATE ${prefix}schema SET version = 3 WHERE id = 1 AND version < 3`)
+      await raiseVersion(runner, prefix, 3)
     }
 
     /** Leaves alone what is not recentn's, and what is gone already. */
     async down(runner: QueryRunner): Promise<void> {
+      await lowerVersion(runner, prefix, 2)
       const table = scheduleTable(await dialect(runner))
-      const schema: TableDefinition = { name: 'schema', columns: {}, suffix: '' }
-      const found = await standingOf(runner, prefix, [schema, table])
-      if (found.has(`${prefix}schema`)) await runner.query(`UPDATE ${prefix}schema SET version = 2 WHERE id = 1`)
-      const known = found.get(prefix + table.name)
+      const known = (await standingOf(runner, prefix, [table])).get(prefix + table.name)
       if (known && isOurs(known, table)) await runner.query(`DROP TABLE IF EXISTS ${prefix}${table.name}`)
     }
   }

@@ -1,10 +1,76 @@
 /** The columns that later migrations add to the tables of the first one. Frozen once released. */
+import type { QueryRunner } from 'typeorm'
 import type { Types } from './dialect'
+import { standing } from './standing'
 
 /** The definition of each added column, by the table's name without the prefix. */
 export type AddedColumns = Readonly<Record<string, Readonly<Record<string, string>>>>
 
-export function addedColumns({ text }: Types): AddedColumns {
+/** The attributes of messages. */
+export function attributeColumns({ text }: Types): AddedColumns {
   const attributes = `${text} NULL`
   return { queue_messages: { attributes }, queue_archive: { attributes } }
+}
+
+/** What `groupConcurrency` needs. A column of messages is null unless their queue has one, so that the others stay as they are. */
+export const GROUP_COLUMNS: AddedColumns = {
+  queues: {
+    group_concurrency: 'integer NOT NULL DEFAULT 0',
+    group_limit_id: 'bigint NOT NULL DEFAULT 0',
+    group_phase: 'integer NOT NULL DEFAULT 0',
+  },
+  queue_messages: { group_place: 'bigint NULL' },
+}
+
+/** All of them. */
+export function addedColumns(types: Types): AddedColumns {
+  const attributes = attributeColumns(types)
+  return {
+    ...attributes,
+    ...GROUP_COLUMNS,
+    queue_messages: { ...attributes.queue_messages, ...GROUP_COLUMNS.queue_messages },
+  }
+}
+
+/** Adds those that are not there: so it can be run again. */
+export async function addColumns(runner: QueryRunner, prefix: string, added: AddedColumns): Promise<void> {
+  for (const { table, column, definition, isThere } of await columnsOf(runner, prefix, added)) {
+    if (!isThere) await runner.query(`ALTER TABLE ${table} ADD COLUMN ${column} ${definition}`)
+  }
+}
+
+/** Drops those that are there. */
+export async function dropColumns(runner: QueryRunner, prefix: string, added: AddedColumns): Promise<void> {
+  for (const { table, column, isThere } of await columnsOf(runner, prefix, added)) {
+    if (isThere) await runner.query(`ALTER TABLE ${table} DROP COLUMN ${column}`)
+  }
+}
+
+/** A process that is late does not lower what a faster one has written. */
+export async function raiseVersion(runner: QueryRunner, prefix: string, version: number): Promise<void> {
+  await runner.query(`UPDATE ${prefix}schema SET version = ${version} WHERE id = 1 AND version < ${version}`)
+}
+
+/** For an undo, where the table of the version is still there. */
+export async function lowerVersion(runner: QueryRunner, prefix: string, version: number): Promise<void> {
+  const schema = await found(runner, [`${prefix}schema`])
+  if (schema.size > 0) await runner.query(`UPDATE ${prefix}schema SET version = ${version} WHERE id = 1`)
+}
+
+function found(runner: QueryRunner, names: readonly string[]) {
+  const isSqlite = runner.connection.options.type === 'better-sqlite3'
+  return standing((sql) => runner.query(sql), isSqlite, names)
+}
+
+async function columnsOf(runner: QueryRunner, prefix: string, added: AddedColumns) {
+  const tables = await found(
+    runner,
+    Object.keys(added).map((table) => prefix + table),
+  )
+  return Object.entries(added).flatMap(([plain, columns]) => {
+    const table = prefix + plain
+    return Object.entries(columns).map(([column, definition]) => {
+      return { table, column, definition, isThere: tables.get(table)?.columns.has(column) === true }
+    })
+  })
 }

@@ -3,6 +3,7 @@ import { DEFAULT_PREFIX } from '../src/database/tables'
 import { recentn1763700000000, takenBy } from './1763700000000-recentn'
 import { recentn1763800000000 } from './1763800000000-attributes'
 import { recentn1763900000000, scheduleTable } from './1763900000000-schedules'
+import { messageGroupTable, recentn1764000000000 } from './1764000000000-group-concurrency'
 import { addedColumns } from './added'
 import { dialect, SQLITE } from './dialect'
 import { firstTables } from './first'
@@ -12,7 +13,12 @@ import { firstTables } from './first'
  */
 export function migrationsOf(prefix: string): (new () => MigrationInterface)[] {
   const stem = migrationStem(prefix)
-  return [recentn1763700000000(prefix, stem), recentn1763800000000(prefix, stem), recentn1763900000000(prefix, stem)]
+  return [
+    recentn1763700000000(prefix, stem),
+    recentn1763800000000(prefix, stem),
+    recentn1763900000000(prefix, stem),
+    recentn1764000000000(prefix, stem),
+  ]
 }
 
 /**
@@ -27,13 +33,16 @@ export function migrationStem(prefix: string): string {
 export const migrations = migrationsOf(DEFAULT_PREFIX)
 
 /** The version of the tables that this code knows, as the table `schema` has it. */
-export const SCHEMA_VERSION = 3
+export const SCHEMA_VERSION = 4
 
 /** Describes the tables and views of the user's that have the names of our tables with this prefix. */
 export async function takenNames(runner: QueryRunner, prefix: string): Promise<string[]> {
   const types = await dialect(runner)
   const first = await takenBy(runner, prefix, { tables: firstTables(types), added: addedColumns(types) })
-  return [...first, ...(await takenBy(runner, prefix, { tables: [scheduleTable(types)], added: {} }))]
+  return [
+    ...first,
+    ...(await takenBy(runner, prefix, { tables: [scheduleTable(types), messageGroupTable(types)], added: {} })),
+  ]
 }
 
 /** The columns of a table at that version. */
@@ -47,7 +56,7 @@ export interface KnownColumns {
 export function currentColumns(): Map<string, KnownColumns> {
   const later = addedColumns(SQLITE)
   return new Map(
-    [...firstTables(SQLITE), scheduleTable(SQLITE)].map(({ name, columns }) => {
+    [...firstTables(SQLITE), scheduleTable(SQLITE), messageGroupTable(SQLITE)].map(({ name, columns }) => {
       const added = Object.keys(later[name] ?? {})
       return [name, { all: [...Object.keys(columns), ...added], added }]
     }),

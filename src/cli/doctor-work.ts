@@ -14,7 +14,8 @@ const MAX_NAMED = 5
 export async function queues(store: Store): Promise<CheckResult> {
   const { counts, oldestAgeSeconds } = (await store.totals()).queues
   const age = oldestAgeSeconds === null ? '' : `, the oldest waits for ${Math.floor(oldestAgeSeconds)} s`
-  const found = `${counts.ready} messages ready, ${counts.inFlight} in flight, ${counts.delayed} delayed, ${counts.dead} dead${age}`
+  const blocked = counts.blocked > 0 ? `${counts.blocked} blocked, ` : ''
+  const found = `${counts.ready} messages ready, ${counts.inFlight} in flight, ${counts.delayed} delayed, ${blocked}${counts.dead} dead${age}`
   const fixes: string[] = []
   if (counts.dead > 0) {
     fixes.push(
@@ -31,13 +32,13 @@ async function deadLetters(database: DataSource): Promise<string> {
   const counted = `SELECT q.queue AS queue, COUNT(*) AS messages FROM ${queues} q JOIN ${messages} m ON m.queue_id = q.id`
   const rows: SqlRow[] = await database.query(
     `SELECT queue, SUM(messages) AS dead FROM (${counted} AND m.state = ${DEAD} GROUP BY q.queue UNION ALL ` +
-      `${counted} AND m.state < ${DEAD} WHERE q.id IN (SELECT dead_letter_queue_id FROM ${queues}) GROUP BY q.queue) found ` +
+      `${counted} AND m.state <> ${DEAD} WHERE q.id IN (SELECT dead_letter_queue_id FROM ${queues}) GROUP BY q.queue) found ` +
       `GROUP BY queue ORDER BY dead DESC, queue LIMIT ${MAX_NAMED + 1}`,
   )
   return listed(rows.map(({ queue, dead }) => `${JSON.stringify(queue)} (${dead})`))
 }
 
-/** The `state` of a dead message; the states of messages that can still be received are lower. */
+/** The `state` of a dead message. */
 const DEAD = 3
 
 /** A tick that is due is sent within seconds. */

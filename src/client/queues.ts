@@ -210,7 +210,7 @@ export class QueueCalls<Base = unknown> {
     return this.#transport.value(operations.redriveQueue, { path: { queue }, body }, { repeat: 'parts', ...call })
   }
 
-  /** Deletes all ready and delayed messages: in a dead-letter queue, the dead letters. */
+  /** Deletes all ready, blocked and delayed messages: in a dead-letter queue, the dead letters. */
   purge(queue: string, options: PurgeOptions = {}): Promise<{ deleted: number }> {
     const [body, call] = parted(options)
     return this.#transport.value(operations.purgeQueue, { path: { queue }, body }, { repeat: 'parts', ...call })

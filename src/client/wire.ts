@@ -163,6 +163,8 @@ export interface QueueSettings {
   onDelete?: 'remove' | 'archive' | null | undefined
   /** How long archived messages are kept; null, and left out: for ever. 1 to 315360000000. */
   retentionSeconds?: number | null | undefined
+  /** How many messages of one `messageGroup` are ready or in flight at once; the others are blocked, and follow in the order in which they were sent. Null is no limit, which is what it is when left out. 1 to 1000. */
+  groupConcurrency?: number | null | undefined
 }
 
 export interface QueueChanges {
@@ -176,6 +178,8 @@ export interface QueueChanges {
   onDelete?: 'remove' | 'archive' | undefined
   /** How long archived messages are kept. Null: for ever. 1 to 315360000000. */
   retentionSeconds?: number | null | undefined
+  /** How many messages of one `messageGroup` are ready or in flight at once; the others are blocked, and follow in the order in which they were sent. Null is no limit. 1 to 1000. */
+  groupConcurrency?: number | null | undefined
 }
 
 export interface Queue {
@@ -190,6 +194,8 @@ export interface Queue {
   onDelete: 'remove' | 'archive'
   /** How long archived messages are kept; null, and left out: for ever. 1 to 315360000000. */
   retentionSeconds: number | null
+  /** How many messages of one `messageGroup` are ready or in flight at once; the others are blocked, and follow in the order in which they were sent. Null is no limit, which is what it is when left out. 1 to 1000. */
+  groupConcurrency: number | null
   /** Whether `pauseQueue` has paused the queue: it accepts sends, but receives get nothing. */
   paused: boolean
   createdAt: Date
@@ -207,14 +213,16 @@ export interface QueueStatus {
   onDelete: 'remove' | 'archive'
   /** How long archived messages are kept; null, and left out: for ever. 1 to 315360000000. */
   retentionSeconds: number | null
+  /** How many messages of one `messageGroup` are ready or in flight at once; the others are blocked, and follow in the order in which they were sent. Null is no limit, which is what it is when left out. 1 to 1000. */
+  groupConcurrency: number | null
   /** Whether `pauseQueue` has paused the queue: it accepts sends, but receives get nothing. */
   paused: boolean
   createdAt: Date
   /** Whether another queue names it as its dead-letter queue. Messages that die there are ready here. */
   isDeadLetterQueue: boolean
   /** At most 5 seconds old; exact once the queue has not changed for 5 seconds. */
-  counts: { ready: number; inFlight: number; delayed: number; dead: number; archived: number }
-  /** The age of the oldest message that is ready or in flight; null if there is none. */
+  counts: { ready: number; inFlight: number; delayed: number; blocked: number; dead: number; archived: number }
+  /** The age of the oldest message that is ready, blocked or in flight; null if there is none. */
   oldestAgeSeconds: number | null
 }
 
@@ -357,7 +365,7 @@ export interface ExtendedReceipts {
 
 export interface PeekedMessage<Body = unknown> {
   id: bigint
-  state: 'ready' | 'in-flight' | 'delayed' | 'dead' | 'archived'
+  state: 'ready' | 'in-flight' | 'delayed' | 'blocked' | 'dead' | 'archived'
   /** Any JSON value. */
   body: Body
   receiveCount: number
@@ -867,7 +875,7 @@ interface Wire {
     body: Redrive
     answer: Moved
   }
-  /** Drop the ready and the delayed messages: `POST /v1/queues/{queue}/purge` */
+  /** Drop the ready, blocked and delayed messages: `POST /v1/queues/{queue}/purge` */
   purgeQueue: {
     path: {
       /** The queue. */
@@ -925,7 +933,7 @@ interface Wire {
     }
     query: {
       /** Return only messages in this state. `ready` when left out. */
-      state?: 'ready' | 'in-flight' | 'delayed' | 'dead' | 'archived' | undefined
+      state?: 'ready' | 'in-flight' | 'delayed' | 'blocked' | 'dead' | 'archived' | undefined
       /** `preview`: in place of each body, the first 200 characters of its JSON as a string, with `…` if it is longer. `value` when left out. */
       bodies?: 'value' | 'preview' | undefined
       /** The maximum number to return. 1 to 1000; `100` when left out. */

@@ -6,9 +6,9 @@ import type { PeekedMessage, QueueStatus } from '../client/wire'
 
 /** The counts, with dead letters among the dead. */
 export function countsOf({ isDeadLetterQueue, counts }: QueueStatus): QueueStatus['counts'] {
-  const { ready, inFlight, delayed, dead, archived } = counts
+  const { ready, inFlight, delayed, blocked, dead, archived } = counts
   return isDeadLetterQueue
-    ? { ready: 0, inFlight: 0, delayed: 0, dead: ready + inFlight + delayed + dead, archived }
+    ? { ready: 0, inFlight: 0, delayed: 0, blocked: 0, dead: ready + inFlight + delayed + blocked + dead, archived }
     : counts
 }
 

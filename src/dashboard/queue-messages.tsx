@@ -15,6 +15,7 @@ const NONE: Readonly<Record<MessageState, string>> = {
   ready: 'Nothing is ready.',
   'in-flight': 'Nothing is in flight.',
   delayed: 'Nothing is delayed.',
+  blocked: 'Nothing is blocked.',
   dead: 'Nothing is dead here.',
   archived: 'Nothing is archived.',
 }

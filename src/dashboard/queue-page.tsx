@@ -22,6 +22,7 @@ const TABS: Readonly<Record<MessageState, readonly [string, keyof QueueStatus['c
   ready: ['Ready', 'ready'],
   'in-flight': ['In flight', 'inFlight'],
   delayed: ['Delayed', 'delayed'],
+  blocked: ['Blocked', 'blocked'],
   dead: ['Dead', 'dead'],
   archived: ['Archived', 'archived'],
 }
@@ -108,7 +109,7 @@ function Tabs({
 }
 
 function Attributes({ queue, from }: { queue: QueueStatus; from: readonly string[] }) {
-  const { deadLetterQueue, retentionSeconds, maxReceives } = queue
+  const { deadLetterQueue, retentionSeconds, maxReceives, groupConcurrency } = queue
   const retention = retentionSeconds === null ? 'for ever' : `for ${exactDuration(retentionSeconds)}`
   return (
     <section class="panel" aria-label="Attributes">
@@ -124,6 +125,11 @@ function Attributes({ queue, from }: { queue: QueueStatus; from: readonly string
             </>
           )}
         </Fact>
+        {groupConcurrency !== null && (
+          <Fact term="Of one group">
+            at most <Num value={groupConcurrency} /> at once
+          </Fact>
+        )}
         <Fact term="Dead letters">{deadLetterQueue === null ? 'stay here' : <QueueLink name={deadLetterQueue} />}</Fact>
         {from.length > 0 && (
           <Fact term="Dead letters of">

@@ -33,7 +33,7 @@ export function QueuesPage(listed: Listed) {
 
 const COLUMNS = {
   ...{ Queue: '', 'Ready, last minutes': 'wide spark', Ready: 'number', 'In flight': 'number wide' },
-  ...{ Delayed: 'number wide', Dead: 'number', Oldest: 'number' },
+  ...{ Delayed: 'number wide', Blocked: 'number wide', Dead: 'number', Oldest: 'number' },
 }
 
 function Row({ queue: status }: { queue: QueueStatus }) {
@@ -56,6 +56,7 @@ function Row({ queue: status }: { queue: QueueStatus }) {
       <Count value={counts.ready} />
       <Count value={counts.inFlight} isWide />
       <Count value={counts.delayed} isWide />
+      <Count value={counts.blocked} isWide />
       <Count value={counts.dead} isBad />
       <td class="number">{oldestAgeSeconds === null ? <span class="muted">–</span> : duration(oldestAgeSeconds)}</td>
     </tr>

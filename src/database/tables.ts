@@ -15,6 +15,7 @@ const TABLES = {
   queueMessages: 'queue_messages',
   queueArchive: 'queue_archive',
   queueFlows: 'queue_flows',
+  queueMessageGroups: 'queue_message_groups',
   queueDedups: 'queue_dedups',
   queueCursors: 'queue_cursors',
   queueDrops: 'queue_drops',

@@ -3,7 +3,7 @@ import { FeedEntry, FeedTombstone } from './feed-entry'
 import { Poll, PollClaim } from './poll'
 import { QueueDrop, WorkQueue } from './queue'
 import { QueueArchive, QueueMessage } from './queue-message'
-import { QueueCursor, QueueDedup, QueueFlow } from './queue-places'
+import { QueueCursor, QueueDedup, QueueFlow, QueueMessageGroup } from './queue-places'
 import { QueueSchedule } from './queue-schedule'
 import { RecentGroup } from './recent-group'
 import { RecentItem } from './recent-item'
@@ -36,6 +36,7 @@ export const entities = [
   QueueDrop,
   QueueFlow,
   QueueMessage,
+  QueueMessageGroup,
   QueueSchedule,
   RecentGroup,
   RecentItem,

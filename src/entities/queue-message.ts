@@ -49,6 +49,7 @@ abstract class MessageColumns {
  * | 1 | in flight | when to check whether the claim has ended | the claim's number |
  * | 2 | delayed | when it becomes ready | 0 |
  * | 3 | dead | when it died | 0 |
+ * | 4 | blocked | half of a digest of its group | the other half |
  *
  * So one index serves claims, messages that are due, and reading the messages of a claim; another index would cost several
  * writes for every message. recentn_queue_messages_cycle serves endless loops over a queue: ready messages of such queues
@@ -86,6 +87,10 @@ export class QueueMessage extends MessageColumns {
 
   @Column({ name: 'visibility_timeout_seconds', type: 'integer', nullable: true, transformer: asNumber })
   visibilityTimeoutSeconds!: number | null
+
+  /** The `group_limit_id` of its queue, if the message has one of the places of its group; otherwise null, or void. */
+  @Column({ name: 'group_place', type: 'bigint', nullable: true, transformer: asBigint })
+  groupPlace!: bigint | null
 
   /** For a dead letter, the queue in which it died. */
   @Column({ name: 'source_queue_id', type: 'bigint', nullable: true, transformer: asBigint })

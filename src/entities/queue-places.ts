@@ -28,6 +28,27 @@ export class QueueFlow {
   top!: bigint
 }
 
+/**
+ * A message group of a queue with a `groupConcurrency`, while messages of it have places. The row is the lock of the group:
+ * whoever gives or takes a place holds it.
+ */
+@Entity({ name: 'recentn_queue_message_groups', synchronize: false })
+export class QueueMessageGroup {
+  @PrimaryColumn({ name: 'queue_id', type: 'bigint', transformer: asBigint })
+  queueId!: bigint
+
+  @PrimaryColumn({ name: 'message_group', type: 'varchar', length: 191 })
+  messageGroup!: string
+
+  /** The limit of the queue under which the places were given: under another one, none are taken. */
+  @Column({ name: 'limit_id', type: 'bigint', transformer: asBigint })
+  limitId!: bigint
+
+  /** How many messages of the group have a place. */
+  @Column({ type: 'integer', transformer: asNumber })
+  taken!: number
+}
+
 /** A message that was sent with a `dedupId`; the primary key lets only one of two senders be the first. */
 @Entity({ name: 'recentn_queue_dedups', synchronize: false })
 @Index('recentn_queue_dedups_sent', ['sentAtMs'])

@@ -54,6 +54,18 @@ export class WorkQueue {
   @Column({ name: 'shortest_visibility_seconds', type: 'integer', transformer: asNumber })
   shortestVisibilitySeconds!: number
 
+  /** How many messages of one group may be ready or in flight at once; 0 means no limit. */
+  @Column({ name: 'group_concurrency', type: 'integer', transformer: asNumber })
+  groupConcurrency!: number
+
+  /** A random number, another one for each limit that the queue has had: places that were given under another are void. */
+  @Column({ name: 'group_limit_id', type: 'bigint', transformer: asBigint })
+  groupLimitId!: bigint
+
+  /** What is left to do after the limit has changed: 0 nothing; 1 to block what is ready; 2 to give it places. */
+  @Column({ name: 'group_phase', type: 'integer', transformer: asNumber })
+  groupPhase!: number
+
   @Column({ name: 'created_at_ms', type: 'bigint', transformer: asNumber })
   createdAtMs!: number
 }

@@ -23,7 +23,7 @@ export const MAX_DELAY_SECONDS = 315_360_000
 export const DEFAULT_MAX_RECEIVES = 5
 export const MAX_ERROR_CHARACTERS = 1000
 
-export const MESSAGE_STATES = ['ready', 'in-flight', 'delayed', 'dead', 'archived'] as const
+export const MESSAGE_STATES = ['ready', 'in-flight', 'delayed', 'blocked', 'dead', 'archived'] as const
 const ORDERS = ['ready', 'cycle'] as const
 const ON_DELETE = ['remove', 'archive'] as const
 
@@ -45,6 +45,7 @@ export const MAX_RECEIVES: typeof RECEIVES = {
     return fault === null ? null : `${fault}, or null for no limit`
   },
 }
+const GROUP_CONCURRENCY = whole(1, 1000)
 /** How long a read waits for what is not there yet. */
 export const waitSeconds = (what: string) =>
   defaulted(whole(0, 20), 0, `How long to wait for a ${what} when there is none.`)
@@ -55,6 +56,9 @@ const HELD = 'How long a receiver has a message for itself'
 const DEAD = 'A message whose claim ends without a delete after this many receives is dead. Null is no limit'
 const LETTERS = 'Where dead messages go: a queue that exists'
 const DELETED = 'What happens to a message that its receiver deletes'
+const PLACES =
+  'How many messages of one `messageGroup` are ready or in flight at once; the others are blocked, and follow in the order in ' +
+  'which they were sent. Null is no limit'
 const KEPT = 'How long archived messages are kept'
 
 /** Those that are left out take their defaults. */
@@ -64,6 +68,7 @@ export const QUEUE_SETTINGS = body('QueueSettings', {
   deadLetterQueue: nullable(NAME, `${LETTERS}. Null, and left out: they stay, with the state \`dead\`.`),
   onDelete: optional(oneOf(ON_DELETE, `${DELETED}; \`remove\` when left out.`)),
   retentionSeconds: nullable(whole(1, MAX_TTL_SECONDS), `${KEPT}; null, and left out: for ever.`),
+  groupConcurrency: nullable(GROUP_CONCURRENCY, `${PLACES}, which is what it is when left out.`),
   paused,
 })
 /** Those that are left out stay as they are. */
@@ -73,6 +78,7 @@ export const QUEUE_CHANGES = body('QueueChanges', {
   deadLetterQueue: nullable(NAME, `${LETTERS}. Null: they stay, with the state \`dead\`.`),
   onDelete: notNull(oneOf(ON_DELETE), `${DELETED}.`),
   retentionSeconds: nullable(whole(1, MAX_TTL_SECONDS), `${KEPT}. Null: for ever.`),
+  groupConcurrency: nullable(GROUP_CONCURRENCY, `${PLACES}.`),
   paused,
 })
 

@@ -109,8 +109,8 @@ export function renderQueuePage({ queues, nextAfter }: QueuePage, within: string
 }
 
 function statusBody(queue: QueueStatus, within: string | null) {
-  const { ready, inFlight, delayed, dead, archived } = queue.counts
-  const counts = { ready, inFlight, delayed, dead, archived }
+  const { ready, inFlight, delayed, blocked, dead, archived } = queue.counts
+  const counts = { ready, inFlight, delayed, blocked, dead, archived }
   const { isDeadLetterQueue } = queue
   return { ...queueBody(queue, within), isDeadLetterQueue, counts, oldestAgeSeconds: queue.oldestAgeSeconds }
 }
@@ -123,6 +123,7 @@ function queueBody(queue: Queue, within: string | null) {
     deadLetterQueue: shownName(queue.deadLetterQueue, within),
     onDelete: queue.onDelete,
     retentionSeconds: queue.retentionSeconds,
+    groupConcurrency: queue.groupConcurrency,
     paused: queue.paused,
     createdAt: timeText(queue.createdAt),
   }

@@ -6,14 +6,13 @@
  * - `lost <id> <claim> <now>`: the handler was told that its claim is lost
  * - `fault <code> <text>`: what a worker was told by the database
  */
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import path from 'node:path'
 import type { Store } from '../../src'
 import type { MessagePage, MessageState } from '../../src/repositories/queues/types'
 import { describeEngine } from '../support/engines'
 import { useStore } from '../support/use-store'
 import { linesOf } from './ledger-lines'
+import { QueueWorkers } from './queue-workers'
 import { report } from './report'
 
 const MESSAGES = Number(process.env.RECENTN_FIRE_MESSAGES ?? 20_000)
@@ -67,49 +66,6 @@ function readLedger(file: string): Ledger {
     else if (word === 'fault') ledger.faults.push([id, claim, ...rest].join(' '))
   }
   return ledger
-}
-
-/** The workers, of which there are always so many, however often one is killed. */
-class Workers {
-  readonly #arguments: string[]
-  readonly #alive = new Set<ChildProcess>()
-  #ending = false
-  kills = 0
-  /** How processes ended that nobody had killed. */
-  readonly crashes: string[] = []
-
-  constructor(url: string, ledger: string) {
-    this.#arguments = [url, QUEUE, ledger, JSON.stringify(WORKER)]
-  }
-
-  async start(): Promise<void> {
-    const children = Array.from({ length: PROCESSES }, () => this.#spawn())
-    await Promise.all(children.map((child) => once(child, 'message')))
-  }
-
-  #spawn(): ChildProcess {
-    const child = fork(path.join(__dirname, 'queue-fire-child.mjs'), this.#arguments, { execArgv: [] })
-    this.#alive.add(child)
-    child.on('exit', (code, signal) => {
-      this.#alive.delete(child)
-      if (signal !== 'SIGKILL' && !(this.#ending && code === 0)) this.crashes.push(`${signal ?? code}`)
-      if (!this.#ending) this.#spawn()
-    })
-    return child
-  }
-
-  /** One of them, at any moment of its life. */
-  killOne(): void {
-    const one = [...this.#alive][Math.floor(Math.random() * this.#alive.size)]
-    if (one?.kill('SIGKILL')) this.kills++
-  }
-
-  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
-    this.#ending = true
-    const exits = [...this.#alive].map((child) => once(child, 'exit'))
-    for (const child of this.#alive) child.kill(signal)
-    await Promise.all(exits)
-  }
 }
 
 function kindOf(n: number): string {
@@ -178,7 +134,7 @@ export function describeQueueFire(engine: 'mariadb' | 'mysql'): void {
     it(`do each of ${MESSAGES} messages, none is lost, none is held by two`, async () => {
       const file = path.join(at.folder, 'ledger')
       await at.store.queues.put(QUEUE, { visibilityTimeoutSeconds: VISIBILITY_SECONDS, maxReceives: MAX_RECEIVES })
-      const workers = new Workers(at.url, file)
+      const workers = new QueueWorkers(PROCESSES, { url: at.url, queue: QUEUE, ledger: file }, WORKER)
       const began = performance.now()
       let ids: string[] = []
       try {

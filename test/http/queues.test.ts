@@ -4,7 +4,7 @@ import { QUEUE_DEFAULTS } from '../support/queue-defaults'
 import { type Client, clientOf, fresh, memoryStore, serving, startApp } from './support/client'
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-const NONE = { ready: 0, inFlight: 0, delayed: 0, dead: 0, archived: 0 }
+const NONE = { ready: 0, inFlight: 0, delayed: 0, blocked: 0, dead: 0, archived: 0 }
 
 let server: Client
 beforeAll(async () => {
@@ -41,6 +41,7 @@ describe('/v1/queues/{queue}', () => {
       deadLetterQueue: dead.queue,
       onDelete: 'archive',
       retentionSeconds: 3600,
+      groupConcurrency: 2,
     }
     const created = await server.put(pathOf(queue), settings)
     expect([created.status, created.json]).toEqual([201, { queue, ...settings, paused: false, createdAt: TIME }])
@@ -134,7 +135,7 @@ describe('/v1/queues/{queue}', () => {
     const receiptHandle = received.messages?.[0]?.receiptHandle
     await server.post(`${path}/delete`, { receiptHandles: [receiptHandle] })
     const { counts, oldestAgeSeconds } = JSON.parse((await server.get(path)).text)
-    expect(counts).toEqual({ ready: 2, inFlight: 1, delayed: 1, dead: 1, archived: 1 })
+    expect(counts).toEqual({ ready: 2, inFlight: 1, delayed: 1, blocked: 0, dead: 1, archived: 1 })
     expect([0, 1, 2]).toContain(oldestAgeSeconds)
   })
 
@@ -156,7 +157,13 @@ describe('/v1/queues/{queue}', () => {
 
   test('PATCH changes what the body has, where null is a value, and leaves the rest', async () => {
     const dead = await made()
-    const settings = { visibilityTimeoutSeconds: 3, maxReceives: 4, deadLetterQueue: dead.queue, retentionSeconds: 5 }
+    const settings = {
+      visibilityTimeoutSeconds: 3,
+      maxReceives: 4,
+      deadLetterQueue: dead.queue,
+      retentionSeconds: 5,
+      groupConcurrency: 6,
+    }
     const { path, queue } = await made({ ...settings, onDelete: 'archive' })
     const before = { queue, ...settings, onDelete: 'archive', paused: false, createdAt: TIME }
     const patched = async (json: object) => {
@@ -165,7 +172,7 @@ describe('/v1/queues/{queue}', () => {
     }
     expect(await patched({})).toEqual([200, before])
     expect(await patched({ visibilityTimeoutSeconds: 0 })).toEqual([200, { ...before, visibilityTimeoutSeconds: 0 }])
-    const nulls = { maxReceives: null, deadLetterQueue: null, retentionSeconds: null }
+    const nulls = { maxReceives: null, deadLetterQueue: null, retentionSeconds: null, groupConcurrency: null }
     expect(await patched(nulls)).toEqual([200, { ...before, ...nulls, visibilityTimeoutSeconds: 0 }])
     const nowhere = { deadLetterQueue: fresh('nowhere') }
     expect(await patched(nowhere)).toMatchObject([400, { code: 'queue_not_found' }])

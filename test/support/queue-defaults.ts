@@ -5,5 +5,6 @@ export const QUEUE_DEFAULTS = {
   deadLetterQueue: null,
   onDelete: 'remove',
   retentionSeconds: null,
+  groupConcurrency: null,
   paused: false,
 } as const

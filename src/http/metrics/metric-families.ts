@@ -191,13 +191,13 @@ const ofTotals: Family[] = [
     'Messages in all queues, by state; those in dead-letter queues count as dead.',
     ({ totals }) => {
       if (totals === null) return []
-      const { ready, inFlight, delayed, dead, archived } = totals.queues.counts
-      return by('state', Object.entries({ ready, in_flight: inFlight, delayed, dead, archived }))
+      const { ready, inFlight, delayed, blocked, dead, archived } = totals.queues.counts
+      return by('state', Object.entries({ ready, in_flight: inFlight, delayed, blocked, dead, archived }))
     },
   ),
   gauge(
     'queue_oldest_age_seconds',
-    'Age of the oldest message that is ready or in flight, without dead letters; 0 if there is none.',
+    'Age of the oldest message that is ready, blocked or in flight, without dead letters; 0 if there is none.',
     (scraped) => known(scraped.totals && (scraped.totals.queues.oldestAgeSeconds ?? 0)),
   ),
   gauge('feed_unpublished_entries', 'Entries of all feeds that have no sync id yet.', ({ totals }) =>

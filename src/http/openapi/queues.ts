@@ -11,6 +11,7 @@ const queueAnswer = {
   deadLetterQueue: settings.deadLetterQueue.schema as Schema,
   onDelete: settings.onDelete.field.schema,
   retentionSeconds: settings.retentionSeconds.schema as Schema,
+  groupConcurrency: settings.groupConcurrency.schema as Schema,
   paused: truth('Whether `pauseQueue` has paused the queue: it accepts sends, but receives get nothing.'),
   createdAt: ref('Time'),
 }
@@ -45,12 +46,12 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
       'Whether another queue names it as its dead-letter queue. Messages that die there are ready here.',
     ),
     counts: answer(
-      { ready: count, inFlight: count, delayed: count, dead: count, archived: count },
+      { ready: count, inFlight: count, delayed: count, blocked: count, dead: count, archived: count },
       'At most 5 seconds old; exact once the queue has not changed for 5 seconds.',
     ),
     oldestAgeSeconds: {
       ...orNull(count),
-      description: 'The age of the oldest message that is ready or in flight; null if there is none.',
+      description: 'The age of the oldest message that is ready, blocked or in flight; null if there is none.',
     },
   }),
   ...componentsOf(fields.NO_FIELDS),
@@ -120,6 +121,7 @@ export const queue = {
   deadLetterQueue: 'mail-dead',
   onDelete: 'remove',
   retentionSeconds: null,
+  groupConcurrency: null,
   paused: false,
   createdAt: '2026-11-20T08:30:00.000Z',
 }
@@ -129,7 +131,7 @@ export const pausedQueue = { ...queue, paused: true }
 export const queueStatus = {
   ...queue,
   isDeadLetterQueue: false,
-  counts: { ready: 12, inFlight: 3, delayed: 1, dead: 0, archived: 0 },
+  counts: { ready: 12, inFlight: 3, delayed: 1, blocked: 0, dead: 0, archived: 0 },
   oldestAgeSeconds: 4,
 }
 
@@ -140,7 +142,7 @@ const deadLetters = {
   maxReceives: 5,
   deadLetterQueue: null,
   isDeadLetterQueue: true,
-  counts: { ready: 0, inFlight: 0, delayed: 0, dead: 0, archived: 0 },
+  counts: { ready: 0, inFlight: 0, delayed: 0, blocked: 0, dead: 0, archived: 0 },
   oldestAgeSeconds: null,
 }
 

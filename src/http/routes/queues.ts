@@ -74,7 +74,7 @@ const purge = route({
   scope: 'admin',
   body: { ...bodyOf(PURGE, example.purge), optional: true },
   id: 'purgeQueue',
-  summary: 'Drop the ready and the delayed messages',
+  summary: 'Drop the ready, blocked and delayed messages',
   description:
     'Messages that are in flight, dead or archived stay. In a dead-letter queue, messages that died in another queue are ready, so they are dropped.',
   outcomes: { 200: { description: 'The number of dropped messages.', schema: 'Deleted', example: deleted } },

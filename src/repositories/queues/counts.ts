@@ -5,7 +5,7 @@ import type { MessageCounts } from './types'
 
 export interface QueueTotals {
   counts: MessageCounts
-  /** Of the oldest message that is ready or in flight; null when there is none. */
+  /** Of the oldest message that is ready, blocked or in flight; null when there is none. */
   oldestAgeSeconds: number | null
 }
 
@@ -46,12 +46,13 @@ export function countAllSql({ engine, tables }: Pick<Reader, 'engine' | 'tables'
 async function totalsOf(reader: Reader, rows: readonly Row[], archive: Row | undefined): Promise<QueueTotals> {
   const byState = new Map(rows.map((row) => [Number(row.state), row]))
   const of = (state: number) => Number(byState.get(state)?.messages ?? 0)
-  const waiting = [STATE.ready, STATE.inFlight].flatMap((state) => byState.get(state)?.oldest ?? [])
+  const waiting = [STATE.ready, STATE.blocked, STATE.inFlight].flatMap((state) => byState.get(state)?.oldest ?? [])
   return {
     counts: {
       ready: of(STATE.ready),
       inFlight: of(STATE.inFlight),
       delayed: of(STATE.delayed),
+      blocked: of(STATE.blocked),
       dead: of(STATE.dead),
       archived: Number(archive?.messages ?? 0),
     },

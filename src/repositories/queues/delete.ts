@@ -1,12 +1,14 @@
 /**
  * Deleting by receipt, the usual way to settle: removing messages or, where the queue says so, moving them to the archive.
+ * That, and a delete in a queue with a `groupConcurrency`, is a transaction.
  *
  * Invariant: a receipt is reported as deleted to one caller, also when the connection is lost: removals are statements that
  * commit by themselves, and a try after a lost connection looks for the messages that the one before may have removed.
  */
 import { placeholders, type Reader, type Session, type Statements, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
-import type { QueueHead } from './heads'
+import { changePlaces, makeNextReady, moveOf } from './group-places'
+import { isLimited, type QueueHead } from './heads'
 import type { QueueMemory } from './memory'
 import { heldBy, messagesOf, QUEUE_OF_IDS, type Receipt } from './receipts'
 import { MAX_IDS, OWN_LIMIT } from './rows'
@@ -29,7 +31,7 @@ export async function deleteTogether(
     if (!statements.separate) removal.begin()
     for (;;) {
       const head = await memory.headOf(statements, queue)
-      if (head.onDelete === 'archive') return false
+      if (head.onDelete === 'archive' || isLimited(head)) return false
       if (await removal.run(statements, head)) return true
       await memory.refresh(statements, queue)
     }
@@ -37,8 +39,8 @@ export async function deleteTogether(
   const { settled } = removal
   if (isWhole) return sharesOf(requests, settled)
   const left = receipts.filter(({ receipt }) => !settled.has(receipt))
-  const archived = await session.write((tx) => archiveAll(tx, queue, left), untilSettled(memory, queue, left))
-  return sharesOf(requests, new Set([...settled, ...archived]))
+  const ended = await session.write((tx) => endAll(tx, memory, queue, left), untilSettled(memory, queue, left))
+  return sharesOf(requests, new Set([...settled, ...ended]))
 }
 
 /** The DELETEs of one removal, which may run again after a deadlock or a lost connection. */
@@ -145,9 +147,18 @@ const KEPT =
   'queue_id, id, priority, receive_count, sent_at_ms, visible_at_ms, last_received_at_ms, ' +
   'message_group, last_error, body, attributes'
 
-/** Moves messages to the archive; removes them where the queue does not archive any more. */
-async function archiveAll(tx: Tx, queue: string, receipts: readonly Receipt[]): Promise<SettledReceipts> {
+/** Archives messages, or removes them, as the queue says; the places of their groups go to the next ones. */
+async function endAll(
+  tx: Tx,
+  memory: QueueMemory,
+  queue: string,
+  receipts: readonly Receipt[],
+): Promise<SettledReceipts> {
   const { head, nowMs, rows } = await holdWithMessages(tx, queue, receipts)
+  const given = await changePlaces(
+    tx,
+    rows.map((row) => moveOf(row, head, null)),
+  )
   for (const chunk of chunksOf(rows, MAX_IDS)) {
     const ids = chunk.map(({ id }) => id)
     const among = `id IN (${placeholders(ids.length)})`
@@ -160,5 +171,6 @@ async function archiveAll(tx: Tx, queue: string, receipts: readonly Receipt[]): 
     }
     await tx.later(`DELETE FROM ${tx.tables.queueMessages} WHERE ${among}`, ids)
   }
+  await makeNextReady(tx, given, memory)
   return receiptsOf(rows)
 }

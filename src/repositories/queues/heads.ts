@@ -15,7 +15,10 @@ export const LONGEST_VISIBILITY_SECONDS = 43_200
 /** Whether the index of cycles has the ready messages of a queue: not before the first receive in a cycle. */
 export const CYCLED = { not: 0, begun: 1, wholly: 2 } as const
 
-/** No limit, as `max_receives` has it: null in a message's column is the queue's limit. */
+/** What is left to do after `group_concurrency` has changed: to block the ready messages of groups, and to give them places. */
+export const GROUP_PHASE = { settled: 0, blocking: 1, giving: 2 } as const
+
+/** No limit, as `max_receives` and `group_concurrency` have it: null in a message's column is the queue's limit. */
 const NO_LIMIT = 0
 
 /** A limit as callers give it (null is none), as the tables have it. */
@@ -38,6 +41,11 @@ export interface QueueHead {
   cycled: number
   hasLetters: boolean
   shortestVisibilitySeconds: number
+  /** How many messages of a group have places; 0 is no limit. */
+  groupConcurrency: number
+  /** Names the limit: places that were given under another one are void. */
+  groupLimitId: number
+  groupPhase: number
   createdAtMs: number
 }
 
@@ -51,7 +59,8 @@ export function headColumns({ engine, now }: Reader): string {
   return (
     `${engine.bigint('id')} AS id, queue, ${engine.bigint('version')} AS version, visibility_timeout_seconds, ` +
     `max_receives, ${engine.bigint('dead_letter_queue_id')} AS dead_letter_queue_id, on_delete, retention_seconds, ` +
-    `paused, cycled, has_letters, shortest_visibility_seconds, created_at_ms, ${now} AS now_ms`
+    `paused, cycled, has_letters, shortest_visibility_seconds, group_concurrency, group_limit_id, group_phase, ` +
+    `created_at_ms, ${now} AS now_ms`
   )
 }
 
@@ -69,8 +78,16 @@ export function headOf(row: Row): QueueHead {
     cycled: Number(row.cycled),
     hasLetters: Number(row.has_letters) === 1,
     shortestVisibilitySeconds: Number(row.shortest_visibility_seconds),
+    groupConcurrency: Number(row.group_concurrency),
+    groupLimitId: Number(row.group_limit_id),
+    groupPhase: Number(row.group_phase),
     createdAtMs: Number(row.created_at_ms),
   }
+}
+
+/** Whether the places of its message groups are limited. */
+export function isLimited(head: QueueHead | null): head is QueueHead {
+  return head !== null && head.groupConcurrency !== NO_LIMIT
 }
 
 /** The queue of this name; `lock` is how its row is locked. */
@@ -167,6 +184,7 @@ export function queueOf(head: QueueHead, deadLetterQueue: string | null): Queue 
     deadLetterQueue,
     onDelete: head.onDelete,
     retentionSeconds: head.retentionSeconds,
+    groupConcurrency: limitOf(head.groupConcurrency),
     paused: head.paused,
     createdAt: new Date(head.createdAtMs),
   }

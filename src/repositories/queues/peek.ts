@@ -2,9 +2,12 @@
 import type { Reader, Row, Tx } from '../../database/engine'
 import { invalidInput } from '../../errors'
 import { jsonBytes } from '../../json'
-import { holdHead, notFound, type QueueHead, readHead } from './heads'
+import { changePlaces, makeNextReady, moveOf } from './group-places'
+import { holdHead, isLimited, notFound, type QueueHead, readHead } from './heads'
+import type { QueueMemory } from './memory'
 import { type MessagePlace, pageAfter, placeOf } from './pages'
 import { deadLetterFrom, OWN_LIMIT, PREVIEW_LENGTH, peekedOf, stateName, storedState } from './rows'
+import { lockedColumns, lockedOf } from './transitions'
 import type { BodyOptions, MessagePage, MessageState, PeekedMessage, PeekOptions } from './types'
 
 const COMMON =
@@ -111,9 +114,20 @@ export async function getMessage(
   return archived ? peekedOf(archived, 'archived', head.maxReceives, options) : null
 }
 
-export async function deleteMessage(tx: Tx, queue: string, id: bigint): Promise<boolean> {
+export async function deleteMessage(tx: Tx, memory: QueueMemory, queue: string, id: bigint): Promise<boolean> {
   const { head } = await holdHead(tx, queue)
+  if (isLimited(head)) await leavePlace(tx, memory, head, id)
   const removed = await tx.run(`DELETE FROM ${tx.tables.queueMessages} WHERE id = ? AND queue_id = ?`, [id, head.id])
   if (removed > 0) return true
   return (await tx.run(`DELETE FROM ${tx.tables.queueArchive} WHERE id = ? AND queue_id = ?`, [id, head.id])) > 0
+}
+
+/** Ends a message in its group, before it is removed. */
+async function leavePlace(tx: Tx, memory: QueueMemory, head: QueueHead, id: bigint): Promise<void> {
+  const rows = await tx.rows(
+    `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages} WHERE id = ? AND queue_id = ?${tx.engine.forUpdate}`,
+    [id, head.id],
+  )
+  const moves = rows.map(lockedOf).map((row) => moveOf(row, head, null))
+  await makeNextReady(tx, await changePlaces(tx, moves), memory)
 }

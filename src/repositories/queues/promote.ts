@@ -2,7 +2,7 @@
  * Promoting due messages: those whose delay, or whose claim, has run out are ready again, or dead. It happens in small
  * batches, in any process that comes first: by a receive that looks for messages, or by a sweeper.
  *
- * Order of the locks: the queue's head, the messages, the head of the dead-letter queue, flows. Rows that another
+ * Order of the locks: the queue's head, the messages, the head of the dead-letter queue, places, flows. Rows that another
  * transaction has locked are skipped, so that a promotion delays nobody.
  */
 import type { Reader, Session, Tx } from '../../database/engine'
@@ -11,7 +11,9 @@ import { RAN_OUT } from '../../failures'
 import { ranOutError } from '../../fields/queues'
 import { type LookQuestion, type QuestionWords, whether } from '../question'
 import { canAssign } from './flows'
-import { type QueueHead, readHeadById } from './heads'
+import { applyGroupLimit } from './group-limit'
+import { busyGroups, givePlaces, isAmong, lockPlaces, makeNextReady, moveOf } from './group-places'
+import { GROUP_PHASE, type QueueHead, readHeadById } from './heads'
 import type { QueueMemory } from './memory'
 import { claimOrder, STATE } from './rows'
 import {
@@ -64,17 +66,27 @@ export function receivable(queue: string): LookQuestion {
   }
 }
 
-/** Whether a message of any queue is due. */
-export const anyDue = whether((words) => [
-  `SELECT 1 FROM ${words.tables.queues} WHERE ${dueSql(words, `${words.tables.queues}.id`)}`,
-])
+/** SQL: whether a message of the queue is due, or its `groupConcurrency` is to be applied to the messages that are there. */
+function workSql(words: QuestionWords): string {
+  const { queues } = words.tables
+  return `FROM ${queues} WHERE ${dueSql(words, `${queues}.id`)} OR group_phase <> ${GROUP_PHASE.settled}`
+}
 
-/** The queues in which a message is due. */
-export async function dueQueues(reader: Reader): Promise<bigint[]> {
-  const rows = await reader.rows(
-    `SELECT ${reader.engine.bigint(`${reader.tables.queues}.id`)} AS id FROM ${reader.tables.queues} WHERE ${dueSql(reader, `${reader.tables.queues}.id`)}`,
-  )
-  return rows.map(({ id }) => BigInt(id as string))
+/** Whether any queue has something to do. */
+export const anyDue = whether((words) => [`SELECT 1 ${workSql(words)}`])
+
+/** A queue with something to do. */
+export interface DueQueue {
+  id: bigint
+  isLimitChanged: boolean
+}
+
+export async function dueQueues(reader: Reader): Promise<DueQueue[]> {
+  const id = `${reader.engine.bigint(`${reader.tables.queues}.id`)} AS id`
+  const rows = await reader.rows(`SELECT ${id}, group_phase ${workSql(reader)}`)
+  return rows.map(({ id, group_phase: phase }) => {
+    return { id: BigInt(id as string), isLimitChanged: Number(phase) !== GROUP_PHASE.settled }
+  })
 }
 
 /** What a promotion has done. */
@@ -101,15 +113,19 @@ export async function promoteDue(
       due = await isDue(reader, head.id)
     }
     memory.looked(head.id, reader.now)
-    return { id: head.id, due: due === true }
+    return { id: head.id, due: due === true, isLimitChanged: head.groupPhase !== GROUP_PHASE.settled }
   })
+  if (look?.isLimitChanged && !session.inTransaction)
+    await applyGroupLimit(session, memory, look.id).catch(unlessPassing)
   if (look === null || !look.due) return { looked: look !== null, moved: false }
-  const done = await promoteQueue(session, memory, look.id, Math.ceil(limit / BATCH) + 1).catch((error: unknown) => {
-    // The receive goes on without it: a sweeper promotes these messages, or the next receive.
-    if (isPassing(error)) return null
-    throw error
-  })
+  const done = await promoteQueue(session, memory, look.id, Math.ceil(limit / BATCH) + 1).catch(unlessPassing)
   return { looked: true, moved: done !== null && done.moved > 0 }
+}
+
+/** The receive goes on without it: a sweeper does the work, or the next receive. */
+function unlessPassing(error: unknown): null {
+  if (isPassing(error)) return null
+  throw error
 }
 
 /**
@@ -143,16 +159,26 @@ async function promoteBatch(tx: Tx, memory: QueueMemory, queueId: bigint): Promi
   const isHeld = (row: LockedRow) => row.state === STATE.inFlight && row.visibleAtMs > nowMs
   const over = rows.filter((row) => !isHeld(row))
   const dying = over.filter((row) => row.state === STATE.inFlight && isOutOfReceives(row, head))
-  const ready = over.filter((row) => !dying.includes(row))
   await updateRows(tx, 'sort_major = visible_at_ms', rows.filter(isHeld))
   const letters = await freeLetters(tx, head, dying)
-  const dead = letters === 'in use' ? [] : dying
-  if (!(await areFree(tx, queueId, ready))) return { moved: 0, more: false }
+  const target = letters === 'in use' ? null : letters
+  const due = over.filter((row) => letters !== 'in use' || !dying.includes(row))
+  const moves = due.map((row) => moveOf(row, head, dying.includes(row) ? target : head))
+  const busy = await busyGroups(tx, moves)
+  const free = moves.filter((move) => !isAmong(move, busy))
+  const ids = new Set(free.map(({ id }) => id))
+  const dead = dying.filter(({ id }) => ids.has(id))
+  const ready = due.filter((row) => ids.has(row.id) && !dying.includes(row))
+  const groups = await lockPlaces(tx, free)
+  const next = [...groups.values()].flatMap(({ blocked }) => blocked)
+  if (!(await areFree(tx, queueId, [...ready, ...next]))) return { moved: 0, more: false }
+  const given = await givePlaces(tx, free, groups)
   await sayRanOut(tx, dead)
-  if (letters !== 'in use') await makeDead(tx, letters, dead, nowMs, memory)
+  await makeDead(tx, target, dead, nowMs, memory, given.blocked)
   // The receipt stays: until another receiver claims the message, its last receiver may still delete it.
-  await makeReady(tx, head, ready, '', memory)
-  return { moved: dead.length + ready.length, more: rows.length >= BATCH && letters !== 'in use' }
+  await makeReady(tx, head, ready, '', memory, given.blocked)
+  await makeNextReady(tx, given, memory)
+  return { moved: free.length, more: rows.length >= BATCH && letters !== 'in use' && busy.size === 0 }
 }
 
 /** The head of the dead-letter queue, held; null where dead messages stay in their queue. */

@@ -9,6 +9,7 @@ import { type Fault, RecentnError } from '../../errors'
 import { DEFAULT_MAX_RECEIVES } from '../../fields/queues'
 import { asQueue } from '../../results/queues'
 import { nameRange } from '../name-range'
+import { limitColumns } from './group-limit'
 import {
   headColumns,
   headOf,
@@ -54,6 +55,7 @@ const DEFAULTS = {
   deadLetterQueue: null,
   onDelete: 'remove',
   retentionSeconds: null,
+  groupConcurrency: null,
 } as const satisfies Required<QueueSettings>
 
 /** Creates the queue, or replaces all of its settings; a paused queue stays paused. */
@@ -116,7 +118,7 @@ function givenOf(settings: QueueSettings): QueueSettings {
 }
 
 async function changeQueue(tx: Tx, before: QueueHead, settings: QueueSettings): Promise<Queue> {
-  const { values, letters } = await columnsOf(tx, before.queue, settings)
+  const { values, letters } = await columnsOf(tx, before.queue, settings, before)
   const sets = Object.keys(values).map((column) => `${column} = ?, `)
   if (sets.length === 0) return lockedQueue(tx, before)
   await tx.later(`UPDATE ${tx.tables.queues} SET ${sets.join('')}version = version + 1 WHERE id = ?`, [
@@ -127,7 +129,7 @@ async function changeQueue(tx: Tx, before: QueueHead, settings: QueueSettings): 
 }
 
 async function insertQueue(tx: Tx, queue: string, settings: QueueSettings): Promise<Queue> {
-  const { values, letters } = await columnsOf(tx, queue, settings)
+  const { values, letters } = await columnsOf(tx, queue, settings, null)
   const columns = [...Object.keys(values), 'paused', 'queue', 'version', 'cycled']
   const marks = [...Object.keys(values).map(() => '?'), '0', '?', '1', '0']
   await tx.later(
@@ -148,7 +150,15 @@ async function changedQueue(tx: Tx, queue: string, letters: QueueHead | null): P
 async function columnsOf(
   tx: Tx,
   queue: string,
-  { visibilityTimeoutSeconds, maxReceives, deadLetterQueue, onDelete, retentionSeconds }: QueueSettings,
+  {
+    visibilityTimeoutSeconds,
+    maxReceives,
+    deadLetterQueue,
+    onDelete,
+    retentionSeconds,
+    groupConcurrency,
+  }: QueueSettings,
+  before: QueueHead | null,
 ): Promise<{ values: Record<string, Parameter>; letters: QueueHead | null }> {
   const values: Record<string, Parameter> = {}
   const letters = typeof deadLetterQueue === 'string' ? await deadLetters(tx, queue, deadLetterQueue) : null
@@ -157,6 +167,7 @@ async function columnsOf(
   if (deadLetterQueue !== undefined) values.dead_letter_queue_id = letters?.id ?? null
   if (onDelete !== undefined) values.on_delete = onDelete
   if (retentionSeconds !== undefined) values.retention_seconds = retentionSeconds
+  if (groupConcurrency !== undefined) Object.assign(values, limitColumns(storedLimit(groupConcurrency), before))
   return { values, letters }
 }
 
@@ -227,7 +238,7 @@ async function dropHead(tx: Tx, memory: QueueMemory, queue: string): Promise<Que
   )
   if (other) throw new RecentnError('queue_in_use', `${JSON.stringify(other.queue)} has it as its dead-letter queue`)
   await tx.later(`INSERT INTO ${tx.tables.queueDrops} (queue_id) VALUES (?)`, [head.id])
-  for (const table of [tx.tables.queueFlows, tx.tables.queueCursors]) {
+  for (const table of [tx.tables.queueFlows, tx.tables.queueMessageGroups, tx.tables.queueCursors]) {
     await tx.later(`DELETE FROM ${table} WHERE queue_id = ?`, [head.id])
   }
   await tx.later(`DELETE FROM ${tx.tables.queues} WHERE id = ?`, [head.id])

@@ -1,6 +1,7 @@
 /** Sending dead messages back to where they came from, in small transactions. */
 import type { Reader, Row, Session, Tx } from '../../database/engine'
-import { holdHead, notFound, readHead, readHeadById } from './heads'
+import { changePlaces, makeNextReady, moveOf } from './group-places'
+import { holdHead, notFound, type QueueHead, readHead, readHeadById } from './heads'
 import type { QueueMemory } from './memory'
 import { NO_RECEIPT } from './receipts'
 import { claimOrder, STATE } from './rows'
@@ -12,8 +13,9 @@ const BATCH = 200
  * Messages that may be redriven: the queue's own dead, and dead letters of other queues. Delayed ones come first: time makes
  * them ready, and a redrive that began with the ready ones would miss those.
  */
+const REDRIVEN = [STATE.delayed, STATE.blocked, STATE.ready, STATE.dead]
 const OWN = { state: STATE.dead, where: '' }
-const LETTERS = [STATE.delayed, STATE.ready, STATE.dead].map((state) => ({
+const LETTERS = REDRIVEN.map((state) => ({
   state,
   where: ' AND source_queue_id IS NOT NULL',
 }))
@@ -64,7 +66,7 @@ export async function countRedrivable(
     'SELECT m.state AS state, source.queue AS source, COUNT(*) AS messages ' +
       `FROM ${tables.queueMessages} m${engine.useIndex(tables.index.messagesClaim)} ` +
       `LEFT JOIN ${tables.queues} source ON source.id = m.source_queue_id ` +
-      `WHERE m.queue_id = ? AND m.state IN (${STATE.delayed}, ${STATE.ready}, ${STATE.dead}) GROUP BY m.state, source.queue`,
+      `WHERE m.queue_id = ? AND m.state IN (${REDRIVEN.join(', ')}) GROUP BY m.state, source.queue`,
     [read.head.id],
   )
   // Dead messages of a queue that is gone are this queue's own.
@@ -99,23 +101,21 @@ async function redriveBatch(
     [head.id, state, last],
   )
   const rows = found.map(lockedOf)
-  let moved = 0
   const back = `, receive_count = 0, receipt = '${NO_RECEIPT}', source_queue_id = NULL, visible_at_ms = ${nowMs}`
+  const returning: { target: QueueHead; group: LockedRow[] }[] = []
   for (const [source, group] of bySource(rows)) {
-    const target = source === null ? { head } : await readHeadById(tx, source, engine.forShare)
+    const target = source === null ? head : ((await readHeadById(tx, source, engine.forShare))?.head ?? null)
     if (target === null) {
       // They can't go back any more, and are this queue's own from now on; their own limit still does not apply here.
       await updateRows(tx, 'source_queue_id = NULL, max_receives = NULL', group)
-      continue
-    }
-    if (source !== null && !target.head.queue.startsWith(prefix)) {
-      outside.add(source)
-      continue
-    }
-    await makeReady(tx, target.head, group, back, memory)
-    moved += group.length
+    } else if (source !== null && !target.queue.startsWith(prefix)) outside.add(source)
+    else returning.push({ target, group })
   }
-  return { moved, found: rows.length }
+  const moves = returning.flatMap(({ target, group }) => group.map((row) => moveOf(row, head, target)))
+  const given = await changePlaces(tx, moves)
+  for (const { target, group } of returning) await makeReady(tx, target, group, back, memory, given.blocked)
+  await makeNextReady(tx, given, memory)
+  return { moved: moves.length, found: rows.length }
 }
 
 function skipping(queues: ReadonlySet<bigint>): string {

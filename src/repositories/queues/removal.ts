@@ -4,20 +4,26 @@
  */
 import { placeholders, type Reader, type Row, type Session, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
-import { notFound, readHead } from './heads'
+import { changePlaces, makeNextReady, moveOf } from './group-places'
+import { notFound, readHead, readHeadById } from './heads'
+import type { QueueMemory } from './memory'
 import { type MessagePlace, pageAfter, placeOf } from './pages'
 import { MAX_IDS, STATE } from './rows'
+import { type LockedRow, lockedColumns, lockedOf } from './transitions'
 
 const BATCH = 500
 
 /** Messages that are one range of the claims index, or of the archive's primary key. */
 type Removable = { queueId: bigint; state: number } | { queueId: bigint; archived: true }
 
-/** Time makes delayed messages ready, perhaps in front of a place that was passed: so the ready ones come last. */
-const WAITING = [STATE.delayed, STATE.ready]
+/**
+ * Time makes delayed messages ready, perhaps in front of a place that was passed, and so do ends of other messages of their groups
+ * to those that are blocked: so the ready ones come last.
+ */
+const WAITING = [STATE.delayed, STATE.blocked, STATE.ready]
 
 /** Drops the messages that are ready or delayed when the call arrives. */
-export function purgeQueue(session: Session, queue: string): Promise<number> {
+export function purgeQueue(session: Session, memory: QueueMemory, queue: string): Promise<number> {
   return session.whole(async (whole) => {
     const [head, last] = await whole.read(async (reader) => {
       const read = await readHead(reader, queue)
@@ -28,7 +34,9 @@ export function purgeQueue(session: Session, queue: string): Promise<number> {
       return [read.head, BigInt((row?.id as string | null) ?? 0)]
     })
     let deleted = 0
-    for (const state of WAITING) deleted += await removeRange(whole, { queueId: head.id, state }, last)
+    for (const state of WAITING) {
+      deleted += await removeRange(whole, { queueId: head.id, state }, { last, memory })
+    }
     return deleted
   })
 }
@@ -55,14 +63,22 @@ export async function clearDropped(session: Session, queueId: bigint): Promise<v
   })
 }
 
-/** Resolves to how many were removed; `last` is the greatest id that is removed. */
-async function removeRange(session: Session, range: Removable, last: bigint | null): Promise<number> {
+/** What a purge removes of a queue that goes on. */
+interface PurgeBounds {
+  /** The greatest id. */
+  last: bigint
+  memory: QueueMemory
+}
+
+/** Resolves to how many were removed; without bounds all are, of a queue that is dropped. */
+async function removeRange(session: Session, range: Removable, purge: PurgeBounds | null): Promise<number> {
   let removed = 0
   let after: MessagePlace | null = null
   for (;;) {
     const place: MessagePlace | null = after
     const rows = await session.write(async (tx) => {
-      const found = await lockAfter(tx, range, last, place)
+      const found = await lockAfter(tx, range, purge?.last ?? null, place)
+      if (purge) await leavePlaces(tx, purge.memory, range.queueId, found.map(lockedOf))
       await removeRows(tx, found, 'archived' in range ? tx.tables.queueArchive : tx.tables.queueMessages)
       return found
     })
@@ -71,6 +87,18 @@ async function removeRange(session: Session, range: Removable, last: bigint | nu
     if (end === undefined) return removed
     after = placeOf(end)
   }
+}
+
+/** Ends messages in their groups, before they are removed. */
+async function leavePlaces(tx: Tx, memory: QueueMemory, queueId: bigint, rows: readonly LockedRow[]): Promise<void> {
+  if (rows.every(({ groupPlace }) => groupPlace === null)) return
+  const held = await readHeadById(tx, queueId, tx.engine.forShare)
+  if (held === null) return
+  const given = await changePlaces(
+    tx,
+    rows.map((row) => moveOf(row, held.head, null)),
+  )
+  await makeNextReady(tx, given, memory)
 }
 
 function lockAfter(tx: Tx, range: Removable, last: bigint | null, after: MessagePlace | null): Promise<Row[]> {
@@ -87,7 +115,7 @@ function lockAfter(tx: Tx, range: Removable, last: bigint | null, after: Message
   return pageAfter(
     tx,
     {
-      columns: id,
+      columns: last === null ? id : lockedColumns(tx),
       queueId: range.queueId,
       state: range.state,
       where: last === null ? '' : ` AND id <= ${last}`,

@@ -11,6 +11,7 @@ import type { JsonText } from '../../json'
 import { asQueue, asQueueStatus, SentResult } from '../../results/queues'
 import type { Page } from '../types'
 import * as check from './check'
+import { applyChangedLimit } from './group-limit'
 import { queueOf } from './heads'
 import { QueueMemory } from './memory'
 import { deleteMessage, getMessage, peekPage } from './peek'
@@ -152,7 +153,7 @@ export class QueueRepository implements Queue.Queues {
 
   async deleteMessage(queue: string, id: bigint): Promise<boolean> {
     check.checkMessage(queue, id)
-    return this.#session.write((tx) => deleteMessage(tx, queue, id))
+    return this.#session.write((tx) => deleteMessage(tx, this.#memory, queue, id))
   }
 
   async redrive(queue: string, options: Queue.RedriveOptions = {}): Promise<{ moved: number }> {
@@ -170,7 +171,7 @@ export class QueueRepository implements Queue.Queues {
     await promoteDue(this.#session, this.#memory, queue)
     const deleted = options.dryRun
       ? await this.#session.read((reader) => countPurgeable(reader, queue))
-      : await purgeQueue(this.#session, queue)
+      : await purgeQueue(this.#session, this.#memory, queue)
     return { deleted }
   }
 
@@ -215,12 +216,14 @@ export class QueueRepository implements Queue.Queues {
     return this.#change(queue, (tx) => queues.pauseQueue(tx, queue, false), { resumed: true })
   }
 
-  #change<T>(queue: string, change: (tx: Tx) => Promise<T>, how?: { resumed: boolean }): Promise<T> {
-    return this.#session.write(async (tx) => {
-      const changed = await change(tx)
+  async #change<T>(queue: string, change: (tx: Tx) => Promise<T>, how?: { resumed: boolean }): Promise<T> {
+    const changed = await this.#session.write(async (tx) => {
+      const result = await change(tx)
       this.#memory.changed(tx, queue, how)
-      return changed
+      return result
     })
+    await applyChangedLimit(this.#session, this.#memory, queue)
+    return changed
   }
 
   async deleteQueue(queue: string): Promise<boolean> {

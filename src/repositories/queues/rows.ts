@@ -1,4 +1,5 @@
 /** The rows of messages: their states, order and columns, and what callers get of them. */
+import { createHash } from 'node:crypto'
 import type { Engine, Parameter, Row } from '../../database/engine'
 import type { Tables } from '../../database/tables'
 import { JsonText } from '../../json'
@@ -85,9 +86,15 @@ export function insertChunks<T>(list: readonly T[], messageOf: (one: T) => Messa
   return chunksBySize(list, unitsOf, MAX_INSERT_ROWS, MAX_INSERT_UNITS)
 }
 
-export const STATE = { ready: 0, inFlight: 1, delayed: 2, dead: 3 } as const
+export const STATE = { ready: 0, inFlight: 1, delayed: 2, dead: 3, blocked: 4 } as const
 
-const STATE_NAMES: readonly MessageState[] = ['ready', 'in-flight', 'delayed', 'dead']
+const STATE_NAMES: readonly MessageState[] = ['ready', 'in-flight', 'delayed', 'dead', 'blocked']
+
+/** Where the claims index has the blocked messages of a group: by a digest of its name. */
+export function blockedPlace(group: string): { major: bigint; minor: bigint } {
+  const digest = createHash('sha256').update(group).digest()
+  return { major: digest.readBigInt64BE(0), minor: digest.readBigInt64BE(8) }
+}
 
 /** Messages of a higher priority have a smaller urgency: the claims index has them first. */
 export function urgencyOf(priority: number): number {

@@ -1,7 +1,7 @@
 /**
  * Sending: the messages of many requests in one transaction, each request all or nothing.
  *
- * Order of the locks: the queues' heads (shared), dedup ids, flows (each sorted). The messages themselves are new, so that
+ * Order of the locks: the queues' heads (shared), dedup ids, message groups with places, flows (each sorted). The messages themselves are new, so that
  * flows may come behind them, too, with the commit.
  */
 import type { Parameter, Session, Statement, StatementAnswer, Tx } from '../../database/engine'
@@ -10,17 +10,29 @@ import { groupedBy } from '../chunks'
 import { leaveMark, type Writer } from '../writers'
 import { type DedupCandidate, findDuplicates, saveDedups } from './dedups'
 import { assignStarts, openStartSql, passStarts, type UngroupedLevel } from './flows'
-import { CYCLED, type HeldHeads, holdHeads, lowerShortest, notFound, type QueueHead } from './heads'
+import { enterGroups, makeNextReady } from './group-places'
+import { CYCLED, type HeldHeads, holdHeads, isLimited, lowerShortest, notFound, type QueueHead } from './heads'
 import { idsOf, returningIds } from './ids'
 import type { QueueMemory } from './memory'
 import { type PlainBatch, plainBatch, sendQuickly } from './quick-send'
-import { insertChunks, insertedColumns, type MessageToSend, type SendRequest, STATE, textsOf, urgencyOf } from './rows'
+import {
+  blockedPlace,
+  insertChunks,
+  insertedColumns,
+  type MessageToSend,
+  type SendRequest,
+  STATE,
+  textsOf,
+  urgencyOf,
+} from './rows'
 import type { Sent } from './types'
 
 /** A message of the transaction: to be sent, or a duplicate of another message. */
 interface OutgoingMessage extends DedupCandidate {
   row: MessageToSend
   start: number
+  /** Its group has no place for it. */
+  isBlocked: boolean
 }
 
 /** Messages of a request that is worth a lane of its own. */
@@ -78,13 +90,15 @@ export async function sendAll(
   const heads = new Map(held.heads.map((head) => [head.queue, head]))
   const outcomes = requests.map(({ queue, rows }) => {
     const head = heads.get(queue)
-    return head ? rows.map((row): OutgoingMessage => ({ head, row, id: 0n, first: null, sent: true, start: 0 })) : null
+    return head ? rows.map((row) => outgoing(head, row)) : null
   })
   const all = outcomes.flatMap((outcome) => outcome ?? [])
   const dedups = await findDuplicates(tx, all, nowMs)
   const news = all.filter(({ sent }) => sent)
   await lowerAll(tx, news)
-  const ready = news.filter(({ row }) => row.delayMs === 0)
+  const given = await enterGroups(tx, news)
+  for (const index of given.blocked) (news[Number(index)] as OutgoingMessage).isBlocked = true
+  const ready = news.filter(({ row, isBlocked }) => row.delayMs === 0 && !isBlocked)
   const passed = isOwn
     ? await giveOpenStarts(tx, memory, ready, open?.head.id === held.heads[0]?.id ? held.start : null)
     : null
@@ -92,6 +106,7 @@ export async function sendAll(
   await insertMessages(tx, news, held)
   await saveDedups(tx, dedups, nowMs)
   for (const { level, end } of passed ?? []) await passStarts(tx, level, end)
+  await makeNextReady(tx, given, memory)
   memory.becameReady(
     tx,
     ready.map(({ head, row, start }) => ({ head, priority: row.priority, start })),
@@ -101,6 +116,10 @@ export async function sendAll(
       ? notFound((requests[index] as SendRequest).queue)
       : outcome.map(({ id, first, sent }) => ({ id: first?.id ?? id, sent })),
   )
+}
+
+function outgoing(head: QueueHead, row: MessageToSend): OutgoingMessage {
+  return { head, row, id: 0n, first: null, sent: true, start: 0, isBlocked: false }
 }
 
 /** Queues and priorities of one batch: with more of them it costs less to take their starts by the locks. */
@@ -187,23 +206,35 @@ async function insertMessages(tx: Tx, news: readonly OutgoingMessage[], held: He
 async function insertChunk(tx: Tx, news: readonly OutgoingMessage[], { nowMs, stride }: HeldHeads): Promise<void> {
   const { engine } = tx
   const { columns, withOwn } = insertedColumns(news.map(({ row }) => row))
+  const hasPlaces = news.some(({ head }) => isLimited(head))
   const { sql, parameters } = engine.insert(
-    (values) => `INSERT INTO ${tx.tables.queueMessages} (${columns}) VALUES ${values}`,
-    news.map((sending) => withOwn(columnsOf(sending, nowMs), sending.row)),
+    (values) =>
+      `INSERT INTO ${tx.tables.queueMessages} (${columns}${hasPlaces ? ', group_place' : ''}) VALUES ${values}`,
+    news.map((sending) => {
+      const values = withOwn(columnsOf(sending, nowMs), sending.row)
+      if (hasPlaces) values.push(groupPlaceOf(sending))
+      return values
+    }),
   )
   const [answer] = await tx.together([{ sql: returningIds(engine, sql), parameters }])
   const ids = idsOf(tx, answer as StatementAnswer, news.length, stride)
   for (const [index, sending] of news.entries()) sending.id = ids[index] as bigint
 }
 
-function columnsOf({ head, row, start }: OutgoingMessage, nowMs: number): Parameter[] {
+/** The limit under which it has a place of its group; null if it has none. */
+function groupPlaceOf({ head, row, isBlocked }: OutgoingMessage): number | null {
+  return isLimited(head) && row.messageGroup !== null && row.delayMs === 0 && !isBlocked ? head.groupLimitId : null
+}
+
+function columnsOf({ head, row, start, isBlocked }: OutgoingMessage, nowMs: number): Parameter[] {
   const dueMs = nowMs + row.delayMs
-  const isReady = row.delayMs === 0
+  const isReady = row.delayMs === 0 && !isBlocked
+  const blocked = isBlocked ? blockedPlace(row.messageGroup as string) : null
   return [
     head.id,
-    isReady ? STATE.ready : STATE.delayed,
-    isReady ? urgencyOf(row.priority) : dueMs,
-    start,
+    blocked ? STATE.blocked : isReady ? STATE.ready : STATE.delayed,
+    blocked?.major ?? (isReady ? urgencyOf(row.priority) : dueMs),
+    blocked?.minor ?? start,
     start,
     isReady && head.cycled !== CYCLED.not ? head.id : 0,
     dueMs,

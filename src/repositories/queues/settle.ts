@@ -2,12 +2,13 @@
  * Settling by receipt: releasing, extending and giving back (deleting is in `delete.ts`). The messages of many calls are
  * settled together, and each call learns which of its receipts counted.
  *
- * Order of the locks: the queue's head (shared), the messages by their ids, the head of the dead-letter queue, flows.
+ * Order of the locks: the queue's head (shared), the messages by their ids, the head of the dead-letter queue, places, flows.
  * Invariant: a settled message has another receipt or none, so that settling again, by a late receiver or after a lost
  * connection, changes nothing. An extension keeps the receipt, and is the same when it is repeated.
  */
 import type { Session, Tx, WriteOptions } from '../../database/engine'
-import { type QueueHead, readHeadById } from './heads'
+import { changePlaces, givePlacesTo, makeNextReady, moveOf } from './group-places'
+import { GROUP_PHASE, type QueueHead, readHeadById } from './heads'
 import type { QueueMemory } from './memory'
 import { NO_RECEIPT, type Receipt, receiptOf } from './receipts'
 import { STATE } from './rows'
@@ -16,6 +17,7 @@ import {
   isOutOfReceives,
   type LockedRow,
   lockHeld,
+  makeBlocked,
   makeDead,
   makeDelayed,
   makeReady,
@@ -123,18 +125,26 @@ async function releaseAll(
   const { head, nowMs, rows } = await holdWithMessages(tx, queue, receipts)
   if (error !== null) await updateRows(tx, 'last_error = ?', rows, [error])
   const isDead = (row: LockedRow) => dead || isOutOfReceives(row, head)
+  const dying = rows.filter(isDead)
   const again = rows.filter((row) => !isDead(row))
-  await bury(tx, memory, head, rows.filter(isDead), nowMs)
+  const letters = dying.length === 0 ? null : await lettersOf(tx, head)
+  const ready = delayMs > 0 ? [] : again
+  const given = await changePlaces(tx, [
+    ...dying.map((row) => moveOf(row, head, letters)),
+    ...ready.map((row) => moveOf(row, head, head)),
+  ])
+  await makeDead(tx, letters, dying, nowMs, memory, given.blocked)
   if (delayMs > 0) await makeDelayed(tx, again, nowMs + delayMs)
-  else await makeReady(tx, head, again, `, visible_at_ms = ${nowMs}, receipt = '${NO_RECEIPT}'`, memory)
+  const released = `, visible_at_ms = ${nowMs}, receipt = '${NO_RECEIPT}'`
+  await makeReady(tx, head, ready, released, memory, given.blocked)
+  await makeNextReady(tx, given, memory)
   return receiptsOf(rows)
 }
 
-async function bury(tx: Tx, memory: QueueMemory, head: QueueHead, rows: readonly LockedRow[], nowMs: number) {
-  if (rows.length === 0) return
-  const id = head.deadLetterQueueId
-  const letters = id === null ? null : await readHeadById(tx, id, tx.engine.forShare)
-  await makeDead(tx, letters?.head ?? null, rows, nowMs, memory)
+/** The head of the dead-letter queue, held; null where dead messages stay. */
+async function lettersOf(tx: Tx, { deadLetterQueueId }: QueueHead): Promise<QueueHead | null> {
+  if (deadLetterQueueId === null) return null
+  return (await readHeadById(tx, deadLetterQueueId, tx.engine.forShare))?.head ?? null
 }
 
 /** Holds the messages of requests, all of one queue and with the same visibility. */
@@ -147,7 +157,9 @@ export async function extendTogether(
   const receipts = allReceipts(requests)
   const settled = await session.write(
     async (tx) => {
-      const { nowMs, rows } = await holdWithMessages(tx, queue, receipts)
+      const { head, nowMs, rows } = await holdWithMessages(tx, queue, receipts)
+      // A pass over the messages in flight could miss them: their time may be earlier now.
+      if (head.groupPhase === GROUP_PHASE.blocking) await givePlacesTo(tx, head, rows)
       const until = nowMs + visibilityMs
       const sets = `state = ${STATE.inFlight}, sort_major = ?, cycle_queue_id = 0, visible_at_ms = ?`
       await updateRows(tx, sets, rows, [until, until])
@@ -177,15 +189,27 @@ export function giveBack(
       const { head } = held
       const rows = held.rows.filter(({ state }) => state === STATE.inFlight)
       const cycle = head.cycled === 0 ? 0 : head.id
+      const { blocked } = await changePlaces(
+        tx,
+        rows.map((row) => moveOf(row, head, head)),
+      )
+      const ready = rows.filter(({ id }) => !blocked.has(id))
+      const uncounted = 'receive_count = receive_count - 1'
       await updateRows(
         tx,
         `state = ${STATE.ready}, sort_major = -priority, sort_minor = virtual_start, cycle_queue_id = ${cycle}, ` +
-          `receive_count = receive_count - 1, receipt = '${NO_RECEIPT}'`,
-        rows,
+          `${uncounted}, receipt = '${NO_RECEIPT}'`,
+        ready,
+      )
+      await makeBlocked(
+        tx,
+        head,
+        rows.filter(({ id }) => blocked.has(id)),
+        `, ${uncounted}`,
       )
       memory.becameReady(
         tx,
-        rows.map(({ priority }) => ({ head, priority, start: Number.NEGATIVE_INFINITY })),
+        ready.map(({ priority }) => ({ head, priority, start: Number.NEGATIVE_INFINITY })),
       )
       return receiptsOf(rows)
     },

@@ -7,6 +7,7 @@ import { performance } from '../../real-time'
 import { answersTo, isYes, type QuestionWords, whether } from '../question'
 import { oldDedupsSql, sweepDedups } from './dedups'
 import { idleFlowsSql, sweepFlows } from './flows'
+import { applyGroupLimit } from './group-limit'
 import type { QueueMemory } from './memory'
 import { dueQueues, promoteQueue } from './promote'
 import { clearDropped, removeRows } from './removal'
@@ -31,14 +32,15 @@ export async function sweepQueues(
 ): Promise<QueueSweep> {
   const round = { moved: 0, removed: 0, more: false }
   const errors: unknown[] = []
-  for (const id of await session.read(dueQueues)) {
-    await promoteQueue(session, memory, id, BATCHES).then(
-      ({ moved, more }) => {
-        round.moved += moved
-        round.more ||= more
-      },
-      (error: unknown) => errors.push(error),
-    )
+  for (const { id, isLimitChanged } of await session.read(dueQueues)) {
+    try {
+      if (isLimitChanged) await applyGroupLimit(session, memory, id)
+      const { moved, more } = await promoteQueue(session, memory, id, BATCHES)
+      round.moved += moved
+      round.more ||= more
+    } catch (error) {
+      errors.push(error)
+    }
   }
   if (all || performance.now() - memory.removedAt >= REMOVAL_MS) {
     const { removed, more } = await removeOld(session)

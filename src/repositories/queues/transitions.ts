@@ -14,10 +14,10 @@ import {
 } from '../../database/engine'
 import { chunksOf } from '../chunks'
 import { assignStarts } from './flows'
-import { CYCLED, heldHead, holdHeadsSql, type QueueHead, type ReadHead } from './heads'
+import { CYCLED, heldHead, holdHeadsSql, isLimited, type QueueHead, type ReadHead } from './heads'
 import type { QueueMemory } from './memory'
 import { heldBy, NO_RECEIPT, type Receipt } from './receipts'
-import { MAX_IDS, STATE } from './rows'
+import { blockedPlace, MAX_IDS, STATE } from './rows'
 
 /** A locked message, with the columns that a transition needs. */
 export interface LockedRow {
@@ -30,13 +30,15 @@ export interface LockedRow {
   receiveCount: number
   maxReceives: number | null
   visibleAtMs: number
+  /** The limit under which it was given a place of its group; null for a message without one. */
+  groupPlace: number | null
   sourceQueueId: bigint | null
 }
 
 export function lockedColumns({ engine }: Tx): string {
   return (
     `${engine.bigint('id')} AS id, ${engine.bigint('queue_id')} AS queue_id, state, receipt, priority, message_group, ` +
-    `receive_count, max_receives, visible_at_ms, ${engine.bigint('source_queue_id')} AS source_queue_id`
+    `receive_count, max_receives, visible_at_ms, group_place, ${engine.bigint('source_queue_id')} AS source_queue_id`
   )
 }
 
@@ -51,6 +53,7 @@ export function lockedOf(row: Row): LockedRow {
     receiveCount: Number(row.receive_count),
     maxReceives: row.max_receives === null ? null : Number(row.max_receives),
     visibleAtMs: Number(row.visible_at_ms),
+    groupPlace: row.group_place === null ? null : Number(row.group_place),
     sourceQueueId: row.source_queue_id === null ? null : BigInt(row.source_queue_id as string),
   }
 }
@@ -101,20 +104,36 @@ export async function updateRows(tx: Tx, sets: string, rows: readonly { id: bigi
   }
 }
 
-/** Makes the messages ready in the queue `head`, behind those that are ready there; `sets` are further settings. */
+const NONE: ReadonlySet<bigint> = new Set()
+
+/**
+ * Makes the messages ready in the queue `head`, behind those that are ready there; those whose ids are `blocked` are blocked
+ * there. `sets` are further settings.
+ */
 export async function makeReady(
   tx: Tx,
   head: QueueHead,
-  rows: readonly LockedRow[],
+  all: readonly LockedRow[],
   sets: string,
   memory: QueueMemory,
+  blocked: ReadonlySet<bigint> = NONE,
 ): Promise<void> {
+  await makeBlocked(
+    tx,
+    head,
+    all.filter(({ id }) => blocked.has(id)),
+    sets,
+  )
+  const rows = all.filter(({ id }) => !blocked.has(id))
   if (rows.length === 0) return
   const starts = await assignStarts(
     tx,
     rows.map(({ priority, messageGroup }) => ({ queueId: head.id, priority, messageGroup })),
   )
   const cycle = head.cycled === CYCLED.not ? 0 : head.id
+  const place = isLimited(head)
+    ? `, group_place = CASE WHEN message_group IS NULL THEN NULL ELSE ${head.groupLimitId} END`
+    : ''
   const started = rows.map(({ id, priority }, index) => ({ id, priority, start: starts[index] as number }))
   for (const chunk of chunksOf(started, MAX_IDS)) {
     const cases = chunk.map(({ id, start }) => `WHEN ${id} THEN ${start}`).join(' ')
@@ -122,7 +141,7 @@ export async function makeReady(
     await updateRows(
       tx,
       `queue_id = ${head.id}, state = ${STATE.ready}, sort_major = -priority, sort_minor = ${start}, ` +
-        `virtual_start = ${start}, cycle_queue_id = ${cycle}${sets}`,
+        `virtual_start = ${start}, cycle_queue_id = ${cycle}${place}${sets}`,
       chunk,
     )
   }
@@ -130,6 +149,20 @@ export async function makeReady(
     tx,
     started.map(({ priority, start }) => ({ head, priority, start })),
   )
+}
+
+/** Blocks messages of groups in the queue `head`: they are handed out once their groups have places for them. */
+export async function makeBlocked(tx: Tx, head: QueueHead, rows: readonly LockedRow[], sets: string): Promise<void> {
+  for (const chunk of chunksOf(rows, MAX_IDS)) {
+    const places = chunk.map(({ id, messageGroup }) => ({ id, ...blockedPlace(messageGroup as string) }))
+    const cases = (key: 'major' | 'minor') => places.map((place) => `WHEN ${place.id} THEN ${place[key]}`).join(' ')
+    await updateRows(
+      tx,
+      `queue_id = ${head.id}, state = ${STATE.blocked}, sort_major = CASE id ${cases('major')} END, ` +
+        `sort_minor = CASE id ${cases('minor')} END, cycle_queue_id = 0, group_place = NULL, receipt = '${NO_RECEIPT}'${sets}`,
+      chunk,
+    )
+  }
 }
 
 /** Has the messages handed out again from `dueMs` on. */
@@ -149,14 +182,16 @@ export async function makeDead(
   rows: readonly LockedRow[],
   nowMs: number,
   memory: QueueMemory,
+  blocked: ReadonlySet<bigint> = NONE,
 ): Promise<void> {
   if (deadLetters === null) {
     const sets = `state = ${STATE.dead}, sort_major = ?, sort_minor = 0, cycle_queue_id = 0, receipt = '${NO_RECEIPT}'`
-    await updateRows(tx, sets, rows, [nowMs])
+    const place = rows.some(({ groupPlace }) => groupPlace !== null) ? ', group_place = NULL' : ''
+    await updateRows(tx, sets + place, rows, [nowMs])
     return
   }
   const sets = `, source_queue_id = ${rows[0]?.queueId ?? 0}, receive_count = 0, receipt = '${NO_RECEIPT}', visible_at_ms = ${nowMs}`
-  await makeReady(tx, deadLetters, rows, sets, memory)
+  await makeReady(tx, deadLetters, rows, sets, memory, blocked)
 }
 
 /** Numbers below 2^48, so that a JavaScript number holds them. */

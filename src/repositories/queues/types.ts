@@ -6,7 +6,7 @@ export type { DryRun }
 /** What happens to a message that is deleted by its receiver. */
 export type OnDelete = 'remove' | 'archive'
 
-export type MessageState = 'ready' | 'in-flight' | 'delayed' | 'dead' | 'archived'
+export type MessageState = 'ready' | 'in-flight' | 'delayed' | 'blocked' | 'dead' | 'archived'
 
 /** How messages are handed out: by priority and fairness, or in a cycle by id. */
 export type ReceiveOrder = 'ready' | 'cycle'
@@ -22,6 +22,8 @@ export interface QueueSettings {
   onDelete?: OnDelete | undefined
   /** How long archived messages are kept. Default: null, for ever. */
   retentionSeconds?: number | null | undefined
+  /** How many messages of one `messageGroup` are ready or in flight at once: 1 to 1,000. Default: null, no limit. */
+  groupConcurrency?: number | null | undefined
 }
 
 /** All of them given. With exactOptionalPropertyTypes, `Required` would leave `undefined` in their types. */
@@ -35,14 +37,14 @@ export interface Queue extends AllGiven<QueueSettings> {
   createdAt: Date
 }
 
-export type MessageCounts = Record<'ready' | 'inFlight' | 'delayed' | 'dead' | 'archived', number>
+export type MessageCounts = Record<'ready' | 'inFlight' | 'delayed' | 'blocked' | 'dead' | 'archived', number>
 
 export interface QueueStatus extends Queue {
   /** Whether another queue names it as its dead-letter queue. A message that dies there is ready here. */
   isDeadLetterQueue: boolean
   /** At most 5 seconds old. */
   counts: MessageCounts
-  /** Age of the oldest message that is ready or in flight, as old as the counts; null when there is none. */
+  /** Age of the oldest message that is ready, blocked or in flight, as old as the counts; null when there is none. */
   oldestAgeSeconds: number | null
 }
 
@@ -66,7 +68,7 @@ export interface SendOptions {
   dedupId?: string | null | undefined
   /** −1,000 to 1,000, higher first. Default: 0. */
   priority?: number | undefined
-  /** Messages of one group take turns with those of other groups. Messages without a group share one. */
+  /** Messages of one group take turns with those of other groups, and share its places. Messages without a group share one. */
   messageGroup?: string | null | undefined
   /** Handed to the receiver as they are: up to 16 names of 1 to 64 of A–Z a–z 0–9 _ . -, with texts of up to 256 characters. */
   attributes?: Attributes | null | undefined
@@ -244,6 +246,6 @@ export interface Queues<Base = unknown> {
   deleteMessage(queue: string, id: bigint): Promise<boolean>
   /** Sends dead messages back to the queues that they came from, with receive count 0. */
   redrive(queue: string, options?: RedriveOptions): Promise<{ moved: number }>
-  /** Drops the ready and the delayed messages: in a dead-letter queue, the dead letters. */
+  /** Drops the ready, blocked and delayed messages: in a dead-letter queue, the dead letters. */
   purge(queue: string, options?: DryRun): Promise<{ deleted: number }>
 }

@@ -3,7 +3,7 @@ import { QUEUE_DEFAULTS } from '../../support/queue-defaults'
 import { type Context, refusal } from '../context'
 import { bodiesOf, handlesOf, queueTools } from './tools'
 
-const NONE = { ready: 0, inFlight: 0, delayed: 0, dead: 0, archived: 0 }
+const NONE = { ready: 0, inFlight: 0, delayed: 0, blocked: 0, dead: 0, archived: 0 }
 
 export function describeQueueAttributes(context: Context): void {
   const queues = () => context.store.queues
@@ -43,6 +43,7 @@ export function describeQueueAttributes(context: Context): void {
         deadLetterQueue: dead,
         onDelete: 'archive',
         retentionSeconds: 60,
+        groupConcurrency: 2,
       }
       const queue = context.unique('q')
       const first = await queues().put(queue, all)

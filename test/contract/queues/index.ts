@@ -10,6 +10,7 @@ import { describeQueueDeadLetters } from './dead-letters'
 import { describeQueueDryRuns } from './dry-runs'
 import { describeQueueExplain } from './explain'
 import { describeQueueFairness } from './fairness'
+import { describeGroupConcurrency } from './group-concurrency'
 import { describeQueueHandles } from './handles'
 import { describeQueuesInTheWay } from './in-the-way'
 import { describeQueueLetters } from './letters'
@@ -51,6 +52,7 @@ export function describeQueues(engine: EngineName): void {
   describeQueueOrder(context)
   describeQueueCycles(context)
   describeQueueFairness(context)
+  describeGroupConcurrency(context)
   describeSchedules(context)
   describeQueueTransactions(context)
   describeQueueBatching(context)

@@ -82,8 +82,8 @@ export function describeQueueLetters(context: Context): void {
       await send('dead', 1, 500)
       await send('alone', 1)
       await kill('alone', 1)
-      const none = { ready: 0, inFlight: 0, delayed: 0, dead: 0, archived: 0 }
-      const letters: MessageCounts = { ready: 4, inFlight: 1, delayed: 1, dead: 0, archived: 1 }
+      const none = { ready: 0, inFlight: 0, delayed: 0, blocked: 0, dead: 0, archived: 0 }
+      const letters: MessageCounts = { ready: 4, inFlight: 1, delayed: 1, blocked: 0, dead: 0, archived: 1 }
       expect(await queues.get('dead')).toMatchObject({ counts: letters, oldestAgeSeconds: expect.any(Number) })
       expect((await queues.get('last'))?.counts).toEqual({ ...none, ready: 3 })
       const nothingWaits = { counts: { ...none, dead: 10, archived: 1 }, oldestAgeSeconds: null }
@@ -96,7 +96,7 @@ export function describeQueueLetters(context: Context): void {
       // Another store has counted nothing yet.
       const other = await context.open({ url })
       const { counts, oldestAgeSeconds } = (await other.totals()).queues
-      expect(counts).toEqual({ ready: 3, inFlight: 1, delayed: 2, dead: 10, archived: 1 })
+      expect(counts).toEqual({ ready: 3, inFlight: 1, delayed: 2, blocked: 0, dead: 10, archived: 1 })
       // That of the mail: the letters are 100 s older.
       expect(oldestAgeSeconds).toBeLessThan(60)
     })

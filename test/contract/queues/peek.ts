@@ -171,7 +171,7 @@ export function describeQueuePeeks(context: Context): void {
       await filled(queue, 2, () => ({ delaySeconds: 500 }))
       await queues().receive(queue, { visibilityTimeoutSeconds: 2000 })
       const empty = await made()
-      const exact = { ready: 2, inFlight: 4, delayed: 5, dead: 3, archived: 3 }
+      const exact = { ready: 2, inFlight: 4, delayed: 5, blocked: 0, dead: 3, archived: 3 }
       const other = await context.open()
       for (const store of [context.store, other]) {
         await eventually(6_000, 'the counts are exact', async () => {
@@ -197,7 +197,14 @@ export function describeQueuePeeks(context: Context): void {
       await eventually(6_000, 'nothing is waited for', async () => {
         return (await queues().get(queue))?.oldestAgeSeconds === null
       })
-      expect((await queues().get(queue))?.counts).toEqual({ ready: 0, inFlight: 0, delayed: 0, dead: 3, archived: 3 })
+      expect((await queues().get(queue))?.counts).toEqual({
+        ready: 0,
+        inFlight: 0,
+        delayed: 0,
+        blocked: 0,
+        dead: 3,
+        archived: 3,
+      })
     })
 
     it('are never negative or in the way while others work', async () => {

@@ -91,7 +91,7 @@ export function describeQueueSettings(context: Context): void {
       const queue = context.unique('q')
       let expected: Required<QueueSettings> = {
         ...{ visibilityTimeoutSeconds: 7, maxReceives: 3, deadLetterQueue: dead },
-        ...{ onDelete: 'archive', retentionSeconds: 60 },
+        ...{ onDelete: 'archive', retentionSeconds: 60, groupConcurrency: 4 },
       }
       await queues().put(queue, expected)
       const parts: QueueSettings[] = [

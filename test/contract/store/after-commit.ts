@@ -170,8 +170,9 @@ export function describeAfterCommit(context: Context): void {
         const name = context.unique()
         await session.write((tx) => tx.rows('SELECT 1'))
         const cut = proxy.cutCommits(moment)
+        // Locking, as a mark is looked for: it waits for a commit that is under way.
         const arrived = async (tx: Tx) =>
-          (await tx.rows('SELECT 1 FROM commit_notes WHERE note = ?', [name])).length === 1
+          (await tx.rows(`SELECT 1 FROM commit_notes WHERE note = ?${tx.engine.forUpdate}`, [name])).length === 1
         let tries = 0
         const write = async (tx: Tx) => {
           tries++

@@ -65,7 +65,7 @@ export function describeSchema(context: Context): void {
       await store.close()
     })
 
-    it('of version 1 gets the attributes of messages and schedules, and keeps what it has; a migration that was cut off goes on', async () => {
+    it('of version 1 gets the columns and tables that were added since, and keeps what it has; a migration that was cut off goes on', async () => {
       const url = await context.emptyDatabase()
       const store = await openStore({ url, sweep: false, publish: false })
       const { dataSource, queues } = store
@@ -84,6 +84,7 @@ export function describeSchema(context: Context): void {
       await user.initialize()
       const text = context.engine === 'sqlite' ? 'text' : 'mediumtext'
       await user.query(`ALTER TABLE recentn_queue_messages ADD COLUMN attributes ${text} NULL`)
+      await user.query('ALTER TABLE recentn_queue_messages ADD COLUMN group_place bigint NULL')
       await user.destroy()
       const again = await openStore({ url, sweep: false, publish: false })
       expect(await versionIn(again.dataSource)).toBe(migrations.length)

@@ -143,7 +143,7 @@ function statusOf(oracle: Oracle, queue: OracleQueue, isInside: boolean) {
   const count = (state: MessageState) => oracle.in(queue, state).length
   const ages = oracle.in(queue, 'ready', 'in-flight').map(({ sentAt }) => oracle.now - sentAt)
   const counts = {
-    ...{ ready: count('ready'), inFlight: count('in-flight'), delayed: count('delayed') },
+    ...{ ready: count('ready'), inFlight: count('in-flight'), delayed: count('delayed'), blocked: count('blocked') },
     ...{ dead: count('dead'), archived: count('archived') },
   }
   return { ...attributes, counts, age: ages.length === 0 ? null : Math.max(...ages) }

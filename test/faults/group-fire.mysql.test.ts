@@ -1,0 +1,3 @@
+import { describeGroupFire } from './group-fire'
+
+describeGroupFire('mysql')
