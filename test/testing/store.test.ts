@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Message, RecentnError } from 'recentn'
 import { type TestStore, type TestStoreOptions, testStore } from 'recentn/testing'
 import { Column, DataSource, Entity, PrimaryColumn } from 'typeorm'
+import { STATE } from '../../src/repositories/queues/rows'
 import { describeEngine, engineUrl } from '../support/engines'
 
 @Entity()
@@ -297,6 +298,24 @@ for (const engine of ['mariadb', 'mysql'] as const) {
       expect(await databases()).toHaveLength(2)
       await Promise.all([one.close(), other.close()])
       expect(await databases()).toEqual([])
+    })
+
+    it('has what is due ready after a step, also where a sweeper has just locked it', async () => {
+      const store = await testStore({ url: engineUrl(engine) as string })
+      await store.queues.ensure('mail')
+      await store.queues.send('mail', 'late', { delaySeconds: 300 })
+      const sweeper = store.dataSource.createQueryRunner()
+      await sweeper.startTransaction()
+      await sweeper.query('SELECT id FROM recentn_queue_messages FOR UPDATE')
+      const stepped = store.clock.advance('5 min')
+      await pause(300)
+      await sweeper.rollbackTransaction()
+      await sweeper.release()
+      await stepped
+      // Not by a peek or a receive, which would see to it themselves.
+      const [row] = await store.dataSource.query('SELECT state FROM recentn_queue_messages')
+      await store.close()
+      expect(row).toEqual({ state: STATE.ready })
     })
   })
 }

@@ -17,11 +17,12 @@ const REMOVAL_MS = 3000
 /** Batches of due messages of one queue, before the next queue has its turn. */
 const BATCHES = 5
 
-/** What a round has done; `more` when the next should follow at once. */
+/** What a round has done; `more` when the next should follow at once, `held` when others have locked what is due. */
 export interface QueueSweep {
   moved: number
   removed: number
   more: boolean
+  held: boolean
 }
 
 /** One round. An error with one queue does not keep the others waiting; the first one is thrown at the end. */
@@ -30,7 +31,7 @@ export async function sweepQueues(
   memory: QueueMemory,
   { all = false }: { all?: boolean } = {},
 ): Promise<QueueSweep> {
-  const round = { moved: 0, removed: 0, more: false }
+  const round = { moved: 0, removed: 0, more: false, held: false }
   const errors: unknown[] = []
   for (const { id, isLimitChanged } of await session.read(dueQueues)) {
     try {
@@ -38,6 +39,7 @@ export async function sweepQueues(
       const { moved, more } = await promoteQueue(session, memory, id, BATCHES)
       round.moved += moved
       round.more ||= more
+      round.held ||= moved === 0 && !isLimitChanged
     } catch (error) {
       errors.push(error)
     }
