@@ -1,0 +1,178 @@
+/**
+ * A database of each earlier schema version is migrated and goes on where it was. What was in it is in `schemas/N.sql`,
+ * which a store of that version wrote; the tables are made by that version's migrations. And a store that is open goes on
+ * when newer code migrates its database.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DataSource } from 'typeorm'
+import { migrations, type OpenOptions, openStore, type Store } from '../../src/index'
+import { idsOf, refusal, userSource } from '../contract/context'
+import { type Database, describeEngine, ENGINES, freshDatabase } from '../support/engines'
+import { exercise } from './exercise'
+
+const VERSIONS = Array.from({ length: migrations.length }, (_, n) => n + 1)
+
+const fileOf = (version: number) => join(__dirname, `schemas/${version}.sql`)
+
+test('every earlier version has its rows', () => {
+  // A migration is added: with the code before it, `node test/engines/schemas/make.mjs > test/engines/schemas/N.sql`.
+  expect(VERSIONS.slice(0, -1).filter((version) => !existsSync(fileOf(version)))).toEqual([])
+})
+
+/** A receipt handle of a message in flight, and an API key. */
+interface Kept {
+  held: string
+  key: string
+}
+
+/** Makes the tables of the version and fills them, with times as if it was done just now. */
+async function fillOldDatabase(url: string, version: number): Promise<Kept> {
+  const { options } = userSource(url)
+  const source = new DataSource({
+    ...options,
+    entities: [],
+    migrations: migrations.slice(0, version),
+    migrationsTableName: 'recentn_migrations',
+  })
+  await source.initialize()
+  try {
+    await source.runMigrations({ transaction: 'none' })
+    const text = readFileSync(fileOf(version), 'utf8')
+    const now = Date.now()
+    for (const line of text
+      .trim()
+      .split('\n')
+      .filter((each) => !each.startsWith('--'))) {
+      await source.query(line.replaceAll(/\{now([-+]\d+)\}/g, (_, offset) => String(now + Number(offset))))
+    }
+    const noted = (name: string) => new RegExp(`^-- ${name} (.+)$`, 'm').exec(text)?.[1] ?? ''
+    return { held: noted('held'), key: noted('key') }
+  } finally {
+    await source.destroy()
+  }
+}
+
+const payloads = (answer: { items: readonly { payload: unknown }[] }) =>
+  answer.items.map(({ payload }) => (payload as { n: number }).n)
+
+async function expectGroups({ groups }: Store): Promise<void> {
+  const log = await groups.recent('log')
+  expect([idsOf(log), payloads(log), log.totalAppended, log.capacity]).toEqual([[5n, 4n, 3n, 2n], [5, 4, 3, 2], 6n, 4])
+  expect(log.items[0]?.payload).toEqual({ n: 5, text: "it's é😀" })
+  expect((await groups.append('log', { eventId: 'event-5' })).id).toBe(5n)
+  expect((await groups.append('log', { payload: { n: 6 } })).id).toBe(6n)
+  expect(payloads(await groups.recent('log'))).toEqual([6, 5, 4, 3])
+  const seen = await groups.recent('seen:1')
+  expect([seen.mode, seen.items.map(({ member }) => member)]).toEqual(['distinct', ['ann', 'bob']])
+  expect((await groups.memberItems('bob')).items.map(({ group }) => group)).toEqual(['seen:1'])
+  await groups.append('seen:1', { member: 'bob' })
+  expect((await groups.recent('seen:1')).items.map(({ member }) => member)).toEqual(['bob', 'ann'])
+  await groups.append('seen:2', { member: 'ann' })
+  expect((await groups.get('seen:2'))?.policy).toBe('seen:')
+}
+
+async function expectQueues({ queues }: Store, version: number, { held }: Kept): Promise<void> {
+  expect(await queues.get('mail')).toMatchObject({
+    deadLetterQueue: 'letters',
+    maxReceives: 5,
+    onDelete: 'archive',
+    counts: { ready: version >= 2 ? 5 : 4, inFlight: 1, delayed: 1, archived: 1 },
+  })
+  expect((await queues.send('mail', 'again', { dedupId: 'only-once' })).sent).toBe(false)
+  expect((await queues.delete('mail', held)).deleted).toHaveLength(1)
+  const messages = await queues.receive('mail', { limit: 10 })
+  expect(messages.map(({ body, attributes }) => [(body as { what: string }).what, attributes])).toEqual([
+    ['ready', {}],
+    ['first of a', {}],
+    ['first of b', {}],
+    ['second of a', {}],
+    ...(version >= 2 ? [['with attributes', { trace: 'abc' }]] : []),
+  ])
+  await queues.delete(
+    'mail',
+    messages.map(({ receiptHandle }) => receiptHandle),
+  )
+  const archived = (await queues.peek('mail', { state: 'archived' })).messages
+  expect(archived).toHaveLength(messages.length + 2)
+  expect((await queues.peek('mail', { state: 'delayed' })).messages[0]?.body).toEqual({ what: 'delayed' })
+  const [dead] = (await queues.peek('letters')).messages
+  expect([dead?.body, dead?.lastError]).toEqual([{ what: 'dead' }, 'it was poison'])
+  expect((await queues.redrive('letters')).moved).toBe(1)
+  expect((await queues.receive('mail'))[0]?.body).toEqual({ what: 'dead' })
+  const { schedules } = await queues.schedules()
+  expect(schedules.map(({ schedule, queue }) => [schedule, queue])).toEqual(
+    version >= 3 ? [['nightly', 'letters']] : [],
+  )
+}
+
+async function expectFeeds({ feeds }: Store): Promise<void> {
+  const { cursor } = (await feeds.getConsumer('users', 'search')) ?? { cursor: -1n }
+  const page = await feeds.changes('users', { after: cursor })
+  expect(page.changes.map(({ key, value, deleted }) => [key, value, deleted])).toEqual([
+    ['jim', 3, false],
+    ['gone', null, true],
+  ])
+  await feeds.publish('users')
+  const next = await feeds.changes('users', { after: page.cursor })
+  expect(next.changes.map(({ key, value }) => [key, value])).toEqual([['later', 'not published yet']])
+  expect((await feeds.get('users', 'fred'))?.value).toEqual({ city: 'Oslo' })
+}
+
+/** What a later version may do to the tables while stores of this one are open: add columns that may be null, and tables. */
+async function migrateBeyond({ dataSource }: Store): Promise<void> {
+  const isSqlite = dataSource.options.type === 'better-sqlite3'
+  const sql = isSqlite
+    ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'recentn%'"
+    : 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()'
+  for (const { name } of await dataSource.query(sql)) {
+    if (name !== 'recentn_migrations')
+      await dataSource.query(`ALTER TABLE ${name} ADD COLUMN of_later varchar(20) NULL`)
+  }
+  await dataSource.query('CREATE TABLE recentn_later (id integer NOT NULL PRIMARY KEY)')
+  await dataSource.query('UPDATE recentn_schema SET version = version + 1')
+}
+
+describe.each(ENGINES)('upgrades', (engine) => {
+  describeEngine(engine, 'a database', () => {
+    let database: Database
+    const stores: Store[] = []
+    const open = async (options: Partial<OpenOptions> = {}): Promise<Store> => {
+      const store = await openStore({ url: database.url, ...options })
+      stores.push(store)
+      return store
+    }
+    beforeEach(async () => {
+      database = await freshDatabase(engine)
+    })
+    afterEach(async () => {
+      for (const store of stores.splice(0)) await store.close()
+      await database.drop()
+    })
+
+    const kept = VERSIONS.filter((version) => existsSync(fileOf(version)))
+    test.each(kept)('of schema version %i goes on where it was', async (version) => {
+      const old = await fillOldDatabase(database.url, version)
+      const store = await open({ sweep: false, publish: false, tick: false })
+      const [schema] = await store.dataSource.query('SELECT version FROM recentn_schema')
+      expect(Number(schema.version)).toBe(migrations.length)
+      await expectGroups(store)
+      await expectQueues(store, version, old)
+      await expectFeeds(store)
+      expect(await store.keys.verify(old.key)).toMatchObject({ scopes: ['read'], prefix: 'seen:' })
+      await exercise(await open())
+    })
+
+    test('that newer code migrates while a store is open: the store goes on, and a new one is refused', async () => {
+      const store = await open()
+      await exercise(store)
+      await migrateBeyond(store)
+      await exercise(store)
+      await store.queues.put('q')
+      await store.queues.schedule('s', { queue: 'q', everySeconds: 60, body: 1 })
+      expect((await store.queues.schedules()).schedules).toHaveLength(1)
+      expect((await refusal(openStore({ url: database.url }))).code).toBe('schema_too_new')
+      await exercise(store)
+    })
+  })
+})
