@@ -103,7 +103,7 @@ export class Transport {
   /** Returns the error that an attempt met; throws the reason of the caller's signal. */
   async #attempt(request: WireRequest, conduct: Conduct): Promise<WireAnswer<unknown> | RecentnError> {
     const { signal, timeoutMs = this.timeoutMs, waitSeconds } = conduct
-    throwIfAborted(signal)
+    signal?.throwIfAborted()
     const limit = timeLimit(signal, timeoutMs + (waitSeconds ?? 0) * 1000)
     try {
       const response = await this.fetch(request, limit)
@@ -112,7 +112,7 @@ export class Transport {
       })
       return answerOf(response, text, request, this.parse)
     } catch (error) {
-      throwIfAborted(signal)
+      signal?.throwIfAborted()
       if (error instanceof RecentnError) return error
       throw error
     } finally {
@@ -143,10 +143,6 @@ export class Transport {
       throw unreachable(error, limit)
     })
   }
-}
-
-function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw signal.reason
 }
 
 export function unreachable(error: unknown, limit: TimeLimit): RecentnError {
