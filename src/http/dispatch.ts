@@ -66,12 +66,12 @@ export function handlerOf(route: Route, store: Store, guard: Guard, options: Dis
     }
     try {
       if (streams) {
-        await streams.answer(request, response, handle)
+        await streams.answer(request, response, async (signal) => answerOf(await handle(signal)))
         return
       }
-      const reply = (answer: Answer) => {
+      const reply = (answer: Answer | string) => {
         if (isMounted && stopping?.aborted) response.setHeader('Connection', 'close')
-        send(request, response, answer, stallMs)
+        send(request, response, answerOf(answer), stallMs)
       }
       if (waiting) reply(await waiting.run(request, handle))
       // Requests that wait for something are not counted as reads: they would block the reads of others.
@@ -82,6 +82,10 @@ export function handlerOf(route: Route, store: Store, guard: Guard, options: Dis
       throw error instanceof RecentnError ? inTermsOfTheRequest(error, route) : error
     }
   }
+}
+
+function answerOf(given: Answer | string): Answer {
+  return typeof given === 'string' ? { status: 200, body: given } : given
 }
 
 /**

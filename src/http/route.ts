@@ -108,7 +108,8 @@ interface RouteSpec<P extends Parameters, Q extends Parameters, B> extends Opera
   answersAlone?: boolean
   /** The query is not checked. */
   ignoresQuery?: boolean
-  handle(store: Store, input: Input<P, Q, B>): Promise<Answer>
+  /** A text is the JSON of a 200. */
+  handle(store: Store, input: Input<P, Q, B>): Promise<Answer | string>
 }
 
 export type UntypedInput = Pick<
@@ -124,7 +125,7 @@ export type UntypedInput = Pick<
 export interface Route extends Omit<RouteSpec<Parameters, Parameters, unknown>, 'handle' | 'checkQuery' | 'about'> {
   about(input: Pick<UntypedInput, 'path' | 'query'>): readonly Subject[]
   checkQuery?(query: unknown, faults: FaultSink): void
-  handle(store: Store, input: UntypedInput): Promise<Answer>
+  handle(store: Store, input: UntypedInput): Promise<Answer | string>
 }
 
 /** A route of a table; the types of its input follow from its parameters and body. */
@@ -139,13 +140,9 @@ export function route<
   return { pathParameters: {}, queryParameters: {}, ...spec, handle, checkQuery, about }
 }
 
-export function ok(body: string): Answer {
-  return { status: 200, body }
-}
-
 /** 201 if it was created, 200 if it existed. `location`: the path of what was created, if it has one. */
-export function stored(isNew: boolean, body: string, location?: string): Answer {
-  return isNew ? { status: 201, body, location } : ok(body)
+export function stored(isNew: boolean, body: string, location?: string): Answer | string {
+  return isNew ? { status: 201, body, location } : body
 }
 
 export const NO_CONTENT: Answer = { status: 204 }

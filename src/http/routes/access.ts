@@ -1,6 +1,6 @@
 /** `/v1/access`: what the caller may do, for user interfaces that show only what works. */
 import type { Allowance } from '../access'
-import { ok, type Route, route } from '../route'
+import { type Route, route } from '../route'
 
 const example = { scopes: ['append', 'read'], prefix: null }
 
@@ -19,7 +19,7 @@ const get = route({
   outcomes: { 200: { description: 'The scopes and the prefix.', schema: 'Access', example } },
   async handle(_store, { allowance }) {
     const { scopes, prefix } = allowance as Allowance
-    return ok(JSON.stringify({ scopes, prefix }))
+    return JSON.stringify({ scopes, prefix })
   },
 })
 

@@ -7,7 +7,7 @@ import { renderChanges, renderConsumer } from '../../results/feeds'
 import { cursorParameter, limitParameter, nameParameter, optional, wholeParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/feeds'
-import { gone, ok, type Route, route } from '../route'
+import { gone, type Route, route } from '../route'
 import { feedInPath, named, type Subject } from '../subjects'
 import { onFeed } from './feeds'
 import { MAX_ANSWER_BYTES } from './items'
@@ -56,7 +56,7 @@ const changes = route({
   waits: true,
   async handle(store, { path: { feed }, query, signal }) {
     const options = { ...query, values: 'text', maxBytes: MAX_ANSWER_BYTES, signal } as const
-    return ok(renderChanges(await store.feeds.changes(feed, options)))
+    return renderChanges(await store.feeds.changes(feed, options))
   },
 })
 
@@ -68,9 +68,7 @@ const get = route({
   summary: 'Read the stored cursor of a consumer, and how far behind it is',
   description: 'An unknown consumer has the cursor "0".',
   outcomes: { 200: { description: 'The consumer.', schema: 'Consumer', example: example.consumer } },
-  async handle(store, { path: { feed, consumer } }) {
-    return ok(renderConsumer(await store.feeds.getConsumer(feed, consumer)))
-  },
+  handle: async (store, { path: { feed, consumer } }) => renderConsumer(await store.feeds.getConsumer(feed, consumer)),
 })
 
 const put = route({
@@ -84,9 +82,8 @@ const put = route({
     'A cursor moves forward only: for a smaller one the answer has the cursor as it was, unless `force` is true. A cursor ' +
     'beyond the last sync id is refused. An unknown consumer is created.',
   outcomes: { 200: { description: 'The consumer as it is now.', schema: 'Consumer', example: example.consumer } },
-  async handle(store, { path: { feed, consumer }, body: { cursor, force, from } }) {
-    return ok(renderConsumer(await store.feeds.putConsumer(feed, consumer, cursor, { force, from })))
-  },
+  handle: async (store, { path: { feed, consumer }, body: { cursor, force, from } }) =>
+    renderConsumer(await store.feeds.putConsumer(feed, consumer, cursor, { force, from })),
 })
 
 const remove = route({
@@ -97,9 +94,8 @@ const remove = route({
   summary: 'Forget a consumer',
   outcomes: { 204: { description: 'The consumer is forgotten.' } },
   refusals: ['consumer_not_found'],
-  async handle(store, { path: { feed, consumer } }) {
-    return gone(await store.feeds.deleteConsumer(feed, consumer), 'consumer_not_found')
-  },
+  handle: async (store, { path: { feed, consumer } }) =>
+    gone(await store.feeds.deleteConsumer(feed, consumer), 'consumer_not_found'),
 })
 
 export const feedChangeRoutes: readonly Route[] = [changes, get, put, remove]

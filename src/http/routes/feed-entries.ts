@@ -5,7 +5,7 @@ import { renderEntry, renderPutEntries } from '../../results/feeds'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/feeds'
-import { found, ok, type Route, route } from '../route'
+import { found, type Route, route } from '../route'
 import { feedInPath, named, type Subject } from '../subjects'
 import { onFeed } from './feeds'
 
@@ -27,9 +27,8 @@ const get = route({
   summary: 'Read an entry',
   outcomes: { 200: { description: 'The entry.', schema: 'Entry', example: example.entry } },
   refusals: ['entry_not_found'],
-  async handle(store, { path: { feed, key } }) {
-    return ok(renderEntry(found(await store.feeds.get(feed, key, { values: 'text' }), 'entry_not_found')))
-  },
+  handle: async (store, { path: { feed, key } }) =>
+    renderEntry(found(await store.feeds.get(feed, key, { values: 'text' }), 'entry_not_found')),
 })
 
 const put = route({
@@ -48,7 +47,7 @@ const put = route({
   async handle(store, { path: { feed, key }, body: { value } }) {
     const entry = await store.feeds.put(feed, key, value)
     // The value as the text that was sent: the store's answer has it parsed.
-    return ok(renderEntry({ ...entry, value }))
+    return renderEntry({ ...entry, value })
   },
 })
 
@@ -60,9 +59,8 @@ const remove = route({
   summary: 'Delete an entry and leave a tombstone, which consumers read',
   outcomes: { 200: { description: 'The tombstone.', schema: 'Entry', example: example.tombstone } },
   refusals: ['entry_not_found'],
-  async handle(store, { path: { feed, key } }) {
-    return ok(renderEntry(found(await store.feeds.delete(feed, key), 'entry_not_found')))
-  },
+  handle: async (store, { path: { feed, key } }) =>
+    renderEntry(found(await store.feeds.delete(feed, key), 'entry_not_found')),
 })
 
 const putMany = route({
@@ -87,7 +85,7 @@ const putMany = route({
   },
   async handle(store, { path: { feed }, body }) {
     const { entries } = await store.feeds.putMany(feed, body.entries)
-    return ok(renderPutEntries(entries))
+    return renderPutEntries(entries)
   },
 })
 

@@ -5,7 +5,7 @@ import { renderFeed, renderFeedPage } from '../../results/feeds'
 import { nameParameter } from '../input/parameters'
 import { isObject, readBody } from '../input/read'
 import * as example from '../openapi/feeds'
-import { type BodyReader, found, gone, ok, type Route, route } from '../route'
+import { type BodyReader, found, gone, type Route, route } from '../route'
 import { feedInPath, named } from '../subjects'
 import { listing } from './listing'
 
@@ -42,9 +42,7 @@ const get = route({
   summary: 'Read the state of a feed: its last sync id, its entries, those not published yet, and its consumers',
   outcomes: { 200: { description: 'The feed.', schema: 'Feed', example: example.feed } },
   refusals: ['feed_not_found'],
-  async handle(store, { path: { feed } }) {
-    return ok(renderFeed(found(await store.feeds.getFeed(feed), 'feed_not_found')))
-  },
+  handle: async (store, { path: { feed } }) => renderFeed(found(await store.feeds.getFeed(feed), 'feed_not_found')),
 })
 
 const drop = route({
@@ -58,9 +56,7 @@ const drop = route({
     'have expired.',
   outcomes: { 204: { description: 'The feed is dropped.' } },
   refusals: ['feed_not_found'],
-  async handle(store, { path: { feed } }) {
-    return gone(await store.feeds.deleteFeed(feed), 'feed_not_found')
-  },
+  handle: async (store, { path: { feed } }) => gone(await store.feeds.deleteFeed(feed), 'feed_not_found'),
 })
 
 /** Selects entries either by keys or by a prefix. */
@@ -103,9 +99,7 @@ const republish = route({
     },
   },
   refusals: ['feed_not_found'],
-  async handle(store, { path: { feed }, body }) {
-    return ok(JSON.stringify(await store.feeds.republish(feed, body)))
-  },
+  handle: async (store, { path: { feed }, body }) => JSON.stringify(await store.feeds.republish(feed, body)),
 })
 
 export const feedRoutes: readonly Route[] = [list, get, drop, republish]

@@ -4,7 +4,7 @@ import { renderGroup, renderGroupPage } from '../../results/groups'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/groups'
-import { found, gone, ok, type Route, route, stored } from '../route'
+import { found, gone, type Route, route, stored } from '../route'
 import { pathName } from '../subjects'
 import { listing } from './listing'
 
@@ -34,9 +34,8 @@ const get = route({
   summary: 'Read a group: its settings in force, its own settings, and how often it was appended to',
   outcomes: { 200: { description: 'The group.', schema: 'Group', example: example.group } },
   refusals: ['group_not_found'],
-  async handle(store, { path: { group }, within }) {
-    return ok(renderGroup(found(await store.groups.get(group), 'group_not_found'), within))
-  },
+  handle: async (store, { path: { group }, within }) =>
+    renderGroup(found(await store.groups.get(group), 'group_not_found'), within),
 })
 
 const put = route({
@@ -73,9 +72,7 @@ const forget = route({
   description: 'A later group of the same name is a new group, whose ids begin at "0".',
   outcomes: { 204: { description: 'The group is deleted.' } },
   refusals: ['group_not_found'],
-  async handle(store, { path: { group } }) {
-    return gone(await store.groups.delete(group), 'group_not_found')
-  },
+  handle: async (store, { path: { group } }) => gone(await store.groups.delete(group), 'group_not_found'),
 })
 
 export const groupRoutes: readonly Route[] = [list, get, put, forget]

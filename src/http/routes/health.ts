@@ -3,7 +3,7 @@ import { RecentnError } from '../../errors'
 import { clearTimeout, setTimeout } from '../../real-time'
 import type { Store } from '../../store/types'
 import type { Metrics } from '../metrics/metrics'
-import { ok, type Route, route } from '../route'
+import { type Route, route } from '../route'
 
 /** The parts of the process that the routes report. */
 export interface ProcessState {
@@ -42,7 +42,7 @@ const livez = route({
   tag: 'Process',
   summary: 'Check that the process answers',
   outcomes: { 200: { description: 'The process answers.', schema: 'Health', example } },
-  handle: async () => ok(OK),
+  handle: async () => OK,
 })
 
 const readyz = (draining?: AbortSignal) =>
@@ -62,7 +62,7 @@ const readyz = (draining?: AbortSignal) =>
     async handle(store) {
       if (draining?.aborted) throw new RecentnError('draining')
       await requireDatabase(store)
-      return ok(OK)
+      return OK
     },
   })
 

@@ -14,7 +14,7 @@ import {
 } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/groups'
-import { type Answer, found, gone, ok, type Route, route, stored } from '../route'
+import { type Answer, found, gone, type Route, route, stored } from '../route'
 import { named, pathName } from '../subjects'
 
 /** An answer stops at about this many bytes. */
@@ -124,7 +124,7 @@ export function formOf({ payloads }: { payloads: 'value' | 'none' }): PayloadFor
 }
 
 function recentAnswer(page: Recent): Answer {
-  return { ...ok(renderRecent(page)), tag: page.tag }
+  return { status: 200, body: renderRecent(page), tag: page.tag }
 }
 
 const recentMany = route({
@@ -152,7 +152,7 @@ const recentMany = route({
   async handle(store, { query: { group: groups, ...options } }) {
     const read = { ...options, payloads: formOf(options), maxBytes: MAX_ANSWER_BYTES }
     const pages = await store.groups.recentMany(groups, read)
-    return { ...ok(renderRecentMany(pages, options.limit, MAX_ANSWER_BYTES)), tag: tagOfAll(pages) }
+    return { status: 200, body: renderRecentMany(pages, options.limit, MAX_ANSWER_BYTES), tag: tagOfAll(pages) }
   },
 })
 
@@ -169,9 +169,7 @@ const clear = route({
   summary: 'Remove all items of a group',
   description: 'New items continue the sequence of ids.',
   outcomes: { 200: { description: 'The number of removed items.', schema: 'Deleted', example: example.deleted } },
-  async handle(store, { path }) {
-    return ok(JSON.stringify(await store.groups.clear(path.group)))
-  },
+  handle: async (store, { path }) => JSON.stringify(await store.groups.clear(path.group)),
 })
 
 const onItem = {
@@ -189,9 +187,8 @@ const get = route({
   description: 'An item that has left the window of its group is not there any more.',
   outcomes: { 200: { description: 'The item.', schema: 'Item', example: example.item } },
   refusals: ['item_not_found'],
-  async handle(store, { path: { group, id } }) {
-    return ok(renderItem(found(await store.groups.item(group, id, { payloads: 'text' }), 'item_not_found')))
-  },
+  handle: async (store, { path: { group, id } }) =>
+    renderItem(found(await store.groups.item(group, id, { payloads: 'text' }), 'item_not_found')),
 })
 
 const remove = route({
@@ -203,9 +200,7 @@ const remove = route({
   description: 'Its id is never used again.',
   outcomes: { 204: { description: 'The item is removed.' } },
   refusals: ['item_not_found'],
-  async handle(store, { path }) {
-    return gone(await store.groups.remove(path.group, path.id), 'item_not_found')
-  },
+  handle: async (store, { path }) => gone(await store.groups.remove(path.group, path.id), 'item_not_found'),
 })
 
 export const itemRoutes: readonly Route[] = [append, recent, clear, get, remove, appendMany, recentMany]

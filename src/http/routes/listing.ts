@@ -1,7 +1,7 @@
 /** The routes that list groups, policies, queues, schedules and feeds, each by the beginning of their names. */
 import type { Store } from '../../store/types'
 import { pageParameters, prefixParameter } from '../input/parameters'
-import { type Operation, ok, type Route, route } from '../route'
+import { type Operation, type Route, route } from '../route'
 import { listed, narrowed, type Subject } from '../subjects'
 
 interface Listing extends Pick<Operation, 'id' | 'tag' | 'summary' | 'description'> {
@@ -42,8 +42,8 @@ export function listing(
     outcomes: { 200: { description: `A page of ${kind}.`, schema, example } },
     async handle(store, { query, within }) {
       const prefix = narrowed(query.prefix, within)
-      if (prefix === null) return ok(JSON.stringify({ [kind]: [], nextAfter: null }))
-      return ok(await page(store, { ...query, prefix }, within))
+      if (prefix === null) return JSON.stringify({ [kind]: [], nextAfter: null })
+      return await page(store, { ...query, prefix }, within)
     },
   })
 }

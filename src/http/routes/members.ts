@@ -2,7 +2,7 @@
 import { renderMemberItems } from '../../results/groups'
 import { historyParameters, nameParameter, payloadsParameter, prefixParameter } from '../input/parameters'
 import * as example from '../openapi/groups'
-import { ok, type Route, route } from '../route'
+import { type Route, route } from '../route'
 import { listed, narrowed, pathName, type Subject } from '../subjects'
 import { formOf, MAX_ANSWER_BYTES } from './items'
 
@@ -37,9 +37,9 @@ const list = route({
   outcomes: { 200: { description: 'A page of items.', schema: 'MemberItems', example: example.memberItems } },
   async handle(store, { path: { member }, query, within }) {
     const prefix = narrowed(query.prefix, within)
-    if (prefix === null) return ok(renderMemberItems({ items: [], nextBefore: null }))
+    if (prefix === null) return renderMemberItems({ items: [], nextBefore: null })
     const options = { ...query, prefix, payloads: formOf(query), maxBytes: MAX_ANSWER_BYTES }
-    return ok(renderMemberItems(await store.groups.memberItems(member, options)))
+    return renderMemberItems(await store.groups.memberItems(member, options))
   },
 })
 
@@ -54,7 +54,7 @@ const erase = route({
   outcomes: { 200: { description: 'The number of erased items.', schema: 'Deleted', example: example.deleted } },
   async handle(store, { path: { member }, query, within }) {
     const prefix = narrowed(query.prefix, within)
-    return ok(JSON.stringify(prefix === null ? { deleted: 0 } : await store.groups.eraseMember(member, { prefix })))
+    return JSON.stringify(prefix === null ? { deleted: 0 } : await store.groups.eraseMember(member, { prefix }))
   },
 })
 

@@ -4,7 +4,7 @@ import { policyBody } from '../../results/groups'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/groups'
-import { found, gone, ok, type Route, route, stored } from '../route'
+import { found, gone, type Route, route, stored } from '../route'
 import type { Subject } from '../subjects'
 import { listing } from './listing'
 
@@ -45,9 +45,8 @@ const get = route({
   summary: 'Read a policy',
   outcomes: { 200: { description: 'The policy.', schema: 'Policy', example: example.policy } },
   refusals: ['policy_not_found'],
-  async handle(store, { path: { prefix } }) {
-    return ok(JSON.stringify(policyBody(found(await store.groups.getPolicy(prefix), 'policy_not_found'))))
-  },
+  handle: async (store, { path: { prefix } }) =>
+    JSON.stringify(policyBody(found(await store.groups.getPolicy(prefix), 'policy_not_found'))),
 })
 
 const put = route({
@@ -80,9 +79,7 @@ const remove = route({
   description: 'Its groups follow the next shorter prefix, or the defaults.',
   outcomes: { 204: { description: 'The policy is deleted.' } },
   refusals: ['policy_not_found'],
-  async handle(store, { path: { prefix } }) {
-    return gone(await store.groups.deletePolicy(prefix), 'policy_not_found')
-  },
+  handle: async (store, { path: { prefix } }) => gone(await store.groups.deletePolicy(prefix), 'policy_not_found'),
 })
 
 export const policyRoutes: readonly Route[] = [list, get, put, remove]

@@ -5,7 +5,7 @@ import { EXTEND, RECEIPTS, RECEIVE, RELEASE } from '../../fields/queues'
 import { renderMessages } from '../../results/queues'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/queues'
-import { ok, type Route, route } from '../route'
+import { type Route, route } from '../route'
 import { onQueue } from './queues'
 
 /** The routes of the messages of a queue that have been, or will be, received. */
@@ -27,9 +27,8 @@ const receive = route({
   outcomes: { 200: { description: 'The messages; may be empty.', schema: 'Received', example: example.received } },
   refusals: ['queue_not_found'],
   waits: true,
-  async handle(store, { path: { queue }, body, signal }) {
-    return ok(renderMessages(await store.queues.receive(queue, { ...body, bodies: 'text', signal })))
-  },
+  handle: async (store, { path: { queue }, body, signal }) =>
+    renderMessages(await store.queues.receive(queue, { ...body, bodies: 'text', signal })),
 })
 
 const settle = route({
@@ -48,9 +47,8 @@ const settle = route({
     },
   },
   refusals: ['queue_not_found'],
-  async handle(store, { path: { queue }, body }) {
-    return ok(JSON.stringify(await store.queues.delete(queue, body.receiptHandles)))
-  },
+  handle: async (store, { path: { queue }, body }) =>
+    JSON.stringify(await store.queues.delete(queue, body.receiptHandles)),
 })
 
 const release = route({
@@ -70,9 +68,8 @@ const release = route({
     },
   },
   refusals: ['queue_not_found'],
-  async handle(store, { path: { queue }, body: { receiptHandles, ...options } }) {
-    return ok(JSON.stringify(await store.queues.release(queue, receiptHandles, options)))
-  },
+  handle: async (store, { path: { queue }, body: { receiptHandles, ...options } }) =>
+    JSON.stringify(await store.queues.release(queue, receiptHandles, options)),
 })
 
 const extend = route({
@@ -91,9 +88,8 @@ const extend = route({
     },
   },
   refusals: ['queue_not_found'],
-  async handle(store, { path: { queue }, body: { receiptHandles, visibilityTimeoutSeconds } }) {
-    return ok(JSON.stringify(await store.queues.extend(queue, receiptHandles, { visibilityTimeoutSeconds })))
-  },
+  handle: async (store, { path: { queue }, body: { receiptHandles, visibilityTimeoutSeconds } }) =>
+    JSON.stringify(await store.queues.extend(queue, receiptHandles, { visibilityTimeoutSeconds })),
 })
 
 export const claimRoutes: readonly Route[] = [receive, settle, release, extend]

@@ -5,7 +5,7 @@ import { renderMessagePage, renderPeeked, renderSent, renderSentMany } from '../
 import { idParameter, pageParameters, wordParameter } from '../input/parameters'
 import { isObject, readBody } from '../input/read'
 import * as example from '../openapi/queues'
-import { found, gone, ok, type Route, route, stored } from '../route'
+import { found, gone, type Route, route, stored } from '../route'
 import { MAX_ANSWER_BYTES } from './items'
 import { onQueue } from './queues'
 
@@ -82,7 +82,7 @@ const peek = route({
   async handle(store, { path: { queue }, query, within }) {
     const bodies = query.bodies === 'preview' ? 'preview' : 'text'
     const options = { ...query, bodies, maxBytes: MAX_ANSWER_BYTES } as const
-    return ok(renderMessagePage(await store.queues.peek(queue, options), within))
+    return renderMessagePage(await store.queues.peek(queue, options), within)
   },
 })
 
@@ -96,7 +96,7 @@ const get = route({
   refusals: ['queue_not_found', 'message_not_found'],
   async handle(store, { path: { queue, id }, within }) {
     const message = await store.queues.getMessage(queue, id, { bodies: 'text' })
-    return ok(renderPeeked(found(message, 'message_not_found'), within))
+    return renderPeeked(found(message, 'message_not_found'), within)
   },
 })
 
@@ -109,9 +109,8 @@ const remove = route({
   description: 'The message is not archived, and the receipt handle of its receiver becomes stale.',
   outcomes: { 204: { description: 'The message is removed.' } },
   refusals: ['queue_not_found', 'message_not_found'],
-  async handle(store, { path: { queue, id } }) {
-    return gone(await store.queues.deleteMessage(queue, id), 'message_not_found')
-  },
+  handle: async (store, { path: { queue, id } }) =>
+    gone(await store.queues.deleteMessage(queue, id), 'message_not_found'),
 })
 
 export const messageRoutes: readonly Route[] = [send, peek, get, remove]

@@ -5,7 +5,7 @@ import type { QueueSettings } from '../../repositories/queues/types'
 import { renderQueue } from '../../results/queues'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/queues'
-import { type BodyReader, gone, ok, type Route, route, stored } from '../route'
+import { type BodyReader, gone, type Route, route, stored } from '../route'
 import { named, type Subject } from '../subjects'
 import { onQueue } from './queues'
 
@@ -75,9 +75,8 @@ const update = route({
     '400 with the code `queue_not_found`. A `deadLetterQueue` outside of the prefix of the key is shown as null.',
   outcomes: { 200: { description: 'The queue as it is now.', schema: 'Queue', example: example.queue } },
   refusals: ['queue_not_found', 'dead_letter_cycle'],
-  async handle(store, { path: { queue }, body, within }) {
-    return ok(renderQueue(await store.queues.update(queue, body), within))
-  },
+  handle: async (store, { path: { queue }, body, within }) =>
+    renderQueue(await store.queues.update(queue, body), within),
 })
 
 const ensure = route({
@@ -114,9 +113,7 @@ const pause = route({
     'paused queue changes nothing, and changing its settings does not resume it.',
   outcomes: { 200: { description: 'The queue is paused.', schema: 'Queue', example: example.pausedQueue } },
   refusals: ['queue_not_found'],
-  async handle(store, { path: { queue }, within }) {
-    return ok(renderQueue(await store.queues.pause(queue), within))
-  },
+  handle: async (store, { path: { queue }, within }) => renderQueue(await store.queues.pause(queue), within),
 })
 
 const resume = route({
@@ -130,9 +127,7 @@ const resume = route({
   description: 'Waiting receives get the available messages. Resuming a queue that is not paused changes nothing.',
   outcomes: { 200: { description: 'The queue is not paused.', schema: 'Queue', example: example.queue } },
   refusals: ['queue_not_found'],
-  async handle(store, { path: { queue }, within }) {
-    return ok(renderQueue(await store.queues.resume(queue), within))
-  },
+  handle: async (store, { path: { queue }, within }) => renderQueue(await store.queues.resume(queue), within),
 })
 
 export const queueSettingsRoutes: readonly Route[] = [put, drop, update, ensure, pause, resume]

@@ -5,7 +5,7 @@ import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import { deleted } from '../openapi/groups'
 import * as example from '../openapi/queues'
-import { found, ok, type Route, route } from '../route'
+import { found, type Route, route } from '../route'
 import { pathName, type Subject } from '../subjects'
 import { listing } from './listing'
 
@@ -43,9 +43,8 @@ const get = route({
   summary: 'Read a queue: its settings, the number of messages in each state, and the age of the oldest',
   outcomes: { 200: { description: 'The queue.', schema: 'QueueStatus', example: example.queueStatus } },
   refusals: ['queue_not_found'],
-  async handle(store, { path: { queue }, within }) {
-    return ok(renderQueueStatus(found(await store.queues.get(queue), 'queue_not_found'), within))
-  },
+  handle: async (store, { path: { queue }, within }) =>
+    renderQueueStatus(found(await store.queues.get(queue), 'queue_not_found'), within),
 })
 
 const redrive = route({
@@ -62,9 +61,8 @@ const redrive = route({
     'are not in flight, go back with receive count 0. Messages whose queue no longer exists stay.',
   outcomes: { 200: { description: 'The number of moved messages.', schema: 'Moved', example: example.moved } },
   refusals: ['queue_not_found'],
-  async handle(store, { path: { queue }, body, within }) {
-    return ok(JSON.stringify(await store.queues.redrive(queue, { ...body, prefix: within ?? undefined })))
-  },
+  handle: async (store, { path: { queue }, body, within }) =>
+    JSON.stringify(await store.queues.redrive(queue, { ...body, prefix: within ?? undefined })),
 })
 
 const purge = route({
@@ -79,9 +77,7 @@ const purge = route({
     'Messages that are in flight, dead or archived stay. In a dead-letter queue, messages that died in another queue are ready, so they are dropped.',
   outcomes: { 200: { description: 'The number of dropped messages.', schema: 'Deleted', example: deleted } },
   refusals: ['queue_not_found'],
-  async handle(store, { path: { queue }, body }) {
-    return ok(JSON.stringify(await store.queues.purge(queue, body)))
-  },
+  handle: async (store, { path: { queue }, body }) => JSON.stringify(await store.queues.purge(queue, body)),
 })
 
 export const queueRoutes: readonly Route[] = [list, get, redrive, purge]

@@ -5,7 +5,7 @@ import { renderSchedule, renderSchedulePage } from '../../results/schedules'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
 import * as example from '../openapi/schedules'
-import { found, gone, ok, type Route, route, stored } from '../route'
+import { found, gone, type Route, route, stored } from '../route'
 import { named, pathName, type Subject } from '../subjects'
 import { listing } from './listing'
 
@@ -50,7 +50,7 @@ const get = route({
   refusals: ['schedule_not_found'],
   async handle(store, { path: { schedule }, within }) {
     const there = seen(await store.queues.getSchedule(schedule, { bodies: 'text' }), within)
-    return ok(renderSchedule(found(there, 'schedule_not_found')))
+    return renderSchedule(found(there, 'schedule_not_found'))
   },
 })
 
