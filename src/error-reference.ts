@@ -6,192 +6,192 @@ import { ERRORS, type ErrorCode } from './errors'
 
 export interface ErrorEntry {
   readonly means: string
-  readonly remedy: string
+  readonly fix: string
 }
 
 /** Backquotes mark code; there is no other markup. */
 export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   invalid_input: {
     means: 'An argument, a parameter, a body or an option is not valid. Nothing was stored.',
-    remedy: 'Correct the request: `errors` (in the library `faults`) names every fault at once, up to 100.',
+    fix: 'Correct the request: `errors` (in the library `faults`) names every fault at once, up to 100.',
   },
   malformed_json: {
     means: 'The body of the request is not well-formed JSON, or not UTF-8. Nothing was stored.',
-    remedy: 'Send one JSON value in UTF-8. The message says where the parser stopped.',
+    fix: 'Send one JSON value in UTF-8. The message says where the parser stopped.',
   },
   not_found: {
     means: 'The server has no route of this path.',
-    remedy: 'Compare the path with the reference. Names in a path must be percent-encoded.',
+    fix: 'Compare the path with the reference. Names in a path must be percent-encoded.',
   },
   group_not_found: {
     means: 'No group has this name.',
-    remedy: 'Append an item or put the settings of the group: either creates it.',
+    fix: 'Append an item or put the settings of the group: either creates it.',
   },
   item_not_found: {
     means:
       'The window of the group has no item with this id: the item was removed, has expired, or newer items pushed it out.',
-    remedy: 'Treat the item as gone. Its id is never used again.',
+    fix: 'Treat the item as gone. Its id is never used again.',
   },
   policy_not_found: {
     means: 'No policy has this prefix.',
-    remedy: 'List the policies. A policy is found by its whole prefix, not by the name of a group.',
+    fix: 'List the policies. A policy is found by its whole prefix, not by the name of a group.',
   },
   queue_not_found: {
     means:
       'No queue has this name. With faults and status 400, the body names a queue that does not exist: a dead-letter queue, or that of a schedule.',
-    remedy: 'Create the queue first, with `put`. Create a dead-letter queue before the queues that name it.',
+    fix: 'Create the queue first, with `put`. Create a dead-letter queue before the queues that name it.',
   },
   message_not_found: {
     means: 'The queue has no message with this id: the message was deleted, or was moved to a dead-letter queue.',
-    remedy: 'Treat the message as gone, or look for it in the dead-letter queue.',
+    fix: 'Treat the message as gone, or look for it in the dead-letter queue.',
   },
   schedule_not_found: {
     means: 'No schedule has this name, or it sends to a queue that the key may not see.',
-    remedy: 'List the schedules. An app creates its schedules when it starts.',
+    fix: 'List the schedules. An app creates its schedules when it starts.',
   },
   settings_changed: {
     means:
       'The request said in `replaces` which settings it replaces, and the settings are others by now. Nothing was changed.',
-    remedy:
+    fix:
       'Read the settings again, decide whether the change still makes sense, and put it with these as `replaces`.',
   },
   queue_in_use: {
     means: 'Another queue names this one as its dead-letter queue, so it cannot be dropped.',
-    remedy:
+    fix:
       'Change the `deadLetterQueue` of the other queue, then drop this one. The message names it, unless access is confined to a prefix.',
   },
   dead_letter_cycle: {
     means: 'With these settings a dead letter would return to the queue in which it died.',
-    remedy: 'Choose a dead-letter queue that does not lead back to this queue.',
+    fix: 'Choose a dead-letter queue that does not lead back to this queue.',
   },
   feed_not_found: {
     means: 'No feed has this name.',
-    remedy: 'Put an entry: a feed begins with its first entry.',
+    fix: 'Put an entry: a feed begins with its first entry.',
   },
   entry_not_found: {
     means: 'The feed has no entry with this key, or the entry was deleted.',
-    remedy: 'Treat the entry as gone.',
+    fix: 'Treat the entry as gone.',
   },
   consumer_not_found: {
     means: 'The feed has no stored cursor for this consumer.',
-    remedy: 'Nothing is left to delete. A consumer begins when its cursor is stored for the first time.',
+    fix: 'Nothing is left to delete. A consumer begins when its cursor is stored for the first time.',
   },
   cursor_expired: {
     means: 'Deletions after this cursor have been removed, so a consumer that goes on from here would miss them.',
-    remedy: 'Discard the local copy and read the feed again from cursor 0.',
+    fix: 'Discard the local copy and read the feed again from cursor 0.',
   },
   method_not_allowed: {
     means: 'The path exists, but not with this method.',
-    remedy: 'Use a method that the `Allow` header of the answer names.',
+    fix: 'Use a method that the `Allow` header of the answer names.',
   },
   unsupported_media_type: {
     means: 'The body is not JSON by its `Content-Type`.',
-    remedy: 'Send the header `Content-Type: application/json`.',
+    fix: 'Send the header `Content-Type: application/json`.',
   },
   request_timeout: {
     means: 'Nothing of the request arrived for 15 seconds, or it took too long as a whole. Nothing was stored.',
-    remedy: 'Send the request again, on a new connection.',
+    fix: 'Send the request again, on a new connection.',
   },
   target_too_long: {
     means: 'The path and the query together are longer than 16 KiB.',
-    remedy: 'Ask for fewer names in one request.',
+    fix: 'Ask for fewer names in one request.',
   },
   expectation_failed: {
     means: 'The request has an `Expect` header other than `100-continue`.',
-    remedy: 'Leave the header out.',
+    fix: 'Leave the header out.',
   },
   headers_too_large: {
     means: 'The request has more than 1,000 headers, or its headers are longer than 32 KiB together with its target.',
-    remedy: 'Send fewer or shorter headers.',
+    fix: 'Send fewer or shorter headers.',
   },
   body_too_large: {
     means: 'The body is larger than the server accepts, 1 MiB unless the server sets another limit.',
-    remedy: 'Send fewer items in one request, or raise the limit of the server.',
+    fix: 'Send fewer items in one request, or raise the limit of the server.',
   },
   unauthorized: {
     means: 'The request has no API key, or its key is not valid or was revoked.',
-    remedy: 'Send `Authorization: Bearer rk_…` with a key that is in force.',
+    fix: 'Send `Authorization: Bearer rk_…` with a key that is in force.',
   },
   forbidden: {
     means:
       'The key, or the access rule of the app, does not allow this request. Without keys, only local requests are allowed, and none that a web page of another origin sends.',
-    remedy: 'Use a key with the scope and the prefix that the request needs.',
+    fix: 'Use a key with the scope and the prefix that the request needs.',
   },
   overloaded: {
     means:
       'The server or the store has as many pending requests as it accepts, or no database connection became free within ' +
       '`connectionTimeoutMs`. Nothing was stored.',
-    remedy:
+    fix:
       'Retry after the time in `Retry-After` (in the library `retryAfterMs`), with fewer calls at once. If no connection ' +
       'becomes free, look for transactions that stay open, and for store calls inside a transaction of your own.',
   },
   sequence_exhausted: {
     means: 'The sequence has given out its last number, 9223372036854775807. A group stays readable.',
-    remedy: 'Use another name, or delete the group and start again.',
+    fix: 'Use another name, or delete the group and start again.',
   },
   conflict: {
     means:
       'The transaction met a deadlock or a lock timeout on every attempt and was rolled back; or the store was ' +
       'called inside a transaction of its own database. Nothing was stored.',
-    remedy: 'Retry the whole transaction. Inside a transaction, use the operations that it was given.',
+    fix: 'Retry the whole transaction. Inside a transaction, use the operations that it was given.',
   },
   database_unavailable: {
     means:
       'The database does not answer, or it answers that it cannot do this at present: its disk is full, it takes no ' +
       'writes, it has stopped the statement, a table or file is damaged. Nothing was stored.',
-    remedy:
+    fix:
       'Retry later. If it lasts, check the address, the network, the disk and the log of the database; the log of ' +
       'recentn has what the database said.',
   },
   database_refused: {
     means:
       'The database answers but cannot be used: a wrong password, a missing right, no such database, an unusable file, or no SQLite driver.',
-    remedy: 'Follow the message, which names the reason. `recentn doctor` checks the rest.',
+    fix: 'Follow the message, which names the reason. `recentn doctor` checks the rest.',
   },
   outcome_unknown: {
     means: 'The connection was lost during the commit, so the write may or may not be stored.',
-    remedy:
+    fix:
       'Retry a call that is safe to repeat: one with an `eventId` or a `dedupId`, or a put. Otherwise read first.',
   },
   schema_missing: {
     means: 'The database has no recentn tables.',
-    remedy: 'Run `recentn migrate`, or run the exported migrations in your DataSource.',
+    fix: 'Run `recentn migrate`, or run the exported migrations in your DataSource.',
   },
   schema_outdated: {
     means: 'The recentn tables are older than this version of recentn.',
-    remedy: 'Run `recentn migrate`, or run the exported migrations in your DataSource.',
+    fix: 'Run `recentn migrate`, or run the exported migrations in your DataSource.',
   },
   schema_too_new: {
     means: 'A newer version of recentn has migrated the tables.',
-    remedy: 'Run the newer version.',
+    fix: 'Run the newer version.',
   },
   closed: {
     means: 'The store was closed before the call. Nothing was stored.',
-    remedy: 'Make no calls after `close()`. A client may retry: another process may answer.',
+    fix: 'Make no calls after `close()`. A client may retry: another process may answer.',
   },
   draining: {
     means: 'The server is about to stop and asks its load balancer to send requests elsewhere.',
-    remedy: 'Send requests to another server, or wait until this one is back.',
+    fix: 'Send requests to another server, or wait until this one is back.',
   },
   internal: {
     means: 'Something failed inside the server. The answer does not say what; the log of the server does.',
-    remedy: 'Look for the `X-Request-Id` of the answer in the log of the server, and report the error.',
+    fix: 'Look for the `X-Request-Id` of the answer in the log of the server, and report the error.',
   },
   unreachable: {
     means: 'Only from the client: no answer came. A write may or may not be stored.',
-    remedy: 'Check the address and the network. Retry a call that is safe to repeat.',
+    fix: 'Check the address and the network. Retry a call that is safe to repeat.',
   },
   unexpected_answer: {
     means: 'Only from the client: the answer is not one of a recentn server, but of a proxy for example.',
-    remedy: 'Check `baseUrl`. The message holds the beginning of the answer.',
+    fix: 'Check `baseUrl`. The message holds the beginning of the answer.',
   },
 }
 
 /** The page as HTML, an entry for each code under its anchor. It loads nothing and needs no script. */
 export function errorsHtml(): string {
-  const entries = Object.entries(ERROR_REFERENCE).map(([code, { means, remedy }]) => {
+  const entries = Object.entries(ERROR_REFERENCE).map(([code, { means, fix }]) => {
     const { title, status } = ERRORS[code as ErrorCode]
-    return `<section id="${code}"><h2>${code}</h2>\n<p><b>${status}</b> ${html(title)}</p>\n<p>${html(means)}</p>\n<p>${html(remedy)}</p></section>`
+    return `<section id="${code}"><h2>${code}</h2>\n<p><b>${status}</b> ${html(title)}</p>\n<p>${html(means)}</p>\n<p>${html(fix)}</p></section>`
   })
   return (
     '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">' +
@@ -207,9 +207,9 @@ function html(text: string): string {
 
 /** The same as Markdown: docs/errors.md. */
 export function errorsMarkdown(): string {
-  const entries = Object.entries(ERROR_REFERENCE).map(([code, { means, remedy }]) => {
+  const entries = Object.entries(ERROR_REFERENCE).map(([code, { means, fix }]) => {
     const { title, status } = ERRORS[code as ErrorCode]
-    return `## ${code}\n\n**${status}** ${title}\n\n${means}\n\n${remedy}\n`
+    return `## ${code}\n\n**${status}** ${title}\n\n${means}\n\n${fix}\n`
   })
   return `# Errors\n\n${MARKDOWN_BEGINNING}\n${entries.join('\n')}`
 }

@@ -162,7 +162,7 @@ export function findingsText(findings: readonly Finding[]): string {
   return `${lines.join('\n')}\n`
 }
 
-/** For programs, which know `fix` as `mend`. */
+/** For programs. */
 export function findingsJson(findings: readonly Finding[]): string {
-  return JSON.stringify({ findings: findings.map(({ fix, ...rest }) => ({ ...rest, mend: fix })) })
+  return JSON.stringify({ findings })
 }

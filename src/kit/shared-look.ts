@@ -33,10 +33,10 @@ export interface Looks {
   news(): void
 }
 
-/** Time between two looks when there has been no news for long. */
-const QUIET_MS = 500
+/** Time between two looks when there has been no news for some seconds, and for a minute and a half or longer. */
+const [QUIET_MS, LONG_QUIET_MS] = [500, 900]
 /** Part of the time since the last news: after a long quiet time a little more delay matters less. */
-const QUIET_SHARE = 0.1
+const [QUIET_SHARE, LONG_QUIET_SHARE] = [0.1, 0.01]
 /** How long a part waits that had its last news then: the longer it has been quiet, the longer. */
 export function quietPauseMs(newsAt: number, longestMs: number): number {
   return Math.min(longestMs, (performance.now() - newsAt) * QUIET_SHARE)
@@ -122,7 +122,8 @@ class Part<Question, Answer> {
 
   pauseMs(tookMs: number): number {
     const leastMs = this.#part.leastMs()
-    return Math.max(quietPauseMs(this.newsAt, QUIET_MS), leastMs, shareOf(tookMs))
+    const longQuietMs = Math.min(LONG_QUIET_MS, (performance.now() - this.newsAt) * LONG_QUIET_SHARE)
+    return Math.max(quietPauseMs(this.newsAt, QUIET_MS), longQuietMs, leastMs, shareOf(tookMs))
   }
 
   get question(): (topic: string) => Question {

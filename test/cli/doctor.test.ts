@@ -195,10 +195,10 @@ test.each([
   expect(connectionsAnswer(counts).state).toBe(state)
 })
 
-test('findings as JSON have what to fix under its published name', () => {
+test('findings as JSON have what to fix', () => {
   const finding = { check: 'schema', state: 'wrong', found: 'none' } as const
   const json = findingsJson([{ ...finding, fix: 'run "recentn migrate"' }])
-  expect(JSON.parse(json)).toEqual({ findings: [{ ...finding, mend: 'run "recentn migrate"' }] })
+  expect(JSON.parse(json)).toEqual({ findings: [{ ...finding, fix: 'run "recentn migrate"' }] })
 })
 
 for (const engine of ['mariadb', 'mysql'] as const) {

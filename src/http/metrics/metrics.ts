@@ -41,6 +41,9 @@ export interface Metrics {
   readonly observer: Observer
 }
 
+/** Time between two samples of the event loop's lag. prom-client's 10 wakes an idle process a hundred times a second. */
+const LAG_SAMPLE_MS = 50
+
 const OPTIONS = optionRules<MetricsOptions>({
   registry: option((value) => (isRegistry(value) ? null : 'must be a registry of prom-client')),
   prefix: option((value) =>
@@ -71,7 +74,9 @@ export function createMetrics(store: Store, options: MetricsOptions = {}): Metri
   const http = new HttpCounts()
   const scrape = new Scrape(store, http, totals)
   for (const family of FAMILIES) registry.registerMetric(new Metric(family, prefix, scrape))
-  if (processMetrics) collectDefaultMetrics({ register: registry as unknown as Registry })
+  if (processMetrics) {
+    collectDefaultMetrics({ register: registry as unknown as Registry, eventLoopMonitoringPrecision: LAG_SAMPLE_MS })
+  }
   return {
     registry,
     observer: http,
