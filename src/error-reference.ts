@@ -52,13 +52,11 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   settings_changed: {
     means:
       'The request said in `replaces` which settings it replaces, and the settings are others by now. Nothing was changed.',
-    fix:
-      'Read the settings again, decide whether the change still makes sense, and put it with these as `replaces`.',
+    fix: 'Read the settings again, decide whether the change still makes sense, and put it with these as `replaces`.',
   },
   queue_in_use: {
     means: 'Another queue names this one as its dead-letter queue, so it cannot be dropped.',
-    fix:
-      'Change the `deadLetterQueue` of the other queue, then drop this one. The message names it, unless access is confined to a prefix.',
+    fix: 'Change the `deadLetterQueue` of the other queue, then drop this one. The message names it, unless access is confined to a prefix.',
   },
   dead_letter_cycle: {
     means: 'With these settings a dead letter would return to the queue in which it died.',
@@ -150,8 +148,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   },
   outcome_unknown: {
     means: 'The connection was lost during the commit, so the write may or may not be stored.',
-    fix:
-      'Retry a call that is safe to repeat: one with an `eventId` or a `dedupId`, or a put. Otherwise read first.',
+    fix: 'Retry a call that is safe to repeat: one with an `eventId` or a `dedupId`, or a put. Otherwise read first.',
   },
   schema_missing: {
     means: 'The database has no recentn tables.',

@@ -73,3 +73,29 @@ export function handleOf<Bound>(calls: object, name: string, names: readonly str
   const bound = names.map((each) => [each, (...rest: unknown[]) => all[each]?.(name, ...rest)])
   return { name, ...Object.fromEntries(bound) }
 }
+
+/** A call that takes the name as a member of its argument at `at`, or of each entry of that argument if it is a list. */
+type FilledCall = readonly [call: string, at: number, member: string]
+
+export const FILLED = {
+  queue: ['schedule', 1, 'queue'],
+  group: ['appendMany', 0, 'group'],
+  feed: ['follow', 1, 'feed'],
+} as const satisfies Record<string, FilledCall>
+
+/** `handleOf`, and a call into which the handle fills the name. */
+export function fillingHandle<Bound>(
+  calls: object,
+  name: string,
+  names: readonly string[],
+  [call, at, member]: FilledCall,
+): Bound {
+  const filled = (given: unknown): unknown => {
+    if (Array.isArray(given)) return given.map(filled)
+    // Anything else stays as it is, for the call to refuse.
+    return typeof given === 'object' && given !== null ? { ...given, [member]: name } : given
+  }
+  const all = calls as Record<string, (...given: unknown[]) => unknown>
+  const filling = (...rest: unknown[]) => all[call]?.(...rest.map((one, index) => (index === at ? filled(one) : one)))
+  return { ...handleOf<object>(calls, name, names), [call]: filling } as Bound
+}

@@ -6,6 +6,8 @@
 import {
   FEED_CALLS,
   type FeedCall,
+  FILLED,
+  fillingHandle,
   GROUP_CALLS,
   type GroupCall,
   type Handle,
@@ -18,12 +20,31 @@ import { FeedsClient, GroupsClient, QueuesClient } from './clients'
 import * as operations from './operations'
 import { type ClientOptions, checkOptions } from './options'
 import { ProcessClient } from './process'
-import { Transport } from './transport'
+import { type CallOptions, Transport } from './transport'
+import type { Appended, NewItem, NewSchedule, Schedule } from './wire'
+
+/** What a handle of a queue has besides: calls that take the name of the queue as a member. */
+export interface BoundQueue<Body = unknown> {
+  /** `queues.schedule`, with this queue as `queue`. */
+  schedule(
+    name: string,
+    definition: Omit<NewSchedule<Body>, 'queue'>,
+    options?: CallOptions,
+  ): Promise<Schedule<Body> & { created: boolean }>
+}
+
+/** What a handle of a group has besides. */
+export interface BoundGroup<Payload = unknown> {
+  /** `groups.appendMany`, with this group as the `group` of each item. */
+  appendMany(items: readonly NewItem<Payload>[], options?: CallOptions): Promise<Appended['items']>
+}
 
 /** The calls of `client.queues` on one queue, whose bodies are of one type: what `client.queue` gives. */
-export type QueueHandle<Body = unknown> = Handle<QueuesClient<Body>, QueueCall | 'allMessages' | 'work'>
+export type QueueHandle<Body = unknown> = Handle<QueuesClient<Body>, QueueCall | 'allMessages' | 'work'> &
+  BoundQueue<Body>
 /** The calls of `client.groups` on one group, whose payloads are of one type: what `client.group` gives. */
-export type GroupHandle<Payload = unknown> = Handle<GroupsClient<Payload>, GroupCall | 'allItems' | 'watch'>
+export type GroupHandle<Payload = unknown> = Handle<GroupsClient<Payload>, GroupCall | 'allItems' | 'watch'> &
+  BoundGroup<Payload>
 /** The calls of `client.feeds` on one feed, whose values are of one type: what `client.feed` gives. */
 export type FeedHandle<Value = unknown> = Handle<FeedsClient<Value>, FeedCall | 'consume'>
 
@@ -54,8 +75,8 @@ export function createClient(options: ClientOptions): Client {
     groups,
     queues,
     feeds,
-    group: (name) => handleOf(groups, name, [...GROUP_CALLS, 'allItems', 'watch']),
-    queue: (name) => handleOf(queues, name, [...QUEUE_CALLS, 'allMessages', 'work']),
+    group: (name) => fillingHandle(groups, name, [...GROUP_CALLS, 'allItems', 'watch'], FILLED.group),
+    queue: (name) => fillingHandle(queues, name, [...QUEUE_CALLS, 'allMessages', 'work'], FILLED.queue),
     feed: (name) => handleOf(feeds, name, [...FEED_CALLS, 'consume']),
     process: new ProcessClient(transport),
     access: (options) => transport.value(operations.getAccess, {}, options),

@@ -220,19 +220,25 @@ export class QueueCalls<Base = unknown> {
    * Creates the schedule, or replaces the one of this name. While `cron`, `everySeconds` and `timeZone` stay the same, its
    * next tick stays too. Throws `queue_not_found`.
    */
-  async schedule(
+  async schedule<Body extends Base = Base>(
     schedule: string,
-    definition: NewSchedule,
+    definition: NewSchedule<NoInfer<Body>>,
     options?: CallOptions,
-  ): Promise<Schedule & { created: boolean }> {
+  ): Promise<Schedule<Body> & { created: boolean }> {
     const parts = { path: { schedule }, body: definition }
     const { status, value } = await this.#transport.call(operations.putSchedule, parts, options)
-    return Object.assign(value, { created: status === 201 })
+    return Object.assign(value as Schedule<Body>, { created: status === 201 })
   }
 
   /** Null if there is no such schedule. */
-  getSchedule(schedule: string, options?: CallOptions): Promise<Schedule | null> {
-    return this.#transport.valueOrNull(operations.getSchedule, { path: { schedule } }, 'schedule_not_found', options)
+  getSchedule<Body extends Base = Base>(schedule: string, options?: CallOptions): Promise<Schedule<Body> | null> {
+    const found = this.#transport.valueOrNull(
+      operations.getSchedule,
+      { path: { schedule } },
+      'schedule_not_found',
+      options,
+    )
+    return found as Promise<Schedule<Body> | null>
   }
 
   /** A page of schedules by name, without their bodies. */

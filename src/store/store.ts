@@ -8,7 +8,7 @@ import { engineOf } from '../database/session'
 import { describeTable } from '../database/table'
 import type { Database } from '../database/transaction'
 import { DEFAULT_TOMBSTONE_SECONDS } from '../fields/feeds'
-import { FEED_CALLS, GROUP_CALLS, handleOf, QUEUE_CALLS } from '../handles'
+import { FEED_CALLS, FILLED, fillingHandle, GROUP_CALLS, handleOf, QUEUE_CALLS } from '../handles'
 import { Kept } from '../kit/cache'
 import type { Loop } from '../kit/loop'
 import { FeedMemory } from '../repositories/feeds/memory'
@@ -159,22 +159,22 @@ export class BoundStore implements Store {
       queues,
       feeds,
       sequences: new SequenceRepository(session),
-      group: (name) => handleOf(groups, name, GROUP_CALLS),
-      queue: (name) => handleOf(queues, name, QUEUE_CALLS),
+      group: (name) => fillingHandle(groups, name, GROUP_CALLS, FILLED.group),
+      queue: (name) => fillingHandle(queues, name, QUEUE_CALLS, FILLED.queue),
       feed: (name) => handleOf(feeds, name, FEED_CALLS),
     }
   }
 
   queue<Body = unknown>(queue: string): QueueHandle<Body> {
-    return handleOf(this.queues, queue, [...QUEUE_CALLS, 'work'])
+    return fillingHandle(this.queues, queue, [...QUEUE_CALLS, 'work'], FILLED.queue)
   }
 
   group<Payload = unknown>(group: string): GroupHandle<Payload> {
-    return handleOf(this.groups, group, [...GROUP_CALLS, 'watch'])
+    return fillingHandle(this.groups, group, [...GROUP_CALLS, 'watch'], FILLED.group)
   }
 
   feed<Value = unknown>(feed: string): FeedHandle<Value> {
-    return handleOf(this.feeds, feed, [...FEED_CALLS, 'publish', 'consume'])
+    return fillingHandle(this.feeds, feed, [...FEED_CALLS, 'publish', 'consume'], FILLED.feed)
   }
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {

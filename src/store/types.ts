@@ -7,6 +7,7 @@ import type { Queues } from '../repositories/queues/types'
 import type { Groups, GroupWatch, WatchOptions } from '../repositories/recent/types'
 import type { Schedules } from '../repositories/schedules/types'
 import type { Sequences } from '../repositories/sequences'
+import type { BoundFeed, BoundGroup, BoundQueue } from './bound'
 import type { ConsumeHandler, ConsumeOptions, Consuming } from './consumer/types'
 import type { StoreCounts, StoreTotals } from './counts'
 import type { Poller, PollHandler, PollOptions } from './poller/types'
@@ -85,9 +86,9 @@ export interface Transaction {
   readonly feeds: Feeds
   readonly sequences: Sequences
   /** One queue, as `store.queue`. */
-  queue<Body = unknown>(queue: string): Handle<Queues<Body>, QueueCall>
+  queue<Body = unknown>(queue: string): Handle<Queues<Body>, QueueCall> & BoundQueue<Body>
   /** One group, as `store.group`. */
-  group<Payload = unknown>(group: string): Handle<Groups<Payload>, GroupCall>
+  group<Payload = unknown>(group: string): Handle<Groups<Payload>, GroupCall> & BoundGroup<Payload>
   /** One feed, as `store.feed`. */
   feed<Value = unknown>(feed: string): Handle<Feeds<Value>, FeedCall>
   /** TypeORM's manager of this transaction, for the caller's own rows. */
@@ -111,7 +112,7 @@ export interface StoreGroups<Base = unknown> extends Groups<Base> {
 }
 
 /** The queues of a store, and workers on them. */
-export interface StoreQueues<Base = unknown> extends Queues<Base>, Schedules {
+export interface StoreQueues<Base = unknown> extends Queues<Base>, Schedules<Base> {
   /**
    * Receives messages and runs the handler on each until it is stopped: at least once, and not at the same time while
    * this process is alive and the database reachable. Throws `invalid_input` for options that are not valid.
@@ -162,11 +163,11 @@ export interface StoreFeeds<Base = unknown> extends Feeds<Base> {
 }
 
 /** The calls of `store.queues` on one queue, whose bodies are of one type: what `store.queue` gives. */
-export type QueueHandle<Body = unknown> = Handle<StoreQueues<Body>, QueueCall | 'work'>
+export type QueueHandle<Body = unknown> = Handle<StoreQueues<Body>, QueueCall | 'work'> & BoundQueue<Body>
 /** The calls of `store.groups` on one group, whose payloads are of one type: what `store.group` gives. */
-export type GroupHandle<Payload = unknown> = Handle<StoreGroups<Payload>, GroupCall | 'watch'>
+export type GroupHandle<Payload = unknown> = Handle<StoreGroups<Payload>, GroupCall | 'watch'> & BoundGroup<Payload>
 /** The calls of `store.feeds` on one feed, whose values are of one type: what `store.feed` gives. */
-export type FeedHandle<Value = unknown> = Handle<StoreFeeds<Value>, FeedCall | 'publish' | 'consume'>
+export type FeedHandle<Value = unknown> = Handle<StoreFeeds<Value>, FeedCall | 'publish' | 'consume'> & BoundFeed
 
 /** The API keys of a store, for `access: 'keys'` of `createRouter` and for an app's own checks. */
 export interface StoreKeys extends Keys {

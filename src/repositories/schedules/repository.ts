@@ -3,21 +3,21 @@ import type { Session } from '../../database/engine'
 import type { QueueMemory } from '../queues/memory'
 import { checkedDefinition, checkedList, checkSchedule } from './check'
 import { dropSchedule, listSchedules, putSchedule, readSchedule } from './schedules'
-import type { Schedules } from './types'
+import type { Schedule, ScheduleDefinition, Schedules } from './types'
 
 /** `memory` wakes what sends the ticks in this process. */
 export function schedulesOn(session: Session, memory: QueueMemory): Schedules {
   return {
-    async schedule(name, definition) {
+    async schedule<Body>(name: string, definition: ScheduleDefinition<Body>) {
       const given = checkedDefinition(name, definition)
       return session.write((tx) => {
         memory.scheduleChanged(tx)
-        return putSchedule(tx, name, given)
+        return putSchedule(tx, name, given) as Promise<Schedule<Body> & { created: boolean }>
       })
     },
-    async getSchedule(name, options = {}) {
+    async getSchedule<Body>(name: string, options: { bodies?: 'value' | 'text' | undefined } = {}) {
       checkSchedule(name, options)
-      return session.read((reader) => readSchedule(reader, name, options.bodies))
+      return session.read((reader) => readSchedule(reader, name, options.bodies) as Promise<Schedule<Body> | null>)
     },
     async schedules(options = {}) {
       const range = checkedList(options)

@@ -1,8 +1,9 @@
 /** The public shapes of schedules, which send messages to queues again and again. Times are Dates in UTC. */
+import type { JsonText } from '../../json'
 import type { Page } from '../types'
 
 /** When a schedule ticks, and what it sends: `cron` or `everySeconds` is given. */
-export interface ScheduleDefinition {
+export interface ScheduleDefinition<Body = unknown> {
   /** The queue that gets the messages; it must exist. */
   queue: string
   /** 5 fields (minute, hour, day of the month, month, day of the week), or 6 with seconds first. */
@@ -17,7 +18,7 @@ export interface ScheduleDefinition {
    */
   missed?: 'send-once' | 'skip' | undefined
   /** The body of each message: any JSON value, 256 KiB as text; or `JsonText`. */
-  body: unknown
+  body: Body | JsonText
   /** As in `send`, counted from when the tick is sent. */
   delaySeconds?: number | undefined
   visibilityTimeoutSeconds?: number | null | undefined
@@ -58,8 +59,8 @@ export interface ListedSchedule {
   createdAt: Date
 }
 
-export interface Schedule extends ListedSchedule {
-  body: unknown
+export interface Schedule<Body = unknown> extends ListedSchedule {
+  body: Body
 }
 
 export interface SchedulePage {
@@ -74,15 +75,21 @@ export interface ScheduleListOptions extends Page {
   queuePrefix?: string | undefined
 }
 
-/** The operations on schedules: part of `store.queues` and of `tx.queues`. */
-export interface Schedules {
+/** The operations on schedules: part of `store.queues` and of `tx.queues`. `Body` is as in `Queues`. */
+export interface Schedules<Base = unknown> {
   /**
    * Creates the schedule, or replaces the one of this name. While `cron`, `everySeconds` and `timeZone` stay the same, its
    * next tick stays too: an app may repeat the call at each start. Throws `queue_not_found`.
    */
-  schedule(name: string, definition: ScheduleDefinition): Promise<Schedule & { created: boolean }>
+  schedule<Body extends Base = Base>(
+    name: string,
+    definition: ScheduleDefinition<NoInfer<Body>>,
+  ): Promise<Schedule<Body> & { created: boolean }>
   /** Null if there is no such schedule. `bodies: 'text'` gives its body as `JsonText`, unparsed. */
-  getSchedule(name: string, options?: { bodies?: 'value' | 'text' | undefined }): Promise<Schedule | null>
+  getSchedule<Body extends Base = Base>(
+    name: string,
+    options?: { bodies?: 'value' | 'text' | undefined },
+  ): Promise<Schedule<Body> | null>
   /** Schedules by name, without their bodies. */
   schedules(options?: ScheduleListOptions): Promise<SchedulePage>
   /** Ends the schedule; false if there was none. Messages that it has sent stay. */

@@ -42,6 +42,45 @@ export function describeHandles(context: Context): void {
       expect((await gone.peek()).messages).toEqual([])
     })
 
+    it('fills in its name where a call takes it as a member', async () => {
+      const { store } = context
+      const [mail, views, day] = [store.queue<Mail>(unique()), store.group<Mail>(unique()), unique()]
+      await mail.put()
+      const body = { to: 'ann' }
+      expect(await mail.schedule(day, { everySeconds: 86_400, body })).toMatchObject({
+        queue: mail.name,
+        body,
+        created: true,
+      })
+      await store.transaction(async (tx) => {
+        const again = await tx.queue<Mail>(mail.name).schedule(day, { everySeconds: 86_400, body })
+        expect(again).toMatchObject({ queue: mail.name, body, created: false })
+        await tx.group<Mail>(views.name).appendMany([{ payload: body }])
+      })
+      expect(await store.queues.unschedule(day)).toBe(true)
+      await views.appendMany([{ member: 'bob' }, { payload: { to: 'cid' } }])
+      expect((await views.recent()).items.map(({ id, payload }) => [id, payload?.to])).toEqual([
+        [2n, 'cid'],
+        [1n, undefined],
+        [0n, 'ann'],
+      ])
+      // What is no item, and no list, is for the call to refuse.
+      for (const items of [7, null, [null], undefined]) {
+        const refused = views.appendMany(items as never)
+        await expect(refused).rejects.toMatchObject({ code: 'invalid_input' })
+      }
+      await expect(mail.schedule(day, null as never)).rejects.toMatchObject({ code: 'invalid_input' })
+      const users = store.feed(unique())
+      await store.dataSource.query('CREATE TABLE handle_users (id integer NOT NULL PRIMARY KEY, sync bigint NULL)')
+      await store.dataSource.query('CREATE INDEX handle_users_sync ON handle_users (sync)')
+      const followed = await users.follow('handle_users', { syncColumn: 'sync', key: 'id' })
+      expect(followed.feed).toBe(users.name)
+      followed.stop()
+      await expect(users.follow('no_such_table', { syncColumn: 's', key: 'id' })).rejects.toMatchObject({
+        code: 'invalid_input',
+      })
+    })
+
     it('works, consumes and watches under its name', async () => {
       const { store } = context
       const [mail, users, views] = [
