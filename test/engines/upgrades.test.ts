@@ -20,9 +20,10 @@ test('every earlier version has its rows', () => {
   expect(VERSIONS.slice(0, -1).filter((version) => !existsSync(fileOf(version)))).toEqual([])
 })
 
-/** A receipt handle of a message in flight, and an API key. */
+/** Receipt handles of messages in flight, and an API key. */
 interface Kept {
   held: string
+  steps: string
   key: string
 }
 
@@ -47,7 +48,7 @@ async function fillOldDatabase(url: string, version: number): Promise<Kept> {
       await source.query(line.replaceAll(/\{now([-+]\d+)\}/g, (_, offset) => String(now + Number(offset))))
     }
     const noted = (name: string) => new RegExp(`^-- ${name} (.+)$`, 'm').exec(text)?.[1] ?? ''
-    return { held: noted('held'), key: noted('key') }
+    return { held: noted('held'), steps: noted('steps'), key: noted('key') }
   } finally {
     await source.destroy()
   }
@@ -106,6 +107,24 @@ async function expectQueues({ queues }: Store, version: number, { held }: Kept):
   )
 }
 
+/** Of a queue with `groupConcurrency: 1`: what comes next in its group when each one is done. */
+async function stepsOf({ queues }: Store): Promise<unknown[]> {
+  const steps: unknown[] = []
+  for (;;) {
+    const messages = await queues.receive('steps', { limit: 10 })
+    if (messages.length === 0) return steps
+    steps.push(messages.map(({ body }) => (body as { step: number }).step))
+    const handles = messages.map(({ receiptHandle }) => receiptHandle)
+    await queues.delete('steps', handles)
+  }
+}
+
+async function expectGroupLimit(store: Store, { steps }: Kept): Promise<void> {
+  expect(await stepsOf(store)).toEqual([])
+  await store.queues.delete('steps', steps)
+  expect(await stepsOf(store)).toEqual([[2], [3]])
+}
+
 async function expectFeeds({ feeds }: Store): Promise<void> {
   const { cursor } = (await feeds.getConsumer('users', 'search')) ?? { cursor: -1n }
   const page = await feeds.changes('users', { after: cursor })
@@ -158,9 +177,22 @@ describe.each(ENGINES)('upgrades', (engine) => {
       expect(Number(schema.version)).toBe(migrations.length)
       await expectGroups(store)
       await expectQueues(store, version, old)
+      if (version >= 4) await expectGroupLimit(store, old)
       await expectFeeds(store)
       expect(await store.keys.verify(old.key)).toMatchObject({ scopes: ['read'], prefix: 'seen:' })
       await exercise(await open())
+    })
+
+    test('in which an old process has deleted a message of a limited group: the limit set to null and back frees the group', async () => {
+      const store = await open()
+      const { queues, dataSource } = store
+      await queues.put('steps', { groupConcurrency: 1 })
+      for (const step of [1, 2, 3]) await queues.send('steps', { step }, { messageGroup: 'order:7' })
+      const [first] = await queues.receive('steps')
+      await dataSource.query(`DELETE FROM recentn_queue_messages WHERE id = ${first?.id}`)
+      expect(await stepsOf(store)).toEqual([])
+      for (const groupConcurrency of [null, 1]) await queues.update('steps', { groupConcurrency })
+      expect(await stepsOf(store)).toEqual([[2], [3]])
     })
 
     test('that newer code migrates while a store is open: the store goes on, and a new one is refused', async () => {

@@ -43,6 +43,12 @@ await sent({ what: 'second of a' }, { messageGroup: 'a' })
 await sent({ what: 'first of b' }, { messageGroup: 'b' })
 await sent({ what: 'delayed' }, { delaySeconds: 3600 })
 if (version >= 2) await sent({ what: 'with attributes' }, { attributes: { trace: 'abc' }, priority: -1 })
+if (version >= 4) {
+  await queues.put('steps', { groupConcurrency: 1, visibilityTimeoutSeconds: 43_200 })
+  for (const step of [1, 2, 3]) await queues.send('steps', { step }, { messageGroup: 'order:7' })
+  const [{ receiptHandle }] = await queues.receive('steps')
+  handles.steps = receiptHandle
+}
 if (version >= 3) await queues.schedule('nightly', { queue: 'letters', everySeconds: 86_400, body: { what: 'tick' } })
 
 await feeds.putMany('users', [
@@ -73,6 +79,7 @@ const literal = (value) => {
 const lines = [
   `-- Written by schemas/make.mjs at schema version ${version}.`,
   `-- held ${handles.held}`,
+  ...(handles.steps ? [`-- steps ${handles.steps}`] : []),
   `-- key ${key}`,
   'DELETE FROM recentn_policy_epoch',
 ]
