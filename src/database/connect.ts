@@ -35,6 +35,9 @@ export type MysqlOptions = Extract<DataSourceOptions, { type: 'mysql' | 'mariadb
 const CONNECT_MS = 5000
 const CONNECT_ONE_OF_SEVERAL_MS = 2000
 
+/** TypeORM 0.3 warns of a driver without its name. TypeORM 1 has no such option. */
+const DRIVER_NAME = { connectorPackage: 'mysql2' } as const
+
 /**
  * The DataSource options of a URL. Throws `invalid_input` for a URL of an unknown database, and `database_refused` for
  * SQLite if its driver is not installed.
@@ -58,6 +61,7 @@ export function dataSourceOptions({ url, poolSize = 10, tablePrefix }: ConnectOp
     ...all[0],
     ...(hosts && { hosts }),
     driver: mysqlDriver(),
+    ...DRIVER_NAME,
     charset: 'utf8mb4',
     timezone: 'Z',
     supportBigNumbers: true,

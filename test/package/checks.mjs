@@ -114,6 +114,9 @@ export async function checkOldTypeorm(run, node) {
     const [server] = run.servers
     if (!server) return say('(only that it installs: there is no server)')
     await withDatabase(run.root, server.url, (database) => app.run('node', ['own-app.mjs', database]))
+    await withDatabase(run.root, server.url, async (database) => {
+      assert.equal(await app.run('node', ['uses-require.cjs', database]), '', 'a store of its own warns of nothing')
+    })
   })
   const older = project(run, node, 'older')
   await step('npm refuses to install it beside an older TypeORM', async () => {
