@@ -11,7 +11,6 @@ export interface Finding {
 }
 
 export type CheckResult = Omit<Finding, 'check'>
-/** A row that a check reads. */
 export type SqlRow = Record<string, unknown>
 
 /** The name of the table of an entity, with the store's prefix. */

@@ -16,7 +16,6 @@ export interface LogLine {
   bytes: Buffer | null
 }
 
-/** A source of lines. */
 export interface LogInput {
   /** The path as it was given; `-` is standard input. */
   name: string

@@ -2,7 +2,6 @@
 
 const LOOK_MS = 250
 
-/** Whether npx has started this process. */
 export function isByNpx(environment: NodeJS.ProcessEnv): boolean {
   return environment.npm_command === 'exec'
 }

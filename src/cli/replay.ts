@@ -149,7 +149,6 @@ class Replay {
     if (this.#items.length >= this.options.batch) await this.flush()
   }
 
-  /** Appends the collected items. */
   async flush(): Promise<void> {
     if (this.options.signal.aborted) throw new Interrupted()
     let [items, origins] = [this.#items, this.#origins]

@@ -15,10 +15,8 @@ export type GroupSettings = NonNullable<Parameters<Store['groups']['put']>[1]>
 export interface ReplayTarget {
   /** Where the data goes, for people. */
   readonly location: string
-  /** The most that one batch may weigh. */
   readonly maxWeight: number
   weigh(item: NewGroupItem): number
-  /** Gives each group these own settings. */
   applySettings(groups: readonly string[], settings: GroupSettings): Promise<void>
   /**
    * Appends all or none, in the order given. Resolves to how many were there already, by their event id; null if the
@@ -85,7 +83,6 @@ export interface ServerOptions {
   signal: AbortSignal
   /** Whether a batch may be sent twice: its items have event ids, or each member is in its group once. */
   repeatable: boolean
-  /** The API key to send. */
   key?: string
   /** Called when a request will be repeated, with the reason. */
   onRetry?: (text: string) => void

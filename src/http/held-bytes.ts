@@ -1,11 +1,8 @@
 /** Counts the bytes that all requests of one kind keep in memory, against a limit of the process. */
 export class HeldBytes {
-  readonly limit: number
   #held = 0
 
-  constructor(limit: number) {
-    this.limit = limit
-  }
+  constructor(readonly limit: number) {}
 
   get held(): number {
     return this.#held

@@ -6,7 +6,6 @@ import { MAX_TARGET_LENGTH } from '../input/query'
 import { HttpConnections } from './connections'
 import { MAX_HEADERS, METHODS } from './headers'
 
-/** Twice the longest target. */
 const MAX_HEAD_BYTES = 2 * MAX_TARGET_LENGTH
 
 export interface Listening {

@@ -60,7 +60,6 @@ const LOCAL_AUTHORITY = /^(localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::(\d{1,5}))?
 
 const HTTP_PORT = 80
 
-/** Whether an origin is on this machine. */
 function isLocalOrigin(origin: string): boolean {
   const match = /^https?:\/\/([^/]+)$/i.exec(origin)
   return match?.[1] !== undefined && LOCAL_AUTHORITY.test(match[1])

@@ -15,6 +15,7 @@ import { MAX_ANSWER_BYTES } from './items'
 const onConsumer = {
   ...onFeed,
   path: '/v1/feeds/{feed}/consumers/{consumer}',
+  scope: 'feed' as const,
   pathParameters: { ...onFeed.pathParameters, consumer: nameParameter('The consumer.', 'search') },
   about: ({ path }: { path: { feed: string; consumer: string } }): Subject[] => [
     ...feedInPath({ path }),
@@ -63,7 +64,6 @@ const changes = route({
 const get = route({
   ...onConsumer,
   method: 'get',
-  scope: 'feed',
   id: 'getConsumer',
   summary: 'Read the stored cursor of a consumer, and how far behind it is',
   description: 'An unknown consumer has the cursor "0".',
@@ -74,7 +74,6 @@ const get = route({
 const put = route({
   ...onConsumer,
   method: 'put',
-  scope: 'feed',
   body: bodyOf(NEW_CURSOR, example.newCursor),
   id: 'putConsumer',
   summary: 'Move the stored cursor of a consumer',
@@ -89,7 +88,6 @@ const put = route({
 const remove = route({
   ...onConsumer,
   method: 'delete',
-  scope: 'feed',
   id: 'deleteConsumer',
   summary: 'Forget a consumer',
   outcomes: { 204: { description: 'The consumer is forgotten.' } },

@@ -12,6 +12,7 @@ import { onFeed } from './feeds'
 const onEntry = {
   ...onFeed,
   path: '/v1/feeds/{feed}/entries/{key}',
+  scope: 'feed' as const,
   pathParameters: { ...onFeed.pathParameters, key: nameParameter('The key of the entry.', 'fred') },
   about: ({ path }: { path: { feed: string; key: string } }): Subject[] => [
     ...feedInPath({ path }),
@@ -22,7 +23,6 @@ const onEntry = {
 const get = route({
   ...onEntry,
   method: 'get',
-  scope: 'feed',
   id: 'getEntry',
   summary: 'Read an entry',
   outcomes: { 200: { description: 'The entry.', schema: 'Entry', example: example.entry } },
@@ -34,7 +34,6 @@ const get = route({
 const put = route({
   ...onEntry,
   method: 'put',
-  scope: 'feed',
   body: bodyOf(NEW_VALUE, example.newValue),
   id: 'putEntry',
   summary: 'Write an entry',
@@ -54,7 +53,6 @@ const put = route({
 const remove = route({
   ...onEntry,
   method: 'delete',
-  scope: 'feed',
   id: 'deleteEntry',
   summary: 'Delete an entry and leave a tombstone, which consumers read',
   outcomes: { 200: { description: 'The tombstone.', schema: 'Entry', example: example.tombstone } },

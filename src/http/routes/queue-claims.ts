@@ -9,13 +9,17 @@ import { type Route, route } from '../route'
 import { onQueue } from './queues'
 
 /** The routes of the messages of a queue that have been, or will be, received. */
-const onClaims = { ...onQueue, tag: 'Messages' }
+const onClaims = {
+  ...onQueue,
+  method: 'post',
+  scope: 'queue',
+  tag: 'Messages',
+  refusals: ['queue_not_found'],
+} as const
 
 const receive = route({
   ...onClaims,
-  method: 'post',
   path: `${onQueue.path}/receive`,
-  scope: 'queue',
   body: { ...bodyOf(RECEIVE, example.receive), optional: true },
   id: 'receiveMessages',
   summary: 'Claim messages',
@@ -25,7 +29,6 @@ const receive = route({
     'messages when the time has passed. If the client disconnects, the wait ends and nothing is claimed. An answer ' +
     'stops at about 32 MiB; the next one has the rest.',
   outcomes: { 200: { description: 'The messages; may be empty.', schema: 'Received', example: example.received } },
-  refusals: ['queue_not_found'],
   waits: true,
   handle: async (store, { path: { queue }, body, signal }) =>
     renderMessages(await store.queues.receive(queue, { ...body, bodies: 'text', signal })),
@@ -33,9 +36,7 @@ const receive = route({
 
 const settle = route({
   ...onClaims,
-  method: 'post',
   path: `${onQueue.path}/delete`,
-  scope: 'queue',
   body: bodyOf(RECEIPTS, example.receipts),
   id: 'deleteReceived',
   summary: 'Delete or archive received messages: their work is done',
@@ -46,16 +47,13 @@ const settle = route({
       example: example.deletedReceipts,
     },
   },
-  refusals: ['queue_not_found'],
   handle: async (store, { path: { queue }, body }) =>
     JSON.stringify(await store.queues.delete(queue, body.receiptHandles)),
 })
 
 const release = route({
   ...onClaims,
-  method: 'post',
   path: `${onQueue.path}/release`,
-  scope: 'queue',
   body: bodyOf(RELEASE, example.release),
   id: 'releaseReceived',
   summary: 'Release received messages: their work failed, and is tried again after a delay, or never',
@@ -67,16 +65,13 @@ const release = route({
       example: example.releasedReceipts,
     },
   },
-  refusals: ['queue_not_found'],
   handle: async (store, { path: { queue }, body: { receiptHandles, ...options } }) =>
     JSON.stringify(await store.queues.release(queue, receiptHandles, options)),
 })
 
 const extend = route({
   ...onClaims,
-  method: 'post',
   path: `${onQueue.path}/extend`,
-  scope: 'queue',
   body: bodyOf(EXTEND, example.extend),
   id: 'extendReceived',
   summary: 'Extend the claims of received messages, counted from now',
@@ -87,7 +82,6 @@ const extend = route({
       example: example.extendedReceipts,
     },
   },
-  refusals: ['queue_not_found'],
   handle: async (store, { path: { queue }, body: { receiptHandles, visibilityTimeoutSeconds } }) =>
     JSON.stringify(await store.queues.extend(queue, receiptHandles, { visibilityTimeoutSeconds })),
 })

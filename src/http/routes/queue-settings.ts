@@ -21,12 +21,12 @@ const settingsBody: BodyReader<QueueSettings> = {
   about: lettersIn,
 }
 
+const onSettings = { ...onQueue, scope: 'admin' } as const
 const locationOf = (queue: string) => `/v1/queues/${encodeURIComponent(queue)}`
 
 const put = route({
-  ...onQueue,
+  ...onSettings,
   method: 'put',
-  scope: 'admin',
   body: settingsBody,
   id: 'putQueue',
   summary: 'Create a queue, or replace all of its settings',
@@ -46,9 +46,8 @@ const put = route({
 })
 
 const drop = route({
-  ...onQueue,
+  ...onSettings,
   method: 'delete',
-  scope: 'admin',
   id: 'deleteQueue',
   summary: 'Drop a queue with its messages',
   outcomes: { 204: { description: 'The queue is dropped.' } },
@@ -64,9 +63,8 @@ const drop = route({
 })
 
 const update = route({
-  ...onQueue,
+  ...onSettings,
   method: 'patch',
-  scope: 'admin',
   body: { ...bodyOf(QUEUE_CHANGES, example.queueChanges), about: lettersIn },
   id: 'updateQueue',
   summary: 'Change some settings of a queue',
@@ -80,10 +78,9 @@ const update = route({
 })
 
 const ensure = route({
-  ...onQueue,
+  ...onSettings,
   method: 'post',
   path: `${onQueue.path}/ensure`,
-  scope: 'admin',
   body: settingsBody,
   id: 'ensureQueue',
   summary: 'Create a queue if it does not exist',
@@ -101,10 +98,9 @@ const ensure = route({
 })
 
 const pause = route({
-  ...onQueue,
+  ...onSettings,
   method: 'post',
   path: `${onQueue.path}/pause`,
-  scope: 'admin',
   body: { ...bodyOf(NO_FIELDS, example.noFields), optional: true },
   id: 'pauseQueue',
   summary: 'Pause a queue',
@@ -117,10 +113,9 @@ const pause = route({
 })
 
 const resume = route({
-  ...onQueue,
+  ...onSettings,
   method: 'post',
   path: `${onQueue.path}/resume`,
-  scope: 'admin',
   body: { ...bodyOf(NO_FIELDS, example.noFields), optional: true },
   id: 'resumeQueue',
   summary: 'Resume a paused queue',
