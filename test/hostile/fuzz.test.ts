@@ -12,14 +12,16 @@ import { SCOPES, type Scope } from '../../src/fields/keys'
 import { createApp, messagesOf } from '../../src/http/process/app'
 import { openStore } from '../../src/store/open'
 import type { Store } from '../../src/store/types'
-import { serving } from '../http/support/client'
+import { memoryStore, serving } from '../http/support/client'
 import { document, mustBeDocumented, type Seen, schemaFault } from '../http/support/documented'
 import { served } from '../http/support/keys'
 import { seed as fill, ids, worldOf } from '../http/support/named-routes'
 import { type Database, type EngineName, freshDatabase } from '../support/engines'
-import { type Drawn, type FuzzedOperation, fuzzedOperations, type OpenApi } from './support/requests'
+import { type Drawn, type FuzzedOperation, fuzzedOperations, type OpenApi, RAW_QUERIES } from './support/requests'
 
 const SEED = Number(process.env.RECENTN_FUZZ_SEED ?? 18)
+/** In every other round so many requests go side by side. */
+const AT_ONCE = 24
 /** In each, every operation is asked `PER_ROUND` times, by names that are new. */
 const ROUNDS = process.env.RECENTN_FUZZ_ROUNDS === undefined ? null : Number(process.env.RECENTN_FUZZ_ROUNDS)
 const PER_ROUND = 2
@@ -155,25 +157,29 @@ async function fuzzedServer({ url: databaseUrl }: Database): Promise<Fuzzed> {
 
 type Draw = [FuzzedOperation, Drawn]
 
-/** Sends the requests of one round, with these keys by turns. */
-async function askAll({ store, url, errors }: Fuzzed, keys: NewKey[], drawn: readonly Draw[], side: string) {
-  await fill(store, side)
+/** Sends the requests of one round, with these keys by turns, `atOnce` of them side by side. */
+async function askAll(fuzzed: Fuzzed, keys: readonly NewKey[], drawn: readonly Draw[], side: string, atOnce: number) {
+  await fill(fuzzed.store, side)
   const shown: Shown = {}
-  for (const [at, [operation, each]] of drawn.entries()) {
-    const key = keys[at % keys.length] as NewKey
-    const request = requestOf(operation, each, side, shown, key.key)
-    const answer = await exchange(url, request)
-    try {
-      judge(operation, request, answer, key)
-      expect(errors).toEqual([])
-    } catch (error) {
-      const what = JSON.stringify({ seed: SEED, side, operation: operation.id, status: answer.status, request })
-      throw new Error(`${what.slice(0, 4000)}\n${(error as Error).message}`, { cause: errors[0] ?? error })
-    }
-    const { etag, 'content-type': type } = answer.headers as Record<string, string>
-    if (etag !== undefined) shown.etag = [etag]
-    if (answer.status < 300 && type === 'application/json') remember(shown, JSON.parse(answer.text))
+  for (let from = 0; from < drawn.length; from += atOnce) {
+    const some = drawn.slice(from, from + atOnce)
+    await Promise.all(some.map((each, n) => ask(fuzzed, keys[(from + n) % keys.length] as NewKey, each, side, shown)))
   }
+}
+
+async function ask({ url, errors }: Fuzzed, key: NewKey, [operation, drawn]: Draw, side: string, shown: Shown) {
+  const request = requestOf(operation, drawn, side, shown, key.key)
+  const answer = await exchange(url, request)
+  try {
+    judge(operation, request, answer, key)
+    expect(errors).toEqual([])
+  } catch (error) {
+    const what = JSON.stringify({ seed: SEED, side, operation: operation.id, status: answer.status, request })
+    throw new Error(`${what.slice(0, 4000)}\n${(error as Error).message}`, { cause: errors[0] ?? error })
+  }
+  const { etag, 'content-type': type } = answer.headers as Record<string, string>
+  if (etag !== undefined) shown.etag = [etag]
+  if (answer.status < 300 && type === 'application/json') remember(shown, JSON.parse(answer.text))
 }
 
 /** The requests of all rounds, each time in another order. */
@@ -188,7 +194,7 @@ function drawAll(rounds: number): Draw[][] {
   })
 }
 
-const roundsOn = (engine: EngineName) => ROUNDS ?? (engine === 'sqlite' ? 6 : 2)
+const roundsOn = (engine: EngineName) => ROUNDS ?? (engine === 'sqlite' ? 8 : 4)
 
 describe.each(served)('on %s', (engine) => {
   let database: Database
@@ -211,9 +217,59 @@ describe.each(served)('on %s', (engine) => {
     const foreign = await worldOf(fuzzed.store, 'out:')
     expect(foreign).toContain(MARK)
     const most = Math.ceil((rounds.length * 3) / 4)
-    for (const [n, drawn] of rounds.slice(0, most).entries()) await askAll(fuzzed, fuzzed.confined, drawn, `in:${n}:`)
-    expect(await worldOf(fuzzed.store, 'out:')).toBe(foreign)
-    // What only a key without a prefix reaches. It may see and change everything.
-    for (const [n, drawn] of rounds.slice(most).entries()) await askAll(fuzzed, fuzzed.free, drawn, `in:free${n}:`)
+    for (const [n, drawn] of rounds.entries()) {
+      if (n === most) expect(await worldOf(fuzzed.store, 'out:')).toBe(foreign)
+      // What only a key without a prefix reaches comes last. It may see and change everything.
+      const keys = n < most ? fuzzed.confined : fuzzed.free
+      await askAll(fuzzed, keys, drawn, `in:${n}:`, n % 2 === 0 ? 1 : AT_ONCE)
+    }
   }, 3_600_000)
 })
+
+test('targets that no operation has', async () => {
+  const store = await memoryStore()
+  const errors: unknown[] = []
+  const app = createApp(store, { allowAnonymous: false, onError: (error) => errors.push(error) })
+  const url = await serving(app, messagesOf(app))
+  const parts = [
+    'v1',
+    'V1',
+    'groups',
+    'queues',
+    'docs',
+    'errors',
+    'dashboard',
+    'assets',
+    'openapi.json',
+    'metrics',
+    'g',
+    '',
+  ]
+  const odd = [
+    '..',
+    '.',
+    '%2e%2e',
+    '%2f',
+    '%5c',
+    '%00',
+    '%',
+    '%ff',
+    ';a=b',
+    ':group',
+    '*',
+    '__proto__',
+    'x'.repeat(300),
+  ]
+  const part = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...parts) }, fc.constantFrom(...odd))
+  const path = fc
+    .tuple(fc.array(part, { maxLength: 6 }), RAW_QUERIES)
+    .map(([all, query]) => `/${all.join('/')}?${query}`)
+  const method = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND')
+  const property = fc.asyncProperty(method, path, async (verb, target) => {
+    const answer = await exchange(url, { method: verb, path: target, headers: {}, body: undefined })
+    if (verb !== 'HEAD') mustBeDocumented(answer)
+    expect(answer.status).toBeLessThan(500)
+    expect(errors).toEqual([])
+  })
+  await fc.assert(property, { seed: SEED, numRuns: ROUNDS === null ? 300 : ROUNDS * 100 })
+}, 3_600_000)

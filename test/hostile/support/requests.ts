@@ -269,7 +269,7 @@ const HEADERS = fc.oneof(
   },
 )
 
-const RAW_QUERIES = fc.oneof(
+export const RAW_QUERIES = fc.oneof(
   { weight: 14, arbitrary: fc.constant('') },
   { weight: 1, arbitrary: fc.constantFrom('x=1', '%', '%ff=1', '&&', '__proto__=1', 'limit[]=1', 'limit=1&limit=2') },
 )
