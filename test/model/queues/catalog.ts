@@ -7,7 +7,7 @@ import type { View } from './view'
 export async function putOn(view: View, short: string, settings: QueueSettings): Promise<void> {
   const { oracle, queues, named } = view
   const name = named(short)
-  const given = namedSettings(view, settings)
+  const given = givenSettings(view, name, settings)
   const expected = oracle.put(name, given)
   if (Array.isArray(expected)) return expectRefusal(queues.put(name, given), expected)
   const { createdAt: _, ...answer } = await queues.put(name, given)
@@ -28,7 +28,7 @@ export async function ensureOn(view: View, short: string, settings: QueueSetting
 export async function updateOn(view: View, short: string, settings: QueueSettings): Promise<void> {
   const { oracle, queues, named } = view
   const name = named(short)
-  const given = namedSettings(view, settings)
+  const given = givenSettings(view, name, settings)
   const refused = oracle.update(name, given)
   if (refused) return expectRefusal(queues.update(name, given), refused)
   const { createdAt: _, ...answer } = await queues.update(name, given)
@@ -48,6 +48,14 @@ export async function pauseOn({ oracle, queues, named }: View, short: string, pa
 function namedSettings({ named }: View, { deadLetterQueue, ...settings }: QueueSettings): QueueSettings {
   if (deadLetterQueue === undefined) return settings
   return { ...settings, deadLetterQueue: deadLetterQueue === null ? null : named(deadLetterQueue) }
+}
+
+/** A limit that is changed inside a transaction is applied at some time afterwards: there it stays as it is. */
+function givenSettings(view: View, name: string, settings: QueueSettings): QueueSettings {
+  const given = namedSettings(view, settings)
+  const queue = view.oracle.queue(name)
+  if (!view.isInside || !queue) return given
+  return { ...given, groupConcurrency: queue.settings.groupConcurrency }
 }
 
 /** The attributes of a queue that is there. */

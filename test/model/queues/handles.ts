@@ -2,6 +2,7 @@
 import type { FailedReceipt } from '../../../src/repositories/queues/types'
 import type { HandleShape, SimpleOperation } from './operations'
 import type { Oracle, OracleMessage, OracleQueue } from './oracle'
+import { expectPlaces, settleOthers } from './places'
 import { expectRefusal, expectSame } from './same'
 import type { View } from './view'
 
@@ -50,10 +51,10 @@ export class Handles {
       return expectRefusal(queues.delete(name, [...handles, 7 as never]), ['invalid_input'])
     }
     const queue = oracle.queue(name)
-    const answer = this.#call(view, name, handles, operation)
-    if (!queue) return expectRefusal(answer, ['queue_not_found'])
+    if (!queue) return expectRefusal(this.#call(view, name, handles, operation), ['queue_not_found'])
+    await settleOthers(view, queue)
     const { messages, ...outcome } = this.#outcomeOf(oracle, queue, handles)
-    const { done, failed } = await answer
+    const { done, failed } = await this.#call(view, name, handles, operation)
     expectSame({ done, failed: failed.map((one) => this.#said(oracle, one)) }, outcome)
     const turn = oracle.newTurn()
     for (const message of messages) {
@@ -61,6 +62,7 @@ export class Handles {
       else if (operation.kind === 'release') oracle.release(message, turn, operation)
       else oracle.extend(message, operation.visibilityTimeoutSeconds)
     }
+    await expectPlaces(view, oracle.givePlaces(turn))
   }
 
   #textOf(shape: HandleShape): string[] {

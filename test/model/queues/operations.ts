@@ -8,7 +8,7 @@ import type { MessageState, QueueSettings, SendOptions } from '../../../src/repo
 
 export const QUEUES = ['a', 'b', 'dead'] as const
 export const TICK_SECONDS = 320
-export const STATES: readonly MessageState[] = ['ready', 'in-flight', 'delayed', 'dead', 'archived']
+export const STATES: readonly MessageState[] = ['ready', 'in-flight', 'delayed', 'blocked', 'dead', 'archived']
 
 /** A handle that was given out, by how many came after it; or none of ours. */
 export type HandleShape = { back: number } | { forged: string }
@@ -62,6 +62,7 @@ const settingsOf = {
   deadLetterQueue: fc.constantFrom(null, 'dead', 'dead', 'dead', 'b', 'a', 'nowhere'),
   onDelete: fc.constantFrom('remove' as const, 'archive' as const),
   retentionSeconds: fc.constantFrom(null, 600, 1200),
+  groupConcurrency: fc.constantFrom(null, 1, 1, 2),
 }
 export const settings: fc.Arbitrary<QueueSettings> = fc.record(settingsOf, {
   requiredKeys: ['visibilityTimeoutSeconds'],
@@ -75,7 +76,7 @@ const message: fc.Arbitrary<SendOptions> = fc.record(
     maxReceives: fc.constantFrom(undefined, undefined, undefined, null, 1, 2),
     dedupId: fc.constantFrom(null, null, 'd', 'D'),
     priority,
-    messageGroup: fc.constantFrom(null, 'x', 'y'),
+    messageGroup: fc.constantFrom(null, 'x', 'x', 'y'),
     attributes: fc.constantFrom<SendOptions['attributes']>(null, {}, { a: '1' }, { a: '2', b: '' }),
   },
   { requiredKeys: [] },

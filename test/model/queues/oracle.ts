@@ -4,6 +4,7 @@
  */
 import type { MessageState, QueueSettings } from '../../../src/repositories/queues/types'
 import { QUEUE_DEFAULTS } from '../../support/queue-defaults'
+import { givePlaces, hasPlace, isLimited, type OpenPlaces } from './places'
 
 export interface OracleMessage {
   id: bigint
@@ -63,6 +64,8 @@ const RAN_OUT = 'The visibility timeout ran out after '
 export class Oracle {
   /** Seconds; time is not rolled back. */
   now = 0
+  /** Messages that became blocked since places were last given. */
+  #come = new Set<bigint>()
   state: OracleState = {
     queues: [],
     messages: [],
@@ -96,8 +99,11 @@ export class Oracle {
     const found = this.#letters(name, deadLetterQueue)
     if (Array.isArray(found)) return found
     const values = { settings: { ...defaults, ...settings }, deadLetters: found.letters?.number ?? null }
-    if (before) Object.assign(before, values)
-    else {
+    if (before) {
+      const { groupConcurrency } = before.settings
+      Object.assign(before, values)
+      this.#applyLimit(before, groupConcurrency)
+    } else {
       const number = ++this.state.queuesMade
       this.state.queues.push({ number, name, paused, ...values, cursors: new Map(), dedups: new Map() })
     }
@@ -110,9 +116,24 @@ export class Oracle {
     if (!queue) return ['queue_not_found']
     const found = deadLetterQueue === undefined ? null : this.#letters(name, deadLetterQueue)
     if (Array.isArray(found)) return found
+    const { groupConcurrency } = queue.settings
     Object.assign(queue.settings, settings)
+    this.#applyLimit(queue, groupConcurrency)
     if (found) queue.deadLetters = found.letters?.number ?? null
     return null
+  }
+
+  /** Under another limit all messages of groups that are ready become blocked, and then those that have places are ready again. */
+  #applyLimit(queue: OracleQueue, before: number | null): void {
+    if (queue.settings.groupConcurrency === before) return
+    if (queue.settings.groupConcurrency !== null) {
+      for (const message of this.in(queue, 'ready').filter(({ group }) => group !== null)) {
+        this.disturb(message)
+        Object.assign(message, { state: 'blocked', handle: null })
+      }
+    }
+    this.#come.clear()
+    this.givePlaces(this.newTurn())
   }
 
   /** The queue that dead letters are to go to, or the codes of which one is the refusal. */
@@ -158,7 +179,13 @@ export class Oracle {
   }
 
   /** What time brings about in a queue. */
-  settle(queue: OracleQueue, turn = this.newTurn()): void {
+  settle(queue: OracleQueue): OpenPlaces[] {
+    const turn = this.newTurn()
+    this.#settle(queue, turn)
+    return this.givePlaces(turn)
+  }
+
+  #settle(queue: OracleQueue, turn: number): void {
     for (const message of this.in(queue, 'in-flight', 'delayed').filter((one) => this.isDue(one))) {
       if (message.state === 'delayed' || !this.isOutOfReceives(message)) {
         // The handle stays good.
@@ -174,7 +201,21 @@ export class Oracle {
   }
 
   makeReady(message: OracleMessage, turn: number, changes: Partial<OracleMessage>): void {
+    const keeps = hasPlace(message) && (changes.queue ?? message.queue) === message.queue
     Object.assign(message, changes, { state: 'ready', turn, batch: null })
+    if (!isLimited(this.numbered(message.queue), message.group) || keeps) return
+    Object.assign(message, { state: 'blocked', handle: null })
+    this.#come.add(message.id)
+  }
+
+  unblock(message: OracleMessage, turn: number): void {
+    Object.assign(message, { state: 'ready', turn, batch: null })
+  }
+
+  givePlaces(turn: number): OpenPlaces[] {
+    const come = this.#come
+    this.#come = new Set()
+    return givePlaces(this, turn, come)
   }
 
   bury(message: OracleMessage, turn: number): void {
@@ -239,7 +280,7 @@ export class Oracle {
 
   /** What a redrive may move, and where to. */
   redrivable(queue: OracleQueue, prefix: string): { message: OracleMessage; to: OracleQueue }[] {
-    return this.in(queue, 'ready', 'delayed', 'dead').flatMap((message) => {
+    return this.in(queue, 'ready', 'blocked', 'delayed', 'dead').flatMap((message) => {
       const from = this.numbered(message.from)
       if (from) return from.name.startsWith(prefix) ? [{ message, to: from }] : []
       return message.state === 'dead' ? [{ message, to: queue }] : []
@@ -252,13 +293,14 @@ export class Oracle {
     this.makeReady(message, turn, changes)
   }
 
-  sweep(): void {
+  sweep(): OpenPlaces[] {
     const turn = this.newTurn()
-    for (const queue of this.state.queues) this.settle(queue, turn)
+    for (const queue of this.state.queues) this.#settle(queue, turn)
     this.state.messages = this.state.messages.filter(({ queue, archivedAt }) => {
       const retention = this.numbered(queue)?.settings.retentionSeconds ?? null
       return archivedAt === null || retention === null || archivedAt + retention > this.now
     })
+    return this.givePlaces(turn)
   }
 }
 

@@ -6,6 +6,7 @@ import { Handles } from './handles'
 import { expectFirst } from './line'
 import { type Operation, QUEUES, type SimpleOperation, TICK_SECONDS } from './operations'
 import { Oracle, type OracleMessage } from './oracle'
+import { expectPlaces, settleOn } from './places'
 import { Receiver } from './receiver'
 import { expectRefusal, expectSame } from './same'
 import { sendOn } from './sending'
@@ -31,6 +32,7 @@ export class Run implements View {
   #by: 0 | 1 = 0
   readonly #receivers = [new Receiver(), new Receiver()] as const
   looks = 0
+  isInside = false
 
   constructor(
     readonly bench: Bench,
@@ -87,6 +89,7 @@ export class Run implements View {
       await this.bench.stores[this.#by].transaction(async (tx) => {
         restore()
         this.queues = tx.queues
+        this.isInside = true
         for (const operation of operations) {
           await this.#step(operation)
           if (operation.kind !== 'pass') await expectMessages(this)
@@ -101,6 +104,7 @@ export class Run implements View {
       restore()
       this.#handles = given.upTo(before.queuesMade)
     } finally {
+      this.isInside = false
       this.queues = this.bench.stores[this.#by].queues
     }
   }
@@ -120,7 +124,7 @@ export class Run implements View {
         return
       case 'sweep':
         await this.bench.sweep()
-        return oracle.sweep()
+        return expectPlaces(this, oracle.sweep())
       case 'pages':
         await expectMessages(this, 'all')
         await expectPages(this, operation.limit)
@@ -166,12 +170,12 @@ export class Run implements View {
         const message = oracle.state.messages.find((one) => one.id === id && one.queue === queue.number)
         expectSame(await this.queues.deleteMessage(name, id), message !== undefined)
         if (message) oracle.remove(message)
-        return
+        return expectPlaces(this, oracle.givePlaces(oracle.newTurn()))
       }
       case 'purge': {
         if (!queue) return expectRefusal(this.queues.purge(name), ['queue_not_found'])
-        oracle.settle(queue)
-        const dropped = oracle.in(queue, 'ready', 'delayed')
+        await settleOn(this, queue)
+        const dropped = oracle.in(queue, 'ready', 'blocked', 'delayed')
         expectSame(await this.queues.purge(name), { deleted: dropped.length })
         oracle.state.messages = oracle.state.messages.filter((message) => !dropped.includes(message))
         return
@@ -189,7 +193,7 @@ export class Run implements View {
     const asked = cursor === null ? options : { ...options, order: 'cycle' as const, cursor }
     const queue = oracle.queue(name)
     if (!queue) return expectRefusal(queues.receive(name, asked), ['queue_not_found'])
-    oracle.settle(queue)
+    await settleOn(this, queue)
     const received = await queues.receive(name, asked)
     const ids = received.map(({ id }) => id)
     const ready = queue.paused ? [] : oracle.in(queue, 'ready')
@@ -244,17 +248,18 @@ export class Run implements View {
     const options = { ...(limit === null ? {} : { limit }), ...(short === null ? {} : { prefix }) }
     const queue = oracle.queue(name)
     if (!queue) return expectRefusal(queues.redrive(name, options), ['queue_not_found'])
-    oracle.settle(queue)
+    await settleOn(this, queue)
     const able = oracle.redrivable(queue, prefix)
     const count = Math.min(limit ?? able.length, able.length)
     expectSame(await queues.redrive(name, options), { moved: count })
     const moved = []
     for (const one of able) {
       const there = await queues.getMessage(one.to.name, one.message.id)
-      if (there?.state === 'ready') moved.push(one)
+      if (there?.state === 'ready' || there?.state === 'blocked') moved.push(one)
     }
     expectSame(moved.length, count)
     const turn = oracle.newTurn()
     for (const { message, to } of moved) oracle.redrive(message, to, turn)
+    await expectPlaces(this, oracle.givePlaces(turn))
   }
 }

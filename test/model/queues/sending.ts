@@ -1,6 +1,7 @@
 /** Sends of the model: what a batch must answer, with those in it that are refused or that another message stands for. */
 import type { NewMessage, SendOptions } from '../../../src/repositories/queues/types'
 import type { Oracle, OracleMessage, OracleQueue } from './oracle'
+import { freePlaces, isLimited } from './places'
 import { expectRefusal, expectSame } from './same'
 import type { View } from './view'
 
@@ -75,9 +76,12 @@ function messageOf(oracle: Oracle, queue: OracleQueue, message: NewMessage, id: 
     messageGroup,
     attributes,
   } = message
+  const group = messageGroup ?? null
+  const isBlocked = group !== null && isLimited(queue, group) && freePlaces(oracle, queue, group) === 0
+  const state = delaySeconds > 0 ? 'delayed' : isBlocked ? 'blocked' : 'ready'
   return {
-    ...{ id, body: body as number, queue: queue.number, state: delaySeconds > 0 ? 'delayed' : 'ready' },
-    ...{ priority, group: messageGroup ?? null, ownMaxReceives: maxReceives },
+    ...{ id, body: body as number, queue: queue.number, state },
+    ...{ priority, group, ownMaxReceives: maxReceives },
     ...{ ownVisibility: visibilityTimeoutSeconds ?? null, sentAt: oracle.now, visibleAt: oracle.now + delaySeconds },
     ...{ lastReceivedAt: null, archivedAt: null, receives: 0, lastError: null, from: null, handle: null },
     ...{ turn: 0, batch: null, attributes: attributes ?? {} },

@@ -4,6 +4,7 @@ import type { MessageState, PeekedMessage, QueueStatus, Queues } from '../../../
 import { expectLine } from './line'
 import { QUEUES, STATES } from './operations'
 import type { Oracle, OracleMessage, OracleQueue } from './oracle'
+import { expectPlaces, lettersFirst } from './places'
 import { expectSame } from './same'
 
 /** All times of the oracle are multiples of it: what is less is how long the run has taken by then. */
@@ -17,6 +18,8 @@ export interface View {
   named: (short: string) => string
   /** How often it was looked. */
   looks: number
+  /** Whether it is a transaction's. */
+  isInside: boolean
 }
 
 export function secondsOf(date: Date | null, beginMs: number): number | null {
@@ -58,12 +61,12 @@ function expectedOf(oracle: Oracle, message: OracleMessage) {
  * is often enough for the other states: what was found wrong later than it came about is shrunk all the same.
  */
 export async function expectMessages(view: View, which: 'some' | 'all' = 'some'): Promise<void> {
-  const { oracle, queues, named } = view
-  const known = QUEUES.flatMap((short) => oracle.queue(named(short)) ?? [])
+  const { oracle, queues } = view
+  const known = lettersFirst(oracle)
   for (const queue of known) {
     if (!oracle.in(queue, 'in-flight', 'delayed').some((message) => oracle.isDue(message))) continue
     await queues.peek(queue.name, { limit: 1 })
-    oracle.settle(queue)
+    await expectPlaces(view, oracle.settle(queue))
   }
   const isWhole = which === 'all' || ++view.looks % 4 === 0
   for (const queue of known) {
@@ -141,7 +144,7 @@ function statusOf(oracle: Oracle, queue: OracleQueue, isInside: boolean) {
   }
   if (!isInside) return attributes
   const count = (state: MessageState) => oracle.in(queue, state).length
-  const ages = oracle.in(queue, 'ready', 'in-flight').map(({ sentAt }) => oracle.now - sentAt)
+  const ages = oracle.in(queue, 'ready', 'blocked', 'in-flight').map(({ sentAt }) => oracle.now - sentAt)
   const counts = {
     ...{ ready: count('ready'), inFlight: count('in-flight'), delayed: count('delayed'), blocked: count('blocked') },
     ...{ dead: count('dead'), archived: count('archived') },
