@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { openLog } from '../../src/http/process/log'
 import { startServer } from '../support/processes'
+import { freePort } from '../support/servers/program'
 import { clientOf, type Loose, send } from './support/client'
 import { eventually, pause } from './support/streams'
 
@@ -142,7 +143,7 @@ test('without RECENTN_ACCESS_LOG there is no line a request, and at the level er
   await clientOf(server.url).get('/v1/groups')
   await server.stop()
   expect(requestsOf(server)).toEqual([])
-  const port = 20_000 + Math.floor(Math.random() * 20_000)
+  const port = await freePort()
   const env = {
     PATH: process.env.PATH,
     PORT: String(port),
@@ -154,14 +155,15 @@ test('without RECENTN_ACCESS_LOG there is no line a request, and at the level er
   child.stdout.on('data', (chunk) => {
     said += chunk
   })
-  for (let up = false; !up; await pause(50)) {
-    up = await send(`http://127.0.0.1:${port}`, 'GET', '/livez', {}).then(
+  const closed = once(child, 'close')
+  const isUpOrGone = () =>
+    send(`http://127.0.0.1:${port}`, 'GET', '/livez', {}).then(
       () => true,
-      () => false,
+      () => child.exitCode !== null,
     )
-  }
+  while (!(await isUpOrGone())) await pause(50)
   child.kill('SIGTERM')
-  await once(child, 'close')
+  expect(await closed).toEqual([0, null])
   expect(said).toBe('')
 })
 
