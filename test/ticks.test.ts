@@ -71,6 +71,7 @@ describe('a cron pattern', () => {
       expect(cronFault(pattern)).toBe('never ticks: no day fits the pattern')
     }
     expect(cronFault('61 * * * *')).toMatch(/^must be a cron pattern of 5 or 6 fields: .*minute.*61/)
+    expect(cronFault('every day')).toBe('must be a cron pattern of 5 or 6 fields, such as "30 2 * * *"')
     const wrong = [
       '',
       ' ',

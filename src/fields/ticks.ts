@@ -29,8 +29,9 @@ function cronOf(pattern: string, timezone: string): Cron {
 
 export function cronFault(value: unknown): string | null {
   if (typeof value !== 'string') return 'must be a string'
-  // croner also reads a date with a time, which ticks once.
-  if (!/^[\x20-\x7e]{1,191}$/.test(value) || value.includes(':')) {
+  // croner also reads a date with a time, which ticks once; and its own text for too few fields speaks of seven.
+  const isRead = /^[\x20-\x7e]{1,191}$/.test(value) && !value.includes(':')
+  if (!isRead || !/^\s*(@\S+|(\S+\s+){4,5}\S+)\s*$/.test(value)) {
     return 'must be a cron pattern of 5 or 6 fields, such as "30 2 * * *"'
   }
   try {
