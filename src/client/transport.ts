@@ -147,7 +147,9 @@ export class Transport {
 
 export function unreachable(error: unknown, limit: TimeLimit): RecentnError {
   const cause = limit.timeout ?? error
-  return new RecentnError('unreachable', `The server can't be reached: ${(cause as Error)?.message}`, {
+  // Node says "fetch failed", and why in the error's cause.
+  const why = ((cause as Error)?.cause as Error)?.message || (cause as Error)?.message
+  return new RecentnError('unreachable', `The server can't be reached: ${why}`, {
     status: 503,
     cause,
   })

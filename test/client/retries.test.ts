@@ -178,6 +178,8 @@ describe('attempts', () => {
 
   test('find nobody: unreachable', async () => {
     const { groups } = createClient({ baseUrl: 'http://127.0.0.1:1', retries: 0 })
-    await expect(groups.get('g')).rejects.toMatchObject({ code: 'unreachable', status: 503 })
+    const refused = groups.get('g')
+    await expect(refused).rejects.toMatchObject({ code: 'unreachable', status: 503 })
+    await expect(refused).rejects.not.toThrow('fetch failed') // it says why
   })
 })
