@@ -5,15 +5,20 @@
  *
  * Invariant: a connection that arrives after its caller gave up goes to another caller or back to the pool at once. The
  * pool never has more queued requests than callers that waited at the same time, however long it is exhausted: the next
- * caller takes over the request of one that gave up.
+ * caller takes over the request of one that gave up. While the server is silent callers do not wait one after the other: each
+ * has a moment, in which a connection may be made.
  */
 import type { DataSource, QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
-import { clearTimeout, setTimeout } from '../real-time'
+import { clearTimeout, performance, setTimeout } from '../real-time'
 import { connectionState } from './connection-use'
+import { driverError } from './engine'
 import { USE_WITHIN } from './inside'
 
 export const DEFAULT_CONNECTION_TIMEOUT_MS = 10_000
+
+/** How long a call waits for a connection while the server is silent. The attempt goes on, for the next call. */
+const SILENT_MS = 300
 
 /** No connection became free in time; nothing was sent. */
 export class NoConnection extends RecentnError {}
@@ -27,7 +32,7 @@ export function noneFree(what: string, timeoutMs: number): NoConnection {
 interface PoolRequest {
   runner: QueryRunner
   /** Null if the caller that queued it has given up. */
-  caller: { connected: () => void; failed: (error: unknown) => void } | null
+  caller: { connected: () => void; failed: (error: unknown) => void; hurry: () => void } | null
 }
 
 export interface BoundedPoolOptions {
@@ -42,6 +47,10 @@ export class BoundedPool {
   readonly #options: BoundedPoolOptions
   /** Requests whose callers have given up, longest queued first. */
   readonly #abandoned = new Set<PoolRequest>()
+  /** Requests whose callers wait. */
+  readonly #waiting = new Set<PoolRequest>()
+  /** True from a statement or a connection without an answer to the next answer. */
+  #isSilent = false
 
   constructor(options: BoundedPoolOptions) {
     this.#options = options
@@ -54,23 +63,53 @@ export class BoundedPool {
     const [abandoned] = this.#abandoned
     const request = abandoned ?? this.#queue()
     this.#abandoned.delete(request)
+    this.#waiting.add(request)
+    const { timeoutMs } = this.#options
+    const deadline = performance.now() + timeoutMs
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
+      const late = () => {
+        const left = deadline - performance.now()
+        if (left > 0 && !this.#isSilent) {
+          timer = setTimeout(late, left)
+          return
+        }
         request.caller = null
+        this.#waiting.delete(request)
         this.#abandoned.add(request)
         reject(this.#late())
-      }, this.#options.timeoutMs)
+      }
+      let timer = setTimeout(late, this.#isSilent ? Math.min(timeoutMs, SILENT_MS) : timeoutMs)
+      const answered = () => {
+        clearTimeout(timer)
+        this.#waiting.delete(request)
+      }
       request.caller = {
         connected: () => {
-          clearTimeout(timer)
+          answered()
           resolve(request.runner)
         },
         failed: (error) => {
-          clearTimeout(timer)
+          answered()
           reject(this.#ofPool(error))
+        },
+        hurry: () => {
+          clearTimeout(timer)
+          timer = setTimeout(late, Math.min(timeoutMs, SILENT_MS))
         },
       }
     })
+  }
+
+  /** Notes an error: after one that says that there was no answer, nobody waits for long until there is one. */
+  failed(error: unknown): void {
+    if (driverError(error).code !== 'ETIMEDOUT' || this.#isSilent) return
+    this.#isSilent = true
+    for (const { caller } of this.#waiting) caller?.hurry()
+  }
+
+  /** Notes an answer of the server. */
+  heard(): void {
+    this.#isSilent = false
   }
 
   #queue(): PoolRequest {
@@ -82,6 +121,7 @@ export class BoundedPool {
       },
       (error: unknown) => {
         this.#abandoned.delete(request)
+        this.failed(error)
         request.caller?.failed(error)
       },
     )
@@ -98,8 +138,9 @@ export class BoundedPool {
   #late(): NoConnection {
     const { timeoutMs, location, source } = this.#options
     const { max, connected } = connectionState(source)
-    if (connected === 0) {
-      const detail = `The database ${location} cannot be reached: no answer within ${timeoutMs / 1000} s`
+    if (connected === 0 || this.#isSilent) {
+      const silence = this.#isSilent ? 'it does not answer' : `no answer within ${timeoutMs / 1000} s`
+      const detail = `The database ${location} cannot be reached: ${silence}`
       return new NoConnection('database_unavailable', detail, { retryAfterMs: 1000 })
     }
     return noneFree(`None of ${max === null ? 'the' : `the ${max}`} database connections became free`, timeoutMs)

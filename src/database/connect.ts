@@ -9,7 +9,7 @@ import { seeTransactions } from './inside'
 import { MYSQL_SESSION } from './mysql'
 import { mysqlFailure } from './mysql-failures'
 import { schemaOf } from './schema'
-import { type HostedConnection, ServerHosts } from './server-hosts'
+import { type HostedConnection, ofPool, ServerHosts } from './server-hosts'
 import { NAMELESS_FILE, parseServerUrl, refusedUrl } from './server-url'
 import { sqliteEngine } from './sqlite'
 import { DEFAULT_STATEMENT_TIMEOUT_SECONDS, type LimitedConnection, limitStatements } from './statement-limit'
@@ -159,6 +159,7 @@ async function setSessions(
     pool: { on(event: 'connection', listener: (connection: NewConnection) => void): void }
   }
   const set = (connection: NewConnection): Promise<unknown> => {
+    ofPool(connection, pool)
     limitStatements(connection, statementSeconds)
     const isSet = new Promise((resolve, reject) => {
       connection.query(MYSQL_SESSION.join('; '), (error) => (error ? reject(error) : resolve(undefined)))

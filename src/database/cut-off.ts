@@ -28,28 +28,61 @@ export function unknownOutcome(cause: unknown): RecentnError {
  * Whether a COMMIT that failed with this error may have taken effect: the connection is lost, or the database could not
  * do all of it.
  */
-export function leavesDoubt(engine: Engine, error: unknown): boolean {
+function leavesDoubt(engine: Engine, error: unknown): boolean {
   return engine.losesCommits && ['lost', 'unable'].includes(engine.failure(error))
 }
 
-/** How long the database may stay away before a commit that was cut off is reported as `outcome_unknown`. */
-export const OUTCOME_MS = 10_000
+/** How long a call goes on while its database is away, from the beginning of the call. */
+export const AWAY_MS = 5000
+/** Also a call whose statement has used up that time looks for its outcome. */
+const LEAST_LOOK_MS = 500
 
-/** Whether the commit has arrived, by a transaction that asks. Throws `outcome_unknown` if the database stays away. */
-export async function learn(cutOff: CutOff, engine: Engine, ask: () => Promise<boolean>): Promise<boolean> {
+/** When a call that began then gives up finding out its outcome. */
+export function lookUntil(startedAt: number): number {
+  return Math.max(startedAt + AWAY_MS, performance.now() + LEAST_LOOK_MS)
+}
+
+/**
+ * Whether the commit has arrived, by a transaction that asks, and has no answer after `until`. Throws `outcome_unknown` if
+ * the database stays away.
+ */
+async function learn(
+  cutOff: CutOff,
+  engine: Engine,
+  startedAt: number,
+  ask: (until: number) => Promise<boolean>,
+): Promise<boolean> {
   if (!engine.losesCommits) return false
-  const deadline = performance.now() + OUTCOME_MS
+  const deadline = lookUntil(startedAt)
   for (let tries = 1; ; tries++) {
     try {
-      return await ask()
+      return await ask(deadline)
     } catch (error) {
       // The answer was read under a lock: it is true whether or not its own transaction committed.
       if (error instanceof CutOff) return error.result as boolean
       const isPassing = error instanceof NoConnection || engine.failure(error) !== 'other'
       if (!isPassing || performance.now() > deadline) throw unknownOutcome(cutOff.cause)
-      await pause(Math.min(100 * tries, 1000))
+      await pause(Math.min(100 * tries, 1000, deadline - performance.now() + 1))
     }
   }
+}
+
+/**
+ * The result of a write whose commit was cut off, if `ask` says that it has arrived. Otherwise throws what its caller gets,
+ * or what lets it run again.
+ */
+export async function settledCommit<T>(
+  cutOff: CutOff,
+  engine: Engine,
+  startedAt: number,
+  ask: ((until: number) => Promise<boolean>) | undefined,
+): Promise<T> {
+  const { cause } = cutOff
+  const hasArrived = cutOff.committed || (ask !== undefined && (await learn(cutOff, engine, startedAt, ask)))
+  if (hasArrived) cutOff.afterCommit.run()
+  if (ask && hasArrived) return cutOff.result as T
+  // If the commit has not arrived, nothing has changed, and the lost connection is a reason to try again.
+  throw ask || !leavesDoubt(engine, cause) ? cause : unknownOutcome(cause)
 }
 
 /** A pause of random length, so that callers that collided do not collide again. */

@@ -112,7 +112,8 @@ export function dropLost(runner: QueryRunner, engine: Engine, error: unknown): v
   const { databaseConnection } = runner as unknown as { databaseConnection?: object }
   const { errno = 0, code } = driverError(error)
   // What the server says itself, and that it says nothing, holds for its other connections, too.
-  if (databaseConnection && (errno > 0 || code === 'ETIMEDOUT')) doubtHost(databaseConnection)
+  const isSilent = code === 'ETIMEDOUT'
+  if (databaseConnection && (errno > 0 || isSilent)) doubtHost(databaseConnection, isSilent)
 }
 
 /** Closes the connection. */

@@ -9,7 +9,7 @@
 import { RecentnError } from '../errors'
 import { performance } from '../real-time'
 import { NoConnection } from './bounded-pool'
-import { OUTCOME_MS, pause, unknownOutcome } from './cut-off'
+import { AWAY_MS, lookUntil, pause, unknownOutcome } from './cut-off'
 import type { DatabaseCounts } from './database-counts'
 import { driverError, type Engine, type FailureKind, type Statements } from './engine'
 import { hasFailedEarlier } from './gathering'
@@ -84,16 +84,20 @@ export interface RetryRules {
 }
 
 /** Decides after each failed try of a piece of work whether it runs again. */
-export class Retrier {
+class Retrier {
   readonly #rules: RetryRules
+  readonly #startedAt = performance.now()
   readonly #deadline: number
+  readonly #lossDeadline: number
   #lookUntil: number | null = null
   #conflicts = 0
   #losses = 0
 
   constructor(rules: RetryRules) {
     this.#rules = rules
-    this.#deadline = performance.now() + (rules.retryMs ?? RETRY_MS)
+    const retryMs = rules.retryMs ?? RETRY_MS
+    this.#deadline = this.#startedAt + retryMs
+    this.#lossDeadline = this.#startedAt + Math.min(retryMs, AWAY_MS)
   }
 
   /** Resolves after a pause if the work should run again. Otherwise throws the error for its caller. */
@@ -117,9 +121,20 @@ export class Retrier {
     const now = performance.now()
     if (failure === 'conflict') return this.#conflicts++ < maxConflicts && now < this.#deadline
     if (failure !== 'lost') return false
-    if (trail?.isLeft) this.#lookUntil ??= now + OUTCOME_MS
-    const isLeft = this.#losses++ < Math.min(MAX_LOST_RETRIES, maxConflicts) || now < (this.#lookUntil ?? 0)
-    return isLeft && now < this.#deadline
+    if (trail?.isLeft) this.#lookUntil ??= lookUntil(this.#startedAt)
+    if (now < (this.#lookUntil ?? 0)) return true
+    return this.#losses++ < Math.min(MAX_LOST_RETRIES, maxConflicts) && now < this.#lossDeadline
+  }
+}
+
+/** Runs `once`, and again as long as the rules say. */
+export async function tried<T>(rules: RetryRules, once: () => Promise<T>): Promise<T> {
+  for (const retrier = new Retrier(rules); ; ) {
+    try {
+      return await once()
+    } catch (error) {
+      await retrier.after(error)
+    }
   }
 }
 

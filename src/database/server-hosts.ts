@@ -41,10 +41,25 @@ export const MEMBER =
   'SELECT MEMBER_STATE AS state FROM performance_schema.replication_group_members WHERE MEMBER_ID = @@server_uuid'
 
 const owners = new WeakMap<object, ServerHosts>()
+const pools = new WeakMap<object, HostedPool>()
 
-/** After the server of this connection refused to work: its other connections are closed, so that new ones look at it again. */
-export function doubtHost(connection: object): void {
-  owners.get(connection)?.closeIdle()
+/** Notes the pool of a connection of our own. */
+export function ofPool(connection: object, pool: unknown): void {
+  pools.set(connection, pool as HostedPool)
+}
+
+/**
+ * After the server of this connection refused to work, or said nothing: its idle connections are closed, so that new ones look at
+ * it again. A single server that refuses is asked again on the connections that there are.
+ */
+export function doubtHost(connection: object, isSilent: boolean): void {
+  if (isSilent || owners.has(connection)) closeIdle(pools.get(connection))
+}
+
+function closeIdle(pool: HostedPool | null | undefined): void {
+  const free = pool?._freeConnections
+  const idle = Array.from({ length: free?.length ?? 0 }, (_, index) => free?.get(index) as HostedConnection)
+  for (const connection of idle) close(connection)
 }
 
 export class ServerHosts {
@@ -99,14 +114,8 @@ export class ServerHosts {
   #passOver(host: ServerHost): void {
     // Of several connections that failed together, one moves the store on.
     if (this.#current !== host) return
-    this.closeIdle()
+    closeIdle(this.#pool)
     this.#at = (this.#at + 1) % this.all.length
-  }
-
-  closeIdle(): void {
-    const { _freeConnections: free } = this.#pool ?? { _freeConnections: null }
-    const idle = Array.from({ length: free?.length ?? 0 }, (_, index) => free?.get(index) as HostedConnection)
-    for (const connection of idle) close(connection)
   }
 }
 

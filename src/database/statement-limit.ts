@@ -6,12 +6,13 @@
  * caller it is a lost connection, so a commit is looked up.
  */
 import type { QueryRunner } from 'typeorm'
-import { clearInterval, setInterval } from '../real-time'
+import { clearInterval, performance, setInterval } from '../real-time'
+import type { Tx } from './engine'
 
 export const DEFAULT_STATEMENT_TIMEOUT_SECONDS = 30
 
-/** A statement is looked at this often within the limit: it takes up to a fifth more. */
-const LOOKS = 5
+/** A statement is looked at this often within the limit: it takes up to a fiftieth more. */
+const LOOKS = 50
 
 /** The parts of mysql2's connection that are used. `_command` is the running statement. */
 export interface LimitedConnection {
@@ -20,6 +21,8 @@ export interface LimitedConnection {
 }
 
 const unlimited = new WeakSet<object>()
+/** When the statements of a connection end, whatever their limit. */
+const ends = new WeakMap<object, number>()
 
 /** Closes the connection when a statement takes longer. Its timer keeps no process alive. */
 export function limitStatements(connection: LimitedConnection, seconds: number): void {
@@ -30,7 +33,8 @@ export function limitStatements(connection: LimitedConnection, seconds: number):
       const running = connection._command ?? null
       looks = running === seen ? looks + 1 : 0
       seen = running
-      if (running === null || looks < LOOKS || unlimited.has(connection)) return
+      const isOver = looks >= LOOKS || performance.now() > (ends.get(connection) ?? Number.POSITIVE_INFINITY)
+      if (running === null || !isOver || unlimited.has(connection)) return
       const message = `no answer within ${seconds} s (statementTimeoutSeconds)`
       connection.stream.destroy(Object.assign(new Error(message), { code: 'ETIMEDOUT' }))
     },
@@ -48,5 +52,16 @@ export async function withoutLimit<T>(runner: QueryRunner, work: () => Promise<T
     return await work()
   } finally {
     unlimited.delete(connection)
+  }
+}
+
+/** Runs `work`, whose statements in this transaction have until then. */
+export async function limitedUntil<T>(tx: Tx, until: number, work: () => Promise<T>): Promise<T> {
+  const connection: object = await (tx.manager.queryRunner as QueryRunner).connect()
+  ends.set(connection, until)
+  try {
+    return await work()
+  } finally {
+    ends.delete(connection)
   }
 }

@@ -7,11 +7,12 @@
  * without it the caller gets `outcome_unknown`.
  */
 import type { DataSource, QueryRunner } from 'typeorm'
+import { performance } from '../real-time'
 import { AfterCommit } from './after-commit'
 import { BoundedPool, DEFAULT_CONNECTION_TIMEOUT_MS } from './bounded-pool'
 import { catchUp } from './cluster'
 import { requireTexts } from './connection-charset'
-import { CutOff, learn, leavesDoubt, unknownOutcome } from './cut-off'
+import { CutOff, settledCommit } from './cut-off'
 import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
 import { InFlight } from './in-flight'
@@ -20,8 +21,9 @@ import { commit, dropLost, type Life, readerOn, rollBack, type Setting, txOn, wa
 import { locationOf } from './location'
 import { sessionIn, settled } from './operations'
 import { separateOn } from './own-transactions'
-import { Retrier, type RetryRules, Trail } from './retries'
+import { type RetryRules, Trail, tried } from './retries'
 import type { SkipLockedCheck } from './skip-locked'
+import { limitedUntil } from './statement-limit'
 import type { Tables } from './tables'
 import type { Gate } from './turns'
 
@@ -110,7 +112,7 @@ export class Database implements Session {
   }
 
   #read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
-    return this.#tried(this.#retryRules, () => this.#connected((runner) => work(readerOn(runner, this.#options))))
+    return tried(this.#retryRules, () => this.#connected((runner) => work(readerOn(runner, this.#options))))
   }
 
   /** Runs `work` in a transaction, and again as a whole after a deadlock, up to `retries` times. */
@@ -126,18 +128,14 @@ export class Database implements Session {
     { retries, arrived, retryMs }: WriteOptions & { retries?: number } = {},
   ): Promise<T> {
     await this.#writable()
-    return this.#tried({ ...this.#retryRules, maxConflicts: retries, retryMs }, async () => {
+    const startedAt = performance.now()
+    const ask = arrived && ((until: number) => this.#once((tx) => limitedUntil(tx, until, () => arrived(tx)), true))
+    return tried({ ...this.#retryRules, maxConflicts: retries, retryMs }, async () => {
       try {
         return await this.#once(work)
       } catch (error) {
         if (!(error instanceof CutOff)) throw error
-        const hasArrived =
-          error.committed ||
-          (arrived !== undefined && (await learn(error, this.engine, () => this.#once(arrived, true))))
-        if (hasArrived) error.afterCommit.run()
-        if (arrived && hasArrived) return error.result as T
-        // If the commit has not arrived, nothing has changed, and the lost connection is a reason to try again.
-        throw arrived || !leavesDoubt(this.engine, error.cause) ? error.cause : unknownOutcome(error.cause)
+        return settledCommit<T>(error, this.engine, startedAt, ask)
       }
     })
   }
@@ -154,7 +152,7 @@ export class Database implements Session {
     if (this.engine.family === 'sqlite') return this.#write(work, { retryMs })
     await this.#writable()
     const trail = new Trail()
-    return this.#tried({ ...this.#retryRules, retryMs, trail }, () =>
+    return tried({ ...this.#retryRules, retryMs, trail }, () =>
       this.#connected(async (runner) => {
         const isolate = () => runner.query('SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
         const before = this.#options.isForeign ? isolate : undefined
@@ -169,23 +167,20 @@ export class Database implements Session {
     const runner = await this.#runner()
     try {
       if (this.#options.isForeign) await requireTexts(runner)
-      return await work(runner)
+      const result = await work(runner)
+      this.#pool.heard()
+      return result
     } catch (error) {
-      dropLost(runner, this.engine, error)
+      this.#lost(runner, error)
       throw error
     } finally {
       await runner.release()
     }
   }
 
-  async #tried<T>(retries: RetryRules, once: () => Promise<T>): Promise<T> {
-    for (const retrier = new Retrier(retries); ; ) {
-      try {
-        return await once()
-      } catch (error) {
-        await retrier.after(error)
-      }
-    }
+  #lost(runner: QueryRunner, error: unknown): void {
+    this.#pool.failed(error)
+    dropLost(runner, this.engine, error)
   }
 
   /** Runs `work` as one operation: closing the store waits for all its reads and writes. */
@@ -246,16 +241,18 @@ export class Database implements Session {
       result = await work(tx, session)
       await settled(runner)
       await commit(runner, alive)
+      this.#pool.heard()
       return result
     } catch (error) {
+      // After a deadlock the transaction must run again, even if `work` threw another error.
+      const reason = life?.fault ? life.fault.error : error
       await rollBack(runner, life)
-      dropLost(runner, this.engine, life?.fault ? life.fault.error : error)
+      this.#lost(runner, reason)
       // The commit stays one if a TypeORM subscriber of the user's throws after it.
       if (life?.committing && this.engine.failure(error) !== 'conflict') {
         throw new CutOff(error, result, life.committed, afterCommit)
       }
-      // After a deadlock the transaction must run again, even if `work` threw another error.
-      throw life?.fault ? life.fault.error : error
+      throw reason
     } finally {
       await runner.release()
     }

@@ -114,12 +114,14 @@ export function describeServerFaults(engine: ServerEngine): void {
       ...PROCESS_FAULTS,
       {
         name: 'the server killed, and started again',
+        isAway: true,
         seconds: [1, 3],
         begin: () => server.kill(),
         end: () => server.start(),
       },
       {
         name: 'the server stopped (SIGSTOP)',
+        isAway: true,
         seconds: [6, 20],
         begin: () => server.freeze(),
         end: () => server.thaw(),
@@ -141,7 +143,13 @@ export function describeServerFaults(engine: ServerEngine): void {
         end: () => pause(STATEMENT_SECONDS * 1300).then(() => proxy.endSwallowed()),
       },
       { name: 'everything 50 ms late', seconds: [2, 5], begin: () => proxy.delay(50), end: () => proxy.delay(0) },
-      { name: 'connections refused', seconds: [3, 8], begin: () => proxy.refuse(), end: () => proxy.accept() },
+      {
+        name: 'connections refused',
+        isAway: true,
+        seconds: [3, 8],
+        begin: () => proxy.refuse(),
+        end: () => proxy.accept(),
+      },
       {
         name: 'max_connections reached',
         seconds: [3, 5],
