@@ -6,7 +6,7 @@ import { handlesOf, queueTools, timed } from './tools'
 /** A try is given up twice in about so long, and the database may stay away for longer. */
 const AWAY_MS = 1_500
 const GIVEN_UP_MS = 5_000
-const LOOKED_UP_MS = 9_000
+const LOOKED_UP_MS = 4_500
 
 /** Deletes whose connection is lost: whoever asked is told what became of them. SQLite has no connection to lose. */
 export function describeQueueCutOffs(context: Context): void {
