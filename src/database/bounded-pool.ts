@@ -12,8 +12,9 @@ import type { DataSource, QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import { clearTimeout, performance, setTimeout } from '../real-time'
 import { connectionState } from './connection-use'
-import { driverError } from './engine'
+import { driverError, type Engine } from './engine'
 import { USE_WITHIN } from './inside'
+import { dropLost } from './life'
 
 export const DEFAULT_CONNECTION_TIMEOUT_MS = 10_000
 
@@ -100,8 +101,14 @@ export class BoundedPool {
     })
   }
 
-  /** Notes an error: after one that says that there was no answer, nobody waits for long until there is one. */
-  failed(error: unknown): void {
+  /** Notes the error of work on a runner of this pool, whose connection is closed if its server is lost. */
+  lost(runner: QueryRunner, engine: Engine, error: unknown): void {
+    this.#noteSilence(error)
+    dropLost(runner, engine, error)
+  }
+
+  /** After an error that says that there was no answer, nobody waits for long until there is one. */
+  #noteSilence(error: unknown): void {
     if (driverError(error).code !== 'ETIMEDOUT' || this.#isSilent) return
     this.#isSilent = true
     for (const { caller } of this.#waiting) caller?.hurry()
@@ -121,7 +128,7 @@ export class BoundedPool {
       },
       (error: unknown) => {
         this.#abandoned.delete(request)
-        this.failed(error)
+        this.#noteSilence(error)
         request.caller?.failed(error)
       },
     )

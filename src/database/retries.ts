@@ -84,7 +84,7 @@ export interface RetryRules {
 }
 
 /** Decides after each failed try of a piece of work whether it runs again. */
-class Retrier {
+export class Retrier {
   readonly #rules: RetryRules
   readonly #startedAt = performance.now()
   readonly #deadline: number
@@ -124,17 +124,6 @@ class Retrier {
     if (trail?.isLeft) this.#lookUntil ??= lookUntil(this.#startedAt)
     if (now < (this.#lookUntil ?? 0)) return true
     return this.#losses++ < Math.min(MAX_LOST_RETRIES, maxConflicts) && now < this.#lossDeadline
-  }
-}
-
-/** Runs `once`, and again as long as the rules say. */
-export async function tried<T>(rules: RetryRules, once: () => Promise<T>): Promise<T> {
-  for (const retrier = new Retrier(rules); ; ) {
-    try {
-      return await once()
-    } catch (error) {
-      await retrier.after(error)
-    }
   }
 }
 

@@ -17,11 +17,11 @@ import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
 import { InFlight } from './in-flight'
 import { holding, newHolder, requireOutside } from './inside'
-import { commit, dropLost, type Life, readerOn, rollBack, type Setting, txOn, watch } from './life'
+import { commit, type Life, readerOn, rollBack, type Setting, txOn, watch } from './life'
 import { locationOf } from './location'
 import { sessionIn, settled } from './operations'
 import { separateOn } from './own-transactions'
-import { type RetryRules, Trail, tried } from './retries'
+import { Retrier, type RetryRules, Trail } from './retries'
 import type { SkipLockedCheck } from './skip-locked'
 import { limitedUntil } from './statement-limit'
 import type { Tables } from './tables'
@@ -51,28 +51,24 @@ export class Database implements Session {
   readonly #pool: BoundedPool
   readonly #retryRules: RetryRules
   /** For SQLite only; the servers have a connection for each caller. */
-  readonly #gate: Gate | null
+  readonly gate: Gate | null
   readonly #inFlight = new InFlight()
 
   constructor(options: DatabaseOptions) {
     this.#options = options
-    this.#gate = options.engine.family === 'sqlite' ? (options.gate ?? null) : null
+    this.gate = options.engine.family === 'sqlite' ? (options.gate ?? null) : null
     this.engine = options.engine
     this.tables = options.tables
-    this.counts = this.#gate?.counts ?? new DatabaseCounts()
+    this.counts = this.gate?.counts ?? new DatabaseCounts()
     const { dataSource: source, createRunner, connectionTimeoutMs: timeoutMs = DEFAULT_CONNECTION_TIMEOUT_MS } = options
     this.location = locationOf(source.options)
     this.#retryRules = { engine: this.engine, counts: this.counts, locate: () => this.location }
     this.#pool = new BoundedPool({ source, createRunner, timeoutMs, location: this.location })
   }
 
-  get gate(): Gate | null {
-    return this.#gate
-  }
-
   /** What a transaction holds and a call inside of it would wait for (`inside.ts`). */
   get #held(): object {
-    return this.#gate ?? this.#options.dataSource
+    return this.gate ?? this.#options.dataSource
   }
 
   /** Throws `conflict` in code inside a transaction on this database: a call that waits there may wait for itself. */
@@ -94,14 +90,14 @@ export class Database implements Session {
 
   /** A runner, which its caller releases. Callers wait for SQLite's one connection with each statement, at the gate. */
   #runner(): QueryRunner | Promise<QueryRunner> {
-    if (this.#gate) return this.#options.createRunner()
+    if (this.gate) return this.#options.createRunner()
     requireOutside(this.#held)
     return this.#pool.take()
   }
 
   /** Checks a write before it waits for a connection: it must be outside of transactions, and SKIP LOCKED must work. */
   #writable(): Promise<void> | undefined {
-    if (this.#gate) return undefined
+    if (this.gate) return undefined
     requireOutside(this.#held)
     return this.#options.skipLocked?.require()
   }
@@ -112,7 +108,7 @@ export class Database implements Session {
   }
 
   #read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
-    return tried(this.#retryRules, () => this.#connected((runner) => work(readerOn(runner, this.#options))))
+    return this.#tried(this.#retryRules, () => this.#connected((runner) => work(readerOn(runner, this.#options))))
   }
 
   /** Runs `work` in a transaction, and again as a whole after a deadlock, up to `retries` times. */
@@ -130,7 +126,7 @@ export class Database implements Session {
     await this.#writable()
     const startedAt = performance.now()
     const ask = arrived && ((until: number) => this.#once((tx) => limitedUntil(tx, until, () => arrived(tx)), true))
-    return tried({ ...this.#retryRules, maxConflicts: retries, retryMs }, async () => {
+    return this.#tried({ ...this.#retryRules, maxConflicts: retries, retryMs }, async () => {
       try {
         return await this.#once(work)
       } catch (error) {
@@ -152,7 +148,7 @@ export class Database implements Session {
     if (this.engine.family === 'sqlite') return this.#write(work, { retryMs })
     await this.#writable()
     const trail = new Trail()
-    return tried({ ...this.#retryRules, retryMs, trail }, () =>
+    return this.#tried({ ...this.#retryRules, retryMs, trail }, () =>
       this.#connected(async (runner) => {
         const isolate = () => runner.query('SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
         const before = this.#options.isForeign ? isolate : undefined
@@ -171,16 +167,21 @@ export class Database implements Session {
       this.#pool.heard()
       return result
     } catch (error) {
-      this.#lost(runner, error)
+      this.#pool.lost(runner, this.engine, error)
       throw error
     } finally {
       await runner.release()
     }
   }
 
-  #lost(runner: QueryRunner, error: unknown): void {
-    this.#pool.failed(error)
-    dropLost(runner, this.engine, error)
+  async #tried<T>(rules: RetryRules, once: () => Promise<T>): Promise<T> {
+    for (const retrier = new Retrier(rules); ; ) {
+      try {
+        return await once()
+      } catch (error) {
+        await retrier.after(error)
+      }
+    }
   }
 
   /** Runs `work` as one operation: closing the store waits for all its reads and writes. */
@@ -247,7 +248,7 @@ export class Database implements Session {
       // After a deadlock the transaction must run again, even if `work` threw another error.
       const reason = life?.fault ? life.fault.error : error
       await rollBack(runner, life)
-      this.#lost(runner, reason)
+      this.#pool.lost(runner, this.engine, reason)
       // The commit stays one if a TypeORM subscriber of the user's throws after it.
       if (life?.committing && this.engine.failure(error) !== 'conflict') {
         throw new CutOff(error, result, life.committed, afterCommit)
