@@ -95,6 +95,16 @@ export class CuttingProxy {
     for (const { client, server } of this.#pairs) for (const socket of [client, server]) socket.pause()
   }
 
+  /** The same, while the server ends what it had begun on the connections: it keeps no lock of theirs. */
+  hang(): void {
+    this.stall()
+    for (const { server } of this.#pairs) {
+      // Its end would end the client's half, too.
+      server.removeAllListeners('close')
+      server.destroy()
+    }
+  }
+
   /** Swallows everything on the connections that there are, which stand: half-open ones. New connections are fine. */
   swallow(): void {
     for (const pair of this.#pairs) {

@@ -41,7 +41,7 @@ export function describeSeveralHosts(context: Context): void {
   describe('a store on several hosts', () => {
     it.each<[string, (a: CuttingProxy) => void]>([
       ['dies', (a) => a.refuse()],
-      ['hangs', (a) => a.stall()],
+      ['hangs', (a) => a.hang()],
     ])('goes to the next host when one %s, and stays there', async (_, end) => {
       const { a, b, url } = await hosts()
       const store = await open(url)
