@@ -60,6 +60,17 @@ export function jsonFault(value: unknown, overflow = false, depth = 1): string |
   return Array.isArray(value) ? arrayFault(value, overflow, depth) : objectFault(value, overflow, depth)
 }
 
+/**
+ * The text of a value that is surely JSON of at most `maxBytes` in UTF-8, so that it is written once, to be checked and to
+ * be stored. Null if that is not sure: then the rules of the field decide.
+ */
+export function sureText(value: unknown, maxBytes: number): string | null {
+  if (!(value instanceof JsonText) && jsonFault(value) !== null) return null
+  const text = jsonTextOf(value)
+  // A UTF-16 unit takes at most three bytes.
+  return text.length <= maxBytes / 3 ? text : null
+}
+
 function arrayFault(value: readonly unknown[], overflow: boolean, depth: number): string | null {
   for (const element of value) {
     const fault = jsonFault(element, overflow, depth + 1)

@@ -2,8 +2,8 @@
 import type { Fault } from '../../errors'
 import * as fields from '../../fields/feeds'
 import { addFaults, addListFaults, argumentFaults, faultsOf, refuse } from '../../fields/field'
-import { MAX_BATCH, NAME, nameFault, PAGE_LIMIT, VALUE } from '../../fields/rules'
-import { jsonTextOf } from '../../json'
+import { MAX_BATCH, MAX_VALUE_BYTES, NAME, nameFault, PAGE_LIMIT, VALUE } from '../../fields/rules'
+import { jsonTextOf, sureText } from '../../json'
 import type { ChangesRequest } from './changes'
 import type { EntryText } from './put'
 import type { ChangesOptions, NewEntry, PutConsumerOptions, RepublishSelection, ValueOptions } from './types'
@@ -20,18 +20,34 @@ export function checkKey(feed: unknown, key: unknown, options: ValueOptions = {}
 
 export function checkedEntry(feed: unknown, key: unknown, value: unknown): EntryText {
   const faults = [...named('feed', feed), ...named('key', key)]
-  const detail = VALUE.fault(value)
+  const text = sureText(value, MAX_VALUE_BYTES)
+  const detail = text === null ? VALUE.fault(value) : null
   if (detail !== null) faults.push({ pointer: '/value', detail })
   refuse(faults)
-  return { key: key as string, text: jsonTextOf(value) }
+  return { key: key as string, text: text ?? jsonTextOf(value) }
 }
 
 /** 1 to 1,000 of them; faults at `/3/value` and so on. */
 export function checkedEntries(feed: unknown, entries: readonly NewEntry[]): EntryText[] {
   const faults: Fault[] = named('feed', feed)
-  addListFaults(faults, entries, 'entries', fields.NEW_ENTRY.rules, MAX_BATCH)
+  const sure = sureEntries(entries)
+  if (sure === null) addListFaults(faults, entries, 'entries', fields.NEW_ENTRY.rules, MAX_BATCH)
   refuse(faults)
-  return entries.map(({ key, value }) => ({ key, text: jsonTextOf(value) }))
+  return sure ?? entries.map(({ key, value }) => ({ key, text: jsonTextOf(value) }))
+}
+
+/** The entries where all are surely valid; otherwise null, and the rules decide. */
+function sureEntries(entries: readonly NewEntry[]): EntryText[] | null {
+  if (!Array.isArray(entries) || entries.length < 1 || entries.length > MAX_BATCH) return null
+  const sure: EntryText[] = []
+  for (const entry of entries) {
+    if (typeof entry !== 'object' || entry === null) return null
+    for (const name in entry) if (name !== 'key' && name !== 'value') return null
+    const text = nameFault(entry.key) === null ? sureText(entry.value, MAX_VALUE_BYTES) : null
+    if (text === null) return null
+    sure.push({ key: entry.key, text })
+  }
+  return sure
 }
 
 /** Which entries: by key, or by prefix. */

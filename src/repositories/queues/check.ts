@@ -2,8 +2,8 @@
 import type { Fault } from '../../errors'
 import { addFaults, addListFaults, argumentFaults, faultsOf, refuse } from '../../fields/field'
 import * as fields from '../../fields/queues'
-import { ID, MAX_BATCH, NAME, PAGE_LIMIT, VALUE } from '../../fields/rules'
-import { jsonTextOf } from '../../json'
+import { ID, MAX_BATCH, MAX_VALUE_BYTES, NAME, PAGE_LIMIT, VALUE } from '../../fields/rules'
+import { jsonTextOf, sureText } from '../../json'
 import { storedLimit } from './heads'
 import type { MessageToSend, SendRequest } from './rows'
 import type { Release } from './settle'
@@ -30,31 +30,61 @@ export function checkSettings(queue: unknown, settings: QueueSettings): void {
 
 export function checkedSend(queue: unknown, body: unknown, options: SendOptions): SendRequest {
   const faults: Fault[] = named('queue', queue)
-  const fault = VALUE.fault(body)
-  if (fault !== null) faults.push({ pointer: '/body', detail: fault })
-  addFaults(faults, options, fields.SEND_RULES, '')
+  const text = hasSureOptions(options) ? sureText(body, MAX_VALUE_BYTES) : null
+  if (text === null) {
+    const fault = VALUE.fault(body)
+    if (fault !== null) faults.push({ pointer: '/body', detail: fault })
+    addFaults(faults, options, fields.SEND_RULES, '')
+  }
   refuse(faults)
-  return { queue: queue as string, rows: [rowOf({ ...options, body })] }
+  return { queue: queue as string, rows: [rowWith(text ?? jsonTextOf(body), options)] }
 }
 
 /** 1 to 1,000 of them; faults at `/3/body` and so on. */
 export function checkedMessages(queue: unknown, messages: readonly NewMessage[]): SendRequest {
   const faults: Fault[] = named('queue', queue)
-  addListFaults(faults, messages, 'messages', fields.NEW_MESSAGE.rules, MAX_BATCH)
+  const texts = sureTexts(messages)
+  if (texts === null) addListFaults(faults, messages, 'messages', fields.NEW_MESSAGE.rules, MAX_BATCH)
   refuse(faults)
-  return { queue: queue as string, rows: messages.map(rowOf) }
+  const rows = messages.map((message, index) => rowWith(texts?.[index] ?? jsonTextOf(message.body), message))
+  return { queue: queue as string, rows }
+}
+
+/** The bodies as texts where all messages are surely valid; otherwise null, and the rules decide. */
+function sureTexts(messages: readonly NewMessage[]): string[] | null {
+  if (!Array.isArray(messages) || messages.length < 1 || messages.length > MAX_BATCH) return null
+  const texts: string[] = []
+  for (const message of messages) {
+    const text = hasSureOptions(message, 'body') ? sureText(message.body, MAX_VALUE_BYTES) : null
+    if (text === null) return null
+    texts.push(text)
+  }
+  return texts
+}
+
+/** Whether what is given beside the body is surely valid. */
+function hasSureOptions(given: SendOptions, body?: 'body'): boolean {
+  if (typeof given !== 'object' || given === null) return false
+  for (const key in given) {
+    if (key !== body && fields.SEND_RULES.get(key)?.(given[key as keyof SendOptions]) !== null) return false
+  }
+  return true
 }
 
 export function rowOf(message: NewMessage): MessageToSend {
+  return rowWith(jsonTextOf(message.body), message)
+}
+
+function rowWith(body: string, options: SendOptions): MessageToSend {
   return {
-    body: jsonTextOf(message.body),
-    delayMs: (message.delaySeconds ?? 0) * 1000,
-    visibilityTimeoutSeconds: message.visibilityTimeoutSeconds ?? null,
-    maxReceives: message.maxReceives === undefined ? null : storedLimit(message.maxReceives),
-    dedupId: message.dedupId ?? null,
-    priority: message.priority ?? 0,
-    messageGroup: message.messageGroup ?? null,
-    attributes: attributesText(message.attributes),
+    body,
+    delayMs: (options.delaySeconds ?? 0) * 1000,
+    visibilityTimeoutSeconds: options.visibilityTimeoutSeconds ?? null,
+    maxReceives: options.maxReceives === undefined ? null : storedLimit(options.maxReceives),
+    dedupId: options.dedupId ?? null,
+    priority: options.priority ?? 0,
+    messageGroup: options.messageGroup ?? null,
+    attributes: attributesText(options.attributes),
   }
 }
 

@@ -3,7 +3,7 @@ import { type Fault, invalidInput } from '../../errors'
 import { addFaults, argumentFaults, faultsOf, type Rules, refuse } from '../../fields/field'
 import * as fields from '../../fields/groups'
 import { ID, MAX_BATCH, MAX_PAYLOAD_BYTES, NAME, nameFault, TIME } from '../../fields/rules'
-import { JsonText, jsonFault, jsonTextOf } from '../../json'
+import { jsonTextOf, sureText } from '../../json'
 import type { ReadRequest } from './page'
 import type { NewItemRow } from './ring'
 import type {
@@ -82,17 +82,10 @@ function sureRow(group: unknown, item: NewItem, rules: Rules): NewItemRow | null
   if (member !== null && nameFault(member) !== null) return null
   if (eventId !== null && nameFault(eventId) !== null) return null
   if (occurredAt !== null && TIME.fault(occurredAt) !== null) return null
-  let text: string | null = null
-  if (payload !== null) {
-    if (!(payload instanceof JsonText) && jsonFault(payload) !== null) return null
-    text = jsonTextOf(payload)
-    if (text.length > SURELY_FITS) return null
-  }
+  const text = payload === null ? null : sureText(payload, MAX_PAYLOAD_BYTES)
+  if (payload !== null && text === null) return null
   return { group: group as string, member, payload: text, occurredAtMs: occurredAt?.getTime() ?? null, eventId }
 }
-
-/** A UTF-16 unit takes at most three bytes. */
-const SURELY_FITS = MAX_PAYLOAD_BYTES / 3
 
 function rowOf(group: string, item: NewItem): NewItemRow {
   return {

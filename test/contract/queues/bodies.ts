@@ -32,6 +32,20 @@ export function describeQueueBodies(context: Context): void {
       await expectKept(body)
     })
 
+    it('asks a body at most twice how it wants to be written: to check it, and to store it', async () => {
+      const queue = await made()
+      let asked = 0
+      const body = () => ({ toJSON: () => ({ nth: ++asked }) })
+      await queues().send(queue, body())
+      expect(asked).toBeLessThanOrEqual(2)
+      await queues().sendMany(queue, [{ body: body() }, { body: body(), priority: 1 }])
+      expect(asked).toBeLessThanOrEqual(6)
+      // A feed may have the name of a queue.
+      await context.store.feeds.put(queue, 'one', body())
+      await context.store.feeds.putMany(queue, [{ key: 'two', value: body() }])
+      expect(asked).toBeLessThanOrEqual(10)
+    })
+
     it('keeps any JSON value', async () => {
       const bodies = fc.array(fc.jsonValue({ maxDepth: 6 }), { minLength: 20, maxLength: 20 })
       await fc.assert(
