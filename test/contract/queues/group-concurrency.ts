@@ -169,6 +169,21 @@ export function describeGroupConcurrency(context: Context): void {
       expect(await receive(queue)).toHaveLength(100)
     })
 
+    it('ends, when it is changed, the handles of messages of groups that are ready again, and of no others', async () => {
+      const queue = await made({ maxReceives: null })
+      await sendTo(queue, 'a', 2)
+      await filled(queue, 1)
+      const messages = await receive(queue)
+      expect(messages).toHaveLength(3)
+      pass(31)
+      expect((await queues().peek(queue)).messages).toHaveLength(3)
+      await queues().update(queue, { groupConcurrency: 1 })
+      const { deleted, failed } = await done(queue, messages)
+      expect(deleted).toHaveLength(1)
+      expect(failed.map(({ code }) => code)).toEqual(['stale_receipt', 'stale_receipt'])
+      await expectPlaces(context, queue)
+    })
+
     it.each(WAYS)('changed in a transaction is applied by a receive or a sweeper afterwards: %s', async (_, run) => {
       const queue = await made()
       await sendTo(queue, 'a', 3)

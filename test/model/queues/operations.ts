@@ -98,6 +98,10 @@ const simple: { weight: number; arbitrary: fc.Arbitrary<SimpleOperation> }[] = [
   { weight: 2, arbitrary: of('put', { queue, settings }) },
   { weight: 1, arbitrary: of('ensure', { queue, settings }) },
   { weight: 2, arbitrary: of('update', { queue, settings: changes }) },
+  {
+    weight: 2,
+    arbitrary: of('update', { queue, settings: fc.record({ groupConcurrency: settingsOf.groupConcurrency }) }),
+  },
   { weight: 2, arbitrary: of('pause', { queue, paused: fc.constantFrom(false, false, true) }) },
   { weight: 1, arbitrary: of('drop', { queue }) },
   { weight: 5, arbitrary: of('send', { queue: sent, message }) },
