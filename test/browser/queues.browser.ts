@@ -52,7 +52,7 @@ test('the list has counts, the age of the oldest, and says what is paused', asyn
   for (let i = 0; i < 3; i++) await send('l-mail', i)
   await fail('l-mail', 'no', true)
   const page = await pageOf('#/queues?prefix=l-')
-  await page.getByRole('row', { name: /l-mail.* 2 0 0 1 \d+ s/ }).waitFor()
+  await page.getByRole('row', { name: /l-mail.* 2 0 0 0 1 \d+ s/ }).waitFor()
   await page.getByRole('row', { name: /l-paused paused/ }).waitFor()
 })
 
