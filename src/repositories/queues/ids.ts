@@ -12,6 +12,12 @@ export function returningIds(engine: Engine, sql: string): string {
 /** The ids of `count` new messages, in the order of the INSERT; `stride` is the step of the session. */
 export function idsOf({ engine }: Tx, { insertId, rows }: StatementAnswer, count: number, stride: bigint): bigint[] {
   if (engine.returnsIds) return rows.map(({ id }) => BigInt(id as string))
-  const first = engine.firstId(insertId, count)
-  return Array.from({ length: count }, (_, index) => first + BigInt(index) * stride)
+  const ids: bigint[] = []
+  let id = engine.firstId(insertId, count)
+  // A loop: this runs for each message.
+  for (let index = 0; index < count; index++) {
+    ids.push(id)
+    id += stride
+  }
+  return ids
 }

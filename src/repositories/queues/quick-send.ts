@@ -1,17 +1,29 @@
 /**
- * Sending in one round trip, where statements can share one: some messages without a group are inserted before it is known
- * whether the queue is still as it was last seen. If it is not, or a group is ahead of them, the messages are deleted again,
- * and sent in the usual way.
+ * Sending plain messages: of one queue and priority, without a group or anything else that needs a look at other rows. The
+ * text of their INSERT is written in one pass.
+ *
+ * Where statements can share a round trip, a few messages are inserted before it is known whether the queue is still as it
+ * was last seen. If it is not, or a group is ahead of them, the messages are deleted again, and sent in the usual way.
  *
  * Order of the locks: the queue's head (shared), the messages, which are new, and with the commit their flow.
  */
 import type { Parameter, Statement, StatementAnswer, Tx } from '../../database/engine'
+import { SentResult } from '../../results/queues'
 import { chunksOf } from '../chunks'
 import { openStartSql, passStarts, type UngroupedLevel } from './flows'
-import { CYCLED, heldHeads, holdHeadsSql, type QueueHead } from './heads'
+import { CYCLED, type HeldHeads, heldHeads, holdHeadsSql, type QueueHead } from './heads'
 import { idsOf, returningIds } from './ids'
 import type { QueueMemory } from './memory'
-import { insertedColumns, MAX_IDS, type MessageToSend, type SendRequest, STATE, textsOf, urgencyOf } from './rows'
+import {
+  insertChunks,
+  insertedColumns,
+  MAX_IDS,
+  type MessageToSend,
+  type SendRequest,
+  STATE,
+  textsOf,
+  urgencyOf,
+} from './rows'
 import type { Sent } from './types'
 
 /** The time of the transaction and where its messages begin, which the statements of one packet cannot be given. */
@@ -49,7 +61,7 @@ export function plainBatch(memory: QueueMemory, requests: readonly SendRequest[]
   return first === undefined ? null : { head, level: { queueId: head.id, priority: first.priority }, messages }
 }
 
-/** For each request what became of its messages; null if they are to be sent in the usual way. */
+/** For each request its messages, sent in one round trip; null if they are to be sent in the usual way. */
 export async function sendQuickly(
   tx: Tx,
   memory: QueueMemory,
@@ -62,7 +74,7 @@ export async function sendQuickly(
   const [heads, , inserted] = (await tx.together([
     holdWithStart(tx, head, openStartSql(tx, level, least)),
     { sql: `SET ${NOW} = ${tx.now}, ${START} = ${tx.engine.lastRemembered}`, parameters: [] },
-    insertSql(tx, head, messages),
+    insertSql(tx, head, messages, NOW, (index) => `${START} + ${index}`),
   ])) as [StatementAnswer, unknown, StatementAnswer]
   const { heads: found, stride } = heldHeads(heads.rows)
   const [held] = found
@@ -74,13 +86,46 @@ export async function sendQuickly(
     }
     return null
   }
+  await passAll(tx, memory, { head: held, level, messages }, start)
+  return sentBy(requests, idsOf(tx, inserted, messages.length, stride))
+}
+
+/** The same where the head is held; null if it is not known where the messages begin. */
+export async function sendPlainly(
+  tx: Tx,
+  memory: QueueMemory,
+  requests: readonly SendRequest[],
+  { head: { id }, level, messages }: PlainBatch,
+  { heads: [head], nowMs, start, stride }: HeldHeads,
+): Promise<Sent[][] | null> {
+  if (head?.id !== id || start === null) return null
+  const ids: bigint[] = []
+  for (const chunk of insertChunks(messages, (message) => message)) {
+    const first = start + ids.length
+    const insert = insertSql(tx, head, chunk, String(nowMs), (index) => String(first + index))
+    const [inserted] = (await tx.together([insert])) as [StatementAnswer]
+    for (const id of idsOf(tx, inserted, chunk.length, stride)) ids.push(id)
+  }
+  await passAll(tx, memory, { head, level, messages }, start)
+  return sentBy(requests, ids)
+}
+
+/** The messages are inserted: writes where they end, and wakes receivers after the commit. */
+async function passAll(
+  tx: Tx,
+  memory: QueueMemory,
+  { head, level, messages }: PlainBatch,
+  start: number,
+): Promise<void> {
   const end = start + messages.length
   await passStarts(tx, level, end)
   memory.startsPassed(level, end)
-  memory.becameReady(tx, [{ head: held, priority: level.priority, start }])
-  const ids = idsOf(tx, inserted, messages.length, stride)
-  let sent = 0
-  return requests.map(({ rows }) => rows.map(() => ({ id: ids[sent++] as bigint, sent: true })))
+  memory.becameReady(tx, [{ head, priority: level.priority, start }])
+}
+
+function sentBy(requests: readonly SendRequest[], ids: readonly bigint[]): Sent[][] {
+  let at = 0
+  return requests.map(({ rows }) => rows.map(() => new SentResult(ids[at++] as bigint, true)))
 }
 
 /** SQL: the ids, also where no head has said how far apart they are. */
@@ -105,17 +150,24 @@ function holdWithStart(tx: Tx, { queue }: QueueHead, { sql, parameters }: Statem
   })
 }
 
-function insertSql({ engine, tables }: Tx, { id, cycled }: QueueHead, messages: readonly MessageToSend[]): Statement {
+/** `now` and what `startAt` gives are SQL. */
+function insertSql(
+  { engine, tables }: Tx,
+  { id, cycled }: QueueHead,
+  messages: readonly MessageToSend[],
+  now: string,
+  startAt: (index: number) => string,
+): Statement {
   const priority = messages[0]?.priority ?? 0
   const before = `(${id}, ${STATE.ready}, ${urgencyOf(priority)}, `
-  const after = `${cycled === CYCLED.not ? 0 : id}, ${NOW}, ${NOW}, ${priority}, `
+  const after = `, ${cycled === CYCLED.not ? 0 : id}, ${now}, ${now}, ${priority}, `
   const { columns, withOwn } = insertedColumns(messages)
   const parameters: Parameter[] = []
   const rows = messages.map((message, index) => {
-    const start = `${START} + ${index}, `
+    const start = startAt(index)
     const own = engine.list(withOwn([], message))
     for (const value of own.parameters) parameters.push(value)
-    return `${before}${start}${start}${after}${own.sql})`
+    return `${before}${start}, ${start}${after}${own.sql})`
   })
   const sql = `INSERT INTO ${tables.queueMessages} (${columns}) VALUES ${rows.join(', ')}`
   return { sql: returningIds(engine, sql), parameters }

@@ -8,7 +8,7 @@ import { sessionOf } from '../../database/session'
 import { RecentnError } from '../../errors'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
 import type { JsonText } from '../../json'
-import { asQueue, asQueueStatus, SentResult } from '../../results/queues'
+import { asQueue, asQueueStatus } from '../../results/queues'
 import type { Page } from '../types'
 import * as check from './check'
 import { applyChangedLimit } from './group-limit'
@@ -59,8 +59,7 @@ export class QueueRepository implements Queue.Queues {
   }
 
   async #send(request: SendRequest): Promise<Queue.Sent[]> {
-    const outcomes = await this.#run.sends.add(keyOfSend(this.#memory, request), request, sizeOfSend(request))
-    return outcomes.map(({ id, sent }) => new SentResult(id, sent))
+    return this.#run.sends.add(keyOfSend(this.#memory, request), request, sizeOfSend(request))
   }
 
   async receive<Body = unknown>(queue: string, options: Queue.ReceiveOptions = {}): Promise<Queue.Message<Body>[]> {

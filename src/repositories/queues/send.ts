@@ -6,6 +6,7 @@
  */
 import type { Parameter, Session, Statement, StatementAnswer, Tx } from '../../database/engine'
 import { RecentnError } from '../../errors'
+import { SentResult } from '../../results/queues'
 import { groupedBy } from '../chunks'
 import { leaveMark, type Writer } from '../writers'
 import { type DedupCandidate, findDuplicates, saveDedups } from './dedups'
@@ -14,7 +15,7 @@ import { enterGroups, makeNextReady } from './group-places'
 import { CYCLED, type HeldHeads, holdHeads, isLimited, lowerShortest, notFound, type QueueHead } from './heads'
 import { idsOf, returningIds } from './ids'
 import type { QueueMemory } from './memory'
-import { type PlainBatch, plainBatch, sendQuickly } from './quick-send'
+import { type PlainBatch, plainBatch, sendPlainly, sendQuickly } from './quick-send'
 import {
   blockedPlace,
   insertChunks,
@@ -87,6 +88,8 @@ export async function sendAll(
   )
   const { nowMs } = held
   for (const head of held.heads) memory.learn(head)
+  const plainly = open && (await sendPlainly(tx, memory, requests, open, held))
+  if (plainly !== null) return plainly
   const heads = new Map(held.heads.map((head) => [head.queue, head]))
   const outcomes = requests.map(({ queue, rows }) => {
     const head = heads.get(queue)
@@ -99,9 +102,7 @@ export async function sendAll(
   const given = await enterGroups(tx, news)
   for (const index of given.blocked) (news[Number(index)] as OutgoingMessage).isBlocked = true
   const ready = news.filter(({ row, isBlocked }) => row.delayMs === 0 && !isBlocked)
-  const passed = isOwn
-    ? await giveOpenStarts(tx, memory, ready, open?.head.id === held.heads[0]?.id ? held.start : null)
-    : null
+  const passed = isOwn ? await giveOpenStarts(tx, memory, ready) : null
   if (passed === null) await giveStarts(tx, ready)
   await insertMessages(tx, news, held)
   await saveDedups(tx, dedups, nowMs)
@@ -114,7 +115,7 @@ export async function sendAll(
   return outcomes.map((outcome, index) =>
     outcome === null
       ? notFound((requests[index] as SendRequest).queue)
-      : outcome.map(({ id, first, sent }) => ({ id: first?.id ?? id, sent })),
+      : outcome.map(({ id, first, sent }) => new SentResult(first?.id ?? id, sent)),
   )
 }
 
@@ -133,12 +134,11 @@ async function giveOpenStarts(
   tx: Tx,
   memory: QueueMemory,
   ready: readonly OutgoingMessage[],
-  known: number | null,
 ): Promise<{ level: UngroupedLevel; end: number }[] | null> {
   if (!tx.engine.remembers || ready.some(({ row }) => row.messageGroup !== null)) return null
   const levels = levelsOf(ready)
   if (levels.length > MAX_LEVELS) return null
-  const starts = known === null ? await openStarts(tx, memory, levels) : [known]
+  const starts = await openStarts(tx, memory, levels)
   if (starts.includes(null)) return null
   return levels.map(({ level, messages }, index) => {
     const start = starts[index] as number
