@@ -28,6 +28,7 @@ function galeraNode(engine: Engine): Engine {
     numberFree: numberBy(engine.forUpdate),
     forShareSkipLocked: engine.forShare,
     commitsAlone: false,
+    packsStatements: false,
     // The step follows the number of nodes, also between two statements of a transaction.
     returnsIds: engine.returning,
     caughtUp: readWith('wsrep_sync_wait', '1'),

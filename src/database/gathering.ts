@@ -7,6 +7,7 @@
  * fails. After the failure of a statement that had waited, the runner sends nothing until a ROLLBACK: the statements that
  * depended on it would otherwise run without it. A packet holds statements of ours, which are ASCII with values written by
  * `mysql.ts`, and at its end at most one of the user's, which cannot hold a second one.
+ * On a node of a Galera cluster it holds less (`parting.ts`).
  */
 import type { Connection, QueryError } from 'mysql2'
 import {
@@ -19,6 +20,7 @@ import {
 import { MysqlQueryRunner } from 'typeorm/driver/mysql/MysqlQueryRunner'
 import { RecentnError } from '../errors'
 import { literal } from './mysql'
+import { mustPart, requireTransaction, WITNESS } from './parting'
 import { holdsSeparator, MYSQL_SPELLING } from './placeholders'
 
 /** A packet of more than one statement has no more characters than this; the least max_allowed_packet is 1 MiB. */
@@ -121,19 +123,40 @@ export class GatheringQueryRunner extends MysqlQueryRunner {
 
   async #wait(connection: Connection, sql: string): Promise<Later> {
     const one = { sql, result: null }
-    const full = this.#units + sql.length > PACKET_UNITS ? this.#take() : []
+    const isParted = this.#mustPart && !sql.startsWith('SELECT ')
+    const before = isParted || this.#units + sql.length > PACKET_UNITS ? this.#take() : []
     this.#add(one)
-    if (full.length > 0) await this.#send(connection, full)
+    if (isParted) await this.#sendFirst(connection, before)
+    else if (before.length > 0) await this.#send(connection, before)
     return one
   }
 
+  /** True if what waits has to be answered before another statement may run. */
+  get #mustPart(): boolean {
+    const isBeginning = this.#waiting[0]?.sql === BEGIN && this.#hasOnlyMarkers
+    return this.#waiting.length > 0 && !isBeginning && mustPart(this.driver)
+  }
+
+  /** Sends statements that the next ones depend on. */
+  async #sendFirst(connection: Connection, statements: readonly WaitingStatement[]): Promise<void> {
+    await this.#send(connection, statements).catch((error: unknown) => {
+      this.#failure = { error }
+      throw failedEarlier(error)
+    })
+  }
+
   async #run(connection: Connection, sql: string): Promise<QueryResult> {
+    const isParted = this.#mustPart
     const waiting = this.#take()
+    const witness: WaitingStatement | null = isParted && sql === 'COMMIT' ? { sql: WITNESS, result: null } : null
+    if (witness) waiting.push(witness)
+    else if (isParted) await this.#sendFirst(connection, waiting.splice(0))
     if (waiting.length > 0 && Buffer.byteLength(sql) + lengthOf(waiting) > PACKET_UNITS) {
       await this.#send(connection, waiting.splice(0))
     }
     const one: WaitingStatement = { sql, result: null }
     await this.#send(connection, [...waiting, one])
+    if (witness) requireTransaction(witness.result?.raw)
     return one.result as unknown as QueryResult
   }
 

@@ -112,6 +112,7 @@ export const mysqlEngine: Engine = {
   updateReturning: false,
   losesCommits: true,
   commitsAlone: true,
+  packsStatements: true,
   caughtUp: null,
   // With any list of values mysql2 scans the whole statement for placeholders.
   bound: (sql, parameters) => {

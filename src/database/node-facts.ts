@@ -10,6 +10,11 @@ export interface NodeFacts {
    * answer with its rows is lost.
    */
   readonly commitsAlone: boolean
+  /**
+   * True where a packet may hold several statements with an effect. On a node of a Galera cluster it must not: if another
+   * node's change aborts the transaction between two of them, the second one runs outside of the transaction.
+   */
+  readonly packsStatements: boolean
   /** SQL: a read of this table that waits until the server has applied what the cluster committed before; null on one server. */
   readonly caughtUp: ((table: string) => readonly string[]) | null
   /** True where the step between ids may change between two statements, so that an INSERT must return its ids. */

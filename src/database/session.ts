@@ -11,6 +11,7 @@ import { seeTransactions } from './inside'
 import { locationOf } from './location'
 import { commonEngine, mariadbEngine, mysqlEngine } from './mysql'
 import { sessionWithin } from './operations'
+import { partStatements } from './parting'
 import { translated } from './retries'
 import { tablesIn } from './schema'
 import { SharedFile } from './shared-file'
@@ -42,6 +43,7 @@ export async function recognise(source: DataSource, runner: Asking = source): Pr
   // RETURNING came with 10.5; every MariaDB that has SKIP LOCKED (10.6) has it.
   const single = /mariadb/i.test(String(row?.version)) ? mariadbEngine : mysqlEngine
   const engine = asNode(single, await asked(source, runner, CLUSTER_VARIABLES))
+  if (!engine.packsStatements) partStatements(source)
   recognised.set(source, engine)
   return engine
 }

@@ -57,6 +57,7 @@ export const sqliteEngine: Engine = {
   // SQLite is part of this process: a COMMIT that fails has done nothing.
   losesCommits: false,
   commitsAlone: false,
+  packsStatements: true,
   caughtUp: null,
   randomHex: 'hex(randomblob(16))',
   remembers: false,

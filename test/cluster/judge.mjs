@@ -5,6 +5,7 @@ export async function judge(store, names, heard, visibilitySeconds) {
   const faults = heard.flatMap((one) => one.faults)
   const all = (what) => heard.flatMap((one) => one[what])
   judgeQueue(all('sends'), all('receives'), visibilitySeconds * 1000, faults)
+  judgeDeletes(all('deletes'), all('receives'), faults)
   await judgeGroups(store, names, all('appends'), faults)
   await judgeFeed(store, names, heard, faults)
   judgeJobs(all('jobs'), faults)
@@ -60,6 +61,15 @@ function judgeQueue(sends, receives, visibilityMs, faults) {
         faults.push(`receives: ${id} was held twice, ${Math.round(own[index].got - own[index - 1].asked)} ms apart`)
       }
     }
+  }
+}
+
+/** What was deleted is never received again. */
+function judgeDeletes(deletes, receives, faults) {
+  const endedAt = new Map()
+  for (const { id, ended, done } of deletes) if (done) endedAt.set(id, ended)
+  for (const { id, asked } of receives) {
+    if (asked > endedAt.get(id)) faults.push(`deletes: ${id} was received after its delete was acknowledged`)
   }
 }
 

@@ -56,11 +56,11 @@ async function receive() {
       for (const { id, body } of messages) heard.receives.push({ id: String(id), body, asked, got })
       if (messages.length === 0) continue
       const handles = messages.map(({ receiptHandle }) => receiptHandle)
-      const began = now()
       const { deleted } = await store.queues.delete(names.queue, handles)
+      const ended = now()
       const isDeleted = new Set(deleted)
       for (const { id, receiptHandle } of messages) {
-        heard.deletes.push({ id: String(id), began, done: isDeleted.has(receiptHandle) })
+        heard.deletes.push({ id: String(id), ended, done: isDeleted.has(receiptHandle) })
       }
     } catch (error) {
       await failed('receive', error)
