@@ -12,7 +12,6 @@ const RETRY_MS = 500
 
 /** One message, while it is this worker's. */
 export class Claim {
-  readonly message: Message
   /** How long each extension holds. */
   readonly ms: number
   /** Its last receive, and the one before may have killed a process: it is dead when it ends like that again. */
@@ -26,10 +25,13 @@ export class Claim {
   isOver = false
   readonly #aborting = new AbortController()
 
-  constructor(message: Message, sentAt: number, visibilityTimeoutSeconds: number | undefined) {
+  constructor(
+    readonly message: Message,
+    sentAt: number,
+    visibilityTimeoutSeconds: number | undefined,
+  ) {
     const { receiveCount, maxReceives, visibleAt, receivedAt } = message
     const heldMs = (visibilityTimeoutSeconds ?? 0) * 1000 || visibleAt.getTime() - receivedAt.getTime()
-    this.message = message
     this.ms = Math.max(1, Math.ceil(heldMs / 1000)) * 1000
     this.endsAt = sentAt + heldMs
     this.isSuspect = mayHaveKilled(message) && maxReceives !== null && receiveCount >= maxReceives
@@ -55,13 +57,10 @@ export interface ClaimsOptions {
 }
 
 export class Claims {
-  readonly #options: ClaimsOptions
   readonly #held = new Set<Claim>()
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(options: ClaimsOptions) {
-    this.#options = options
-  }
+  constructor(private readonly options: ClaimsOptions) {}
 
   /** Keeps them from now on. A claim that is half over, because the receive took long, is extended before this resolves. */
   async add(claims: readonly Claim[]): Promise<void> {
@@ -102,7 +101,7 @@ export class Claims {
       const handles = claims.map(({ message }) => message.receiptHandle)
       // A second attempt still fits into what is left of the claim.
       const how = { visibilityTimeoutSeconds: ms / 1000, timeoutMs: Math.max(ms / 4, 1000) }
-      const { failed } = await this.#options.extend(handles, how)
+      const { failed } = await this.options.extend(handles, how)
       const stale = new Set(failed.map(({ receiptHandle }) => receiptHandle))
       for (const claim of claims) {
         if (stale.has(claim.message.receiptHandle)) this.#lose(claim)
@@ -110,7 +109,7 @@ export class Claims {
       }
     } catch (error) {
       for (const claim of claims) claim.retryAt = performance.now() + RETRY_MS
-      this.#options.onFault(error)
+      this.options.onFault(error)
     }
     for (const claim of claims) claim.isExtending = false
     this.#look()

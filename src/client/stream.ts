@@ -24,29 +24,25 @@ export type GroupEvent<Payload = unknown> =
   | ({ type: 'reset' } & GroupReset)
 
 export class GroupStream {
-  readonly #transport: Transport
-  readonly #group: string
-  readonly #idleMs: number
-  readonly #ending: AbortSignal
   /** How long the server wants clients to wait before they connect again. */
   retryMs = 1000
 
-  constructor(transport: Transport, group: string, idleMs: number, ending: AbortSignal) {
-    this.#transport = transport
-    this.#group = group
-    this.#idleMs = idleMs
-    this.#ending = ending
-  }
+  constructor(
+    private readonly transport: Transport,
+    private readonly group: string,
+    private readonly idleMs: number,
+    private readonly ending: AbortSignal,
+  ) {}
 
   /**
    * Connects, and gives the events of the items after `after` and what follows them. Ends when the server ends the
    * connection. Throws if the connection fails, breaks, or stays silent too long: the server sends heartbeats.
    */
   async *events(after: bigint): AsyncGenerator<'connected' | GroupEvent, void, undefined> {
-    const limit = timeLimit(this.#ending, this.#transport.timeoutMs)
-    const parts = { path: { group: this.#group }, query: { after }, headers: { Accept: 'text/event-stream' } }
+    const limit = timeLimit(this.ending, this.transport.timeoutMs)
+    const parts = { path: { group: this.group }, query: { after }, headers: { Accept: 'text/event-stream' } }
     try {
-      const response = await this.#transport.fetch(requestOf(operations.streamGroup, parts), limit)
+      const response = await this.transport.fetch(requestOf(operations.streamGroup, parts), limit)
       if (!response.ok) throw errorOf(response.status, response.headers, await response.text())
       limit.stopClock()
       if (!response.body || !response.headers.get('Content-Type')?.startsWith('text/event-stream')) {
@@ -90,12 +86,12 @@ export class GroupStream {
     const timer = setTimeout(() => {
       isSilent = true
       limit.abort()
-    }, this.#idleMs)
+    }, this.idleMs)
     try {
       return await work
     } catch (error) {
       if (!isSilent) throw error
-      const silence = `Nothing has come for ${this.#idleMs} ms, not even a heartbeat`
+      const silence = `Nothing has come for ${this.idleMs} ms, not even a heartbeat`
       throw new RecentnError('unreachable', silence, { status: 503 })
     } finally {
       clearTimeout(timer)
@@ -104,7 +100,7 @@ export class GroupStream {
 
   /** Null for a kind of message that this version does not know. */
   #eventOf({ event, data }: EventSourceMessage): GroupEvent | null {
-    const value = this.#transport.parse(data)
+    const value = this.transport.parse(data)
     if (event === 'item') return { type: 'item', item: decoded(value, operations.itemShape) as Item }
     if (event === 'removed')
       return { type: 'removed', id: (decoded(value, operations.groupRemovedShape) as GroupRemoved).id }

@@ -40,11 +40,9 @@ export interface TransportOptions extends Omit<ClientOptions, 'key'> {
 export class Transport {
   readonly timeoutMs: number
   readonly parse: (text: string) => unknown
-  readonly #options: TransportOptions
   readonly #base: string
 
-  constructor(options: TransportOptions) {
-    this.#options = options
+  constructor(private readonly options: TransportOptions) {
     this.#base = options.baseUrl.replace(/\/+$/, '')
     this.timeoutMs = options.timeoutMs ?? 30_000
     this.parse = options.parse ?? JSON.parse
@@ -126,7 +124,7 @@ export class Transport {
     attempt: number,
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
-    const { retries = 3 } = this.#options
+    const { retries = 3 } = this.options
     const delayMs = attempt < retries ? retryDelay(error, repeat, attempt) : null
     if (delayMs === null) return false
     await pause(delayMs, signal)
@@ -135,7 +133,7 @@ export class Transport {
 
   /** The response as soon as its body begins, whatever its status. The caller reads the body, and releases `limit`. */
   async fetch({ target, init }: WireRequest, limit: TimeLimit): Promise<Response> {
-    const { key, headers = {}, fetch: chosen = fetch } = this.#options
+    const { key, headers = {}, fetch: chosen = fetch } = this.options
     const sent = new Headers({ ...headers, ...Object.fromEntries(init.headers) })
     const secret = typeof key === 'function' ? await key() : key
     if (secret !== undefined) sent.set('Authorization', `Bearer ${secret}`)

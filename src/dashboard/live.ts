@@ -32,8 +32,6 @@ const SILENCE_MS = 40_000
 const MAX_PAUSE_MS = 20_000
 
 export class LiveGroup {
-  readonly #group: string
-  readonly #show: (view: LiveView) => void
   #recent: Recent | null = null
   #arrived = new Set<bigint>()
   #arrivals = 0
@@ -47,9 +45,10 @@ export class LiveGroup {
   #retry: ReturnType<typeof setTimeout> | undefined
   #showing: ReturnType<typeof setTimeout> | undefined
 
-  constructor(group: string, show: (view: LiveView) => void) {
-    this.#group = group
-    this.#show = show
+  constructor(
+    private readonly group: string,
+    private readonly show: (view: LiveView) => void,
+  ) {
     document.addEventListener('visibilitychange', this.#onVisibility)
     this.#onVisibility()
   }
@@ -85,7 +84,7 @@ export class LiveGroup {
     if (before === null) return
     this.#shown = Math.min(this.#shown + MORE, MAX_SHOWN)
     try {
-      const page = await ask(operations.recentItems, { path: { group: this.#group }, query: { limit: MORE, before } })
+      const page = await ask(operations.recentItems, { path: { group: this.group }, query: { limit: MORE, before } })
       for (const item of page.items) this.#insert(item)
       if (this.#recent !== null) this.#recent.nextBefore = page.nextBefore
       this.#changed()
@@ -118,7 +117,7 @@ export class LiveGroup {
     const { signal } = connection
     try {
       const { totalAppended } = await this.#read(signal)
-      const stream = new GroupStream(transport, this.#group, SILENCE_MS, signal)
+      const stream = new GroupStream(transport, this.group, SILENCE_MS, signal)
       for await (const event of stream.events(totalAppended - 1n)) {
         if (event !== 'connected') await this.#take(event, signal)
         else {
@@ -139,7 +138,7 @@ export class LiveGroup {
   }
 
   async #read(signal: AbortSignal): Promise<Recent> {
-    const parts = { path: { group: this.#group }, query: { limit: this.#shown } }
+    const parts = { path: { group: this.group }, query: { limit: this.#shown } }
     const read = await ask(operations.recentItems, parts, signal)
     const known = new Set(this.#recent?.items.map(({ id }) => id))
     const isFirst = this.#recent === null
@@ -196,7 +195,7 @@ export class LiveGroup {
       this.#showing = undefined
       const recent = this.#recent === null ? null : { ...this.#recent }
       const [state, error, arrived, arrivals] = [this.#state, this.#error, this.#arrived, this.#arrivals]
-      this.#show({ state, error, recent, arrived, arrivals })
+      this.show({ state, error, recent, arrived, arrivals })
     }, GATHER_MS)
   }
 }

@@ -48,17 +48,15 @@ export function usePolled<T>(load: (signal: AbortSignal) => Promise<T>, key: str
 }
 
 class PollLoop {
-  readonly #work: (signal: AbortSignal) => Promise<void>
-  readonly #failed: (error: RecentnError) => void
-  readonly #ms: number | null
   #timer: ReturnType<typeof setTimeout> | undefined
   #running: AbortController | null = null
   #failures = 0
 
-  constructor(work: (signal: AbortSignal) => Promise<void>, failed: (error: RecentnError) => void, ms: number | null) {
-    this.#work = work
-    this.#failed = failed
-    this.#ms = ms
+  constructor(
+    private readonly work: (signal: AbortSignal) => Promise<void>,
+    private readonly failed: (error: RecentnError) => void,
+    private readonly ms: number | null,
+  ) {
     document.addEventListener('visibilitychange', this.#onVisibility)
     if (!document.hidden) this.now()
   }
@@ -77,22 +75,22 @@ class PollLoop {
 
   readonly #onVisibility = (): void => {
     if (document.hidden) clearTimeout(this.#timer)
-    else if (this.#ms !== null || this.#running === null) this.now()
+    else if (this.ms !== null || this.#running === null) this.now()
   }
 
   async #run(): Promise<void> {
     const running = new AbortController()
     this.#running = running
     try {
-      await this.#work(running.signal)
+      await this.work(running.signal)
       this.#failures = 0
     } catch (thrown) {
       if (running.signal.aborted) return
       this.#failures++
-      this.#failed(toError(thrown))
+      this.failed(toError(thrown))
     }
     if (running.signal.aborted || document.hidden) return
-    const pause = this.#failures > 0 ? Math.min(1000 * 2 ** this.#failures, MAX_PAUSE_MS) : this.#ms
+    const pause = this.#failures > 0 ? Math.min(1000 * 2 ** this.#failures, MAX_PAUSE_MS) : this.ms
     if (pause !== null) this.#timer = setTimeout(() => this.#run(), pause)
   }
 }

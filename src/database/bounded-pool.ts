@@ -45,7 +45,6 @@ export interface BoundedPoolOptions {
 }
 
 export class BoundedPool {
-  readonly #options: BoundedPoolOptions
   /** Requests whose callers have given up, longest queued first. */
   readonly #abandoned = new Set<PoolRequest>()
   /** Requests whose callers wait. */
@@ -53,9 +52,7 @@ export class BoundedPool {
   /** True from a statement or a connection without an answer to the next answer. */
   #isSilent = false
 
-  constructor(options: BoundedPoolOptions) {
-    this.#options = options
-  }
+  constructor(private readonly options: BoundedPoolOptions) {}
 
   /**
    * Resolves to a runner with its connection. Throws `overloaded` or `database_unavailable` if there is none in time.
@@ -65,7 +62,7 @@ export class BoundedPool {
     const request = abandoned ?? this.#queue()
     this.#abandoned.delete(request)
     this.#waiting.add(request)
-    const { timeoutMs } = this.#options
+    const { timeoutMs } = this.options
     const deadline = performance.now() + timeoutMs
     return new Promise((resolve, reject) => {
       const late = () => {
@@ -120,7 +117,7 @@ export class BoundedPool {
   }
 
   #queue(): PoolRequest {
-    const request: PoolRequest = { runner: this.#options.createRunner(), caller: null }
+    const request: PoolRequest = { runner: this.options.createRunner(), caller: null }
     request.runner.connect().then(
       () => {
         if (request.caller) request.caller.connected()
@@ -143,7 +140,7 @@ export class BoundedPool {
 
   /** If not one connection of the pool is established, the server does not answer. */
   #late(): NoConnection {
-    const { timeoutMs, location, source } = this.#options
+    const { timeoutMs, location, source } = this.options
     const { max, connected } = connectionState(source)
     if (connected === 0 || this.#isSilent) {
       const silence = this.#isSilent ? 'it does not answer' : `no answer within ${timeoutMs / 1000} s`

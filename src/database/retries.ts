@@ -85,7 +85,6 @@ export interface RetryRules {
 
 /** Decides after each failed try of a piece of work whether it runs again. */
 export class Retrier {
-  readonly #rules: RetryRules
   readonly #startedAt = performance.now()
   readonly #deadline: number
   readonly #lossDeadline: number
@@ -93,8 +92,7 @@ export class Retrier {
   #conflicts = 0
   #losses = 0
 
-  constructor(rules: RetryRules) {
-    this.#rules = rules
+  constructor(private readonly rules: RetryRules) {
     const retryMs = rules.retryMs ?? RETRY_MS
     this.#deadline = this.#startedAt + retryMs
     this.#lossDeadline = this.#startedAt + Math.min(retryMs, AWAY_MS)
@@ -102,7 +100,7 @@ export class Retrier {
 
   /** Resolves after a pause if the work should run again. Otherwise throws the error for its caller. */
   async after(error: unknown): Promise<void> {
-    const { engine, counts, locate, trail } = this.#rules
+    const { engine, counts, locate, trail } = this.rules
     // Without a connection this try did nothing; but it must still be found out what an earlier try has left.
     const isWaiting = error instanceof NoConnection && trail?.isLeft === true
     if (error instanceof RecentnError && !isWaiting) throw error
@@ -117,7 +115,7 @@ export class Retrier {
   }
 
   #isWorthAnother(failure: FailureKind): boolean {
-    const { maxConflicts = MAX_CONFLICT_RETRIES, trail } = this.#rules
+    const { maxConflicts = MAX_CONFLICT_RETRIES, trail } = this.rules
     const now = performance.now()
     if (failure === 'conflict') return this.#conflicts++ < maxConflicts && now < this.#deadline
     if (failure !== 'lost') return false

@@ -63,13 +63,10 @@ function closeIdle(pool: HostedPool | null | undefined): void {
 }
 
 export class ServerHosts {
-  readonly all: readonly ServerHost[]
   #at = 0
   #pool: HostedPool | null = null
 
-  constructor(all: readonly ServerHost[]) {
-    this.all = all
-  }
+  constructor(readonly all: readonly ServerHost[]) {}
 
   get #current(): ServerHost {
     return this.all[this.#at] as ServerHost

@@ -80,8 +80,6 @@ export function refusedServer(name: string): RecentnError {
 
 /** The result of the check for the server of one store. */
 export class SkipLockedCheck {
-  readonly #source: DataSource
-  readonly #schemaTable: string
   /** The method as it is now, so that code that wraps it later does not see these statements. */
   readonly #create: () => QueryRunner
   #isGood = false
@@ -89,9 +87,10 @@ export class SkipLockedCheck {
   #asking: Promise<void> | null = null
   #againAt = Number.NEGATIVE_INFINITY
 
-  constructor(source: DataSource, schemaTable: string) {
-    this.#source = source
-    this.#schemaTable = schemaTable
+  constructor(
+    private readonly source: DataSource,
+    private readonly schemaTable: string,
+  ) {
     const create = source.createQueryRunner.bind(source)
     this.#create = () => create('master')
   }
@@ -109,9 +108,9 @@ export class SkipLockedCheck {
 
   async #ask(): Promise<void> {
     // An error here also fails the write that follows, which reports it; the next write checks again.
-    const skips = await skipsLocked(this.#source, this.#schemaTable, this.#create).catch(() => undefined)
+    const skips = await skipsLocked(this.source, this.schemaTable, this.#create).catch(() => undefined)
     if (skips === undefined) return
-    const name = skips === true ? '' : await within(CONNECT_MS, serverName(this.#source)).catch(() => '')
+    const name = skips === true ? '' : await within(CONNECT_MS, serverName(this.source)).catch(() => '')
     if (skips === false || /tidb/i.test(name)) {
       this.#refusal = refusedServer(name)
       throw this.#refusal

@@ -7,10 +7,8 @@ import { SenderGone } from './input/body'
 
 export class WaitingRequests {
   readonly #waiting = new Set<AbortController>()
-  readonly #stopping: AbortSignal | undefined
 
-  constructor(stopping?: AbortSignal) {
-    this.#stopping = stopping
+  constructor(private readonly stopping?: AbortSignal) {
     // One listener for all requests: the signal lives as long as the server and must not collect listeners.
     stopping?.addEventListener('abort', () => {
       for (const ending of this.#waiting) ending.abort()
@@ -23,7 +21,7 @@ export class WaitingRequests {
     if (socket.destroyed) throw new SenderGone()
     const ending = new AbortController()
     const end = () => ending.abort()
-    if (this.#stopping?.aborted) end()
+    if (this.stopping?.aborted) end()
     this.#waiting.add(ending)
     // The request closes once its body has been read, and its answer may wait for earlier answers: only the connection
     // shows that the client is gone.

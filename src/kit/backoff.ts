@@ -21,18 +21,16 @@ export function retrySeconds(
 
 /** The pauses of one loop that asks the database: doubled with each fault in a row. */
 export class Pauses {
-  readonly #longestMs: number
-  readonly #firstMs: number
   #faults = 0
 
-  constructor(longestMs: number, firstMs = 100) {
-    this.#longestMs = longestMs
-    this.#firstMs = firstMs
-  }
+  constructor(
+    private readonly longestMs: number,
+    private readonly firstMs = 100,
+  ) {}
 
   /** Milliseconds to wait after one more fault: half of the pause, or up to all of it. */
   next(): number {
-    const ms = Math.min(this.#firstMs * 2 ** this.#faults, this.#longestMs)
+    const ms = Math.min(this.firstMs * 2 ** this.#faults, this.longestMs)
     this.#faults++
     return ms * (0.5 + Math.random() / 2)
   }

@@ -11,18 +11,15 @@ const FRESH_MS = 4000
 const SHARE = 20
 
 export class Kept<T> {
-  readonly #find: () => Promise<T>
   #until = Number.NEGATIVE_INFINITY
   #answer: Promise<T> | null = null
 
-  constructor(find: () => Promise<T>) {
-    this.#find = find
-  }
+  constructor(private readonly find: () => Promise<T>) {}
 
   get(): Promise<T> {
     const since = performance.now()
     if (this.#answer && since < this.#until) return this.#answer
-    const answer = outside(() => this.#find())
+    const answer = outside(() => this.find())
     this.#answer = answer
     this.#until = Number.POSITIVE_INFINITY
     answer.then(

@@ -20,23 +20,20 @@ export interface FaultsOptions<T> {
 }
 
 export class Faults<T> {
-  readonly #options: FaultsOptions<T>
   /** Kinds of the database's errors since it last answered. */
   readonly #reported = new Set<string>()
   /** Without an `onError`: texts of the handlers' errors since a handler last succeeded. */
   readonly #warned = new Set<string>()
 
-  constructor(options: FaultsOptions<T>) {
-    this.#options = options
-  }
+  constructor(private readonly options: FaultsOptions<T>) {}
 
   /** An error of the database. */
   database(error: unknown): void {
     const kind = kindOf(error)
     if (this.#reported.has(kind)) return
     this.#reported.add(kind)
-    if (this.#options.onError) this.#report(error)
-    else warn(`recentn could not ${this.#options.what}: ${safeText(error)}`)
+    if (this.options.onError) this.#report(error)
+    else warn(`recentn could not ${this.options.what}: ${safeText(error)}`)
   }
 
   /** The database has answered. */
@@ -46,7 +43,7 @@ export class Faults<T> {
 
   /** An error of a handler, or about one subject. */
   handler(error: unknown, subject?: T): void {
-    if (this.#options.onError) this.#report(error, subject)
+    if (this.options.onError) this.#report(error, subject)
     else this.#warn(errorText(error))
   }
 
@@ -75,13 +72,13 @@ export class Faults<T> {
   #warn(kind: string): void {
     if (this.#warned.has(kind) || this.#warned.size >= MAX_KINDS) return
     this.#warned.add(kind)
-    const { who, what } = this.#options
+    const { who, what } = this.options
     const more = `without onError a ${who} warns of each kind of error once, until a handler succeeds`
     warn(`recentn could not ${what}: ${kind} (${more})`)
   }
 
   #report(error: unknown, subject?: T): void {
-    guarded(`onError of a recentn ${this.#options.who}`, () => this.#options.onError?.(error, subject))
+    guarded(`onError of a recentn ${this.options.who}`, () => this.options.onError?.(error, subject))
   }
 }
 

@@ -27,7 +27,6 @@ export interface HandlersOptions<Subject> {
 }
 
 export class Handlers<Subject> {
-  readonly #options: HandlersOptions<Subject>
   #waiting: Lease<Subject>[] = []
   readonly #running = new Map<Lease<Subject>, Promise<void>>()
   #isCareful = false
@@ -41,9 +40,7 @@ export class Handlers<Subject> {
     this.#hurry = resolve
   })
 
-  constructor(options: HandlersOptions<Subject>) {
-    this.#options = options
-  }
+  constructor(private readonly options: HandlersOptions<Subject>) {}
 
   get running(): number {
     return this.#running.size
@@ -72,7 +69,7 @@ export class Handlers<Subject> {
 
   /** Gives back all claims that wait here, but a suspect whose turn it is. */
   giveBackWaiting(): void {
-    if (this.#waiting.length > 0) this.#options.giveBack(this.#waiting.splice(0))
+    if (this.#waiting.length > 0) this.options.giveBack(this.#waiting.splice(0))
   }
 
   next(): void {
@@ -81,13 +78,13 @@ export class Handlers<Subject> {
       this.#suspect = null
       this.giveBackWaiting()
     }
-    while (!this.isClosed && this.#running.size < this.#options.concurrency && this.#waiting.length > 0) {
+    while (!this.isClosed && this.#running.size < this.options.concurrency && this.#waiting.length > 0) {
       const lease = this.#waiting.shift() as Lease<Subject>
       if (lease.isSuspect) void this.#runAlone(lease)
       else void this.#begin(lease)
     }
     if (this.#onChange.length > 0) for (const resolve of this.#onChange.splice(0)) resolve()
-    if (!this.isClosed) this.#options.onRoom?.()
+    if (!this.isClosed) this.options.onRoom?.()
   }
 
   /** Resolves when a handler has ended, or when the handlers are stopped. */
@@ -100,7 +97,7 @@ export class Handlers<Subject> {
 
   /** Resolves when a handler is free and no claim waits for it, or when the handlers are stopped. */
   async room(): Promise<void> {
-    const isRoom = () => !this.isClosed && this.#waiting.length === 0 && this.#running.size < this.#options.concurrency
+    const isRoom = () => !this.isClosed && this.#waiting.length === 0 && this.#running.size < this.options.concurrency
     while (!this.#isStopping && !isRoom()) await this.changed()
   }
 
@@ -141,7 +138,7 @@ export class Handlers<Subject> {
   }
 
   async #run(lease: Lease<Subject>): Promise<void> {
-    await this.#options.run(lease)
+    await this.options.run(lease)
     this.#running.delete(lease)
     this.next()
   }
@@ -149,7 +146,7 @@ export class Handlers<Subject> {
   async #runAlone(lease: Lease<Subject>): Promise<void> {
     this.#isCareful = true
     this.#suspect = lease
-    const { concurrency, quiet = (ended) => ended } = this.#options
+    const { concurrency, quiet = (ended) => ended } = this.options
     await within(CAREFUL_MS, quiet(this.ended()))
     while (this.#running.size >= concurrency && !this.#isStopping) await this.changed()
     if (this.#suspect) {

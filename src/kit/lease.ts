@@ -20,7 +20,6 @@ interface NewLease {
 
 /** One claim: of a message or of a row. */
 export class Lease<Subject> {
-  readonly subject: Subject
   /** How long each extension holds. */
   readonly ms: number
   readonly claimedAt = performance.now()
@@ -48,8 +47,10 @@ export class Lease<Subject> {
   retryAt = 0
   #controller: AbortController | null = null
 
-  constructor(subject: Subject, { ms, sentAt, heldMs = ms, isKept, isSuspect }: NewLease) {
-    this.subject = subject
+  constructor(
+    readonly subject: Subject,
+    { ms, sentAt, heldMs = ms, isKept, isSuspect }: NewLease,
+  ) {
     this.ms = ms
     this.endsAt = sentAt + heldMs
     this.isKept = isKept

@@ -36,20 +36,18 @@ export interface LeasesOptions<Subject> {
 }
 
 export class Leases<Subject> implements WaitsByClock {
-  readonly #options: LeasesOptions<Subject>
   readonly #held = new Map<unknown, Lease<Subject>>()
   readonly #pauses = new Pauses(RETRY_PAUSES.longestMs, RETRY_PAUSES.firstMs)
   readonly #loop = new Loop({ round: async () => this.#round(), faultPauses: RETRY_PAUSES, keepsAlive: true })
 
-  constructor(options: LeasesOptions<Subject>) {
-    this.#options = options
+  constructor(private readonly options: LeasesOptions<Subject>) {
     movesOn(this)
   }
 
   add(leases: readonly Lease<Subject>[]): void {
     let earliest = Number.POSITIVE_INFINITY
     for (const lease of leases) {
-      const key = this.#options.keyOf(lease.subject)
+      const key = this.options.keyOf(lease.subject)
       this.#held.get(key)?.lose()
       this.#held.set(key, lease)
       earliest = Math.min(earliest, this.dueAt(lease))
@@ -73,7 +71,7 @@ export class Leases<Subject> implements WaitsByClock {
   get longestStepMs(): number {
     let shortestMs = Number.POSITIVE_INFINITY
     for (const { ms } of this.#held.values()) shortestMs = Math.min(shortestMs, ms)
-    return (shortestMs * (1 - this.#options.share)) / 2
+    return (shortestMs * (1 - this.options.share)) / 2
   }
 
   /** A process that lives through this time extends what it holds. */
@@ -83,7 +81,7 @@ export class Leases<Subject> implements WaitsByClock {
 
   /** When it is time to extend it, or to give it back. */
   dueAt({ endsAt, ms }: Lease<Subject>): number {
-    return endsAt - ms * (1 - this.#options.share)
+    return endsAt - ms * (1 - this.options.share)
   }
 
   /**
@@ -121,12 +119,12 @@ export class Leases<Subject> implements WaitsByClock {
   async #extendNow(leases: readonly Lease<Subject>[], ms: number): Promise<void> {
     const sentAt = performance.now()
     try {
-      const { lost, locked } = await this.#options.extend(leases, ms)
+      const { lost, locked } = await this.options.extend(leases, ms)
       this.#pauses.reset()
       for (const lease of leases) {
         if (locked?.has(lease)) {
           lease.isLocked = true
-          lease.retryAt = sentAt + ms * this.#options.share
+          lease.retryAt = sentAt + ms * this.options.share
         } else if (!lost.has(lease)) lease.extended(sentAt)
         // A claim that was settled meanwhile is not there any more either.
         else if (!lease.isOver) this.#lose(lease)
@@ -134,7 +132,7 @@ export class Leases<Subject> implements WaitsByClock {
     } catch (error) {
       const retryAt = performance.now() + this.#pauses.next()
       for (const lease of leases) lease.retryAt = retryAt
-      this.#options.onFault(error)
+      this.options.onFault(error)
     }
   }
 
@@ -149,13 +147,13 @@ export class Leases<Subject> implements WaitsByClock {
       if (now >= lease.endsAt && isAsked && !isUndecided(lease)) this.#lose(lease)
       else if (lease.extending !== null) continue
       else if (now < this.dueAt(lease)) {
-        if (lease.isKept && now >= this.dueAt(lease) - (lease.ms * this.#options.share) / 2) soon.push(lease)
+        if (lease.isKept && now >= this.dueAt(lease) - (lease.ms * this.options.share) / 2) soon.push(lease)
       } else if (!lease.isKept) unkept.push(lease)
       else if (now >= lease.retryAt) due.push(lease)
     }
     for (const lease of unkept) this.remove(lease)
     if (due.length > 0) void this.extend([...due, ...soon])
-    if (unkept.length > 0) this.#options.onUnkept?.(unkept)
+    if (unkept.length > 0) this.options.onUnkept?.(unkept)
     return this.#pauseMs()
   }
 
@@ -176,7 +174,7 @@ export class Leases<Subject> implements WaitsByClock {
   }
 
   #forget(lease: Lease<Subject>): void {
-    const key = this.#options.keyOf(lease.subject)
+    const key = this.options.keyOf(lease.subject)
     if (this.#held.get(key) === lease) this.#held.delete(key)
   }
 }

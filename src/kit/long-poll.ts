@@ -28,14 +28,12 @@ interface Topic<Mark> {
 }
 
 export class LongPoll<Mark = void> implements WaitsByClock {
-  readonly #options: LongPollOptions
   readonly #topics = new Map<string, Topic<Mark>>()
   #size = 0
   #isClosed = false
   #onEmpty: (() => void)[] = []
 
-  constructor(options: LongPollOptions) {
-    this.#options = options
+  constructor(private readonly options: LongPollOptions) {
     movesOn(this)
   }
 
@@ -59,7 +57,7 @@ export class LongPoll<Mark = void> implements WaitsByClock {
 
   /** The caller must leave in the end. Throws `overloaded`, and `closed` after `close`. */
   enter(topic: string, { waitMs, signal }: { waitMs: number; signal?: AbortSignal | undefined }): LongPollCaller<Mark> {
-    const { what, guard, maxCallers = 10_000, onOverload } = this.#options
+    const { what, guard, maxCallers = 10_000, onOverload } = this.options
     guard?.()
     if (this.#isClosed) throw new RecentnError('closed')
     if (this.#size >= maxCallers) {
@@ -70,7 +68,7 @@ export class LongPoll<Mark = void> implements WaitsByClock {
     const entered: Topic<Mark> = known ?? { callers: new Set() }
     if (!known) this.#topics.set(topic, entered)
     const caller = new LongPollCaller<Mark>(waitMs, signal, {
-      onWait: () => this.#options.onWait?.(),
+      onWait: () => this.options.onWait?.(),
       onLeave: () => this.#leave(topic, entered, caller),
     })
     entered.callers.add(caller)
@@ -119,8 +117,6 @@ export class LongPollCaller<Mark> {
   /** What the last look has shown; what it means is the caller's. */
   mark: Mark | undefined
   #deadline: number
-  readonly #signal: AbortSignal | undefined
-  readonly #events: CallerEvents
   #timer: NodeJS.Timeout | null = null
   #hasNews = false
   #isLate: boolean
@@ -128,11 +124,13 @@ export class LongPollCaller<Mark> {
   #resume: ((again: boolean) => void) | null = null
   #onEnd: (() => void) | null = null
 
-  constructor(waitMs: number, signal: AbortSignal | undefined, events: CallerEvents) {
+  constructor(
+    waitMs: number,
+    private readonly signal: AbortSignal | undefined,
+    private readonly events: CallerEvents,
+  ) {
     this.#deadline = performance.now() + waitMs
     this.#isLate = waitMs <= 0
-    this.#signal = signal
-    this.#events = events
     if (signal?.aborted) this.#hasEnded = true
     else signal?.addEventListener('abort', this.#abort)
   }
@@ -159,13 +157,13 @@ export class LongPollCaller<Mark> {
     const news = new Promise<boolean>((resolve) => {
       this.#resume = resolve
     })
-    this.#events.onWait()
+    this.events.onWait()
     return news
   }
 
   /** Resolves as the look does, or to null once the caller has aborted. */
   unlessAborted<T>(look: Promise<T>): Promise<T | null> {
-    if (this.#signal === undefined) return look
+    if (this.signal === undefined) return look
     return new Promise((resolve, reject) => {
       this.#onEnd = () => resolve(null)
       look.then(resolve, reject)
@@ -196,8 +194,8 @@ export class LongPollCaller<Mark> {
 
   leave(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#signal?.removeEventListener('abort', this.#abort)
-    this.#events.onLeave()
+    this.signal?.removeEventListener('abort', this.#abort)
+    this.events.onLeave()
   }
 
   readonly #abort = () => {

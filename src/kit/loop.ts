@@ -31,7 +31,6 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** Waits for its first `wake`. */
 export class Loop implements WaitsByClock {
-  readonly #options: LoopOptions
   readonly #pauses: Pauses
   readonly #stopping = new AbortController()
   #running: Promise<void> | null = null
@@ -41,8 +40,7 @@ export class Loop implements WaitsByClock {
   #restUntil = Number.NEGATIVE_INFINITY
   #faults = 0
 
-  constructor(options: LoopOptions) {
-    this.#options = options
+  constructor(private readonly options: LoopOptions) {
     this.#pauses = new Pauses(options.faultPauses.longestMs, options.faultPauses.firstMs)
     movesOn(this)
   }
@@ -90,7 +88,7 @@ export class Loop implements WaitsByClock {
   }
 
   #jittered(ms: number): number {
-    const { jitter = 0 } = this.#options
+    const { jitter = 0 } = this.options
     return ms * (1 - jitter + 2 * jitter * Math.random())
   }
 
@@ -106,17 +104,17 @@ export class Loop implements WaitsByClock {
     }
     if (ms > 0) {
       const timer = setTimeout(run, Math.min(ms, LONGEST_TIMER_MS))
-      if (!this.#options.keepsAlive) timer.unref()
+      if (!this.options.keepsAlive) timer.unref()
       this.#cancel = () => clearTimeout(timer)
     } else {
       const turn = setImmediate(run)
-      if (!this.#options.keepsAlive) turn.unref()
+      if (!this.options.keepsAlive) turn.unref()
       this.#cancel = () => clearImmediate(turn)
     }
   }
 
   async #round(): Promise<void> {
-    const { round, restMs } = this.#options
+    const { round, restMs } = this.options
     // `#running` must be set when the round begins, because it may wake or stop the loop before its first pause.
     await null
     if (this.isStopped) return
@@ -145,6 +143,6 @@ export class Loop implements WaitsByClock {
   #failed(error: unknown): void {
     this.#faults++
     const isFirst = this.#faults === 1 && !this.isStopped
-    guarded('A listener for errors', () => this.#options.onFault?.(error, isFirst))
+    guarded('A listener for errors', () => this.options.onFault?.(error, isFirst))
   }
 }

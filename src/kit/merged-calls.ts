@@ -65,12 +65,10 @@ interface Line<Request, Result> {
 const NO_IDS: readonly string[] = []
 
 export class MergedCalls<Request, Result> {
-  readonly #options: MergedCallsOptions<Request, Result>
   readonly #lines = new Map<string, Line<Request, Result>>()
   readonly #pending: Pending
 
-  constructor(options: MergedCallsOptions<Request, Result>) {
-    this.#options = options
+  constructor(private readonly options: MergedCallsOptions<Request, Result>) {
     this.#pending = new Pending({ ...options, maxItems: options.maxPendingSize })
   }
 
@@ -91,7 +89,7 @@ export class MergedCalls<Request, Result> {
   }
 
   #idsOf(request: Request): readonly string[] {
-    return this.#options.idsOf?.(request) ?? NO_IDS
+    return this.options.idsOf?.(request) ?? NO_IDS
   }
 
   #begin(kind: string, call: MergedCall<Request, Result>): void {
@@ -102,7 +100,7 @@ export class MergedCalls<Request, Result> {
     }
     line.waiting.push(call)
     line.waitingSize += call.size
-    if (this.#options.startsAtOnce) this.#next(line)
+    if (this.options.startsAtOnce) this.#next(line)
     else this.#plan(line)
   }
 
@@ -120,7 +118,7 @@ export class MergedCalls<Request, Result> {
     while (this.#isDue(line)) {
       const { calls, size } = this.#take(line)
       if (calls.length === 0) break
-      this.#options.batches?.add(size)
+      this.options.batches?.add(size)
       line.inFlight++
       line.inFlightSize += size
       this.#run(line, calls).finally(() => {
@@ -133,8 +131,8 @@ export class MergedCalls<Request, Result> {
   }
 
   #isDue({ waiting, waitingSize, inFlight, inFlightSize }: Line<Request, Result>): boolean {
-    if (waiting.length === 0 || inFlight === this.#options.atOnce) return false
-    return waitingSize >= Math.min(inFlightSize, this.#options.maxBatchSize)
+    if (waiting.length === 0 || inFlight === this.options.atOnce) return false
+    return waitingSize >= Math.min(inFlightSize, this.options.maxBatchSize)
   }
 
   /** The first calls that one statement takes, without those that have an id in common with a call before them. */
@@ -143,7 +141,7 @@ export class MergedCalls<Request, Result> {
     const passed: MergedCall<Request, Result>[] = []
     let size = 0
     for (const call of line.waiting) {
-      if (calls.length > 0 && size + call.size > this.#options.maxBatchSize) break
+      if (calls.length > 0 && size + call.size > this.options.maxBatchSize) break
       if (call.ids.some((id) => line.ids.has(id))) {
         passed.push(call)
         continue
@@ -159,7 +157,7 @@ export class MergedCalls<Request, Result> {
 
   async #run(line: Line<Request, Result>, calls: readonly MergedCall<Request, Result>[]): Promise<void> {
     try {
-      const results = await this.#options.run(calls.map(requestOf), line.kind)
+      const results = await this.options.run(calls.map(requestOf), line.kind)
       for (let index = 0; index < calls.length; index++) {
         this.#answer(line, calls[index] as MergedCall<Request, Result>, results[index] as Result | RecentnError)
       }
@@ -174,13 +172,13 @@ export class MergedCalls<Request, Result> {
       this.#fail(line, call, result)
       return
     }
-    const request = this.#options.again?.(call.request, result)
+    const request = this.options.again?.(call.request, result)
     this.#leave(line, call)
     if (request !== undefined) {
       this.#begin(line.kind, { ...call, request, ids: this.#idsOf(request) })
       return
     }
-    this.#options.onResult?.(result)
+    this.options.onResult?.(result)
     call.resolve(result)
     this.#pending.settle({ items: call.size, bytes: 0 })
   }

@@ -33,24 +33,21 @@ export function isShared(error: unknown): boolean {
 }
 
 export class Pending {
-  readonly #options: PendingOptions
   #items = 0
   #bytes = 0
   #closed = false
   #onIdle: (() => void)[] = []
 
-  constructor(options: PendingOptions) {
-    this.#options = options
-  }
+  constructor(private readonly options: PendingOptions) {}
 
   /** Admits a call, or throws `overloaded`, `closed`, or what the guard throws. */
   admit({ items, bytes }: Size): void {
-    this.#options.guard?.()
+    this.options.guard?.()
     if (this.#closed) throw new RecentnError('closed')
-    const { what, maxItems, maxBytes = Number.POSITIVE_INFINITY } = this.#options
+    const { what, maxItems, maxBytes = Number.POSITIVE_INFINITY } = this.options
     const isRoom = this.#items + items <= maxItems && this.#bytes + bytes <= maxBytes
     if (this.#items > 0 && !isRoom) {
-      this.#options.onOverload?.()
+      this.options.onOverload?.()
       throw new RecentnError('overloaded', `${this.#items} ${what} wait for the database`, { retryAfterMs: 1000 })
     }
     this.#items += items

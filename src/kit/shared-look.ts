@@ -111,38 +111,35 @@ export class SharedLook<Question, Answer> {
 
 /** When one part is looked for next. */
 class Part<Question, Answer> {
-  readonly #part: LookingPart<Question, Answer>
   /** Of its next look, as `performance.now` counts; infinity while it waits for nothing. */
   at = Number.POSITIVE_INFINITY
   newsAt = performance.now()
 
-  constructor(part: LookingPart<Question, Answer>) {
-    this.#part = part
-  }
+  constructor(private readonly part: LookingPart<Question, Answer>) {}
 
   pauseMs(tookMs: number): number {
-    const leastMs = this.#part.leastMs()
+    const leastMs = this.part.leastMs()
     const longQuietMs = Math.min(LONG_QUIET_MS, (performance.now() - this.newsAt) * LONG_QUIET_SHARE)
     return Math.max(quietPauseMs(this.newsAt, QUIET_MS), longQuietMs, leastMs, shareOf(tookMs))
   }
 
   get question(): (topic: string) => Question {
-    return this.#part.question
+    return this.part.question
   }
 
   begun(): readonly string[] {
     this.at = Number.POSITIVE_INFINITY
-    return this.#part.topics()
+    return this.part.topics()
   }
 
   answered(topics: readonly string[], answers: readonly Answer[]): void {
     for (const [index, topic] of topics.entries()) {
-      if (this.#part.answered(topic, answers[index] as Answer)) this.newsAt = performance.now()
+      if (this.part.answered(topic, answers[index] as Answer)) this.newsAt = performance.now()
     }
   }
 
   failed(): void {
-    this.#part.failed()
+    this.part.failed()
   }
 
   /** Until the next look. */

@@ -14,13 +14,11 @@ export interface Counted {
 export const BATCH_BOUNDS: readonly number[] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
 
 export class Sizes implements Counted {
-  readonly bounds: readonly number[]
   readonly buckets: number[]
   sum = 0
   count = 0
 
-  constructor(bounds: readonly number[] = BATCH_BOUNDS) {
-    this.bounds = bounds
+  constructor(readonly bounds: readonly number[] = BATCH_BOUNDS) {
     this.buckets = Array(bounds.length + 1).fill(0)
   }
 

@@ -94,21 +94,21 @@ class Metric {
   readonly help: string
   readonly type: Family['type']
   readonly aggregator = 'sum'
-  readonly #family: Family
-  readonly #scrape: Scrape
 
-  constructor(family: Family, prefix: string, scrape: Scrape) {
+  constructor(
+    private readonly family: Family,
+    prefix: string,
+    private readonly scrape: Scrape,
+  ) {
     this.name = prefix + family.name
     this.help = family.help
     this.type = family.type
-    this.#family = family
-    this.#scrape = scrape
   }
 
   async get() {
     const { name, help, type, aggregator } = this
-    const scraped = await this.#scrape.get()
-    const values = this.#family.samples(scraped).map(({ labels, value, suffix }) => {
+    const scraped = await this.scrape.get()
+    const values = this.family.samples(scraped).map(({ labels, value, suffix }) => {
       return suffix === undefined ? { labels, value } : { labels, value, metricName: name + suffix }
     })
     return { name, help, type, aggregator, values }
@@ -125,18 +125,15 @@ const STALE_MS = 5 * 60_000
 
 /** Reads the store once for all metrics of a scrape. */
 class Scrape {
-  readonly #store: Store
-  readonly #http: HttpCounts
-  readonly #wantsTotals: boolean
   #current: Promise<Scraped> | null = null
   #ping: Promise<unknown> | null = null
   #last: { totals: StoreTotals; at: number } | null = null
 
-  constructor(store: Store, http: HttpCounts, wantsTotals: boolean) {
-    this.#store = store
-    this.#http = http
-    this.#wantsTotals = wantsTotals
-  }
+  constructor(
+    private readonly store: Store,
+    private readonly http: HttpCounts,
+    private readonly wantsTotals: boolean,
+  ) {}
 
   /** All metrics of one scrape call it in the same turn, and share the answer. */
   get(): Promise<Scraped> {
@@ -148,17 +145,17 @@ class Scrape {
 
   async #look(): Promise<Scraped> {
     // One ping at a time, however often a database that does not answer is scraped.
-    this.#ping ??= this.#store.ping().finally(() => {
+    this.#ping ??= this.store.ping().finally(() => {
       this.#ping = null
     })
-    const [ping, totals] = await Promise.all([soon(this.#ping), this.#wantsTotals ? soon(this.#store.totals()) : null])
+    const [ping, totals] = await Promise.all([soon(this.#ping), this.wantsTotals ? soon(this.store.totals()) : null])
     const now = performance.now()
     if (totals) this.#last = { totals: totals.answer, at: now }
     const isUp = ping !== null
     const isKnown = isUp && this.#last !== null && now - this.#last.at < STALE_MS
     return {
-      counts: this.#store.counts(),
-      http: this.#http,
+      counts: this.store.counts(),
+      http: this.http,
       isUp,
       totals: isKnown && this.#last !== null ? this.#last.totals : null,
       version: packageVersion(),

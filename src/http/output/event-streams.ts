@@ -28,12 +28,13 @@ const HEARTBEAT = ': heartbeat\n\n'
 export class EventStreams {
   readonly #limits: StreamLimits
   readonly #waiting: WaitingRequests
-  readonly #stopping: AbortSignal | undefined
   #open = 0
 
-  constructor(stopping: AbortSignal | undefined, limits: Partial<StreamLimits> = {}) {
+  constructor(
+    private readonly stopping: AbortSignal | undefined,
+    limits: Partial<StreamLimits> = {},
+  ) {
     this.#limits = { ...LIMITS, ...limits }
-    this.#stopping = stopping
     this.#waiting = new WaitingRequests(stopping)
   }
 
@@ -44,7 +45,7 @@ export class EventStreams {
       response.end()
       return
     }
-    if (this.#stopping?.aborted) throw new RecentnError('draining')
+    if (this.stopping?.aborted) throw new RecentnError('draining')
     if (this.#open >= this.#limits.maxStreams) {
       throw new RecentnError('overloaded', `${this.#open} streams are open`, { retryAfterMs: 5000 })
     }
@@ -54,7 +55,7 @@ export class EventStreams {
         const { events = none() } = await begin(signal)
         await stream(response, events, signal, this.#limits)
         // The headers of the stream promised to keep the connection.
-        if (this.#stopping?.aborted) response.once('close', () => request.socket.destroySoon())
+        if (this.stopping?.aborted) response.once('close', () => request.socket.destroySoon())
       })
     } finally {
       this.#open--

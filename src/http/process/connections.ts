@@ -42,13 +42,14 @@ interface HttpConnection {
 }
 
 export class HttpConnections {
-  readonly #app: RequestListener
   readonly #all = new Map<Socket, HttpConnection>()
   #waiting = 0
   #isDraining = false
 
-  constructor(server: Server, app: RequestListener) {
-    this.#app = app
+  constructor(
+    server: Server,
+    private readonly app: RequestListener,
+  ) {
     server.on('connection', (socket) => this.#open(socket))
     server.on('request', (request, response) => this.#accept({ request, response }))
     // The app decides about these too.
@@ -134,7 +135,7 @@ export class HttpConnections {
       if (connection.waiting.length > 0 || connection.refusal !== null) this.#schedule(connection)
     })
     if (this.#isDraining) makeLast(connection, response)
-    this.#app(request, response)
+    this.app(request, response)
   }
 
   /** Lets other connections have their turn before the next request of this one. */

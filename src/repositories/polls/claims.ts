@@ -55,16 +55,17 @@ export interface ClaimLimits {
 export class Careful {
   #left: number
   #hasLast = false
-  readonly #maxAttempts: number
 
-  constructor({ ranOut }: ClaimLimits, maxAttempts: number) {
+  constructor(
+    { ranOut }: ClaimLimits,
+    private readonly maxAttempts: number,
+  ) {
     this.#left = ranOut
-    this.#maxAttempts = maxAttempts
   }
 
   /** `attempts` includes the one that would begin. */
   takes(attempts: number): boolean {
-    const isLast = attempts >= this.#maxAttempts
+    const isLast = attempts >= this.maxAttempts
     if (this.#left === 0 || (isLast && this.#hasLast)) return false
     this.#left--
     this.#hasLast ||= isLast
@@ -144,12 +145,13 @@ export interface ExtendedClaims {
 
 /** Thrown inside a claim, so that nothing of it is left. */
 export class RefusedClaim extends RecentnError {
-  readonly refs: readonly RowRef[]
-
-  constructor({ table }: PollPlan, refs: readonly RowRef[], cause: unknown) {
+  constructor(
+    { table }: PollPlan,
+    readonly refs: readonly RowRef[],
+    cause: unknown,
+  ) {
     const why = cause instanceof Error ? cause.message : String(cause)
     super('database_refused', `The table ${table.name} does not let this row be claimed: ${why}`, { cause })
-    this.refs = refs
   }
 }
 

@@ -38,14 +38,11 @@ export interface KnownTable {
 
 /** One reading of the options beside the table. It goes on after a missing column, to report all faults. */
 export class TableReading {
-  readonly known: KnownTable
   readonly faults: Fault[] = []
   /** Columns that the poll changes. */
   readonly changing = new Set<string>()
 
-  constructor(known: KnownTable) {
-    this.known = known
-  }
+  constructor(readonly known: KnownTable) {}
 
   fault(pointer: string, detail: string): void {
     this.faults.push({ pointer, detail })

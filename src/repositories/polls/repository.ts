@@ -34,35 +34,29 @@ import type { PollCounts, PollShape } from './types'
 const GIVE_BACK_RETRY_MS = 5000
 
 export class PollRepository {
-  readonly #source: DataSource
-  readonly #session: Session
-  readonly #target: PollTarget
-  readonly #options: PollShape
-  readonly #memory: PollMemory
-
-  constructor(source: DataSource, session: Session, target: PollTarget, options: PollShape, memory: PollMemory) {
-    this.#source = source
-    this.#session = session
-    this.#target = target
-    this.#options = options
-    this.#memory = memory
-  }
+  constructor(
+    private readonly source: DataSource,
+    private readonly session: Session,
+    private readonly target: PollTarget,
+    private readonly options: PollShape,
+    private readonly memory: PollMemory,
+  ) {}
 
   /** Throws `invalid_input` for options that don't fit the table. */
   plan(): Promise<PollPlan> {
-    return this.#memory.plan(() => planOf(this.#source, this.#session, this.#target, this.#options))
+    return this.memory.plan(() => planOf(this.source, this.session, this.target, this.options))
   }
 
   /** The table may have another index, or another column, by now. */
   forgetPlan(): void {
-    this.#memory.forgetPlan()
+    this.memory.forgetPlan()
   }
 
   /** Claims rows; those that are due again come first. A batch that the table refuses is claimed in halves. */
   async claim(limits: ClaimLimits): Promise<ClaimedRows> {
     const plan = await this.plan()
     await this.#giveBackUnknown()
-    const except = this.#memory.except(plan)
+    const except = this.memory.except(plan)
     for (let { max } = limits; ; ) {
       try {
         return await this.#claim(plan, { ...limits, max, except })
@@ -70,7 +64,7 @@ export class PollRepository {
         if (!(error instanceof RefusedClaim)) throw error
         const [ref] = error.refs
         if (error.refs.length > 1 || ref === undefined) max = Math.floor(error.refs.length / 2)
-        else if (!this.#memory.passOver(ref, plan.timeoutMs)) throw error
+        else if (!this.memory.passOver(ref, plan.timeoutMs)) throw error
         else return { claims: [], givenUp: [], refused: await this.#withKeys(plan, [error]), isMore: true }
       }
     }
@@ -100,9 +94,9 @@ export class PollRepository {
       arrived = await place.stillHeld(tx, plan, claims, tx.engine.forUpdate)
       return arrived.size > 0
     }
-    const taken = await this.#session.write(work, { arrived: isThere }).catch((error: unknown) => {
+    const taken = await this.session.write(work, { arrived: isThere }).catch((error: unknown) => {
       const isUnknown = error instanceof RecentnError && error.code === 'outcome_unknown'
-      if (isUnknown) for (const claim of claims) this.#memory.unknown.add(claim)
+      if (isUnknown) for (const claim of claims) this.memory.unknown.add(claim)
       throw error
     })
     const known = arrived as ReadonlySet<RowClaim> | null
@@ -112,7 +106,7 @@ export class PollRepository {
 
   /** Claims that may or may not exist: no handler has seen their rows, so no attempt counts. */
   async #giveBackUnknown(): Promise<void> {
-    const { unknown } = this.#memory
+    const { unknown } = this.memory
     for (const held of [...unknown]) {
       // One whose row is locked is given back the next time, unless it has run out by then.
       if ((await this.giveBack(held)) !== 'locked') unknown.delete(held)
@@ -122,7 +116,7 @@ export class PollRepository {
   async #withKeys(plan: PollPlan, refused: readonly RefusedClaim[]): Promise<RefusedRow[]> {
     if (refused.length === 0) return []
     const refs = refused.flatMap((error) => error.refs)
-    const rows = await this.#session.read((reader) => readRows(reader, plan, refs))
+    const rows = await this.session.read((reader) => readRows(reader, plan, refs))
     return refused.map((error) => ({ error, key: rows.get(error.refs[0]?.rowKey ?? '')?.key ?? null }))
   }
 
@@ -130,7 +124,7 @@ export class PollRepository {
   async reread({ ref, claimKey }: LoadedClaim): Promise<LoadedRow | null> {
     const plan = await this.plan()
     const also = allOf(placeOf(plan).mark(plan, claimKey), plan.where)
-    const rows = await this.#session.read((reader) => readRows(reader, plan, [ref], also))
+    const rows = await this.session.read((reader) => readRows(reader, plan, [ref], also))
     return rows.get(ref.rowKey) ?? null
   }
 
@@ -162,7 +156,7 @@ export class PollRepository {
   }
 
   #ended(plan: PollPlan, held: RowClaim, work: (tx: Tx) => Promise<boolean>, retryMs?: number): Promise<boolean> {
-    const ended = this.#session.write(work, {
+    const ended = this.session.write(work, {
       // Either our commit happened, or somebody else has claimed the row: there is nothing left to record.
       arrived: async (tx) => !(await placeOf(plan).stillHeld(tx, plan, [held], tx.engine.forUpdate)).has(held),
       retryMs,
@@ -177,14 +171,14 @@ export class PollRepository {
   async #forgetNotes(plan: PollPlan, held: readonly RowClaim[]): Promise<void> {
     const over = held.filter(({ isEnded, isNoted }) => isEnded && isNoted)
     // A note that stays means nothing, and is deleted when its row is claimed again.
-    if (over.length > 0) await this.#session.write((tx) => forgetNotes(tx, plan, over)).catch(() => {})
+    if (over.length > 0) await this.session.write((tx) => forgetNotes(tx, plan, over)).catch(() => {})
   }
 
   /** Extends claims, except those that somebody has locked. */
   async extend(held: readonly RowClaim[]): Promise<ExtendedClaims> {
     const plan = await this.plan()
     const place = placeOf(plan)
-    const outcome = await this.#session.write(
+    const outcome = await this.session.write(
       async (tx) => {
         const extended = await place.extend(tx, plan, held)
         const rest = held.filter((one) => !extended.has(one))
@@ -201,23 +195,23 @@ export class PollRepository {
   async tidy(): Promise<boolean> {
     const plan = await this.plan()
     if (plan.status && !plan.own && plan.identity.isKey) {
-      this.#memory.tidied = await tidyNotes(this.#session, plan, this.#memory.tidied)
-      return this.#memory.tidied !== null
+      this.memory.tidied = await tidyNotes(this.session, plan, this.memory.tidied)
+      return this.memory.tidied !== null
     }
     if (!plan.sequence) return false
-    return this.#session.write((tx) => moveCursor(tx, plan))
+    return this.session.write((tx) => moveCursor(tx, plan))
   }
 
   /** Whether there is a row that a claim would take if nobody else had it locked. */
   async isAnyReady(): Promise<boolean> {
-    if (this.#memory.unknown.size > 0) return true
+    if (this.memory.unknown.size > 0) return true
     const plan = await this.plan()
-    return this.#session.read((reader) => isAnyReady(reader, plan, this.#memory.except(plan)))
+    return this.session.read((reader) => isAnyReady(reader, plan, this.memory.except(plan)))
   }
 
   async counts(): Promise<PollCounts> {
     const plan = await this.plan()
-    return this.#session.read((reader) => countsOf(reader, plan))
+    return this.session.read((reader) => countsOf(reader, plan))
   }
 }
 

@@ -45,14 +45,11 @@ export async function deleteTogether(
 
 /** The DELETEs of one removal, which may run again after a deadlock or a lost connection. */
 class Removal {
-  readonly #receipts: readonly Receipt[]
   readonly settled: SettledReceipts = new Set()
   /** Named by a DELETE whose outcome is unknown: the messages of these that are gone were removed by that statement. */
   readonly #unsure = new Set<string>()
 
-  constructor(receipts: readonly Receipt[]) {
-    this.#receipts = receipts
-  }
+  constructor(private readonly receipts: readonly Receipt[]) {}
 
   /** In a transaction nothing is left of an earlier try. */
   begin(): void {
@@ -62,7 +59,7 @@ class Removal {
 
   /** False when the head has changed since it was read. */
   async run(statements: Statements, head: QueueHead): Promise<boolean> {
-    const left = this.#receipts.filter(({ receipt }) => !this.settled.has(receipt))
+    const left = this.receipts.filter(({ receipt }) => !this.settled.has(receipt))
     for (const chunk of chunksOf(left, MAX_REMOVED)) {
       const removed = await this.#remove(statements, head, chunk)
       for (const receipt of removed) this.settled.add(receipt)

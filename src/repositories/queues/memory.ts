@@ -37,8 +37,6 @@ const QUICK_MS = 100
 const COUNTS_MS = 4000
 
 export class QueueMemory {
-  /** The store's; null for the store's own. */
-  readonly #shared: QueueMemory | null
   readonly #heads = new Map<string, QueueHead>()
   readonly #fitting = new Map<bigint, number>()
   readonly #places = new Map<bigint, { place: ClaimPlace; since: number; urgentAt: number }>()
@@ -53,9 +51,7 @@ export class QueueMemory {
 
   #turn = 0
 
-  constructor(shared: QueueMemory | null = null) {
-    this.#shared = shared
-  }
+  constructor(/** The store's; null for the store's own. */ private readonly shared: QueueMemory | null = null) {}
 
   /** For the operations of one transaction, and gone with it; it calls the store's listeners. */
   forTransaction(): QueueMemory {
@@ -85,7 +81,7 @@ export class QueueMemory {
 
   async #read(reader: Reader, queue: string): Promise<QueueHead | null> {
     // A plain read in a transaction may show an old snapshot.
-    const read = await readHead(reader, queue, this.#shared ? reader.engine.forShare : '')
+    const read = await readHead(reader, queue, this.shared ? reader.engine.forShare : '')
     this.#heads.delete(queue)
     if (read !== null) this.learn(read.head)
     return read?.head ?? null
@@ -101,7 +97,7 @@ export class QueueMemory {
     const known = this.#counts.get(id)
     if (known && performance.now() - known.at < COUNTS_MS) return known.totals
     const totals = countMessages(reader, id)
-    if (this.#shared !== null) return totals
+    if (this.shared !== null) return totals
     this.#counts.set(id, { at: performance.now(), totals })
     totals.catch(() => this.#counts.delete(id))
     return totals
@@ -235,7 +231,7 @@ export class QueueMemory {
   }
 
   #afterCommit(tx: Tx, listener: (memory: QueueMemory) => void): void {
-    tx.afterCommit(() => listener(this.#shared ?? this))
+    tx.afterCommit(() => listener(this.shared ?? this))
   }
 
   #leavePlaces(firsts: ReadonlyMap<QueueHead, ClaimPlace>): void {

@@ -97,15 +97,13 @@ export async function memberItems(
 
 /** Which items of one member (null: without a member) are in the windows of their groups. It reads a window once, however many items it has. */
 export class MemberWindows {
-  readonly #reader: Reader
-  readonly #member: string | null
   /** The one item that a `distinct` window shows, of groups that are laid out by another policy than they follow. */
   readonly #shown = new Map<string, { version: bigint; id: bigint | null }>()
 
-  constructor(reader: Reader, member: string | null) {
-    this.#reader = reader
-    this.#member = member
-  }
+  constructor(
+    private readonly reader: Reader,
+    private readonly member: string | null,
+  ) {}
 
   async shows(set: PolicySet, head: SeenHead, item: ItemRow): Promise<boolean> {
     const settings = set.settingsOf(head.group, head.own)
@@ -115,9 +113,9 @@ export class MemberWindows {
     // Whether a member is among those seen last depends on the others.
     const known = this.#shown.get(head.group)
     if (known?.version === head.version) return known.id === item.id
-    const sql = `SELECT ${occupantColumns(this.#reader.engine)} FROM ${this.#reader.tables.items} i WHERE i.group_key = ?`
-    const occupants = (await this.#reader.rows(sql, [head.group])).map(occupantOf)
-    const shown = keepers(occupants, settings, head.lastId).find(({ member }) => member === this.#member)
+    const sql = `SELECT ${occupantColumns(this.reader.engine)} FROM ${this.reader.tables.items} i WHERE i.group_key = ?`
+    const occupants = (await this.reader.rows(sql, [head.group])).map(occupantOf)
+    const shown = keepers(occupants, settings, head.lastId).find(({ member }) => member === this.member)
     this.#shown.set(head.group, { version: head.version, id: shown?.id ?? null })
     return shown?.id === item.id
   }

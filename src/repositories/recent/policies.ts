@@ -71,7 +71,6 @@ export class PolicySet {
 export class PolicyCache {
   #set: PolicySet | null = null
   #readAt = Number.NEGATIVE_INFINITY
-  #parent: PolicyCache | null
   /** The read that is in flight: callers that need the policies meanwhile share it. */
   #reading: Promise<PolicySet> | null = null
   #forgets = 0
@@ -81,9 +80,8 @@ export class PolicyCache {
 
   constructor(
     readonly defaultCapacity: number,
-    parent: PolicyCache | null = null,
+    private parent: PolicyCache | null = null,
   ) {
-    this.#parent = parent
     this.#inTransaction = parent !== null
   }
 
@@ -128,7 +126,7 @@ export class PolicyCache {
     this.#isChanged = true
     this.#forgets++
     this.#reading = null
-    this.#parent = null
+    this.parent = null
     this.#readAt = Number.NEGATIVE_INFINITY
   }
 
@@ -136,13 +134,13 @@ export class PolicyCache {
     // A transaction that changed policies may have taken it back, to a savepoint.
     if (this.#inTransaction && this.#isChanged) return null
     if (this.#set && performance.now() - this.#readAt <= MAX_AGE_MS) return this.#set
-    return this.#parent === null ? null : this.#parent.#known()
+    return this.parent === null ? null : this.parent.#known()
   }
 
   async #read(reader: Reader, lock: string): Promise<PolicySet> {
     const readAt = performance.now()
     const forgets = this.#forgets
-    const known = this.#set ?? (this.#parent === null ? null : this.#parent.#set)
+    const known = this.#set ?? (this.parent === null ? null : this.parent.#set)
     const rows = await reader.rows(selectNewer(reader, lock), [known?.epoch ?? -1n])
     const epoch = BigInt(rows.find((row) => row.epoch !== null)?.epoch as string)
     const policies = rows.filter(({ prefix }) => prefix !== null).map(policyOf)

@@ -42,11 +42,9 @@ export class PollerFaults<T> extends Faults<T> {
  * handled by another process, and are what a crash leaves claimed; a claim for each row would be one more transaction each.
  */
 export class BatchSize {
-  readonly #settings: PollSettings
   #size: number
 
-  constructor(settings: PollSettings) {
-    this.#settings = settings
+  constructor(private readonly settings: PollSettings) {
     this.#size = this.#bounded(settings.concurrency)
   }
 
@@ -55,8 +53,8 @@ export class BatchSize {
    * don't wait here for a handler: if the process died they would be given up for having waited.
    */
   limits(running: number): ClaimLimits {
-    const free = this.#settings.concurrency - running
-    return { max: this.#settings.maxAttempts === 1 ? free : this.#size, ranOut: free }
+    const free = this.settings.concurrency - running
+    return { max: this.settings.maxAttempts === 1 ? free : this.#size, ranOut: free }
   }
 
   /** A claim of this many rows was handled in this time. The size doubles at most, and only when the claim was full. */
@@ -64,11 +62,11 @@ export class BatchSize {
     if (rows === 0) return
     const fitting = Math.ceil((rows * WORTH_MS) / Math.max(ms, 1))
     const most = rows >= this.#size ? 2 * this.#size : this.#size
-    this.#size = this.#bounded(Math.max(Math.min(fitting, most), this.#settings.concurrency))
+    this.#size = this.#bounded(Math.max(Math.min(fitting, most), this.settings.concurrency))
   }
 
   #bounded(size: number): number {
-    const { min, max } = this.#settings.batch
+    const { min, max } = this.settings.batch
     return Math.min(Math.max(size, min), max)
   }
 }

@@ -41,12 +41,9 @@ export interface RowsOptions<T> {
 }
 
 export class Rows<T> {
-  readonly #options: RowsOptions<T>
   result: PollResult = nothing()
 
-  constructor(options: RowsOptions<T>) {
-    this.#options = options
-  }
+  constructor(private readonly options: RowsOptions<T>) {}
 
   /** Counts from here. */
   begin(): void {
@@ -60,7 +57,7 @@ export class Rows<T> {
 
   /** Never rejects. */
   async run(lease: HeldRow): Promise<void> {
-    const { leases, faults } = this.#options
+    const { leases, faults } = this.options
     try {
       if (lease.isLost) return this.#lost(lease)
       const row = await this.#fresh(lease)
@@ -87,21 +84,21 @@ export class Rows<T> {
   async #fresh({ subject, claimedAt }: HeldRow): Promise<LoadedRow | null> {
     if (performance.now() - claimedAt < FRESH_MS) return subject.row
     try {
-      return await this.#options.repository.reread(subject)
+      return await this.options.repository.reread(subject)
     } catch (error) {
-      this.#options.faults.database(error)
+      this.options.faults.database(error)
       return null
     }
   }
 
   /** A lease that is over by our clock: as long as nobody else took the row, its claim can be extended. */
   async #revived(lease: HeldRow): Promise<boolean> {
-    await this.#options.leases.extend([lease])
+    await this.options.leases.extend([lease])
     return lease.holds
   }
 
   async #handle(lease: HeldRow, { load, key }: LoadedRow): Promise<RowOutcome> {
-    const { handler, settings, faults } = this.#options
+    const { handler, settings, faults } = this.options
     const { attempts } = lease.subject
     let row = key as T
     try {
@@ -128,12 +125,12 @@ export class Rows<T> {
     for (let now: RowOutcome | undefined = outcome; now && !lease.isAbandoned && !(lease.isLost && isTried); ) {
       isTried = true
       try {
-        if (!(await this.#options.repository.end(lease.subject, now))) break
+        if (!(await this.options.repository.end(lease.subject, now))) break
         this.#count(now)
-        this.#options.leases.remove(lease)
+        this.options.leases.remove(lease)
         return
       } catch (error) {
-        this.#options.faults.database(error)
+        this.options.faults.database(error)
         if (error instanceof RecentnError && error.code === 'closed') break
         if (!isPassing(error) && ++asked >= ASKS) {
           rest ??= insteadOf(outcome, error)
@@ -149,21 +146,21 @@ export class Rows<T> {
     const pauses = new Pauses(LONGEST_PAUSE_MS)
     for (let asked = 0; ; ) {
       try {
-        if ((await this.#options.repository.giveBack(lease.subject)) !== 'locked' || performance.now() >= until) break
+        if ((await this.options.repository.giveBack(lease.subject)) !== 'locked' || performance.now() >= until) break
         await sleep(LOCKED_PAUSE_MS)
       } catch (error) {
-        this.#options.faults.database(error)
+        this.options.faults.database(error)
         if (error instanceof RecentnError && error.code === 'closed') break
         if (lease.isLost || (!isPassing(error) && ++asked >= ASKS)) break
         await sleep(pauses.next())
       }
     }
-    this.#options.leases.remove(lease)
+    this.options.leases.remove(lease)
   }
 
   #lost(lease: HeldRow): void {
     this.result.lost++
-    this.#options.leases.remove(lease)
+    this.options.leases.remove(lease)
   }
 
   #count(outcome: RowOutcome): void {

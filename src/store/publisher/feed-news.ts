@@ -19,13 +19,11 @@ export interface FeedNewsOptions {
 const LOOK_MS = 20
 
 export class FeedNews {
-  readonly #options: FeedNewsOptions
   /** The readers by feed, each with the last sync id that it has seen. */
   readonly #readers: LongPoll<bigint>
   readonly #looks: Looks
 
-  constructor(options: FeedNewsOptions) {
-    this.#options = options
+  constructor(private readonly options: FeedNewsOptions) {
     this.#readers = new LongPoll({
       ...options,
       what: 'reads of changes',
@@ -48,7 +46,7 @@ export class FeedNews {
   /** The reader must leave in the end. Throws `overloaded` when too many wait, and `closed` after `close`. */
   enter(feed: string, how: { waitMs: number; signal: AbortSignal | undefined }): LongPollCaller<bigint> {
     const reader = this.#readers.enter(feed, how)
-    if (this.#readers.size === 1) this.#options.onWaiting()
+    if (this.#readers.size === 1) this.options.onWaiting()
     return reader
   }
 

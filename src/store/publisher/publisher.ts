@@ -40,7 +40,6 @@ const GAP_MS = 5
 const FAULT_PAUSES = { firstMs: 1000, longestMs: 30_000 }
 
 export class Publisher {
-  readonly #options: PublisherOptions
   readonly #loop: Loop
   /** Feeds that this process has written to since they were published last. */
   #woken = new Set<string>()
@@ -50,8 +49,7 @@ export class Publisher {
   #publishedAt = performance.now()
   #isFaulty = false
 
-  constructor(options: PublisherOptions) {
-    this.#options = options
+  constructor(private readonly options: PublisherOptions) {
     const { onError, counts } = options
     this.#loop = new Loop({
       round: () => this.#round(),
@@ -93,11 +91,11 @@ export class Publisher {
     if (this.#loop.isStopped) return
     await this.#loop.stop()
     // What cannot be published now is published by the next process that looks.
-    if (this.#woken.size > 0 && !this.#isFaulty) await this.#options.publish(this.#woken).catch(() => {})
+    if (this.#woken.size > 0 && !this.#isFaulty) await this.options.publish(this.#woken).catch(() => {})
   }
 
   get #pauseMs(): number {
-    const { leastMs } = this.#options
+    const { leastMs } = this.options
     if (leastMs === undefined) return Number.POSITIVE_INFINITY
     const pauseMs = Math.max(leastMs(), quietPauseMs(this.#publishedAt, QUIET_MS))
     return Math.max(pauseMs * (0.75 + Math.random() / 2), shareOf(this.#lookMs))
@@ -112,7 +110,7 @@ export class Publisher {
     const isLook = this.#untilLookMs === 0 || this.#woken.size === 0
     const woken = this.#woken
     this.#woken = new Set()
-    const { publish, counts } = this.#options
+    const { publish, counts } = this.options
     try {
       const { lookMs, again, isBusy, published } = await publish(isLook ? null : woken)
       if (published > 0) this.#publishedAt = performance.now()

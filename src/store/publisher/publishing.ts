@@ -47,7 +47,6 @@ const BATCHES = 5
 const CLOSING_MS = 2000
 
 export class Publishing {
-  readonly #options: PublishingOptions
   /** The publisher of the feeds with entries of their own. */
   readonly #own: Publisher | null
   readonly #looks: Looks
@@ -61,8 +60,7 @@ export class Publishing {
   #deadline = Number.POSITIVE_INFINITY
   #closed = false
 
-  constructor(options: PublishingOptions) {
-    this.#options = options
+  constructor(private readonly options: PublishingOptions) {
     this.#own = this.#publisherOf({ publish: (feeds) => this.#publishOwn(feeds) })
     this.#looks = options.look.join({
       topics: () => (this.#own === null || this.#closed ? [] : ['']),
@@ -93,7 +91,7 @@ export class Publishing {
 
   /** Publishes everything there is, of one feed or of all. */
   async publish(feed?: string): Promise<{ published: number }> {
-    const { session, memory } = this.#options
+    const { session, memory } = this.options
     const pending = await session.read((reader) => pendingRows(reader, feed === undefined ? null : new Set([feed])))
     for (const { source } of memory.followed.values()) {
       if (feed === undefined || source.feed === feed) pending.push(source)
@@ -109,7 +107,7 @@ export class Publishing {
 
   /** Makes the rows of a table a feed, and publishes them. */
   async follow(table: FollowedTable): Promise<Followed> {
-    const { session, memory } = this.#options
+    const { session, memory } = this.options
     const { feed, source } = table
     await session.write(async (tx) => beginFollowed(tx, feed, source.table, await greatestSyncId(tx, table)))
     memory.followed.set(feed, table)
@@ -139,16 +137,16 @@ export class Publishing {
     return [...(this.#own ? [this.#own] : []), ...this.#publishers.values()]
   }
 
-  readonly #leastMs = () => (this.#options.isAwaited() ? AWAITED_LOOK_MS : LOOK_MS)
+  readonly #leastMs = () => (this.options.isAwaited() ? AWAITED_LOOK_MS : LOOK_MS)
 
   #publisherOf(how: Pick<PublisherOptions, 'publish' | 'leastMs'>): Publisher | null {
-    const { inBackground, onError, counts } = this.#options
+    const { inBackground, onError, counts } = this.options
     return inBackground && !this.#closed ? new Publisher({ ...how, onError, counts }) : null
   }
 
   /** One round: some batches of each feed in turn, and none after the deadline. */
   async #publishOwn(feeds: ReadonlySet<string> | null): Promise<PublishingRound> {
-    const { session, onError, counts } = this.#options
+    const { session, onError, counts } = this.options
     const since = performance.now()
     const pending = await session.read((reader) => pendingRows(reader, feeds))
     const round = { lookMs: performance.now() - since, published: 0, again: [] as string[], isBusy: false }
@@ -169,7 +167,7 @@ export class Publishing {
 
   async #publishFollowed(rows: FeedRows): Promise<PublishingRound> {
     const since = performance.now()
-    const isPending = await this.#options.session.read((reader) => hasPending(reader, rows))
+    const isPending = await this.options.session.read((reader) => hasPending(reader, rows))
     const round = { lookMs: performance.now() - since, published: 0, again: [] as string[], isBusy: false }
     if (isPending) await this.#publishSome(rows, round)
     return round
@@ -178,7 +176,7 @@ export class Publishing {
   async #publishSome(rows: FeedRows, round: PublishingRound & { again: string[] }): Promise<void> {
     const key = rowsKey(rows)
     const options = { batches: BATCHES, place: this.#places.get(key), skip: true }
-    const { count, more, place } = await this.#options.session.whole((whole) => publishRows(whole, rows, options))
+    const { count, more, place } = await this.options.session.whole((whole) => publishRows(whole, rows, options))
     this.#published(rows, count)
     round.published += count
     if (place === null) this.#places.delete(key)
@@ -189,7 +187,7 @@ export class Publishing {
 
   #published({ feed }: FeedRows, count: number): void {
     if (count === 0) return
-    this.#options.counts.entriesPublished += count
-    this.#options.onPublished(feed)
+    this.options.counts.entriesPublished += count
+    this.options.onPublished(feed)
   }
 }

@@ -23,13 +23,11 @@ const LOOK_MS = 60_000
 const FAULT_PAUSES = { firstMs: 1000, longestMs: 30_000 }
 
 export class Scheduler {
-  readonly #options: SchedulerOptions
   readonly #loop: Loop
   /** Schedules whose failure was reported, and which have not ticked since. */
   readonly #failing = new Set<string>()
 
-  constructor(options: SchedulerOptions) {
-    this.#options = options
+  constructor(private readonly options: SchedulerOptions) {
     const { counts, onError, isOn } = options
     this.#loop = new Loop({
       round: async () => Math.min((await this.#round()).nextInMs ?? LOOK_MS, LOOK_MS),
@@ -45,7 +43,7 @@ export class Scheduler {
 
   /** A schedule has changed. */
   wake(): void {
-    if (!this.#options.isOn || this.#loop.isStopped) return
+    if (!this.options.isOn || this.#loop.isStopped) return
     // A commit shows that the database is back.
     this.#loop.recovered()
     this.#loop.wake()
@@ -68,7 +66,7 @@ export class Scheduler {
   }
 
   async #round(): Promise<TickRound> {
-    const { tick, counts, onError } = this.#options
+    const { tick, counts, onError } = this.options
     const round = await tick()
     counts.schedulerRounds++
     counts.messagesSent += round.sent

@@ -42,7 +42,6 @@ interface Way extends Leg {
 }
 
 export class GroupStreams {
-  readonly #options: GroupStreamsOptions
   readonly #groups = new Map<string, WatchedGroup>()
   /** Those of the groups that the next round reads. */
   #woken = new Set<string>()
@@ -50,8 +49,7 @@ export class GroupStreams {
   #polledAt = Number.NEGATIVE_INFINITY
   #newsAt = Number.NEGATIVE_INFINITY
 
-  constructor(options: GroupStreamsOptions) {
-    this.#options = options
+  constructor(private readonly options: GroupStreamsOptions) {
     this.#loop = new Loop({
       round: () => this.#round(),
       restMs: (tookMs) => Math.min(Math.max(GAP_MS - tookMs, tookMs), LONGEST_PAUSE_MS),
@@ -149,7 +147,7 @@ export class GroupStreams {
     this.#polledAt = begun
     const groups = [...this.#groups.keys()].filter((group) => !woken.has(group))
     if (groups.length === 0) return
-    for (const head of await this.#options.reads.heads(groups)) {
+    for (const head of await this.options.reads.heads(groups)) {
       if (this.#groups.get(head.group)?.isOutdated(head)) woken.add(head.group)
     }
     if (woken.size > 0) this.#newsAt = performance.now()
@@ -160,7 +158,7 @@ export class GroupStreams {
   }
 
   async #read(chunk: readonly WatchedGroup[]): Promise<void> {
-    const windows = await this.#options.reads.windows(chunk.map(({ group }) => group))
+    const windows = await this.options.reads.windows(chunk.map(({ group }) => group))
     const ways = chunk.flatMap((watched, index) => {
       const window = windows[index]
       return window === undefined ? [] : watched.look(window).map((leg): Way => ({ ...leg, watched }))
@@ -178,7 +176,7 @@ export class GroupStreams {
     const parts = ways.map((way) => ({ way, places: way.places.slice(way.at, way.at + MAX_ITEMS) }))
     for (const chunk of chunksBySize(parts, ({ places }) => places.length, MAX_ITEMS, MAX_ITEMS)) {
       const slots = chunk.flatMap(({ way, places }) => slotsOf(way.watched.group, places))
-      const rows = slots.length === 0 ? [] : await this.#options.reads.items(slots)
+      const rows = slots.length === 0 ? [] : await this.options.reads.items(slots)
       for (const { way, places } of chunk) {
         const bySlot = new Map<number, ItemRow>()
         for (const row of rows) if (row.group === way.watched.group) bySlot.set(row.slot, row)

@@ -34,7 +34,6 @@ export interface FetcherOptions {
 }
 
 export class Fetcher {
-  readonly #options: FetcherOptions
   readonly #pauses = new Pauses(LONGEST_PAUSE_MS)
   /** Receives in flight, and what they brought while it is taken in. */
   readonly #deliveries = new Set<Promise<void>>()
@@ -45,9 +44,7 @@ export class Fetcher {
   #pause: NodeJS.Timeout | null = null
   #interruption = new AbortController()
 
-  constructor(options: FetcherOptions) {
-    this.#options = options
-  }
+  constructor(private readonly options: FetcherOptions) {}
 
   /** Messages that receives in flight may bring. */
   get asked(): number {
@@ -82,7 +79,7 @@ export class Fetcher {
     const leases = await this.#receive(limit)
     this.#inFlight--
     this.#asked -= limit
-    await this.#options.onLeases(leases)
+    await this.options.onLeases(leases)
   }
 
   async #receive(limit: number): Promise<HeldMessage[]> {
@@ -90,9 +87,9 @@ export class Fetcher {
       return await this.#claim(limit)
     } catch (error) {
       this.#wasFull = false
-      if (error instanceof RecentnError && error.code === 'closed') this.#options.onClosed()
+      if (error instanceof RecentnError && error.code === 'closed') this.options.onClosed()
       else {
-        this.#options.onFault(error)
+        this.options.onFault(error)
         this.#pauseFor(this.#pauses.next())
       }
       return []
@@ -111,14 +108,14 @@ export class Fetcher {
 
   /** One receive, without a wait unless one is given, for a caller that deals with its errors. */
   async claim(limit: number, wait: { waitSeconds?: number; signal?: AbortSignal } = {}): Promise<HeldMessage[]> {
-    const { source, queue, visibilityTimeoutSeconds } = this.#options
+    const { source, queue, visibilityTimeoutSeconds } = this.options
     const sentAt = performance.now()
     const messages = await source.receive(queue, {
       limit,
       ...wait,
       ...(visibilityTimeoutSeconds === null ? {} : { visibilityTimeoutSeconds }),
     })
-    this.#options.onAnswered()
+    this.options.onAnswered()
     return messages.map((message) => leaseOf(message, sentAt, visibilityTimeoutSeconds))
   }
 
@@ -127,7 +124,7 @@ export class Fetcher {
     if (this.#pause) clearTimeout(this.#pause)
     this.#pause = setTimeout(() => {
       this.#pause = null
-      void this.#options.onLeases([])
+      void this.options.onLeases([])
     }, ms)
   }
 }

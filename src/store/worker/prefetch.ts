@@ -19,14 +19,11 @@ export interface PrefetchOptions {
 }
 
 export class Prefetch {
-  readonly #options: PrefetchOptions
   #meanMs: number | null = null
   #allowed = 0
   #isSingle = false
 
-  constructor(options: PrefetchOptions) {
-    this.#options = options
-  }
+  constructor(private readonly options: PrefetchOptions) {}
 
   /** A handler has ended. */
   handled(ms: number): void {
@@ -37,7 +34,7 @@ export class Prefetch {
   /** A claim brought messages, none of which may have killed a process. */
   grow(): void {
     this.#isSingle = false
-    const { concurrency, batchSize } = this.#options
+    const { concurrency, batchSize } = this.options
     this.#allowed = Math.min(Math.max(2 * this.#allowed, concurrency, 10), BATCHES_AHEAD * batchSize)
   }
 
@@ -60,7 +57,7 @@ export class Prefetch {
 
   /** What to ask for, given what runs and what was claimed or asked for ahead; 0 while there is enough. */
   wanted(running: number, ahead: number): number {
-    const { concurrency, batchSize } = this.#options
+    const { concurrency, batchSize } = this.options
     const free = concurrency - running
     if (this.#isSingle) return free > 0 && ahead === 0 ? 1 : 0
     const pace = this.#meanMs === null ? 0 : (concurrency * AHEAD_MS) / this.#meanMs

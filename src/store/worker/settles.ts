@@ -57,10 +57,6 @@ function isLastReceive({ receiveCount, maxReceives }: Message): boolean {
 }
 
 export class Settles {
-  readonly #source: WorkSource
-  readonly #queue: string
-  readonly #onFault: (error: unknown) => void
-  readonly #hooks: SettleHooks
   /** Messages whose handlers have resolved in this turn of the event loop. */
   #done: HeldMessage[] = []
   #unanswered = 0
@@ -68,12 +64,12 @@ export class Settles {
   #patienceEndsAt = Number.POSITIVE_INFINITY
   #onDrained: (() => void)[] = []
 
-  constructor(source: WorkSource, queue: string, onFault: (error: unknown) => void, hooks: SettleHooks) {
-    this.#source = source
-    this.#queue = queue
-    this.#onFault = onFault
-    this.#hooks = hooks
-  }
+  constructor(
+    private readonly source: WorkSource,
+    private readonly queue: string,
+    private readonly onFault: (error: unknown) => void,
+    private readonly hooks: SettleHooks,
+  ) {}
 
   done(lease: HeldMessage): void {
     this.#done.push(lease)
@@ -82,8 +78,8 @@ export class Settles {
     setImmediate(() => {
       const done = this.#done
       this.#done = []
-      const remove = async (handles: readonly string[]) => (await this.#source.delete(this.#queue, handles)).deleted
-      this.#settleAll(done, remove, this.#hooks.onDone)
+      const remove = async (handles: readonly string[]) => (await this.source.delete(this.queue, handles)).deleted
+      this.#settleAll(done, remove, this.hooks.onDone)
       this.#answered()
     })
   }
@@ -91,8 +87,8 @@ export class Settles {
   failed(lease: HeldMessage, { error, ...failure }: HandlerFailure): void {
     const release = { ...failure, error: errorText(error) }
     const give = async (handles: readonly string[]) =>
-      (await this.#source.release(this.#queue, handles, release)).released
-    const { onDead } = this.#hooks
+      (await this.source.release(this.queue, handles, release)).released
+    const { onDead } = this.hooks
     const isDead = failure.dead || isLastReceive(lease.subject)
     void this.#settle([lease], give, isDead && onDead ? (message) => onDead(message, error) : undefined)
   }
@@ -100,7 +96,7 @@ export class Settles {
   /** No handler has begun: as if the messages had not been claimed. */
   giveBack(leases: readonly HeldMessage[]): void {
     this.#settleAll(leases, async (handles) => {
-      await this.#source.giveBack(this.#queue, handles)
+      await this.source.giveBack(this.queue, handles)
       return handles
     })
   }
@@ -138,7 +134,7 @@ export class Settles {
         if (hook) callFor(left, settled, hook)
         break
       } catch (error) {
-        this.#onFault(error)
+        this.onFault(error)
         left = this.#retryable(left, error)
         pauses ??= new Pauses(LONGEST_PAUSE_MS)
         if (left.length > 0) await sleep(pauses.next())
