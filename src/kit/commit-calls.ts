@@ -1,7 +1,7 @@
 /** What group commit is given, and the calls as it keeps them. */
 import type { Session, Tx } from '../database/engine'
 import type { RecentnError } from '../errors'
-import type { Size } from './pending'
+import type { Admission, Size } from './pending'
 import type { Sizes } from './sizes'
 
 /** A lane as the marks of its batches name it. */
@@ -28,9 +28,7 @@ export interface Writing {
   isCareful: boolean
 }
 
-export interface GroupCommitOptions<Request, Result> {
-  /** What the calls write, as an error names it. */
-  what: string
+export interface GroupCommitOptions<Request, Result> extends Admission {
   /** Lanes 0 to `lanes` − 1; one more is for calls that are set aside. */
   lanes: number
   session: Session
@@ -39,10 +37,6 @@ export interface GroupCommitOptions<Request, Result> {
   run(tx: Tx, requests: readonly Request[], writing: Writing): Promise<readonly (Result | RecentnError)[]>
   /** For each request whether somebody else holds a lock that it needs; left out where that cannot be asked. */
   areLocked?(tx: Tx, requests: readonly Request[]): Promise<readonly boolean[]>
-  /** Throws when the caller must not call. */
-  guard?: (() => void) | undefined
-  /** Called for each call that is refused with `overloaded`. */
-  onOverload?: (() => void) | undefined
   /** Called with each result before its caller has it. */
   onResult?: ((result: Result) => void) | undefined
   /** Counts the items of each commit. */

@@ -5,47 +5,39 @@
  *
  * Invariant: news that arrive after `look` end the next wait at once, so that none is missed between a look and the wait.
  */
-import { RecentnError } from '../errors'
 import { clearTimeout, performance, setTimeout } from '../real-time'
 import { forget, movesOn, type WaitsByClock } from './moved-on'
+import { type Admission, Pending } from './pending'
 
-export interface LongPollOptions {
-  /** What the callers do, as an error names it. */
-  what: string
+export interface LongPollOptions extends Admission {
   /** Callers that may have entered. Default: 10,000. */
   maxCallers?: number | undefined
   /** Called whenever a caller begins to wait. */
   onWait?: (() => void) | undefined
-  /** Throws when the caller must not call. */
-  guard?: (() => void) | undefined
-  /** Called for each call that is refused with `overloaded`. */
-  onOverload?: (() => void) | undefined
 }
 
-/** The callers of one topic. */
-interface Topic<Mark> {
-  callers: Set<LongPollCaller<Mark>>
-}
+/** What one caller counts for. */
+const ONE = { items: 1, bytes: 0 }
 
 export class LongPoll<Mark = void> implements WaitsByClock {
-  readonly #topics = new Map<string, Topic<Mark>>()
-  #size = 0
-  #isClosed = false
-  #onEmpty: (() => void)[] = []
+  /** The callers by topic. */
+  readonly #topics = new Map<string, Set<LongPollCaller<Mark>>>()
+  readonly #entered: Pending
 
   constructor(private readonly options: LongPollOptions) {
+    this.#entered = new Pending({ ...options, maxItems: options.maxCallers ?? 10_000 })
     movesOn(this)
   }
 
   /** Callers that have not left. */
   get size(): number {
-    return this.#size
+    return this.#entered.items
   }
 
   /** The topics of which somebody waits for news; callers that look at the moment do not wait. */
   get awaited(): string[] {
     const awaited: string[] = []
-    for (const [name, { callers }] of this.#topics) {
+    for (const [name, callers] of this.#topics) {
       for (const caller of callers) {
         if (!caller.isWaiting) continue
         awaited.push(name)
@@ -57,53 +49,39 @@ export class LongPoll<Mark = void> implements WaitsByClock {
 
   /** The caller must leave in the end. Throws `overloaded`, and `closed` after `close`. */
   enter(topic: string, { waitMs, signal }: { waitMs: number; signal?: AbortSignal | undefined }): LongPollCaller<Mark> {
-    const { what, guard, maxCallers = 10_000, onOverload } = this.options
-    guard?.()
-    if (this.#isClosed) throw new RecentnError('closed')
-    if (this.#size >= maxCallers) {
-      onOverload?.()
-      throw new RecentnError('overloaded', `${this.#size} ${what} wait`, { retryAfterMs: 1000 })
-    }
+    this.#entered.admit(ONE)
     const known = this.#topics.get(topic)
-    const entered: Topic<Mark> = known ?? { callers: new Set() }
-    if (!known) this.#topics.set(topic, entered)
+    const callers: Set<LongPollCaller<Mark>> = known ?? new Set()
+    if (!known) this.#topics.set(topic, callers)
     const caller = new LongPollCaller<Mark>(waitMs, signal, {
       onWait: () => this.options.onWait?.(),
-      onLeave: () => this.#leave(topic, entered, caller),
+      onLeave: () => {
+        if (!callers.delete(caller)) return
+        if (callers.size === 0) this.#topics.delete(topic)
+        this.#entered.settle(ONE)
+      },
     })
-    entered.callers.add(caller)
-    this.#size++
+    callers.add(caller)
     return caller
   }
 
   /** There are news of the topic, so that its callers look at the same time; with `isNews`, for the callers that wait with such a mark. */
   wake(topic: string, isNews?: (mark: Mark | undefined) => boolean): void {
-    for (const caller of this.#topics.get(topic)?.callers ?? []) {
+    for (const caller of this.#topics.get(topic) ?? []) {
       if (isNews === undefined || isNews(caller.mark)) caller.wake()
     }
   }
 
   /** All callers look again, and those whose time has ended are answered. */
   movedOn(ms: number): void {
-    for (const { callers } of this.#topics.values()) for (const caller of callers) caller.movedOn(ms)
+    for (const callers of this.#topics.values()) for (const caller of callers) caller.movedOn(ms)
   }
 
   /** Ends all waits, and refuses later callers; resolves when all callers have left. */
-  async close(): Promise<void> {
-    this.#isClosed = true
+  close(): Promise<void> {
     forget(this)
-    for (const { callers } of this.#topics.values()) for (const caller of callers) caller.end()
-    if (this.#size === 0) return
-    await new Promise<void>((resolve) => {
-      this.#onEmpty.push(resolve)
-    })
-  }
-
-  #leave(name: string, topic: Topic<Mark>, caller: LongPollCaller<Mark>): void {
-    if (!topic.callers.delete(caller)) return
-    this.#size--
-    if (topic.callers.size === 0) this.#topics.delete(name)
-    if (this.#size === 0) for (const resolve of this.#onEmpty.splice(0)) resolve()
+    for (const callers of this.#topics.values()) for (const caller of callers) caller.end()
+    return this.#entered.close()
   }
 }
 

@@ -10,12 +10,10 @@
  */
 import { RecentnError } from '../errors'
 import { nextTick } from '../real-time'
-import { isShared, Pending } from './pending'
+import { type Admission, isShared, Pending } from './pending'
 import type { Sizes } from './sizes'
 
-export interface MergedCallsOptions<Request, Result> {
-  /** What the calls are, as an error names it. */
-  what: string
+export interface MergedCallsOptions<Request, Result> extends Admission {
   /** Statements in flight, of each kind. */
   atOnce: number
   /** The size of one statement; one call is taken whatever its size. */
@@ -33,10 +31,6 @@ export interface MergedCallsOptions<Request, Result> {
   again?(request: Request, result: Result): Request | undefined
   /** What two statements in flight must not have in common. */
   idsOf?(request: Request): readonly string[]
-  /** Throws when the caller must not call. */
-  guard?: (() => void) | undefined
-  /** Called for each call that is refused with `overloaded`. */
-  onOverload?: (() => void) | undefined
   /** Called with each result before its caller has it. */
   onResult?: ((result: Result) => void) | undefined
   /** Counts the size of each statement. */

@@ -6,16 +6,20 @@
  */
 import { type ErrorCode, isPassing, RecentnError } from '../errors'
 
-export interface PendingOptions {
+/** How a mechanism admits calls. */
+export interface Admission {
   /** What the calls are, as an error names it. */
   what: string
-  /** The most that may be unanswered; when nothing else is, one call is admitted whatever its size. */
-  maxItems: number
-  maxBytes?: number
   /** Throws when the caller must not call. */
   guard?: (() => void) | undefined
   /** Called for each call that is refused with `overloaded`. */
   onOverload?: (() => void) | undefined
+}
+
+interface PendingOptions extends Admission {
+  /** The most that may be unanswered; when nothing else is, one call is admitted whatever its size. */
+  maxItems: number
+  maxBytes?: number
 }
 
 /** The size of a call. */
@@ -40,6 +44,11 @@ export class Pending {
 
   constructor(private readonly options: PendingOptions) {}
 
+  /** How much is unanswered. */
+  get items(): number {
+    return this.#items
+  }
+
   /** Admits a call, or throws `overloaded`, `closed`, or what the guard throws. */
   admit({ items, bytes }: Size): void {
     this.options.guard?.()
@@ -48,7 +57,7 @@ export class Pending {
     const isRoom = this.#items + items <= maxItems && this.#bytes + bytes <= maxBytes
     if (this.#items > 0 && !isRoom) {
       this.options.onOverload?.()
-      throw new RecentnError('overloaded', `${this.#items} ${what} wait for the database`, { retryAfterMs: 1000 })
+      throw new RecentnError('overloaded', `${this.#items} ${what} are not answered yet`, { retryAfterMs: 1000 })
     }
     this.#items += items
     this.#bytes += bytes

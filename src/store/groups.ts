@@ -5,11 +5,8 @@
 import type { Session } from '../database/engine'
 import { GroupCommit } from '../kit/group-commit'
 import { MergedCalls } from '../kit/merged-calls'
-import { Turns } from '../kit/turns'
-
 import { performance } from '../real-time'
 import type { LookQuestion } from '../repositories/question'
-
 import { checkWatch } from '../repositories/recent/check'
 import { anyExpired, sweepGroups } from '../repositories/recent/expiry'
 import type { GroupMemory } from '../repositories/recent/memory'
@@ -87,8 +84,17 @@ export function openGroups(session: Session, memory: GroupMemory, options: Group
     onOverload,
     batches: counts.readBatches,
   })
-  const { longReadsAtOnce: atOnce } = options
-  const longReads = new Turns({ what: 'long reads', atOnce, maxPending: MAX_LONG_READS, guard, onOverload })
+  // A few at a time: the rest takes no connection while it waits for its turn.
+  const longReads = new MergedCalls<() => Promise<unknown>, unknown>({
+    what: 'long reads',
+    atOnce: options.longReadsAtOnce,
+    maxBatchSize: 1,
+    startsAtOnce: true,
+    maxPendingSize: MAX_LONG_READS,
+    run: (reads) => Promise.all(reads.map((read) => read())),
+    guard,
+    onOverload,
+  })
   const streams = new GroupStreams({ reads: new WatchReads(session, memory.policies), onError: options.onStreamError })
   memory.listeners = streams
   const watch = <Payload>(group: string, how: WatchOptions = {}) => {

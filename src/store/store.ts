@@ -9,11 +9,11 @@ import { describeTable } from '../database/table'
 import type { Database } from '../database/transaction'
 import { DEFAULT_TOMBSTONE_SECONDS } from '../fields/feeds'
 import { FEED_CALLS, FILLED, fillingHandle, GROUP_CALLS, handleOf, QUEUE_CALLS } from '../handles'
-import { Kept } from '../kit/cache'
 import type { Loop } from '../kit/loop'
 import { FeedMemory } from '../repositories/feeds/memory'
 import { FeedRepository } from '../repositories/feeds/repository'
 import { feedTotals } from '../repositories/feeds/status'
+import { Kept } from '../repositories/kept'
 import { KeyRepository } from '../repositories/keys/repository'
 import { PollMemory } from '../repositories/polls/memory'
 import { PollRepository } from '../repositories/polls/repository'
@@ -77,7 +77,7 @@ export class BoundStore implements Store {
   readonly #groupMemory: GroupMemory
   readonly #queueMemory = new QueueMemory()
   readonly #feedMemory = new FeedMemory()
-  readonly #totals: Kept<StoreTotals>
+  readonly #totals = new Kept<StoreTotals>()
   readonly #look: StoreLook
   readonly #sweepers: readonly Loop[]
   #closing: Promise<void> | null = null
@@ -101,12 +101,6 @@ export class BoundStore implements Store {
     const { onBackgroundError = warn } = options
     this.#sweepers =
       options.sweep === false ? [] : startSweepers(this.opened, this.#look, this.#work, onBackgroundError)
-    this.#totals = new Kept(() =>
-      database.read(async (reader) => ({
-        queues: await countAllMessages(reader),
-        feeds: await feedTotals(reader, this.#feedMemory.followed.values()),
-      })),
-    )
   }
 
   #open(): BoundStore['opened'] {
@@ -211,7 +205,12 @@ export class BoundStore implements Store {
   }
 
   totals(): Promise<StoreTotals> {
-    return this.#totals.get()
+    const count = () =>
+      this.#base.database.read(async (reader) => ({
+        queues: await countAllMessages(reader),
+        feeds: await feedTotals(reader, this.#feedMemory.followed.values()),
+      }))
+    return this.#totals.get(count)
   }
 
   async ping(): Promise<void> {

@@ -5,30 +5,21 @@
  */
 import type { Session, Tx } from '../../database/engine'
 import { RECENT_GROUPS } from '../../fields/feeds'
-import { performance } from '../../real-time'
+import { Kept } from '../kept'
 import { type FollowedTable, recentGroups } from './followed'
 import type { EntryCounts } from './status'
 
-/** An answer may be 5 s old; a part of that is for the counting itself. */
-const FRESH_MS = 4000
-/** Counting takes at most this fraction of the time: 1 / 20. */
-const SHARE = 20
 /** Feeds whose counts are remembered. */
 const MAX_COUNTS = 10_000
 /** Feeds whose ids are remembered. */
 const MAX_IDS = 10_000
-
-interface RememberedCounts {
-  until: number
-  counts: Promise<EntryCounts>
-}
 
 export class FeedMemory {
   /** The tables whose rows are the entries of feeds, by feed. */
   readonly followed = new Map<string, FollowedTable>()
   /** Called with the feeds that a committed transaction has written to. */
   onWritten: ((feeds: Iterable<string>) => void) | null = null
-  readonly #counts = new Map<bigint, RememberedCounts>()
+  readonly #counts = new Map<bigint, Kept<EntryCounts>>()
   /** The ids of feeds with entries of their own, as they were last seen. */
   readonly #ids = new Map<string, bigint>()
 
@@ -61,18 +52,12 @@ export class FeedMemory {
 
   /** The counts of a feed: those taken a moment ago, or new ones. Expensive ones are kept longer. */
   countsOf(feedId: bigint, count: () => Promise<EntryCounts>): Promise<EntryCounts> {
-    const known = this.#counts.get(feedId)
-    const since = performance.now()
-    if (known && since < known.until) return known.counts
-    const remembered: RememberedCounts = { until: Number.POSITIVE_INFINITY, counts: count() }
-    if (this.#counts.size >= MAX_COUNTS) this.#counts.clear()
-    this.#counts.set(feedId, remembered)
-    remembered.counts.then(
-      () => {
-        remembered.until = since + Math.max(FRESH_MS, (performance.now() - since) * SHARE)
-      },
-      () => this.#counts.delete(feedId),
-    )
-    return remembered.counts
+    let kept = this.#counts.get(feedId)
+    if (kept === undefined) {
+      if (this.#counts.size >= MAX_COUNTS) this.#counts.clear()
+      kept = new Kept()
+      this.#counts.set(feedId, kept)
+    }
+    return kept.get(count)
   }
 }

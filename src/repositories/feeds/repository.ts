@@ -10,6 +10,7 @@ import { RECENT_GROUPS } from '../../fields/feeds'
 import { checkedPage, PREFIX_PAGE_RULES } from '../../fields/rules'
 import { JsonText } from '../../json'
 import { asChanges, asEntry } from '../../results/feeds'
+import { noWaits, type Runner, type Waits } from '../runners'
 import type { Page } from '../types'
 import { type ChangesRequest, type ReadChanges, readChanges } from './changes'
 import * as check from './check'
@@ -32,20 +33,12 @@ const LARGE = 100
 /** What a store runs for many callers together. Without it, each operation runs in the session. */
 export interface FeedRunners {
   /** Puts of many callers in one transaction. Requests of one key keep their order. */
-  puts: { add(key: string, request: PutRequest, size: { items: number; bytes: number }): Promise<PutDone> }
-  /** Readers that wait for news of a feed. */
-  news: { enter(feed: string, how: { waitMs: number; signal: AbortSignal | undefined }): NewsReader }
+  puts: Runner<PutRequest, PutDone, { items: number; bytes: number }>
+  /** Readers that wait for news of a feed, after the last sync id that they have seen. */
+  news: Waits<bigint>
   /** Repeats the attempt while another transaction holds the feed, for a while. */
   untilFree: (attempt: () => Promise<boolean | 'in_use'>) => Promise<boolean | 'in_use'>
   counts: { entriesWritten: number }
-}
-
-export interface NewsReader {
-  /** Called before each read: news from now on end the next wait. */
-  look(): void
-  /** Resolves to true when there may be news after this sync id, and to false when the call is to be answered. */
-  news(value: bigint): Promise<boolean>
-  leave(): void
 }
 
 export class FeedRepository implements Feed.Feeds {
@@ -142,21 +135,16 @@ export class FeedRepository implements Feed.Feeds {
   async changes<Value = unknown>(feed: string, options: Feed.ChangesOptions = {}): Promise<Feed.Changes<Value>> {
     const request = check.checkedChanges(feed, options)
     const { after, consumer, waitSeconds = 0, signal } = options
-    const start = { after, consumer }
-    if (waitSeconds === 0) {
-      const { value: _, ...changes } = await this.#readChanges(request, await this.#cursorOf(feed, start))
-      return asChanges(changes) as Feed.Changes<Value>
-    }
-    if (!this.#runners) {
-      throw invalidInput([{ pointer: '/waitSeconds', detail: 'must be 0 inside a transaction, and without a store' }])
-    }
-    const reader = this.#runners.news.enter(feed, { waitMs: waitSeconds * 1000, signal })
+    // A read that does not wait is none of the readers, which are bounded.
+    const waits = waitSeconds === 0 ? noWaits : (this.#runners?.news ?? noWaits)
+    const reader = waits.enter(feed, { waitMs: waitSeconds * 1000, signal })
     try {
-      const cursor = await this.#cursorOf(feed, start)
+      const cursor = await this.#cursorOf(feed, { after, consumer })
       for (let known = -1n; ; ) {
         reader.look()
         const { value, ...changes } = await this.#readChanges(request, cursor)
-        if (changes.changes.length > 0 || changes.hasMore) return asChanges(changes) as Feed.Changes<Value>
+        const isAnswer = waitSeconds === 0 || changes.changes.length > 0 || changes.hasMore
+        if (isAnswer) return asChanges(changes) as Feed.Changes<Value>
         // What was published between the reads of rows and value is looked for before the wait begins.
         if (value > known) known = value
         else if (!(await reader.news(known))) return asChanges(changes) as Feed.Changes<Value>

@@ -121,7 +121,12 @@ export class RecentRepository implements Recent.Groups {
     if (this.#runners === null) return read()
     const call = { requests, again: false }
     const outcome = isQuick(layouts, call) ? await this.#runners.reads.add('', call, requests.length) : 'alone'
-    return typeof outcome === 'object' ? outcome : this.#runners.longReads.run(read)
+    return typeof outcome === 'object' ? outcome : this.#inTurn(read)
+  }
+
+  /** A long read when it is its turn. */
+  #inTurn<T>(read: () => Promise<T>): Promise<T> {
+    return this.#runners ? (this.#runners.longReads.add('', read, 1) as Promise<T>) : read()
   }
 
   async item<Payload = unknown>(
@@ -176,7 +181,7 @@ export class RecentRepository implements Recent.Groups {
     check.checkName('member', member)
     const page = checkedPage(options, MEMBER_RULES)
     const read = () => this.#session.read((reader) => memberItems(reader, this.#memory.policies, member, page))
-    return (await (this.#runners ? this.#runners.longReads.run(read) : read())) as Recent.MemberItems<Payload>
+    return (await this.#inTurn(read)) as Recent.MemberItems<Payload>
   }
 
   async eraseMember(member: string, options: { prefix?: string | undefined } = {}): Promise<{ deleted: number }> {

@@ -19,7 +19,7 @@ export interface GroupRunners {
   }
   reads: { add(kind: string, call: ReadCall, size: number): Promise<QuickOutcome> }
   /** Runs work that may take long when it is its turn. */
-  longReads: { run<T>(work: () => Promise<T>): Promise<T> }
+  longReads: { add(kind: string, work: () => Promise<unknown>, size: number): Promise<unknown> }
 }
 
 /** The appends of a store as group commit runs them. */

@@ -14,12 +14,11 @@ export class Kept<T> {
   #until = Number.NEGATIVE_INFINITY
   #answer: Promise<T> | null = null
 
-  constructor(private readonly find: () => Promise<T>) {}
-
-  get(): Promise<T> {
+  /** The answer, or what `find` finds now. */
+  get(find: () => Promise<T>): Promise<T> {
     const since = performance.now()
     if (this.#answer && since < this.#until) return this.#answer
-    const answer = outside(() => this.find())
+    const answer = outside(find)
     this.#answer = answer
     this.#until = Number.POSITIVE_INFINITY
     answer.then(
