@@ -5,7 +5,7 @@
  * ends it. With a status the row itself says whether it may be claimed, and the table holds attempts, errors and the end of
  * the claim. Without a status a row may be claimed when it has no note here.
  */
-import { type Parameter, placeholders, type Reader, type Statement, type Tx } from '../../database/engine'
+import { placeholders, type Reader, type Statement, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
 import {
   type ClaimLimits,
@@ -148,22 +148,21 @@ async function endNote(tx: Tx, plan: PollPlan, { ref, claimKey }: RowClaim, outc
   const isMarked = outcome.is === 'done' && plan.onDone === 'mark'
   if (isMarked || deletesRow(plan, outcome))
     return (await tx.run(`DELETE FROM ${tx.tables.pollClaims} WHERE ${mine}`, parameters)) > 0
-  const update = (sets: string, ...values: Parameter[]) =>
-    tx.run(`UPDATE ${tx.tables.pollClaims} SET ${sets} WHERE ${mine}`, [...values, ...parameters])
+  const sets = noteSets(tx, outcome)
+  const update = `UPDATE ${tx.tables.pollClaims} SET ${sets.sql} WHERE ${mine}`
+  return (await tx.run(update, [...sets.parameters, ...parameters])) > 0
+}
+
+function noteSets({ now }: Tx, outcome: RowOutcome): Statement {
   switch (outcome.is) {
     case 'done':
-      return (await update(`state = ${STATE.done}, due_at_ms = ${NEVER_MS}, error = NULL`)) > 0
+      return part(`state = ${STATE.done}, due_at_ms = ${NEVER_MS}, error = NULL`)
     case 'failed':
-      return (await update(`state = ${STATE.failed}, due_at_ms = ${NEVER_MS}, error = ?`, outcome.error)) > 0
+      return part(`state = ${STATE.failed}, due_at_ms = ${NEVER_MS}, error = ?`, outcome.error)
     case 'retry':
-      return (
-        (await update(
-          `state = ${STATE.waiting}, due_at_ms = ${tx.now} + ${outcome.delayMs}, error = ?`,
-          outcome.error,
-        )) > 0
-      )
+      return part(`state = ${STATE.waiting}, due_at_ms = ${now} + ${outcome.delayMs}, error = ?`, outcome.error)
     case 'given back':
-      return (await update(`state = ${STATE.waiting}, due_at_ms = ${tx.now}, attempts = attempts - 1`)) > 0
+      return part(`state = ${STATE.waiting}, due_at_ms = ${now}, attempts = attempts - 1`)
   }
 }
 

@@ -91,8 +91,8 @@ async function heldStill(tx: Tx, head: QueueHead, lock = tx.engine.forShare): Pr
   return isSame ? held : null
 }
 
-/** Resolves to where the next page begins. */
-type PageWork = (tx: Tx, head: QueueHead, rows: readonly LockedRow[]) => Promise<MessagePlace | null>
+/** Resolves to where the next page begins, unless that is behind its rows. */
+type PageWork = (tx: Tx, head: QueueHead, rows: readonly LockedRow[]) => Promise<MessagePlace | void>
 
 /** Goes through the messages in one state, page by page; false where the queue is not as it was any more. */
 async function eachPage(session: Session, head: QueueHead, state: number, work: PageWork): Promise<boolean> {
@@ -115,24 +115,18 @@ async function eachPage(session: Session, head: QueueHead, state: number, work: 
   }
 }
 
-const ofGroups = (rows: readonly LockedRow[]) => rows.filter(({ messageGroup }) => messageGroup !== null)
-
 function blockReady(session: Session, head: QueueHead): Promise<boolean> {
-  return eachPage(session, head, STATE.ready, async (tx, held, rows) => {
-    await makeBlocked(tx, held, ofGroups(rows), '')
-    return null
+  return eachPage(session, head, STATE.ready, (tx, held, rows) => {
+    const ofGroups = rows.filter(({ messageGroup }) => messageGroup !== null)
+    return makeBlocked(tx, held, ofGroups, '')
   })
 }
 
 /** A message that was received and waits for its next try keeps its place. One that was sent with a delay has none yet. */
 async function giveToHeld(session: Session, head: QueueHead): Promise<boolean> {
-  const give: PageWork = async (tx, held, rows) => {
-    await givePlacesTo(
-      tx,
-      held,
-      rows.filter(({ state, receiveCount }) => state === STATE.inFlight || receiveCount > 0),
-    )
-    return null
+  const give: PageWork = (tx, held, rows) => {
+    const wereReceived = rows.filter(({ state, receiveCount }) => state === STATE.inFlight || receiveCount > 0)
+    return givePlacesTo(tx, held, wereReceived)
   }
   // In this order: what is released meanwhile is delayed when those are looked at.
   return (await eachPage(session, head, STATE.inFlight, give)) && (await eachPage(session, head, STATE.delayed, give))
@@ -148,10 +142,7 @@ function giveToBlocked(session: Session, memory: QueueMemory, head: QueueHead): 
 }
 
 function unblock(session: Session, memory: QueueMemory, head: QueueHead): Promise<boolean> {
-  return eachPage(session, head, STATE.blocked, async (tx, held, rows) => {
-    await makeReady(tx, held, rows, '', memory)
-    return null
-  })
+  return eachPage(session, head, STATE.blocked, (tx, held, rows) => makeReady(tx, held, rows, '', memory))
 }
 
 /** Removes groups that have no places under this limit. */

@@ -95,6 +95,13 @@ export function readHead(reader: Reader, queue: string, lock = ''): Promise<Read
   return readOne(reader, 'queue', queue, lock)
 }
 
+/** The queue of this name; throws `queue_not_found`. */
+export async function requireHead(reader: Reader, queue: string): Promise<QueueHead> {
+  const read = await readHead(reader, queue)
+  if (read === null) throw notFound(queue)
+  return read.head
+}
+
 /** The queue of this id. */
 export function readHeadById(reader: Reader, id: bigint, lock = ''): Promise<ReadHead | null> {
   return readOne(reader, 'id', id, lock)
@@ -170,6 +177,12 @@ export async function lowerShortest(tx: Tx, head: QueueHead, seconds: number): P
   )
   const letters = deadLetterQueueId === null ? null : await readHeadById(tx, deadLetterQueueId, tx.engine.forUpdate)
   if (letters !== null) await lowerShortest(tx, letters.head, seconds)
+}
+
+/** The greatest id of all messages: those that are sent from now on have greater ones. */
+export async function lastMessageId({ engine, tables, rows }: Reader): Promise<bigint> {
+  const [row] = await rows(`SELECT ${engine.bigint('MAX(id)')} AS id FROM ${tables.queueMessages}`)
+  return BigInt((row?.id as string | null) ?? 0)
 }
 
 export function notFound(queue: string): RecentnError {

@@ -3,7 +3,7 @@ import type { Reader, Row, Tx } from '../../database/engine'
 import { invalidInput } from '../../errors'
 import { jsonBytes } from '../../json'
 import { changePlaces, makeNextReady, moveOf } from './group-places'
-import { holdHead, isLimited, notFound, type QueueHead, readHead } from './heads'
+import { holdHead, isLimited, type QueueHead, requireHead } from './heads'
 import type { QueueMemory } from './memory'
 import { type MessagePlace, pageAfter, placeOf } from './pages'
 import { deadLetterFrom, OWN_LIMIT, PREVIEW_LENGTH, peekedOf, stateName, storedState } from './rows'
@@ -42,8 +42,7 @@ export async function peekPage(
   queue: string,
   options: PeekOptions & { limit: number },
 ): Promise<MessagePage> {
-  const read = await readHead(reader, queue)
-  if (read === null) throw notFound(queue)
+  const head = await requireHead(reader, queue)
   const { state = 'ready', limit, maxBytes = Number.POSITIVE_INFINITY } = options
   const columns = options.bodies === 'preview' ? PREVIEWED : WHOLE
   let after = afterOf(options.after)
@@ -51,11 +50,11 @@ export async function peekPage(
   let bytes = 0
   for (;;) {
     const asked = Math.min(ROWS_AT_ONCE, limit - messages.length + 1)
-    const rows = await rowsAfter(reader, read.head, state, { after, limit: asked, columns })
+    const rows = await rowsAfter(reader, head, state, { after, limit: asked, columns })
     for (const row of rows) {
       const isFull = messages.length === limit || (messages.length > 0 && bytes + bytesOf(row) > maxBytes)
       if (isFull) return { messages, nextAfter: after && textOf(after) }
-      messages.push(peekedOf(row, state, read.head.maxReceives, options))
+      messages.push(peekedOf(row, state, head.maxReceives, options))
       bytes += bytesOf(row)
       after = placeOf(row)
     }
@@ -98,9 +97,7 @@ export async function getMessage(
   id: bigint,
   options: BodyOptions,
 ): Promise<PeekedMessage | null> {
-  const read = await readHead(reader, queue)
-  if (read === null) throw notFound(queue)
-  const { head } = read
+  const head = await requireHead(reader, queue)
   const text = `${reader.engine.bigint('id')} AS id`
   const [row] = await reader.rows(
     `SELECT ${text}, state, ${OWN_LIMIT}, ${deadLetterFrom(reader.tables)}, ${WHOLE} FROM ${reader.tables.queueMessages} WHERE id = ? AND queue_id = ?`,

@@ -82,14 +82,11 @@ export async function ensureQueue(
 
 /** Changes only the settings that are given. */
 export async function updateQueue(tx: Tx, queue: string, settings: QueueSettings): Promise<Queue> {
-  const before = await lockQueue(tx, queue)
-  if (before === null) throw notFound(queue)
-  return changeQueue(tx, before, givenOf(settings))
+  return changeQueue(tx, await lockKnown(tx, queue), givenOf(settings))
 }
 
 export async function pauseQueue(tx: Tx, queue: string, paused: boolean): Promise<Queue> {
-  const before = await lockQueue(tx, queue)
-  if (before === null) throw notFound(queue)
+  const before = await lockKnown(tx, queue)
   if (before.paused !== paused) {
     await tx.later(`UPDATE ${tx.tables.queues} SET paused = ?, version = version + 1 WHERE id = ?`, [
       paused ? 1 : 0,
@@ -103,6 +100,13 @@ export async function pauseQueue(tx: Tx, queue: string, paused: boolean): Promis
 async function lockQueue(tx: Tx, queue: string): Promise<QueueHead | null> {
   await lockSettings(tx)
   return (await readHead(tx, queue, tx.engine.forUpdate))?.head ?? null
+}
+
+/** The same; throws `queue_not_found`. */
+async function lockKnown(tx: Tx, queue: string): Promise<QueueHead> {
+  const head = await lockQueue(tx, queue)
+  if (head === null) throw notFound(queue)
+  return head
 }
 
 /** A locked queue as its callers see it. */
@@ -228,10 +232,8 @@ export function dropQueue(session: Session, memory: QueueMemory, queue: string):
 }
 
 async function dropHead(tx: Tx, memory: QueueMemory, queue: string): Promise<QueueHead | null> {
-  await lockSettings(tx)
-  const read = await readHead(tx, queue, tx.engine.forUpdate)
-  if (read === null) return null
-  const { head } = read
+  const head = await lockQueue(tx, queue)
+  if (head === null) return null
   const [other] = await tx.rows(
     `SELECT queue FROM ${tx.tables.queues} WHERE dead_letter_queue_id = ? ORDER BY queue LIMIT 1${tx.engine.forShare}`,
     [head.id],

@@ -1,7 +1,8 @@
 /** Sending dead messages back to where they came from, in small transactions. */
 import type { Reader, Row, Session, Tx } from '../../database/engine'
+import { groupedBy } from '../chunks'
 import { changePlaces, makeNextReady, moveOf } from './group-places'
-import { holdHead, notFound, type QueueHead, readHead, readHeadById } from './heads'
+import { holdHead, lastMessageId, type QueueHead, readHeadById, requireHead } from './heads'
 import type { QueueMemory } from './memory'
 import { NO_RECEIPT } from './receipts'
 import { claimOrder, STATE } from './rows'
@@ -32,12 +33,8 @@ export async function redriveQueue(
 ): Promise<number> {
   return session.whole(async (whole) => {
     const { last, hasLetters } = await whole.read(async (reader) => {
-      const read = await readHead(reader, queue)
-      if (read === null) throw notFound(queue)
-      const [row] = await reader.rows(
-        `SELECT ${reader.engine.bigint('MAX(id)')} AS id FROM ${reader.tables.queueMessages}`,
-      )
-      return { last: BigInt((row?.id as string | null) ?? 0), hasLetters: read.head.hasLetters }
+      const { hasLetters } = await requireHead(reader, queue)
+      return { last: await lastMessageId(reader), hasLetters }
     })
     let moved = 0
     const outside = new Set<bigint>()
@@ -59,15 +56,14 @@ export async function countRedrivable(
   queue: string,
   { limit, prefix }: { limit: number; prefix: string },
 ): Promise<number> {
-  const read = await readHead(reader, queue)
-  if (read === null) throw notFound(queue)
+  const { id } = await requireHead(reader, queue)
   const { engine, tables } = reader
   const rows = await reader.rows(
     'SELECT m.state AS state, source.queue AS source, COUNT(*) AS messages ' +
       `FROM ${tables.queueMessages} m${engine.useIndex(tables.index.messagesClaim)} ` +
       `LEFT JOIN ${tables.queues} source ON source.id = m.source_queue_id ` +
       `WHERE m.queue_id = ? AND m.state IN (${REDRIVEN.join(', ')}) GROUP BY m.state, source.queue`,
-    [read.head.id],
+    [id],
   )
   // Dead messages of a queue that is gone are this queue's own.
   const moves = ({ state, source }: Row) =>
@@ -103,7 +99,7 @@ async function redriveBatch(
   const rows = found.map(lockedOf)
   const back = `, receive_count = 0, receipt = '${NO_RECEIPT}', source_queue_id = NULL, visible_at_ms = ${nowMs}`
   const returning: { target: QueueHead; group: LockedRow[] }[] = []
-  for (const [source, group] of bySource(rows)) {
+  for (const [source, group] of groupedBy(rows, ({ sourceQueueId }) => sourceQueueId)) {
     const target = source === null ? head : ((await readHeadById(tx, source, engine.forShare))?.head ?? null)
     if (target === null) {
       // They can't go back any more, and are this queue's own from now on; their own limit still does not apply here.
@@ -120,10 +116,4 @@ async function redriveBatch(
 
 function skipping(queues: ReadonlySet<bigint>): string {
   return queues.size === 0 ? '' : ` AND (source_queue_id IS NULL OR source_queue_id NOT IN (${[...queues].join(', ')}))`
-}
-
-function bySource(rows: readonly LockedRow[]): Map<bigint | null, LockedRow[]> {
-  const groups = new Map<bigint | null, LockedRow[]>()
-  for (const row of rows) groups.set(row.sourceQueueId, [...(groups.get(row.sourceQueueId) ?? []), row])
-  return groups
 }

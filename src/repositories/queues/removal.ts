@@ -5,7 +5,7 @@
 import { placeholders, type Reader, type Row, type Session, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
 import { changePlaces, makeNextReady, moveOf } from './group-places'
-import { notFound, readHead, readHeadById } from './heads'
+import { lastMessageId, readHeadById, requireHead } from './heads'
 import type { QueueMemory } from './memory'
 import { type MessagePlace, pageAfter, placeOf } from './pages'
 import { MAX_IDS, STATE } from './rows'
@@ -25,30 +25,22 @@ const WAITING = [STATE.delayed, STATE.blocked, STATE.ready]
 /** Drops the messages that are ready or delayed when the call arrives. */
 export function purgeQueue(session: Session, memory: QueueMemory, queue: string): Promise<number> {
   return session.whole(async (whole) => {
-    const [head, last] = await whole.read(async (reader) => {
-      const read = await readHead(reader, queue)
-      if (read === null) throw notFound(queue)
-      const [row] = await reader.rows(
-        `SELECT ${reader.engine.bigint('MAX(id)')} AS id FROM ${reader.tables.queueMessages}`,
-      )
-      return [read.head, BigInt((row?.id as string | null) ?? 0)]
+    const [{ id: queueId }, last] = await whole.read(async (reader) => {
+      return [await requireHead(reader, queue), await lastMessageId(reader)]
     })
     let deleted = 0
-    for (const state of WAITING) {
-      deleted += await removeRange(whole, { queueId: head.id, state }, { last, memory })
-    }
+    for (const state of WAITING) deleted += await removeRange(whole, { queueId, state }, { last, memory })
     return deleted
   })
 }
 
 /** How many messages a purge would drop now. */
 export async function countPurgeable(reader: Reader, queue: string): Promise<number> {
-  const read = await readHead(reader, queue)
-  if (read === null) throw notFound(queue)
+  const { id } = await requireHead(reader, queue)
   const [row] = await reader.rows(
     `SELECT COUNT(*) AS messages FROM ${reader.tables.queueMessages}${reader.engine.useIndex(reader.tables.index.messagesClaim)} ` +
       `WHERE queue_id = ? AND state IN (${WAITING.join(', ')})`,
-    [read.head.id],
+    [id],
   )
   return Number(row?.messages)
 }
