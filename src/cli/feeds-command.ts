@@ -2,8 +2,15 @@
 import type { Command } from 'commander'
 import { MAX_BATCH } from '../fields/rules'
 import { idNumber, wholeNumber } from './arguments'
-import { goOn } from './queues-command'
-import { atPlace, type CommandKit, found, operatorCommand, type PlaceFlags } from './store-or-server'
+import {
+  addListAndShow,
+  atPlace,
+  type CommandKit,
+  found,
+  goOn,
+  operatorCommand,
+  type PlaceFlags,
+} from './store-or-server'
 
 const FEED_COLUMNS = ['feed', 'lastSyncId', 'entries', 'unpublished', 'oldestUnpublishedSeconds', 'consumers.length']
 const CHANGE_COLUMNS = ['syncId', 'key', 'version', 'deleted', 'value']
@@ -18,24 +25,14 @@ export function addFeedsCommand(program: Command, kit: CommandKit): void {
     .summary('show feeds and their consumers')
     .description('Show feeds, what was published in them, and how far their consumers are.')
     .addHelpText('after', DETAILS)
-  operatorCommand(feeds, 'list', 'list feeds with what waits in them', kit)
-    .option('--prefix <text>', 'only feeds whose names begin with this')
-    .option('--limit <n>', 'how many, 1 to 1000', wholeNumber(1, MAX_BATCH), 100)
-    .option('--after <feed>', 'go on after this one')
-    .action(({ prefix, limit, after, ...flags }: PlaceFlags & { prefix?: string; limit: number; after?: string }) =>
-      atPlace(flags, kit, async ({ feeds }) => {
-        const json = await feeds.list({ prefix, limit, after })
-        const show = { rows: 'feeds', columns: FEED_COLUMNS, none: 'There are no feeds.' }
-        return { json, show, note: goOn('after', json.nextAfter) }
-      }),
-    )
-  operatorCommand(feeds, 'show <feed>', 'show a feed and what waits in it', kit).action(
-    (feed: string, flags: PlaceFlags) =>
-      atPlace(flags, kit, async ({ feeds }) => ({
-        json: found(await feeds.getFeed(feed), 'feed_not_found'),
-        show: 'facts',
-      })),
-  )
+  addListAndShow(feeds, kit, {
+    one: 'feed',
+    summary: 'list feeds with what waits in them',
+    columns: FEED_COLUMNS,
+    page: ({ feeds }, range) => feeds.list(range),
+    about: 'show a feed and what waits in it',
+    get: ({ feeds }, feed) => feeds.getFeed(feed),
+  })
   operatorCommand(feeds, 'consumers <feed>', 'show the cursor and the lag of each consumer', kit).action(
     (feed: string, flags: PlaceFlags) =>
       atPlace(flags, kit, async ({ feeds }) => {

@@ -3,7 +3,15 @@ import { type Command, Option } from 'commander'
 import { MAX_BATCH } from '../fields/rules'
 import { idNumber, wholeNumber } from './arguments'
 import { confirm } from './confirm'
-import { atPlace, type CommandKit, found, operatorCommand, type PlaceFlags } from './store-or-server'
+import {
+  addListAndShow,
+  atPlace,
+  type CommandKit,
+  found,
+  goOn,
+  operatorCommand,
+  type PlaceFlags,
+} from './store-or-server'
 
 const STATES = ['ready', 'in-flight', 'delayed', 'dead', 'archived'] as const
 
@@ -43,24 +51,14 @@ export function addQueuesCommand(program: Command, kit: CommandKit): void {
 }
 
 function addShowing(queues: Command, kit: CommandKit): void {
-  operatorCommand(queues, 'list', 'list queues with the number of messages in each state', kit)
-    .option('--prefix <text>', 'only queues whose names begin with this')
-    .option('--limit <n>', 'how many, 1 to 1000', wholeNumber(1, MAX_BATCH), 100)
-    .option('--after <queue>', 'go on after this one')
-    .action(({ prefix, limit, after, ...flags }: PageFlags) =>
-      atPlace(flags, kit, async ({ queues }) => {
-        const json = await queues.list({ prefix, limit, after })
-        const show = { rows: 'queues', columns: QUEUE_COLUMNS, none: 'There are no queues.' }
-        return { json, show, note: goOn('after', json.nextAfter) }
-      }),
-    )
-  operatorCommand(queues, 'show <queue>', 'show the settings and the counts of a queue', kit).action(
-    (queue: string, flags: PlaceFlags) =>
-      atPlace(flags, kit, async ({ queues }) => ({
-        json: found(await queues.get(queue), 'queue_not_found'),
-        show: 'facts',
-      })),
-  )
+  addListAndShow(queues, kit, {
+    one: 'queue',
+    summary: 'list queues with the number of messages in each state',
+    columns: QUEUE_COLUMNS,
+    page: ({ queues }, range) => queues.list(range),
+    about: 'show the settings and the counts of a queue',
+    get: ({ queues }, queue) => queues.get(queue),
+  })
   operatorCommand(queues, 'peek <queue>', 'show messages without receiving them', kit)
     .addOption(new Option('--state <state>', 'messages in this state').choices(STATES).default('ready'))
     .option('--limit <n>', 'how many, 1 to 1000', wholeNumber(1, MAX_BATCH), 20)
@@ -120,8 +118,3 @@ function addActing(queues: Command, kit: CommandKit): void {
 }
 
 const messages = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'message' : 'messages'}`
-
-/** How to get the next page; undefined for the last one. */
-export function goOn(option: string, cursor: unknown): string | undefined {
-  return cursor === null ? undefined : `There are more: --${option} '${String(cursor).replaceAll("'", "'\\''")}'`
-}

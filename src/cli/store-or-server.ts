@@ -6,8 +6,10 @@ import { type Command, Option } from 'commander'
 import { createClient } from '../client'
 import type { Config } from '../config'
 import { RecentnError } from '../errors'
+import { MAX_BATCH } from '../fields/rules'
 import { openStore } from '../store/open'
 import type { Store } from '../store/types'
+import { wholeNumber } from './arguments'
 import { type Printed, printedText } from './printed'
 import { printable } from './progress'
 import { serverBase } from './targets'
@@ -60,6 +62,51 @@ export function operatorCommand(
     )
     .option('--key <key>', 'an API key of that server (default: RECENTN_KEY, where other users do not see it)')
     .option('--json', 'print the answer as JSON, as the REST route of it does')
+}
+
+interface ListFlags extends PlaceFlags {
+  prefix?: string
+  after?: string
+  limit: number
+}
+
+/** The commands that every kind of thing has: `list`, by name, and `show <one>`. */
+export function addListAndShow(
+  parent: Command,
+  kit: CommandKit,
+  { one, summary, columns, page, about, get }: Listed,
+): void {
+  const kind = `${one}s`
+  operatorCommand(parent, 'list', summary, kit)
+    .option('--prefix <text>', `only ${kind} whose names begin with this`)
+    .option('--limit <n>', 'how many, 1 to 1000', wholeNumber(1, MAX_BATCH), 100)
+    .option(`--after <${one}>`, 'go on after this one')
+    .action(({ prefix, limit, after, ...flags }: ListFlags) =>
+      atPlace(flags, kit, async (place) => {
+        const json = await page(place, { prefix, limit, after })
+        const show = { rows: kind, columns, none: `There are no ${kind}.` }
+        return { json, show, note: goOn('after', json.nextAfter) }
+      }),
+    )
+  operatorCommand(parent, `show <${one}>`, about, kit).action((name: string, flags: PlaceFlags) =>
+    atPlace(flags, kit, async (place) => ({ json: found(await get(place, name), `${one}_not_found`), show: 'facts' })),
+  )
+}
+
+interface Listed {
+  one: 'group' | 'queue' | 'feed' | 'schedule'
+  /** What `list` does, and the columns of its table. */
+  summary: string
+  columns: readonly string[]
+  page(place: StoreOrServer, range: Omit<ListFlags, keyof PlaceFlags>): Promise<{ nextAfter: string | null }>
+  /** What `show` does. */
+  about: string
+  get(place: StoreOrServer, name: string): Promise<unknown>
+}
+
+/** How to get the next page; undefined for the last one. */
+export function goOn(option: string, cursor: unknown): string | undefined {
+  return cursor === null ? undefined : `There are more: --${option} '${String(cursor).replaceAll("'", "'\\''")}'`
 }
 
 /** Runs the work, and prints what it answers. */

@@ -55,45 +55,39 @@ const WRITERS_SWEEP_MS = 3600 * 1000
 
 export function openGroups(session: Session, memory: GroupMemory, options: GroupsOptions): OpenGroups {
   const { counts = new WorkCounts(), guard, batching: { lanes = 2, ...limits } = {} } = options
-  const onOverload = () => counts.overloaded++
+  const shared = { guard, onOverload: () => counts.overloaded++ }
   const appends = new GroupCommit({
+    ...shared,
     ...limits,
     ...appendsOf(memory),
     what: 'appends',
     lanes,
     session,
     marks,
-    guard,
-    onOverload,
     batches: counts.appendBatches,
     onResult: (appended) => {
-      for (const one of appended) {
-        if (one.appended) counts.itemsAppended++
-        else counts.itemsDeduplicated++
-      }
+      for (const one of appended) counts[one.appended ? 'itemsAppended' : 'itemsDeduplicated']++
     },
   })
   const reads = new MergedCalls({
+    ...shared,
     ...readsOf(session, memory),
     what: 'reads',
     atOnce: options.readsAtOnce,
     maxBatchSize: MAX_GROUPS,
     startsAtOnce: true,
     maxPendingSize: options.maxPendingReads ?? 100_000,
-    guard,
-    onOverload,
     batches: counts.readBatches,
   })
   // A few at a time: the rest takes no connection while it waits for its turn.
   const longReads = new MergedCalls<() => Promise<unknown>, unknown>({
+    ...shared,
     what: 'long reads',
     atOnce: options.longReadsAtOnce,
     maxBatchSize: 1,
     startsAtOnce: true,
     maxPendingSize: MAX_LONG_READS,
     run: (reads) => Promise.all(reads.map((read) => read())),
-    guard,
-    onOverload,
   })
   const streams = new GroupStreams({ reads: new WatchReads(session, memory.policies), onError: options.onStreamError })
   memory.listeners = streams

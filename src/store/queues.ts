@@ -135,10 +135,7 @@ function sharedBy(session: Session, memory: QueueMemory, options: QueuesOptions)
     batches: counts.sendBatches,
     run: sendBatch(memory),
     onResult: (sent) => {
-      for (const one of sent) {
-        if (one.sent) counts.messagesSent++
-        else counts.messagesDeduplicated++
-      }
+      for (const one of sent) counts[one.sent ? 'messagesSent' : 'messagesDeduplicated']++
     },
   })
   const receives = new MergedCalls<ReceiveRequest, ClaimedMessages | null>({

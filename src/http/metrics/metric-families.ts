@@ -46,15 +46,25 @@ function histogram({ bounds, buckets, sum, count }: Counted, labels: Labels = {}
   return [...lines, { labels, value: sum, suffix: '_sum' }, { labels, value: count, suffix: '_count' }]
 }
 
-const counter = (name: string, help: string, samples: Family['samples']): Family => {
-  return { name, help, type: 'counter', samples }
+const familyOf = (type: Family['type']) => (name: string, help: string, samples: Family['samples']) => {
+  return { name, help, type, samples }
 }
-const gauge = (name: string, help: string, samples: Family['samples']): Family => ({
-  name,
-  help,
-  type: 'gauge',
-  samples,
-})
+const counter = familyOf('counter')
+const gauge = familyOf('gauge')
+const histograms = familyOf('histogram')
+
+/** A counter of the store. */
+type Count = { [Name in keyof StoreCounts]: StoreCounts[Name] extends number ? Name : never }[keyof StoreCounts]
+
+/** What the store has counted: one number, or several, each under a value of the label. */
+const counted = (name: string, help: string, count: Count) => counter(name, help, ({ counts }) => one(counts[count]))
+const labelled =
+  (label: string, of: Readonly<Record<string, Count>>): Family['samples'] =>
+  ({ counts }) =>
+    by(
+      label,
+      Object.entries(of).map(([key, count]) => [key, counts[count]] as const),
+    )
 
 const ofProcess: Family[] = [
   gauge('build_info', 'The version of recentn, which is in the label; always 1.', ({ version }) => [
@@ -71,15 +81,14 @@ const ofHttp: Family[] = [
         Array.from(statuses, ([status, value]) => ({ labels: { route, method, status }, value })),
       ),
   ),
-  {
-    name: 'http_request_duration_seconds',
-    help: 'How long requests took, with the time that they waited, without streams.',
-    type: 'histogram',
-    samples: ({ http }) =>
+  histograms(
+    'http_request_duration_seconds',
+    'How long requests took, with the time that they waited, without streams.',
+    ({ http }) =>
       [...http.routes()]
         .filter(({ durations }) => durations.count > 0)
         .flatMap(({ route, method, durations }) => histogram(durations, { route, method })),
-  },
+  ),
   gauge('http_requests_in_flight', 'Requests that are not answered yet, with open streams.', ({ http }) =>
     one(http.inFlight),
   ),
@@ -89,77 +98,56 @@ const ofHttp: Family[] = [
 ]
 
 const ofWork: Family[] = [
-  counter('items_appended_total', 'Items that were appended to groups.', ({ counts }) => one(counts.itemsAppended)),
-  counter('items_deduplicated_total', 'Appends that stored nothing because an item had the eventId.', ({ counts }) =>
-    one(counts.itemsDeduplicated),
+  counted('items_appended_total', 'Items that were appended to groups.', 'itemsAppended'),
+  counted(
+    'items_deduplicated_total',
+    'Appends that stored nothing because an item had the eventId.',
+    'itemsDeduplicated',
   ),
-  counter('messages_sent_total', 'Messages that were sent to queues.', ({ counts }) => one(counts.messagesSent)),
-  counter('messages_deduplicated_total', 'Sends that stored nothing because a message had the dedupId.', ({ counts }) =>
-    one(counts.messagesDeduplicated),
+  counted('messages_sent_total', 'Messages that were sent to queues.', 'messagesSent'),
+  counted(
+    'messages_deduplicated_total',
+    'Sends that stored nothing because a message had the dedupId.',
+    'messagesDeduplicated',
   ),
-  counter('messages_received_total', 'Messages that receivers got, counted each time.', ({ counts }) =>
-    one(counts.messagesReceived),
+  counted('messages_received_total', 'Messages that receivers got, counted each time.', 'messagesReceived'),
+  counter(
+    'messages_settled_total',
+    'Receipts that were deleted, released or extended.',
+    labelled('how', { delete: 'messagesDeleted', release: 'messagesReleased', extend: 'messagesExtended' }),
   ),
-  counter('messages_settled_total', 'Receipts that were deleted, released or extended.', ({ counts }) =>
-    by('how', [
-      ['delete', counts.messagesDeleted],
-      ['release', counts.messagesReleased],
-      ['extend', counts.messagesExtended],
-    ]),
+  counted('entries_written_total', 'Entries that were put into feeds.', 'entriesWritten'),
+  counted('entries_published_total', 'Entries to which this process gave a sync id.', 'entriesPublished'),
+  histograms(
+    'batch_size',
+    'Items, messages or entries of one commit, and groups of one reading statement.',
+    ({ counts }) => Object.entries(counts.batches).flatMap(([kind, sizes]) => histogram(sizes, { kind })),
   ),
-  counter('entries_written_total', 'Entries that were put into feeds.', ({ counts }) => one(counts.entriesWritten)),
-  counter('entries_published_total', 'Entries to which this process gave a sync id.', ({ counts }) =>
-    one(counts.entriesPublished),
-  ),
-  {
-    name: 'batch_size',
-    help: 'Items, messages or entries of one commit, and groups of one reading statement.',
-    type: 'histogram',
-    samples: ({ counts }) => Object.entries(counts.batches).flatMap(([kind, sizes]) => histogram(sizes, { kind })),
-  },
-  counter('overloaded_total', 'Calls that were refused because too many were pending.', ({ counts }) =>
-    one(counts.overloaded),
-  ),
-  counter('background_rounds_total', 'Rounds of publishers, sweepers and schedules.', ({ counts }) =>
-    by('task', [
-      ['publish', counts.publisherRounds],
-      ['sweep', counts.sweeperRounds],
-      ['schedule', counts.schedulerRounds],
-    ]),
+  counted('overloaded_total', 'Calls that were refused because too many were pending.', 'overloaded'),
+  counter(
+    'background_rounds_total',
+    'Rounds of publishers, sweepers and schedules.',
+    labelled('task', { publish: 'publisherRounds', sweep: 'sweeperRounds', schedule: 'schedulerRounds' }),
   ),
   counter(
     'background_faults_total',
     'Rounds of publishers and sweepers that failed, and schedules that could not send.',
-    ({ counts }) =>
-      by('task', [
-        ['publish', counts.publisherFaults],
-        ['sweep', counts.sweeperFaults],
-        ['schedule', counts.schedulerFaults],
-      ]),
+    labelled('task', { publish: 'publisherFaults', sweep: 'sweeperFaults', schedule: 'schedulerFaults' }),
   ),
-  counter('swept_total', 'Expired items, archived messages and tombstones that were removed.', ({ counts }) =>
-    by('what', [
-      ['items', counts.itemsSwept],
-      ['messages', counts.messagesSwept],
-      ['tombstones', counts.tombstonesSwept],
-    ]),
+  counter(
+    'swept_total',
+    'Expired items, archived messages and tombstones that were removed.',
+    labelled('what', { items: 'itemsSwept', messages: 'messagesSwept', tombstones: 'tombstonesSwept' }),
   ),
-  gauge('waiting', 'Calls that wait for messages or for changes of feeds, and listeners to groups.', ({ counts }) =>
-    by('for', [
-      ['messages', counts.receivesWaiting],
-      ['changes', counts.changesWaiting],
-      ['items', counts.groupListeners],
-    ]),
+  gauge(
+    'waiting',
+    'Calls that wait for messages or for changes of feeds, and listeners to groups.',
+    labelled('for', { messages: 'receivesWaiting', changes: 'changesWaiting', items: 'groupListeners' }),
   ),
   gauge(
     'workers',
     'Workers on queues, pollers of tables and consumers of feeds that run in this process.',
-    ({ counts }) =>
-      by('kind', [
-        ['worker', counts.workers],
-        ['poller', counts.pollers],
-        ['consumer', counts.consumers],
-      ]),
+    labelled('kind', { worker: 'workers', poller: 'pollers', consumer: 'consumers' }),
   ),
 ]
 

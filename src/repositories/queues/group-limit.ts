@@ -9,7 +9,7 @@
  *
  * Order of the locks: as in `group-places.ts`.
  */
-import type { Parameter, Session, Tx } from '../../database/engine'
+import type { Parameter, Row, Session, Tx } from '../../database/engine'
 import { isPassing } from '../../errors'
 import { MAX_ID } from '../../fields/rules'
 import { fillPlaces, givePlacesTo } from './group-places'
@@ -91,11 +91,19 @@ async function heldStill(tx: Tx, head: QueueHead, lock = tx.engine.forShare): Pr
   return isSame ? held : null
 }
 
-/** Resolves to where the next page begins, unless that is behind its rows. */
-type PageWork = (tx: Tx, head: QueueHead, rows: readonly LockedRow[]) => Promise<MessagePlace | void>
+type PageWork = (tx: Tx, head: QueueHead, rows: readonly LockedRow[]) => Promise<void>
 
-/** Goes through the messages in one state, page by page; false where the queue is not as it was any more. */
-async function eachPage(session: Session, head: QueueHead, state: number, work: PageWork): Promise<boolean> {
+/**
+ * Goes through the messages in one state, page by page; false where the queue is not as it was any more. `endOf`: what the
+ * next page begins behind, by the last row of a page.
+ */
+async function eachPage(
+  session: Session,
+  head: QueueHead,
+  state: number,
+  work: PageWork,
+  endOf: (last: Row) => MessagePlace = placeOf,
+): Promise<boolean> {
   let after: MessagePlace | null = null
   for (;;) {
     const before: MessagePlace | null = after
@@ -106,8 +114,9 @@ async function eachPage(session: Session, head: QueueHead, state: number, work: 
       const lock = state === STATE.blocked && isLimited(head) ? '' : tx.engine.forUpdate
       const range = { columns: lockedColumns(tx), queueId: head.id, state, where: '', lock, limit: PAGE }
       const rows = await pageAfter(tx, range, before)
-      const end = rows.at(-1)
-      return { next: end === undefined ? null : ((await work(tx, held, rows.map(lockedOf))) ?? placeOf(end)) }
+      const last = rows.at(-1)
+      if (last !== undefined) await work(tx, held, rows.map(lockedOf))
+      return { next: last === undefined ? null : endOf(last) }
     }, REPEATABLE)
     if (page === null) return false
     if (page.next === null) return true
@@ -133,12 +142,13 @@ async function giveToHeld(session: Session, head: QueueHead): Promise<boolean> {
 }
 
 function giveToBlocked(session: Session, memory: QueueMemory, head: QueueHead): Promise<boolean> {
-  return eachPage(session, head, STATE.blocked, async (tx, held, rows) => {
+  const fill: PageWork = async (tx, held, rows) => {
     const names = new Set(rows.map(({ messageGroup }) => messageGroup as string))
     await makeReady(tx, held, await fillPlaces(tx, held, names), '', memory)
-    // The last group has what it can have: the rest of it is passed over.
-    return { ...blockedPlace(rows.at(-1)?.messageGroup as string), id: MAX_ID }
-  })
+  }
+  // The last group has what it can have: the rest of it is passed over.
+  const endOf = (last: Row) => ({ ...blockedPlace(last.message_group as string), id: MAX_ID })
+  return eachPage(session, head, STATE.blocked, fill, endOf)
 }
 
 function unblock(session: Session, memory: QueueMemory, head: QueueHead): Promise<boolean> {
