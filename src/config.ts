@@ -21,7 +21,6 @@ export interface Config {
   readonly bodyLimitBytes: number
   /** Connections to a database server; undefined is the store's default. */
   readonly poolSize: number | undefined
-  /** Writes every change of a group to the feed `recent-groups`. */
   readonly recentGroupsFeed: boolean
   readonly logFormat: LogFormat
   readonly logLevel: LogLevel

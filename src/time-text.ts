@@ -26,7 +26,6 @@ export function timeText(time: Date): string {
   return `${lastDayText}${TWO_DIGITS[Math.floor(minutes / 60)]}:${TWO_DIGITS[minutes % 60]}:${TWO_DIGITS[seconds]}.${thousandths}Z`
 }
 
-/** The time as JSON text. */
 export function timeOrNull(time: Date | null): string {
   return time === null ? 'null' : `"${timeText(time)}"`
 }

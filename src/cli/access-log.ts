@@ -34,7 +34,6 @@ const TIME = / \[(\d{2}\/[A-Za-z]{3}\/\d{4}:\d{2}:\d{2}:\d{2} [+-]\d{4})\] "/g
 const QUOTED = /"([^"\\]*(?:\\.[^"\\]*)*)"(?= |$)/sy
 const NUMBERS = / (\d{3}|-) (\d{1,15}|-)(?= |$)/y
 
-/** Parses a line without its line ending. */
 export function parseAccessLogLine(line: Buffer): ParsedLine {
   // One character a byte, so that any byte can be searched for; each field is decoded by itself.
   const text = line.toString('latin1')

@@ -52,7 +52,6 @@ export async function diagnose(
   }
 }
 
-/** The version of the tables of an open store. */
 export async function schemaVersion(store: Store): Promise<number> {
   const [row] = await store.dataSource.query(`SELECT version FROM ${tableOf(store.dataSource, 'RecentnSchema')}`)
   return Number(row?.version)

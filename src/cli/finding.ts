@@ -13,7 +13,6 @@ export interface Finding {
 export type CheckResult = Omit<Finding, 'check'>
 export type SqlRow = Record<string, unknown>
 
-/** The name of the table of an entity, with the store's prefix. */
 export function tableOf(database: DataSource, entity: string): string {
   return database.getMetadata(entity).tableName
 }

@@ -17,7 +17,6 @@ interface TableView {
   /** The field of the JSON that has the rows. */
   rows: string
   columns: readonly string[]
-  /** Where there are none. */
   none: string
 }
 

@@ -2,9 +2,7 @@
 import { SingleBar } from 'cli-progress'
 
 export interface Progress {
-  /** Reports the number of further bytes that were read. */
   advance(bytes: number): void
-  /** Reports the total number of lines and appends. */
   count(lines: number, appended: number): void
   /** Writes a line of text to standard error. */
   note(text: string): void

@@ -6,7 +6,6 @@ import { Problem } from './parts'
 
 export interface Action {
   isRunning: boolean
-  /** What was done, as a sentence. */
   done: string | null
   error: RecentnError | null
   /** Resolves to whether the work succeeded. */

@@ -48,7 +48,6 @@ export function ask<Id extends OperationId>(
 /** Rows of one page of a list. */
 export const PAGE_LENGTH = 50
 
-/** The query of one page of a list. */
 export function pageQuery(after: string | null, prefix = '') {
   return { limit: PAGE_LENGTH, after: after ?? undefined, prefix: prefix || undefined }
 }

@@ -19,13 +19,10 @@ interface ListPageProps<Part extends string, T> extends Listed {
   /** The text if there are none at all, and if none begins with what was typed. */
   empty: string
   unmatched?: string
-  /** Above the heading. */
   over?: ComponentChildren
-  /** Beside the heading. */
   beside?: ComponentChildren
   /** Below the heading, even before the list is loaded. */
   more?: ComponentChildren
-  /** Above the list. */
   above?: ComponentChildren
   isSearched?: boolean
   columns: Readonly<Record<string, string>>

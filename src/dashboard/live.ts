@@ -14,7 +14,6 @@ export type LiveState = 'connecting' | 'live' | 'paused' | 'reconnecting'
 export interface LiveView {
   state: LiveState
   error: RecentnError | null
-  /** Null until the items are read. */
   recent: Recent | null
   /** The ids of the items that were appended while the page was shown. */
   arrived: ReadonlySet<bigint>

@@ -66,7 +66,6 @@ function keptOf(newestFirst: readonly Item[], settings: WholeSettings, totalAppe
 }
 
 export interface PolicyLoss {
-  /** How many groups follow the prefix. */
   groups: number
   /** How many of them may lose items, and how many items at most. */
   losing: number
@@ -140,7 +139,6 @@ export function GroupLossText({ group, own }: { group: string; own: Group['own']
   )
 }
 
-/** `policy` is null if the policy is to be deleted. */
 export function PolicyLossText({ prefix, policy }: { prefix: string; policy: WholeSettings | null }) {
   const counting = usePolled((signal) => policyLoss(prefix, policy, signal), '', null)
   const { groups, losing, items, isMore } = counting.data ?? { groups: 0, losing: 0, items: 0, isMore: false }

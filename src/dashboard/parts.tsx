@@ -23,7 +23,6 @@ export function Badge({ kind, children }: { kind?: 'warn' | 'bad' | 'good'; chil
 const shown = (value: ComponentChildren) =>
   typeof value === 'number' || typeof value === 'bigint' ? <Num value={value} /> : value
 
-/** A term and its value, in a list of facts. */
 export function Fact({ term, children }: { term: string; children: ComponentChildren }) {
   return (
     <div>
@@ -45,7 +44,6 @@ export function TimeFacts({ of }: { of: Readonly<Record<string, Date | null>> })
   )
 }
 
-/** A link to the page of something that has a name. */
 export function NameLink({ to, children }: { to: readonly string[]; children: string }) {
   return (
     <a href={link(to)}>
@@ -103,7 +101,6 @@ export function Table({ class: name, columns, beside, children }: TableProps) {
   )
 }
 
-/** A cell of a column of this kind. */
 export function Cell({ kind, children }: { kind: string; children: ComponentChildren }) {
   return <td class={kind}>{shown(children)}</td>
 }
@@ -187,7 +184,6 @@ interface AskProps {
   isDanger?: boolean
   /** False while there is nothing to do, or it is not known yet. */
   isReady?: boolean
-  /** The user must type this first. */
   mustType?: string
   onYes(): void
   onClose(): void
@@ -231,7 +227,6 @@ export function Ask({ title, children, action, isDanger, isReady = true, mustTyp
   )
 }
 
-/** Its children, once the data is there. */
 export function Loaded({ of: { data, error }, children }: { of: Polled<unknown>; children: ComponentChildren }) {
   return data === null ? <LoadState data={data} error={error} /> : children
 }

@@ -17,7 +17,6 @@ import {
 } from './settings'
 
 interface PolicyFormProps {
-  /** The policy to change; null to make one. */
   policy: Policy | null
   isSaving: boolean
   onSave(prefix: string, settings: WholeSettings): void

@@ -101,7 +101,6 @@ export function RedriveQuestion({ queue: { queue: name }, ...rest }: QuestionPro
   )
 }
 
-/** `from` are the queues whose dead letters are in this one. */
 export function PurgeQuestion({ queue, from, ...rest }: QuestionProps & { from: readonly string[] }) {
   const { queue: name, isDeadLetterQueue } = queue
   const parts = { path: { queue: name }, body: { dryRun: true } }

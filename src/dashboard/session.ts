@@ -14,7 +14,6 @@ export const session = {
     return key
   },
 
-  /** Sets the key; null removes it. */
   use(text: string | null): void {
     key = text
     if (text === null) sessionStorage.removeItem(STORED)

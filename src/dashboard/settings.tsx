@@ -5,7 +5,6 @@ import type { Group, Policy } from '../client/wire'
 import { RecentnError } from '../recentn-error'
 import { exactDuration } from './time'
 
-/** The settings of a policy, all of them. */
 export type WholeSettings = Omit<Policy, 'prefix'>
 
 /** The limits of the server. */

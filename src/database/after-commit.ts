@@ -34,7 +34,6 @@ export class AfterCommit {
     else this.#savepoints.set(name, this.#listeners.length)
   }
 
-  /** Runs the listeners: the transaction has committed. */
   run(): void {
     if (this.#listeners.length === 0) return
     const listeners = this.#listeners

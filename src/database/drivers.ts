@@ -22,7 +22,6 @@ const ABORTS =
  */
 const FATAL_CALL = 'RemoveEnvironmentCleanupHook'
 
-/** Whether Node 24 may abort with the driver in this place. */
 export function mayAbort(place: string): boolean {
   try {
     const folder = path.dirname(require.resolve(`${place}/package.json`))

@@ -18,7 +18,6 @@ export type FailureKind =
   | 'lost'
   /** The database answers, but cannot do this at present: a full disk, a damaged file, a statement that it stopped. */
   | 'unable'
-  /** The table does not exist. */
   | 'no-table'
   | 'other'
 

@@ -27,7 +27,6 @@ const READS = /^\s*SELECT\b/i
 export interface GateOptions {
   /** Set if the connection is a second one on a user's file. */
   sharedFile?: SharedFile
-  /** The file of the connection. */
   watchedFile?: WatchedFile
   /** How long a caller waits for its turn, and for a user's transaction on the same connection. */
   timeoutMs?: number

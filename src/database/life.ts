@@ -32,7 +32,6 @@ export interface Life {
   committed: boolean
   /** The error that ended it on the server. */
   fault: { error: unknown } | null
-  /** The running statements. */
   running: Set<Promise<unknown>>
 }
 
@@ -116,7 +115,6 @@ export function dropLost(runner: QueryRunner, engine: Engine, error: unknown): v
   if (databaseConnection && (errno > 0 || isSilent)) doubtHost(databaseConnection, isSilent)
 }
 
-/** Closes the connection. */
 export function drop(runner: QueryRunner): void {
   const { databaseConnection } = runner as unknown as { databaseConnection?: { destroy?: () => void } }
   databaseConnection?.destroy?.()

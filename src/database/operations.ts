@@ -17,10 +17,8 @@ import { translated } from './retries'
 
 const SAVEPOINT = 'recentn_operation'
 
-/** The last operation of each runner. */
 const lastOperations = new WeakMap<QueryRunner, Promise<unknown>>()
 
-/** Runs `work` after all earlier operations on this runner. */
 function inTurn<T>(runner: QueryRunner, work: () => Promise<T>): Promise<T> {
   const before = lastOperations.get(runner) ?? Promise.resolve()
   const mine = before.then(work, work)
@@ -31,7 +29,6 @@ function inTurn<T>(runner: QueryRunner, work: () => Promise<T>): Promise<T> {
   return mine
 }
 
-/** Resolves when no operation is left on this runner. */
 export async function settled(runner: QueryRunner): Promise<void> {
   for (let last = lastOperations.get(runner); last; ) {
     await last

@@ -113,7 +113,6 @@ function runAll(statement: PreparedStatement, sets: readonly (readonly unknown[]
   return { raw, records: [], affected }
 }
 
-/** The statement of this text, which the connection keeps. */
 export function preparedOn(connection: BetterSqlite3.Database, sql: string): PreparedStatement {
   let statements = kept.get(connection)
   if (!statements) {

@@ -44,7 +44,6 @@ export function parseServerUrl(url: string): ServerUrl {
   return { type, hosts, username, password, database, ssl }
 }
 
-/** The hosts of a list with commas. */
 function hostsOf(list: string, faults: string[]): ServerHost[] {
   const hosts: ServerHost[] = []
   if (list === '') faults.push(FORM)

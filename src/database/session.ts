@@ -35,7 +35,6 @@ export function engineOf(source: DataSource): Engine {
   throw new RecentnError('invalid_input', `recentn works on mysql, mariadb and better-sqlite3, not on ${type}`)
 }
 
-/** Asks the server of an initialized DataSource which engine it is. */
 export async function recognise(source: DataSource, runner: Asking = source): Promise<Engine> {
   const common = engineOf(source)
   if (common.family === 'sqlite' || recognised.has(source)) return common

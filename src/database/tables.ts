@@ -55,7 +55,6 @@ export interface Tables extends Named<typeof TABLES> {
 
 const made = new Map<string, Tables>()
 
-/** The names with this prefix. */
 export function tablesOf(prefix: string = DEFAULT_PREFIX): Tables {
   const known = made.get(prefix)
   if (known) return known

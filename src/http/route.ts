@@ -61,7 +61,6 @@ export interface BodyReader<B> {
   read(body: JsonBody, faults: FaultSink): B
   /** The pointer to the store's argument within the body: a prefix of the pointers in the store's own refusals. */
   at?: string
-  /** What a valid body is about. */
   about?(body: B): readonly Subject[]
 }
 
@@ -106,7 +105,6 @@ interface RouteSpec<P extends Parameters, Q extends Parameters, B> extends Opera
   tellsAccess?: boolean
   /** The route answers even while the database is away; a key that was valid before then stays valid for it. */
   answersAlone?: boolean
-  /** The query is not checked. */
   ignoresQuery?: boolean
   /** A text is the JSON of a 200. */
   handle(store: Store, input: Input<P, Q, B>): Promise<Answer | string>

@@ -72,7 +72,6 @@ export function named(
   return subjects
 }
 
-/** The subject for a name in the path. */
 export function pathName<K extends string>(
   kind: SubjectKind,
   parameter: K,

@@ -27,7 +27,6 @@ export class Faults<T> {
 
   constructor(private readonly options: FaultsOptions<T>) {}
 
-  /** An error of the database. */
   database(error: unknown): void {
     const kind = kindOf(error)
     if (this.#reported.has(kind)) return
@@ -36,12 +35,10 @@ export class Faults<T> {
     else warn(`recentn could not ${this.options.what}: ${safeText(error)}`)
   }
 
-  /** The database has answered. */
   answered(): void {
     if (this.#reported.size > 0) this.#reported.clear()
   }
 
-  /** An error of a handler, or about one subject. */
   handler(error: unknown, subject?: T): void {
     if (this.options.onError) this.#report(error, subject)
     else this.#warn(errorText(error))

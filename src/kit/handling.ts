@@ -15,7 +15,6 @@ interface HandlerScope {
 
 const scopes = new AsyncLocalStorage<HandlerScope>()
 
-/** Runs a handler of `owner`. */
 export async function handling<R>(owner: object, handler: () => R | Promise<R>): Promise<R> {
   const scope = { owner, active: true, outer: innermost() }
   try {

@@ -20,7 +20,6 @@ export interface LongPollOptions extends Admission {
 const ONE = { items: 1, bytes: 0 }
 
 export class LongPoll<Mark = void> implements WaitsByClock {
-  /** The callers by topic. */
   readonly #topics = new Map<string, Set<LongPollCaller<Mark>>>()
   readonly #entered: Pending
 

@@ -45,7 +45,6 @@ interface MergedCall<Request, Result> {
   reject(error: unknown): void
 }
 
-/** The calls of one kind. */
 interface Line<Request, Result> {
   kind: string
   waiting: MergedCall<Request, Result>[]

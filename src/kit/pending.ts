@@ -22,7 +22,6 @@ interface PendingOptions extends Admission {
   maxBytes?: number
 }
 
-/** The size of a call. */
 export interface Size {
   items: number
   bytes: number

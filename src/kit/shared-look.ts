@@ -15,7 +15,6 @@ export interface LookingPart<Question, Answer> {
   question: (topic: string) => Question
   /** True: there is news. */
   answered: (topic: string, answer: Answer) => boolean
-  /** The look has failed. */
   failed: () => void
   /** The least time between two looks. */
   leastMs: () => number

@@ -30,7 +30,6 @@ export function chunksBySize<T>(
   return chunks
 }
 
-/** The elements by their keys, both in the order of the list. */
 export function groupedBy<T, K>(list: Iterable<T>, keyOf: (element: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>()
   for (const element of list) {

@@ -17,7 +17,6 @@ export interface LookQuestion {
 /** Null where the statement has no row for it. */
 export type LookAnswer = string | number | null
 
-/** Questions of one statement. */
 const MAX_QUESTIONS = 100
 
 /** In the order of the questions. */

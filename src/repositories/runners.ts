@@ -9,7 +9,6 @@ export interface Runner<Request, Result, Size = number, Key = string> {
   readonly add: (key: Key, request: Request, size: Size) => Promise<Result>
 }
 
-/** Each request runs by itself. */
 export function alone<Request, Result, Size>(
   run: (request: Request) => Promise<Result>,
 ): Runner<Request, Result, Size, unknown> {

@@ -16,7 +16,6 @@ import { giveJson, jsonBy, parsedBy } from './json'
 
 const text = JSON.stringify
 
-/** A received message. */
 export class MessageResult implements Message {
   constructor(
     readonly id: bigint,

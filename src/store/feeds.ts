@@ -26,13 +26,11 @@ import type { StoreFeeds } from './types'
 import type { WorkCounts } from './work-counts'
 
 export interface FeedsOptions {
-  /** Describes a table that is to be followed. */
   describe: (target: FollowTarget<FollowedRow>) => Promise<Table>
   /** Publish the groups of recent items as a feed. */
   recentGroups: boolean
   /** Transactions of puts in flight: one where there is one connection. */
   atOnce: number
-  /** Publish in the background. */
   publish: boolean
   tombstoneSeconds: number
   /** Throws inside a transaction of the store's database. */
@@ -53,9 +51,7 @@ export interface OpenFeeds {
   sweep(): Promise<{ removed: number; more: boolean }>
   /** Whether it would find something. */
   due: LookQuestion
-  /** Readers that wait for changes, and consumers that run. */
   activity(): { changesWaiting: number; consumers: number }
-  /** The loops of consumers of a feed. */
   consumersOf(feed: string): ConsumerLoop[]
   /** Resolves when the handlers of consumers have finished, or after 10 seconds. */
   stopConsuming(): Promise<void>

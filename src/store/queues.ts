@@ -63,7 +63,6 @@ export interface OpenQueues {
 /** How long handlers have to finish when the store closes. */
 const STOP_SECONDS = 10
 const MAX_PENDING_RECEIPTS = 100_000
-/** Messages of one claim. */
 const MAX_CLAIM = 1000
 /** The least time between two looks for messages that other processes have made ready. */
 const LOOK_MS = 250
@@ -106,7 +105,6 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
   }
 }
 
-/** What the callers of the queues share. */
 function sharedBy(session: Session, memory: QueueMemory, options: QueuesOptions) {
   const { atOnce, guard, counts = new WorkCounts(), look } = options
   const shared = { atOnce, guard, onOverload: () => counts.overloaded++ }

@@ -193,7 +193,6 @@ function discard(request: IncomingMessage): Promise<void> {
   })
 }
 
-/** The bytes of all unfinished bodies of the process. */
 const unfinished = new HeldBytes(64 * MIB)
 
 /** What a chunk takes beside its bytes: a sender may send a body byte by byte. */

@@ -168,7 +168,6 @@ export function historyParameters(example: string) {
   return { limit: limitParameter(PAGE_LIMIT), before }
 }
 
-/** What reads the path parameters that the router has decoded. */
 export function pathReader(parameters: Parameters) {
   const readAll = readerOf(parameters)
   return (given: Readonly<Record<string, unknown>>, faults: FaultSink) =>

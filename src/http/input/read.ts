@@ -37,7 +37,6 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A member, and how it is read. */
 interface MemberReader extends Member {
   /** What the library takes for a value of the object at `source`; undefined where it isn't surely valid. */
   read(given: unknown, source: JsonSource): unknown
@@ -161,7 +160,6 @@ function memberSource(name: string, source: JsonSource): JsonSource {
   return source && { text: source.text, start: memberStart(source.text, source.start, name) }
 }
 
-/** Where the elements of a list are, by their index. */
 function elementSources(name: string, source: JsonSource): (index: number) => JsonSource {
   const list = memberSource(name, source)
   if (list === null) return () => null

@@ -53,7 +53,6 @@ const counter = familyOf('counter')
 const gauge = familyOf('gauge')
 const histograms = familyOf('histogram')
 
-/** A counter of the store. */
 type Count = { [Name in keyof StoreCounts]: StoreCounts[Name] extends number ? Name : never }[keyof StoreCounts]
 
 /** What the store has counted: one number, or several, each under a value of the label. */

@@ -118,7 +118,6 @@ class Metric {
   reset(): void {}
 }
 
-/** How long a scrape waits for the database. */
 const PATIENCE_MS = 1000
 /** How long old totals are repeated when new ones fail, while the database answers. */
 const STALE_MS = 5 * 60_000

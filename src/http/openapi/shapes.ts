@@ -15,7 +15,6 @@ export const answer = (properties: Record<string, Schema>, description?: string)
   required: Object.keys(properties),
 })
 
-/** A page of a list, with what the next one begins after. */
 export const pageOf = (name: string, schema: string): Schema =>
   answer({ [name]: list(ref(schema)), nextAfter: textOrNull })
 

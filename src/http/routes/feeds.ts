@@ -9,7 +9,6 @@ import { type BodyReader, found, gone, type Route, route } from '../route'
 import { feedInPath, named } from '../subjects'
 import { listing } from './listing'
 
-/** The routes of one feed. */
 export const onFeed = {
   path: '/v1/feeds/{feed}',
   tag: 'Feeds',

@@ -8,7 +8,6 @@ import { found, gone, type Route, route, stored } from '../route'
 import type { Subject } from '../subjects'
 import { listing } from './listing'
 
-/** A policy and its groups. */
 function policyInPath({ path: { prefix } }: { path: { prefix: string } }): Subject[] {
   return [
     { kind: 'policies', name: prefix, parameter: 'prefix' },

@@ -9,7 +9,6 @@ import { type BodyReader, gone, type Route, route, stored } from '../route'
 import { named, type Subject } from '../subjects'
 import { onQueue } from './queues'
 
-/** The subject for the dead-letter queue that settings name. */
 function lettersIn({ deadLetterQueue }: { deadLetterQueue?: string | null }): Subject[] {
   return named('queues', [deadLetterQueue], { pointer: '/deadLetterQueue' })
 }

@@ -11,7 +11,6 @@ import { listing } from './listing'
 
 const inPath = pathName('queues', 'queue')
 
-/** The routes of one queue. */
 export const onQueue = {
   path: '/v1/queues/{queue}',
   tag: 'Queues',

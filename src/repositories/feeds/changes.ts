@@ -15,7 +15,6 @@ import { FEED, type FeedHead, headColumns, headOf, headTables, readHead, require
 import { changeColumns, changeOf, type RawChange, rawChangeOf } from './rows'
 import type { Changes, ChangesOptions } from './types'
 
-/** A checked request. */
 export interface ChangesRequest {
   feed: string
   limit: number

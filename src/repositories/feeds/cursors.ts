@@ -80,7 +80,6 @@ function consumerOf({ consumer, cursor }: StoredConsumer, head: Pick<FeedHead, '
   return asConsumer({ consumer, cursor: numberOf(cursor, head), lag })
 }
 
-/** The first consumers of a feed, by name. */
 export async function listConsumers(reader: Reader, head: FeedHead, limit: number): Promise<Consumer[]> {
   const rows = await reader.rows(
     `SELECT ${columns(reader.engine)} FROM ${reader.tables.feedConsumers} c WHERE c.feed_id = ? ORDER BY c.consumer LIMIT ${limit}`,

@@ -34,7 +34,6 @@ export interface FollowedTable {
   comparable(keys: readonly string[]): string[]
   /** SQL: the columns that are read. */
   columns: string
-  /** The value of a row, as JSON text. */
   textOf(row: Row): string
 }
 

@@ -24,7 +24,6 @@ export interface HeldFeed {
   nowMs: number
 }
 
-/** Null when the feed does not exist. */
 export async function holdFeed(tx: Tx, feed: string, lock = tx.engine.forShare): Promise<HeldFeed | null> {
   const { sql, parameters } = holdFeedSql(tx, feed, lock)
   return heldFeed(await tx.rows(sql, parameters))
@@ -42,7 +41,6 @@ export function heldFeed([row]: readonly Row[]): HeldFeed | null {
   return { id: BigInt(row.id as string), followedTable, nowMs: Number(row.now_ms) }
 }
 
-/** Holds the feed; begins it unless it exists. */
 export async function holdOrBegin(tx: Tx, feed: string): Promise<HeldFeed> {
   const held = await holdFeed(tx, feed)
   if (held !== null) return held
@@ -97,7 +95,6 @@ export async function dropFeed(tx: Tx, feed: string, skip: boolean): Promise<boo
 export interface FeedHead {
   id: bigint
   feed: string
-  /** The last sync id. */
   value: bigint
   /** The greatest sync id of a tombstone that was removed. */
   horizon: bigint

@@ -9,9 +9,7 @@ import { Kept } from '../kept'
 import { type FollowedTable, recentGroups } from './followed'
 import type { EntryCounts } from './status'
 
-/** Feeds whose counts are remembered. */
 const MAX_COUNTS = 10_000
-/** Feeds whose ids are remembered. */
 const MAX_IDS = 10_000
 
 export class FeedMemory {

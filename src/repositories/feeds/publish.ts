@@ -49,7 +49,6 @@ export function rowsKey({ feed, table, parameters }: FeedRows): string {
   return `${table} ${parameters.join(' ')} ${feed}`
 }
 
-/** The feed's own entries. */
 function ownRows({ tables }: Pick<Reader, 'tables'>, { id, feed }: Record<string, unknown>): FeedRows {
   return {
     feed: feed as string,

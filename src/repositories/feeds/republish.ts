@@ -59,7 +59,6 @@ export function republish(
   })
 }
 
-/** Where a batch begins. */
 interface BatchStart {
   prefix: string
   after: Parameter

@@ -50,7 +50,6 @@ export function changeColumns({ bigint }: Engine): string {
 /** A change whose value is still text. */
 export interface RawChange extends ChangeBase {
   deleted: boolean
-  /** Null for a tombstone. */
   text: string | null
 }
 

@@ -16,7 +16,6 @@ import { noteTombstones } from './write'
 
 const BATCH = 250
 
-/** Batches of one round. */
 const ROUND = 20
 
 /** Whether there is something to remove. */

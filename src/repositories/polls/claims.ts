@@ -91,7 +91,6 @@ export type RowOutcome =
   /** As if it had not been claimed. */
   | { is: 'given back' }
 
-/** Whether a row with this outcome is deleted. */
 export function deletesRow(plan: PollPlan, { is }: RowOutcome): boolean {
   return is === 'done' ? plan.onDone === 'delete' : is === 'failed' && plan.deletesFailed
 }

@@ -70,7 +70,6 @@ export async function keepNoted(tx: Tx, plan: PollPlan, over: readonly Over[]): 
   return kept
 }
 
-/** Deletes the notes of claims that are over. */
 export async function forgetNotes(tx: Tx, plan: PollPlan, held: readonly RowClaim[]): Promise<void> {
   for (const { ref, claimKey } of held) await forget(tx, plan, nameOf(plan, ref, claimKey), claimKey)
 }

@@ -41,7 +41,6 @@ export function freshConditions(
   return allOf(status?.isReady, behind(reader, plan, cursor), where, except, part(isFree))
 }
 
-/** Null where there is no cursor. */
 function behind({ engine }: Reader, { table, sequence }: PollPlan, cursor: string | null): Statement | null {
   if (!sequence || cursor === null) return null
   return part(`${table.path}.${table.escape(sequence.name)} > ${checkedLiteral(engine.rowFacts, cursor)}`)

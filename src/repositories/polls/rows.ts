@@ -16,12 +16,10 @@ import { chunksOf } from '../chunks'
 /** Maximum rows of one statement. */
 export const MAX_ROWS = 250
 
-/** Part of a statement. */
 export function part(sql: string, ...parameters: Parameter[]): Statement {
   return { sql, parameters }
 }
 
-/** Conditions joined by AND. */
 export function allOf(...conditions: readonly (Statement | null | undefined)[]): Statement {
   const given = conditions.filter((one) => one !== null && one !== undefined)
   if (given.length === 0) return part('1 = 1')

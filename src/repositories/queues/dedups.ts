@@ -9,9 +9,7 @@ import { chunksOf } from '../chunks'
 import type { QuestionWords } from '../question'
 import type { QueueHead } from './heads'
 
-/** How long a dedup id is kept. */
 const DEDUP_MS = 300_000
-/** Dedup ids of one statement. */
 const MAX_DEDUPS = 500
 const DEDUP_COLUMNS = ['queue_id', 'dedup_id', 'message_id', 'sent_at_ms']
 

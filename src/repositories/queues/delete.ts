@@ -113,7 +113,6 @@ async function removeListed(statements: Statements, head: QueueHead, list: reado
   return list.length === 1 ? [] : goneOf(statements, list)
 }
 
-/** The receipts whose messages are gone. */
 async function goneOf(reader: Reader, receipts: readonly Receipt[]): Promise<string[]> {
   const { where, parameters } = messagesOf(receipts)
   const id = `${reader.engine.bigint('id')} AS id`

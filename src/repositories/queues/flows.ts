@@ -226,7 +226,6 @@ export async function canAssign(tx: Tx, messages: readonly Omit<Ready, 'messageG
 
 const SWEPT = 50
 
-/** The flows of groups that are idle. */
 export const idleFlowsSql = ({ tables }: QuestionWords, what: string) =>
   `SELECT ${what} FROM ${tables.queueFlows} flow ` +
   `JOIN ${tables.queueFlows} level ON level.queue_id = flow.queue_id AND level.urgency = flow.urgency AND level.message_group = '' ` +

@@ -8,7 +8,6 @@ import type { QueueHead } from './heads'
 import { blockedPlace, claimOrder, STATE } from './rows'
 import { type LockedRow, lockedColumns, lockedOf } from './transitions'
 
-/** A group that the transaction has locked. */
 export interface LockedGroup {
   head: QueueHead
   group: string
@@ -24,7 +23,6 @@ export interface LockedGroup {
 export type LockedGroups = ReadonlyMap<string, LockedGroup>
 
 const COLUMNS = ['queue_id', 'message_group', 'limit_id', 'taken']
-/** Groups of one statement. */
 const MAX_GROUPS = 200
 export const keyOf = ({ id }: QueueHead, group: string) => `${id}/${group}`
 

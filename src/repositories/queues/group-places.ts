@@ -28,9 +28,7 @@ export interface MessageMove {
   to: QueueHead | null
 }
 
-/** What moves have changed. */
 export interface GivenPlaces {
-  /** The ids of the moves whose messages are blocked. */
   blocked: ReadonlySet<bigint>
   /** Messages that were blocked and have a place now, by queue: to be made ready. */
   next: ReadonlyMap<QueueHead, readonly LockedRow[]>
@@ -39,7 +37,6 @@ export interface GivenPlaces {
 /** Blocked messages beyond those that have to be looked for, while a changed limit is applied. */
 const FURTHER = 10
 
-/** The move of a locked message. */
 export function moveOf(
   { id, messageGroup, groupPlace }: LockedRow,
   from: QueueHead,

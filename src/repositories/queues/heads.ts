@@ -90,7 +90,6 @@ export function isLimited(head: QueueHead | null): head is QueueHead {
   return head !== null && head.groupConcurrency !== NO_LIMIT
 }
 
-/** The queue of this name; `lock` is how its row is locked. */
 export function readHead(reader: Reader, queue: string, lock = ''): Promise<ReadHead | null> {
   return readOne(reader, 'queue', queue, lock)
 }
@@ -102,7 +101,6 @@ export async function requireHead(reader: Reader, queue: string): Promise<QueueH
   return read.head
 }
 
-/** The queue of this id. */
 export function readHeadById(reader: Reader, id: bigint, lock = ''): Promise<ReadHead | null> {
   return readOne(reader, 'id', id, lock)
 }

@@ -19,7 +19,6 @@ export interface ClaimPlace {
   minor: number
 }
 
-/** A message that has become ready in a queue. */
 export interface ReadyMessage {
   head: QueueHead
   priority: number
@@ -87,7 +86,6 @@ export class QueueMemory {
     return read?.head ?? null
   }
 
-  /** The head has been read. */
   learn(head: QueueHead): void {
     this.#heads.set(head.queue, head)
   }
@@ -187,7 +185,6 @@ export class QueueMemory {
     this.#scheduleListeners.push(listener)
   }
 
-  /** A schedule has changed once the transaction commits. */
   scheduleChanged(tx: Tx): void {
     this.#afterCommit(tx, (memory) => {
       for (const listener of memory.#scheduleListeners) listener()

@@ -24,7 +24,6 @@ export interface MessageRange {
   limit: number
 }
 
-/** The place of a row of such a page. */
 export function placeOf({ major, minor, id }: Row): MessagePlace {
   return { major: BigInt(major as string), minor: BigInt(minor as string), id: BigInt(id as string) }
 }

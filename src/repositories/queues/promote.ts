@@ -75,7 +75,6 @@ function workSql(words: QuestionWords): string {
 /** Whether any queue has something to do. */
 export const anyDue = whether((words) => [`SELECT 1 ${workSql(words)}`])
 
-/** A queue with something to do. */
 export interface DueQueue {
   id: bigint
   isLimitChanged: boolean
@@ -89,7 +88,6 @@ export async function dueQueues(reader: Reader): Promise<DueQueue[]> {
   })
 }
 
-/** What a promotion has done. */
 export interface Promotion {
   moved: number
   /** More messages are due, and no other transaction has locked what they need. */

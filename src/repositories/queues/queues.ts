@@ -80,7 +80,6 @@ export async function ensureQueue(
   return asQueue({ ...there, created: before === null })
 }
 
-/** Changes only the settings that are given. */
 export async function updateQueue(tx: Tx, queue: string, settings: QueueSettings): Promise<Queue> {
   return changeQueue(tx, await lockKnown(tx, queue), givenOf(settings))
 }

@@ -33,7 +33,6 @@ export function handleOf(queueId: bigint, id: bigint, receipt: string): string {
   return bytes.toString('base64url')
 }
 
-/** Null for a text that is not a handle of this queue. */
 export function receiptOf(queueId: bigint, handle: unknown): Receipt | null {
   if (typeof handle !== 'string' || !HANDLE.test(handle)) return null
   const bytes = Buffer.from(handle, 'base64url')

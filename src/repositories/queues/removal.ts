@@ -45,7 +45,6 @@ export async function countPurgeable(reader: Reader, queue: string): Promise<num
   return Number(row?.messages)
 }
 
-/** Removes the messages of a dropped queue. */
 export async function clearDropped(session: Session, queueId: bigint): Promise<void> {
   for (const state of Object.values(STATE)) await removeRange(session, { queueId, state }, null)
   await removeRange(session, { queueId, archived: true }, null)
@@ -119,7 +118,6 @@ function lockAfter(tx: Tx, range: Removable, last: bigint | null, after: Message
   )
 }
 
-/** Removes locked rows by their ids. */
 export async function removeRows(tx: Tx, rows: readonly Row[], table: string): Promise<void> {
   const ids = rows.map(({ id }) => BigInt(id as string))
   for (const chunk of chunksOf(ids, MAX_IDS)) {

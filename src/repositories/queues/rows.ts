@@ -151,7 +151,6 @@ export interface ClaimedRow {
   attributes: string | null
 }
 
-/** Messages that were claimed, and the head of their queue at that time. */
 export interface ClaimedMessages {
   head: QueueHead
   rows: ClaimedRow[]

@@ -78,7 +78,6 @@ export function outcomeOf(handles: ReadonlyMap<string, Receipt | null>, settled:
   return { done, failed }
 }
 
-/** The receipts of these handles. */
 export function validOf(handles: ReadonlyMap<string, Receipt | null>): Receipt[] {
   return [...handles.values()].filter((receipt) => receipt !== null)
 }
@@ -92,7 +91,6 @@ export function allReceipts(requests: readonly SettleRequest[]): readonly Receip
   return requests.length === 1 ? (requests[0] as SettleRequest).receipts : requests.flatMap(({ receipts }) => receipts)
 }
 
-/** What each of the requests has settled. */
 export function sharesOf(requests: readonly SettleRequest[], settled: SettledReceipts): SettledReceipts[] {
   if (requests.length === 1) return [settled]
   return requests.map(({ receipts }) => {

@@ -39,7 +39,6 @@ export function checkItem(group: unknown, id: unknown, options: unknown = {}): v
   refuse([...named('group', group), ...argumentFaults('id', id, ID), ...faultsOf(options, fields.ITEM_RULES)])
 }
 
-/** One item on its way in. */
 export function checkedItem(group: unknown, item: NewItem): NewItemRow {
   const row = sureRow(group, item, ITEM_RULES)
   if (row !== null) return row

@@ -101,7 +101,6 @@ interface Placed extends Slot {
   id: bigint
 }
 
-/** The items of the member that are in these slots. */
 async function itemsAmong(tx: Tx, items: readonly Slot[], member: string, untilMs: number): Promise<Placed[]> {
   const sql =
     `SELECT group_key, slot, ${tx.engine.bigint('id')} AS id FROM ${tx.tables.items} WHERE (${oneOf(items)}) ` +

@@ -17,7 +17,6 @@ const GROUPS_A_SWEEP = 100
 export const selectDueSql = ({ engine, tables, now }: Pick<Reader, 'engine' | 'tables' | 'now'>) =>
   `SELECT group_key FROM ${tables.groups}${engine.useIndex(tables.index.groupsSweep)} WHERE sweep_at_ms <= ${now} ORDER BY sweep_at_ms LIMIT ?`
 
-/** Whether there is something to sweep. */
 export const anyExpired = whether((words) => [
   `SELECT 1 FROM ${words.tables.groups}${words.engine.useIndex(words.tables.index.groupsSweep)} WHERE sweep_at_ms <= ${words.now}`,
   `SELECT 1 FROM ${words.tables.policyRollouts}`,

@@ -67,7 +67,6 @@ export async function putGroup(
   return Object.assign(groupOf(head, set), { created: created.has(group) })
 }
 
-/** Deletes the group and its items; false if there is none. */
 export async function deleteGroup(tx: Tx, group: string): Promise<boolean> {
   if (!(await lockHead(tx, group))) return false
   await tx.later(`DELETE FROM ${tx.tables.items} WHERE group_key = ?`, [group])

@@ -60,7 +60,6 @@ export function momentOf(row: Row | undefined): Moment {
   return { nowMs: Number(row?.now_ms), epoch: BigInt(row?.epoch as string) }
 }
 
-/** SQL: the columns of a moment. */
 export function momentColumns({ engine, now }: Pick<Tx, 'engine' | 'now'>, epoch = 'epoch'): string {
   return `${now} AS now_ms, ${engine.bigint(epoch)} AS epoch`
 }
@@ -111,7 +110,6 @@ export async function lockedGroups(tx: Tx, groups: Iterable<string>): Promise<Se
   return new Set([...all.keys()].filter((group) => !free.has(group)))
 }
 
-/** Locks the head of one group; null when there is none. */
 export async function lockHead(tx: Tx, group: string, lock?: string): Promise<LockedHead | null> {
   const { heads, ...moment } = await lockHeads(tx, [group], lock)
   const head = heads.get(group)

@@ -21,7 +21,6 @@ export function selectItemSql({ engine, tables, now }: ReadFacts): string {
   )
 }
 
-/** The item, if the window has it. */
 export async function readItem(
   reader: Reader,
   policies: PolicyCache,

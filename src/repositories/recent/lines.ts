@@ -61,7 +61,6 @@ export function snapshotOf(rows: readonly Row[]): Snapshot {
   return snapshot
 }
 
-/** The policy epochs that a snapshot's heads were laid out by. */
 export function epochsOf({ heads }: Snapshot): bigint[] {
   return Array.from(heads.values(), ({ policyEpoch }) => policyEpoch)
 }

@@ -26,7 +26,6 @@ import { expired, firstIdOf, keepers } from './window'
 /** Rows of one statement, which bounds the memory of a page of large payloads. */
 const CHUNK = 64
 
-/** A place in the index. */
 export interface IndexPlace {
   createdAtMs: number
   group: string

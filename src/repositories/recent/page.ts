@@ -36,7 +36,6 @@ export function pageFrom(
   return asRecent({ group: head.group, capacity, mode, totalAppended: head.lastId + 1n, items, nextBefore, tag })
 }
 
-/** The page of a group that does not exist. */
 export function emptyPage(set: PolicySet, { group, unlessTag }: ReadRequest): Recent | null {
   const settings = set.settingsOf(group, {})
   const { capacity, mode } = settings

@@ -56,7 +56,6 @@ export function planOf(layouts: Layouts, calls: readonly ReadCall[]): QuickPlan 
   return plan
 }
 
-/** Reads all slots of each group. */
 export function wholePlan(requests: readonly ReadRequest[]): QuickPlan {
   const slots = new Map(requests.map(({ group }) => [group, WHOLE]))
   return { slots, newest: 0, payloads: requests.some(({ payloads }) => payloads !== 'none') }

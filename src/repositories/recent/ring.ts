@@ -50,7 +50,6 @@ export class Ring {
     }
   }
 
-  /** The item of the window that has this event id, if there is one. */
   withEvent(eventId: string): Occupant | null {
     const occupant = this.#events.get(eventId)
     if (!occupant || expired(occupant, this.head, this.nowMs)) return null

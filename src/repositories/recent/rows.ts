@@ -44,7 +44,6 @@ export interface Occupant {
   createdAtMs: number
 }
 
-/** A row of recentn_items. */
 export interface ItemRow extends Occupant {
   group: string
   payload: string | null

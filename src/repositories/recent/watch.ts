@@ -19,13 +19,11 @@ export interface WatchedHead {
   incarnation: string
   version: string
   lastId: bigint
-  /** The settings in force. */
   settings: Settings
   /** The database's time. */
   nowMs: number
 }
 
-/** Where an item of a window is. */
 export interface ItemPlace {
   id: bigint
   slot: number
@@ -58,14 +56,12 @@ export const selectPlacedSql = ({ engine, tables }: Pick<Reader, 'engine' | 'tab
   `SELECT i.group_key AS group_key, ${itemColumns(engine)} FROM ${tables.items} i${engine.useIndex('PRIMARY')} WHERE ` +
   Array(count).fill('(i.group_key = ? AND i.slot = ?)').join(' OR ')
 
-/** The reads of streams. */
 export class WatchReads {
   constructor(
     readonly session: Session,
     readonly policies: PolicyCache,
   ) {}
 
-  /** The heads of the groups, in their order. */
   heads(groups: readonly string[]): Promise<WatchedHead[]> {
     return this.session.read(async (reader) => {
       const rows = []

@@ -7,7 +7,6 @@ import { bodyOf, type MessageToSend } from '../queues/rows'
 import type { ScheduledSend } from './check'
 import type { ListedSchedule, Schedule } from './types'
 
-/** A schedule as the table has it. */
 export interface ScheduleRow extends ScheduledSend {
   schedule: string
   nextTickMs: number

@@ -23,9 +23,7 @@ const RETRY_MS = 60_000
 /** A schedule whose row another transaction has locked is looked at again after this time. */
 const LOCKED_MS = 250
 
-/** What one round has done. */
 export interface TickRound {
-  /** Messages that were sent. */
   sent: number
   /** Schedules whose ticks were sent or skipped. */
   done: string[]

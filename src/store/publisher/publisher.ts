@@ -14,9 +14,7 @@ import type { WorkCounts } from '../work-counts'
 export interface PublishingRound {
   /** How long it took to find the feeds with something to publish. */
   lookMs: number
-  /** Entries that it has published. */
   published: number
-  /** Feeds with more to publish. */
   again: Iterable<string>
   /** Another process was publishing one of the feeds: look again soon. */
   isBusy: boolean

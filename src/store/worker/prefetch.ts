@@ -25,7 +25,6 @@ export class Prefetch {
 
   constructor(private readonly options: PrefetchOptions) {}
 
-  /** A handler has ended. */
   handled(ms: number): void {
     const one = Math.max(ms, SHORTEST_MS)
     this.#meanMs = this.#meanMs === null ? one : this.#meanMs + (one - this.#meanMs) * NEWEST
