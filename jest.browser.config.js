@@ -5,6 +5,6 @@ const { testMatch: _testMatch, globalSetup: _setup, globalTeardown: _teardown, .
 module.exports = {
   ...shared,
   testMatch: ['<rootDir>/test/browser/**/*.browser.ts'],
-  // One browser at a time: what is measured is how soon something is seen.
-  maxWorkers: 1,
+  // A page mostly waits for the next answer: two browsers share the cores, three would starve each other.
+  maxWorkers: 2,
 }

@@ -1,7 +1,12 @@
 /** The reference page in Chromium: all operations are shown, a call is made from it, and nothing breaks its policy. */
 import { openPage, PHONE, picture } from './support/browser'
 import { faintTexts } from './support/contrast'
-import { startWithFile } from './support/server'
+import { type Server, startWithFile } from './support/server'
+
+let server: Server
+beforeAll(async () => {
+  server = await startWithFile()
+})
 
 /** How many operations the document has. */
 async function operationsOf(url: string): Promise<number> {
@@ -10,7 +15,6 @@ async function operationsOf(url: string): Promise<number> {
 }
 
 test('shows every operation, and makes a call', async () => {
-  const server = await startWithFile()
   await server.call('POST', 'groups/article%3A42/items', { member: '<script>fault</script>' })
   const page = await openPage(`${server.url}/docs`)
   await page.locator('.opblock').first().waitFor()
@@ -30,7 +34,6 @@ test('shows every operation, and makes a call', async () => {
 })
 
 test('prefills no cursor and no filter; what has to be there is', async () => {
-  const server = await startWithFile()
   await server.call('POST', 'groups/zebra/items', {})
   const page = await openPage(`${server.url}/docs`)
   const operation = page.locator('#operations-Groups-listGroups')
@@ -49,7 +52,6 @@ test('prefills no cursor and no filter; what has to be there is', async () => {
 })
 
 test('does not offer to try a stream, of which nothing would be seen', async () => {
-  const server = await startWithFile()
   const page = await openPage(`${server.url}/docs`)
   for (const [id, count] of [
     ['Items-streamGroup', 0],
@@ -68,7 +70,6 @@ describe.each([
   ['dark', 'rgb(28, 32, 34)'],
 ] as const)('%s as the system is', (colorScheme, ground) => {
   test('all text stands out from its ground', async () => {
-    const server = await startWithFile()
     const page = await openPage(`${server.url}/docs`, { colorScheme })
     await page.locator('.opblock').first().waitFor()
     await picture(page, `docs-desktop-${colorScheme}`)
@@ -97,7 +98,7 @@ describe.each([
       if ((await schema.count()) > 0) await schema.click()
     }
     await page.mouse.move(0, 0)
-    await page.waitForTimeout(500)
+    await page.evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)))
     expect(await faintTexts(page)).toEqual([])
     await page.locator('#operations-Groups-putGroup').scrollIntoViewIfNeeded()
     await picture(page, `docs-open-desktop-${colorScheme}`)
@@ -107,7 +108,6 @@ describe.each([
   })
 
   test('fits a phone', async () => {
-    const server = await startWithFile()
     const page = await openPage(`${server.url}/docs`, { colorScheme, viewport: PHONE })
     await page.locator('.opblock').first().waitFor()
     await picture(page, `docs-phone-${colorScheme}`)
@@ -116,7 +116,6 @@ describe.each([
 })
 
 test('turns with the system while it is looked at', async () => {
-  const server = await startWithFile()
   const page = await openPage(`${server.url}/docs`, { colorScheme: 'light' })
   await page.locator('.opblock').first().waitFor()
   const isDark = () => page.evaluate(() => document.documentElement.classList.contains('dark-mode'))

@@ -14,6 +14,8 @@ vm.compileFunction = (source, parameters, options) => {
   // V8 compiles by itself what it finds not to fit.
   if (known?.source === source) return compile(source, parameters, { ...options, cachedData: known.data })
   const made = compile(source, parameters, { ...options, produceCachedData: true })
-  if (options?.filename && made.cachedData) compiled.set(options.filename, { source, data: made.cachedData })
+  // A copy: the buffer that V8 gives belongs to the test file's context, and would keep all of that in memory.
+  if (options?.filename && made.cachedData)
+    compiled.set(options.filename, { source, data: Buffer.from(made.cachedData) })
   return made
 }

@@ -2,10 +2,8 @@
  * Chromium for the browser suites, and pages of it that are watched: errors, violations of the content security policy
  * and requests to anyone else fail the test.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { ROOT } from '../../support/processes'
 
 const ARGUMENTS = [
@@ -36,23 +34,30 @@ afterEach(async () => {
   expect(faults.splice(0)).toEqual([])
 })
 
-/** A page of a browser of its own, which has never been anywhere. It is closed when the test ends. */
-export async function openPage(url: string, { expected = [], said, ...options }: PageOptions = {}): Promise<Page> {
-  const folder = mkdtempSync(join(tmpdir(), 'recentn-chromium-'))
-  const context = await chromium.launchPersistentContext(folder, {
+let browser: Promise<Browser> | undefined
+
+/** One for the test file: a browser takes seconds to start, a context of it milliseconds. */
+function fileBrowser(): Promise<Browser> {
+  browser ??= chromium.launch({
     executablePath: process.env.RECENTN_CHROMIUM ?? '/usr/bin/chromium',
     args: ARGUMENTS,
     headless: true,
-    viewport: DESKTOP,
-    ...options,
   })
-  ended.push(async () => {
-    await context.close()
-    rmSync(folder, { recursive: true, force: true })
-  })
+  return browser
+}
+
+afterAll(async () => {
+  await (await browser)?.close()
+})
+
+/** A page of a context of its own, with no cookies, storage or cache from elsewhere. It is closed when the test ends. */
+export async function openPage(url: string, { expected = [], said, ...options }: PageOptions = {}): Promise<Page> {
+  const context = await (await fileBrowser()).newContext({ viewport: DESKTOP, ...options })
+  ended.push(() => context.close())
   await watch(context, new URL(url).origin, expected, said)
-  const page = context.pages()[0] ?? (await context.newPage())
-  page.setDefaultTimeout(10_000)
+  const page = await context.newPage()
+  // For what hangs; a test that promises a time says so itself.
+  page.setDefaultTimeout(30_000)
   await page.goto(url)
   return page
 }
