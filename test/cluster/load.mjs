@@ -17,7 +17,10 @@ class LoadProcess {
     const file = join(ROOT, 'test', 'cluster', 'process.mjs')
     this.name = task.name
     this.messages = []
-    this.child = fork(file, [JSON.stringify(task)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    this.child = fork(file, [JSON.stringify(task)], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      env: { ...process.env, NODE_NO_WARNINGS: '1' },
+    })
     this.child.on('message', (message) => this.messages.push(message))
     this.gone = false
     this.child.on('exit', () => {
@@ -42,28 +45,25 @@ class LoadProcess {
   }
 }
 
-/** Runs the load on these nodes while `during` does something to them; resolves to the verdict. */
-export async function underLoad(
-  nodes,
-  { on = nodes.numbers, each = 1, roles = ROLES, visibilitySeconds = 10 },
-  during,
-) {
+/**
+ * Runs the load while `during` does something; resolves to the verdict. There is a process for each number of `on`, with that node
+ * as its own; or with `address`, which leads to one of them.
+ */
+export async function underLoad(nodes, { on = nodes.numbers, roles = ROLES, visibilitySeconds = 10, address }, during) {
   const names = await makeReady(nodes, randomBytes(3).toString('hex'))
-  const processes = on.flatMap((node) =>
-    Array.from({ length: each }, (_, index) => {
-      const name = `${String.fromCharCode(96 + node)}${index}`
-      return new LoadProcess({ url: nodes.url(node, names.database), name, names, visibilitySeconds, roles })
-    }),
-  )
+  const urlOf = (node) => address?.url(names.database) ?? nodes.url(node, names.database)
+  const processes = on.map((node, index) => {
+    const name = `${String.fromCharCode(97 + index)}${node}`
+    return new LoadProcess({ url: urlOf(node), name, names, visibilitySeconds, roles })
+  })
   try {
     await Promise.all(processes.map((one) => one.hear('working', 60)))
     const began = Date.now()
-    await during()
+    await during(names)
     for (const one of processes) one.tell('produce no more')
     await Promise.all(processes.map((one) => one.hear('produced', 90)))
     const seconds = (Date.now() - began) / 1000
-    const url = nodes.url(on[0], names.database)
-    const store = await openStore({ url, migrate: false, defaultCapacity: 10_000 })
+    const store = await openStore({ url: urlOf(on[0]), migrate: false, defaultCapacity: 10_000 })
     try {
       await quiet(store, names, roles, visibilitySeconds)
       await sleep(1500)

@@ -2,8 +2,9 @@
  * The nodes of a cluster: a container each, with one network between them and one for their clients, so that a partition is a
  * network that is gone. Owns the containers, networks and data folders of a run, and removes them at its end.
  */
+import { spawnSync } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, statfsSync } from 'node:fs'
+import { existsSync, mkdtempSync, statfsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +12,30 @@ import { atTheEnd, docker, run, sleep } from '../../scripts/docker-tools.mjs'
 
 const mysql = createRequire(import.meta.url)('mysql2/promise')
 export const COUNT = 3
+
+const PASSWORD = 'cluster'
+
+/** Builds the image of a server or a proxy; null, or why there can be none. `scripts` run in it, one after the other. */
+export async function buildImage(image, base, scripts) {
+  if ((await run('docker', ['image', 'inspect', base])).code !== 0) {
+    const { code } = await run('docker', ['pull', '-q', base], { timeoutMs: 180_000 })
+    if (code !== 0) return `${base} is not here and cannot be pulled`
+  }
+  const encoded = scripts.map((script) => Buffer.from(`set -e\n${script}\n`).toString('base64'))
+  const lines = encoded.map((text) => `RUN echo ${text} | base64 -d | sh`)
+  const proxies = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'].filter((name) => process.env[name])
+  const args = ['build', '-q', '-t', image, ...proxies.flatMap((name) => ['--build-arg', name]), '-']
+  const options = { input: [`FROM ${base}`, ...lines, ''].join('\n'), encoding: 'utf8', timeout: 240_000 }
+  const { status, stderr } = spawnSync('docker', args, options)
+  return status === 0 ? null : `${image} cannot be built from ${base}: ${stderr?.trim().split('\n').at(-1)}`
+}
+
+/** SQL: the accounts of the load and of a proxy's health checks. */
+export const ACCOUNTS = [
+  `CREATE USER root@'%' IDENTIFIED BY '${PASSWORD}'`,
+  "GRANT ALL ON *.* TO root@'%' WITH GRANT OPTION",
+  "CREATE USER health@'%'",
+]
 
 /** In memory where there is room: a killed server finds its data there all the same. */
 function dataFolder() {
@@ -24,7 +49,7 @@ export class Nodes {
   constructor(server) {
     this.server = server
     this.name = `recentn-${server.name}-${randomBytes(3).toString('hex')}`
-    this.password = randomBytes(8).toString('hex')
+    this.password = PASSWORD
     this.folder = dataFolder()
     this.numbers = Array.from({ length: COUNT }, (_, index) => index + 1)
     atTheEnd('rmdir', [this.folder])
@@ -82,25 +107,15 @@ export class Nodes {
     return `mysql://root:${this.password}@${this.host(node)}:3306/${database}`
   }
 
+  /** All at the same time; the first one makes the cluster. */
   async start() {
     await this.#makeNetworks
-    mkdirSync(join(this.folder, '1'))
-    await this.#once(1, this.server.makeData(this.password))
-    for (const node of this.numbers.slice(1)) {
-      await this.#once(1, `cp -a /data /copies/${node} && ${this.server.forCopy(`/copies/${node}`)}`, this.folder)
+    await Promise.all(this.numbers.map((node) => this.#run(node)))
+    await Promise.all(this.numbers.map((node) => this.#answers(node, 60)))
+    for (const nodes of [[1], this.numbers.slice(1)]) {
+      await Promise.all(nodes.map((node) => this.server.join?.(this, node)))
+      await Promise.all(nodes.map((node) => this.well(node, 60)))
     }
-    for (const node of this.numbers) {
-      await this.#run(node)
-      await this.#answers(node, 60)
-      await this.server.join?.(this, node)
-      await this.well(node, 60)
-    }
-  }
-
-  /** Runs a script once, with the data of the node at /data. */
-  async #once(node, script, copies = this.folder) {
-    const volumes = ['-v', `${join(this.folder, String(node))}:/data`, '-v', `${copies}:/copies`]
-    await docker('run', '--rm', ...volumes, '--entrypoint', 'sh', this.server.image, '-ec', script)
   }
 
   async #run(node) {
@@ -108,12 +123,15 @@ export class Nodes {
     atTheEnd('docker', ['rm', '-f', '-v', name])
     const network = ['--network', `${this.name}-nodes`, '--ip', this.address(node)]
     const volume = ['-v', `${join(this.folder, String(node))}:/data`]
-    const script = this.server.program(this, node)
+    // The image has the data of a first start.
+    const script = `[ -e /data/started ] || cp -a /seed/. /data/; ${this.server.program(this, node)}`
     await docker(
       'run',
       '-d',
       '--name',
       name,
+      '--hostname',
+      `node${node}`,
       ...network,
       ...volume,
       '--entrypoint',
@@ -126,8 +144,12 @@ export class Nodes {
   }
 
   /** One statement on a connection of its own. */
-  async query(node, sql, timeoutMs = 5000) {
-    const connection = await mysql.createConnection({ uri: this.url(node), connectTimeout: timeoutMs })
+  query(node, sql, timeoutMs) {
+    return this.queryAt(this.url(node), sql, timeoutMs)
+  }
+
+  async queryAt(uri, sql, timeoutMs = 5000) {
+    const connection = await mysql.createConnection({ uri, connectTimeout: timeoutMs })
     connection.on('error', () => {})
     try {
       const [rows] = await Promise.race([
@@ -205,10 +227,11 @@ export class Nodes {
 
   /** Waits until a node that was away is a member again, by itself or by what its server needs for that. */
   async rejoined(node) {
-    await this.well(node, 20).catch(async (error) => {
-      if (this.server.rejoin === undefined) throw error
-      await this.server.rejoin(this, node)
-      await this.well(node, 60)
-    })
+    for (const end = Date.now() + 60_000; ; await sleep(250)) {
+      const state = await this.server.state(this, node).catch(({ message }) => message)
+      if (state === 'well') return
+      if (Date.now() > end) throw new Error(`node ${node} did not come back: ${state}\n${await this.log(node, 15)}`)
+      if (this.server.isOut?.(state)) await this.server.rejoin(this, node).catch(() => {})
+    }
   }
 }
