@@ -1,13 +1,15 @@
 /**
  * `npm run test:cluster`: a Galera cluster and a Group Replication group of three nodes each, a process on every node, and
  * faults: a node that is killed, cut off, or stopped; and an address with health checks, whose node is killed. The verdict is that
- * of a ledger outside of the database. `--short` is for CI; `--only galera` and `--only group` choose. What the ledger finds is a failure. Where there is no cluster, because there is no
+ * of a ledger outside of the database. `--short` is for CI, and `--prepare` only makes the
+ * images; `--only galera` and `--only group` choose. What the ledger finds is a failure. Where there is no cluster, because there is no
  * Docker, no package, or because a server crashes, it says what was not tested: a failure only with RECENTN_REQUIRE_CLUSTER=1.
  */
 import { cleanUp, run, sleep } from './docker-tools.mjs'
 import { ensureBuilt, seconds } from './lib.mjs'
 
 const isShort = process.argv.includes('--short')
+const isOnlyPreparing = process.argv.includes('--prepare')
 const only = process.argv[process.argv.indexOf('--only') + 1]
 
 function say(line) {
@@ -166,7 +168,7 @@ async function testCluster(server) {
 async function test() {
   const { code } = await run('docker', ['info'], { timeoutMs: 15_000 })
   if (code !== 0) return notTested('A CLUSTER', 'no Docker engine answers')
-  await ensureBuilt()
+  if (!isOnlyPreparing) await ensureBuilt()
   const { galera, prepareGalera } = await import('../test/cluster/galera.mjs')
   const { groupReplication, prepareGroupReplication } = await import('../test/cluster/group-replication.mjs')
   for (const [server, prepare] of [
@@ -175,12 +177,14 @@ async function test() {
   ]) {
     if (process.argv.includes('--only') && only !== server.name) continue
     // Its image has HAProxy.
+    const start = Date.now()
     const reason = (isShort || server === galera ? null : await prepareGalera()) ?? (await prepare())
     if (reason !== null) notTested(server.engine, reason)
+    else if (isOnlyPreparing) say(`${server.engine}: the image is here (${seconds(start)})`)
     else await testCluster(server).catch((error) => notTested(server.engine, error.stack ?? error))
     await cleanUp()
   }
-  say(failed === 0 ? 'all is well' : `${failed} FAILED`)
+  if (!isOnlyPreparing) say(failed === 0 ? 'all is well' : `${failed} FAILED`)
   if (failed > 0) process.exitCode = 1
 }
 

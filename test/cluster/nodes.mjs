@@ -5,12 +5,10 @@
 import { spawnSync } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
 import { existsSync, mkdtempSync, statfsSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { atTheEnd, docker, run, sleep } from '../../scripts/docker-tools.mjs'
 
-const mysql = createRequire(import.meta.url)('mysql2/promise')
 export const COUNT = 3
 
 const PASSWORD = 'cluster'
@@ -149,7 +147,8 @@ export class Nodes {
   }
 
   async queryAt(uri, sql, timeoutMs = 5000) {
-    const connection = await mysql.createConnection({ uri, connectTimeout: timeoutMs })
+    const { createConnection } = await import('mysql2/promise')
+    const connection = await createConnection({ uri, connectTimeout: timeoutMs })
     connection.on('error', () => {})
     try {
       const [rows] = await Promise.race([
