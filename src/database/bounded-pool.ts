@@ -5,8 +5,8 @@
  *
  * Invariant: a connection that arrives after its caller gave up goes to another caller or back to the pool at once. The
  * pool never has more queued requests than callers that waited at the same time, however long it is exhausted: the next
- * caller takes over the request of one that gave up. While the server is silent callers do not wait one after the other: each
- * has a moment, in which a connection may be made.
+ * caller takes over the request of one that gave up. While the server is silent callers do not wait one after the other: a
+ * request has a moment, in which a connection may be made, and after that its callers are refused at once.
  */
 import type { DataSource, QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
@@ -15,10 +15,11 @@ import { connectionState } from './connection-use'
 import { driverError, type Engine } from './engine'
 import { USE_WITHIN } from './inside'
 import { dropLost } from './life'
+import { isOverLimit, whenSilent } from './statement-limit'
 
 export const DEFAULT_CONNECTION_TIMEOUT_MS = 10_000
 
-/** How long a call waits for a connection while the server is silent. The attempt goes on, for the next call. */
+/** How long calls wait for a new connection while the server is silent. The attempt goes on, for a later call. */
 const SILENT_MS = 300
 
 /** No connection became free in time; nothing was sent. */
@@ -32,6 +33,7 @@ export function noneFree(what: string, timeoutMs: number): NoConnection {
 
 interface PoolRequest {
   runner: QueryRunner
+  queuedAt: number
   /** Null if the caller that queued it has given up. */
   caller: { connected: () => void; failed: (error: unknown) => void; hurry: () => void } | null
 }
@@ -49,10 +51,13 @@ export class BoundedPool {
   readonly #abandoned = new Set<PoolRequest>()
   /** Requests whose callers wait. */
   readonly #waiting = new Set<PoolRequest>()
-  /** True from a statement or a connection without an answer to the next answer. */
-  #isSilent = false
+  /** Since when the server has not answered; null from its next answer on. */
+  #silentSince: number | null = null
 
-  constructor(private readonly options: BoundedPoolOptions) {}
+  constructor(private readonly options: BoundedPoolOptions) {
+    const { pool } = options.source.driver as { pool?: object }
+    if (pool) whenSilent(pool, () => this.#fallSilent())
+  }
 
   /**
    * Resolves to a runner with its connection. Throws `overloaded` or `database_unavailable` if there is none in time.
@@ -62,12 +67,12 @@ export class BoundedPool {
     const request = abandoned ?? this.#queue()
     this.#abandoned.delete(request)
     this.#waiting.add(request)
-    const { timeoutMs } = this.options
-    const deadline = performance.now() + timeoutMs
+    const deadline = performance.now() + this.options.timeoutMs
     return new Promise((resolve, reject) => {
+      const leftMs = () => this.#giveUpAt(request, deadline) - performance.now()
       const late = () => {
-        const left = deadline - performance.now()
-        if (left > 0 && !this.#isSilent) {
+        const left = leftMs()
+        if (left > 0) {
           timer = setTimeout(late, left)
           return
         }
@@ -76,7 +81,7 @@ export class BoundedPool {
         this.#abandoned.add(request)
         reject(this.#late())
       }
-      let timer = setTimeout(late, this.#isSilent ? Math.min(timeoutMs, SILENT_MS) : timeoutMs)
+      let timer = setTimeout(late, leftMs())
       const answered = () => {
         clearTimeout(timer)
         this.#waiting.delete(request)
@@ -92,10 +97,15 @@ export class BoundedPool {
         },
         hurry: () => {
           clearTimeout(timer)
-          timer = setTimeout(late, Math.min(timeoutMs, SILENT_MS))
+          timer = setTimeout(late, leftMs())
         },
       }
     })
+  }
+
+  #giveUpAt({ queuedAt }: PoolRequest, deadline: number): number {
+    if (this.#silentSince === null) return deadline
+    return Math.min(deadline, Math.max(queuedAt, this.#silentSince) + SILENT_MS)
   }
 
   /** Notes the error of work on a runner of this pool, whose connection is closed if its server is lost. */
@@ -104,22 +114,31 @@ export class BoundedPool {
     dropLost(runner, engine, error)
   }
 
-  /** After an error that says that there was no answer, nobody waits for long until there is one. */
+  /** A connection that was not answered says so of its server; a slow statement does not. */
   #noteSilence(error: unknown): void {
-    if (driverError(error).code !== 'ETIMEDOUT' || this.#isSilent) return
-    this.#isSilent = true
+    if (driverError(error).code === 'ETIMEDOUT' && !isOverLimit(error)) this.#fallSilent()
+  }
+
+  /** Nobody waits for long until the server answers. */
+  #fallSilent(): void {
+    if (this.#silentSince !== null) return
+    this.#silentSince = performance.now()
     for (const { caller } of this.#waiting) caller?.hurry()
   }
 
-  /** Notes an answer of the server. */
-  heard(): void {
-    this.#isSilent = false
+  /** Notes that work on the runner has ended well: an answer of the server, unless the connection was closed in its silence. */
+  heard(runner: QueryRunner): void {
+    if (this.#silentSince === null) return
+    const { databaseConnection } = runner as { databaseConnection?: { stream?: { destroyed?: boolean } } }
+    if (databaseConnection?.stream?.destroyed !== true) this.#silentSince = null
   }
 
   #queue(): PoolRequest {
-    const request: PoolRequest = { runner: this.options.createRunner(), caller: null }
-    request.runner.connect().then(
+    const runner = this.options.createRunner()
+    const request: PoolRequest = { runner, queuedAt: performance.now(), caller: null }
+    runner.connect().then(
       () => {
+        this.heard(runner)
         if (request.caller) request.caller.connected()
         else this.#giveBack(request)
       },
@@ -142,8 +161,9 @@ export class BoundedPool {
   #late(): NoConnection {
     const { timeoutMs, location, source } = this.options
     const { max, connected } = connectionState(source)
-    if (connected === 0 || this.#isSilent) {
-      const silence = this.#isSilent ? 'it does not answer' : `no answer within ${timeoutMs / 1000} s`
+    const isSilent = this.#silentSince !== null
+    if (connected === 0 || isSilent) {
+      const silence = isSilent ? 'it does not answer' : `no answer within ${timeoutMs / 1000} s`
       const detail = `The database ${location} cannot be reached: ${silence}`
       return new NoConnection('database_unavailable', detail, { retryAfterMs: 1000 })
     }

@@ -6,7 +6,7 @@ import { mysqlDriver, sqliteDriver } from './drivers'
 import { type GateOptions, gatedRunners } from './gate'
 import { gatheringRunners } from './gathering'
 import { seeTransactions } from './inside'
-import { MYSQL_SESSION } from './mysql'
+import { mysqlSession } from './mysql'
 import { mysqlFailure } from './mysql-failures'
 import { schemaOf } from './schema'
 import { type HostedConnection, ofPool, ServerHosts } from './server-hosts'
@@ -160,9 +160,9 @@ async function setSessions(
   }
   const set = (connection: NewConnection): Promise<unknown> => {
     ofPool(connection, pool)
-    limitStatements(connection, statementSeconds)
+    limitStatements(connection, pool, statementSeconds)
     const isSet = new Promise((resolve, reject) => {
-      connection.query(MYSQL_SESSION.join('; '), (error) => (error ? reject(error) : resolve(undefined)))
+      connection.query(mysqlSession(statementSeconds), (error) => (error ? reject(error) : resolve(undefined)))
     })
     return Promise.all([isSet, hosts?.require(connection)])
   }

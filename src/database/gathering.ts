@@ -52,7 +52,10 @@ export function failedEarlier(error: unknown): unknown {
   return error
 }
 
-/** True if the statement whose promise rejected with this error was not run, because one before it in the packet failed. */
+/**
+ * True if the statement whose promise rejected with this error was not run, because one before it in the packet failed, or
+ * because the connection was closed before.
+ */
 export function hasFailedEarlier(error: unknown): boolean {
   return typeof error === 'object' && error !== null && earlier.has(error)
 }
@@ -192,6 +195,8 @@ export class GatheringQueryRunner extends MysqlQueryRunner {
     const at = isAnswer ? Math.min(answered, last) : last
     const { sql } = statements[at] as WaitingStatement
     const failed = new QueryFailedError(sql, undefined, Object.assign(error, { sql }))
+    // mysql2 says so of a connection that was closed before: nothing was sent.
+    if (/closed state/.test(error.message)) return failedEarlier(failed) as QueryFailedError
     if (at < last) {
       this.#failure = { error: failed }
       failedEarlier(failed)

@@ -119,9 +119,10 @@ export class Retrier {
     const now = performance.now()
     if (failure === 'conflict') return this.#conflicts++ < maxConflicts && now < this.#deadline
     if (failure !== 'lost') return false
+    this.#losses++
     if (trail?.isLeft) this.#lookUntil ??= lookUntil(this.#startedAt)
     if (now < (this.#lookUntil ?? 0)) return true
-    return this.#losses++ < Math.min(MAX_LOST_RETRIES, maxConflicts) && now < this.#lossDeadline
+    return this.#losses <= Math.min(MAX_LOST_RETRIES, maxConflicts) && now < this.#lossDeadline
   }
 }
 

@@ -164,7 +164,7 @@ export class Database implements Session {
     try {
       if (this.#options.isForeign) await requireTexts(runner)
       const result = await work(runner)
-      this.#pool.heard()
+      this.#pool.heard(runner)
       return result
     } catch (error) {
       this.#pool.lost(runner, this.engine, error)
@@ -242,7 +242,7 @@ export class Database implements Session {
       result = await work(tx, session)
       await settled(runner)
       await commit(runner, alive)
-      this.#pool.heard()
+      this.#pool.heard(runner)
       return result
     } catch (error) {
       // After a deadlock the transaction must run again, even if `work` threw another error.

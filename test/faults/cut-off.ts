@@ -184,7 +184,6 @@ export function describeCutOff(engine: 'mariadb' | 'mysql'): void {
           faults.push(`${member} is stored in spite of ${code}`)
       }
       expect(faults).toEqual([])
-      expect(failed.size).toBeGreaterThan(0)
       const text = `${cuts} cuts, ${acknowledged.size} appends acknowledged, refused: ${tally(failed.values())}`
       report({ type: 'run', engine, what: 'appends whose connection is cut at any moment', text })
     })

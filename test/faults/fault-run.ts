@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { openStore, type Store } from '../../src'
-import { eventually, pause, stopwatch } from '../support/timing'
+import { eventually, pause } from '../support/timing'
 import { Load, VISIBILITY_SECONDS } from './load'
 import { clock, KINDS, LoadLedger } from './load-ledger'
 import { report } from './report'
@@ -16,7 +16,7 @@ export const IS_LONG = process.env.RECENTN_FAULTS === 'long'
 /** A fault that is never over, or a call that hangs, ends the test; the report says what it took. */
 const PATIENCE_MS = 60_000
 const WARM_MS = 3000
-/** A database that is away keeps no call longer than this, which has a statement limit of 5 seconds. */
+/** A database that is away keeps no call longer than this, where a statement has 5 seconds. */
 const REFUSED_WITHIN_MS = 6000
 /** What these calls wait for by themselves. */
 const OWN_WAIT_MS: Record<string, number> = { receive: 1000, consume: 1000 }
@@ -68,7 +68,6 @@ export class FaultRun {
   /** Resolves when the fault is over and every kind of call of both processes was good again. */
   async suffer({ name, seconds: [short, long], isAway, begin, end }: Fault): Promise<void> {
     const from = clock()
-    const watch = stopwatch()
     await begin(this)
     await pause((IS_LONG ? long : short) * 1000)
     await end?.(this)
@@ -76,22 +75,24 @@ export class FaultRun {
     const goodAgainMs = Math.round(await this.#goodAgain(back))
     const refused: Record<string, number> = {}
     let slowestErrorMs = 0
-    let slowest = ''
-    for (const { code, kind, asked, answered, text } of this.ledger.refused) {
+    const late: string[] = []
+    for (const one of this.ledger.refused) {
+      const { code, kind, asked, answered, text } = one
       if (answered < from) continue
       refused[code] = (refused[code] ?? 0) + 1
-      const ms = Math.round(answered - asked - (OWN_WAIT_MS[kind] ?? 0))
-      if (ms <= slowestErrorMs) continue
-      slowestErrorMs = ms
-      slowest = `${ms} ms, ${kind}: ${code} ${text}`
+      // What a call waited before the fault began was no fault's.
+      const ms = Math.round(answered - Math.max(asked, from) - (OWN_WAIT_MS[kind] ?? 0))
+      slowestErrorMs = Math.max(ms, slowestErrorMs)
+      // A process without a processor is late with all that it does.
+      const starvedMs = Math.round(this.ledger.starvedMs(one))
+      if (ms > REFUSED_WITHIN_MS + starvedMs) late.push(`${ms} ms (starved ${starvedMs} ms), ${kind}: ${code} ${text}`)
     }
     const acknowledged = this.ledger.good.filter(({ answered }) => answered >= from).length
     const seconds = Math.round((clock() - from) / 100) / 10
     const line = { fault: name, seconds, acknowledged, refused, slowestErrorMs, goodAgainMs }
     report({ type: 'fault', engine: this.#engine, ...line })
     expect(this.load.crashes).toEqual([])
-    // A machine that has no processor for its processes makes everybody late.
-    if (isAway && slowestErrorMs > REFUSED_WITHIN_MS && watch.isBeyond(0)) throw new Error(`the slowest: ${slowest}`)
+    if (isAway) expect(late.slice(0, 5)).toEqual([])
   }
 
   /** Milliseconds until every kind of call of every process was good after `since`. */

@@ -38,6 +38,23 @@ function refused(kind, asked, what, error) {
   note('refused', kind, label, asked, now(), code, what, JSON.stringify(`${error?.message} ${error?.cause ?? ''}`))
 }
 
+// ---- what the machine keeps from this process
+
+const TICK_MS = 20
+/** A timer is this late by itself. */
+const LATE_MS = 2
+let tickedAt = now()
+let used = process.cpuUsage()
+setInterval(() => {
+  const [from, before] = [tickedAt, used]
+  tickedAt = now()
+  used = process.cpuUsage()
+  // What it has computed itself meanwhile is no excuse.
+  const ownMs = (used.user - before.user + used.system - before.system) / 1000
+  const starvedMs = tickedAt - from - TICK_MS - ownMs
+  if (starvedMs > LATE_MS) note('starved', label, from, tickedAt, starvedMs)
+}, TICK_MS).unref()
+
 // ---- the loops
 
 let isWriting = true

@@ -7,6 +7,7 @@
  *   when nobody else may have the message
  * - `seen <life> <sync id> <key> <n>`: a consumer was given this change
  * - `refused <kind> <process> <asked> <answered> <code> <what> <text>`, `unhandled <process> <text>`
+ * - `starved <process> <from> <to> <ms>`: so long of that time the process was late, without computing
  */
 import { closeSync, openSync, readSync } from 'node:fs'
 
@@ -30,6 +31,13 @@ export interface Refused {
   code: string
   what: string
   text: string
+}
+
+interface Starved {
+  process: string
+  from: number
+  to: number
+  ms: number
 }
 
 export interface Handled {
@@ -56,6 +64,7 @@ export class LoadLedger {
   readonly handled: Handled[] = []
   readonly seen = new Map<string, { syncId: bigint; key: string; n: number }[]>()
   readonly unhandled: string[] = []
+  readonly #starved: Starved[] = []
   readonly #open = new Map<string, Handled>()
   readonly #file: number
   #rest = ''
@@ -79,6 +88,13 @@ export class LoadLedger {
     }
   }
 
+  /** How long the process of the call had no processor while the call ran. */
+  starvedMs({ process, asked, answered }: Refused): number {
+    let ms = 0
+    for (const one of this.#starved) if (one.process === process && one.to > asked && one.from < answered) ms += one.ms
+    return ms
+  }
+
   #take([word = '', ...rest]: string[]): void {
     const [first = '', second = '', third = '', fourth = '', fifth = '', sixth = ''] = rest
     if (isKind(word)) {
@@ -97,7 +113,9 @@ export class LoadLedger {
       list.push({ syncId: BigInt(second), key: third, n: Number(fourth) })
       this.seen.set(first, list)
     } else if (word === 'unhandled') this.unhandled.push(rest.join(' '))
-    else if (word === 'refused') {
+    else if (word === 'starved') {
+      this.#starved.push({ process: first, from: Number(second), to: Number(third), ms: Number(fourth) })
+    } else if (word === 'refused') {
       const [asked, answered] = [Number(third), Number(fourth)]
       const text = rest.slice(6).join(' ')
       this.refused.push({ kind: first, process: second, asked, answered, code: fifth, what: sixth, text })

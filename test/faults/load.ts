@@ -7,7 +7,7 @@ import { pause } from '../support/timing'
 export const POOL_SIZE = 10
 export const GROUPS = 40
 export const VISIBILITY_SECONDS = 10
-/** What a user sets whose calls may not hang. A statement waits for locks up to 5 seconds. */
+/** What a user sets whose calls may not hang. A statement then waits for a lock for 3 seconds at most. */
 export const STATEMENT_SECONDS = 5
 
 export interface Measured {

@@ -36,6 +36,26 @@ export function describeStatementLimits(context: Context): void {
       for (const code of codes) expect(['database_unavailable', 'outcome_unknown', 'overloaded']).toContain(code)
     }, 120_000)
 
+    it('ends with the others when the server has been silent for the time of one, and says what was not sent', async () => {
+      const { proxy, url } = await proxied()
+      const store = await context.open({ url, poolSize: 2, statementTimeoutSeconds: 1 })
+      const group = context.unique()
+      const error = await refusal(
+        store.transaction(
+          async (tx) => {
+            await tx.manager.query('SELECT 1')
+            proxy.stall()
+            // From the beginning of its own statement.
+            await expect(store.dataSource.query('SELECT 1')).rejects.toThrow('no answer within 1 s')
+            await tx.groups.append(group)
+          },
+          { retries: 0 },
+        ),
+      )
+      // Of a connection that is closed, and not after a limit of its own; at the COMMIT it would be in doubt.
+      expect([error.code, error.message]).toEqual(['database_unavailable', expect.stringContaining('closed state')])
+    }, 120_000)
+
     it('keeps no probe waiting', async () => {
       const { proxy, url } = await proxied()
       const store = await openStore({ url, sweep: false, publish: false, statementTimeoutSeconds: 20, poolSize: 1 })
@@ -68,6 +88,35 @@ export function describeStatementLimits(context: Context): void {
       ])
       expect(await idOf()).not.toBe(id)
     }, 60_000)
+
+    it('takes no other connection with it, while the server answers other statements', async () => {
+      const store = await context.open({ poolSize: 3, statementTimeoutSeconds: 1 })
+      /** Whether a transaction that began before the slow statement commits after it. */
+      const survives = () =>
+        store
+          .transaction(
+            async ({ manager }) => {
+              await manager.query('SELECT 1')
+              let isOver = false
+              const slow = store.dataSource
+                .query('SELECT SLEEP(30)')
+                .catch(() => {})
+                .finally(() => {
+                  isOver = true
+                })
+              while (!isOver) await store.dataSource.query('SELECT 1')
+              await slow
+              return manager.query('SELECT 1').then(
+                () => true,
+                () => false,
+              )
+            },
+            { retries: 0 },
+          )
+          .catch(() => false)
+      // On a machine that is too busy the server may have been silent for that second.
+      for (let tries = 1; !(await survives()); tries++) if (tries === 10) throw new Error('it never survives')
+    }, 120_000)
 
     it('is fine for a migration', async () => {
       const url = await context.emptyDatabase()
