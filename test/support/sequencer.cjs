@@ -5,7 +5,7 @@
  */
 const { default: Sequencer } = require('@jest/test-sequencer')
 
-const FIRST = [/\/contract\/.*\.(?:mysql|mariadb)\.test\.ts$/, /\/(?:contract|worker)\//, /\/(?:model|engines|cli)\//]
+const FIRST = [/\/contract\/.*\.(?:mysql|mariadb)\.test\.ts$/, /\/(?:contract|worker)\//, /\/(?:model|engines|cli|concurrency)\//]
 
 function rankOf({ path }) {
   const rank = FIRST.findIndex((pattern) => pattern.test(path))
@@ -14,9 +14,9 @@ function rankOf({ path }) {
 
 const isAttack = ({ path }) => path.includes('/test/hostile/')
 
-/** The attacks at equal distances between the others. */
+/** The attacks at equal distances in the first half, which has what takes long: the run ends with what is short. */
 function spread(attacks, others) {
-  const distance = Math.max(1, Math.floor(others.length / (attacks.length + 1)))
+  const distance = Math.max(1, Math.floor(others.length / 2 / (attacks.length + 1)))
   return [
     ...others.flatMap((test, at) => (at > 0 && at % distance === 0 ? [...attacks.splice(0, 1), test] : [test])),
     ...attacks,
