@@ -35,6 +35,8 @@ async function serve(engine: EngineName, name: string, urls: Urls): Promise<void
   const server = app.listen(0, '127.0.0.1', () => {
     process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`)
   })
+  // As recentn's server has it: with Node's 5 seconds a busy machine closes a connection while the next request is sent.
+  server.keepAliveTimeout = 75_000
   process.on('SIGTERM', async () => {
     server.close()
     // A client that is gone leaves requests behind: its appends are looked at next, and what still reads would fail, and
