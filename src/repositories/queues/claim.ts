@@ -11,7 +11,7 @@ import type { Parameter, Reader, Row, Session, Statement, StatementAnswer, State
 import { claimNext } from './cycle'
 import type { QueueHead } from './heads'
 import { type ClaimPlace, MAX_CLAIM_BYTES, type QueueMemory } from './memory'
-import { promoteDue } from './promote'
+import { hasWork, lookAt, promoteSeen, type QueueLook } from './promote'
 import { NO_RECEIPT } from './receipts'
 import { type ClaimedMessages, type ClaimedRow, claimedOf, claimOrder, messageColumns, STATE, urgencyOf } from './rows'
 import { giveBack } from './settle'
@@ -65,39 +65,49 @@ function maxOf({ limit, signal }: ReceiveRequest): number {
 }
 
 async function claimReady(session: Session, memory: QueueMemory, request: ReceiveRequest): Promise<ClaimedMessages> {
-  const { queue, limit } = request
-  const { looked } = await promoteDue(session, memory, queue, { limit, forMs: LOOK_MS })
-  const claimed = await claimSome(session, memory, request)
+  const first = await claimSome(session, memory, request, true)
   // What was claimed is answered at once: messages that came due within that time are found by the next receive.
-  if (claimed.rows.length > 0 || looked) return claimed
-  const { moved } = await promoteDue(session, memory, queue, { limit })
-  return moved ? claimSome(session, memory, request) : claimed
+  if (first.work === null || first.rows.length > 0) return first
+  await promoteSeen(session, memory, first.work, request.limit)
+  return claimSome(session, memory, request, false)
 }
 
-async function claimSome(session: Session, memory: QueueMemory, request: ReceiveRequest): Promise<ClaimedMessages> {
-  const claims = new ReceiveClaims(memory, request)
+/** The messages of a claim, and the look that has shown that there is something to promote, if one has. */
+type ClaimedSome = ClaimedMessages & { work: QueueLook | null }
+
+/** `mayLook`: if nobody has looked for due messages lately, it does, and claims nothing where there are some. */
+async function claimSome(
+  session: Session,
+  memory: QueueMemory,
+  request: ReceiveRequest,
+  mayLook: boolean,
+): Promise<ClaimedSome> {
+  const claims = new ReceiveClaims(memory, request, mayLook)
   const claimed = await session.separately((statements) => claims.run(statements, false))
   // Where claims expire at once, another receiver could have a message before it was read.
-  return claimed ?? session.write((tx) => claims.run(tx, true)).then((whole) => whole as ClaimedMessages)
+  return claimed ?? session.write((tx) => claims.run(tx, true)).then((whole) => whole as ClaimedSome)
 }
 
 /** The claims of one receive, which may run again after a deadlock or a lost connection. */
 class ReceiveClaims {
   readonly #memory: QueueMemory
   readonly #request: ReceiveRequest
+  /** Not after a claim, whose messages would be left behind. */
+  #mayLook: boolean
   #rows: ClaimedRow[] = []
   #bytes = 0
   /** Kept while a claim is under way, for the try after a lost connection. */
   #lostNumber: number | null = null
 
-  constructor(memory: QueueMemory, request: ReceiveRequest) {
+  constructor(memory: QueueMemory, request: ReceiveRequest, mayLook: boolean) {
     this.#memory = memory
     this.#request = request
+    this.#mayLook = mayLook
   }
 
   /** Null: it must run in one transaction. */
-  async run(statements: Statements, isWhole: boolean): Promise<ClaimedMessages | null> {
-    const { queue, visibilityTimeoutSeconds } = this.#request
+  async run(statements: Statements, isWhole: boolean): Promise<ClaimedSome | null> {
+    const { queue, limit, visibilityTimeoutSeconds } = this.#request
     const memory = this.#memory
     if (!statements.separate) {
       this.#rows = []
@@ -106,13 +116,19 @@ class ReceiveClaims {
     }
     for (let fromStart = false; ; ) {
       let head = await memory.headOf(statements, queue)
-      if (head.paused) head = await memory.refresh(statements, queue)
-      const claimed = { head, rows: this.#rows }
+      const isLookDue = this.#mayLook && !memory.hasLooked(head.id, statements.now, LOOK_MS)
+      this.#mayLook = false
+      if (isLookDue) {
+        const look = await lookAt(statements, memory, queue)
+        if (hasWork(look)) return { head: look.head, rows: [], work: look }
+        head = look.head
+      } else if (head.paused) head = await memory.refresh(statements, queue)
+      const claimed = { head, rows: this.#rows, work: null }
       if (head.paused) return claimed
       if (!isWhole && statements.separate && lookSeconds(head, visibilityTimeoutSeconds) === 0) return null
       const from = fromStart ? null : await this.#placeOf(statements, head)
       const isAll = (await this.#claim(statements, head, from)) === 'all'
-      if (this.#isFull) return claimed
+      if (this.#rows.length >= limit || this.#bytes >= MAX_CLAIM_BYTES) return claimed
       if (!isAll) continue
       if (from !== null) {
         // There may be messages before that place after all.
@@ -120,8 +136,9 @@ class ReceiveClaims {
         continue
       }
       if (this.#rows.length > 0) return claimed
-      const fresh = await memory.refresh(statements, queue)
-      if (fresh.version === head.version && fresh.id === head.id) return claimed
+      const look = await lookAt(statements, memory, queue)
+      const isAsSeen = look.head.version === head.version && look.head.id === head.id
+      if (isAsSeen) return { ...claimed, work: hasWork(look) ? look : null }
     }
   }
 
@@ -131,10 +148,6 @@ class ReceiveClaims {
     if (known === null) return null
     const isBehind = known.isUrgentDue && (await isUrgent(statements, head.id, known.place.major))
     return isBehind ? null : known.place
-  }
-
-  get #isFull(): boolean {
-    return this.#rows.length >= this.#request.limit || this.#bytes >= MAX_CLAIM_BYTES
   }
 
   /** ReceiveClaims once; `all` when no more messages are ready from there on. Large messages come a few at a time. */

@@ -68,7 +68,7 @@ export async function claimNext(
   request: CycleRequest,
 ): Promise<ClaimedMessages> {
   const { queue } = request
-  await promoteDue(session, memory, queue, { limit: request.limit })
+  await promoteDue(session, memory, queue, request.limit)
   for (;;) {
     const claimNumber = newClaimNumber()
     const claimed = await session.write((tx) => claimOnce(tx, request, claimNumber), {

@@ -55,6 +55,11 @@ export interface ReadHead {
   nowMs: number
 }
 
+/** A head, and whether a condition on it held when it was read. */
+export interface JudgedHead extends ReadHead {
+  holds: boolean
+}
+
 export function headColumns({ engine, now }: Reader): string {
   return (
     `${engine.bigint('id')} AS id, queue, ${engine.bigint('version')} AS version, visibility_timeout_seconds, ` +
@@ -90,8 +95,9 @@ export function isLimited(head: QueueHead | null): head is QueueHead {
   return head !== null && head.groupConcurrency !== NO_LIMIT
 }
 
-export function readHead(reader: Reader, queue: string, lock = ''): Promise<ReadHead | null> {
-  return readOne(reader, 'queue', queue, lock)
+/** The queue of this name; `lock` is how its row is locked. `condition`: SQL on the row. */
+export function readHead(reader: Reader, queue: string, lock = '', condition = 'NULL'): Promise<JudgedHead | null> {
+  return readOne(reader, 'queue', queue, lock, condition)
 }
 
 /** The queue of this name; throws `queue_not_found`. */
@@ -105,12 +111,19 @@ export function readHeadById(reader: Reader, id: bigint, lock = ''): Promise<Rea
   return readOne(reader, 'id', id, lock)
 }
 
-async function readOne(reader: Reader, key: 'id' | 'queue', value: Parameter, lock: string): Promise<ReadHead | null> {
+async function readOne(
+  reader: Reader,
+  key: 'id' | 'queue',
+  value: Parameter,
+  lock: string,
+  condition = 'NULL',
+): Promise<JudgedHead | null> {
   const [row] = await reader.rows(
-    `SELECT ${headColumns(reader)} FROM ${reader.tables.queues} WHERE ${key} = ?${lock}`,
+    `SELECT ${headColumns(reader)}, CASE WHEN ${condition} THEN 1 ELSE 0 END AS holds ` +
+      `FROM ${reader.tables.queues} WHERE ${key} = ?${lock}`,
     [value],
   )
-  return row ? { head: headOf(row), nowMs: Number(row.now_ms) } : null
+  return row ? { head: headOf(row), nowMs: Number(row.now_ms), holds: Number(row.holds) === 1 } : null
 }
 
 export interface HeldHeads {

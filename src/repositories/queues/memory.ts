@@ -10,7 +10,7 @@ import type { Reader, Tx } from '../../database/engine'
 import { performance } from '../../real-time'
 import { countMessages, type QueueTotals } from './counts'
 import type { UngroupedLevel } from './flows'
-import { notFound, type QueueHead, readHead } from './heads'
+import { type JudgedHead, notFound, type QueueHead, readHead } from './heads'
 import { urgencyOf } from './rows'
 
 /** Where the last full claim of a queue ended: the messages that are left come later. */
@@ -69,21 +69,26 @@ export class QueueMemory {
 
   /** The same; null for a queue that does not exist. */
   async find(reader: Reader, queue: string): Promise<QueueHead | null> {
-    return this.#heads.get(queue) ?? (await this.#read(reader, queue))
+    return this.#heads.get(queue) ?? (await this.#read(reader, queue))?.head ?? null
   }
 
   async refresh(reader: Reader, queue: string): Promise<QueueHead> {
-    const head = await this.#read(reader, queue)
-    if (head === null) throw notFound(queue)
-    return head
+    return (await this.judge(reader, queue)).head
   }
 
-  async #read(reader: Reader, queue: string): Promise<QueueHead | null> {
+  /** The head as it is, and whether a condition, SQL on its row, holds; throws `queue_not_found`. */
+  async judge(reader: Reader, queue: string, condition?: string): Promise<JudgedHead> {
+    const read = await this.#read(reader, queue, condition)
+    if (read === null) throw notFound(queue)
+    return read
+  }
+
+  async #read(reader: Reader, queue: string, condition?: string): Promise<JudgedHead | null> {
     // A plain read in a transaction may show an old snapshot.
-    const read = await readHead(reader, queue, this.shared ? reader.engine.forShare : '')
+    const read = await readHead(reader, queue, this.shared ? reader.engine.forShare : '', condition)
     this.#heads.delete(queue)
     if (read !== null) this.learn(read.head)
-    return read?.head ?? null
+    return read
   }
 
   learn(head: QueueHead): void {

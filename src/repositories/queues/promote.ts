@@ -40,12 +40,22 @@ function dueSql(reader: QuestionWords, queueId: string): string {
   return TIMED.map((state) => `${due(state)} IS NOT NULL`).join(' OR ')
 }
 
-/** Whether a message of the queue is due; null when the queue is gone. */
-async function isDue(reader: Reader, queueId: bigint): Promise<boolean | null> {
-  const [row] = await reader.rows(
-    `SELECT CASE WHEN ${dueSql(reader, String(queueId))} THEN 1 ELSE 0 END AS due FROM ${reader.tables.queues} WHERE id = ${queueId}`,
-  )
-  return row === undefined ? null : Number(row.due) === 1
+/** What a look at a queue has shown. */
+export interface QueueLook {
+  head: QueueHead
+  isDue: boolean
+}
+
+/** Reads the queue as it is, and whether a message of it is due, in one statement. Throws `queue_not_found`. */
+export async function lookAt(reader: Reader, memory: QueueMemory, queue: string): Promise<QueueLook> {
+  const { head, holds } = await memory.judge(reader, queue, dueSql(reader, `${reader.tables.queues}.id`))
+  memory.looked(head.id, reader.now)
+  return { head, isDue: holds }
+}
+
+/** Whether there is something to promote, or the queue's `groupConcurrency` to be applied. */
+export function hasWork({ head, isDue }: QueueLook): boolean {
+  return isDue || head.groupPhase !== GROUP_PHASE.settled
 }
 
 /** Whether a receive would get something: a message is ready, or due. Null when the queue is gone. */
@@ -94,30 +104,24 @@ export interface Promotion {
   more: boolean
 }
 
-/** Promotes due messages, enough for `limit` receives, unless due messages were looked for within `forMs`. */
-export async function promoteDue(
+/** Looks for due messages, and promotes enough of them for `limit` receives; resolves to whether any were moved. */
+export async function promoteDue(session: Session, memory: QueueMemory, queue: string, limit = 1): Promise<boolean> {
+  const look = await session.read((reader) => lookAt(reader, memory, queue))
+  return promoteSeen(session, memory, look, limit)
+}
+
+/** Does what the look has shown that there is to do. */
+export async function promoteSeen(
   session: Session,
   memory: QueueMemory,
-  queue: string,
-  { limit = 1, forMs = 0 }: { limit?: number; forMs?: number } = {},
-): Promise<{ looked: boolean; moved: boolean }> {
-  const look = await session.read(async (reader) => {
-    let head = await memory.headOf(reader, queue)
-    if (memory.hasLooked(head.id, reader.now, forMs)) return null
-    let due = await isDue(reader, head.id)
-    if (due === null) {
-      // Another queue may have its name by now.
-      head = await memory.refresh(reader, queue)
-      due = await isDue(reader, head.id)
-    }
-    memory.looked(head.id, reader.now)
-    return { id: head.id, due: due === true, isLimitChanged: head.groupPhase !== GROUP_PHASE.settled }
-  })
-  if (look?.isLimitChanged && !session.inTransaction)
-    await applyGroupLimit(session, memory, look.id).catch(unlessPassing)
-  if (look === null || !look.due) return { looked: look !== null, moved: false }
-  const done = await promoteQueue(session, memory, look.id, Math.ceil(limit / BATCH) + 1).catch(unlessPassing)
-  return { looked: true, moved: done !== null && done.moved > 0 }
+  { head, isDue }: QueueLook,
+  limit: number,
+): Promise<boolean> {
+  const isLimitChanged = head.groupPhase !== GROUP_PHASE.settled
+  if (isLimitChanged && !session.inTransaction) await applyGroupLimit(session, memory, head.id).catch(unlessPassing)
+  if (!isDue) return false
+  const done = await promoteQueue(session, memory, head.id, Math.ceil(limit / BATCH) + 1).catch(unlessPassing)
+  return done !== null && done.moved > 0
 }
 
 /** The receive goes on without it: a sweeper does the work, or the next receive. */
