@@ -2,6 +2,7 @@
  * Handles: the calls on one queue, group or feed, with its name bound and a type for what it holds. The store, a transaction
  * and the client make them. A handle has nothing but the name, and making one asks nobody.
  */
+import { RecentnError } from './recentn-error'
 
 export const QUEUE_CALLS = [
   'get',
@@ -83,7 +84,7 @@ export const FILLED = {
   feed: ['follow', 1, 'feed'],
 } as const satisfies Record<string, FilledCall>
 
-/** `handleOf`, and a call into which the handle fills the name. */
+/** `handleOf`, and a call into which the handle fills the name; it rejects with `invalid_input` where another name is given. */
 export function fillingHandle<Bound>(
   calls: object,
   name: string,
@@ -93,9 +94,13 @@ export function fillingHandle<Bound>(
   const filled = (given: unknown): unknown => {
     if (Array.isArray(given)) return given.map(filled)
     // Anything else stays as it is, for the call to refuse.
-    return typeof given === 'object' && given !== null ? { ...given, [member]: name } : given
+    if (typeof given !== 'object' || given === null) return given
+    const { [member]: other = name } = given as Record<string, unknown>
+    if (other !== name) throw new RecentnError('invalid_input', `The handle fills in ${member}: leave it out`)
+    return { ...given, [member]: name }
   }
   const all = calls as Record<string, (...given: unknown[]) => unknown>
-  const filling = (...rest: unknown[]) => all[call]?.(...rest.map((one, index) => (index === at ? filled(one) : one)))
+  const filling = async (...rest: unknown[]) =>
+    all[call]?.(...rest.map((one, index) => (index === at ? filled(one) : one)))
   return { ...handleOf<object>(calls, name, names), [call]: filling } as Bound
 }

@@ -69,6 +69,9 @@ export function describeHandles(context: Context): void {
         const refused = views.appendMany(items as never)
         await expect(refused).rejects.toMatchObject({ code: 'invalid_input' })
       }
+      const elsewhere = views.appendMany([{ member: 'bob' }, { group: 'elsewhere' }] as never)
+      await expect(elsewhere).rejects.toMatchObject({ code: 'invalid_input' })
+      expect((await views.recent()).totalAppended).toBe(3n)
       await expect(mail.schedule(day, null as never)).rejects.toMatchObject({ code: 'invalid_input' })
       const users = store.feed(unique())
       await store.dataSource.query('CREATE TABLE handle_users (id integer NOT NULL PRIMARY KEY, sync bigint NULL)')
