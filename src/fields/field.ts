@@ -3,6 +3,7 @@
  * that class-validator judges, the reading of a request's body and its schema in the OpenAPI document are made from it.
  */
 import { type Fault, invalidInput } from '../errors'
+import { unknownDetail } from './nearest'
 
 export type Schema = Readonly<Record<string, unknown>>
 /** What is wrong with a value, or null. */
@@ -169,7 +170,8 @@ export function addFaults(faults: Fault[], value: unknown, rules: Rules, at: str
   }
   const given = value as Record<string, unknown>
   for (const key of Object.keys(given)) {
-    if (!rules.has(key)) faults.push({ pointer: `${at}/${escaped(key)}`, detail: 'is not known' })
+    if (rules.has(key)) continue
+    faults.push({ pointer: `${at}/${escaped(key)}`, detail: unknownDetail('is not known', key, rules.keys()) })
   }
   for (const [key, rule] of rules) {
     const detail = rule(given[key])

@@ -2,6 +2,7 @@
 import type { Fault, FaultSink } from '../../errors'
 import { CURSOR } from '../../fields/feeds'
 import type { Field, Schema } from '../../fields/field'
+import { unknownDetail } from '../../fields/nearest'
 import {
   type Defaulted,
   defaulted,
@@ -189,7 +190,9 @@ export function queryReader(parameters: Parameters) {
     for (const fault of undecodable) faults.push(fault)
     if (isTooLong) return {}
     for (const name of values.keys()) {
-      if (!Object.hasOwn(parameters, name)) faults.push({ parameter: name, detail: 'is not a known parameter' })
+      if (Object.hasOwn(parameters, name)) continue
+      const detail = unknownDetail('is not a known parameter', name, Object.keys(parameters))
+      faults.push({ parameter: name, detail })
     }
     const broken = new Set(undecodable.map((fault) => fault.parameter))
     return readAll((name) => (broken.has(name) ? null : (values.get(name) ?? [])), faults)

@@ -6,6 +6,7 @@
 import { registerDecorator, validateSync } from 'class-validator'
 import { type Fault, type FaultSink, MAX_LISTED_FAULTS } from '../../errors'
 import { type Body, escaped, type Field, type InputOf, type Member, type Members } from '../../fields/field'
+import { unknownDetail } from '../../fields/nearest'
 import { JsonText, jsonFault } from '../../json'
 import type { BodyReader } from '../route'
 import type { JsonBody } from './body'
@@ -184,7 +185,7 @@ export function addFaults(
   for (const name of Object.keys(value)) {
     const member = readers.get(name)
     // What is not known is not given to class-validator, which takes long over thousands of fields.
-    if (member === undefined) addUnknown(faults, pointer, name)
+    if (member === undefined) addUnknown(faults, pointer, name, readers.keys())
     else dto[name] = judged(member, name, value[name], source)
   }
   // class-validator calls an object without rules unknown.
@@ -228,7 +229,8 @@ const UNKNOWN = 'is not a known field'
 /** What no refusal lists is made once: a body has room for a hundred thousand such fields. */
 const COUNTED: Fault = { detail: UNKNOWN }
 
-function addUnknown(faults: FaultSink, pointer: string, name: string): void {
+function addUnknown(faults: FaultSink, pointer: string, name: string, known: Iterable<string>): void {
   const isListed = faults.length <= MAX_LISTED_FAULTS
-  faults.push(isListed ? { pointer: `${pointer}/${escaped(name)}`, detail: UNKNOWN } : COUNTED)
+  const said = () => ({ pointer: `${pointer}/${escaped(name)}`, detail: unknownDetail(UNKNOWN, name, known) })
+  faults.push(isListed ? said() : COUNTED)
 }

@@ -160,6 +160,16 @@ export function describeOptions(context: Context): void {
       expect((await context.store.groups.list({ prefix: 'g' })).groups.filter(({ group }) => group === 'g')).toEqual([])
     })
 
+    it('that are not known are answered with what was probably meant', async () => {
+      const given = { delay: 5, maxRecieves: 1, other: 2 } as never
+      const { faults } = await refusal(context.store.queues.send('q', 1, given))
+      expect(faults).toEqual([
+        { pointer: '/delay', detail: 'is not known; did you mean delaySeconds?' },
+        { pointer: '/maxRecieves', detail: 'is not known; did you mean maxReceives?' },
+        { pointer: '/other', detail: 'is not known' },
+      ])
+    })
+
     it('are refused in the same way inside a transaction', async () => {
       await context.store.transaction(async (tx) => {
         for (const calls of [groupCalls(tx), queueCalls(tx), feedCalls(tx)]) {
