@@ -19,7 +19,8 @@ function nearestName(name: string, known: Iterable<string>): string | null {
   let nearest: string | null = null
   for (const one of known) {
     const other = one.toLowerCase()
-    const distance = other.startsWith(given) ? 0 : distanceOf(given, other)
+    const isOfOtherLength = Math.abs(other.length - given.length) >= least
+    const distance = other.startsWith(given) ? 0 : isOfOtherLength ? least : distanceOf(given, other)
     if (distance < least) {
       least = distance
       nearest = one

@@ -32,6 +32,15 @@ describe('fields', () => {
     expect(answer.json.errors).toMatchObject([{ parameter: 'x' }, { pointer: '' }])
   })
 
+  test('what is not known is answered with what was probably meant', async () => {
+    const field = await server.request('POST', ITEMS, { body: '{"membr":"a"}' })
+    expect(field.json.errors).toEqual([{ pointer: '/membr', detail: 'is not a known field; did you mean member?' }])
+    const parameter = await server.request('GET', `${ITEMS}?limits=1`)
+    expect(parameter.json.errors).toEqual([
+      { parameter: 'limits', detail: 'is not a known parameter; did you mean limit?' },
+    ])
+  })
+
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'group', 'id', ''])(
     '%j is not known',
     async (name) => {

@@ -1,5 +1,5 @@
 /** Path and query parameters: how the text of each becomes a value of its field, and how it is described. */
-import type { Fault, FaultSink } from '../../errors'
+import { type Fault, type FaultSink, MAX_LISTED_FAULTS } from '../../errors'
 import { CURSOR } from '../../fields/feeds'
 import type { Field, Schema } from '../../fields/field'
 import { unknownDetail } from '../../fields/nearest'
@@ -191,8 +191,9 @@ export function queryReader(parameters: Parameters) {
     if (isTooLong) return {}
     for (const name of values.keys()) {
       if (Object.hasOwn(parameters, name)) continue
-      const detail = unknownDetail('is not a known parameter', name, Object.keys(parameters))
-      faults.push({ parameter: name, detail })
+      // Beyond those that a refusal lists none is compared: a request may have thousands.
+      const known = faults.length <= MAX_LISTED_FAULTS ? Object.keys(parameters) : []
+      faults.push({ parameter: name, detail: unknownDetail('is not a known parameter', name, known) })
     }
     const broken = new Set(undecodable.map((fault) => fault.parameter))
     return readAll((name) => (broken.has(name) ? null : (values.get(name) ?? [])), faults)
