@@ -64,11 +64,18 @@ export class LongPoll<Mark = void> implements WaitsByClock {
     return caller
   }
 
-  /** There are news of the topic, so that its callers look at the same time; with `isNews`, for the callers that wait with such a mark. */
-  wake(topic: string, isNews?: (mark: Mark | undefined) => boolean): void {
+  /**
+   * There are news of the topic, so that its callers look at the same time; with `isNews`, for the callers that wait with such
+   * a mark. Returns whether there were any.
+   */
+  wake(topic: string, isNews?: (mark: Mark | undefined) => boolean): boolean {
+    let isAny = false
     for (const caller of this.#topics.get(topic) ?? []) {
-      if (isNews === undefined || isNews(caller.mark)) caller.wake()
+      if (isNews !== undefined && !isNews(caller.mark)) continue
+      caller.wake()
+      isAny = true
     }
+    return isAny
   }
 
   /** All callers look again, and those whose time has ended are answered. */

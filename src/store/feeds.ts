@@ -6,21 +6,23 @@ import type { Session } from '../database/engine'
 import type { Table } from '../database/table'
 import { RecentnError } from '../errors'
 import { GroupCommit } from '../kit/group-commit'
+import { LongPoll } from '../kit/long-poll'
+import type { Admission } from '../kit/pending'
 import { delay } from '../real-time'
 import { checkFeed } from '../repositories/feeds/check'
 import { followedTable, followTrigger, recentGroups } from '../repositories/feeds/followed'
+import { lastSyncId } from '../repositories/feeds/heads'
 import type { FeedMemory } from '../repositories/feeds/memory'
 import { areEntriesLocked, type PutDone, type PutRequest, putEntries } from '../repositories/feeds/put'
 import { FeedRepository } from '../repositories/feeds/repository'
 import { anyOld, sweepFeeds } from '../repositories/feeds/sweep'
 import type { FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/types'
 import type { LookQuestion } from '../repositories/question'
-
+import type { Waits } from '../repositories/runners'
 import { marks } from '../repositories/writers'
 import { type ConsumerLoop, consume } from './consumer/consuming'
 import type { ConsumeHandler, ConsumeOptions } from './consumer/types'
 import type { StoreLook } from './look'
-import { FeedNews } from './publisher/feed-news'
 import { Publishing } from './publisher/publishing'
 import type { StoreFeeds } from './types'
 import type { WorkCounts } from './work-counts'
@@ -61,26 +63,28 @@ export interface OpenFeeds {
 
 export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOptions): OpenFeeds {
   const { guard, counts, onError } = options
-  const onOverload = () => counts.overloaded++
-  const news: FeedNews = new FeedNews({
-    look: options.look,
-    onWaiting: () => publishing.hurry(),
-    guard,
-    onOverload,
-  })
+  const admission = { guard, onOverload: () => counts.overloaded++ }
+  const news = newsOf(options.look, admission)
   const publishing = new Publishing({
     session,
     memory,
     inBackground: options.publish,
     look: options.look,
-    isAwaited: () => news.waiting > 0,
+    isAwaited: () => news.readers.size > 0,
     onPublished: (feed) => news.published(feed),
     onError,
     counts,
   })
   if (options.publish) memory.onWritten = (feeds) => publishing.wake(feeds)
-  const puts = putsOf(session, memory, { ...options, onOverload })
-  const repository = new FeedRepository(session, memory, { puts, news, untilFree, counts })
+  const puts = putsOf(session, memory, { ...options, ...admission })
+  const waits: Waits<bigint> = {
+    enter: (feed, how) => {
+      const reader = news.readers.enter(feed, how)
+      if (news.readers.size === 1) publishing.hurry()
+      return reader
+    },
+  }
+  const repository = new FeedRepository(session, memory, { puts, news: waits, untilFree, counts })
   const consumers = new Consumers(repository)
   return {
     feeds: Object.assign(repository, {
@@ -96,14 +100,41 @@ export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOp
     },
     sweep: () => sweepFeeds(session, options.tombstoneSeconds * 1000),
     due: anyOld(options.tombstoneSeconds * 1000),
-    activity: () => ({ changesWaiting: news.waiting, consumers: consumers.size }),
+    activity: () => ({ changesWaiting: news.readers.size, consumers: consumers.size }),
     consumersOf: (feed) => consumers.of(feed),
     stopConsuming: () => consumers.stop(),
     close: async () => {
       await consumers.close()
-      await publishing.close(Promise.all([news.close(), puts.close()]))
+      await publishing.close(Promise.all([news.readers.close(), puts.close()]))
     },
   }
+}
+
+/** The least time between two looks at the last sync ids. */
+const LOOK_MS = 20
+
+/** Readers that wait for changes: woken by what this process publishes, and by the look at what others do. */
+function newsOf(look: StoreLook, admission: Pick<Admission, 'guard' | 'onOverload'>) {
+  const readers: LongPoll<bigint> = new LongPoll({
+    ...admission,
+    what: 'reads of changes',
+    onWait: () => looks.begin(),
+  })
+  const looks = look.join({
+    topics: () => readers.awaited,
+    question: lastSyncId,
+    answered: (feed, answer) => {
+      const value = answer === null ? 0n : BigInt(answer)
+      return readers.wake(feed, (seen) => seen !== undefined && value > seen)
+    },
+    failed: () => {},
+    leastMs: () => LOOK_MS,
+  })
+  const published = (feed: string) => {
+    looks.news()
+    readers.wake(feed)
+  }
+  return { readers, published }
 }
 
 function followingBy(publishing: Publishing, { describe }: FeedsOptions): Pick<StoreFeeds, 'follow' | 'followTrigger'> {

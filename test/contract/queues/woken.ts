@@ -15,7 +15,7 @@ export function describeQueuesWoken(context: Context): void {
     const woken: string[] = []
     const wake = jest
       .spyOn(openedOf(context.store).queues.waits, 'wake')
-      .mockImplementation((queue) => void woken.push(queue))
+      .mockImplementation((queue) => woken.push(queue) > 0)
     try {
       await work(woken)
     } finally {
