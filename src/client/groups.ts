@@ -93,16 +93,11 @@ export class GroupCalls<Base = unknown> {
   }
 
   /** All items of a group, newest first, in pages of `limit`. */
-  async *allItems<Payload extends Base = Base>(
+  allItems<Payload extends Base = Base>(
     group: string,
     options: RecentOptions = {},
   ): AsyncGenerator<Item<Payload>, void, undefined> {
-    for (let { before } = options; ; ) {
-      const { items, nextBefore }: Recent<Payload> = await this.recent(group, { limit: 100, ...options, before })
-      yield* items
-      if (nextBefore === null) return
-      before = nextBefore
-    }
+    return olderOf((page) => this.recent<Payload>(group, { limit: 100, ...page }), options)
   }
 
   /** The newest items of each of 1 to 100 groups, in the order given. */
@@ -176,16 +171,11 @@ export class GroupCalls<Base = unknown> {
   }
 
   /** All items of one member, newest first, in pages of `limit`. */
-  async *allMemberItems<Payload extends Base = Base>(
+  allMemberItems<Payload extends Base = Base>(
     member: string,
     options: MemberOptions = {},
   ): AsyncGenerator<Item<Payload>, void, undefined> {
-    for (let { before } = options; ; ) {
-      const { items, nextBefore }: MemberItems<Payload> = await this.memberItems(member, { ...options, before })
-      yield* items
-      if (nextBefore === null) return
-      before = nextBefore
-    }
+    return olderOf((page) => this.memberItems<Payload>(member, page), options)
   }
 
   /**
@@ -228,5 +218,18 @@ export class GroupCalls<Base = unknown> {
   /** All policies by prefix, in pages of `limit`. */
   allPolicies(options: PolicyListOptions = {}): AsyncGenerator<Policy, void, undefined> {
     return everyOf((page) => this.listPolicies(page), 'policies', options)
+  }
+}
+
+/** All items of a history, page by page from the newest on. */
+async function* olderOf<Options extends { before?: unknown }, Item>(
+  read: (options: Options) => Promise<{ items: Item[]; nextBefore: Options['before'] | null }>,
+  options: Options,
+): AsyncGenerator<Item, void, undefined> {
+  for (let { before } = options; ; ) {
+    const { items, nextBefore } = await read({ ...options, before })
+    yield* items
+    if (nextBefore === null) return
+    before = nextBefore
   }
 }

@@ -4,7 +4,8 @@
  */
 import type { DataSource, EntityMetadata, EntityTarget, ObjectLiteral } from 'typeorm'
 import { RecentnError } from '../errors'
-import { catalogueOf } from './catalogue'
+import { mysqlCatalogue } from './catalogue/mysql'
+import { sqliteCatalogue } from './catalogue/sqlite'
 import type { Row, Session } from './engine'
 import type { TableColumn, TableIndex, TableKind } from './table-parts'
 
@@ -43,8 +44,9 @@ export async function describeTable(
   const name = metadata?.tableName ?? (target as string)
   const escaped = (part: string) => source.driver.escape(part)
   const path = (metadata?.tablePath ?? name).split('.').map(escaped).join('.')
+  const [table, schema] = (metadata?.tablePath ?? name).split('.').reverse() as [string, string | undefined]
   const { indexOn, clearingTrigger, ...found } = await session.read((reader) =>
-    catalogueOf(reader, metadata?.tablePath ?? name),
+    (reader.engine.family === 'sqlite' ? sqliteCatalogue : mysqlCatalogue)(reader, table, schema),
   )
   if (found.columns.length === 0) throw new RecentnError('invalid_input', `There is no table ${name}`)
   const mapped = new Map(metadata?.columns.map((column) => [column.databaseName, column]))

@@ -2,8 +2,17 @@
 import { RecentnError } from '../../errors'
 import type { Reader } from '../engine'
 import type { TableIndex, TableKind } from '../table-parts'
-import { type Catalogue, indexesOf, path } from './parts'
-import { quotedName, sqliteCollations } from './sqlite-collations'
+import { type Catalogue, indexesOf, path, type Quote } from './parts'
+
+const quotedName: Quote = (part) => `"${part.replaceAll('"', '""')}"`
+
+const WORDS = "VALUES ('a'), ('A'), ('b'), ('b '), ('b  ')"
+
+/** How many of the words differ, by collation. */
+const BY_COUNT: Readonly<Record<number, string>> = { 5: 'BINARY', 4: 'NOCASE', 3: 'RTRIM' }
+
+/** The number of columns in one statement. */
+const AT_ONCE = 100
 
 export async function sqliteCatalogue(reader: Reader, table: string, schema: string | undefined): Promise<Catalogue> {
   if (schema !== undefined) await mustBeAttached(reader, schema)
@@ -108,4 +117,24 @@ async function mustBeAttached(reader: Reader, schema: string): Promise<void> {
     'invalid_input',
     `There is no database ${schema}: a store can use the tables of its own file, not those of attached databases`,
   )
+}
+
+/**
+ * How columns compare texts, by comparing some: no catalogue has their collations. By the names of the columns; `path` is SQL.
+ */
+async function sqliteCollations(reader: Reader, path: string, names: readonly string[]): Promise<Map<string, string>> {
+  const collations = new Map<string, string>()
+  for (let from = 0; from < names.length; from += AT_ONCE) {
+    const some = names.slice(from, from + AT_ONCE)
+    const counts = some.map((name, at) => {
+      const column = quotedName(name)
+      const words = `SELECT ${column} AS word FROM ${path} WHERE 1 = 0 UNION ALL ${WORDS}`
+      return `(SELECT COUNT(DISTINCT w.word) FROM (${words}) w) AS words_${at}`
+    })
+    const [row] = await reader.rows(`SELECT ${counts.join(', ')}`)
+    for (const [at, name] of some.entries()) {
+      collations.set(name, BY_COUNT[Number(row?.[`words_${at}`])] ?? 'another')
+    }
+  }
+  return collations
 }

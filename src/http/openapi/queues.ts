@@ -16,19 +16,23 @@ const queueAnswer = {
   createdAt: ref('Time'),
 }
 
-const lastError = {
-  ...textOrNull,
-  description: 'The error of the last release; for a message that died without one, that its visibility timeout ended.',
-}
 const maxReceives = {
   ...orNull(fields.MAX_RECEIVES.schema),
   description: "The limit in force: the message's own, otherwise the queue's. Null is no limit.",
 }
-const priority = fields.PRIORITY.schema
-const attributes = {
-  type: 'object',
-  description: 'As they were sent; empty if there are none.',
-  additionalProperties: { type: 'string' },
+const messageEnd = {
+  lastError: {
+    ...textOrNull,
+    description:
+      'The error of the last release; for a message that died without one, that its visibility timeout ended.',
+  },
+  messageGroup: nameOrNull,
+  priority: fields.PRIORITY.schema,
+  attributes: {
+    type: 'object',
+    description: 'As they were sent; empty if there are none.',
+    additionalProperties: { type: 'string' },
+  },
 }
 
 const handles = list({ type: 'string' })
@@ -76,10 +80,7 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
     receivedAt: { ...ref('Time'), description: 'The beginning of the claim.' },
     visibleAt: { ...ref('Time'), description: 'The end of the claim.' },
     maxReceives,
-    lastError,
-    messageGroup: nameOrNull,
-    priority,
-    attributes,
+    ...messageEnd,
   }),
   Received: answer({ messages: list(ref('Message')) }),
   ...componentsOf(fields.RECEIPTS, fields.RELEASE, fields.EXTEND),
@@ -102,10 +103,7 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
         'The queue in which a dead letter died; null if that queue no longer exists, if the key may not see it, or if the ' +
         'message is archived.',
     },
-    lastError,
-    messageGroup: nameOrNull,
-    priority,
-    attributes,
+    ...messageEnd,
   }),
   MessagePage: pageOf('messages', 'PeekedMessage'),
 }
@@ -179,6 +177,8 @@ export const receive = { limit: 10, waitSeconds: 20 }
 
 const receiptHandle = 'AAAAAAAABBKcWb0SSTvJtSXJzQfPzkUvd3vZpg'
 
+const end = { lastError: null, messageGroup: 'tenant-3', priority: 0, attributes: { source: 'sign-up' } }
+
 export const received = {
   messages: [
     {
@@ -190,10 +190,7 @@ export const received = {
       receivedAt: '2026-11-21T10:00:05.300Z',
       visibleAt: '2026-11-21T10:01:05.300Z',
       maxReceives: 5,
-      lastError: null,
-      messageGroup: 'tenant-3',
-      priority: 0,
-      attributes: { source: 'sign-up' },
+      ...end,
     },
   ],
 }
@@ -223,10 +220,7 @@ export const peekedMessage = {
   lastReceivedAt: '2026-11-21T10:00:05.300Z',
   archivedAt: null,
   deadLetterFrom: null,
-  lastError: null,
-  messageGroup: 'tenant-3',
-  priority: 0,
-  attributes: { source: 'sign-up' },
+  ...end,
 }
 
 const readyMessage = { ...peekedMessage, state: 'ready', receiveCount: 0, lastReceivedAt: null }
