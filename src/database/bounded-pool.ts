@@ -49,7 +49,6 @@ export interface BoundedPoolOptions {
 export class BoundedPool {
   /** Requests whose callers have given up, longest queued first. */
   readonly #abandoned = new Set<PoolRequest>()
-  /** Requests whose callers wait. */
   readonly #waiting = new Set<PoolRequest>()
   /** Since when the server has not answered; null from its next answer on. */
   #silentSince: number | null = null

@@ -166,12 +166,10 @@ export interface Ran {
   insertId: bigint
 }
 
-/** What a statement did, with the rows that it returned. */
 export interface StatementAnswer extends Ran {
   rows: Row[]
 }
 
-/** Runs statements that change rows. */
 export interface Statements extends Reader {
   /** True where each statement commits by itself. Otherwise all are rolled back before they run again. */
   readonly separate: boolean

@@ -39,7 +39,8 @@ export async function describeTable(
 ): Promise<Table> {
   const metadata = source.hasMetadata(target) ? source.getMetadata(target) : null
   if (metadata === null && typeof target !== 'string') {
-    throw new RecentnError('invalid_input', `The DataSource of the store has no entity ${nameOf(target)}`)
+    const named = typeof target === 'function' ? target.name : JSON.stringify(target)
+    throw new RecentnError('invalid_input', `The DataSource of the store has no entity ${named}`)
   }
   const name = metadata?.tableName ?? (target as string)
   const escaped = (part: string) => source.driver.escape(part)
@@ -76,10 +77,6 @@ export async function describeTable(
 }
 
 const NONE: ReadonlySet<string> = new Set()
-
-function nameOf(target: EntityTarget<ObjectLiteral>): string {
-  return typeof target === 'function' ? target.name : JSON.stringify(target)
-}
 
 /** An entity as TypeORM makes it, but without relations, and without calling `@AfterLoad`. */
 function entityOf(source: DataSource, metadata: EntityMetadata, raw: Row, hidden: ReadonlySet<string>): ObjectLiteral {

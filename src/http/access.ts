@@ -25,11 +25,9 @@ export type AccessFunction<Incoming = Request> = (
 
 export type Access<Incoming = Request> = 'anonymous' | 'keys' | AccessFunction<Incoming>
 
-/** What a request may do within its scope. */
 export interface Grant {
   /** The names that the request may see and change begin with this; null is all names. */
   prefix: string | null
-  /** The id of the key. */
   keyId?: string
   /** Asks again whether the request may go on. A grant without it does not end. */
   lasts?(): Promise<boolean>

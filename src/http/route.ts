@@ -11,7 +11,6 @@ import type { Subject } from './subjects'
 
 export type Method = 'get' | 'put' | 'patch' | 'post' | 'delete'
 
-/** The answer of a handler. */
 export interface Answer {
   status: number
   /** The text of the answer, in its media type; none for 204. */

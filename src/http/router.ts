@@ -49,7 +49,6 @@ export interface RouterOptions<Incoming = Request> extends DispatchOptions {
   metrics?: Metrics | undefined
 }
 
-/** All routes that work on a store. */
 export const storeRoutes: readonly Route[] = [
   ...itemRoutes,
   ...groupRoutes,

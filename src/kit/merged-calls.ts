@@ -150,7 +150,10 @@ export class MergedCalls<Request, Result> {
 
   async #run(line: Line<Request, Result>, calls: readonly MergedCall<Request, Result>[]): Promise<void> {
     try {
-      const results = await this.options.run(calls.map(requestOf), line.kind)
+      const results = await this.options.run(
+        calls.map(({ request }) => request),
+        line.kind,
+      )
       for (let index = 0; index < calls.length; index++) {
         this.#answer(line, calls[index] as MergedCall<Request, Result>, results[index] as Result | RecentnError)
       }
@@ -185,8 +188,4 @@ export class MergedCalls<Request, Result> {
   #leave({ ids }: Line<Request, Result>, call: MergedCall<Request, Result>): void {
     for (const id of call.ids) ids.delete(id)
   }
-}
-
-function requestOf<Request, Result>({ request }: MergedCall<Request, Result>): Request {
-  return request
 }

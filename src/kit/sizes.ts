@@ -1,6 +1,5 @@
 /** How large things were, in plain numbers: buckets with upper bounds, the sum and the count. Adding costs next to nothing. */
 
-/** What was counted so far. */
 export interface Counted {
   /** Upper bounds of the buckets, ascending. */
   readonly bounds: readonly number[]

@@ -5,7 +5,6 @@
 import type { Parameter, Reader } from '../database/engine'
 import { chunksOf } from './chunks'
 
-/** The words of SQL that a question is written with. */
 export type QuestionWords = Pick<Reader, 'engine' | 'tables' | 'now'>
 
 export interface LookQuestion {

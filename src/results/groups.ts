@@ -59,10 +59,6 @@ function renderItemOf(group: string, item: Item): string {
   )
 }
 
-function renderItems(items: readonly Item[]): string {
-  return `[${items.map(renderItem).join(',')}]`
-}
-
 /** The place of each item of a batch, and whether it was appended now. */
 export function renderAppended(items: readonly AppendedItem[]): string {
   const places = items.map(
@@ -111,7 +107,7 @@ function membersOf({ capacity, mode, totalAppended }: Recent, name: string, list
 }
 
 export function renderMemberItems({ items, nextBefore }: MemberItems): string {
-  return `{"items":${renderItems(items)},"nextBefore":${text(nextBefore)}}`
+  return `{"items":[${items.map(renderItem).join(',')}],"nextBefore":${text(nextBefore)}}`
 }
 
 /** `within`: the prefix of the group's policy is shown only if it begins with this. */

@@ -45,7 +45,6 @@ export interface StoreTotals {
   readonly feeds: FeedTotals
 }
 
-/** What the store is at, beside what was counted. */
 type Now = Pick<
   StoreCounts,
   'connections' | 'receivesWaiting' | 'changesWaiting' | 'groupListeners' | 'workers' | 'pollers' | 'consumers'

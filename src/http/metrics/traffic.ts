@@ -18,7 +18,6 @@ export interface Trace {
   isStream: boolean
   /** The id of the request's key, if the route needs one. */
   keyId: string | null
-  /** The code of the problem, if the answer is one. */
   problem: ErrorCode | null
 }
 

@@ -6,7 +6,7 @@ import { bodyOf } from '../input/read'
 import { deleted } from '../openapi/groups'
 import * as example from '../openapi/queues'
 import { found, type Route, route } from '../route'
-import { pathName, type Subject } from '../subjects'
+import { pathName } from '../subjects'
 import { listing } from './listing'
 
 const inPath = pathName('queues', 'queue')
@@ -16,11 +16,6 @@ export const onQueue = {
   tag: 'Queues',
   about: inPath,
   pathParameters: { queue: nameParameter('The queue.', 'mail') },
-}
-
-/** A redrive sends messages to queues that the request does not name. */
-function redriven(input: { path: { queue: string } }): Subject[] {
-  return [...inPath(input), { kind: 'queues', prefix: '' }]
 }
 
 const list = listing('queues', {
@@ -51,7 +46,8 @@ const redrive = route({
   method: 'post',
   path: `${onQueue.path}/redrive`,
   scope: 'admin',
-  about: redriven,
+  // A redrive sends messages to queues that the request does not name.
+  about: (input) => [...inPath(input), { kind: 'queues', prefix: '' }],
   body: { ...bodyOf(REDRIVE, example.redrive), optional: true },
   id: 'redriveQueue',
   summary: 'Send dead messages back to where they came from',

@@ -15,7 +15,6 @@ export const STATE = { claimed: 1, waiting: 2, done: 3, failed: 4, locked: 5 } a
 /** Later than any time that comes. */
 export const NEVER_MS = 253_402_300_799_999
 
-/** The claim of a row, which it names. */
 export interface RowClaim {
   ref: RowRef
   claimKey: string

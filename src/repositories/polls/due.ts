@@ -194,10 +194,6 @@ export async function tidyNotes(session: Session, plan: PollPlan, after: NotePla
 }
 
 /** A note that has been due for longer than a claim lasts belongs to a row that nothing claims. */
-function longDue({ now }: Reader, { timeoutMs }: PollPlan): string {
-  return `due_at_ms <= ${now} - ${timeoutMs}`
-}
-
 function nextNotes(reader: Reader, plan: PollPlan, after: NotePlace | null): Promise<Row[]> {
   const behind = after
     ? ` AND due_at_ms >= ${BigInt(after.dueAtMs)} AND (due_at_ms > ${BigInt(after.dueAtMs)} OR row_key > ?)`
@@ -205,7 +201,7 @@ function nextNotes(reader: Reader, plan: PollPlan, after: NotePlace | null): Pro
   const { engine } = reader
   return reader.rows(
     `SELECT row_key, row_values, ${engine.bigint('due_at_ms')} AS due FROM ${reader.tables.pollClaims}${engine.useIndex(reader.tables.index.claimsDue)} ` +
-      `WHERE poll_id = ${plan.pollId} AND state = ${STATE.waiting} AND ${longDue(reader, plan)}${behind} ` +
+      `WHERE poll_id = ${plan.pollId} AND state = ${STATE.waiting} AND due_at_ms <= ${reader.now} - ${plan.timeoutMs}${behind} ` +
       `ORDER BY due_at_ms, row_key LIMIT ${MAX_ROWS}`,
     after ? [after.rowKey] : [],
   )

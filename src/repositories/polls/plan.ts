@@ -92,13 +92,8 @@ function nameOf(metadata: EntityMetadata | null, { fullName }: Table): string {
   return classesOf(metadata) ? `${fullName}:${metadata?.discriminatorValue}` : fullName
 }
 
-interface Advice {
-  index: string | null
-  advice: string | null
-}
-
 /** The index with the columns of the claim's WHERE, then those of its ORDER BY; or the statement that creates it. */
-function adviceOf(shape: Shape, engine: Engine): Advice {
+function adviceOf(shape: Shape, engine: Engine): { index: string | null; advice: string | null } {
   const { equal, order, table } = shape
   const wanted = [...equal, ...order.filter((name) => !equal.includes(name))]
   if (wanted.length === 0 || (equal.length === 0 && isPrimary(shape) && sameStart(table.primaryKey, wanted))) {

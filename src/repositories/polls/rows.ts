@@ -122,7 +122,6 @@ export function checkedLiteral(facts: RowFacts, value: string | undefined): stri
   throw new RecentnError('internal', `The name of a row is no literal: ${String(value).slice(0, 100)}`)
 }
 
-/** What a poll knows of its table. */
 export interface PolledTable {
   table: Table
   identity: Identity

@@ -142,7 +142,6 @@ export class QueueMemory {
     return this.#fitting.get(queueId) ?? FIRST_CLAIM
   }
 
-  /** A claim has brought `count` messages of `bytes` in all. */
   weighed(queueId: bigint, count: number, bytes: number): void {
     if (count > 0) this.#fitting.set(queueId, Math.max(1, Math.floor((MAX_CLAIM_BYTES * count) / Math.max(bytes, 1))))
   }

@@ -85,12 +85,8 @@ function workSql(words: QuestionWords): string {
 /** Whether any queue has something to do. */
 export const anyDue = whether((words) => [`SELECT 1 ${workSql(words)}`])
 
-export interface DueQueue {
-  id: bigint
-  isLimitChanged: boolean
-}
-
-export async function dueQueues(reader: Reader): Promise<DueQueue[]> {
+/** The queues with something to do. */
+export async function dueQueues(reader: Reader): Promise<{ id: bigint; isLimitChanged: boolean }[]> {
   const id = `${reader.engine.bigint(`${reader.tables.queues}.id`)} AS id`
   const rows = await reader.rows(`SELECT ${id}, group_phase ${workSql(reader)}`)
   return rows.map(({ id, group_phase: phase }) => {

@@ -27,7 +27,6 @@ import type { QueueMemory } from './memory'
 import { clearDropped } from './removal'
 import type { Queue, QueueSettings } from './types'
 
-/** A queue, the name of its dead-letter queue, and whether it is one. */
 export interface NamedHead {
   head: QueueHead
   deadLetterQueue: string | null

@@ -23,27 +23,24 @@ export const selectErasableSql = (reader: Pick<Reader, 'engine' | 'tables'>, aft
  * Erases the items that the member has when the call arrives, in groups whose names begin with `prefix`; resolves to their
  * number. It goes through the index until it finds none left: other transactions may commit some on the way.
  */
-export function eraseMember(session: Session, memory: GroupMemory, member: string, prefix?: string): Promise<number> {
-  return session.whole((whole) => eraseAll(whole, memory, member, prefix))
+export function eraseMember(session: Session, memory: GroupMemory, member: string, prefix = ''): Promise<number> {
+  return session.whole(async (whole) => {
+    const [row] = await whole.read((reader) => reader.rows(`SELECT ${reader.now} AS now_ms`))
+    for (let deleted = 0; ; ) {
+      const erased = await eraseOnce(whole, memory, member, Number(row?.now_ms), prefix)
+      if (erased === 0) return deleted
+      deleted += erased
+    }
+  })
 }
 
-async function eraseAll(session: Session, memory: GroupMemory, member: string, prefix = ''): Promise<number> {
-  const [row] = await session.read((reader) => reader.rows(`SELECT ${reader.now} AS now_ms`))
-  const untilMs = Number(row?.now_ms)
-  for (let deleted = 0; ; ) {
-    const erased = await eraseOnce(session, memory, { member, untilMs, prefix })
-    if (erased === 0) return deleted
-    deleted += erased
-  }
-}
-
-interface Erasure {
-  member: string
-  untilMs: number
-  prefix: string
-}
-
-async function eraseOnce(session: Session, memory: GroupMemory, { member, untilMs, prefix }: Erasure): Promise<number> {
+async function eraseOnce(
+  session: Session,
+  memory: GroupMemory,
+  member: string,
+  untilMs: number,
+  prefix: string,
+): Promise<number> {
   const groups = groupsIn(prefix)
   let deleted = 0
   for (let at: IndexPlace | null = null; ; ) {

@@ -27,7 +27,6 @@ const selectNewer = ({ engine, tables }: Reader, lock: string) =>
   ])
 const raiseEpoch = ({ tables }: Reader) => `UPDATE ${tables.policyEpoch} SET epoch = epoch + 1 WHERE id = 1`
 
-/** All policies at one epoch. */
 export class PolicySet {
   readonly #byPrefix: ReadonlyMap<string, Policy>
   /** The lengths (in UTF-16 units) that prefixes have, longest first: the only ones worth looking up. */

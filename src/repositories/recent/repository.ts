@@ -79,7 +79,10 @@ export class RecentRepository implements Recent.Groups {
           items: rows.length,
           bytes: textsOf(rows),
         })
-      : await this.#write(rows.map(groupOf), (tx) => appendItems(tx, this.#memory.policies, rows))
+      : await this.#write(
+          rows.map(({ group }) => group),
+          (tx) => appendItems(tx, this.#memory.policies, rows),
+        )
     return appended.map((one) => appendedItemOf(one.row, one.appended, payloads) as Recent.AppendedItem<Payload>)
   }
 
@@ -221,10 +224,6 @@ export class RecentRepository implements Recent.Groups {
     const page = checkedPage(options, PREFIX_PAGE_RULES)
     return this.#session.read((reader) => listPolicies(reader, page))
   }
-}
-
-function groupOf({ group }: NewItemRow): string {
-  return group
 }
 
 function textsOf(rows: readonly NewItemRow[]): number {

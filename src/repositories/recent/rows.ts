@@ -29,7 +29,6 @@ export interface Head extends Settings {
   createdAtMs: number
 }
 
-/** A head as a statement showed it. */
 export interface SeenHead extends Head {
   /** The database's time; 0 if the statement did not ask for it. */
   nowMs: number

@@ -2,12 +2,12 @@
 import type { Fault } from '../../errors'
 import { addFaults, argumentFaults, faultsOf, refuse } from '../../fields/field'
 import { BODY_RULES } from '../../fields/queues'
-import { checkedPage, NAME } from '../../fields/rules'
-import { NEW_SCHEDULE, SCHEDULE_PAGE_RULES } from '../../fields/schedules'
+import { NAME } from '../../fields/rules'
+import { NEW_SCHEDULE } from '../../fields/schedules'
 import type { MissedTicks, Timing } from '../../fields/ticks'
 import { rowOf } from '../queues/check'
 import type { MessageToSend } from '../queues/rows'
-import type { ScheduleDefinition, ScheduleListOptions } from './types'
+import type { ScheduleDefinition } from './types'
 
 /** A checked definition: when to send what. */
 export interface ScheduledSend {
@@ -45,8 +45,4 @@ function timingFaults({ cron, everySeconds, timeZone }: ScheduleDefinition): Fau
     return [{ pointer: '/timeZone', detail: 'must not be given without cron' }]
   }
   return []
-}
-
-export function checkedList(options: ScheduleListOptions) {
-  return checkedPage(options, SCHEDULE_PAGE_RULES)
 }

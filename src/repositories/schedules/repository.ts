@@ -1,7 +1,9 @@
 /** The operations on schedules: checks the arguments and runs each in a transaction. Owns recentn_schedules. */
 import type { Session } from '../../database/engine'
+import { checkedPage } from '../../fields/rules'
+import { SCHEDULE_PAGE_RULES } from '../../fields/schedules'
 import type { QueueMemory } from '../queues/memory'
-import { checkedDefinition, checkedList, checkSchedule } from './check'
+import { checkedDefinition, checkSchedule } from './check'
 import { dropSchedule, listSchedules, putSchedule, readSchedule } from './schedules'
 import type { Schedule, ScheduleDefinition, Schedules } from './types'
 
@@ -20,7 +22,7 @@ export function schedulesOn(session: Session, memory: QueueMemory): Schedules {
       return session.read((reader) => readSchedule(reader, name, options.bodies) as Promise<Schedule<Body> | null>)
     },
     async schedules(options = {}) {
-      const range = checkedList(options)
+      const range = checkedPage(options, SCHEDULE_PAGE_RULES)
       return session.read((reader) => listSchedules(reader, range))
     },
     async unschedule(name) {

@@ -12,7 +12,7 @@ import { readHead } from '../queues/heads'
 import { lockSettings } from '../queues/queues'
 import type { ScheduledSend } from './check'
 import { listedColumns, type ScheduleRow, scheduleColumns, scheduleRowOf, shownInList, shownSchedule } from './rows'
-import type { Schedule, SchedulePage } from './types'
+import type { Schedule, ScheduleListOptions, SchedulePage } from './types'
 
 export async function readSchedule(
   reader: Reader,
@@ -91,16 +91,9 @@ async function writeRow(tx: Tx, { timing, message, ...row }: ScheduleRow, isNew:
   return tx.later(sql, [...Object.values(values), row.schedule, row.createdAtMs])
 }
 
-interface ListedRange {
-  limit: number
-  after?: string | undefined
-  prefix?: string | undefined
-  queuePrefix?: string | undefined
-}
-
 export async function listSchedules(
   reader: Reader,
-  { limit, after = '', prefix = '', queuePrefix = '' }: ListedRange,
+  { limit, after = '', prefix = '', queuePrefix = '' }: ScheduleListOptions & { limit: number },
 ): Promise<SchedulePage> {
   const names = nameRange('schedule', after, prefix)
   const queues = nameRange('queue', '', queuePrefix)

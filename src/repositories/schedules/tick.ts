@@ -32,7 +32,6 @@ export interface TickRound {
   nextInMs: number | null
 }
 
-/** What became of one schedule that was found due. */
 type ScheduleTurn =
   | { is: 'done'; sent: number; dueAtMs: number }
   | { is: 'failed'; error: unknown; dueAtMs: number }

@@ -10,7 +10,6 @@ import { quietPauseMs, shareOf } from '../../kit/shared-look'
 import { performance } from '../../real-time'
 import type { WorkCounts } from '../work-counts'
 
-/** What a round has left to do. */
 export interface PublishingRound {
   /** How long it took to find the feeds with something to publish. */
   lookMs: number

@@ -5,6 +5,8 @@
  * so only as much is claimed ahead as the handlers begin in the next quarter of a second at their pace, and at first, and
  * after messages that may have killed a process, nothing. What is allowed ahead doubles with each claim that goes well.
  */
+import type { WorkSettings } from './options'
+
 const AHEAD_MS = 250
 /** The clock tells no shorter handler from none. */
 const SHORTEST_MS = 0.01
@@ -13,17 +15,12 @@ const NEWEST = 0.05
 /** While one claim of messages is worked on, the next is fetched. */
 const BATCHES_AHEAD = 2
 
-export interface PrefetchOptions {
-  concurrency: number
-  batchSize: number
-}
-
 export class Prefetch {
   #meanMs: number | null = null
   #allowed = 0
   #isSingle = false
 
-  constructor(private readonly options: PrefetchOptions) {}
+  constructor(private readonly options: Pick<WorkSettings, 'concurrency' | 'batchSize'>) {}
 
   handled(ms: number): void {
     const one = Math.max(ms, SHORTEST_MS)
