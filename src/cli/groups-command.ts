@@ -2,16 +2,21 @@
 import type { Command } from 'commander'
 import { MAX_CAPACITY } from '../fields/rules'
 import { idNumber, wholeNumber } from './arguments'
-import { addListAndShow, atPlace, type CommandKit, goOn, operatorCommand, type PlaceFlags } from './store-or-server'
+import {
+  addListAndShow,
+  atPlace,
+  type CommandKit,
+  described,
+  goOn,
+  operatorCommand,
+  type PlaceFlags,
+} from './store-or-server'
 
 const GROUP_COLUMNS = ['group', 'mode', 'capacity', 'ttlSeconds', 'policy', 'totalAppended', 'createdAt']
 const ITEM_COLUMNS = ['id', 'member', 'createdAt', 'occurredAt', 'payload']
 
 export function addGroupsCommand(program: Command, kit: CommandKit): void {
-  const groups = program
-    .command('groups')
-    .summary('show groups of recent items')
-    .description('Show groups of recent items.')
+  const groups = described(program, 'groups', 'show groups of recent items')
   addListAndShow(groups, kit, {
     one: 'group',
     summary: 'list groups with their settings',

@@ -6,6 +6,7 @@ import { SCOPES, type Scope } from '../fields/keys'
 import { openStore } from '../store/open'
 import type { Store, StoreKeys } from '../store/types'
 import { printable } from './progress'
+import { described } from './store-or-server'
 
 type ListedKey = Awaited<ReturnType<StoreKeys['list']>>['keys'][number]
 
@@ -48,15 +49,8 @@ export function addKeysCommand(
   databaseOption: () => Option,
   configOf: (flags: { databaseUrl?: string }) => Config,
 ): void {
-  const keys = program
-    .command('keys')
-    .summary('make, list and revoke API keys')
-    .description('Make, list and revoke API keys.')
-    .addHelpText('after', DETAILS)
-  keys
-    .command('create')
-    .summary('make a key and print it, this once')
-    .description('Make a key and print it, this once.')
+  const keys = described(program, 'keys', 'make, list and revoke API keys').addHelpText('after', DETAILS)
+  described(keys, 'create', 'make a key and print it, this once')
     .requiredOption('--label <text>', 'for people: who has the key, and what for')
     .addOption(
       new Option('--scope <scope>', `what it may do: ${SCOPES.join(', ')}; repeatable`)
@@ -68,17 +62,11 @@ export function addKeysCommand(
     .option('--json', 'print the key and what is stored of it as JSON')
     .addHelpText('after', CREATE_DETAILS)
     .action((flags: CreateFlags) => withStore(configOf(flags), true, (store) => create(store, flags)))
-  keys
-    .command('list')
-    .summary('list the keys, the revoked ones too')
-    .description('List the keys, the revoked ones too.')
+  described(keys, 'list', 'list the keys, the revoked ones too')
     .addOption(databaseOption())
     .option('--json', 'print them as JSON')
     .action((flags: KeysFlags) => withStore(configOf(flags), false, (store) => list(store, flags)))
-  keys
-    .command('revoke')
-    .summary('revoke a key')
-    .description('Revoke a key.')
+  described(keys, 'revoke', 'revoke a key')
     .argument('<id>', 'as "recentn keys list" shows it: the part of the key between rk_ and the next _')
     .addOption(databaseOption())
     .option('--json', 'print the outcome as JSON')

@@ -42,6 +42,12 @@ export interface CommandKit {
   configOf: (flags: { databaseUrl?: string }) => Config
 }
 
+/** Adds a command with its help: the summary, which begins in lower case, is its description too. */
+export function described(parent: Command, spec: string, summary: string): Command {
+  const description = `${summary[0]?.toUpperCase()}${summary.slice(1)}.`
+  return parent.command(spec).summary(summary).description(description)
+}
+
 /** Adds a command with the options that say where it works. `spec` is its name and its arguments. */
 export function operatorCommand(
   parent: Command,
@@ -49,10 +55,7 @@ export function operatorCommand(
   summary: string,
   { databaseOption }: CommandKit,
 ): Command {
-  return parent
-    .command(spec)
-    .summary(summary)
-    .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`)
+  return described(parent, spec, summary)
     .addOption(databaseOption())
     .addOption(
       new Option(

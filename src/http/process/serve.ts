@@ -1,7 +1,7 @@
 /** Runs the server: opens the store, listens, logs one line when it is ready, and stops in order on a signal. */
 import { type Config, isLoopback } from '../../config'
 import { RecentnError } from '../../errors'
-import { clearTimeout, performance, setTimeout } from '../../real-time'
+import { clearTimeout, delay, performance, setTimeout } from '../../real-time'
 import { openStore } from '../../store/open'
 import type { Store } from '../../store/types'
 import { createMetrics } from '../metrics/metrics'
@@ -69,14 +69,9 @@ function foreseen(error: unknown): unknown {
   return new CannotStart(`can't open the database: ${error.message}`)
 }
 
-function pause(ms: number, stopping: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    stopping.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
+/** Ends early when the signal is aborted. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return delay(ms, undefined, { signal }).catch(() => {})
 }
 
 async function serveUntilStopped(store: Store, config: Config, stopping: Stopping, log: Log): Promise<number> {
