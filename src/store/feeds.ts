@@ -17,7 +17,6 @@ import { areEntriesLocked, type PutDone, type PutRequest, putEntries } from '../
 import { FeedRepository } from '../repositories/feeds/repository'
 import { anyOld, sweepFeeds } from '../repositories/feeds/sweep'
 import type { FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/types'
-import type { LookQuestion } from '../repositories/question'
 import type { Waits } from '../repositories/runners'
 import { marks } from '../repositories/writers'
 import { type ConsumerLoop, consume } from './consumer/consuming'
@@ -45,23 +44,9 @@ export interface FeedsOptions {
 }
 
 /** The feeds, and what the store needs to know of them. */
-export interface OpenFeeds {
-  feeds: StoreFeeds
-  /** Begins the built-in feeds that the store was asked for. */
-  begin(): Promise<void>
-  /** Removes some of what was kept long enough: the sweeper calls it again and again. */
-  sweep(): Promise<{ removed: number; more: boolean }>
-  /** Whether it would find something. */
-  due: LookQuestion
-  activity(): { changesWaiting: number; consumers: number }
-  consumersOf(feed: string): ConsumerLoop[]
-  /** Resolves when the handlers of consumers have finished, or after 10 seconds. */
-  stopConsuming(): Promise<void>
-  /** Stops the consumers, answers readers that wait, and publishes what this process has written. */
-  close(): Promise<void>
-}
+export type OpenFeeds = ReturnType<typeof openFeeds>
 
-export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOptions): OpenFeeds {
+export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOptions) {
   const { guard, counts, onError } = options
   const admission = { guard, onOverload: () => counts.overloaded++ }
   const news = newsOf(options.look, admission)
@@ -94,15 +79,19 @@ export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOp
       },
       ...followingBy(publishing, options),
       consume: consumers.consume,
-    }),
+    }) as StoreFeeds,
+    /** Begins the built-in feeds that the store was asked for. */
     begin: async () => {
       if (options.recentGroups) await publishing.follow(recentGroups(session.tables))
     },
+    /** Removes some of what was kept long enough: the sweeper calls it again and again. */
     sweep: () => sweepFeeds(session, options.tombstoneSeconds * 1000),
     due: anyOld(options.tombstoneSeconds * 1000),
     activity: () => ({ changesWaiting: news.readers.size, consumers: consumers.size }),
-    consumersOf: (feed) => consumers.of(feed),
+    consumersOf: (feed: string) => consumers.of(feed),
+    /** Resolves when the handlers of consumers have finished, or after 10 seconds. */
     stopConsuming: () => consumers.stop(),
+    /** Stops the consumers, answers readers that wait, and publishes what this process has written. */
     close: async () => {
       await consumers.close()
       await publishing.close(Promise.all([news.readers.close(), puts.close()]))

@@ -6,7 +6,6 @@ import type { Session } from '../database/engine'
 import { GroupCommit } from '../kit/group-commit'
 import { MergedCalls } from '../kit/merged-calls'
 import { performance } from '../real-time'
-import type { LookQuestion } from '../repositories/question'
 import { checkWatch } from '../repositories/recent/check'
 import { anyExpired, sweepGroups } from '../repositories/recent/expiry'
 import type { GroupMemory } from '../repositories/recent/memory'
@@ -36,16 +35,7 @@ export interface GroupsOptions {
 }
 
 /** The groups, and what the store needs to know of them. */
-export interface OpenGroups {
-  groups: StoreGroups
-  streams: GroupStreams
-  /** Deletes some of what has expired: the sweeper calls it again and again. */
-  sweep(): Promise<{ deleted: number; more: boolean }>
-  /** Whether a round would find something. */
-  due: LookQuestion
-  /** Refuses later calls; resolves when all that were accepted are answered. */
-  close(): Promise<void>
-}
+export type OpenGroups = ReturnType<typeof openGroups>
 
 /** Groups of one statement: more gain nothing, and by 200 the servers begin to plan by guesses. */
 const MAX_GROUPS = 100
@@ -53,7 +43,7 @@ const MAX_GROUPS = 100
 const MAX_LONG_READS = 1000
 const WRITERS_SWEEP_MS = 3600 * 1000
 
-export function openGroups(session: Session, memory: GroupMemory, options: GroupsOptions): OpenGroups {
+export function openGroups(session: Session, memory: GroupMemory, options: GroupsOptions) {
   const { counts = new WorkCounts(), guard, batching: { lanes = 2, ...limits } = {} } = options
   const shared = { guard, onOverload: () => counts.overloaded++ }
   const appends = new GroupCommit({
@@ -97,10 +87,13 @@ export function openGroups(session: Session, memory: GroupMemory, options: Group
     return streams.watch(group, how) as GroupWatch<Payload>
   }
   return {
-    groups: Object.assign(new RecentRepository(session, memory, { appends, reads, longReads }), { watch }),
+    groups: Object.assign(new RecentRepository(session, memory, { appends, reads, longReads }), {
+      watch,
+    }) as StoreGroups,
     streams,
     sweep: sweepOf(session, memory),
     due: anyExpired,
+    /** Refuses later calls; resolves when all that were accepted are answered. */
     close: async () => {
       await Promise.all([streams.close(), appends.close(), reads.close()])
       // After the reads: one that a merged read has no answer for becomes a long one.
@@ -109,7 +102,8 @@ export function openGroups(session: Session, memory: GroupMemory, options: Group
   }
 }
 
-function sweepOf(session: Session, memory: GroupMemory): OpenGroups['sweep'] {
+/** Deletes some of what has expired: the sweeper calls it again and again. */
+function sweepOf(session: Session, memory: GroupMemory) {
   let writersSweptAt = Number.NEGATIVE_INFINITY
   return async () => {
     if (performance.now() - writersSweptAt > WRITERS_SWEEP_MS) {

@@ -6,7 +6,7 @@ import type { Session } from '../database/engine'
 import { GroupCommit } from '../kit/group-commit'
 import { LongPoll } from '../kit/long-poll'
 import { MergedCalls, type MergedCallsOptions } from '../kit/merged-calls'
-import { isYes, type LookQuestion } from '../repositories/question'
+import { isYes } from '../repositories/question'
 import { checkedHandles } from '../repositories/queues/check'
 import { type ReceiveRequest, receiveTogether } from '../repositories/queues/claim'
 import { deleteTogether, MAX_REMOVED } from '../repositories/queues/delete'
@@ -16,7 +16,7 @@ import { QueueRepository } from '../repositories/queues/repository'
 import type { ClaimedMessages } from '../repositories/queues/rows'
 import { sendBatch } from '../repositories/queues/send'
 import * as settle from '../repositories/queues/settle'
-import { type QueueSweep, sweepQueues } from '../repositories/queues/sweep'
+import { sweepQueues } from '../repositories/queues/sweep'
 import { schedulesOn } from '../repositories/schedules/repository'
 import { tickSchedules } from '../repositories/schedules/tick'
 import { marks } from '../repositories/writers'
@@ -41,24 +41,7 @@ export interface QueuesOptions {
 }
 
 /** The queues, and what the store needs to know of them. */
-export interface OpenQueues {
-  queues: StoreQueues
-  /** One round of the sweeper, which calls it again and again; `all`: removals, too, which not every round makes. */
-  sweep(how?: { all?: boolean }): Promise<QueueSweep>
-  /** Sends what schedules have due, unless that is turned off. */
-  tick(): Promise<void>
-  /** Whether a round would find something due. */
-  due: LookQuestion
-  /** Receives that are not answered yet. */
-  waits: LongPoll
-  activity(): { receivesWaiting: number; workers: number }
-  /** The workers of this process that receive from the queue by themselves. */
-  workersOf(queue: string): QueueWorker[]
-  /** Resolves when what the handlers had begun is done or, after 10 seconds, given back. */
-  stopWorkers(): Promise<void>
-  /** Stops the workers, answers the receives that wait, and refuses later calls; resolves when all others are answered. */
-  close(): Promise<void>
-}
+export type OpenQueues = ReturnType<typeof openQueues>
 
 /** How long handlers have to finish when the store closes. */
 const STOP_SECONDS = 10
@@ -67,7 +50,7 @@ const MAX_CLAIM = 1000
 /** The least time between two looks for messages that other processes have made ready. */
 const LOOK_MS = 250
 
-export function openQueues(session: Session, memory: QueueMemory, options: QueuesOptions): OpenQueues {
+export function openQueues(session: Session, memory: QueueMemory, options: QueuesOptions) {
   const shared = sharedBy(session, memory, options)
   const repository = new QueueRepository(session, memory, shared)
   const giveBack = async (queue: string, handles: readonly string[]) => {
@@ -88,16 +71,21 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
     return scheduler.tick()
   }
   return {
-    queues: Object.assign(repository, schedulesOn(session, memory), { work, tick }),
-    sweep: (how) => sweepQueues(session, memory, how),
+    queues: Object.assign(repository, schedulesOn(session, memory), { work, tick }) as StoreQueues,
+    /** One round of the sweeper; `all`: removals, too, which not every round makes. */
+    sweep: (how?: { all?: boolean }) => sweepQueues(session, memory, how),
+    /** Sends what schedules have due, unless that is turned off. */
     tick: async () => {
       if (options.tick) await scheduler.tick()
     },
     due: anyDue,
     waits: shared.waits,
     activity: () => ({ receivesWaiting: shared.waits.size, workers: workers.size }),
+    /** The workers of this process that receive from the queue by themselves. */
     workersOf,
+    /** Resolves when what the handlers had begun is done or, after 10 seconds, given back. */
     stopWorkers,
+    /** Stops the workers, answers the receives that wait, and refuses later calls; resolves when all others are answered. */
     close: async () => {
       await Promise.all([stopWorkers(), scheduler.stop()])
       await Promise.all(Object.values(shared).map((mechanism) => mechanism.close()))
