@@ -9,7 +9,16 @@ import { build } from 'esbuild'
 import { ROOT } from '../support/processes'
 
 /** What the client has in common with the library: none of it needs Node. */
-const SHARED = ['recentn-error', 'error-text', 'failures', 'handles', 'schema', 'kit/backoff', 'kit/faults']
+const SHARED = [
+  'recentn-error',
+  'error-text',
+  'failures',
+  'handles',
+  'schema',
+  'kit/backoff',
+  'kit/cursor-steps',
+  'kit/faults',
+]
 const OURS = new RegExp(`(client/\\w+|${SHARED.join('|')})\\.js$|node_modules/eventsource-parser/|^<stdin>$`)
 
 /** The compressed bytes of a page's script, and the files in it. */
