@@ -5,7 +5,11 @@
  */
 const { default: Sequencer } = require('@jest/test-sequencer')
 
-const FIRST = [/\/contract\/.*\.(?:mysql|mariadb)\.test\.ts$/, /\/(?:contract|worker)\//, /\/(?:model|engines|cli|concurrency)\//]
+const FIRST = [
+  /\/contract\/.*\.(?:mysql|mariadb)\.test\.ts$/,
+  /\/(?:contract|worker)\//,
+  /\/(?:model|engines|cli|concurrency)\//,
+]
 
 function rankOf({ path }) {
   const rank = FIRST.findIndex((pattern) => pattern.test(path))
