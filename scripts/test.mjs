@@ -126,7 +126,9 @@ function noteLeftOut({ status, ancestorTitles, title }) {
 function sayLeftOut() {
   for (const [what, suites] of leftOut) say(`NOT TESTED: ${suites > 1 ? `${suites} suites on ` : ''}${what}`)
   if (engines !== 'all') say('npm run test:all tests all engines: SQLite, MariaDB and MySQL')
-  say('not part of npm test: npm run faults, test:memory, test:browser, test:docker, test:package, bench -- --quick')
+  say(
+    'not part of npm test: npm run faults, test:memory, test:browser, test:docker, test:cluster, test:package, test:examples, bench -- --quick',
+  )
 }
 
 if (await step('packages', ensureInstalled)) {
