@@ -9,6 +9,7 @@ import { DataSource } from 'typeorm'
 import { migrations, type OpenOptions, openStore, type Store } from '../../src/index'
 import { idsOf, refusal, userSource } from '../contract/context'
 import { type Database, describeEngine, ENGINES, freshDatabase } from '../support/engines'
+import { openedOf } from '../support/opened'
 import { exercise } from './exercise'
 
 const VERSIONS = Array.from({ length: migrations.length }, (_, n) => n + 1)
@@ -183,15 +184,21 @@ describe.each(ENGINES)('upgrades', (engine) => {
       await exercise(await open())
     })
 
-    test('in which an old process has deleted a message of a limited group: the limit set to null and back frees the group', async () => {
-      const store = await open()
+    test('in which an old process has deleted a message of a limited group: a sweep frees the group, and only that one', async () => {
+      const store = await open({ sweep: false })
       const { queues, dataSource } = store
-      await queues.put('steps', { groupConcurrency: 1 })
-      for (const step of [1, 2, 3]) await queues.send('steps', { step }, { messageGroup: 'order:7' })
+      const limitId = async (queue: string) =>
+        (await dataSource.query(`SELECT group_limit_id AS id FROM recentn_queues WHERE queue = '${queue}'`))[0].id
+      for (const queue of ['steps', 'others']) {
+        await queues.put(queue, { groupConcurrency: 1 })
+        for (const step of [1, 2, 3]) await queues.send(queue, { step }, { messageGroup: 'order:7' })
+      }
+      const others = await limitId('others')
       const [first] = await queues.receive('steps')
       await dataSource.query(`DELETE FROM recentn_queue_messages WHERE id = ${first?.id}`)
       expect(await stepsOf(store)).toEqual([])
-      for (const groupConcurrency of [null, 1]) await queues.update('steps', { groupConcurrency })
+      await openedOf(store).queues.sweep()
+      expect(await limitId('others')).toEqual(others)
       expect(await stepsOf(store)).toEqual([[2], [3]])
     })
 

@@ -47,6 +47,8 @@ export class QueueMemory {
   readonly #scheduleListeners: (() => void)[] = []
   /** When a sweep last left nothing to remove, by `performance.now`. */
   removedAt = Number.NEGATIVE_INFINITY
+  /** When message groups were last looked at whose places may be miscounted. */
+  mendedAt = Number.NEGATIVE_INFINITY
 
   #turn = 0
 

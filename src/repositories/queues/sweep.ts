@@ -7,13 +7,15 @@ import { performance } from '../../real-time'
 import { answersTo, isYes, type QuestionWords, whether } from '../question'
 import { oldDedupsSql, sweepDedups } from './dedups'
 import { idleFlowsSql, sweepFlows } from './flows'
-import { applyGroupLimit } from './group-limit'
+import { anyLimited, applyGroupLimit, mendLimits } from './group-limit'
 import type { QueueMemory } from './memory'
 import { dueQueues, promoteQueue } from './promote'
 import { clearDropped, removeRows } from './removal'
 
 /** The pause between two removals, when the first has left nothing. */
 const REMOVAL_MS = 3000
+/** The pause between two looks for message groups whose places are miscounted. */
+const MENDING_MS = 60_000
 /** Batches of due messages of one queue, before the next queue has its turn. */
 const BATCHES = 5
 
@@ -45,19 +47,24 @@ export async function sweepQueues(
     }
   }
   if (all || performance.now() - memory.removedAt >= REMOVAL_MS) {
-    const { removed, more } = await removeOld(session)
+    const { removed, more, isAnyLimited } = await removeOld(session)
     round.removed = removed
     if (more) round.more = true
     else memory.removedAt = performance.now()
+    if (isAnyLimited && (all || performance.now() - memory.mendedAt >= MENDING_MS)) {
+      await mendLimits(session, memory)
+      memory.mendedAt = performance.now()
+    }
   }
   if (errors.length > 0) throw errors[0]
   return round
 }
 
-/** How many archived messages it removed, and whether there is more of anything to remove. */
-async function removeOld(session: Session): Promise<{ removed: number; more: boolean }> {
-  const [isAny] = await session.read((reader) => answersTo(reader, [anyOld]))
-  if (!isYes(isAny)) return { removed: 0, more: false }
+/** How many archived messages it removed, whether there is more of anything to remove, and whether a queue has a limit. */
+async function removeOld(session: Session): Promise<{ removed: number; more: boolean; isAnyLimited: boolean }> {
+  const [isAny, limited] = await session.read((reader) => answersTo(reader, [anyOld, anyLimited]))
+  const isAnyLimited = isYes(limited)
+  if (!isYes(isAny)) return { removed: 0, more: false, isAnyLimited }
   const dropped = await session.read((reader) =>
     reader.rows(`SELECT ${reader.engine.bigint('queue_id')} AS queue_id FROM ${reader.tables.queueDrops} LIMIT 10`),
   )
@@ -65,7 +72,7 @@ async function removeOld(session: Session): Promise<{ removed: number; more: boo
   const removed = await sweepArchive(session)
   const dedups = await session.write((tx) => sweepDedups(tx))
   const flows = await sweepFlows(session)
-  return { removed, more: dropped.length > 0 || removed > 0 || dedups > 0 || flows }
+  return { removed, more: dropped.length > 0 || removed > 0 || dedups > 0 || flows, isAnyLimited }
 }
 
 const ARCHIVED = 500
