@@ -7,8 +7,9 @@
  */
 import type { QueryRunner } from 'typeorm'
 import type { Engine, Row } from './engine'
-import { drop, type Setting } from './life'
+import { drop } from './life'
 import { numberBy } from './mysql'
+import type { Setting } from './statements'
 
 /** Both are the server's own words for being a node: Galera's, and Group Replication's. */
 export const CLUSTER_VARIABLES = "SHOW VARIABLES WHERE Variable_name IN ('wsrep_on', 'group_replication_group_name')"

@@ -20,6 +20,13 @@ export class CutOff extends Error {
   }
 }
 
+/** How it is found out whether a commit that was cut off has arrived. */
+export interface LostCommit {
+  /** When the call began. */
+  startedAt: number
+  ask: ((until: number) => Promise<boolean>) | undefined
+}
+
 export function unknownOutcome(cause: unknown): RecentnError {
   return new RecentnError('outcome_unknown', undefined, { cause, retryAfterMs: 1000 })
 }
@@ -71,12 +78,7 @@ async function learn(
  * The result of a write whose commit was cut off, if `ask` says that it has arrived. Otherwise throws what its caller gets,
  * or what lets it run again.
  */
-export async function settledCommit<T>(
-  cutOff: CutOff,
-  engine: Engine,
-  startedAt: number,
-  ask: ((until: number) => Promise<boolean>) | undefined,
-): Promise<T> {
+export async function settledCommit<T>(cutOff: CutOff, engine: Engine, { startedAt, ask }: LostCommit): Promise<T> {
   const { cause } = cutOff
   const hasArrived = cutOff.committed || (ask !== undefined && (await learn(cutOff, engine, startedAt, ask)))
   if (hasArrived) cutOff.afterCommit.run()

@@ -119,9 +119,9 @@ export interface Engine extends NodeFacts {
   /**
    * An insert of rows, with `sql` around its VALUES list. The servers get one text. SQLite is part of the process, where a
    * prepared statement that is run for each row costs half as much: if a row fails, the operation must fail with it, which
-   * undoes the rows before it.
+   * undoes the rows before it. `constants`: SQL after the values of each row.
    */
-  insert(sql: (values: string) => string, rows: readonly (readonly Parameter[])[]): Insert
+  insert(sql: (values: string) => string, rows: readonly (readonly Parameter[])[], constants?: string): Insert
   /** SQL between the VALUES of an INSERT and the `column = value` that it sets in existing rows with the same `key`. */
   onDuplicate(key: string): string
   /** SQL: in such a setting, the value that the INSERT has for the column. */
@@ -232,13 +232,6 @@ export function placeholders(count: number): string {
   return Array(count).fill('?').join(', ')
 }
 
-/** `(?, ?), (?, ?)` */
-export function rowPlaceholders(rows: number, columns: number): string {
-  return Array(rows)
-    .fill(`(${placeholders(columns)})`)
-    .join(', ')
-}
-
 /** The driver's own error under whatever TypeORM wrapped around it. */
 export function driverError(error: unknown): { errno?: number; code?: string; fatal?: boolean; message?: string } {
   const wrapped = error as { driverError?: object } | null
@@ -258,6 +251,13 @@ export function compareNames(a: string, b: string): number {
     return isSurrogate(unitA) === isSurrogate(unitB) ? unitA - unitB : isSurrogate(unitA) ? 1 : -1
   }
   return a.length - b.length
+}
+
+const SURROGATES = /[\ud800-\udfff]/
+
+/** Sorts the names themselves by `compareNames`. Without surrogates that is the order that strings have anyway. */
+export function sortNames(names: string[]): string[] {
+  return names.some((name) => SURROGATES.test(name)) ? names.sort(compareNames) : names.sort()
 }
 
 function isSurrogate(unit: number): boolean {

@@ -91,6 +91,26 @@ export class GatheringQueryRunner extends MysqlQueryRunner {
     return how ? result : result.raw
   }
 
+  /** True where a subscriber of the user's follows transactions, or this one is inside of another. */
+  get #isTypeorms(): boolean {
+    return this.transactionDepth > 1 || this.connection.subscribers.length > 0
+  }
+
+  /** Transactions of ours go without the events of TypeORM's runner. */
+  override async startTransaction(...[isolation]: Parameters<MysqlQueryRunner['startTransaction']>): Promise<void> {
+    if (this.isTransactionActive || this.#isTypeorms || isolation) return super.startTransaction(isolation)
+    this.isTransactionActive = true
+    await this.query(BEGIN)
+    this.transactionDepth = 1
+  }
+
+  override async commitTransaction(): Promise<void> {
+    if (!this.isTransactionActive || this.#isTypeorms) return super.commitTransaction()
+    await this.query('COMMIT')
+    this.isTransactionActive = false
+    this.transactionDepth = 0
+  }
+
   override async stream(...given: Parameters<MysqlQueryRunner['stream']>): ReturnType<MysqlQueryRunner['stream']> {
     if (this.#waiting.length > 0) await this.#send(await this.connect(), this.#take())
     return super.stream(...given)
@@ -136,8 +156,8 @@ export class GatheringQueryRunner extends MysqlQueryRunner {
 
   /** True if what waits has to be answered before another statement may run. */
   get #mustPart(): boolean {
-    const isBeginning = this.#waiting[0]?.sql === BEGIN && this.#hasOnlyMarkers
-    return this.#waiting.length > 0 && !isBeginning && mustPart(this.driver)
+    if (this.#waiting.length === 0 || !mustPart(this.driver)) return false
+    return this.#waiting[0]?.sql !== BEGIN || !this.#hasOnlyMarkers
   }
 
   /** Sends statements that the next ones depend on. */
@@ -158,7 +178,8 @@ export class GatheringQueryRunner extends MysqlQueryRunner {
       await this.#send(connection, waiting.splice(0))
     }
     const one: WaitingStatement = { sql, result: null }
-    await this.#send(connection, [...waiting, one])
+    waiting.push(one)
+    await this.#send(connection, waiting)
     if (witness) requireTransaction(witness.result?.raw)
     return one.result as unknown as QueryResult
   }

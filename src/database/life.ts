@@ -8,21 +8,9 @@
 import type { QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import type { AfterCommit } from './after-commit'
-import {
-  driverError,
-  type Engine,
-  type Insert,
-  type Reader,
-  type Row,
-  type StatementAnswer,
-  type Statements,
-  type StatementValues,
-  type Tx,
-} from './engine'
-import { failedEarlier, GatheringQueryRunner, hasFailedEarlier, type Later } from './gathering'
-import { queryOn } from './prepared'
+import { driverError, type Engine } from './engine'
+import { hasFailedEarlier } from './gathering'
 import { doubtHost } from './server-hosts'
-import type { Tables } from './tables'
 
 export interface Life {
   /** False once the transaction is ending. */
@@ -73,7 +61,7 @@ export async function commit(runner: QueryRunner, life: Life): Promise<void> {
     throw new RecentnError('conflict', 'A transaction that was begun inside of this one was left open')
   }
   life.open = false
-  await Promise.allSettled(life.running)
+  if (life.running.size > 0) await Promise.allSettled(life.running)
   requireWhole(life)
   life.committing = true
   try {
@@ -122,109 +110,4 @@ export function drop(runner: QueryRunner): void {
 
 function depthOf(runner: QueryRunner): { transactionDepth: number } {
   return runner as unknown as { transactionDepth: number }
-}
-
-/** What our statements depend on. */
-export interface Setting {
-  engine: Engine
-  tables: Tables
-  clockOffsetMs?: () => number
-}
-
-export function readerOn(runner: QueryRunner, { engine, tables, clockOffsetMs }: Setting): Reader {
-  return {
-    engine,
-    tables,
-    get now() {
-      const offset = Math.trunc(clockOffsetMs?.() ?? 0)
-      return offset === 0 ? engine.nowMs : `(${engine.nowMs} + ${offset})`
-    },
-    rows: (sql: string, parameters: StatementValues = []) =>
-      queryOn<Row[]>(runner, engine.bound(sql, parameters), false),
-  }
-}
-
-/** Statements outside of any transaction; `before` runs before each. */
-export function statementsOn(
-  runner: QueryRunner,
-  setting: Setting,
-  before: () => Promise<unknown> = async () => {},
-): Statements {
-  const reader = readerOn(runner, setting)
-  const { engine, tables } = setting
-  const execute = async (sql: string, parameters: StatementValues = []) => {
-    await before()
-    return answerOf(await queryOn(runner, engine.bound(sql, parameters), true))
-  }
-  return {
-    engine,
-    tables,
-    separate: true,
-    gathers: runner instanceof GatheringQueryRunner,
-    get now() {
-      return reader.now
-    },
-    rows: (sql, parameters) => reader.rows(sql, parameters),
-    execute,
-    run: async (sql, parameters) => (await execute(sql, parameters)).affected,
-    together: async (statements) => {
-      if (statements.length === 0) return []
-      const waiting: Later[] = []
-      for (const statement of statements.slice(0, -1)) {
-        await before()
-        const later = runLater(runner, engine, statement).catch((error: unknown) => {
-          throw failedEarlier(error)
-        })
-        waiting.push(await later)
-      }
-      const { sql, parameters } = statements.at(-1) as Insert
-      const last = await execute(sql, parameters)
-      return [...waiting.map(({ result }) => answerOf(result)), last]
-    },
-  }
-}
-
-/** Runs a statement at once where the connection does not gather them. */
-async function runLater(runner: QueryRunner, engine: Engine, { sql, parameters }: Insert): Promise<Later> {
-  const bound = engine.bound(sql, parameters)
-  // TypeORM's type does not know the third way.
-  if (runner instanceof GatheringQueryRunner) return runner.query(bound[0], bound[1] as never, 'later' as never)
-  return { result: await queryOn(runner, bound, true) }
-}
-
-/** The effect of a statement from TypeORM's answer: the id is better-sqlite3's raw answer, and a part of mysql2's. */
-function answerOf(result: Later['result']): StatementAnswer {
-  const raw = result?.raw
-  const insertId = typeof raw === 'object' ? (raw as { insertId?: string | number } | null)?.insertId : raw
-  return {
-    rows: (result?.records ?? []) as Row[],
-    affected: Number(result?.affected ?? 0),
-    insertId: BigInt((insertId as string | number | undefined) ?? 0),
-  }
-}
-
-/** A `Tx` refuses calls after its transaction has ended: they would run outside of any transaction. */
-export function txOn(runner: QueryRunner, setting: Setting, isOpen: () => boolean, listenersOf: () => AfterCommit): Tx {
-  const requireOpen = async () => {
-    if (!isOpen()) throw new RecentnError('closed', 'The transaction has ended')
-  }
-  const statements = statementsOn(runner, setting, requireOpen)
-  const tx = {
-    ...statements,
-    separate: false,
-    get now() {
-      return statements.now
-    },
-    manager: runner.manager,
-    afterCommit: (listener: () => void) => listenersOf().add(listener),
-    rows: async (sql: string, parameters?: StatementValues) => {
-      await requireOpen()
-      return statements.rows(sql, parameters)
-    },
-    later: async (sql: string, parameters: StatementValues = []) => {
-      await requireOpen()
-      await runLater(runner, setting.engine, { sql, parameters })
-    },
-  }
-  return tx as unknown as Tx
 }

@@ -36,7 +36,7 @@ function withValues(sql: string, parameters: readonly Parameter[]): string {
 }
 
 /** A loop, not map and join: a batch has thousands of values. */
-const values: Engine['values'] = (rows) => {
+function listOf(rows: readonly (readonly Parameter[])[], constants = ''): string {
   let sql = ''
   for (const row of rows) {
     let start = sql === '' ? '(' : ', ('
@@ -44,15 +44,12 @@ const values: Engine['values'] = (rows) => {
       sql += start + literal(value)
       start = ', '
     }
-    sql += ')'
+    sql += `${constants})`
   }
-  return { sql, parameters: [] }
+  return sql
 }
 
-const insert: Engine['insert'] = (sql, rows) => {
-  const { sql: list, parameters } = values(rows)
-  return { sql: sql(list), parameters }
-}
+const insert: Engine['insert'] = (sql, rows, constants) => ({ sql: sql(listOf(rows, constants)), parameters: [] })
 
 /** Numbers the next rows, which it locks in this way. */
 export function numberBy(lock: string): Engine['numberFree'] {
@@ -92,7 +89,7 @@ export const mysqlEngine: Engine = {
     )
   },
   list: (some) => ({ sql: some.map(literal).join(', '), parameters: [] }),
-  values,
+  values: (rows) => ({ sql: listOf(rows), parameters: [] }),
   randomHex: 'HEX(RANDOM_BYTES(16))',
   remembers: true,
   remembered: (expression) => `LAST_INSERT_ID(${expression})`,

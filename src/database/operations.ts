@@ -11,9 +11,9 @@ import { RecentnError } from '../errors'
 import { afterCommitOf } from './after-commit'
 import { requireTexts } from './connection-charset'
 import type { Engine, Session, Tx } from './engine'
-import { type Setting, txOn } from './life'
 import { locationOf } from './location'
 import { translated } from './retries'
+import { type Setting, txOn } from './statements'
 
 const SAVEPOINT = 'recentn_operation'
 
@@ -90,12 +90,10 @@ export function sessionWithin(transaction: EntityManager | QueryRunner, setting:
   if (!runner?.isTransactionActive) {
     throw new RecentnError('invalid_input', 'The EntityManager or QueryRunner has no open transaction')
   }
-  const tx = txOn(
-    runner,
-    setting,
-    () => runner.isTransactionActive,
-    () => afterCommitOf(runner),
-  )
+  const tx = txOn(runner, setting, {
+    isOpen: () => runner.isTransactionActive,
+    listeners: () => afterCommitOf(runner),
+  })
   const { engine } = setting
   const translate = (error: unknown) => translated(error, engine, () => locationOf(runner.connection.options))
   return sessionIn(tx, runner, translate, engine.family === 'sqlite' ? undefined : () => requireTexts(runner))

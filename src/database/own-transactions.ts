@@ -7,7 +7,8 @@
  */
 import type { QueryRunner } from 'typeorm'
 import type { StatementAnswer, Statements, StatementValues } from './engine'
-import { drop, type Setting, statementsOn } from './life'
+import { drop } from './life'
+import { type Setting, statementsOn } from './statements'
 
 const BEGIN = { sql: 'START TRANSACTION', parameters: [] }
 const COMMIT = { sql: 'COMMIT', parameters: [] }
@@ -20,6 +21,7 @@ export function separateOn(runner: QueryRunner, setting: Setting): Statements {
 
 /** Reads stay as they are. */
 function asTransactions(statements: Statements, runner: QueryRunner): Statements {
+  const { engine, tables, separate, gathers } = statements
   const together: Statements['together'] = async (list) => {
     if (list.length === 0) return []
     try {
@@ -34,7 +36,10 @@ function asTransactions(statements: Statements, runner: QueryRunner): Statements
     return answer as StatementAnswer
   }
   return {
-    ...statements,
+    engine,
+    tables,
+    separate,
+    gathers,
     get now() {
       return statements.now
     },

@@ -20,15 +20,24 @@ export interface RowRunner extends QueryRunner {
 }
 
 /** Runs a statement on any runner. A user's own, which does not take rows, gets a statement for each. */
-export async function queryOn<T>(
+export function queryOn<T>(
   runner: QueryRunner,
   [sql, parameters]: readonly [sql: string, parameters: StatementValues | null],
   structured: boolean,
 ): Promise<T> {
   const isEach = parameters instanceof RowParameters && !(runner as Partial<RowRunner>).takesRows
-  if (!isEach) return runner.query(sql, parameters as Parameter[], structured as true) as Promise<T>
+  if (isEach) return queryEach<T>(runner, sql, parameters, structured)
+  return runner.query(sql, parameters as Parameter[], structured as true) as Promise<T>
+}
+
+async function queryEach<T>(
+  runner: QueryRunner,
+  sql: string,
+  { rows }: RowParameters,
+  structured: boolean,
+): Promise<T> {
   const answered: PreparedResult = { raw: 0, records: [], affected: 0 }
-  for (const row of parameters.rows) {
+  for (const row of rows) {
     const { raw, records, affected = 0 } = await runner.query(sql, row as Parameter[], true)
     answered.raw = raw
     answered.affected += affected

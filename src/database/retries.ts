@@ -27,13 +27,14 @@ export class Trail {
 
   /** The same statements, with notes. `before` runs before each one that writes, and changes nothing by itself. */
   follow(statements: Statements, before: () => Promise<unknown> = async () => {}): Statements {
+    const { engine, tables, separate, gathers } = statements
     const noted = async <T>(answer: Promise<T>, hasChanged: (answer: T) => boolean): Promise<T> => {
       try {
         const given = await answer
         if (hasChanged(given)) this.isLeft = true
         return given
       } catch (error) {
-        if (mayHaveCommitted(statements.engine, error)) this.isLeft = true
+        if (mayHaveCommitted(engine, error)) this.isLeft = true
         throw error
       }
     }
@@ -42,7 +43,10 @@ export class Trail {
       return noted(statements.execute(sql, parameters), ({ affected }) => affected > 0)
     }
     return {
-      ...statements,
+      engine,
+      tables,
+      separate,
+      gathers,
       get now() {
         return statements.now
       },
@@ -52,8 +56,7 @@ export class Trail {
         await before()
         const together = statements.together(list).catch((error: unknown) => {
           // Where each commits alone, those before the last one have committed if that one failed.
-          const { commitsAlone } = statements.engine
-          if (commitsAlone && list.length > 1 && !hasFailedEarlier(error)) this.isLeft = true
+          if (engine.commitsAlone && list.length > 1 && !hasFailedEarlier(error)) this.isLeft = true
           throw error
         })
         return noted(together, (answers) => answers.some(({ affected }) => affected > 0))

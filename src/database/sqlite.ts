@@ -1,8 +1,15 @@
 /** SQLite, by better-sqlite3. It has one writer at a time: a transaction that writes holds every lock already. */
-import { driverError, type Engine, type FailureKind, placeholders, RowParameters, rowPlaceholders } from './engine'
+import { driverError, type Engine, type FailureKind, placeholders, RowParameters } from './engine'
 import { chosenFree } from './numbering'
 import { countPlaceholders, SQLITE_SPELLING } from './placeholders'
 import { sqliteRows } from './row-facts'
+
+/** `(?, ?), (?, ?)` */
+function rowPlaceholders(rows: number, columns: number, constants = ''): string {
+  return Array(rows)
+    .fill(`(${placeholders(columns)}${constants})`)
+    .join(', ')
+}
 
 /** Placeholders, so that SQLite keeps the statement prepared. */
 const values: Engine['values'] = (rows) => ({
@@ -23,11 +30,11 @@ const BLOCK_ROWS = 16
 /** Measured: with more rows in one statement a plain INSERT takes half the time for each, one that replaces rows longer. */
 const IS_PLAIN = /^INSERT(?!.*\b(?:ON CONFLICT|RETURNING)\b)/s
 
-const insert: Engine['insert'] = (sql, rows) => {
+const insert: Engine['insert'] = (sql, rows, constants) => {
   const width = rows[0]?.length ?? 0
-  const one = sql(rowPlaceholders(1, width))
+  const one = sql(rowPlaceholders(1, width, constants))
   const hasBlocks = rows.length >= BLOCK_ROWS && IS_PLAIN.test(one)
-  const block = hasBlocks ? { sql: sql(rowPlaceholders(BLOCK_ROWS, width)), size: BLOCK_ROWS } : null
+  const block = hasBlocks ? { sql: sql(rowPlaceholders(BLOCK_ROWS, width, constants)), size: BLOCK_ROWS } : null
   return { sql: one, parameters: new RowParameters(rows, block) }
 }
 

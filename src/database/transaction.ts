@@ -12,18 +12,19 @@ import { AfterCommit } from './after-commit'
 import { BoundedPool, DEFAULT_CONNECTION_TIMEOUT_MS } from './bounded-pool'
 import { catchUp } from './cluster'
 import { requireTexts } from './connection-charset'
-import { CutOff, settledCommit } from './cut-off'
+import { CutOff, type LostCommit, settledCommit } from './cut-off'
 import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
 import { InFlight } from './in-flight'
 import { holding, newHolder, requireOutside } from './inside'
-import { commit, type Life, readerOn, rollBack, type Setting, txOn, watch } from './life'
+import { commit, type Life, rollBack, watch } from './life'
 import { locationOf } from './location'
 import { sessionIn, settled } from './operations'
 import { separateOn } from './own-transactions'
 import { Retrier, type RetryRules, Trail } from './retries'
 import type { SkipLockedCheck } from './skip-locked'
 import { limitedUntil } from './statement-limit'
+import { readerOn, type Setting, txOn } from './statements'
 import type { Tables } from './tables'
 import type { Gate } from './turns'
 
@@ -39,6 +40,9 @@ export interface DatabaseOptions extends Setting {
   /** The check of a server's SKIP LOCKED, on which claims rely, before the first write. */
   skipLocked?: SkipLockedCheck
 }
+
+type TransactionWork<T> = (tx: Tx, session: Session) => Promise<T>
+type RetriedWrite = WriteOptions & { retries?: number | undefined }
 
 export class Database implements Session {
   readonly engine: Engine
@@ -112,28 +116,17 @@ export class Database implements Session {
   }
 
   /** Runs `work` in a transaction, and again as a whole after a deadlock, up to `retries` times. */
-  write<T>(
-    work: (tx: Tx, session: Session) => Promise<T>,
-    options: WriteOptions & { retries?: number } = {},
-  ): Promise<T> {
+  write<T>(work: TransactionWork<T>, options?: RetriedWrite): Promise<T> {
     return this.#counted(() => this.#write(work, options))
   }
 
-  async #write<T>(
-    work: (tx: Tx, session: Session) => Promise<T>,
-    { retries, arrived, retryMs }: WriteOptions & { retries?: number } = {},
-  ): Promise<T> {
-    await this.#writable()
-    const startedAt = performance.now()
-    const ask = arrived && ((until: number) => this.#once((tx) => limitedUntil(tx, until, () => arrived(tx)), true))
-    return this.#tried({ ...this.#retryRules, maxConflicts: retries, retryMs }, async () => {
-      try {
-        return await this.#once(work)
-      } catch (error) {
-        if (!(error instanceof CutOff)) throw error
-        return settledCommit<T>(error, this.engine, startedAt, ask)
-      }
-    })
+  async #write<T>(work: TransactionWork<T>, { retries, arrived, retryMs }: RetriedWrite = {}): Promise<T> {
+    const checked = this.#writable()
+    if (checked) await checked
+    const ask = arrived && ((until: number) => this.#once((tx) => limitedUntil(tx, until, () => arrived(tx)), null))
+    const lost: LostCommit = { startedAt: performance.now(), ask }
+    const rules = { ...this.#retryRules, maxConflicts: retries, retryMs }
+    return this.#tried(rules, () => this.#once(work, lost))
   }
 
   /** Runs statements that each commit by themselves; on SQLite, which has one connection, in a transaction. */
@@ -212,50 +205,45 @@ export class Database implements Session {
   }
 
   /**
-   * Runs the transaction once. Its commit listeners run when the connection is free again. `isLookUp`: it looks for what
+   * Runs the transaction once. Its commit listeners run when the connection is free again. Without `lost` it looks for what
    * another connection has committed, in a cluster perhaps on another node.
    */
-  async #once<T>(work: (tx: Tx, session: Session) => Promise<T>, isLookUp = false): Promise<T> {
+  async #once<T>(work: TransactionWork<T>, lost: LostCommit | null): Promise<T> {
     const afterCommit = new AfterCommit()
-    const result = await this.#transact(work, afterCommit, isLookUp)
-    afterCommit.run()
-    return result
-  }
-
-  async #transact<T>(
-    work: (tx: Tx, session: Session) => Promise<T>,
-    afterCommit: AfterCommit,
-    isLookUp: boolean,
-  ): Promise<T> {
     const runner = await this.#runner()
     let life: Life | null = null
     let result: T | undefined
+    let cutOff: CutOff | null = null
     try {
       if (this.#options.isForeign) await requireTexts(runner)
-      if (isLookUp) await catchUp(runner, this.#options)
+      if (lost === null) await catchUp(runner, this.#options)
       await runner.startTransaction(this.#options.isForeign ? 'READ COMMITTED' : undefined)
       const alive = watch(runner, this.engine, afterCommit)
       life = alive
-      const isOpen = () => alive.open
-      const tx = txOn(runner, this.#options, isOpen, () => afterCommit)
-      const session = sessionIn(tx, runner, (error) => error)
-      result = await work(tx, session)
+      const tx = txOn(runner, this.#options, { isOpen: () => alive.open, listeners: () => afterCommit })
+      result = await work(
+        tx,
+        sessionIn(tx, runner, (error) => error),
+      )
       await settled(runner)
       await commit(runner, alive)
       this.#pool.heard(runner)
-      return result
     } catch (error) {
       // After a deadlock the transaction must run again, even if `work` threw another error.
       const reason = life?.fault ? life.fault.error : error
       await rollBack(runner, life)
       this.#pool.lost(runner, this.engine, reason)
       // The commit stays one if a TypeORM subscriber of the user's throws after it.
-      if (life?.committing && this.engine.failure(error) !== 'conflict') {
-        throw new CutOff(error, result, life.committed, afterCommit)
-      }
-      throw reason
+      if (!life?.committing || this.engine.failure(error) === 'conflict') throw reason
+      cutOff = new CutOff(error, result, life.committed, afterCommit)
     } finally {
       await runner.release()
     }
+    if (cutOff === null) {
+      afterCommit.run()
+      return result as T
+    }
+    if (lost === null) throw cutOff
+    return settledCommit<T>(cutOff, this.engine, lost)
   }
 }

@@ -57,8 +57,14 @@ export interface WaitingCall<Request, Result> extends Size {
   /** When the call first met a conflict, or was set aside. */
   since: number | null
   request: Request
-  resolve: (result: Result) => void
-  reject: (error: unknown) => void
+  caller: Caller<Result>
+}
+
+/** Gets the result of a call. */
+export interface Caller<Result> {
+  /** What it throws, `reject` gets. */
+  resolve(result: Result): void
+  reject(error: unknown): void
 }
 
 export type Calls<Request, Result> = readonly WaitingCall<Request, Result>[]
@@ -77,6 +83,13 @@ export interface Conflict<Request, Result> {
 
 export function newLane<Request, Result>(lane: number, marks: Marks): Lane<Request, Result> {
   return { writer: { lane, name: marks.newName(), batch: 0n }, waiting: [], running: false }
+}
+
+/** Takes the calls of the next batch from the lane. */
+export function takeBatch<Request, Result>(lane: Lane<Request, Result>, max: Size): Calls<Request, Result> {
+  const calls = fitting(lane.waiting, max)
+  lane.waiting = lane.waiting.slice(calls.length)
+  return calls
 }
 
 /** The first of the calls, as many as one transaction takes; one call is taken whatever its size. */

@@ -16,6 +16,7 @@ import type { Tx } from '../database/engine'
 import { RecentnError } from '../errors'
 import { performance, setImmediate } from '../real-time'
 import {
+  type Caller,
   type Calls,
   type Conflict,
   fitting,
@@ -26,6 +27,7 @@ import {
   type Lane,
   newLane,
   requestOf,
+  takeBatch,
   type WaitingCall,
 } from './commit-calls'
 import { isShared, Pending, type Size } from './pending'
@@ -61,15 +63,18 @@ export class GroupCommit<Request, Result> {
    * Resolves once the request is committed, all or nothing. Requests of one key, a name or a number, go through one lane.
    * Rejects with `overloaded` when too much is unanswered, with `closed` after `close`, and with the error of `run`.
    */
-  add(of: string | number, request: Request, { items, bytes: texts }: Size): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      const key = typeof of === 'string' ? keyOf(of) : of
-      const bytes = texts + items * ITEM_BYTES
-      this.#pending.admit({ items, bytes })
-      const call = { key, isAside: false, since: null, request, items, bytes, resolve, reject }
-      if (this.#aside.has(key)) this.#setAside(call)
-      else this.#enqueue(this.#lanes[key % this.#lanes.length] as Lane<Request, Result>, call)
-    })
+  add(of: string | number, request: Request, size: Size): Promise<Result> {
+    return new Promise((resolve, reject) => this.hand(of, request, size, { resolve, reject }))
+  }
+
+  /** The same for a caller that makes a promise of its own. Throws what `add` would reject with at once. */
+  hand(of: string | number, request: Request, { items, bytes: texts }: Size, caller: Caller<Result>): void {
+    const key = typeof of === 'string' ? keyOf(of) : of
+    const bytes = texts + items * ITEM_BYTES
+    const call = { key, isAside: false, since: null, request, items, bytes, caller }
+    this.#pending.admit(call)
+    if (this.#aside.size > 0 && this.#aside.has(key)) this.#setAside(call)
+    else this.#enqueue(this.#lanes[key % this.#lanes.length] as Lane<Request, Result>, call)
   }
 
   /** Refuses later calls; resolves when all that were accepted are answered, and the marks are removed. */
@@ -93,8 +98,7 @@ export class GroupCommit<Request, Result> {
     while (lane.waiting.length > 0) {
       if (lane === this.#asideLane) await this.#runAside(lane)
       else {
-        const calls = fitting(lane.waiting, this.#maxBatch)
-        lane.waiting.splice(0, calls.length)
+        const calls = takeBatch(lane, this.#maxBatch)
         for (const conflict of await this.#commit(lane, calls)) await this.#sortOut(lane, conflict, false)
       }
       // Callers that this batch has answered may call again at once, and then belong to the next.
@@ -114,9 +118,8 @@ export class GroupCommit<Request, Result> {
     const requests = calls.map(requestOf)
     writer.batch++
     try {
-      const writing = { writer, isCareful }
-      const arrived = (tx: Tx) => marks.hasArrived(tx, writer)
-      const results = await session.write((tx) => run(tx, requests, writing), { arrived, retryMs: RETRY_MS })
+      const options = { arrived: (tx: Tx) => marks.hasArrived(tx, writer), retryMs: RETRY_MS }
+      const results = await session.write((tx) => run(tx, requests, { writer, isCareful }), options)
       batches?.add(itemsOf(calls))
       for (let index = 0; index < calls.length; index++) {
         this.#answer(calls[index] as WaitingCall<Request, Result>, results[index] as Result | RecentnError)
@@ -154,9 +157,8 @@ export class GroupCommit<Request, Result> {
   ): WaitingCall<Request, Result>[] {
     const keys = new Set(locked.map(({ key }) => key))
     const isLocked = ({ key }: WaitingCall<Request, Result>) => keys.has(key)
-    const aside = [...calls, ...lane.waiting].filter(isLocked)
+    for (const call of [...calls, ...lane.waiting].filter(isLocked)) this.#setAside(call)
     lane.waiting = lane.waiting.filter((call) => !isLocked(call))
-    for (const call of aside) this.#setAside(call)
     this.#isInDoubt = true
     return calls.filter((call) => !isLocked(call))
   }
@@ -229,28 +231,27 @@ export class GroupCommit<Request, Result> {
     const { patienceMs = PATIENCE_MS } = this.#options
     for (const call of calls) call.since ??= now
     const isPatient = ({ since }: WaitingCall<Request, Result>) => now - (since as number) < patienceMs
-    this.#fail(
-      calls.filter((call) => !isPatient(call)),
-      error,
-    )
+    const late = calls.filter((call) => !isPatient(call))
+    this.#fail(late, error)
     return calls.filter(isPatient)
   }
 
   #fail(calls: Calls<Request, Result>, error: unknown): void {
     for (const call of calls) {
       this.#settle(call)
-      call.reject(error)
+      call.caller.reject(error)
     }
   }
 
   #answer(call: WaitingCall<Request, Result>, result: Result | RecentnError): void {
     this.#settle(call)
-    if (result instanceof RecentnError) {
-      call.reject(result)
-      return
+    try {
+      if (result instanceof RecentnError) throw result
+      this.#options.onResult?.(result)
+      call.caller.resolve(result)
+    } catch (error) {
+      call.caller.reject(error)
     }
-    this.#options.onResult?.(result)
-    call.resolve(result)
   }
 
   #settle(call: WaitingCall<Request, Result>): void {

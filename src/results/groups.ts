@@ -34,6 +34,22 @@ export class ItemResult implements Item {
 }
 giveJson(ItemResult, parsedBy(renderItem))
 
+/** An appended item, with its fields in one constructor: it is made for every append. */
+export class AppendedResult implements AppendedItem {
+  constructor(
+    readonly group: string,
+    readonly id: bigint,
+    readonly slot: number,
+    readonly member: string | null,
+    readonly payload: unknown,
+    readonly occurredAt: Date | null,
+    readonly eventId: string | null,
+    readonly createdAt: Date,
+    readonly appended: boolean,
+  ) {}
+}
+giveJson(AppendedResult, parsedBy(renderItem))
+
 export const asRecent = jsonBy<Recent>(parsedBy(renderRecent))
 export const asGroup = jsonBy<Group>((group) => groupBody(group, null))
 export const asPolicy = jsonBy<Policy>(policyBody)

@@ -12,7 +12,7 @@ import { type BatchHeads, layOut, lockAndTake, lockBatch, modesInForce, saveBatc
 import type { PolicyCache } from './policies'
 import type { NewItemRow, Ring } from './ring'
 import { ringsFor } from './rings'
-import { type ItemRow, itemColumns, itemRowOf } from './rows'
+import { type Appended, type ItemRow, itemColumns, itemRowOf } from './rows'
 import type { Mode } from './types'
 
 /** Bounds of one REPLACE: a UTF-16 unit may become six bytes of SQL, and 1 MiB is the least usual max_allowed_packet. */
@@ -23,12 +23,6 @@ const ROW_UNITS = 80
 
 const ITEM_COLUMNS = ['group_key', 'slot', 'id', 'created_at_ms', 'member', 'payload', 'occurred_at_ms', 'event_id']
 const REQUIRED_COLUMNS = 4
-
-export interface Appended {
-  row: ItemRow
-  /** False when an item with this event id was there. */
-  appended: boolean
-}
 
 /**
  * Appends in the order given, creating groups that do not exist; all or nothing with the transaction.
@@ -73,19 +67,20 @@ async function appendTo(
   batch: BatchHeads,
   requests: readonly (readonly NewItemRow[])[],
 ): Promise<(Appended[] | RecentnError)[]> {
-  const modeOf = await modesInForce(tx, policies, batch)
+  const { heads, stale } = batch
+  const modeOf = stale.size > 0 ? await modesInForce(tx, policies, batch) : (group: string) => heads.get(group)?.mode
   const refused = requests.map((items) => memberFault(items, modeOf))
   const accepted = requests.filter((_, index) => refused[index] === null)
   const touched = new Set<string>()
   for (const items of accepted) for (const { group } of items) touched.add(group)
-  await layOut(tx, policies, batch, touched)
+  if (stale.size > 0) await layOut(tx, policies, batch, touched)
   const rings = await ringsFor(tx, batch, touched, accepted)
   const bare: Appended[] = []
   const outcomes = requests.map((items, index) => {
     return refused[index] ?? items.map((item) => appendOne(rings.get(item.group) as Ring, item, bare))
   })
   for (const appended of bare) appended.row = await itemAt(tx, appended.row)
-  await write(tx, [...rings.values()])
+  for (const chunk of chunksOfItems(rings.values())) await replaceItems(tx, chunk)
   await saveBatch(tx, batch, rings)
   return outcomes
 }
@@ -117,24 +112,25 @@ async function itemAt(tx: Tx, { group, slot }: ItemRow): Promise<ItemRow> {
   return itemRowOf(group, row as Row)
 }
 
-async function write(tx: Tx, rings: readonly Ring[]): Promise<void> {
+/** What the rings have written, in lists for one statement each. */
+function chunksOfItems(rings: Iterable<Ring>): ItemRow[][] {
+  const chunks: ItemRow[][] = []
   let chunk: ItemRow[] = []
   let units = 0
-  const flush = async () => {
-    if (chunk.length > 0) await replaceItems(tx, chunk)
-    chunk = []
-    units = 0
-  }
   for (const { writes } of rings) {
-    for (const row of writes.values()) {
+    for (const row of writes) {
       const texts = (row.payload?.length ?? 0) + (row.member?.length ?? 0) + (row.eventId?.length ?? 0)
       const size = ROW_UNITS + row.group.length + texts
-      if (chunk.length === MAX_ROWS || (units > 0 && units + size > MAX_UNITS)) await flush()
+      if (chunk.length === MAX_ROWS || units + size > MAX_UNITS || chunks.length === 0) {
+        chunk = []
+        units = 0
+        chunks.push(chunk)
+      }
       chunk.push(row)
       units += size
     }
   }
-  await flush()
+  return chunks
 }
 
 /**

@@ -6,7 +6,7 @@
  * heads back. Only heads for which that turns out not to be enough (new groups, changed policies, items that were there
  * already) are written back. Invariant and lock order are those of `heads.ts`.
  */
-import { compareNames, type Insert, placeholders, type Row, type StatementAnswer, type Tx } from '../../database/engine'
+import { type Insert, placeholders, type Row, type StatementAnswer, sortNames, type Tx } from '../../database/engine'
 import { MAX_ID } from '../../fields/rules'
 import { chunksOf } from '../chunks'
 import { leaveMark, markSql, type Writer } from '../writers'
@@ -66,7 +66,7 @@ export async function lockAndTake(
   counts: ReadonlyMap<string, number>,
   writer: Writer,
 ): Promise<BatchHeads> {
-  const names = [...counts.keys()].sort(compareNames)
+  const names = sortNames([...counts.keys()])
   const takes = chunksOf(names, CHUNK).map((chunk) => takeIds(tx, chunk, counts))
   const { rows, moment } = await (tx.engine.returning ? takeAndAnswer : takeAndRead)(tx, takes, names, writer)
   const heads = new Map<string, Head>()
@@ -83,6 +83,7 @@ export async function lockAndTake(
   }
   const locked = { heads, ...moment }
   const stale = staleOf(locked)
+  if (stale.size === 0) return { ...locked, taken, stale, created: stale }
   return { ...locked, taken, stale, ...(await settleNew(tx, policies, heads.values(), moment)) }
 }
 
@@ -130,16 +131,20 @@ function takeIds(
   names: readonly string[],
   counts: ReadonlyMap<string, number>,
 ): Insert {
-  const constants = ['history', Number(NOT_YET_SETTLED), 0]
-  const incarnation = newIncarnation()
   // BigInt: better-sqlite3 binds numbers as floats, and the sum would be one.
-  const rows = names.map((name) => [name, incarnation, 1, BigInt(counts.get(name) as number) - 1n, 1, ...constants])
+  const incarnation = newIncarnation()
+  const rows = names.map((name) => [name, incarnation, BigInt((counts.get(name) as number) - 1)])
+  const constants = `, 1, 1, 'history', ${NOT_YET_SETTLED}, 0`
   const count = `${engine.proposed('last_id')} + 1`
   const insert = (values: string) =>
-    `INSERT INTO ${tables.groups} (group_key, incarnation, version, last_id, capacity, mode, policy_epoch, created_at_ms) ` +
+    `INSERT INTO ${tables.groups} (group_key, incarnation, last_id, version, capacity, mode, policy_epoch, created_at_ms) ` +
     `VALUES ${values} ${engine.onDuplicate('group_key')} version = version + 1, ` +
     `last_id = CASE WHEN last_id < ${MAX_ID} - (${count}) THEN last_id + ${count} ELSE last_id END, sync_id = NULL`
-  return engine.insert(engine.returning ? (values) => `${insert(values)} RETURNING ${TAKEN_LINE}` : insert, rows)
+  return engine.insert(
+    engine.returning ? (values) => `${insert(values)} RETURNING ${TAKEN_LINE}` : insert,
+    rows,
+    constants,
+  )
 }
 
 /** Where a write has no RETURNING: the heads, which this transaction has locked, and the moment, in one statement. */
@@ -155,7 +160,6 @@ export async function modesInForce(
   policies: PolicyCache,
   { heads, stale, epoch }: BatchHeads,
 ): Promise<(group: string) => Mode | undefined> {
-  if (stale.size === 0) return (group) => heads.get(group)?.mode
   const set = await policies.current(tx, [epoch, ...[...heads.values()].map(({ policyEpoch }) => policyEpoch)])
   return (group) => {
     const head = heads.get(group)
@@ -174,7 +178,7 @@ export async function saveBatch(tx: Tx, batch: BatchHeads, rings: ReadonlyMap<st
   const saved: Head[] = []
   const orphans: string[] = []
   for (const [group, head] of batch.heads) {
-    const isChanged = (rings.get(group)?.writes.size ?? 0) > 0
+    const isChanged = rings.get(group)?.isChanged === true
     const isExpiryKnown = head.ttlSeconds === null || head.sweepAtMs !== null
     if (!isChanged && batch.created.has(group)) orphans.push(group)
     else if (batch.stale.has(group) || batch.taken.get(group) !== head.lastId || !isExpiryKnown) {
@@ -184,6 +188,6 @@ export async function saveBatch(tx: Tx, batch: BatchHeads, rings: ReadonlyMap<st
       saved.push(head)
     }
   }
-  await saveHeads(tx, saved)
-  await deleteHeads(tx, orphans)
+  if (saved.length > 0) await saveHeads(tx, saved)
+  if (orphans.length > 0) await deleteHeads(tx, orphans)
 }

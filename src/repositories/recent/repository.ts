@@ -21,8 +21,8 @@ import type { ReadRequest } from './page'
 import { deletePolicy, getPolicy, listPolicies, putPolicy } from './policies'
 import { readRecent } from './read'
 import type { NewItemRow } from './ring'
-import { appendedItemOf } from './rows'
-import type { GroupRunners } from './runners'
+import { type Appended, appendedItemOf } from './rows'
+import type { AppendCaller, GroupRunners } from './runners'
 import type * as Recent from './types'
 
 export class RecentRepository implements Recent.Groups {
@@ -44,46 +44,45 @@ export class RecentRepository implements Recent.Groups {
     this.#runners = runners
   }
 
-  async append<Payload = unknown>(
+  append<Payload = unknown>(
     group: string,
     item: Recent.NewItem<NoInfer<Payload>> = {},
     options?: Recent.PayloadOptions,
   ): Promise<Recent.AppendedItem<Payload>> {
-    const row = check.checkedItem(group, item)
-    const given = check.checkedPayloads(options)
-    try {
-      const [appended] = await this.#append<Payload>([row], given)
-      return appended as Recent.AppendedItem<Payload>
-    } catch (error) {
-      throw atTheItem(error)
-    }
+    return new Promise((resolve, reject) => {
+      const row = check.checkedItem(group, item)
+      const { payloads } = check.checkedPayloads(options)
+      this.#append([row], {
+        resolve: ([one]) => resolve(appendedItemOf(one as Appended, payloads) as Recent.AppendedItem<Payload>),
+        reject: (error) => reject(atTheItem(error)),
+      })
+    })
   }
 
-  async appendMany<Payload = unknown>(
+  appendMany<Payload = unknown>(
     items: readonly Recent.NewGroupItem<NoInfer<Payload>>[],
     options?: Recent.PayloadOptions,
   ): Promise<Recent.AppendedItem<Payload>[]> {
-    return this.#append(check.checkedItems(items), check.checkedPayloads(options))
+    return new Promise((resolve, reject) => {
+      const rows = check.checkedItems(items)
+      const { payloads } = check.checkedPayloads(options)
+      const itemOf = (one: Appended) => appendedItemOf(one, payloads) as Recent.AppendedItem<Payload>
+      this.#append(rows, { resolve: (appended) => resolve(appended.map(itemOf)), reject })
+    })
   }
 
   /**
-   * Appends checked rows, all or nothing. The items are made of what was committed, for each caller by itself: a payload
-   * that does not parse fails no other.
+   * Appends checked rows, all or nothing. Each caller makes the items of what was committed by itself, in `resolve`: a
+   * payload that does not parse fails no other. One promise an append, that of its caller.
    */
-  async #append<Payload>(
-    rows: readonly NewItemRow[],
-    { payloads }: Recent.PayloadOptions,
-  ): Promise<Recent.AppendedItem<Payload>[]> {
-    const appended = this.#runners
-      ? await this.#runners.appends.add((rows[0] as NewItemRow).group, rows, {
-          items: rows.length,
-          bytes: textsOf(rows),
-        })
-      : await this.#write(
-          rows.map(({ group }) => group),
-          (tx) => appendItems(tx, this.#memory.policies, rows),
-        )
-    return appended.map((one) => appendedItemOf(one.row, one.appended, payloads) as Recent.AppendedItem<Payload>)
+  #append(rows: readonly NewItemRow[], caller: AppendCaller): void {
+    if (this.#runners !== null) {
+      const size = { items: rows.length, bytes: textsOf(rows) }
+      this.#runners.appends.hand((rows[0] as NewItemRow).group, rows, size, caller)
+    } else {
+      const appended = this.#write(rows.map(groupOf), (tx) => appendItems(tx, this.#memory.policies, rows))
+      appended.then((some) => caller.resolve(some)).catch((error) => caller.reject(error))
+    }
   }
 
   /** One transaction that changes these groups. */

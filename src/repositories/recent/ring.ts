@@ -18,11 +18,14 @@ export interface NewItemRow {
 }
 
 export class Ring {
-  /** The last write of each slot. */
-  readonly writes = new Map<number, ItemRow>()
-  readonly #events = new Map<string, Occupant>()
-  /** `distinct` only: the members' items, oldest first. */
-  readonly #members = new Map<string, Occupant>()
+  /** `history`: all rows in their order. `distinct`: none. */
+  readonly #appended: ItemRow[] = []
+  /** `distinct`: the last row of each slot. */
+  readonly #bySlot: Map<number, ItemRow> | null
+  /** The items with an event id; null until there is one. */
+  #events: Map<string, Occupant> | null = null
+  /** `distinct`: the members' items, oldest first. */
+  readonly #members: Map<string, Occupant> | null
   readonly #free: number[] = []
   /** `history` only: the slot of the next id. */
   #nextSlot: number
@@ -34,8 +37,10 @@ export class Ring {
     readonly nowMs: number,
   ) {
     this.#nextSlot = slotOf(head.lastId + 1n, head.capacity)
+    this.#members = head.mode === 'distinct' ? new Map() : null
+    this.#bySlot = head.mode === 'distinct' ? new Map() : null
     if (occupants.length > 0) this.#know(occupants)
-    if (head.mode !== 'distinct') return
+    if (this.#members === null) return
     const taken = new Set(occupants.map(({ slot }) => slot))
     for (let slot = head.capacity - 1; slot >= 0 && this.#members.size < head.capacity; slot--) {
       if (!taken.has(slot)) this.#free.push(slot)
@@ -45,15 +50,29 @@ export class Ring {
   #know(occupants: readonly Occupant[]): void {
     const oldestFirst = [...occupants].sort((a, b) => (a.id < b.id ? -1 : 1))
     for (const occupant of oldestFirst) {
-      if (occupant.eventId !== null) this.#events.set(occupant.eventId, occupant)
-      if (this.head.mode === 'distinct' && occupant.member !== null) this.#members.set(occupant.member, occupant)
+      if (occupant.eventId !== null) this.#knowEvent(occupant.eventId, occupant)
+      if (occupant.member !== null) this.#members?.set(occupant.member, occupant)
     }
   }
 
+  #knowEvent(eventId: string, occupant: Occupant): void {
+    this.#events ??= new Map()
+    this.#events.set(eventId, occupant)
+  }
+
+  get isChanged(): boolean {
+    return this.#appended.length > 0 || (this.#bySlot !== null && this.#bySlot.size > 0)
+  }
+
+  /** The last write of each slot. */
+  get writes(): Iterable<ItemRow> {
+    return this.#bySlot?.values() ?? this.#appended.slice(-this.head.capacity)
+  }
+
   withEvent(eventId: string): Occupant | null {
-    const occupant = this.#events.get(eventId)
+    const occupant = this.#events?.get(eventId)
     if (!occupant || expired(occupant, this.head, this.nowMs)) return null
-    if (this.head.mode === 'distinct') {
+    if (this.#members !== null) {
       return this.#members.get(occupant.member as string)?.id === occupant.id ? occupant : null
     }
     return occupant.id > this.head.lastId - BigInt(this.head.capacity) ? occupant : null
@@ -70,26 +89,27 @@ export class Ring {
     }
     const id = head.lastId + 1n
     head.lastId = id
-    const slot = head.mode === 'history' ? this.#nextSlot : this.#slotFor(member as string)
+    const slot = this.#members === null ? this.#nextSlot : this.#slotFor(this.#members, member as string)
     this.#nextSlot = this.#nextSlot + 1 === head.capacity ? 0 : this.#nextSlot + 1
     const row: ItemRow = { group, slot, id, member, eventId, createdAtMs: nowMs, payload, occurredAtMs }
-    this.writes.set(slot, row)
-    if (head.mode === 'distinct') this.#members.set(member as string, row)
-    if (eventId !== null) this.#events.set(eventId, row)
+    if (this.#bySlot === null) this.#appended.push(row)
+    else this.#bySlot.set(slot, row)
+    this.#members?.set(member as string, row)
+    if (eventId !== null) this.#knowEvent(eventId, row)
     return row
   }
 
   /** `distinct`: the slot that the member has; if it has none, a free one, or that of the member seen longest ago. */
-  #slotFor(member: string): number {
-    const own = this.#members.get(member)
+  #slotFor(members: Map<string, Occupant>, member: string): number {
+    const own = members.get(member)
     if (own) {
-      this.#members.delete(member) // set again at the end, where the newest are
+      members.delete(member) // set again at the end, where the newest are
       return own.slot
     }
     const free = this.#free.pop()
     if (free !== undefined) return free
-    const [oldest, occupant] = this.#members.entries().next().value as [string, Occupant]
-    this.#members.delete(oldest)
+    const [oldest, occupant] = members.entries().next().value as [string, Occupant]
+    members.delete(oldest)
     return occupant.slot
   }
 }

@@ -8,11 +8,18 @@
  */
 import type { Engine, Parameter, Reader, Row } from '../../database/engine'
 import { JsonText, jsonBytes } from '../../json'
-import { ItemResult } from '../../results/groups'
+import { AppendedResult, ItemResult } from '../../results/groups'
 import type { AppendedItem, Item, Mode, OwnSettings, PayloadForm, Settings } from './types'
 
 /** What a text of a read is made of. */
 export type ReadFacts = Pick<Reader, 'engine' | 'tables' | 'now'>
+
+/** An item as an append leaves it. */
+export interface Appended {
+  row: ItemRow
+  /** False when an item with this event id was there. */
+  appended: boolean
+}
 
 /** The head row of a group: its sequence, its layout, its own settings. */
 export interface Head extends Settings {
@@ -147,11 +154,17 @@ export function itemRowOf(group: string, row: Row): ItemRow {
 
 /** The item as callers see it. */
 export function itemOf(row: ItemRow, payloads: PayloadForm = 'value'): Item {
-  const payload =
-    row.payload === null ? null : payloads === 'text' ? new JsonText(row.payload) : JSON.parse(row.payload)
-  const occurredAt = row.occurredAtMs === null ? null : new Date(row.occurredAtMs)
+  const { group, id, slot, member, eventId } = row
   const createdAt = new Date(row.createdAtMs)
-  return new ItemResult(row.group, row.id, row.slot, row.member, payload, occurredAt, row.eventId, createdAt)
+  return new ItemResult(group, id, slot, member, payloadOf(row, payloads), occurredAtOf(row), eventId, createdAt)
+}
+
+function payloadOf({ payload }: ItemRow, payloads: PayloadForm): unknown {
+  return payload === null ? null : payloads === 'text' ? new JsonText(payload) : JSON.parse(payload)
+}
+
+function occurredAtOf({ occurredAtMs }: ItemRow): Date | null {
+  return occurredAtMs === null ? null : new Date(occurredAtMs)
 }
 
 /** What an item takes as JSON beside its names and its payload: the names of its fields, numbers and times. */
@@ -163,7 +176,10 @@ export function itemBytes({ group, member, eventId, payload }: ItemRow): number 
   return FRAME_BYTES + names + Buffer.byteLength(payload ?? 'null', 'utf8')
 }
 
-/** An appended item as its caller sees it. (Added to the object, not spread: this runs for every append.) */
-export function appendedItemOf(row: ItemRow, appended: boolean, payloads?: 'value' | 'text'): AppendedItem {
-  return Object.assign(itemOf(row, payloads), { appended })
+/** An appended item as its caller sees it. */
+export function appendedItemOf({ row, appended }: Appended, payloads: PayloadForm = 'value'): AppendedItem {
+  const { group, id, slot, member, eventId } = row
+  const createdAt = new Date(row.createdAtMs)
+  const payload = payloadOf(row, payloads)
+  return new AppendedResult(group, id, slot, member, payload, occurredAtOf(row), eventId, createdAt, appended)
 }

@@ -4,18 +4,25 @@
  */
 import type { Tx } from '../../database/engine'
 import type { Writer } from '../writers'
-import { type Appended, appendBatch } from './append'
+import { appendBatch } from './append'
 import { lockedGroups } from './heads'
 import type { GroupMemory } from './memory'
 import type { ReadCall } from './page'
 import type { QuickOutcome } from './quick-read'
 import type { NewItemRow } from './ring'
+import type { Appended } from './rows'
+
+/** Gets what was appended. What `resolve` throws, `reject` gets. */
+export interface AppendCaller {
+  resolve(appended: readonly Appended[]): void
+  reject(error: unknown): void
+}
 
 /** Runs what many callers ask for at the same time together. A store's kit has such mechanisms. */
 export interface GroupRunners {
   appends: {
     /** Commits the rows of one request, all or nothing; requests for groups of one name keep their order. */
-    add(group: string, rows: readonly NewItemRow[], size: { items: number; bytes: number }): Promise<Appended[]>
+    hand(group: string, rows: readonly NewItemRow[], size: { items: number; bytes: number }, caller: AppendCaller): void
   }
   reads: { add(kind: string, call: ReadCall, size: number): Promise<QuickOutcome> }
   /** Runs work that may take long when it is its turn. */
