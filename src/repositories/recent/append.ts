@@ -54,7 +54,7 @@ export async function appendBatch(
   const batch = isCareful
     ? await lockBatch(tx, policies, counts.keys(), writer)
     : await lockAndTake(tx, policies, counts, writer)
-  return appendTo(tx, policies, batch, requests)
+  return await appendTo(tx, policies, batch, requests)
 }
 
 /**

@@ -80,7 +80,10 @@ export class RecentRepository implements Recent.Groups {
       const size = { items: rows.length, bytes: textsOf(rows) }
       this.#runners.appends.hand((rows[0] as NewItemRow).group, rows, size, caller)
     } else {
-      const appended = this.#write(rows.map(groupOf), (tx) => appendItems(tx, this.#memory.policies, rows))
+      const appended = this.#write(
+        rows.map(({ group }) => group),
+        (tx) => appendItems(tx, this.#memory.policies, rows),
+      )
       appended.then((some) => caller.resolve(some)).catch((error) => caller.reject(error))
     }
   }
