@@ -75,6 +75,15 @@ export const groupReplication = {
     )
     return row?.state === 'ONLINE' ? 'well' : String(row?.state)
   },
+  /** True if another member has it in the group: one that was cut off believes for a while that it still is a member. */
+  async isMember(nodes, node) {
+    const other = nodes.numbers.find((one) => one !== node)
+    const members = await nodes.query(
+      other,
+      `SELECT 1 FROM performance_schema.replication_group_members WHERE MEMBER_STATE = 'ONLINE' AND MEMBER_HOST = '${nodes.address(node)}'`,
+    )
+    return members.length > 0
+  },
   isOut: (state) => state === 'ERROR' || state === 'OFFLINE',
   /** A member that was expelled is told to come back. */
   async rejoin(nodes, node) {

@@ -66,6 +66,8 @@ export async function underLoad(nodes, { on = nodes.numbers, roles = ROLES, visi
     const store = await openStore({ url: urlOf(on[0]), migrate: false, defaultCapacity: 10_000 })
     try {
       await quiet(store, names, roles, visibilitySeconds)
+      await everywhere(nodes, names)
+      // A consumer that waits looks again after a second.
       await sleep(1500)
       for (const one of processes) one.tell('end')
       const heard = await Promise.all(processes.map((one) => one.hear('heard', 60)))
@@ -104,6 +106,17 @@ async function makeReady(nodes, mark) {
     })
   }
   return names
+}
+
+/** Waits until every node has all that was put, with its numbers: consumers read from nodes of their own. */
+function everywhere(nodes, { database }) {
+  const sql = `SELECT COUNT(*) AS entries, COUNT(sync_id) AS numbered, MAX(sync_id) AS last FROM ${database}.recentn_feed_entries`
+  return until('all nodes have all entries of the feed', 60, async () => {
+    const all = await Promise.all(nodes.numbers.map((node) => nodes.query(node, sql).catch(() => [])))
+    const [first, ...others] = all.map(([row]) => JSON.stringify(row ?? null))
+    const [row] = all[0]
+    return row !== undefined && row.entries === row.numbered && others.every((one) => one === first)
+  })
 }
 
 /** Waits until the queue is empty, and all jobs are done if the processes poll. */

@@ -224,11 +224,16 @@ export class Nodes {
     return docker('network', 'connect', '--ip', ip, `${this.name}-${half}`, this.container(node))
   }
 
+  async isMember(node) {
+    const { isMember } = this.server
+    return isMember === undefined || isMember(this, node).catch(() => false)
+  }
+
   /** Waits until a node that was away is a member again, by itself or by what its server needs for that. */
   async rejoined(node) {
     for (const end = Date.now() + 60_000; ; await sleep(250)) {
       const state = await this.server.state(this, node).catch(({ message }) => message)
-      if (state === 'well') return
+      if (state === 'well' && (await this.isMember(node))) return
       if (Date.now() > end) throw new Error(`node ${node} did not come back: ${state}\n${await this.log(node, 15)}`)
       if (this.server.isOut?.(state)) await this.server.rejoin(this, node).catch(() => {})
     }
