@@ -17,6 +17,8 @@ import {
 
 const APPENDS_EACH = 50
 const GROUPS = [1, 20]
+/** Rounds without a loss that are not believed any more. */
+const MOST_ROUNDS = 20
 const SESSIONS: Record<'mariadb' | 'mysql', SessionName[]> = {
   mariadb: ['REPEATABLE READ', 'READ COMMITTED', 'READ COMMITTED, innodb_snapshot_isolation=OFF'],
   mysql: ['REPEATABLE READ', 'READ COMMITTED'],
@@ -43,11 +45,14 @@ for (const engine of ['mariadb', 'mysql'] as const) {
 
     describe.each(GROUPS)('over %d group(s)', (groups) => {
       test.each(SESSIONS[engine])('the published statement loses or refuses appends at %s', async (session) => {
-        const tally = await hammerPublished(database.url, session, groups, APPENDS_EACH)
-        table.push(row(`published, ${session}`, groups, tally))
-        expect(tally.acknowledged + totalRefused(tally)).toBe(tally.attempts)
-        expect(tally.lost + totalRefused(tally)).toBeGreaterThan(0)
-        if (session === SILENT[engine]) expect(tally.lost).toBeGreaterThan(0)
+        // Whether writers meet is chance: they go on until one has lost what is looked for.
+        for (let round = 1, isSeen = false; !isSeen; round++) {
+          const tally = await hammerPublished(database.url, session, groups, APPENDS_EACH)
+          table.push(row(`published, ${session}`, groups, tally))
+          expect(tally.acknowledged + totalRefused(tally)).toBe(tally.attempts)
+          isSeen = tally.lost + (session === SILENT[engine] ? 0 : totalRefused(tally)) > 0
+          expect(isSeen || round < MOST_ROUNDS).toBe(true)
+        }
       })
 
       test('ours refuses nothing and loses nothing', async () => {

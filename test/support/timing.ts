@@ -9,7 +9,7 @@ import { real } from '../../src/real-time'
 export const SOON_MS = 5_000
 
 /** Real, also while a test has other timers. */
-const later = setTimeout
+const [later, every] = [setTimeout, setInterval]
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => later(resolve, ms))
 
@@ -83,9 +83,24 @@ export function moment(): Moment {
   return { reached, come }
 }
 
-/** Until it is restored, timers that a store sets do not run. They can be cleared. */
+/**
+ * Until it is restored, timers that a store sets do not run; they can be cleared. Then those that are left run: a loop whose
+ * timer never did would rest for ever.
+ */
 export function withoutTimers(): { mockRestore(): void } {
-  return jest
-    .spyOn(real, 'setTimeout')
-    .mockImplementation(((_run: () => void) => later(() => {}, 2 ** 31 - 1).unref()) as never)
+  let isOver = false
+  const hold = (run: () => void) => {
+    const timer = every(() => {
+      if (!isOver) return
+      clearInterval(timer)
+      run()
+    }, 20)
+    return timer.unref()
+  }
+  const spy = jest.spyOn(real, 'setTimeout').mockImplementation(hold as never)
+  const mockRestore = () => {
+    isOver = true
+    spy.mockRestore()
+  }
+  return { mockRestore }
 }
