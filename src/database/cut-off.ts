@@ -39,6 +39,11 @@ function leavesDoubt(engine: Engine, error: unknown): boolean {
   return engine.losesCommits && ['lost', 'unable'].includes(engine.failure(error))
 }
 
+/** Whether the database has said that it refused a COMMIT: nothing of the transaction is stored. */
+export function isRefusedCommit(engine: Engine, error: unknown): boolean {
+  return ['lost', 'conflict'].includes(engine.failure(error)) && !engine.leavesDoubt(error)
+}
+
 /** How long a call goes on while its database is away, from the beginning of the call. */
 export const AWAY_MS = 5000
 /** Also a call whose statement has used up that time looks for its outcome. */

@@ -147,6 +147,11 @@ export interface Engine extends NodeFacts {
   readonly rowFacts: RowFacts
   /** The kind of an error of the driver, or of TypeORM around it. */
   failure(error: unknown): FailureKind
+  /**
+   * True if a COMMIT, or a statement that commits by itself, may have taken effect although it failed with this error, which
+   * is `lost` or a `conflict`. A server that says what it refuses has done nothing.
+   */
+  leavesDoubt(error: unknown): boolean
   /** A sentence for an error that only a change of the server's settings can fix; undefined for any other. */
   refusal(error: unknown): string | undefined
 }

@@ -1,13 +1,19 @@
 /**
  * What the errors of MySQL and MariaDB mean. Owns the one table of their numbers.
  *
- * Invariant: a number whose statement or COMMIT may have taken effect is `lost`, so that the outcome is found out.
+ * Invariant: a number whose statement or COMMIT may have taken effect is `lost` or `leaving`, so that the outcome is found
+ * out. It is `away` only if the server says it before it does anything, or has rolled the transaction back.
  * "Seen" means on a real server, by a test or by hand; the others are from the servers' reference of error messages.
  */
 import { driverError, type FailureKind } from './engine'
 
-/** A kind of failure; `refused`: only a change of the server's settings, its grants or its account helps. */
-type NumberMeaning = Exclude<FailureKind, 'other'> | 'refused'
+/**
+ * A kind of failure, or a more exact word for one:
+ * - `refused`: only a change of the server's settings, its grants or its account helps;
+ * - `away`: lost, and neither the statement nor the COMMIT has done anything;
+ * - `leaving`: a conflict, but a server that is just leaving its cluster says the same of a COMMIT that may be in effect.
+ */
+type NumberMeaning = Exclude<FailureKind, 'other'> | 'refused' | 'away' | 'leaving'
 
 const NUMBERS: Readonly<Record<number, NumberMeaning>> = {
   1020: 'conflict', // MariaDB, innodb_snapshot_isolation: the row has changed since the last read. Seen.
@@ -15,13 +21,13 @@ const NUMBERS: Readonly<Record<number, NumberMeaning>> = {
   1213: 'conflict', // Deadlock; on Galera also: another node has changed the same rows. Seen.
   1412: 'conflict', // The definition of the table has changed during the transaction.
   1614: 'conflict', // Deadlock in a branch of an XA transaction.
-  3101: 'conflict', // Group Replication: another member has changed the same rows. It has rolled back. Seen.
+  3101: 'leaving', // Group Replication: another member has changed the same rows, or this member is leaving. Seen.
   3572: 'conflict', // NOWAIT, which only transactions of users have.
 
   1040: 'lost', // Too many connections. Seen.
   1042: 'lost', // The server cannot resolve the address of this host.
   1043: 'lost', // Bad handshake: what a proxy answers while its server is away.
-  1047: 'lost', // Galera: this node has no quorum, or is not ready yet. Seen.
+  1047: 'away', // Galera: this node has no quorum, or is not ready yet. It looks before each statement, COMMIT too. Seen.
   1053: 'lost', // The server shuts down. Seen.
   1077: 'lost', // The server has shut down.
   1129: 'lost', // This host is blocked after many connection errors.
@@ -36,9 +42,10 @@ const NUMBERS: Readonly<Record<number, NumberMeaning>> = {
   1184: 'lost', // Aborted connection.
   1203: 'lost', // This account has max_user_connections. Seen.
   1226: 'lost', // This account has used up a resource, such as max_connections_per_hour.
-  1290: 'lost', // read_only: the server has become a replica, or is one; another connection may lead to another one. Seen.
-  1792: 'lost', // A transaction that was begun on a server with read_only, or with transaction_read_only. Seen.
-  1836: 'lost', // innodb_read_only.
+  1290: 'away', // read_only: the server has become a replica, or is one; another connection may lead to another one. Seen.
+  // Before a COMMIT both servers look again, and roll back.
+  1792: 'away', // A transaction that was begun on a server with read_only, or with transaction_read_only. Seen.
+  1836: 'away', // innodb_read_only.
   1927: 'lost', // MariaDB: the connection was killed. Seen.
   2002: 'lost', // 2002 to 2055: the errors of clients, which proxies pass on.
   2003: 'lost',
@@ -50,7 +57,7 @@ const NUMBERS: Readonly<Record<number, NumberMeaning>> = {
   3100: 'lost', // Group Replication: this member cannot take part in the vote on the COMMIT.
   3168: 'lost', // The server is not available.
   3169: 'lost', // MySQL: the session was killed.
-  4031: 'lost', // MySQL: the server has closed an idle connection. Seen.
+  4031: 'away', // MySQL: the server has closed an idle connection, and hears no statement on it any more. Seen.
   9001: 'lost', // ProxySQL: no server of the host group has answered in time.
 
   3: 'unable', // A file could not be written, for example because the disk is full.
@@ -138,9 +145,22 @@ export function mysqlFailure(error: unknown): FailureKind {
   const meaning = NUMBERS[errno]
   if (meaning === 'refused' || (code !== undefined && TLS_CODES.has(code))) return 'other'
   if (errno === ERROR_DURING_COMMIT && DEADLOCK.test(message ?? '')) return 'conflict'
+  if (meaning === 'away') return 'lost'
+  if (meaning === 'leaving') return 'conflict'
   if (meaning !== undefined) return meaning
   if (code !== undefined && LOST_CODES.has(code)) return 'lost'
-  // mysql2 has no code for a statement on a connection that is already closed.
+  // mysql2 has no code for a statement on a connection that is already closed (`NOT_SENT`).
   if (fatal || /closed state|connection (is )?closed|Pool is closed/i.test(message ?? '')) return 'lost'
   return 'other'
+}
+
+/** What mysql2 says of a statement on a connection that it has closed before: the server never gets it. */
+const NOT_SENT = /when connection is in closed state/
+
+/** Whether a COMMIT, or a statement that commits by itself, may have taken effect although it failed with this error. */
+export function mysqlLeavesDoubt(error: unknown): boolean {
+  const { errno = 0, message } = driverError(error)
+  const meaning = NUMBERS[errno]
+  if (meaning === 'leaving') return true
+  return meaning !== 'away' && !NOT_SENT.test(message ?? '') && mysqlFailure(error) === 'lost'
 }

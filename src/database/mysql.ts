@@ -1,6 +1,6 @@
 /** MySQL and MariaDB. Only MariaDB has RETURNING; a shared lock that skips rows has different words. */
 import type { Engine, Parameter } from './engine'
-import { mysqlFailure, mysqlRefusal } from './mysql-failures'
+import { mysqlFailure, mysqlLeavesDoubt, mysqlRefusal } from './mysql-failures'
 import { chosenFree } from './numbering'
 import { countPlaceholders, MYSQL_SPELLING, nextPlaceholder } from './placeholders'
 import { mysqlRows } from './row-facts'
@@ -120,6 +120,7 @@ export const mysqlEngine: Engine = {
   unionAll: (selects) => selects.map((select) => `(${select})`).join('\nUNION ALL\n'),
   rowFacts: mysqlRows,
   failure: mysqlFailure,
+  leavesDoubt: mysqlLeavesDoubt,
   refusal: mysqlRefusal,
 }
 

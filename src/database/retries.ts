@@ -71,8 +71,8 @@ export class Trail {
 
 /** With a COMMIT behind the statements (`own-transactions.ts`), the error may be that of the COMMIT. */
 function mayHaveCommitted(engine: Engine, error: unknown): boolean {
-  const failure = engine.failure(error)
-  return failure === 'lost' || (failure === 'unable' && !engine.commitsAlone && !hasFailedEarlier(error))
+  if (engine.leavesDoubt(error)) return true
+  return engine.failure(error) === 'unable' && !engine.commitsAlone && !hasFailedEarlier(error)
 }
 
 export interface RetryRules {
@@ -84,6 +84,8 @@ export interface RetryRules {
   retryMs?: number
   /** Set if the statements of the work commit by themselves. */
   trail?: Trail
+  /** True if it has been found out by then that nothing of a failed try is stored. */
+  findsOut?: boolean
 }
 
 /** Decides after each failed try of a piece of work whether it runs again. */
@@ -94,6 +96,8 @@ export class Retrier {
   #lookUntil: number | null = null
   #conflicts = 0
   #losses = 0
+  /** A try has ended with a conflict at its COMMIT that a server also reports while it leaves its cluster. */
+  #mayBeLeaving = false
 
   constructor(private readonly rules: RetryRules) {
     const retryMs = rules.retryMs ?? RETRY_MS
@@ -103,15 +107,17 @@ export class Retrier {
 
   /** Resolves after a pause if the work should run again. Otherwise throws the error for its caller. */
   async after(error: unknown): Promise<void> {
-    const { engine, counts, locate, trail } = this.rules
+    const { engine, counts, locate, trail, findsOut } = this.rules
     // Without a connection this try did nothing; but it must still be found out what an earlier try has left.
     const isWaiting = error instanceof NoConnection && trail?.isLeft === true
     if (error instanceof RecentnError && !isWaiting) throw error
     const failure = isWaiting ? 'lost' : engine.failure(error)
     if (!this.#isWorthAnother(failure)) {
       if (failure !== 'other' && failure !== 'no-table') counts.failed(error)
-      throw trail?.isLeft ? unknownOutcome(error) : translated(error, engine, locate)
+      const isUnknown = trail?.isLeft || (this.#mayBeLeaving && failure === 'lost')
+      throw isUnknown ? unknownOutcome(error) : translated(error, engine, locate)
     }
+    if (failure === 'conflict' && !trail && !findsOut && engine.leavesDoubt(error)) this.#mayBeLeaving = true
     counts.retried(error)
     const longest = failure === 'conflict' ? Math.min(2 ** this.#conflicts, 100) : 50 * this.#losses
     await pause(Math.min(longest, LONGEST_PAUSE_MS))
@@ -121,7 +127,8 @@ export class Retrier {
     const { maxConflicts = MAX_CONFLICT_RETRIES, trail } = this.rules
     const now = performance.now()
     if (failure === 'conflict') return this.#conflicts++ < maxConflicts && now < this.#deadline
-    if (failure !== 'lost') return false
+    // What the server then refuses, another one of its cluster would do a second time.
+    if (failure !== 'lost' || this.#mayBeLeaving) return false
     this.#losses++
     if (trail?.isLeft) this.#lookUntil ??= lookUntil(this.#startedAt)
     if (now < (this.#lookUntil ?? 0)) return true

@@ -12,7 +12,7 @@ import { AfterCommit } from './after-commit'
 import { BoundedPool, DEFAULT_CONNECTION_TIMEOUT_MS } from './bounded-pool'
 import { catchUp } from './cluster'
 import { requireTexts } from './connection-charset'
-import { CutOff, type LostCommit, settledCommit } from './cut-off'
+import { CutOff, isRefusedCommit, type LostCommit, settledCommit } from './cut-off'
 import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
 import { InFlight } from './in-flight'
@@ -125,7 +125,7 @@ export class Database implements Session {
     if (checked) await checked
     const ask = arrived && ((until: number) => this.#once((tx) => limitedUntil(tx, until, () => arrived(tx)), null))
     const lost: LostCommit = { startedAt: performance.now(), ask }
-    const rules = { ...this.#retryRules, maxConflicts: retries, retryMs }
+    const rules = { ...this.#retryRules, maxConflicts: retries, retryMs, findsOut: ask !== undefined }
     return this.#tried(rules, () => this.#once(work, lost))
   }
 
@@ -234,7 +234,7 @@ export class Database implements Session {
       await rollBack(runner, life)
       this.#pool.lost(runner, this.engine, reason)
       // The commit stays one if a TypeORM subscriber of the user's throws after it.
-      if (!life?.committing || this.engine.failure(error) === 'conflict') throw reason
+      if (!life?.committing || (!life.committed && isRefusedCommit(this.engine, error))) throw reason
       cutOff = new CutOff(error, result, life.committed, afterCommit)
     } finally {
       await runner.release()

@@ -180,6 +180,32 @@ export function describeOddServer(engine: ServerEngine): void {
     expect(new Set(ids).size).toBe(3)
   })
 
+  it('leaves nothing in doubt when it takes no writes: neither a claim nor a COMMIT', async () => {
+    const store = await openStore({ url, sweep: false, publish: false })
+    undo.push(() => store.close())
+    await store.queues.put('refused')
+    await store.queues.send('refused', 1)
+    const codes: unknown[] = []
+    const note = async (call: Promise<unknown>) => codes.push((await refusal(call)).code)
+    const work = store.transaction(
+      async (tx) => {
+        await tx.groups.append('refused')
+        await tx.manager.query('SELECT 1') // what waits for the COMMIT is sent before it
+        await server.admin.query('SET GLOBAL read_only = 1')
+      },
+      { retries: 0 },
+    )
+    try {
+      await note(work)
+      await note(store.queues.receive('refused'))
+    } finally {
+      await server.admin.query('SET GLOBAL read_only = 0')
+    }
+    expect(codes).toEqual(['database_unavailable', 'database_unavailable'])
+    expect((await store.groups.list({ prefix: 'refused' })).groups).toEqual([])
+    expect(await store.queues.receive('refused')).toHaveLength(1)
+  })
+
   it('says that READ COMMITTED does not go with a binary log of statements', async () => {
     await during('binlog_format', "'STATEMENT'", async () => {
       const doctor = await run(['doctor'], { env: { DATABASE_URL: url } })

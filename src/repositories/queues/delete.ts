@@ -71,8 +71,8 @@ class Removal {
   }
 
   /**
-   * Receipts that are still unsure are looked up once this try's DELETE has waited for the earlier one. After an error other
-   * than a lost connection nothing was removed: messages that are gone after that, somebody else has removed.
+   * Receipts that are still unsure are looked up once this try's DELETE has waited for the earlier one. After an error that
+   * leaves no doubt nothing was removed: messages that are gone after that, somebody else has removed.
    */
   async #remove(statements: Statements, head: QueueHead, receipts: readonly Receipt[]): Promise<string[]> {
     const unsure = this.#unsure
@@ -83,7 +83,7 @@ class Removal {
     const list = isKnown ? receipts : await receiptsThere(statements, receipts)
     for (const { receipt } of list) unsure.add(receipt)
     const removed = await removeListed(statements, head, list).catch((error: unknown) => {
-      if (engine.failure(error) !== 'lost') {
+      if (!engine.leavesDoubt(error)) {
         for (const { receipt } of list) unsure.delete(receipt)
         for (const { receipt } of earlier) unsure.add(receipt)
       }

@@ -9,6 +9,8 @@ const CODES: [ErrorCode, number[]][] = [
   ['database_unavailable', [1021, 1026, 1030, 1034, 1114, 1317, 1878, 1969, 3024]],
   ['database_refused', [1045, 1142, 1153, 1227, 1665, 3098]],
 ]
+/** Numbers of servers that have done nothing. */
+const REFUSALS = [1047, 1290, 1792, 1836]
 const NUMBERS = CODES.flatMap(([code, numbers]) => numbers.map((number) => [number, code] as const))
 
 /** The server itself raises the errors, by a trigger or in place of a COMMIT. */
@@ -98,12 +100,33 @@ export function describeErrorNumbers(context: Context): void {
       ['1180 and has not committed', `ROLLBACK; ${raise(1180)}`],
       ['1180 and has committed', `COMMIT; ${raise(1180)}`],
       ['3100 and has committed', `COMMIT; ${raise(3100)}`],
+      ['3101 and has not committed', `ROLLBACK; ${raise(3101)}`],
+      ['3101 and has committed', `COMMIT; ${raise(3101)}`],
       ['1026 and has committed', `COMMIT; ${raise(1026)}`],
     ])('%s: an append is stored once', async (_, body) => {
       const store = await committingBy('a', body)
       const group = context.unique()
       expect((await store.groups.append(group)).id).toBe(0n)
       expect((await store.groups.recent(group)).totalAppended).toBe(1n)
+    })
+
+    it.each(REFUSALS)('%i and has not committed: work of the user is refused, not in doubt', async (number) => {
+      const store = await committingBy('c', `ROLLBACK; ${raise(number)}`)
+      const group = context.unique()
+      const work = store.transaction((tx) => tx.groups.append(group), { retries: 0 })
+      expect((await refusal(work)).code).toBe('database_unavailable')
+      expect((await store.groups.list({ prefix: group })).groups).toEqual([])
+    })
+
+    it('3101, and no statement after it: the outcome of work of the user is not known', async () => {
+      const store = await committingBy('e', `COMMIT; ${raise(3101)}`)
+      const group = context.unique()
+      let runs = 0
+      const work = store.transaction(async (tx) => {
+        if (++runs > 1) await tx.manager.query("SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1290")
+        await tx.groups.append(group)
+      })
+      expect([(await refusal(work)).code, runs]).toEqual(['outcome_unknown', 2])
     })
 
     it('1114 and has not committed: an append is refused, and not stored', async () => {
@@ -118,6 +141,34 @@ export function describeErrorNumbers(context: Context): void {
       const group = context.unique()
       expect((await refusal(store.transaction((tx) => tx.groups.append(group)))).code).toBe('outcome_unknown')
       expect((await store.groups.recent(group)).totalAppended).toBe(1n)
+    })
+  })
+
+  describe('a statement that commits by itself and that the server refuses', () => {
+    const raise = (number: number, event: string) =>
+      query(
+        `CREATE TRIGGER refuse_${event} BEFORE ${event} ON recentn_queue_messages FOR EACH ROW
+         IF OLD.body = '"refused"' THEN SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = ${number}; END IF`,
+      )
+    const noMore = (event: string) => query(`DROP TRIGGER refuse_${event}`)
+
+    it.each(REFUSALS)('with %i is database_unavailable, and is not looked for', async (number) => {
+      const store = await context.open()
+      const queue = context.unique()
+      await store.queues.put(queue)
+      await store.queues.send(queue, 'refused')
+      const told = async (call: Promise<unknown>) => {
+        const { code, message } = await refusal(call)
+        return [code, message.includes('cannot be reached')]
+      }
+      await raise(number, 'UPDATE')
+      const received = await told(store.queues.receive(queue)).finally(() => noMore('UPDATE'))
+      const [message] = await store.queues.receive(queue)
+      await raise(number, 'DELETE')
+      const handle = (message as { receiptHandle: string }).receiptHandle
+      const deleted = await told(store.queues.delete(queue, handle)).finally(() => noMore('DELETE'))
+      expect([received, deleted]).toEqual(Array(2).fill(['database_unavailable', true]))
+      expect((await store.queues.delete(queue, handle)).deleted).toEqual([handle])
     })
   })
 
