@@ -5,7 +5,9 @@
  * before the request was sent that made or extended it; the two clocks are never compared.
  */
 import { mayHaveKilled } from '../failures'
-import type { ExtendedReceipts, Message } from './wire'
+import type { Faults } from '../kit/faults'
+import type { WorkSource } from './loops'
+import type { Message } from './wire'
 
 /** The pause after an extension that failed. */
 const RETRY_MS = 500
@@ -26,15 +28,15 @@ export class Claim {
   readonly #aborting = new AbortController()
 
   constructor(
-    readonly message: Message,
+    readonly subject: Message,
     sentAt: number,
     visibilityTimeoutSeconds: number | undefined,
   ) {
-    const { receiveCount, maxReceives, visibleAt, receivedAt } = message
+    const { receiveCount, maxReceives, visibleAt, receivedAt } = subject
     const heldMs = (visibilityTimeoutSeconds ?? 0) * 1000 || visibleAt.getTime() - receivedAt.getTime()
     this.ms = Math.max(1, Math.ceil(heldMs / 1000)) * 1000
     this.endsAt = sentAt + heldMs
-    this.isSuspect = mayHaveKilled(message) && maxReceives !== null && receiveCount >= maxReceives
+    this.isSuspect = mayHaveKilled(subject) && maxReceives !== null && receiveCount >= maxReceives
   }
 
   get signal(): AbortSignal {
@@ -51,16 +53,15 @@ export class Claim {
   }
 }
 
-export interface ClaimsOptions {
-  extend(handles: string[], how: { visibilityTimeoutSeconds: number; timeoutMs: number }): Promise<ExtendedReceipts>
-  onFault(error: unknown): void
-}
-
 export class Claims {
   readonly #held = new Set<Claim>()
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(private readonly options: ClaimsOptions) {}
+  constructor(
+    private readonly source: WorkSource,
+    private readonly queue: string,
+    private readonly faults: Faults<Message>,
+  ) {}
 
   /** Keeps them from now on. A claim that is half over, because the receive took long, is extended before this resolves. */
   async add(claims: readonly Claim[]): Promise<void> {
@@ -98,18 +99,18 @@ export class Claims {
     for (const claim of claims) claim.isExtending = true
     const sentAt = performance.now()
     try {
-      const handles = claims.map(({ message }) => message.receiptHandle)
+      const handles = claims.map(({ subject }) => subject.receiptHandle)
       // A second attempt still fits into what is left of the claim.
       const how = { visibilityTimeoutSeconds: ms / 1000, timeoutMs: Math.max(ms / 4, 1000) }
-      const { failed } = await this.options.extend(handles, how)
+      const { failed } = await this.source.extend(this.queue, handles, how)
       const stale = new Set(failed.map(({ receiptHandle }) => receiptHandle))
       for (const claim of claims) {
-        if (stale.has(claim.message.receiptHandle)) this.#lose(claim)
+        if (stale.has(claim.subject.receiptHandle)) this.#lose(claim)
         else claim.endsAt = sentAt + ms
       }
     } catch (error) {
       for (const claim of claims) claim.retryAt = performance.now() + RETRY_MS
-      this.options.onFault(error)
+      this.faults.database(error)
     }
     for (const claim of claims) claim.isExtending = false
     this.#look()

@@ -3,18 +3,15 @@
  * change is given to at least one of them. `kit/cursor-steps.ts` has the invariant.
  */
 
-import { Pauses } from '../kit/backoff'
 import { CursorSteps } from '../kit/cursor-steps'
 import { Faults } from '../kit/faults'
-import type { RecentnError } from '../recentn-error'
 import * as loops from './loops'
-import { pause } from './retry'
+import { aFunction } from './options'
 
 const WAIT_SECONDS = 20
-const LONGEST_PAUSE_MS = 5000
 /** How long a handler has to end after its signal was aborted. */
 const LAST_MS = 1000
-const RULES = { ...loops.LOOP_RULES, limit: loops.whole(1, 1000), onExpired: loops.aFunction }
+const RULES = { ...loops.LOOP_RULES, limit: loops.whole(1, 1000), onExpired: aFunction }
 
 /** See `FeedsClient.consume`. Throws `invalid_input`. */
 export function startConsumer(
@@ -29,7 +26,6 @@ export function startConsumer(
 
 class RemoteConsumer implements loops.Running {
   readonly #steps: CursorSteps<loops.Change>
-  readonly #faults: Faults<loops.Change[]>
   readonly #stopping = new AbortController()
   readonly #ended: Promise<void>
 
@@ -41,7 +37,11 @@ class RemoteConsumer implements loops.Running {
   ) {
     const [feed, consumer] = names
     const { limit, schema, signal, onExpired, onError } = options
-    this.#faults = new Faults({ who: 'consumer', what: `read the feed ${feed} as ${consumer}`, onError })
+    const faults = new Faults<loops.Change[]>({
+      who: 'consumer',
+      what: `read the feed ${feed} as ${consumer}`,
+      onError,
+    })
     this.#steps = new CursorSteps<loops.Change>({
       cursor: async (signal) => (await source.getConsumer(feed, consumer, { signal })).cursor,
       read: (after, signal) => source.changes(feed, { limit, waitSeconds: WAIT_SECONDS, signal, after }),
@@ -50,10 +50,10 @@ class RemoteConsumer implements loops.Running {
       handle: handler,
       onExpired,
       backoff: loops.pausesOf(options.backoff),
-      faults: this.#faults,
+      faults,
     })
-    if (signal?.aborted) this.#stopping.abort()
-    this.#ended = this.#run()
+    const { signal: stopping } = this.#stopping
+    this.#ended = loops.repeat(stopping, faults, () => this.#steps.step(stopping))
     loops.stopBy(signal, () => void this.stop(), this.#ended)
   }
 
@@ -63,21 +63,5 @@ class RemoteConsumer implements loops.Running {
     if (patienceMs === null || (await loops.endsWithin(patienceMs, this.#ended))) return this.#ended
     this.#steps.abort()
     await loops.endsWithin(LAST_MS, this.#ended)
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping
-    const pauses = new Pauses(LONGEST_PAUSE_MS)
-    while (!signal.aborted) {
-      try {
-        const pauseMs = await this.#steps.step(signal)
-        pauses.reset()
-        if (pauseMs > 0) await pause(pauseMs, signal)
-      } catch (error) {
-        if (signal.aborted) return
-        this.#faults.database(error)
-        await pause(Math.max(pauses.next(), (error as RecentnError).retryAfterMs ?? 0), signal)
-      }
-    }
   }
 }

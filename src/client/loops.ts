@@ -1,6 +1,9 @@
 /** The public shapes of the client's workers and consumers, and what both have in common: their options, and how they stop. */
-import { type Fault, invalidInput } from '../recentn-error'
+import { Pauses } from '../kit/backoff'
+import type { Faults } from '../kit/faults'
+import { invalidInput, type RecentnError } from '../recentn-error'
 import { type StandardSchema, schemaFault } from '../schema'
+import { aFunction, type OptionRule, refuseFaults } from './options'
 import { pause } from './retry'
 import type {
   Consumer,
@@ -127,10 +130,6 @@ export interface ConsumeSource {
   putConsumer(feed: string, consumer: string, cursor: bigint, options: Omit<NewCursor, 'cursor'>): Promise<Consumer>
 }
 
-type OptionRule = (value: unknown) => string | null
-
-export const aFunction: OptionRule = (value) => (typeof value === 'function' ? null : 'must be a function')
-
 export function whole(min: number, max: number): OptionRule {
   const isIn = (value: unknown) => Number.isInteger(value) && (value as number) >= min && (value as number) <= max
   return (value) => (isIn(value) ? null : `must be a whole number from ${min} to ${max}`)
@@ -154,15 +153,8 @@ export const LOOP_RULES: Readonly<Record<keyof LoopOptions<never, never>, Option
 
 /** Throws `invalid_input` with every fault of the handler and the options. */
 export function checkLoop(handler: unknown, options: object, rules: Readonly<Record<string, OptionRule>>): void {
-  const faults: Fault[] = []
   const detail = aFunction(handler)
-  if (detail !== null) faults.push({ parameter: 'handler', detail })
-  for (const [name, value] of Object.entries(options)) {
-    const rule = Object.hasOwn(rules, name) ? rules[name] : () => 'is not an option'
-    const fault = value === undefined ? null : rule?.(value)
-    if (fault) faults.push({ pointer: `/${name}`, detail: fault })
-  }
-  if (faults.length > 0) throw invalidInput(faults)
+  refuseFaults(options, rules, detail ? [{ parameter: 'handler', detail }] : [])
 }
 
 /** What was left out takes its default, but the longest pause is never shorter than the shortest. */
@@ -176,6 +168,29 @@ export function checkedPatience({ timeoutSeconds }: StopOptions): number | null 
   if (timeoutSeconds === undefined) return null
   if (timeoutSeconds >= 0 && timeoutSeconds <= MAX_SECONDS) return timeoutSeconds * 1000
   throw invalidInput([{ pointer: '/timeoutSeconds', detail: `must be a number from 0 to ${MAX_SECONDS}` }])
+}
+
+const LONGEST_PAUSE_MS = 5000
+
+/**
+ * Makes steps until the signal is aborted. Each resolves to the milliseconds until the next one; after an error that is
+ * longer each time, and at least as long as the server asks for.
+ */
+export async function repeat(signal: AbortSignal, faults: Faults<never>, step: () => Promise<number>): Promise<void> {
+  const pauses = new Pauses(LONGEST_PAUSE_MS)
+  // The caller may abort the signal before the first step.
+  await null
+  while (!signal.aborted) {
+    try {
+      const pauseMs = await step()
+      pauses.reset()
+      if (pauseMs > 0) await pause(pauseMs, signal)
+    } catch (error) {
+      if (signal.aborted) return
+      faults.database(error)
+      await pause(Math.max(pauses.next(), (error as RecentnError).retryAfterMs ?? 0), signal)
+    }
+  }
 }
 
 /** Calls `stop` when the signal is aborted, until the loop has ended. */

@@ -19,11 +19,12 @@ export interface ClientOptions {
   headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** The fault of each known option; any other option is a mistake. */
-const RULES: Record<keyof ClientOptions, (value: unknown) => string | null> = {
+export type OptionRule = (value: unknown) => string | null
+
+const RULES: Readonly<Record<keyof ClientOptions, OptionRule>> = {
   baseUrl: baseFault,
   key: (value) => (isOneOf(value, 'string', 'function') ? null : 'must be a string or a function'),
-  fetch: (value) => (isOneOf(value, 'function') ? null : 'must be a function'),
+  fetch: aFunction,
   retries: numberFault,
   timeoutMs: numberFault,
   headers: (value) => (isOneOf(value, 'object') && value !== null ? null : 'must be an object'),
@@ -31,21 +32,30 @@ const RULES: Record<keyof ClientOptions, (value: unknown) => string | null> = {
 
 /** Throws `invalid_input` with every fault. */
 export function checkOptions(options: ClientOptions): void {
-  const given = new Map<string, unknown>([['baseUrl', undefined], ...Object.entries(options ?? {})])
-  const faults: Fault[] = []
-  for (const [name, value] of given) {
-    const detail = faultOf(name, value)
-    if (detail !== null) faults.push({ pointer: `/${name}`, detail })
-  }
-  if (faults.length > 0) throw invalidInput(faults)
+  const { baseUrl = null, ...others } = options ?? {}
+  refuseFaults({ baseUrl, ...others }, RULES)
 }
 
-function faultOf(name: string, value: unknown): string | null {
-  if (!Object.hasOwn(RULES, name)) return 'is not an option'
-  return value === undefined && name !== 'baseUrl' ? null : RULES[name as keyof ClientOptions](value)
+/** Throws `invalid_input` with the faults that there are, and those of the options. An option that has no rule is a mistake. */
+export function refuseFaults(
+  options: object,
+  rules: Readonly<Record<string, OptionRule>>,
+  faults: readonly Fault[] = [],
+): void {
+  const all = [...faults]
+  for (const [name, value] of Object.entries(options)) {
+    const rule = Object.hasOwn(rules, name) ? rules[name] : () => 'is not an option'
+    const detail = value === undefined ? null : rule?.(value)
+    if (detail) all.push({ pointer: `/${name}`, detail })
+  }
+  if (all.length > 0) throw invalidInput(all)
 }
 
 const isOneOf = (value: unknown, ...types: string[]) => types.includes(typeof value)
+
+export function aFunction(value: unknown): string | null {
+  return isOneOf(value, 'function') ? null : 'must be a function'
+}
 
 function numberFault(value: unknown): string | null {
   return typeof value === 'number' && value >= 0 ? null : 'must be a number of at least 0'

@@ -4,6 +4,7 @@
  * that proves that nothing was done.
  */
 import type { ErrorCode } from '../error-codes'
+import { pauseMs } from '../kit/backoff'
 import type { RecentnError } from '../recentn-error'
 
 /**
@@ -31,7 +32,7 @@ const LONGEST_RETRY_AFTER_MS = 30_000
 export function retryDelay(error: RecentnError, repeat: Repeat, attempt: number): number | null {
   const { retryAfterMs = 0 } = error
   if (!mayRepeat(error, repeat) || retryAfterMs > LONGEST_RETRY_AFTER_MS) return null
-  return retryAfterMs + backoff(attempt, FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
+  return retryAfterMs + pauseMs(attempt, FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
 }
 
 function mayRepeat({ code, status }: RecentnError, repeat: Repeat): boolean {
@@ -43,11 +44,6 @@ function mayRepeat({ code, status }: RecentnError, repeat: Repeat): boolean {
 /** Whether a stream that ended with this error may work later. */
 export function mayPass({ code, status }: RecentnError): boolean {
   return code === 'unreachable' || status === 500 || PASSING_STATUSES.includes(status)
-}
-
-/** Grows with the attempts, and differs between clients, so that they do not all come back at once. */
-export function backoff(attempt: number, firstMs: number, longestMs: number): number {
-  return Math.min(longestMs, firstMs * 2 ** attempt) * (0.5 + Math.random() / 2)
 }
 
 /** The caller's signal and a time limit as one signal. */

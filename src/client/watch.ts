@@ -3,9 +3,10 @@
  * last one given is left out without a `reset`.
  */
 
+import { pauseMs } from '../kit/backoff'
 import { invalidInput, RecentnError } from '../recentn-error'
 import * as operations from './operations'
-import { backoff, mayPass, pause } from './retry'
+import { mayPass, pause } from './retry'
 import { type GroupEvent, GroupStream } from './stream'
 import type { Transport } from './transport'
 
@@ -115,7 +116,7 @@ class Watch implements GroupWatch {
       }
       if (signal.aborted) break
       this.#options.onDisconnect?.(error)
-      const waitMs = backoff(failures++, this.#stream.retryMs, LONGEST_PAUSE_MS)
+      const waitMs = pauseMs(failures++, this.#stream.retryMs, LONGEST_PAUSE_MS)
       await pause(Math.max(waitMs, error.retryAfterMs ?? 0), signal)
     }
     return undefined

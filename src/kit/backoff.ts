@@ -19,6 +19,11 @@ export function retrySeconds(
   return Math.max(minSeconds, Math.round(longest * (1 - random() / 3)))
 }
 
+/** Doubled with each failure, and different in each process, so that they do not all come back at once: a half of it, or up to all. */
+export function pauseMs(failures: number, firstMs: number, longestMs: number): number {
+  return Math.min(firstMs * 2 ** failures, longestMs) * (0.5 + Math.random() / 2)
+}
+
 /** The pauses of one loop that asks the database: doubled with each fault in a row. */
 export class Pauses {
   #faults = 0
@@ -28,11 +33,9 @@ export class Pauses {
     private readonly firstMs = 100,
   ) {}
 
-  /** Milliseconds to wait after one more fault: half of the pause, or up to all of it. */
+  /** Milliseconds to wait after one more fault. */
   next(): number {
-    const ms = Math.min(this.firstMs * 2 ** this.#faults, this.longestMs)
-    this.#faults++
-    return ms * (0.5 + Math.random() / 2)
+    return pauseMs(this.#faults++, this.firstMs, this.longestMs)
   }
 
   reset(): void {

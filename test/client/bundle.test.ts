@@ -18,6 +18,7 @@ const SHARED = [
   'kit/backoff',
   'kit/cursor-steps',
   'kit/faults',
+  'kit/settles',
 ]
 const OURS = new RegExp(`(client/\\w+|${SHARED.join('|')})\\.js$|node_modules/eventsource-parser/|^<stdin>$`)
 

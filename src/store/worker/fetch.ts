@@ -9,8 +9,7 @@ import { mayHaveKilled } from '../../failures'
 import { Pauses } from '../../kit/backoff'
 import { Lease } from '../../kit/lease'
 import { clearTimeout, performance, setTimeout } from '../../real-time'
-import type { Message } from '../../repositories/queues/types'
-import type { HeldMessage, WorkSource } from './settles'
+import type { Message, Queues } from '../../repositories/queues/types'
 
 const WAIT_SECONDS = 20
 const LONGEST_PAUSE_MS = 5000
@@ -20,6 +19,17 @@ const AT_ONCE = 2
 const SOON_MS = 100
 /** The least that an extension asks for. */
 const MIN_SECONDS = 1
+
+export type HeldMessage = Lease<Message>
+
+/** The operations that a worker needs. */
+export interface WorkSource extends Pick<Queues, 'receive' | 'delete' | 'release' | 'extend'> {
+  /**
+   * Ends claims as if they had not been made: ready again, with the receive count that they had before. Stale handles
+   * are ignored.
+   */
+  giveBack(queue: string, receiptHandles: readonly string[]): Promise<unknown>
+}
 
 export interface FetcherOptions {
   source: WorkSource

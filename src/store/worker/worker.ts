@@ -6,28 +6,28 @@
  * one way: deleted, released, given back, or lost.
  */
 import { RecentnError } from '../../errors'
-import { isUnrecoverable, mayHaveKilled } from '../../failures'
+import { mayHaveKilled } from '../../failures'
 import { checkedStop } from '../../fields/options'
-import { retrySeconds } from '../../kit/backoff'
 import { Faults } from '../../kit/faults'
 import { Handlers } from '../../kit/handlers'
 import { Leases, type Unextended } from '../../kit/leases'
 import { sleep } from '../../kit/patience'
+import { isShared } from '../../kit/pending'
+import { type Claimed, Settles } from '../../kit/settles'
 import { outside } from '../../outside'
-import { clearInterval, performance, setInterval } from '../../real-time'
+import { clearInterval, performance, setImmediate, setInterval } from '../../real-time'
 import type { Message } from '../../repositories/queues/types'
 import { parsing } from '../../schema'
-import { Fetcher } from './fetch'
+import { Fetcher, type HeldMessage, type WorkSource } from './fetch'
 import { checkedWork, type WorkSettings } from './options'
 import { Prefetch } from './prefetch'
-import { type HeldMessage, type SettleHooks, Settles, type WorkSource } from './settles'
 import type { Handler, StopOptions, WorkContext, Worker, WorkOptions, WorkResult } from './types'
 
 /** At half of its lease a claim is extended, or given back when its handler has not begun. */
 const LEASE_SHARE = 0.5
 /** How long the database has after the patience of a `stop` to take what is settled. */
 const LAST_MS = 1000
-const STOPPED = 'The worker was stopped before the handler ended'
+const CLOCK = { now: performance.now, sleep, endOfTurn: setImmediate }
 
 /** See `StoreQueues.work`. Throws `invalid_input`. A worker belongs to no caller: one that is started inside a transaction does not run inside it. */
 export function startWorker(
@@ -53,6 +53,12 @@ class LeaseContext implements WorkContext {
   }
 }
 
+/** While the claim holds; while the database is away, also beyond that. */
+function again(error: unknown, { endsAt }: Claimed<Message>, isStopping: boolean): boolean {
+  if (error instanceof RecentnError && (error.code === 'closed' || error.code === 'queue_not_found')) return false
+  return (isShared(error) && !isStopping) || performance.now() < endsAt
+}
+
 export class QueueWorker implements Worker {
   readonly #source: WorkSource
   readonly #queue: string
@@ -62,7 +68,7 @@ export class QueueWorker implements Worker {
   readonly #fetcher: Fetcher
   readonly #leases: Leases<Message>
   readonly #handlers: Handlers<Message>
-  readonly #settles: Settles
+  readonly #settles: Settles<Message>
   readonly #prefetch: Prefetch
   /** A worker that waits for messages keeps its process alive. */
   readonly #keepAlive: NodeJS.Timeout | null
@@ -78,7 +84,7 @@ export class QueueWorker implements Worker {
     this.#faults = new Faults({ who: 'worker', what: `work on the queue ${queue}`, onError: settings.onError })
     this.#prefetch = new Prefetch(settings)
     const onFault = (error: unknown) => this.#faults.database(error)
-    this.#settles = new Settles(source, queue, onFault, this.#hooksOf(settings))
+    this.#settles = new Settles({ ...settings, source, queue, faults: this.#faults, again, clock: CLOCK })
     this.#leases = new Leases({
       share: LEASE_SHARE,
       keyOf: ({ id }) => id,
@@ -104,13 +110,6 @@ export class QueueWorker implements Worker {
     })
     this.#keepAlive = settings.auto ? setInterval(() => {}, 2 ** 31 - 1) : null
     this.#fetch()
-  }
-
-  #hooksOf({ onDone, onDead }: WorkSettings): SettleHooks {
-    return {
-      onDone: onDone && ((message) => this.#faults.hook(() => onDone(message), message)),
-      onDead: onDead && ((message, error) => this.#faults.hook(() => onDead(message, error), message)),
-    }
   }
 
   async once(): Promise<WorkResult> {
@@ -200,13 +199,18 @@ export class QueueWorker implements Worker {
   #onUnkept(leases: readonly HeldMessage[]): void {
     this.#handlers.drop(leases)
     this.#prefetch.slowed()
-    this.#settles.giveBack(leases)
+    this.#giveBack(leases)
     this.#handlers.next()
   }
 
+  /** No handler has begun: as if the messages had not been claimed. */
   #giveBack(leases: readonly HeldMessage[]): void {
     for (const lease of leases) this.#leases.remove(lease)
-    this.#settles.giveBack(leases.filter(({ isLost }) => !isLost))
+    const held = leases.filter(({ isLost }) => !isLost)
+    this.#settles.settle(held, async (handles) => {
+      await this.#source.giveBack(this.#queue, handles)
+      return handles
+    })
   }
 
   // ---- handlers
@@ -222,14 +226,8 @@ export class QueueWorker implements Worker {
     this.#prefetch.handled(performance.now() - beganAt)
     if (lease.isLost) return
     this.#result[failure ? 'failed' : 'done']++
-    if (failure) this.#release(lease, failure.error)
+    if (failure) this.#settles.failed(lease, failure.error)
     else this.#settles.done(lease)
-  }
-
-  #release(lease: HeldMessage, error: unknown): void {
-    const dead = isUnrecoverable(error)
-    const delaySeconds = dead ? 0 : retrySeconds(lease.subject.receiveCount, this.#settings.backoff)
-    this.#settles.failed(lease, { delaySeconds, error, dead })
   }
 
   /** Nothing is asked for, runs, or waits to be settled. */
@@ -245,7 +243,7 @@ export class QueueWorker implements Worker {
     const left = await this.#handlers.stop(() => Promise.all([this.#fetcher.stop(), this.#once?.catch(() => {})]))
     for (const lease of left) {
       this.#leases.remove(lease)
-      this.#settles.failed(lease, { delaySeconds: 0, error: new Error(STOPPED), dead: false })
+      this.#settles.abandoned(lease)
     }
     this.#settles.hurry()
     await Promise.race([this.#settles.drained(), this.#handlers.hurried.then(() => sleep(LAST_MS))])
