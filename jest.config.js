@@ -19,6 +19,13 @@ module.exports = {
       },
     ],
   },
+  // A global of a test's sandbox takes a hundred times as long to look up as a parameter. Not among them: the clocks and timers
+  // that Jest's fake ones replace.
+  sandboxInjectedGlobals: [
+    ...['Array', 'ArrayBuffer', 'BigInt', 'Boolean', 'Buffer', 'Error', 'JSON', 'Map', 'Math', 'Number'],
+    ...['Object', 'Promise', 'Proxy', 'RangeError', 'Reflect', 'RegExp', 'Set', 'String', 'Symbol', 'TypeError', 'URL'],
+    ...['Uint8Array', 'WeakMap', 'WeakSet', 'isNaN', 'parseInt', 'process'],
+  ],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   setupFiles: ['reflect-metadata'],

@@ -5,7 +5,23 @@
  */
 const vm = require('node:vm')
 
-const compile = vm.compileFunction
+const compileAsTold = vm.compileFunction
+
+/**
+ * jest.config.js names globals that a module gets as parameters (`sandboxInjectedGlobals`). A module that declares such a
+ * name itself, as mysql2 does with `Error`, keeps its own: its parameter is called otherwise.
+ */
+function compile(source, parameters, options) {
+  try {
+    return compileAsTold(source, parameters, options)
+  } catch (error) {
+    const [, declared] = /^Identifier '(.+)' has already been declared/.exec(error.message) ?? []
+    if (!parameters.includes(declared)) throw error
+    const others = parameters.map((name) => (name === declared ? `$${name}` : name))
+    return compile(source, others, options)
+  }
+}
+
 /** Sources and what they were compiled to, by file. */
 const compiled = new Map()
 

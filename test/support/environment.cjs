@@ -9,6 +9,11 @@ require('./compile-once.cjs')
 
 /** What closes by itself a moment later: the end of a socket, of a child. */
 const PATIENCE_MS = 5000
+/**
+ * Frames of a stack. Jest has 100 of them written down, and `expect` makes an error at each call: a tenth of what a file
+ * of many expectations costs.
+ */
+const FRAMES = 20
 /** When this many timers are noted, those that are over are forgotten. */
 let many = 10_000
 
@@ -83,6 +88,7 @@ module.exports = class LeavesNothing extends TestEnvironment {
 
   constructor(...args) {
     super(...args)
+    this.global.Error.stackTraceLimit = FRAMES
     // For the file, and not for jest.
     this.global.setTimeout = timers.setTimeout
     this.global.setInterval = timers.setInterval
