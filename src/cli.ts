@@ -84,9 +84,9 @@ connections, and whether the server is read-only or part of a cluster. Exits wit
 
 function program(): Command {
   const root = new Command('recentn')
-    .description('The last N of everything: bounded recent activity per group on the SQL database you already run.')
+    .description('The last N of everything, work queues and change feeds, on the SQL database you already run.')
     .version(packageVersion())
-    .showHelpAfterError('(recentn help <command> lists its options)')
+    .showHelpAfterError('(add --help for the arguments and options)')
     .configureHelp({ helpWidth: Math.min(process.stdout.columns ?? 100, 120) })
   root
     .command('serve')
@@ -125,6 +125,10 @@ function program(): Command {
 /** Errors that were foreseen, also by the system or the database (no such file), as a sentence; others with the stack. */
 function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
+  if (error instanceof RecentnError && error.faults.length > 3) {
+    // The message names only the first faults.
+    return error.faults.map(({ parameter, pointer, detail }) => `${parameter ?? pointer}: ${detail}`).join('; ')
+  }
   const foreseen =
     (error instanceof RecentnError && error.code !== 'internal') || 'syscall' in error || 'sqlState' in error
   return foreseen ? withCause(error) : (error.stack ?? error.message)

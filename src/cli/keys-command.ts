@@ -28,11 +28,11 @@ some seconds. A client sends its key as "Authorization: Bearer rk_…".
 `
 
 const CREATE_DETAILS = `
-Scopes: append (append and remove items), read (read groups and queues, and list feeds), queue (send, receive and settle
-messages), feed (write and read feeds), admin (settings, policies, creating and deleting, and everything else).
+Scopes: append (append and remove items), read (read groups, queues and schedules, and list feeds), queue (send, receive and
+settle messages), feed (write and read feeds), admin (settings, policies, creating and deleting, and everything else).
 
 The key is written to standard output, and is not shown again: only a hash of it is stored. With --prefix it can use and
-see only groups, queues, feeds and policies whose names begin with the prefix.
+see only groups, queues, schedules, feeds and policies whose names begin with the prefix.
 
 Examples:
   recentn keys create --label "shop, web" --scope append --scope read --prefix shop:

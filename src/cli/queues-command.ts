@@ -1,5 +1,6 @@
 /** `recentn queues`: shows work queues and their messages, and acts on them. */
 import { type Command, Option } from 'commander'
+import { MESSAGE_STATES } from '../fields/queues'
 import { MAX_BATCH } from '../fields/rules'
 import { idNumber, wholeNumber } from './arguments'
 import { confirm } from './confirm'
@@ -13,11 +14,9 @@ import {
   type PlaceFlags,
 } from './store-or-server'
 
-const STATES = ['ready', 'in-flight', 'delayed', 'dead', 'archived'] as const
-
 const QUEUE_COLUMNS = [
   'queue',
-  ...['ready', 'inFlight', 'delayed', 'dead', 'archived'].map((state) => `counts.${state}`),
+  ...['ready', 'inFlight', 'delayed', 'blocked', 'dead', 'archived'].map((state) => `counts.${state}`),
   ...['oldestAgeSeconds', 'paused', 'isDeadLetterQueue'],
 ]
 const MESSAGE_COLUMNS = ['id', 'receiveCount', 'sentAt', 'visibleAt', 'lastError', 'body']
@@ -30,8 +29,8 @@ back to the queues that they came from, and "purge" deletes them. Dead messages 
 `
 
 const PURGE_DETAILS = `
-Deletes the ready and the delayed messages: in a dead-letter queue, the dead letters. Asks first on a terminal; without one
-it needs --yes. --dry-run only counts them.
+Deletes the ready, the blocked and the delayed messages: in a dead-letter queue, the dead letters. Asks first on a terminal;
+without one it needs --yes. --dry-run only counts them.
 `
 
 interface PageFlags extends PlaceFlags {
@@ -60,16 +59,17 @@ function addShowing(queues: Command, kit: CommandKit): void {
     get: ({ queues }, queue) => queues.get(queue),
   })
   operatorCommand(queues, 'peek <queue>', 'show messages without receiving them', kit)
-    .addOption(new Option('--state <state>', 'messages in this state').choices(STATES).default('ready'))
+    .addOption(new Option('--state <state>', 'messages in this state').choices(MESSAGE_STATES).default('ready'))
     .option('--limit <n>', 'how many, 1 to 1000', wholeNumber(1, MAX_BATCH), 20)
     .option('--after <cursor>', 'go on after this one')
-    .action((queue: string, { state, limit, after, ...flags }: PageFlags & { state: (typeof STATES)[number] }) =>
-      atPlace(flags, kit, async ({ queues }) => {
-        const bodies = flags.json ? 'value' : 'preview'
-        const json = await queues.peek(queue, { state, limit, after, bodies })
-        const show = { rows: 'messages', columns: MESSAGE_COLUMNS, none: `There are no ${state} messages.` }
-        return { json, show, note: goOn('after', json.nextAfter) }
-      }),
+    .action(
+      (queue: string, { state, limit, after, ...flags }: PageFlags & { state: (typeof MESSAGE_STATES)[number] }) =>
+        atPlace(flags, kit, async ({ queues }) => {
+          const bodies = flags.json ? 'value' : 'preview'
+          const json = await queues.peek(queue, { state, limit, after, bodies })
+          const show = { rows: 'messages', columns: MESSAGE_COLUMNS, none: `There are no ${state} messages.` }
+          return { json, show, note: goOn('after', json.nextAfter) }
+        }),
     )
   operatorCommand(queues, 'message <queue>', 'show one message, in whatever state', kit)
     .argument('<id>', 'the id of the message', idNumber)

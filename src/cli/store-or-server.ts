@@ -92,7 +92,10 @@ export function addListAndShow(
       }),
     )
   operatorCommand(parent, `show <${one}>`, about, kit).action((name: string, flags: PlaceFlags) =>
-    atPlace(flags, kit, async (place) => ({ json: found(await get(place, name), `${one}_not_found`), show: 'facts' })),
+    atPlace(flags, kit, async (place) => ({
+      json: found(await get(place, name), `${one}_not_found`, `There is no ${one} ${JSON.stringify(name)}`),
+      show: 'facts',
+    })),
   )
 }
 
@@ -154,7 +157,8 @@ function forPeople(error: unknown): unknown {
 export function found<T>(
   value: T | null,
   code: 'queue_not_found' | 'message_not_found' | 'schedule_not_found' | 'group_not_found' | 'feed_not_found',
+  detail?: string,
 ): T {
-  if (value === null) throw new RecentnError(code)
+  if (value === null) throw new RecentnError(code, detail)
   return value
 }

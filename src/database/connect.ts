@@ -1,6 +1,8 @@
 /** From a URL to an initialized DataSource whose connections are set as recentn needs them. */
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { DataSource, type DataSourceOptions } from 'typeorm'
+import { RecentnError } from '../errors'
 import { performance, setTimeout } from '../real-time'
 import { mysqlDriver, sqliteDriver } from './drivers'
 import { type GateOptions, gatedRunners } from './gate'
@@ -89,6 +91,12 @@ function sqliteOptions(database: string): SqliteOptions {
       connection.pragma('synchronous = FULL')
     },
   }
+}
+
+/** Throws `schema_missing` for a SQLite file that does not exist: to connect would create it, empty. */
+export function requireFile({ type, database }: DataSourceOptions): void {
+  if (type !== 'better-sqlite3' || database === ':memory:' || existsSync(database)) return
+  throw new RecentnError('schema_missing', `There is no file ${database}: run "recentn migrate" to create it`)
 }
 
 /** Connects. Everything that is done with a SQLite DataSource goes through the gate. */

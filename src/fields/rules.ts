@@ -49,14 +49,16 @@ export function integerFault(value: unknown, min: number, max: number): string |
   return null
 }
 
+const BIGINT = `a bigint from 0n to ${MAX_ID}n`
+
 /** An id: a bigint from 0 to 2^63 - 1. */
 export function idFault(value: unknown): string | null {
-  return typeof value === 'bigint' && value >= 0n && value <= MAX_ID ? null : `must be an id from 0 to ${MAX_ID}`
+  return typeof value === 'bigint' && value >= 0n && value <= MAX_ID ? null : `must be an id, ${BIGINT}`
 }
 
 /** The newest item that a listener knows of; −1 where it knows that there was none. */
 function positionFault(value: unknown): string | null {
-  return value === -1n || idFault(value) === null ? null : `must be an id from 0 to ${MAX_ID}, or -1`
+  return value === -1n || idFault(value) === null ? null : `must be an id, ${BIGINT}, or -1n`
 }
 
 const DECIMAL = /^(0|[1-9][0-9]{0,18})$/

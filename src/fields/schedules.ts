@@ -1,4 +1,5 @@
 /** What schedules are given: when messages are sent, and what they say. */
+import type { Fault } from '../errors'
 import { body, type Field, nullable, optional, refused, required, rulesOf } from './field'
 import { attributesField, MAX_ATTRIBUTES, MAX_DELAY_SECONDS, sendOptions } from './queues'
 import { defaulted, NAME, oneOf, PREFIX, page, VALUE, whole } from './rules'
@@ -51,6 +52,27 @@ export const NEW_SCHEDULE = body('NewSchedule', {
   ),
   dedupId: refused('must not be given: each tick is sent once'),
 })
+
+interface TimingGiven {
+  cron?: unknown
+  everySeconds?: unknown
+  timeZone?: unknown
+}
+
+/** The faults of the members that say when, taken together; each by itself has its rule. */
+export function timingFaults({ cron, everySeconds, timeZone }: TimingGiven): Fault[] {
+  const isGiven = (value: unknown) => value !== undefined && value !== null
+  if (!isGiven(cron) && !isGiven(everySeconds)) {
+    return [{ pointer: '/cron', detail: 'is required unless everySeconds is given' }]
+  }
+  if (isGiven(cron) && isGiven(everySeconds)) {
+    return [{ pointer: '/everySeconds', detail: 'must not be given together with cron' }]
+  }
+  if (!isGiven(cron) && isGiven(timeZone)) {
+    return [{ pointer: '/timeZone', detail: 'must not be given without cron' }]
+  }
+  return []
+}
 
 const prefix = optional(PREFIX)
 export const SCHEDULE_PAGE_RULES = rulesOf({ ...page, prefix, queuePrefix: prefix })

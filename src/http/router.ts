@@ -130,7 +130,7 @@ export function addRoutes(router: Router, store: Store, options: GuardedOptions,
   register(router, '/openapi.json', [['get', documentHandler(options, routes)]])
   register(router, ERRORS_PATH, [['get', errorsPage()]])
   router.use('/v1', () => {
-    throw new RecentnError('not_found')
+    throw new RecentnError('not_found', 'No route has this path. Write a slash inside a name as %2F')
   })
 }
 
@@ -177,7 +177,10 @@ export function register(
     const trace = traceOf(response)
     if (trace) trace.route = template
     if (request.method === 'OPTIONS') response.status(204).setHeader('Allow', allow).end()
-    else sendProblem(response, new RecentnError('method_not_allowed'), { Allow: allow })
+    else
+      sendProblem(response, new RecentnError('method_not_allowed', `The resource knows only ${allow}`), {
+        Allow: allow,
+      })
   })
 }
 

@@ -1,7 +1,7 @@
 /** How a store comes to its database: one that is opened by a URL, or the user's own. */
 import 'reflect-metadata'
 import type { DataSource, DataSourceOptions } from 'typeorm'
-import { connect, dataSourceOptions } from '../database/connect'
+import { connect, dataSourceOptions, requireFile } from '../database/connect'
 import type { Engine } from '../database/engine'
 import { migrate } from '../database/migrate'
 import { requireNames } from '../database/schema'
@@ -46,6 +46,7 @@ export async function openStore(options: OpenOptions): Promise<Store> {
 
 /** The same on these connections; the options are valid. */
 export async function openOn(connection: DataSourceOptions, options: OpenOptions): Promise<BoundStore> {
+  if (options.migrate === false) requireFile(connection)
   const gate = new Gate()
   const engine = engineOf({ options: connection } as DataSource)
   const { clockOffsetMs, connectionTimeoutMs, statementTimeoutSeconds } = options

@@ -6,7 +6,7 @@ import { translated } from '../database/retries'
 import { safeText } from '../error-text'
 import { RecentnError } from '../errors'
 import { argumentFaults, faultsOf, refuse } from '../fields/field'
-import { aFunction, option, storeFaults, TRANSACTION_RULES } from '../fields/options'
+import { aFunction, anObject, option, storeFaults, TRANSACTION_RULES } from '../fields/options'
 import type { OpenOptions, StoreOptions, TransactionOptions } from './types'
 
 /** Reports background errors where there is no `onBackgroundError`. */
@@ -16,6 +16,9 @@ export function warn(error: unknown, doing: string): void {
 
 /** Throws `invalid_input` with every fault. */
 export function checkOpenOptions(options: OpenOptions): void {
+  if (anObject.fault(options) !== null) {
+    refuse([{ parameter: 'options', detail: 'must be an object, such as { url: "sqlite:./recentn.db" }' }])
+  }
   refuse(storeFaults(options, true))
 }
 
@@ -41,6 +44,11 @@ export function checkedTransaction(work: unknown, options: TransactionOptions): 
 export function openingFault(engine: Engine, options: DataSourceOptions, error: unknown): unknown {
   const told = translated(error, engine, () => locationOf(options))
   const isFile = options.type === 'better-sqlite3'
+  if (told instanceof RecentnError && told.code === 'database_refused' && told.cause === error && !isFile) {
+    return new RecentnError('database_refused', `${locationOf(options)} can't be used: ${told.message}`, {
+      cause: error,
+    })
+  }
   if (told instanceof RecentnError && !(isFile && told.code === 'database_unavailable')) return told
   const { message: reason } = (error instanceof RecentnError ? (error.cause ?? error) : error) as Error
   return new RecentnError('database_refused', `${locationOf(options)} can't be used: ${reason}`, { cause: error })

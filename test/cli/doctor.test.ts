@@ -258,7 +258,10 @@ for (const engine of ['mariadb', 'mysql'] as const) {
       expect(low.stdout).toMatch(/\? +locks +this user may not look \(.*\n +-> grant the user PROCESS/)
       url.password = 'wrong'
       const denied = await run(['doctor', '--database-url', url.href])
-      expect(denied).toMatchObject({ code: 1, stdout: expect.stringMatching(/^WRONG +connection .*Access denied/) })
+      expect(denied).toMatchObject({
+        code: 1,
+        stdout: expect.stringMatching(/^WRONG +connection +\w+:\/\/\S+ can't be used: .*Access denied/),
+      })
       await root.query(`DROP USER '${name.slice(-12)}'@'%'`)
       root.destroy()
       await database.drop()

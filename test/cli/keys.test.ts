@@ -78,7 +78,7 @@ describe('recentn keys', () => {
 
   it('lists keys for people and for machines, and revokes', async () => {
     const url = freshUrl()
-    expect((await keys(url, 'list')).stderr).toMatch(/no recentn tables/)
+    expect((await keys(url, 'list')).stderr).toMatch(/There is no file .*recentn migrate/)
     const made = JSON.parse((await keys(url, 'create', '--label', 'one', '--scope', 'admin', '--json')).stdout)
     expect(`${made.key}\n`).toMatch(KEY)
     await keys(url, 'create', '--label', 'two', '--scope', 'queue', '--prefix', 'a')

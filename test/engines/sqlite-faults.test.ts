@@ -163,6 +163,14 @@ it('a damaged file is database_unavailable for callers, and database_refused whe
   ])
 })
 
+test('a file that does not exist is not created where nothing is migrated', async () => {
+  const folder = freshFolder()
+  const file = join(folder, 'recentn.db')
+  const missing = await refusal(openStore({ url: `sqlite:${file}`, migrate: false }))
+  expect([missing.code, missing.message]).toEqual(['schema_missing', expect.stringContaining(file)])
+  expect(readdirSync(folder)).toEqual([])
+})
+
 describe.each<[string, (folder: string) => Promise<Store>]>([
   ['a store of its own', openIn],
   ['an attached store', attachIn],

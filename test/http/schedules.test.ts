@@ -68,6 +68,7 @@ describe('/v1/schedules', () => {
       return [status, problem.code, faults.map(({ pointer }) => pointer).sort()]
     }
     expect(await refused({ queue, body: 1 })).toEqual([400, 'invalid_input', ['/cron']])
+    expect(await refused({ queue })).toEqual([400, 'invalid_input', ['/body', '/cron']])
     expect(await refused({ queue, body: 1, cron: '0 0 30 2 *' })).toEqual([400, 'invalid_input', ['/cron']])
     expect(await refused({ queue, body: 1, cron: '@daily', everySeconds: 1 })).toEqual([
       400,

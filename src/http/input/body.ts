@@ -84,7 +84,9 @@ function checkMediaType({ headers }: IncomingMessage): void {
   }
   if (headers['content-type'] === 'application/json') return
   const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';')
-  if (type.trim().toLowerCase() !== 'application/json') throw new RecentnError('unsupported_media_type')
+  if (type.trim().toLowerCase() !== 'application/json') {
+    throw new RecentnError('unsupported_media_type', 'The body must have the header "Content-Type: application/json"')
+  }
   for (const parameter of parameters) {
     const charset = /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(parameter)?.[1]?.toLowerCase()
     if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {

@@ -101,7 +101,7 @@ export function checkedHandles(queue: unknown, handles: string | readonly string
   const faults = named('queue', queue)
   const list = typeof handles === 'string' ? [handles] : handles
   if (!Array.isArray(list) || list.length < 1 || list.length > MAX_BATCH) {
-    faults.push({ pointer: '/receiptHandles', detail: `must be a list of 1 to ${MAX_BATCH} receipt handles` })
+    faults.push({ pointer: '/receiptHandles', detail: `must be a receipt handle, or a list of 1 to ${MAX_BATCH}` })
   } else {
     for (const [index, handle] of list.entries()) {
       if (typeof handle !== 'string') faults.push({ pointer: `/receiptHandles/${index}`, detail: 'must be a string' })

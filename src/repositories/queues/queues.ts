@@ -184,7 +184,7 @@ async function deadLetters(tx: Tx, queue: string, name: string): Promise<QueueHe
   const first = await readHead(tx, name, tx.engine.forShare)
   if (first === null) {
     const detail = `There is no queue ${JSON.stringify(name)}`
-    throw new RecentnError('queue_not_found', detail, { status: 400, faults: faults('is no queue') })
+    throw new RecentnError('queue_not_found', detail, { status: 400, faults: faults('does not exist') })
   }
   for (let next: ReadHead | null = first; next?.head.deadLetterQueueId; ) {
     next = await readHeadById(tx, next.head.deadLetterQueueId, tx.engine.forShare)

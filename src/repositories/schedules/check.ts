@@ -3,7 +3,7 @@ import type { Fault } from '../../errors'
 import { addFaults, argumentFaults, faultsOf, refuse } from '../../fields/field'
 import { BODY_RULES } from '../../fields/queues'
 import { NAME } from '../../fields/rules'
-import { NEW_SCHEDULE } from '../../fields/schedules'
+import { NEW_SCHEDULE, timingFaults } from '../../fields/schedules'
 import type { MissedTicks, Timing } from '../../fields/ticks'
 import { rowOf } from '../queues/check'
 import type { MessageToSend } from '../queues/rows'
@@ -31,18 +31,4 @@ export function checkedDefinition(name: unknown, definition: ScheduleDefinition)
   refuse(faults)
   const { queue, cron = null, everySeconds = null, timeZone, missed = 'send-once' } = definition
   return { queue, timing: { cron, everySeconds, timeZone: timeZone ?? 'UTC' }, missed, message: rowOf(definition) }
-}
-
-function timingFaults({ cron, everySeconds, timeZone }: ScheduleDefinition): Fault[] {
-  const isGiven = (value: unknown) => value !== undefined && value !== null
-  if (!isGiven(cron) && !isGiven(everySeconds)) {
-    return [{ pointer: '/cron', detail: 'is required unless everySeconds is given' }]
-  }
-  if (isGiven(cron) && isGiven(everySeconds)) {
-    return [{ pointer: '/everySeconds', detail: 'must not be given together with cron' }]
-  }
-  if (!isGiven(cron) && isGiven(timeZone)) {
-    return [{ pointer: '/timeZone', detail: 'must not be given without cron' }]
-  }
-  return []
 }

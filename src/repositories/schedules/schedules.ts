@@ -42,7 +42,7 @@ export async function putSchedule(
     const detail = `There is no queue ${JSON.stringify(given.queue)}`
     throw new RecentnError('queue_not_found', detail, {
       status: 400,
-      faults: [{ pointer: '/queue', detail: 'is no queue' }],
+      faults: [{ pointer: '/queue', detail: 'does not exist' }],
     })
   }
   const { nowMs } = read
