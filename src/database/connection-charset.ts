@@ -1,6 +1,6 @@
 /**
- * Checks that a connection of the user's keeps texts as they are. The driver encodes a statement by the character set
- * that it assumes, the server decodes it by the session's, and answers in a third one.
+ * Checks that a connection of the user's keeps texts as they are, and commits what is outside of transactions. The driver
+ * encodes a statement by the character set that it assumes, the server decodes it by the session's, and answers in a third.
  *
  * Our statements are ASCII, whatever texts they contain, so a wrong character set cannot change what they do. But it
  * can lose texts. So every connection of the user's is checked when it is first used, and again when the driver assumes
@@ -8,7 +8,7 @@
  */
 import type { QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
-import { driverError } from './engine'
+import { driverError, type Row } from './engine'
 
 /** Characters of one, two, three and four bytes. None of them becomes a quote in any encoding of the driver. */
 const SAMPLE = 'aé語😀z'
@@ -95,4 +95,18 @@ const ADVICE = "set charset: 'utf8mb4' in the options of the DataSource, and let
 
 function hexOf(text: string): string {
   return Buffer.from(text, 'utf8').toString('hex').toUpperCase()
+}
+
+/**
+ * Without autocommit, statements outside of a transaction would silently never be committed. Resolves to how long a
+ * statement waits for a lock, in seconds.
+ */
+export async function requireAutocommit(ask: (sql: string) => Promise<Row[]>): Promise<number> {
+  const settings = '@@SESSION.autocommit AS autocommit, @@SESSION.innodb_lock_wait_timeout AS lockSeconds'
+  const [row] = await ask(`SELECT ${settings}`)
+  if (Number(row?.autocommit) === 1) return Number(row?.lockSeconds)
+  throw new RecentnError(
+    'database_refused',
+    'The connections of the DataSource have autocommit off: recentn needs it on',
+  )
 }

@@ -8,6 +8,7 @@
 import type BetterSqlite3 from 'better-sqlite3'
 import type { QueryRunner } from 'typeorm'
 import { type Parameter, type Row, RowParameters, type StatementValues } from './engine'
+import { giveOurs } from './limited-runner'
 
 /** The most texts of which a connection keeps the statement; the one that was used longest ago goes first. */
 const MAX_KEPT = 200
@@ -27,7 +28,7 @@ export function queryOn<T>(
 ): Promise<T> {
   const isEach = parameters instanceof RowParameters && !(runner as Partial<RowRunner>).takesRows
   if (isEach) return queryEach<T>(runner, sql, parameters, structured)
-  return runner.query(sql, parameters as Parameter[], structured as true) as Promise<T>
+  return giveOurs(runner, () => runner.query(sql, parameters as Parameter[], structured as true) as Promise<T>)
 }
 
 async function queryEach<T>(

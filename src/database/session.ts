@@ -4,10 +4,11 @@ import { RecentnError } from '../errors'
 import { BoundedPool, DEFAULT_CONNECTION_TIMEOUT_MS } from './bounded-pool'
 import { asNode, CLUSTER_VARIABLES } from './cluster'
 import { connect, type SqliteOptions } from './connect'
-import { requireTexts } from './connection-charset'
+import { requireAutocommit, requireTexts } from './connection-charset'
 import type { Engine, Reader, Row, Session, Statements, Tx, WriteOptions } from './engine'
 import { gatedRunners } from './gate'
 import { seeTransactions } from './inside'
+import { limitedRunner } from './limited-runner'
 import { locationOf } from './location'
 import { commonEngine, mariadbEngine, mysqlEngine } from './mysql'
 import { sessionWithin } from './operations'
@@ -17,6 +18,7 @@ import { tablesIn } from './schema'
 import { SharedFile } from './shared-file'
 import { SkipLockedCheck } from './skip-locked'
 import { sqliteEngine } from './sqlite'
+import { DEFAULT_STATEMENT_TIMEOUT_SECONDS } from './statement-limit'
 import { type Tables, tablesOf } from './tables'
 import { Database } from './transaction'
 import { Gate } from './turns'
@@ -69,6 +71,8 @@ export interface AttachOptions {
   clockOffsetMs?: () => number
   /** How long a call waits for a connection. */
   connectionTimeoutMs?: number
+  /** How long a statement of the store's may take. */
+  statementTimeoutSeconds?: number
 }
 
 /**
@@ -111,11 +115,16 @@ function withManagers(user: DataSource, create: () => QueryRunner): () => QueryR
   }
 }
 
+/** How much longer than a wait for a lock a statement may take. */
+const AFTER_LOCK_SECONDS = 10
+
 /** MySQL and MariaDB. Attaching waits for a connection of the user's pool no longer than a call does. */
 async function attachPool(user: DataSource, given: AttachOptions): Promise<Attached> {
-  const { tablePrefix, clockOffsetMs, connectionTimeoutMs } = given
+  const { tablePrefix, clockOffsetMs, connectionTimeoutMs, statementTimeoutSeconds } = given
   engineOf(user)
-  const createRunner = () => user.createQueryRunner('master')
+  let seconds = statementTimeoutSeconds ?? DEFAULT_STATEMENT_TIMEOUT_SECONDS
+  const limited = (runner: QueryRunner) => limitedRunner(runner, seconds)
+  const createRunner = () => limited(user.createQueryRunner('master'))
   const timeoutMs = connectionTimeoutMs ?? DEFAULT_CONNECTION_TIMEOUT_MS
   const location = locationOf(user.options)
   const runner = await new BoundedPool({ source: user, createRunner, timeoutMs, location })
@@ -126,7 +135,9 @@ async function attachPool(user: DataSource, given: AttachOptions): Promise<Attac
   try {
     const engine = await recognise(user, runner)
     await requireTexts(runner)
-    await requireAutocommit(user, runner)
+    const lockSeconds = await requireAutocommit((sql) => asked(user, runner, sql))
+    // A wait for a lock should end by itself: a statement that is cut off then may still take effect.
+    if (statementTimeoutSeconds === undefined) seconds = Math.max(seconds, lockSeconds + AFTER_LOCK_SECONDS)
     const tables = tablesOf(tablePrefix)
     const options = {
       dataSource: user,
@@ -140,7 +151,7 @@ async function attachPool(user: DataSource, given: AttachOptions): Promise<Attac
         ...options,
         engine,
         isForeign: true,
-        skipLocked: new SkipLockedCheck(user, tables.schema),
+        skipLocked: new SkipLockedCheck(user, tables.schema, limited),
       }),
       dataSource: user,
       close: closing(seeTransactions(user, user)),
@@ -180,16 +191,6 @@ function ownConnectionOf({ driver }: DataSource, options: SqliteOptions): Sqlite
     synchronize: false,
     dropSchema: false,
   }
-}
-
-/** Without autocommit, statements outside of a transaction would silently never be committed. */
-async function requireAutocommit(user: DataSource, runner: Asking): Promise<void> {
-  const [row] = await asked(user, runner, 'SELECT @@SESSION.autocommit AS autocommit')
-  if (Number(row?.autocommit) === 1) return
-  throw new RecentnError(
-    'database_refused',
-    'The connections of the DataSource have autocommit off: recentn needs it on',
-  )
 }
 
 export function sessionOf(source: DataSource | EntityManager | QueryRunner | Session): Session {

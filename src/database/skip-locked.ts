@@ -90,9 +90,10 @@ export class SkipLockedCheck {
   constructor(
     private readonly source: DataSource,
     private readonly schemaTable: string,
+    limited: (runner: QueryRunner) => QueryRunner = (runner) => runner,
   ) {
     const create = source.createQueryRunner.bind(source)
-    this.#create = () => create('master')
+    this.#create = () => limited(create('master'))
   }
 
   /** Undefined if the check has been made. Throws `database_refused` for a server that returns locked rows. */

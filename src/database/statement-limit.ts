@@ -24,7 +24,7 @@ export interface LimitedConnection {
 }
 
 /** The error of a statement that is over the limit. */
-class OverLimit extends Error {
+export class OverLimit extends Error {
   readonly code = 'ETIMEDOUT'
 }
 
@@ -83,6 +83,10 @@ const unlimited = new WeakSet<object>()
 /** When the statements of a connection end, whatever their limit. */
 const ends = new WeakMap<object, number>()
 
+export function endOf(connection: object | undefined): number {
+  return (connection && ends.get(connection)) ?? Number.POSITIVE_INFINITY
+}
+
 /** Closes the connection of the pool when a statement takes longer. Its timer keeps no process alive. */
 export function limitStatements(connection: LimitedConnection, pool: object, seconds: number): void {
   const ofPool = received.get(pool) ?? new Received()
@@ -102,7 +106,7 @@ export function limitStatements(connection: LimitedConnection, pool: object, sec
     } else looks++
     if (running === null || unlimited.has(connection)) return
     const isOver = looks >= LOOKS
-    if (!isOver && performance.now() <= (ends.get(connection) ?? Number.POSITIVE_INFINITY)) return
+    if (!isOver && performance.now() <= endOf(connection)) return
     const error = new OverLimit(`no answer within ${seconds} s (statementTimeoutSeconds)`)
     connection.stream.destroy(error)
     // What was received before the statement began may have been noticed as late as this.

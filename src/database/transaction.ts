@@ -18,6 +18,7 @@ import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './en
 import { InFlight } from './in-flight'
 import { holding, newHolder, requireOutside } from './inside'
 import { commit, type Life, rollBack, watch } from './life'
+import { shareRunner } from './limited-runner'
 import { locationOf } from './location'
 import { sessionIn, settled } from './operations'
 import { separateOn } from './own-transactions'
@@ -83,7 +84,8 @@ export class Database implements Session {
    * store's own transactions call nothing but their statements, and until Node 24 a process that has once used an
    * `AsyncLocalStorage` makes every later promise more expensive.
    */
-  async inside<T>(work: () => Promise<T>): Promise<T> {
+  async inside<T>(work: () => Promise<T>, runner?: QueryRunner): Promise<T> {
+    shareRunner(runner)
     const holder = newHolder(this.#held)
     try {
       return await holding.run(holder, work)

@@ -26,6 +26,7 @@ export const storeOptions = {
   recentGroupsFeed: aBoolean,
   feeds: anObject,
   connectionTimeoutMs: whole(1, 600_000),
+  statementTimeoutSeconds: whole(1, 86_400),
   clockOffsetMs: aFunction,
   onBackgroundError: aFunction,
 }
@@ -35,7 +36,6 @@ export const openOptions = {
   url: text(),
   migrate: aBoolean,
   poolSize: whole(1, 10_000),
-  statementTimeoutSeconds: whole(1, 86_400),
 }
 const OPEN_RULES = optionRules(openOptions, ['url'])
 const BATCHING_RULES = optionRules({ lanes: whole(1, MAX_LANES), maxPendingItems: anyCount, maxPendingBytes: anyCount })

@@ -175,7 +175,8 @@ export class BoundStore implements Store {
     const { retries = 10 } = checkedTransaction(work, options)
     const { database } = this.#base
     return database.write(
-      ({ manager }, session) => database.inside(async () => work({ ...this.#within(session), manager })),
+      ({ manager }, session) =>
+        database.inside(async () => work({ ...this.#within(session), manager }), manager.queryRunner),
       { retries },
     )
   }

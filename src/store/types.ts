@@ -52,6 +52,12 @@ export interface StoreOptions {
    * `overloaded`: all connections of the pool, or SQLite's only one, are in use.
    */
   connectionTimeoutMs?: number | undefined
+  /**
+   * Seconds that a statement may take (MySQL and MariaDB), 1 to 86,400. Default: 30. Then its connection is closed and counts
+   * as lost. Migrations have no limit. In a DataSource of your own it holds for the store's statements, outside of
+   * `store.within`, and its default is 10 seconds more than `innodb_lock_wait_timeout`, at least 30.
+   */
+  statementTimeoutSeconds?: number | undefined
   /** Milliseconds added to the database's clock: for tests that must not sleep. */
   clockOffsetMs?: (() => number) | undefined
   /**
@@ -72,11 +78,6 @@ export interface OpenOptions extends StoreOptions {
   migrate?: boolean | undefined
   /** Connections of the pool (MySQL and MariaDB). Default: 10. */
   poolSize?: number | undefined
-  /**
-   * Seconds that a statement may take (MySQL and MariaDB), 1 to 86,400. Default: 30. Then its connection is closed and counts
-   * as lost. Migrations have no limit, and neither has a DataSource of your own.
-   */
-  statementTimeoutSeconds?: number | undefined
 }
 
 /** What happens inside a transaction: every operation commits or rolls back with the others. */

@@ -1,9 +1,10 @@
+import { DataSource, type DataSourceOptions } from 'typeorm'
 import { createApp } from '../../../src/http/process/app'
 import { listen } from '../../../src/http/process/listen'
-import { openStore, RecentnError } from '../../../src/index'
+import { attachStore, openStore, RecentnError } from '../../../src/index'
 import { clientOf } from '../../http/support/client'
 import { CuttingProxy } from '../../support/cutting-proxy'
-import { type Context, eventually, refusal } from '../context'
+import { type Context, eventually, refusal, userSource } from '../context'
 
 /** A server that hangs, or a network that swallows everything while its connections stand. */
 export function describeStatementLimits(context: Context): void {
@@ -131,6 +132,50 @@ export function describeStatementLimits(context: Context): void {
       await holder.release()
       await (await opening).close()
     }, 120_000)
+  })
+
+  describe("a statement of the store's on connections of the user's", () => {
+    async function attached(url: string) {
+      const source = new DataSource({ ...userSource(url).options, poolSize: 2 } as DataSourceOptions)
+      await source.initialize()
+      context.afterwards(() => source.destroy())
+      const store = await attachStore(source, { sweep: false, publish: false, tick: false, statementTimeoutSeconds: 2 })
+      context.afterwards(() => store.close())
+      const group = context.unique()
+      await store.queues.put(group)
+      await store.groups.append(group)
+      return { source, store, group }
+    }
+
+    it('that is never answered holds no caller for ever, and its connection leaves the pool', async () => {
+      const { proxy, url } = await proxied()
+      const { source, store, group } = await attached(url)
+      const ids = async () => {
+        const both = [0, 1].map(() => source.query('SELECT CONNECTION_ID() AS id'))
+        return (await Promise.all(both)).map(([{ id }]) => id)
+      }
+      const before = await ids()
+      proxy.swallow()
+      // Whatever is lost before its COMMIT runs again, twice at most, on another connection.
+      await Promise.all([
+        store.groups.append(group),
+        store.groups.recent(group),
+        store.queues.send(group, 1),
+        store.transaction((tx) => tx.groups.append(group)),
+        store.queues.receive(group),
+      ])
+      expect((await store.groups.recent(group)).totalAppended).toBe(3n)
+      for (const id of await ids()) expect(before).not.toContain(id)
+      await store.groups.append(group)
+    }, 60_000)
+
+    it("waits for one of the user's in store.transaction, which may take as long as it needs", async () => {
+      const { store, group } = await attached(context.url)
+      const [slept, appended] = await store.transaction(({ manager, groups }) =>
+        Promise.all([manager.query('SELECT SLEEP(3) AS slept'), groups.append(group)]),
+      )
+      expect([Number(slept[0].slept), appended.id]).toEqual([0, 1n])
+    }, 60_000)
   })
 
   it('a clock that is set back keeps nobody waiting', async () => {
