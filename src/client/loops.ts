@@ -1,8 +1,16 @@
 /** The public shapes of the client's workers and consumers, and what both have in common: their options, and how they stop. */
+import type {
+  ConsumeContext,
+  ConsumeHandlingOptions,
+  HandlingOptions,
+  StopOptions,
+  WorkContext,
+  WorkHandlingOptions,
+} from '../handling-shapes'
 import { Pauses } from '../kit/backoff'
 import type { Faults } from '../kit/faults'
 import { invalidInput, type RecentnError } from '../recentn-error'
-import { type StandardSchema, schemaFault } from '../schema'
+import { schemaFault } from '../schema'
 import { aFunction, type OptionRule, refuseFaults } from './options'
 import { pause } from './retry'
 import type {
@@ -18,30 +26,12 @@ import type {
   Changes as WireChanges,
 } from './wire'
 
+export type { ConsumeContext, StopOptions, WorkContext }
+
 /** What the loops of workers and consumers take. `Given` is what an error is about. */
-export interface LoopOptions<Output, Given> {
-  /** The pause after a failure: doubled each time, with jitter; default 1 to 600 seconds. */
-  backoff?: { minSeconds?: number | undefined; maxSeconds?: number | undefined } | undefined
-  /**
-   * What bodies, or values, must be: a Standard Schema (zod, valibot, arktype), synchronous or not. The handler gets its
-   * output. A message whose body does not fit becomes a dead letter at once, with what is wrong as its error. A value that
-   * does not fit counts as an error of the handler for all changes of its call: nothing is skipped, and they are given again
-   * after the backoff, until the entry is put right or deleted.
-   */
-  schema?: StandardSchema<Output> | undefined
+export interface LoopOptions<Output, Given> extends HandlingOptions<Output, Given> {
   /** Stops the loop when it is aborted, as `stop()`. */
   signal?: AbortSignal | undefined
-  /**
-   * Called with each error: a handler's with what it was given; the server's without it, each kind once until the server
-   * answers again. When left out, each kind of error is a warning, once until a handler succeeds, or the server answers again.
-   */
-  onError?: ((error: unknown, given?: Given) => void) | undefined
-}
-
-/** What a handler gets beside its message. */
-export interface WorkContext {
-  /** Aborted when the claim of this message is lost, and when the worker is stopped without patience. */
-  signal: AbortSignal
 }
 
 /**
@@ -50,15 +40,11 @@ export interface WorkContext {
  */
 export type Handler<Body = unknown> = (message: Message<Body>, context: WorkContext) => Promise<unknown> | unknown
 
-export interface WorkOptions<Body = unknown> extends LoopOptions<Body, Message> {
+export interface WorkOptions<Body = unknown>
+  extends LoopOptions<Body, Message>,
+    WorkHandlingOptions<Body, Message<Body>, Message> {
   /** Maximum handlers at the same time, 1 to 1,000; default 1. */
   concurrency?: number | undefined
-  /** Seconds that a claim and each extension hold, 1 to 43,200; default the message's own, or the queue's. */
-  visibilityTimeoutSeconds?: number | undefined
-  /** Called when a message is done: its handler has resolved, and the message is deleted, or archived. */
-  onDone?: ((message: Message<Body>) => void) | undefined
-  /** Called when a message is dead by the error of its handler: on its last receive, or by an `UnrecoverableError`. */
-  onDead?: ((message: Message, error: unknown) => void) | undefined
 }
 
 /** An entry as a consumer sees it: its latest value, or that it was deleted. */
@@ -66,37 +52,15 @@ export type Change<Value = unknown> = Omit<WireChanges['changes'][number], 'valu
   ({ deleted: false; value: Value } | { deleted: true; value: null })
 export type Changes<Value = unknown> = Omit<WireChanges, 'changes'> & { changes: Change<Value>[] }
 
-/** What a handler gets beside its changes. */
-export interface ConsumeContext {
-  /** Aborted when the patience of a `stop` is over: the cursor is not stored then. */
-  signal: AbortSignal
-  /** The cursor that is stored once the handler has resolved. */
-  cursor: bigint
-  /** The cursor before these changes. */
-  from: bigint
-}
-
 /** Gets 1 to `limit` changes, in the order of their sync ids. Resolving stores the cursor; throwing repeats the call after a backoff. */
 export type ConsumeHandler<Value = unknown> = (
   changes: Change<Value>[],
   context: ConsumeContext,
 ) => Promise<unknown> | unknown
 
-export interface ConsumeOptions<Value = unknown> extends LoopOptions<Value, Change[]> {
-  /** Maximum changes of one call, 1 to 1,000; default 100. */
-  limit?: number | undefined
-  /**
-   * Called when deletions after the cursor are not known any more (`cursor_expired`), to discard what was built from the
-   * feed: once it has resolved, the consumer starts over at 0. When left out, the consumer stays where it is and reports
-   * the error until somebody moves the cursor.
-   */
-  onExpired?: (() => Promise<unknown> | unknown) | undefined
-}
-
-export interface StopOptions {
-  /** Seconds to wait for running handlers before their signals are aborted; no limit when left out. */
-  timeoutSeconds?: number | undefined
-}
+export interface ConsumeOptions<Value = unknown>
+  extends LoopOptions<Value, Change[]>,
+    ConsumeHandlingOptions<Value, Change> {}
 
 /** A worker or a consumer that runs. */
 export interface Running {
@@ -204,10 +168,9 @@ export function stopBy(signal: AbortSignal | undefined, stop: () => unknown, end
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** Whether the work ends in this time. */
-export async function endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
-  const ending = new AbortController()
-  const late = pause(Math.min(ms, LONGEST_TIMER_MS), ending.signal).then(() => false)
-  const inTime = await Promise.race([work.then(() => true), late])
-  ending.abort()
-  return inTime
+export function endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, Math.min(ms, LONGEST_TIMER_MS), false)
+    work.then(() => resolve(true), reject).finally(() => clearTimeout(timer))
+  })
 }

@@ -28,13 +28,13 @@ const SEMICOLON = 0x3b
 const EXECUTED = /^\/\*M?!/
 
 /** The index of the placeholder at or after `from`; -1 if there is none, or if a quote or comment is never closed. */
-export function nextPlaceholder(sql: string, from: number, spelling: Spelling, escapes = false): number {
+export function nextPlaceholder(sql: string, from: number, spelling: Spelling): number {
   for (let index = from; index < sql.length; index++) {
     const unit = sql.charCodeAt(index)
     // Most characters are letters: a fast way to skip them.
     if (unit > BACKTICK || (unit > PLACEHOLDER && unit < BRACKET)) continue
     if (unit === PLACEHOLDER) return index
-    index = behind(sql, index, unit, spelling, escapes)
+    index = behind(sql, index, unit, spelling, false)
     if (index < 0) return -1
   }
   return -1

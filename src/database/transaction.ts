@@ -7,6 +7,8 @@
  * without it the caller gets `outcome_unknown`.
  */
 import type { DataSource, QueryRunner } from 'typeorm'
+import { RecentnError } from '../errors'
+import { InFlight } from '../in-flight'
 import { performance } from '../real-time'
 import { AfterCommit } from './after-commit'
 import { BoundedPool, DEFAULT_CONNECTION_TIMEOUT_MS } from './bounded-pool'
@@ -15,7 +17,6 @@ import { requireTexts } from './connection-charset'
 import { CutOff, isRefusedCommit, type LostCommit, settledCommit } from './cut-off'
 import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
-import { InFlight } from './in-flight'
 import { holding, newHolder, requireOutside } from './inside'
 import { commit, type Life, rollBack, watch } from './life'
 import { shareRunner } from './limited-runner'
@@ -58,6 +59,7 @@ export class Database implements Session {
   /** For SQLite only; the servers have a connection for each caller. */
   readonly gate: Gate | null
   readonly #inFlight = new InFlight()
+  #isClosed = false
 
   constructor(options: DatabaseOptions) {
     this.#options = options
@@ -194,10 +196,12 @@ export class Database implements Session {
 
   /** Refuses later operations; resolves when the running ones have ended. */
   drain(): Promise<void> {
-    return this.#inFlight.drain()
+    this.#isClosed = true
+    return this.#inFlight.none()
   }
 
   async #counted<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw new RecentnError('closed')
     this.#inFlight.begin()
     try {
       return await work()

@@ -30,11 +30,6 @@ export class Gate {
   /** Counts of everything that goes through the gate. */
   readonly counts = new DatabaseCounts()
 
-  /** True while a caller holds the gate or waits for it. */
-  get busy(): boolean {
-    return this.#waiting > 0
-  }
-
   /** The number of callers that hold the gate or wait for it. */
   get waiting(): number {
     return this.#waiting

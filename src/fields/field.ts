@@ -185,9 +185,9 @@ export function addListFaults(faults: Fault[], value: unknown, what: string, rul
   else faults.push({ pointer: '', detail: `must be a list of 1 to ${max} ${what}` })
 }
 
-export function faultsOf(value: unknown, rules: Rules, at = ''): Fault[] {
+export function faultsOf(value: unknown, rules: Rules): Fault[] {
   const faults: Fault[] = []
-  addFaults(faults, value, rules, at)
+  addFaults(faults, value, rules, '')
   return faults
 }
 

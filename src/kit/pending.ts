@@ -5,6 +5,7 @@
  * Invariant: every call that is admitted is settled exactly once.
  */
 import { type ErrorCode, isPassing, RecentnError } from '../errors'
+import { InFlight } from '../in-flight'
 
 /** How a mechanism admits calls. */
 export interface Admission {
@@ -36,45 +37,41 @@ export function isShared(error: unknown): boolean {
 }
 
 export class Pending {
-  #items = 0
+  readonly #items = new InFlight()
   #bytes = 0
-  #closed = false
-  #onIdle: (() => void)[] = []
+  #isClosed = false
 
   constructor(private readonly options: PendingOptions) {}
 
   /** How much is unanswered. */
   get items(): number {
-    return this.#items
+    return this.#items.count
   }
 
   /** Admits a call, or throws `overloaded`, `closed`, or what the guard throws. */
   admit({ items, bytes }: Size): void {
     this.options.guard?.()
-    if (this.#closed) throw new RecentnError('closed')
     const { what, maxItems, maxBytes = Number.POSITIVE_INFINITY } = this.options
-    const isRoom = this.#items + items <= maxItems && this.#bytes + bytes <= maxBytes
-    if (this.#items > 0 && !isRoom) {
+    if (this.#isClosed) throw new RecentnError('closed')
+    const { count } = this.#items
+    const isRoom = count === 0 || (count + items <= maxItems && this.#bytes + bytes <= maxBytes)
+    if (!isRoom) {
       this.options.onOverload?.()
-      throw new RecentnError('overloaded', `${this.#items} ${what} are not answered yet`, { retryAfterMs: 1000 })
+      throw new RecentnError('overloaded', `${count} ${what} are not answered yet`, { retryAfterMs: 1000 })
     }
-    this.#items += items
+    this.#items.begin(items)
     this.#bytes += bytes
   }
 
   /** An admitted call is about to be answered. */
   settle({ items, bytes }: Size): void {
-    this.#items -= items
     this.#bytes -= bytes
-    if (this.#items === 0) for (const resolve of this.#onIdle.splice(0)) resolve()
+    this.#items.end(items)
   }
 
   /** Admits no later call; resolves when all admitted calls are settled. */
-  async close(): Promise<void> {
-    this.#closed = true
-    if (this.#items === 0) return
-    await new Promise<void>((resolve) => {
-      this.#onIdle.push(resolve)
-    })
+  close(): Promise<void> {
+    this.#isClosed = true
+    return this.#items.none()
   }
 }

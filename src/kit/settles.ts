@@ -6,6 +6,7 @@
  * away: the handle fences, so that a late deletion still saves work when nobody else has the message.
  */
 import { isUnrecoverable } from '../failures'
+import { InFlight } from '../in-flight'
 import { Pauses, retrySeconds } from './backoff'
 import { errorText, type Faults } from './faults'
 
@@ -60,22 +61,21 @@ type SettleCall = (handles: readonly string[]) => Promise<readonly string[]>
 export class Settles<Message extends ReceivedMessage> {
   /** Messages whose handlers have resolved in this turn of the event loop. */
   #done: Claimed<Message>[] = []
-  #unanswered = 0
+  readonly #unanswered = new InFlight()
   readonly #givingUp = new AbortController()
   #patienceEndsAt = Number.POSITIVE_INFINITY
-  #onDrained: (() => void)[] = []
 
   constructor(private readonly options: SettlesOptions<Message>) {}
 
   done(claim: Claimed<Message>): void {
     this.#done.push(claim)
     if (this.#done.length > 1) return
-    this.#unanswered++
+    this.#unanswered.begin()
     this.options.clock.endOfTurn(() => {
       const { source, queue, onDone } = this.options
       this.settle(this.#done, async (handles) => (await source.delete(queue, handles)).deleted, onDone)
       this.#done = []
-      this.#answered()
+      this.#unanswered.end()
     })
   }
 
@@ -101,10 +101,7 @@ export class Settles<Message extends ReceivedMessage> {
 
   /** Resolves when all settles are answered. */
   drained(): Promise<void> {
-    if (this.#unanswered === 0) return Promise.resolve()
-    return new Promise((resolve) => {
-      this.#onDrained.push(resolve)
-    })
+    return this.#unanswered.none()
   }
 
   /** From now on what the source does not answer is given up when its claim has ended, or after half a minute. */
@@ -136,7 +133,7 @@ export class Settles<Message extends ReceivedMessage> {
   ): Promise<void> {
     const { faults, clock, again } = this.options
     const { signal } = this.#givingUp
-    this.#unanswered++
+    this.#unanswered.begin()
     let pauses: Pauses | null = null
     for (let left = claims; left.length > 0 && !signal.aborted; ) {
       try {
@@ -151,7 +148,7 @@ export class Settles<Message extends ReceivedMessage> {
         if (left.length > 0) await clock.sleep(pauses.next(), signal)
       }
     }
-    this.#answered()
+    this.#unanswered.end()
   }
 
   #callFor(claims: readonly Claimed<Message>[], settled: readonly string[], hook: (message: Message) => void): void {
@@ -159,10 +156,5 @@ export class Settles<Message extends ReceivedMessage> {
     for (const { subject } of claims) {
       if (there.has(subject.receiptHandle)) this.options.faults.hook(() => hook(subject), subject)
     }
-  }
-
-  #answered(): void {
-    this.#unanswered--
-    if (this.#unanswered === 0) for (const resolve of this.#onDrained.splice(0)) resolve()
   }
 }

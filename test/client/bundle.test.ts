@@ -14,6 +14,7 @@ const SHARED = [
   'error-text',
   'failures',
   'handles',
+  'in-flight',
   'schema',
   'kit/backoff',
   'kit/cursor-steps',

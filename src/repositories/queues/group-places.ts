@@ -138,9 +138,9 @@ export async function changePlaces(tx: Tx, moves: readonly MessageMove[]): Promi
   return givePlaces(tx, moves, await lockPlaces(tx, moves))
 }
 
-/** Makes the messages ready that have places now; `sets` are further settings. */
-export async function makeNextReady(tx: Tx, { next }: GivenPlaces, memory: QueueMemory, sets = ''): Promise<void> {
-  for (const [head, rows] of next) await makeReady(tx, head, rows, sets, memory)
+/** Makes the messages ready that have places now. */
+export async function makeNextReady(tx: Tx, { next }: GivenPlaces, memory: QueueMemory): Promise<void> {
+  for (const [head, rows] of next) await makeReady(tx, head, rows, '', memory)
 }
 
 /** Gives a place to each of the messages, also beyond the limit: they are in flight, or wait for their next try. */

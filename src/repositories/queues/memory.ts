@@ -69,11 +69,6 @@ export class QueueMemory {
     return this.#heads.get(queue) ?? (await this.refresh(reader, queue))
   }
 
-  /** The same; null for a queue that does not exist. */
-  async find(reader: Reader, queue: string): Promise<QueueHead | null> {
-    return this.#heads.get(queue) ?? (await this.#read(reader, queue))?.head ?? null
-  }
-
   async refresh(reader: Reader, queue: string): Promise<QueueHead> {
     return (await this.judge(reader, queue)).head
   }

@@ -1,6 +1,6 @@
 /** The public shapes of pollers. */
+import type { StopOptions } from '../../handling-shapes'
 import type { PollCounts, PollShape } from '../../repositories/polls/types'
-import type { StopOptions } from '../worker/types'
 
 /** What a handler gets beside its row. */
 export interface PollContext {

@@ -59,10 +59,6 @@ export class GroupListener implements GroupWatch {
     options.signal?.addEventListener('abort', this.#abort)
   }
 
-  get isEnded(): boolean {
-    return this.#ended
-  }
-
   /** True while it takes no items. */
   get isFull(): boolean {
     return this.#full
