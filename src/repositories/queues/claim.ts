@@ -29,6 +29,8 @@ export interface ReceiveRequest {
   /** For a cycle; otherwise empty. */
   cursor: string
   signal: AbortSignal | undefined
+  /** If nobody has looked for due messages lately, it does, and claims nothing where there are some. */
+  mayLook: boolean
 }
 
 /**
@@ -43,7 +45,8 @@ export async function receiveTogether(
   const first = requests[0] as ReceiveRequest
   if (wantedBy(requests) === 0) return requests.map(() => null)
   const claim = first.order === 'cycle' ? claimNext : claimReady
-  const { head, rows } = await claim(session, memory, { ...first, limit: wantedBy(requests) })
+  const mayLook = requests.some((request) => request.mayLook)
+  const { head, rows } = await claim(session, memory, { ...first, limit: wantedBy(requests), mayLook })
   // Further callers may leave while messages are given back.
   for (let wanted = wantedBy(requests); rows.length > wanted; wanted = wantedBy(requests)) {
     await giveBack(session, memory, first.queue, rows.splice(wanted)).catch(() => {})
@@ -65,24 +68,18 @@ function maxOf({ limit, signal }: ReceiveRequest): number {
 }
 
 async function claimReady(session: Session, memory: QueueMemory, request: ReceiveRequest): Promise<ClaimedMessages> {
-  const first = await claimSome(session, memory, request, true)
+  const first = await claimSome(session, memory, request)
   // What was claimed is answered at once: messages that came due within that time are found by the next receive.
   if (first.work === null || first.rows.length > 0) return first
   await promoteSeen(session, memory, first.work, request.limit)
-  return claimSome(session, memory, request, false)
+  return claimSome(session, memory, { ...request, mayLook: false })
 }
 
 /** The messages of a claim, and the look that has shown that there is something to promote, if one has. */
 type ClaimedSome = ClaimedMessages & { work: QueueLook | null }
 
-/** `mayLook`: if nobody has looked for due messages lately, it does, and claims nothing where there are some. */
-async function claimSome(
-  session: Session,
-  memory: QueueMemory,
-  request: ReceiveRequest,
-  mayLook: boolean,
-): Promise<ClaimedSome> {
-  const claims = new ReceiveClaims(memory, request, mayLook)
+async function claimSome(session: Session, memory: QueueMemory, request: ReceiveRequest): Promise<ClaimedSome> {
+  const claims = new ReceiveClaims(memory, request)
   const claimed = await session.separately((statements) => claims.run(statements, false))
   // Where claims expire at once, another receiver could have a message before it was read.
   return claimed ?? session.write((tx) => claims.run(tx, true)).then((whole) => whole as ClaimedSome)
@@ -99,10 +96,10 @@ class ReceiveClaims {
   /** Kept while a claim is under way, for the try after a lost connection. */
   #lostNumber: number | null = null
 
-  constructor(memory: QueueMemory, request: ReceiveRequest, mayLook: boolean) {
+  constructor(memory: QueueMemory, request: ReceiveRequest) {
     this.#memory = memory
     this.#request = request
-    this.#mayLook = mayLook
+    this.#mayLook = request.mayLook
   }
 
   /** Null: it must run in one transaction. */

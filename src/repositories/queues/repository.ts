@@ -76,14 +76,16 @@ export class QueueRepository implements Queue.Queues {
     const key = JSON.stringify(Object.values(asked))
     const waiting = this.#run.waits.enter(queue, { waitMs: waitSeconds * 1000, signal })
     try {
-      do {
+      // News are mostly of messages that are ready: a look for due ones before the claim would only delay them.
+      for (let mayLook = true; ; mayLook = false) {
         waiting.look()
-        const claimed = await waiting.unlessAborted(this.#run.receives.add(key, { ...asked, limit, signal }, limit))
+        const request = { ...asked, limit, signal, mayLook }
+        const claimed = await waiting.unlessAborted(this.#run.receives.add(key, request, limit))
         if (claimed?.rows.length) {
           return claimed.rows.map((row) => messageOf(claimed.head, row, options) as Queue.Message<Body>)
         }
-      } while (await waiting.news())
-      return []
+        if (!(await waiting.news())) return []
+      }
     } finally {
       waiting.leave()
     }

@@ -67,13 +67,15 @@ async function appendTo(
   batch: BatchHeads,
   requests: readonly (readonly NewItemRow[])[],
 ): Promise<(Appended[] | RecentnError)[]> {
-  const { heads, stale } = batch
-  const modeOf = stale.size > 0 ? await modesInForce(tx, policies, batch) : (group: string) => heads.get(group)?.mode
+  const { heads, stale, created } = batch
+  // New groups are laid out by the policies of the moment already.
+  const isOutdated = [...stale].some((group) => !created.has(group))
+  const modeOf = isOutdated ? await modesInForce(tx, policies, batch) : (group: string) => heads.get(group)?.mode
   const refused = requests.map((items) => memberFault(items, modeOf))
   const accepted = requests.filter((_, index) => refused[index] === null)
   const touched = new Set<string>()
   for (const items of accepted) for (const { group } of items) touched.add(group)
-  if (stale.size > 0) await layOut(tx, policies, batch, touched)
+  if (isOutdated) await layOut(tx, policies, batch, touched)
   const rings = await ringsFor(tx, batch, touched, accepted)
   const bare: Appended[] = []
   const outcomes = requests.map((items, index) => {

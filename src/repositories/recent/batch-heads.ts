@@ -59,7 +59,10 @@ export async function lockBatch(
 /** A group may have fewer ids left than the batch asks for: the batch must lock its heads before it takes ids. */
 export class FewIdsLeft extends Error {}
 
-/** Locks the heads and takes `counts` ids of each, before anything is known of them. Throws `FewIdsLeft`. */
+/**
+ * Locks the heads and takes `counts` ids of each, before anything is known of them. Throws `FewIdsLeft`. If a policy changes
+ * while groups are created, a later statement fails (`PolicyCache.lockedAt`), and the batch must run again with care.
+ */
 export async function lockAndTake(
   tx: Tx,
   policies: PolicyCache,
@@ -84,7 +87,8 @@ export async function lockAndTake(
   const locked = { heads, ...moment }
   const stale = staleOf(locked)
   if (stale.size === 0) return { ...locked, taken, stale, created: stale }
-  return { ...locked, taken, stale, ...(await settleNew(tx, policies, heads.values(), moment)) }
+  const lockPolicies = () => policies.lockedAt(tx, moment.epoch)
+  return { ...locked, taken, stale, ...(await settleNew(heads.values(), moment, lockPolicies)) }
 }
 
 interface TakenHeads {

@@ -16,7 +16,7 @@ import {
 } from '../../database/engine'
 import { chunksOf } from '../chunks'
 import { markSql, type Writer } from '../writers'
-import type { PolicyCache } from './policies'
+import type { PolicyCache, PolicySet } from './policies'
 import { type Head, headOf, headText, headValues, WRITTEN_COLUMNS } from './rows'
 
 /** What holds while the locks are held: the database's time, and the epoch of the policies. */
@@ -134,21 +134,20 @@ export async function lockOrCreateHeads(
     ['group_key'],
   )
   const { heads, ...moment } = await lockHeads(tx, missing)
-  const settled = await settleNew(tx, policies, heads.values(), moment)
+  const settled = await settleNew(heads.values(), moment, () => policies.locked(tx))
   return { ...settled, heads: new Map([...locked.heads, ...heads]), nowMs: moment.nowMs }
 }
 
-/** Gives those of these locked heads that are new the settings of the policies; the caller saves them. */
+/** Gives those of these locked heads that are new the settings of the locked policies; the caller saves them. */
 export async function settleNew(
-  tx: Tx,
-  policies: PolicyCache,
   heads: Iterable<Head>,
   { nowMs, epoch }: Moment,
+  lockPolicies: () => Promise<PolicySet>,
 ): Promise<{ created: Set<string>; epoch: bigint }> {
   const fresh = [...heads].filter(({ policyEpoch }) => policyEpoch === NOT_YET_SETTLED)
   if (fresh.length === 0) return { created: new Set(), epoch }
   // Lock order: heads, then the epoch row. The reverse deadlocks with a policy change.
-  const set = await policies.locked(tx)
+  const set = await lockPolicies()
   for (const head of fresh) {
     Object.assign(head, set.settingsOf(head.group, {}), { policyEpoch: set.epoch, createdAtMs: nowMs })
   }

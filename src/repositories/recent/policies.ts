@@ -120,6 +120,20 @@ export class PolicyCache {
     return this.#read(tx, tx.engine.forShare)
   }
 
+  /**
+   * The same for a transaction that has just read this epoch. Where the policies of it are known, and statements go together,
+   * the lock is taken with the next statement that is awaited, or the commit, which fails if the epoch has changed meanwhile.
+   */
+  async lockedAt(tx: Tx, epoch: bigint): Promise<PolicySet> {
+    const known = this.#latest
+    if (!tx.gathers || known?.epoch !== epoch) return this.locked(tx)
+    // EXP(710) is beyond the range of a double, which is an error; EXP(0) is none.
+    await tx.later(
+      `SELECT EXP(710 * (epoch <> ${epoch})) FROM ${tx.tables.policyEpoch} WHERE id = 1${tx.engine.forShare}`,
+    )
+    return known
+  }
+
   /** Reads the policies again when they are needed next, whatever the process knows. */
   forget(): void {
     this.#isChanged = true
@@ -127,6 +141,11 @@ export class PolicyCache {
     this.#reading = null
     this.parent = null
     this.#readAt = Number.NEGATIVE_INFINITY
+  }
+
+  /** The policies that were read last, however old. */
+  get #latest(): PolicySet | null {
+    return this.#set ?? (this.parent === null ? null : this.parent.#set)
   }
 
   #known(): PolicySet | null {
@@ -139,7 +158,7 @@ export class PolicyCache {
   async #read(reader: Reader, lock: string): Promise<PolicySet> {
     const readAt = performance.now()
     const forgets = this.#forgets
-    const known = this.#set ?? (this.parent === null ? null : this.parent.#set)
+    const known = this.#latest
     const rows = await reader.rows(selectNewer(reader, lock), [known?.epoch ?? -1n])
     const epoch = BigInt(rows.find((row) => row.epoch !== null)?.epoch as string)
     const policies = rows.filter(({ prefix }) => prefix !== null).map(policyOf)

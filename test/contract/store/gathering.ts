@@ -30,6 +30,25 @@ export function describeGathering(context: Context): void {
       expect(await tripsOf(() => store.groups.append(group, { payload: 1 }))).toBe(2)
     })
 
+    it('of the first append to a group are two, and it gets the policies of its commit', async () => {
+      const prefix = context.unique()
+      await store.groups.append(`${prefix}:1`)
+      const sent = proxy.record()
+      await store.groups.append(`${prefix}:2`)
+      expect(sent).toHaveLength(2)
+      const other = await context.open()
+      const appended = await other.transaction(async (tx) => {
+        await tx.groups.putPolicy(`${prefix}:`, { capacity: 3, mode: 'history' })
+        const append = store.groups.append(`${prefix}:3`)
+        // MariaDB waits where it reads the epoch, MySQL where it locks it.
+        const waitsAt = context.engine === 'mysql' ? 4 : 3
+        await eventually(10_000, 'the append waits', async () => sent.length === waitsAt)
+        return { append }
+      })
+      expect(await appended.append).toMatchObject({ id: 0n })
+      expect(await store.groups.get(`${prefix}:3`)).toMatchObject({ capacity: 3, totalAppended: 1n })
+    })
+
     it.each<[number, string, (store: Store, queue: string) => Promise<unknown>]>([
       [2, 'a send', (store, queue) => store.queues.send(queue, 1)],
       [3, 'a bulk of 500', (store, queue) => store.queues.sendMany(queue, Array(500).fill({ body: 'x'.repeat(100) }))],
