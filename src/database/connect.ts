@@ -12,7 +12,7 @@ import { mysqlSession } from './mysql'
 import { mysqlFailure } from './mysql-failures'
 import { schemaOf } from './schema'
 import { type HostedConnection, ofPool, ServerHosts } from './server-hosts'
-import { NAMELESS_FILE, parseServerUrl, refusedUrl } from './server-url'
+import { NAMELESS_FILE, parseServerUrl, refusedUrl, sqliteFile } from './server-url'
 import { sqliteEngine } from './sqlite'
 import { DEFAULT_STATEMENT_TIMEOUT_SECONDS, type LimitedConnection, limitStatements } from './statement-limit'
 import { tablesOf } from './tables'
@@ -52,9 +52,11 @@ export function dataSourceOptions({ url, poolSize = 10, tablePrefix }: ConnectOp
     // The default logger writes to standard output about a migration that another process got in the way of.
     logger: 'debug' as const,
   }
-  const sqlite = /^sqlite:(?:\/\/(?=\/))?(.+)$/.exec(url)
-  if (sqlite) return { ...common, ...sqliteOptions(sqlite[1] as string) }
-  if (/^sqlite:/.test(url)) throw refusedUrl(NAMELESS_FILE)
+  if (url.startsWith('sqlite:')) {
+    const file = sqliteFile(url)
+    if (file === null) throw refusedUrl(NAMELESS_FILE)
+    return { ...common, ...sqliteOptions(file) }
+  }
   const { hosts: all, ...server } = parseServerUrl(url)
   const hosts = all.length > 1 ? new ServerHosts(all) : undefined
   return {

@@ -19,12 +19,16 @@ const PARAMETERS = ['ssl-mode', 'ssl-ca']
 
 const SCHEME = /^(mysql|mariadb):\/\/([^/?#]*)(.*)$/s
 const FORM = 'must be of the form mysql://user:password@host:port/database, with commas between several hosts'
+const ENCODED =
+  'has an @ behind a /, ? or #: in the user and the password write / as %2F, ? as %3F, # as %23, @ as %40 and % as %25'
 const DEFAULT_PORT = 3306
 
 /** Throws `invalid_input`, with every fault, for a URL that is not valid. */
 export function parseServerUrl(url: string): ServerUrl {
   const [, type, authority = '', rest = ''] = SCHEME.exec(url.trim()) ?? []
   if (type !== 'mysql' && type !== 'mariadb') throw refusedUrl('must begin with sqlite:, mysql:// or mariadb://')
+  // A password that is cut off here would be taken for a port or a database, and shown.
+  if (!authority.includes('@') ? rest.includes('@') : /^[^?]*@/s.test(rest)) throw refusedUrl(ENCODED)
   const faults: string[] = []
   const at = authority.lastIndexOf('@') + 1
   const hosts = hostsOf(authority.slice(at), faults)
@@ -56,16 +60,21 @@ function hostsOf(list: string, faults: string[]): ServerHost[] {
       const [, bracketed, name, port] = HOST.exec(text) ?? []
       const host = bracketed ?? name
       if (host === undefined || !URL.canParse(`mysql://${bracketed ? `[${bracketed}]` : host}/`)) {
-        faults.push(`names a host that is none: ${text} (an IPv6 address is written in brackets)`)
+        faults.push(`has an invalid host: ${withoutSecret(text)} (an IPv6 address is written in brackets)`)
         continue
       }
       const one = { host, port: port ? Number(port) : DEFAULT_PORT }
-      if (one.port < 1 || one.port > 65_535) faults.push(`names a port that is none: ${text} (1 to 65535)`)
+      if (one.port < 1 || one.port > 65_535) faults.push(`has an invalid port for the host ${host} (1 to 65535)`)
       const isTwice = hosts.some((other) => other.host === one.host && other.port === one.port)
       if (isTwice) faults.push(`names the host ${text} twice`)
       hosts.push(one)
     }
   return hosts
+}
+
+/** What follows a colon may be the password of a URL without its host, unless the text looks like an IPv6 address. */
+function withoutSecret(text: string): string {
+  return /^[\da-f]*:[\da-f]*:[\da-f:.]*$/i.test(text) ? text : text.replace(/:.*/s, ':…')
 }
 
 /** An IPv6 address in brackets, or a name; and a port. */
@@ -102,7 +111,7 @@ function decoded(part: string, faults: string[]): string {
   try {
     return decodeURIComponent(part)
   } catch {
-    faults.push('has percent-encoding that is not UTF-8')
+    faults.push('has invalid percent-encoding: write a % of the user or the password as %25')
     return ''
   }
 }
@@ -111,11 +120,16 @@ export function refusedUrl(...details: string[]): RecentnError {
   return invalidInput(details.map((detail) => ({ pointer: '/url', detail })))
 }
 
-export const NAMELESS_FILE = 'must name a file, as sqlite:./data/recentn.db does'
+export const NAMELESS_FILE = 'must name a file, as sqlite:./data/recentn.db and sqlite:/srv/recentn.db do'
+
+/** The file of a `sqlite:` URL, or `:memory:`; null if it names none. What follows just two slashes would be a host. */
+export function sqliteFile(url: string): string | null {
+  return /^sqlite:(?:\/\/(?=\/))?((?!\/\/[^/]).+)$/s.exec(url)?.[1] ?? null
+}
 
 /** The fault of a database URL, without its password; null if there is none. */
 export function urlFault(url: string): string | null {
-  if (/^sqlite:/.test(url)) return url === 'sqlite:' ? NAMELESS_FILE : null
+  if (url.startsWith('sqlite:')) return sqliteFile(url) === null ? NAMELESS_FILE : null
   try {
     parseServerUrl(url)
     return null

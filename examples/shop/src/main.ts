@@ -23,9 +23,10 @@ shop.start()
 const server = createApp(store, shop).listen(Number(process.env.PORT ?? 8080), '127.0.0.1', () => {
   console.log('the shop is at', server.address())
 })
-process.once('SIGTERM', () => {
+const stop = () => {
   server.close(async () => {
     await store.close() // workers finish first
     await dataSource.destroy()
   })
-})
+}
+process.once('SIGTERM', stop).once('SIGINT', stop)

@@ -157,14 +157,32 @@ function describeUrls(): void {
     ['mysql://u:p@a,,b/db', 'names no host at place 2 of its list'],
     [
       'mariadb://a:3306,b:x,c:0/',
-      /names a host that is none: b:x .*; names a port that is none: c:0 .*; must be of the form/,
+      /has an invalid host: b:… .*; has an invalid port for the host c .*; must be of the form/,
     ],
     ['mysql://a,a:3306/db', 'names the host a:3306 twice'],
-    ['mysql://a,::1/db', /names a host that is none: ::1 \(an IPv6 address is written in brackets\)/],
+    ['mysql://a,::1/db', /has an invalid host: ::1 \(an IPv6 address is written in brackets\)/],
     ['mysql://a,b/db?ssl=1#x', /takes no fragment; takes no parameters but/],
     ['mysql://a,b', /must be of the form/],
+    ['sqlite:data/recentn.db', null],
+    ['sqlite:///srv/recentn.db', null],
+    ['sqlite://recentn.db', /must name a file/],
   ])('the faults of the URL %s are %s', (url, faults) => {
     if (faults === null) expect(urlFault(url)).toBeNull()
     else expect(urlFault(url)).toMatch(faults)
   })
+
+  it.each(['se#cret', 'se/cret', 'se?cret', '12/34', 'se/c?r#et', 'se@c/ret', 'secret%'])(
+    'no fault shows a part of the password %s, with a host behind it or without',
+    (password) => {
+      for (const url of [
+        `mysql://user:${password}@host/db`,
+        `mysql://user:${password}@host`,
+        'mysql://user:secret/db',
+      ]) {
+        const fault = urlFault(url)
+        expect(fault).toEqual(expect.any(String))
+        expect(fault).not.toMatch(/se[c#@]|cret|34/)
+      }
+    },
+  )
 }
