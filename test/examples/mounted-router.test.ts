@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { closeStreams, listening } from '../http/support/streams'
 import { ROOT } from '../support/processes'
-import { SOON_MS } from '../support/timing'
+import { soonMs } from '../support/timing'
 
 afterEach(closeStreams)
 
@@ -25,7 +25,7 @@ test('mounted-router stops on SIGTERM while a stream is open', async () => {
     const since = Date.now()
     child.kill('SIGTERM')
     expect(await closed).toEqual([0, null])
-    expect(Date.now() - since).toBeLessThan(SOON_MS)
+    expect(Date.now() - since).toBeLessThan(soonMs())
     await stream.ended
   } finally {
     child.kill('SIGKILL')

@@ -8,7 +8,7 @@ import { createApp, messagesOf } from '../../src/http/process/app'
 import { listen } from '../../src/http/process/listen'
 import { createRouter } from '../../src/http/router'
 import { openStore } from '../../src/store/open'
-import { SOON_MS } from '../support/timing'
+import { soonMs } from '../support/timing'
 import { fresh, memoryStore, serving } from './support/client'
 import { schemaFault } from './support/documented'
 import { useStreamServer, watchedOf } from './support/stream-server'
@@ -167,7 +167,7 @@ describe('streams end', () => {
     stopping.abort()
     await Promise.all(streams.map(({ ended }) => ended))
     await stopped
-    expect(performance.now() - begun).toBeLessThan(SOON_MS)
+    expect(performance.now() - begun).toBeLessThan(soonMs())
   })
 
   test('when the store closes; who comes later gets 503', async () => {

@@ -4,7 +4,8 @@ import { RecentnError } from '../../src/errors'
 import { SCOPES } from '../../src/fields/keys'
 import { createApp } from '../../src/http/process/app'
 import { type Access, createRouter } from '../../src/http/router'
-import { SOON_MS, stopwatch } from '../support/timing'
+import { performance as storeClock } from '../../src/real-time'
+import { soonMs, stopwatch } from '../support/timing'
 import { type Answer, clientOf, memoryStore, send, serving, startApp } from './support/client'
 import { served, useGuarded, withKey } from './support/keys'
 import { closeStreams, eventually, listening, pause } from './support/streams'
@@ -66,7 +67,7 @@ test('the process lives while the database answers nothing', async () => {
     await pause(3500)
     const start = performance.now()
     expect((await get('/livez')).status).toBe(200)
-    expect(performance.now() - start).toBeLessThan(SOON_MS)
+    expect(performance.now() - start).toBeLessThan(soonMs())
   })
 })
 
@@ -242,7 +243,8 @@ test('with a key, too much at once is refused at once, while the database is bus
   const { key } = await store.keys.create({ label: 'l', scopes: ['append'] })
   const client = withKey(await serving(createApp(store, { allowAnonymous: false })), key)
   expect((await client.post('/v1/groups/g/items', {})).status).toBe(201)
-  await pause(1500)
+  // The key is as old as one that is looked up in the background, and grows no older, however long this takes.
+  const clock = jest.spyOn(storeClock, 'now').mockReturnValue(storeClock.now() + 1500)
   let answers: Promise<Answer>[] = []
   await store.transaction(async () => {
     answers = Array.from({ length: 50 }, () => client.post('/v1/groups/g/items', {}))
@@ -253,5 +255,6 @@ test('with a key, too much at once is refused at once, while the database is bus
     })
   })
   const statuses = (await Promise.all(answers)).map(({ status }) => status)
+  clock.mockRestore()
   expect([statuses.filter((status) => status === 201).length, new Set(statuses)]).toEqual([5, new Set([201, 429])])
 })

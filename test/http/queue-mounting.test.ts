@@ -1,7 +1,7 @@
 /** Queues in the app of a user: below a prefix, behind its body parsers and its `access`. */
 import { createRouter, type RouterOptions } from '../../src/http/router'
 import type { Store } from '../../src/store/types'
-import { SOON_MS } from '../support/timing'
+import { soonMs } from '../support/timing'
 import { fresh, memoryStore } from './support/client'
 import { BEFORE, expectAsked, expectGuarded, type GuardedCall, mounted } from './support/mounting'
 
@@ -65,7 +65,7 @@ describe('access', () => {
     const { nobody, holder: worker } = await expectGuarded(store, callsOf(`/v1/queues/${name}`), 'queue')
     const start = Date.now()
     expect((await nobody.post(`/v1/queues/${name}/receive`, { waitSeconds: 20 })).status).toBe(403)
-    expect(Date.now() - start).toBeLessThan(SOON_MS)
+    expect(Date.now() - start).toBeLessThan(soonMs())
     expect((await worker.post(`/v1/queues/${name}/messages`, { body: 1 })).status).toBe(201)
     expect((await worker.post(`/v1/queues/${name}/receive`, {})).json).toMatchObject({ messages: [{ body: 1 }] })
   })
@@ -80,7 +80,7 @@ test('`stopping` answers who waits, and must be an AbortSignal', async () => {
   setTimeout(() => stopping.abort(), 200)
   const start = Date.now()
   expect((await waiting).json).toEqual({ messages: [] })
-  expect(Date.now() - start).toBeLessThan(SOON_MS)
+  expect(Date.now() - start).toBeLessThan(soonMs())
   const make = () => createRouter(store, { access: 'anonymous', stopping: 'now' } as unknown as RouterOptions)
   expect(make).toThrow(/stopping: must be an AbortSignal/)
 })

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startServer } from '../support/processes'
-import { SOON_MS } from '../support/timing'
+import { soonMs } from '../support/timing'
 import { clientOf } from './support/client'
 import { untilWaiting } from './support/waiting'
 
@@ -21,7 +21,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     await untilWaiting(client, 'messages', waiting.length)
     const start = Date.now()
     expect(await server.stop(signal)).toEqual({ code: 0, signal: null })
-    expect(Date.now() - start).toBeLessThan(SOON_MS)
+    expect(Date.now() - start).toBeLessThan(soonMs())
     for (const { status, json } of await Promise.all(waiting)) expect([status, json]).toEqual([200, { messages: [] }])
 
     const again = await startServer({ DATABASE_URL: url })

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { createApp, messagesOf } from '../../src/http/process/app'
-import { pause, SOON_MS } from '../support/timing'
+import { pause, soonMs } from '../support/timing'
 import { type Client, clientOf, memoryStore, serving } from './support/client'
 import { mounted } from './support/mounting'
 
@@ -37,7 +37,7 @@ describe.each(['the process', 'the router in an app'])('%s', (kind) => {
     })
     const since = Date.now()
     await once(socket, 'close')
-    expect(Date.now() - since).toBeLessThan(STALL_MS + SOON_MS)
+    expect(Date.now() - since).toBeLessThan(STALL_MS + soonMs())
     expect(text).toMatch(/^HTTP\/1.1 408 [\s\S]*Connection: close[\s\S]*"code":"request_timeout"/)
   })
 

@@ -8,7 +8,7 @@ import { createClient } from '../../src/client'
 import { createRouter } from '../../src/http/router'
 import type { Store } from '../../src/store/types'
 import { openedOf } from '../support/opened'
-import { pause, SOON_MS, timed } from '../support/timing'
+import { pause, soonMs, timed } from '../support/timing'
 import { memoryStore } from './support/client'
 import { eventually } from './support/streams'
 
@@ -73,7 +73,7 @@ test('closes soon, while clients watch, wait and ask', async () => {
       await closed
     })(),
   )
-  expect(ms).toBeLessThan(SOON_MS)
+  expect(ms).toBeLessThan(soonMs())
   expect(await waiting).toMatchObject({ status: 200, connection: 'close' })
   leaving.abort()
   await Promise.all(watching)

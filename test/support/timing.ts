@@ -45,6 +45,14 @@ export function stopwatch(): Stopwatch {
   }
 }
 
+const [begunAt, starvedBefore] = [performance.now(), starvedMs()]
+
+/** A bound for what is measured without a stopwatch: a minute where the machine has been busy since this file was loaded. */
+export function soonMs(ms = SOON_MS): number {
+  const isBusy = starvedMs() - starvedBefore >= BUSY * (performance.now() - begunAt)
+  return isBusy ? PATIENCE_MS : ms
+}
+
 /** Milliseconds that this thread was ready to run and did not, so far; 0 where the system does not say. */
 function starvedMs(): number {
   try {

@@ -1,6 +1,6 @@
 import type { Store } from '../../../src/index'
 import type { Changes, ChangesOptions } from '../../../src/repositories/feeds/types'
-import { SOON_MS } from '../../support/timing'
+import { SOON_MS, soonMs } from '../../support/timing'
 import { type Context, eventually, refusal, sleep } from '../context'
 import { range, timed } from '../queues/tools'
 import { expectGrowing, feedTools, keysOf, syncIdsOf, valuesOf } from './tools'
@@ -131,16 +131,16 @@ export function describeFeedChanges(context: Context): void {
       await event()
       const begin = performance.now()
       const { answer, at } = await waiting
-      expect(at - begin).toBeLessThan(SOON_MS)
+      expect(at - begin).toBeLessThan(soonMs())
       return answer
     }
 
     it('answers at once when there is something, and with waitSeconds 0', async () => {
       const feed = await filled(keys(2))
       const some = await timed(feeds().changes(feed, { waitSeconds: 20 }))
-      expect([some.answer.changes.length, some.ms < SOON_MS]).toEqual([2, true])
+      expect([some.answer.changes.length, some.ms < soonMs()]).toEqual([2, true])
       const { answer, ms } = await timed(feeds().changes(feed, { waitSeconds: 0, after: some.answer.cursor }))
-      expect([answer, ms < SOON_MS]).toEqual([nothing(some.answer.cursor), true])
+      expect([answer, ms < soonMs()]).toEqual([nothing(some.answer.cursor), true])
     })
 
     it('answers nothing after its time and not before, whatever other feeds do', async () => {
@@ -152,7 +152,7 @@ export function describeFeedChanges(context: Context): void {
       const { answer, ms } = await waiting
       expect(answer).toEqual(nothing(after))
       expect(ms).toBeGreaterThan(950)
-      expect(ms).toBeLessThan(SOON_MS)
+      expect(ms).toBeLessThan(soonMs())
       await eventually(SOON_MS, 'the other feed has it', async () => (await known(other)).a === 2)
     })
 
@@ -209,7 +209,7 @@ export function describeFeedChanges(context: Context): void {
       await sleep(100)
       await store.feeds.put(feed, 'a', 'x')
       const { answer, ms } = await timed(Promise.all(waiting))
-      expect(ms).toBeLessThan(SOON_MS)
+      expect(ms).toBeLessThan(soonMs())
       expect(answer.map(({ changes }) => valuesOf(changes))).toEqual(Array(40).fill(['x']))
     })
 
@@ -221,9 +221,9 @@ export function describeFeedChanges(context: Context): void {
       setTimeout(() => controller.abort(), 200)
       const { answer, ms } = await waiting
       expect(answer).toEqual(nothing(after))
-      expect(ms).toBeLessThan(SOON_MS)
+      expect(ms).toBeLessThan(soonMs())
       const aborted = timed(feeds().changes(feed, { waitSeconds: 20, after, signal: AbortSignal.abort() }))
-      expect((await aborted).ms).toBeLessThan(SOON_MS)
+      expect((await aborted).ms).toBeLessThan(soonMs())
     })
 
     it('ends when the store closes', async () => {
@@ -234,12 +234,12 @@ export function describeFeedChanges(context: Context): void {
       await sleep(200)
       const closing = timed(store.close())
       const { answer, ms } = await waiting
-      expect(ms).toBeLessThan(200 + SOON_MS)
+      expect(ms).toBeLessThan(200 + soonMs())
       for (const one of answer) {
         const outcome = one.status === 'fulfilled' ? one.value.changes : one.reason.code
         expect(outcome).toEqual(one.status === 'fulfilled' ? [] : 'closed')
       }
-      expect((await closing).ms).toBeLessThan(SOON_MS)
+      expect((await closing).ms).toBeLessThan(soonMs())
       expect((await refusal(store.feeds.changes(feed))).code).toBe('closed')
     })
   })

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm'
 import { attachStore, type Store } from '../../../src/index'
-import { SOON_MS } from '../../support/timing'
+import { soonMs } from '../../support/timing'
 import { type Context, refusal, sleep, userSource } from '../context'
 import { range } from '../queues/tools'
 import { createFollowedTables, Kv, NotIndexed, Numbered, Unknown } from './followed-tables'
@@ -236,7 +236,7 @@ export function describeFeedFollowing(context: Context): void {
       const begin = performance.now()
       const { changes, at } = await waiting
       expect(changes).toMatchObject([{ key: 'a', value: 'new' }])
-      expect(at - begin).toBeLessThan(SOON_MS)
+      expect(at - begin).toBeLessThan(soonMs())
       // A store that does not follow the table must not answer as if there were nothing.
       expect((await refusal(context.store.feeds.changes(feed))).message).toMatch(/rows of the table .*kv/)
     })

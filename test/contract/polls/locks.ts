@@ -32,9 +32,9 @@ export function describePollLocks(context: Context): void {
   describe('polls: a row that somebody else has locked', () => {
     it('keeps none waiting that is to be tried again behind it', async () => {
       const name = await made('word varchar(9)', 3)
-      const options = { batch: { max: 1 }, backoff: { minSeconds: 1, maxSeconds: 1 } }
+      const options = { batch: { max: 1 }, backoff: { minSeconds: 30, maxSeconds: 30 } }
       expect(await poll(name, () => Promise.reject(new Error('no')), options).once()).toMatchObject({ retried: 3 })
-      context.clock.offsetMs += 5000
+      context.clock.offsetMs += 35_000
       const unlock = await lock(name, 'id = 0')
       const poller = poll(name, () => {}, options)
       expect(await poller.once()).toMatchObject({ claimed: 2, done: 2 })

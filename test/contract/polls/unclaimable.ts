@@ -59,12 +59,12 @@ export function describePollUnclaimable(context: Context): void {
         auto: false,
         maxAttempts: 2,
         batch: { min: 3 },
-        backoff: { minSeconds: 1, maxSeconds: 1 },
+        backoff: { minSeconds: 30, maxSeconds: 30 },
         onError: (error, row) => told.push([(error as Error).message, row]),
         onWarning: () => {},
       })
       expect(await poller.once()).toEqual({ claimed: 3, done: 2, retried: 1, failed: 0, lost: 0 })
-      context.clock.offsetMs += 3000
+      context.clock.offsetMs += 35_000
       expect(await poller.once()).toMatchObject({ claimed: 1, failed: 1 })
       expect(seen).toEqual([2, 3])
       expect(told).toEqual([

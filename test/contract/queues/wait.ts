@@ -1,6 +1,6 @@
 import type { Store } from '../../../src/index'
 import type { Message } from '../../../src/repositories/queues/types'
-import { SOON_MS } from '../../support/timing'
+import { soonMs } from '../../support/timing'
 import { type Context, refusal, sleep } from '../context'
 import { statementsOf } from '../statements'
 import { bodiesOf, messageIds, queueTools, range, timed } from './tools'
@@ -25,7 +25,7 @@ export function describeQueueWaits(context: Context): void {
   const expectSoon = ({ messages, ms }: { messages: Message[]; ms: number }, bodies: unknown[], afterMs = 0) => {
     expect(bodiesOf(messages)).toEqual(bodies)
     expect(ms).toBeGreaterThanOrEqual(afterMs - 50)
-    expect(ms).toBeLessThan(afterMs + SOON_MS)
+    expect(ms).toBeLessThan(afterMs + soonMs())
   }
 
   describe('queues: a waiting receive', () => {
@@ -33,7 +33,7 @@ export function describeQueueWaits(context: Context): void {
       const queue = await madeOf(2)
       const { answer, ms } = await timed(queues().receive(queue, { waitSeconds: 20, limit: 10 }))
       expect(bodiesOf(answer)).toEqual([1, 2])
-      expect(ms).toBeLessThan(SOON_MS)
+      expect(ms).toBeLessThan(soonMs())
     })
 
     it('answers nothing after its time, and not before', async () => {
@@ -41,7 +41,7 @@ export function describeQueueWaits(context: Context): void {
       const { answer, ms } = await timed(queues().receive(queue, { waitSeconds: 1 }))
       expect(answer).toEqual([])
       expect(ms).toBeGreaterThan(950)
-      expect(ms).toBeLessThan(1_000 + SOON_MS)
+      expect(ms).toBeLessThan(1_000 + soonMs())
     })
 
     it('gets what this store, and another one, sends', async () => {
@@ -72,7 +72,7 @@ export function describeQueueWaits(context: Context): void {
       await other.queues.receive(timedOut, { visibilityTimeoutSeconds: 1 })
       const late = await awaited(timedOut, async () => {})
       expect(late.messages[0]).toMatchObject({ body: 'timed out', receiveCount: 2 })
-      expect(late.ms).toBeLessThan(700 + SOON_MS)
+      expect(late.ms).toBeLessThan(700 + soonMs())
     })
 
     it('gets what is released, resumed, redriven or extended by 0', async () => {
@@ -129,7 +129,7 @@ export function describeQueueWaits(context: Context): void {
       await queues().send(queue, 'x')
       const { answer, ms } = await waiting
       expect(bodiesOf(answer)).toEqual(['x'])
-      expect(ms).toBeLessThan(200 + SOON_MS)
+      expect(ms).toBeLessThan(200 + soonMs())
     })
 
     it('ends with its signal, and claims nothing after it', async () => {
@@ -139,12 +139,12 @@ export function describeQueueWaits(context: Context): void {
       setTimeout(() => controller.abort(), 200)
       const { answer, ms } = await waiting
       expect(answer).toEqual([])
-      expect(ms).toBeLessThan(SOON_MS)
+      expect(ms).toBeLessThan(soonMs())
       await queues().send(queue, 'x')
       await sleep(300)
       expect((await one(queue)).receiveCount).toBe(1)
       const aborted = timed(queues().receive(queue, { waitSeconds: 20, signal: AbortSignal.abort() }))
-      expect((await aborted).ms).toBeLessThan(SOON_MS)
+      expect((await aborted).ms).toBeLessThan(soonMs())
     })
 
     it('that is aborted while its messages are claimed leaves them to others, and gives back the rest', async () => {
@@ -174,13 +174,13 @@ export function describeQueueWaits(context: Context): void {
       await sleep(200)
       const closing = timed(store.close())
       const { answer, ms } = await waiting
-      expect(ms).toBeLessThan(200 + SOON_MS)
+      expect(ms).toBeLessThan(200 + soonMs())
       for (const one of answer) {
         expect(one.status === 'fulfilled' ? one.value : one.reason.code).toEqual(
           one.status === 'fulfilled' ? [] : 'closed',
         )
       }
-      expect((await closing).ms).toBeLessThan(SOON_MS)
+      expect((await closing).ms).toBeLessThan(soonMs())
       expect((await refusal(store.queues.receive(queue))).code).toBe('closed')
     })
 
@@ -192,7 +192,7 @@ export function describeQueueWaits(context: Context): void {
       await queues().deleteQueue(queue)
       const { answer, ms } = await outcome
       expect(answer).toBe('queue_not_found')
-      expect(ms).toBeLessThan(200 + SOON_MS)
+      expect(ms).toBeLessThan(200 + soonMs())
     })
 
     it('of many gets each message once', async () => {
@@ -206,7 +206,7 @@ export function describeQueueWaits(context: Context): void {
         range(1, 30).map((body) => ({ body })),
       )
       const received = (await Promise.all(waiting)).flat()
-      expect(performance.now() - begin).toBeLessThan(SOON_MS)
+      expect(performance.now() - begin).toBeLessThan(soonMs())
       expect(new Set(messageIds(received))).toEqual(new Set(messageIds(sent)))
       expect(received).toHaveLength(30)
     })

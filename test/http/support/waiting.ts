@@ -2,7 +2,7 @@
 import { createApp, messagesOf } from '../../../src/http/process/app'
 import { listen } from '../../../src/http/process/listen'
 import type { Store } from '../../../src/store/types'
-import { eventually as asksUntil, SOON_MS, timed } from '../../support/timing'
+import { eventually as asksUntil, soonMs, timed } from '../../support/timing'
 import { type Answer, type Client, clientOf, memoryStore, type Sent, send, serving } from './client'
 import { eventually } from './streams'
 
@@ -65,7 +65,7 @@ export async function expectAnsweredAtStop(
   stopping.abort()
   const { answer: answers, ms } = await timed(Promise.all(waiting))
   await stopped
-  expect(ms).toBeLessThan(SOON_MS)
+  expect(ms).toBeLessThan(soonMs())
   for (const { status, json, headers } of answers) {
     expect([status, json, headers.connection]).toEqual([200, nothing, 'close'])
   }
@@ -82,7 +82,7 @@ export async function expectAnsweredAtClose(
   await untilWaitedFor(closing, 1)
   const { ms } = await timed(closing.close())
   expect((await waiting).json).toEqual(nothing)
-  expect(ms).toBeLessThan(SOON_MS)
+  expect(ms).toBeLessThan(soonMs())
   const later = await send(client.url, method, path, sent)
   expect([later.status, later.json.code]).toEqual([503, 'closed'])
 }
