@@ -47,6 +47,7 @@ export class StepFailed extends Error {
 
 /** Installs the packages unless what is there fits package-lock.json and this Node. */
 export async function ensureInstalled() {
+  requireNode()
   if (isInstalled()) return
   await locked(join(CACHE, 'install.lock'), say, async () => {
     if (isInstalled()) return
@@ -54,6 +55,19 @@ export async function ensureInstalled() {
     await ensureDriver(output)
     writeFileSync(INSTALL_STAMP, installKey())
   })
+}
+
+/** Nothing may be compiled for a Node on which recentn does not run. */
+function requireNode() {
+  const { node } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).engines
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  const fits = node.split(' || ').some((range) => {
+    const [from, least] = range.replace(/^\D+/, '').split('.').map(Number)
+    return major === from ? minor >= least : major > from && !range.startsWith('^')
+  })
+  if (fits) return
+  process.stderr.write(`recentn: Node ${process.versions.node} is not supported: recentn is made for ${node}\n`)
+  process.exit(1)
 }
 
 function isInstalled() {

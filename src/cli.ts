@@ -13,7 +13,7 @@ import { cachedDriver } from './cli/sqlite-driver'
 import { type Config, readConfig } from './config'
 import { isSqliteInstalled, loadSqliteFrom } from './database/drivers'
 import { RecentnError } from './errors'
-import { packageVersion, sqliteRange } from './http/version'
+import { nodeFault, packageVersion, sqliteRange } from './http/version'
 import { openStore } from './store/open'
 
 interface DatabaseFlags {
@@ -145,6 +145,8 @@ async function provideSqlite(flags: DatabaseFlags & { url?: string }): Promise<v
 
 program()
   .hook('preAction', async (_root, command) => {
+    const fault = nodeFault()
+    if (fault !== null) process.stderr.write(`recentn: ${fault}\n`)
     if (command.name() === 'serve') endWithNpx(process.env)
     await provideSqlite(command.opts())
   })

@@ -36,7 +36,7 @@ export function addFeedsCommand(program: Command, kit: CommandKit): void {
   operatorCommand(feeds, 'consumers <feed>', 'show the cursor and the lag of each consumer', kit).action(
     (feed: string, flags: PlaceFlags) =>
       atPlace(flags, kit, async ({ feeds }) => {
-        const { consumers } = found(await feeds.getFeed(feed), 'feed_not_found')
+        const { consumers } = found(await feeds.getFeed(feed), 'feed', feed)
         const columns = ['consumer', 'cursor', 'lag']
         return { json: { consumers }, show: { rows: 'consumers', columns, none: 'No consumer has stored a cursor.' } }
       }),

@@ -1,7 +1,6 @@
 /** `recentn schedules`: shows schedules, and ends one. */
 import type { Command } from 'commander'
-import { RecentnError } from '../errors'
-import { addListAndShow, atPlace, type CommandKit, operatorCommand, type PlaceFlags } from './store-or-server'
+import { addListAndShow, atPlace, type CommandKit, notFound, operatorCommand, type PlaceFlags } from './store-or-server'
 
 const COLUMNS = ['schedule', 'queue', 'cron', 'everySeconds', 'timeZone', 'nextTickAt', 'lastTickAt', 'lastError']
 
@@ -21,7 +20,7 @@ export function addSchedulesCommand(program: Command, kit: CommandKit): void {
   operatorCommand(schedules, 'end <schedule>', 'end a schedule; messages that it has sent stay', kit).action(
     (schedule: string, flags: PlaceFlags) =>
       atPlace(flags, kit, async ({ queues }) => {
-        if (!(await queues.unschedule(schedule))) throw new RecentnError('schedule_not_found')
+        if (!(await queues.unschedule(schedule))) throw notFound('schedule', schedule)
         return { json: { schedule, ended: true }, show: { sentence: `The schedule ${schedule} has ended.` } }
       }),
   )

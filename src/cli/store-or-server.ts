@@ -93,14 +93,16 @@ export function addListAndShow(
     )
   operatorCommand(parent, `show <${one}>`, about, kit).action((name: string, flags: PlaceFlags) =>
     atPlace(flags, kit, async (place) => ({
-      json: found(await get(place, name), `${one}_not_found`, `There is no ${one} ${JSON.stringify(name)}`),
+      json: found(await get(place, name), one, name),
       show: 'facts',
     })),
   )
 }
 
+type Kind = 'group' | 'queue' | 'feed' | 'schedule'
+
 interface Listed {
-  one: 'group' | 'queue' | 'feed' | 'schedule'
+  one: Kind
   /** What `list` does, and the columns of its table. */
   summary: string
   columns: readonly string[]
@@ -153,12 +155,12 @@ function forPeople(error: unknown): unknown {
   return new RecentnError(code, printable(message + named) + hint, { cause: (cause as Error | undefined)?.cause })
 }
 
-/** What was found. Throws `code` for null: there is none of this name. */
-export function found<T>(
-  value: T | null,
-  code: 'queue_not_found' | 'message_not_found' | 'schedule_not_found' | 'group_not_found' | 'feed_not_found',
-  detail?: string,
-): T {
-  if (value === null) throw new RecentnError(code, detail)
+/** What was found. Throws for null: nothing of this kind has this name. */
+export function found<T>(value: T | null, kind: Kind | 'message', name: string): T {
+  if (value === null) throw notFound(kind, name)
   return value
+}
+
+export function notFound(kind: Kind | 'message', name: string): RecentnError {
+  return new RecentnError(`${kind}_not_found`, `There is no ${kind} ${JSON.stringify(name)}`)
 }

@@ -6,6 +6,8 @@ interface PackageFacts {
   root: string
   version: string
   sqlite: string
+  /** Versions from which on a Node fits: `^` for its major version alone. */
+  node: string
 }
 
 let known: PackageFacts | undefined
@@ -27,9 +29,20 @@ export function sqliteRange(node = process.versions.node): string {
   return Number.parseInt(node, 10) < 22 ? oldest : (newer.at(-1) ?? oldest)
 }
 
+/** A sentence if the package does not support this Node, otherwise null. */
+export function nodeFault(node = process.versions.node): string | null {
+  known ??= find(__dirname)
+  const [major = 0, minor = 0] = node.split('.').map(Number)
+  const fits = known.node.split(' || ').some((range) => {
+    const [from = 0, least = 0] = range.replace(/^\D+/, '').split('.').map(Number)
+    return major === from ? minor >= least : major > from && !range.startsWith('^')
+  })
+  return fits ? null : `Node ${node} is not supported: recentn is made for ${known.node} (package.json, engines)`
+}
+
 function find(folder: string): PackageFacts {
   const file = path.join(folder, 'package.json')
   if (!existsSync(file)) return find(path.dirname(folder))
-  const { version, peerDependencies } = JSON.parse(readFileSync(file, 'utf8'))
-  return { root: folder, version, sqlite: peerDependencies['better-sqlite3'] }
+  const { version, peerDependencies, engines } = JSON.parse(readFileSync(file, 'utf8'))
+  return { root: folder, version, sqlite: peerDependencies['better-sqlite3'], node: engines.node }
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cachedDriver } from '../../src/cli/sqlite-driver'
 import { mayAbort } from '../../src/database/drivers'
-import { sqliteRange } from '../../src/http/version'
+import { nodeFault, sqliteRange } from '../../src/http/version'
 
 let folder: string
 beforeEach(() => {
@@ -44,6 +44,13 @@ test('is of the newest major version that this Node can run', () => {
     '^13.0.0',
     '^13.0.0',
   ])
+})
+
+test.each([
+  ['an old Node', ['18.20.8', '20.18.3', '21.7.0', '22.12.0', '23.11.0', '24.10.0'], true],
+  ['a Node that is supported', ['20.19.0', '22.13.0', '24.11.0', '25.0.0', process.versions.node], false],
+])('%s: a fault of the command line', (_, versions, isFault) => {
+  expect(versions.map((version) => nodeFault(version) !== null)).toEqual(versions.map(() => isFault))
 })
 
 test('a driver that Node 24 may abort with is told from others by what its compiled part calls', () => {
