@@ -7,8 +7,8 @@ import type { View } from './view'
 export async function putOn(view: View, short: string, settings: QueueSettings): Promise<void> {
   const { oracle, queues, named } = view
   const name = named(short)
-  const given = givenSettings(view, name, settings)
-  const expected = oracle.put(name, given)
+  const given = namedSettings(view, settings)
+  const expected = oracle.put(name, given, view.isInside)
   if (Array.isArray(expected)) return expectRefusal(queues.put(name, given), expected)
   const { createdAt: _, ...answer } = await queues.put(name, given)
   expectSame(answer, { ...attributesOf(oracle, name), ...expected })
@@ -28,8 +28,8 @@ export async function ensureOn(view: View, short: string, settings: QueueSetting
 export async function updateOn(view: View, short: string, settings: QueueSettings): Promise<void> {
   const { oracle, queues, named } = view
   const name = named(short)
-  const given = givenSettings(view, name, settings)
-  const refused = oracle.update(name, given)
+  const given = namedSettings(view, settings)
+  const refused = oracle.update(name, given, view.isInside)
   if (refused) return expectRefusal(queues.update(name, given), refused)
   const { createdAt: _, ...answer } = await queues.update(name, given)
   expectSame(answer, attributesOf(oracle, name))
@@ -48,14 +48,6 @@ export async function pauseOn({ oracle, queues, named }: View, short: string, pa
 function namedSettings({ named }: View, { deadLetterQueue, ...settings }: QueueSettings): QueueSettings {
   if (deadLetterQueue === undefined) return settings
   return { ...settings, deadLetterQueue: deadLetterQueue === null ? null : named(deadLetterQueue) }
-}
-
-/** A limit that is changed inside a transaction is applied at some time afterwards: there it stays as it is. */
-function givenSettings(view: View, name: string, settings: QueueSettings): QueueSettings {
-  const given = namedSettings(view, settings)
-  const queue = view.oracle.queue(name)
-  if (!view.isInside || !queue) return given
-  return { ...given, groupConcurrency: queue.settings.groupConcurrency }
 }
 
 /** The attributes of a queue that is there. */

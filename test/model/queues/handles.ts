@@ -65,6 +65,21 @@ export class Handles {
     await expectPlaces(view, oracle.givePlaces(turn))
   }
 
+  /** Without an answer: those whose claim has not ended are given back. Resolves to these messages. */
+  async giveBack(view: View, shapes: readonly HandleShape[]): Promise<OracleMessage[]> {
+    const given = shapes.flatMap((shape) => ('back' in shape ? (this.#given.at(-1 - shape.back) ?? []) : []))
+    const [first] = given
+    const queue = view.oracle.queue(first?.name ?? '')
+    if (first === undefined || queue?.number !== first.queue) return []
+    await settleOthers(view, queue)
+    const handles = given.filter(({ queue: own }) => own === queue.number).map(({ handle }) => handle)
+    const { messages } = this.#outcomeOf(view.oracle, queue, handles)
+    await view.giveBack(queue.name, handles)
+    const held = messages.filter(({ state }) => state === 'in-flight')
+    for (const message of held) view.oracle.giveBack(message)
+    return held
+  }
+
   #textOf(shape: HandleShape): string[] {
     if ('forged' in shape) return [shape.forged]
     const given = this.#given.at(-1 - shape.back)

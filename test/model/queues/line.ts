@@ -14,6 +14,9 @@ function orderOf({ state }: Oracle, { number }: OracleQueue): Order {
   const placeOf = ({ id, turn }: OracleMessage) => places.get(`${id} ${turn}`)
   return (a, b) => {
     if (a.priority !== b.priority) return a.priority > b.priority
+    const key = `${b.id} ${b.turn}`
+    if (a.stood?.behind.has(key)) return true
+    if (a.stood?.before.has(key)) return false
     if (a.group === b.group && a.turn !== b.turn) return a.turn < b.turn
     const [first, second] = [placeOf(a), placeOf(b)]
     return first === undefined || second === undefined ? null : first < second

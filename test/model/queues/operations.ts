@@ -37,6 +37,7 @@ export type SimpleOperation =
   | ({ kind: 'delete'; wrong: boolean } & Settle)
   | ({ kind: 'release'; delaySeconds: number; error: string | null; dead: boolean } & Settle)
   | ({ kind: 'extend'; visibilityTimeoutSeconds: number } & Settle)
+  | { kind: 'giveBack'; handles: HandleShape[] }
   | { kind: 'deleteMessage'; queue: string; back: number }
   | { kind: 'redrive'; queue: string; limit: number | null; prefix: string | null }
   | { kind: 'purge'; queue: string }
@@ -86,6 +87,7 @@ const handle: fc.Arbitrary<HandleShape> = fc.oneof(
   { weight: 20, arbitrary: fc.record({ back: fc.oneof(fc.nat(3), fc.nat(12)) }) },
   { weight: 1, arbitrary: fc.record({ forged: fc.constantFrom('', 'garbage', 'A'.repeat(38)) }) },
 )
+const recentHandle: fc.Arbitrary<HandleShape> = fc.record({ back: fc.nat(3) })
 const settle = {
   handles: fc.array(handle, { minLength: 1, maxLength: 5 }),
 }
@@ -94,14 +96,16 @@ const rarely = <T>(arbitrary: fc.Arbitrary<T>, weight = 8): fc.Arbitrary<T | nul
   fc.oneof({ weight, arbitrary: fc.constant(null) }, { weight: 1, arbitrary })
 const settled = { ...settle, queue: rarely(queue, 10) }
 
+const newLimit: fc.Arbitrary<SimpleOperation> = of('update', {
+  queue,
+  settings: fc.record({ groupConcurrency: settingsOf.groupConcurrency }),
+})
+
 const simple: { weight: number; arbitrary: fc.Arbitrary<SimpleOperation> }[] = [
   { weight: 2, arbitrary: of('put', { queue, settings }) },
   { weight: 1, arbitrary: of('ensure', { queue, settings }) },
   { weight: 2, arbitrary: of('update', { queue, settings: changes }) },
-  {
-    weight: 2,
-    arbitrary: of('update', { queue, settings: fc.record({ groupConcurrency: settingsOf.groupConcurrency }) }),
-  },
+  { weight: 2, arbitrary: newLimit },
   { weight: 2, arbitrary: of('pause', { queue, paused: fc.constantFrom(false, false, true) }) },
   { weight: 1, arbitrary: of('drop', { queue }) },
   { weight: 5, arbitrary: of('send', { queue: sent, message }) },
@@ -140,6 +144,7 @@ const simple: { weight: number; arbitrary: fc.Arbitrary<SimpleOperation> }[] = [
     }),
   },
   { weight: 3, arbitrary: of('extend', { ...settled, visibilityTimeoutSeconds: visibility }) },
+  { weight: 7, arbitrary: of('giveBack', { handles: fc.array(recentHandle, { minLength: 1, maxLength: 3 }) }) },
   { weight: 2, arbitrary: of('deleteMessage', { queue, back: fc.nat(8) }) },
   {
     weight: 7,
@@ -155,12 +160,14 @@ const simple: { weight: number; arbitrary: fc.Arbitrary<SimpleOperation> }[] = [
 
 const simpleOperation = fc.oneof(...simple)
 
+const insideOperation = fc.oneof({ weight: 6, arbitrary: simpleOperation }, { weight: 1, arbitrary: newLimit })
+
 const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 14, arbitrary: simpleOperation },
   {
     weight: 2,
     arbitrary: of('transaction', {
-      operations: fc.array(simpleOperation, { minLength: 1, maxLength: 5, size: 'max' }),
+      operations: fc.array(insideOperation, { minLength: 1, maxLength: 5, size: 'max' }),
       commits: fc.boolean(),
     }),
   },

@@ -30,6 +30,8 @@ export interface OracleMessage {
   handle: string | null
   /** When it became ready: what did so at one stroke has the same. */
   turn: number
+  /** What stood before and behind it when it was received: if it is given back, it stands there again. */
+  stood: { before: Set<string>; behind: Set<string> } | null
   /** Sent with others to where nothing of its priority was ready: which send, and the how manieth of its group it was. */
   batch: { turn: number; round: number } | null
 }
@@ -38,6 +40,8 @@ export interface OracleQueue {
   number: number
   name: string
   settings: Required<Omit<QueueSettings, 'deadLetterQueue'>>
+  /** True while a limit that a transaction has changed is not applied to the messages that are there. */
+  isLimitNew: boolean
   paused: boolean
   deadLetters: number | null
   cursors: Map<string, bigint>
@@ -93,7 +97,11 @@ export class Oracle {
   }
 
   /** Whether the queue was made, or the codes of which one is the refusal. */
-  put(name: string, { deadLetterQueue = null, ...settings }: QueueSettings): { created: boolean } | string[] {
+  put(
+    name: string,
+    { deadLetterQueue = null, ...settings }: QueueSettings,
+    isInside = false,
+  ): { created: boolean } | string[] {
     const before = this.queue(name)
     const { deadLetterQueue: _, paused, ...defaults } = QUEUE_DEFAULTS
     const found = this.#letters(name, deadLetterQueue)
@@ -102,30 +110,38 @@ export class Oracle {
     if (before) {
       const { groupConcurrency } = before.settings
       Object.assign(before, values)
-      this.#applyLimit(before, groupConcurrency)
+      this.#changeLimit(before, groupConcurrency, isInside)
     } else {
       const number = ++this.state.queuesMade
-      this.state.queues.push({ number, name, paused, ...values, cursors: new Map(), dedups: new Map() })
+      const remembered = { cursors: new Map(), dedups: new Map() }
+      this.state.queues.push({ number, name, paused, isLimitNew: false, ...values, ...remembered })
     }
     return { created: !before }
   }
 
   /** The codes of which one is the refusal, or null. */
-  update(name: string, { deadLetterQueue, ...settings }: QueueSettings): string[] | null {
+  update(name: string, { deadLetterQueue, ...settings }: QueueSettings, isInside = false): string[] | null {
     const queue = this.queue(name)
     if (!queue) return ['queue_not_found']
     const found = deadLetterQueue === undefined ? null : this.#letters(name, deadLetterQueue)
     if (Array.isArray(found)) return found
     const { groupConcurrency } = queue.settings
     Object.assign(queue.settings, settings)
-    this.#applyLimit(queue, groupConcurrency)
+    this.#changeLimit(queue, groupConcurrency, isInside)
     if (found) queue.deadLetters = found.letters?.number ?? null
     return null
   }
 
-  /** Under another limit all messages of groups that are ready become blocked, and then those that have places are ready again. */
-  #applyLimit(queue: OracleQueue, before: number | null): void {
+  /** Inside a transaction it is applied after the commit. Until then nothing that has a group becomes ready by a place. */
+  #changeLimit(queue: OracleQueue, before: number | null, isInside: boolean): void {
     if (queue.settings.groupConcurrency === before) return
+    queue.isLimitNew = true
+    if (!isInside) this.applyLimit(queue)
+  }
+
+  /** Under another limit all messages of groups that are ready become blocked, and then those that have places are ready again. */
+  applyLimit(queue: OracleQueue): void {
+    queue.isLimitNew = false
     if (queue.settings.groupConcurrency !== null) {
       for (const message of this.in(queue, 'ready').filter(({ group }) => group !== null)) {
         this.disturb(message)
@@ -201,15 +217,16 @@ export class Oracle {
   }
 
   makeReady(message: OracleMessage, turn: number, changes: Partial<OracleMessage>): void {
-    const keeps = hasPlace(message) && (changes.queue ?? message.queue) === message.queue
-    Object.assign(message, changes, { state: 'ready', turn, batch: null })
+    const stays = (changes.queue ?? message.queue) === message.queue
+    const keeps = stays && hasPlace(message) && !this.numbered(message.queue)?.isLimitNew
+    Object.assign(message, changes, { state: 'ready', turn, batch: null, stood: null })
     if (!isLimited(this.numbered(message.queue), message.group) || keeps) return
     Object.assign(message, { state: 'blocked', handle: null })
     this.#come.add(message.id)
   }
 
   unblock(message: OracleMessage, turn: number): void {
-    Object.assign(message, { state: 'ready', turn, batch: null })
+    Object.assign(message, { state: 'ready', turn, batch: null, stood: null })
   }
 
   givePlaces(turn: number): OpenPlaces[] {
@@ -230,8 +247,12 @@ export class Oracle {
   claim(message: OracleMessage, asked: number | undefined, handle: string): void {
     const queue = this.numbered(message.queue) as OracleQueue
     const visibility = asked ?? message.ownVisibility ?? queue.settings.visibilityTimeoutSeconds
+    const line = this.state.lines.get(queue.number) ?? []
+    const at = line.findIndex(({ id, turn }) => id === message.id && turn === message.turn)
+    const keys = line.map(({ id, turn }) => `${id} ${turn}`)
     Object.assign(message, {
       state: 'in-flight',
+      stood: at < 0 ? message.stood : { before: new Set(keys.slice(0, at)), behind: new Set(keys.slice(at + 1)) },
       receives: message.receives + 1,
       visibleAt: this.now + visibility,
       lastReceivedAt: this.now,
@@ -271,6 +292,12 @@ export class Oracle {
     if (dead || this.isOutOfReceives(message)) this.bury(message, turn)
     else if (delaySeconds > 0) Object.assign(message, { state: 'delayed', handle: null, visibleAt })
     else this.makeReady(message, turn, { handle: null, visibleAt })
+  }
+
+  /** As if it had not been received; the time until which nobody else was to have it stays. */
+  giveBack(message: OracleMessage): void {
+    this.state.disturbed.add(`${message.queue}/${message.priority}`)
+    Object.assign(message, { state: 'ready', receives: message.receives - 1, handle: null })
   }
 
   extend(message: OracleMessage, visibility: number): void {

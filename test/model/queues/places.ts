@@ -38,6 +38,7 @@ export function hasPlace({ state, receives }: OracleMessage): boolean {
 export function freePlaces(oracle: Oracle, queue: OracleQueue, group: string): number {
   const limit = limitOf(queue, group)
   if (limit === null) return Number.POSITIVE_INFINITY
+  if (queue.isLimitNew) return 0
   const taken = oracle.in(queue, 'ready', 'in-flight', 'delayed').filter((one) => one.group === group && hasPlace(one))
   return Math.max(0, limit - taken.length)
 }
@@ -46,6 +47,7 @@ export function freePlaces(oracle: Oracle, queue: OracleQueue, group: string): n
 export function givePlaces(oracle: Oracle, turn: number, come: ReadonlySet<bigint>): OpenPlaces[] {
   const open: OpenPlaces[] = []
   for (const queue of oracle.state.queues) {
+    if (queue.isLimitNew) continue
     const blocked = oracle.in(queue, 'blocked').sort(byId)
     for (const group of new Set(blocked.map((message) => message.group as string))) {
       const waiting = blocked.filter((message) => message.group === group)

@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { attach } from '../../../src/database/session'
 import { attachStore, openStore } from '../../../src/index'
 import { QueueMemory } from '../../../src/repositories/queues/memory'
+import { giveBack, readHandles, validOf } from '../../../src/repositories/queues/settle'
 import { sweepQueues } from '../../../src/repositories/queues/sweep'
 import { type EngineName, freshDatabase } from '../../support/engines'
 import { beginning, operation } from './operations'
@@ -26,7 +27,12 @@ export function describeQueueModel(engine: EngineName, numRuns: number): void {
     const { database: session } = await attach(store.dataSource, { clockOffsetMs })
     // On the same connections: what two processes have of their own is what they remember.
     const other = await attachStore(store.dataSource, { sweep: false, publish: false, clockOffsetMs })
-    bench = { stores: [store, other], clock, sweep: () => sweepQueues(session, new QueueMemory()) }
+    const sweep = () => sweepQueues(session, new QueueMemory())
+    const givesBack = async (queue: string, handles: readonly string[]) => {
+      const memory = new QueueMemory()
+      await giveBack(session, memory, queue, validOf(await readHandles(session, memory, queue, handles)))
+    }
+    bench = { stores: [store, other], clock, sweep, giveBack: givesBack }
   })
   afterAll(async () => {
     for (const store of [...(bench?.stores ?? [])].reverse()) await store.close()

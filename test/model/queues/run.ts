@@ -4,7 +4,7 @@ import type { QueueSettings, Queues } from '../../../src/repositories/queues/typ
 import { dropOn, ensureOn, pauseOn, putOn, updateOn } from './catalog'
 import { Handles } from './handles'
 import { expectFirst } from './line'
-import { type Operation, QUEUES, type SimpleOperation, TICK_SECONDS } from './operations'
+import { type HandleShape, type Operation, QUEUES, type SimpleOperation, TICK_SECONDS } from './operations'
 import { Oracle, type OracleMessage } from './oracle'
 import { expectPlaces, settleOn } from './places'
 import { Receiver } from './receiver'
@@ -18,6 +18,8 @@ export interface Bench {
   clock: { offsetMs: number }
   /** Does what a sweeper does, all of it. */
   sweep: () => Promise<unknown>
+  /** Ends claims as a worker of a third process does. */
+  giveBack: (queue: string, handles: readonly string[]) => Promise<unknown>
 }
 
 const ROLLED_BACK = new Error('rolled back')
@@ -41,6 +43,8 @@ export class Run implements View {
     this.queues = bench.stores[0].queues
     this.beginMs = Date.now() + bench.clock.offsetMs - 1000
   }
+
+  readonly giveBack: Bench['giveBack'] = (queue, handles) => this.bench.giveBack(queue, handles)
 
   readonly named = (short: string) => `${this.name}:${short}`
 
@@ -98,6 +102,8 @@ export class Run implements View {
         await expectStatus(this, true)
         if (!commits) throw ROLLED_BACK
       })
+      this.isInside = false
+      await this.#applyLimits()
     } catch (error) {
       if (error !== ROLLED_BACK) throw error
       const given = this.#handles
@@ -106,6 +112,14 @@ export class Run implements View {
     } finally {
       this.isInside = false
       this.queues = this.bench.stores[this.#by].queues
+    }
+  }
+
+  /** A call on the queue applies the limit that a transaction has changed. */
+  async #applyLimits(): Promise<void> {
+    for (const queue of this.oracle.state.queues.filter(({ isLimitNew }) => isLimitNew)) {
+      await this.bench.stores[0].queues.peek(queue.name, { limit: 1 })
+      this.oracle.applyLimit(queue)
     }
   }
 
@@ -133,6 +147,8 @@ export class Run implements View {
       case 'release':
       case 'extend':
         return this.#handles.settle(this, operation)
+      case 'giveBack':
+        return this.#giveBack(operation.handles)
       case 'put':
         return putOn(this, operation.queue, operation.settings)
       case 'ensure':
@@ -149,7 +165,7 @@ export class Run implements View {
   async #onQueue(
     operation: Exclude<
       SimpleOperation,
-      { kind: 'pass' | 'put' | 'ensure' | 'update' | 'pause' | 'delete' | 'release' | 'extend' }
+      { kind: 'pass' | 'put' | 'ensure' | 'update' | 'pause' | 'delete' | 'release' | 'extend' | 'giveBack' }
     >,
   ): Promise<void> {
     const { oracle } = this
@@ -239,6 +255,13 @@ export class Run implements View {
     if (receiver?.lags(number)) for (const message of claimed) oracle.disturb(message)
     else if (queue) expectFirst(oracle, queue, claimed)
     receiver?.received(number, claimed.length === limit)
+  }
+
+  /** No caller can do so inside of a transaction. */
+  async #giveBack(handles: readonly HandleShape[]): Promise<void> {
+    if (this.isInside) return
+    const messages = await this.#handles.giveBack(this, handles)
+    for (const receiver of this.#receivers) receiver.othersMadeReady(messages)
   }
 
   /** Which of those that may go back do so, where not all of them do, is open. */

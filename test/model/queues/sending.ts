@@ -84,6 +84,6 @@ function messageOf(oracle: Oracle, queue: OracleQueue, message: NewMessage, id: 
     ...{ priority, group, ownMaxReceives: maxReceives },
     ...{ ownVisibility: visibilityTimeoutSeconds ?? null, sentAt: oracle.now, visibleAt: oracle.now + delaySeconds },
     ...{ lastReceivedAt: null, archivedAt: null, receives: 0, lastError: null, from: null, handle: null },
-    ...{ turn: 0, batch: null, attributes: attributes ?? {} },
+    ...{ turn: 0, batch: null, stood: null, attributes: attributes ?? {} },
   }
 }

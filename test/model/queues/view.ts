@@ -18,6 +18,8 @@ export interface View {
   named: (short: string) => string
   /** How often it was looked. */
   looks: number
+  /** Ends claims as a worker does that has not begun with their messages. */
+  giveBack: (queue: string, handles: readonly string[]) => Promise<unknown>
   /** Whether it is a transaction's. */
   isInside: boolean
 }
