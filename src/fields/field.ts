@@ -157,6 +157,18 @@ function isList(value: unknown, max: number): value is unknown[] {
   return Array.isArray(value) && value.length >= 1 && value.length <= max
 }
 
+/** What is made of each of 1 to `max`, where all are surely valid; otherwise null, and the rules decide. */
+export function sureList<T, Made>(list: readonly T[], max: number, sure: (one: T) => Made | null): Made[] | null {
+  if (!isList(list, max)) return null
+  const all: Made[] = []
+  for (const one of list) {
+    const made = sure(one)
+    if (made === null) return null
+    all.push(made)
+  }
+  return all
+}
+
 /** A reference token of RFC 6901. */
 export function escaped(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1')

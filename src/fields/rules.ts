@@ -1,6 +1,6 @@
 /** The kinds of values that all products share: names, ids, times, numbers, words and JSON. */
 import { JsonText, jsonFault, jsonTextOf, MAX_JSON_DEPTH } from '../json'
-import { type Field, faultsOf, optional, type Rule, ref, refuse, rulesOf, type Schema } from './field'
+import { argumentFaults, type Field, faultsOf, optional, type Rule, ref, refuse, rulesOf, type Schema } from './field'
 
 export const MAX_NAME_CODE_POINTS = 191
 export const MAX_PAYLOAD_BYTES = 64 * 1024
@@ -119,6 +119,8 @@ export function tablePrefixFault(prefix: unknown): string | null {
 }
 
 export const NAME: Field<string> = { fault: nameFault, schema: ref('Name') }
+/** The faults of an argument that must be a name. */
+export const nameFaults = (parameter: string, value: unknown) => argumentFaults(parameter, value, NAME)
 /** What names begin with; '' is all of them. */
 export const PREFIX: Field<string> = {
   fault: (value) => (value === '' ? null : nameFault(value)),

@@ -10,7 +10,7 @@ import type { Reader, Session, Tx } from '../database/engine'
 import { sessionOf } from '../database/session'
 import { RecentnError } from '../errors'
 import { argumentFaults, refuse } from '../fields/field'
-import { MAX_ID, NAME, whole } from '../fields/rules'
+import { MAX_ID, nameFaults, whole } from '../fields/rules'
 
 const COUNT = whole(1, 1_000_000)
 
@@ -31,7 +31,7 @@ export class SequenceRepository implements Sequences {
   }
 
   async next(name: string, count = 1): Promise<bigint> {
-    refuse([...argumentFaults('name', name, NAME), ...argumentFaults('count', count, COUNT)])
+    refuse([...nameFaults('name', name), ...argumentFaults('count', count, COUNT)])
     return this.#session.write((tx) => takeNumbers(tx, name, BigInt(count)))
   }
 }

@@ -19,10 +19,11 @@ import { anyOld, sweepFeeds } from '../repositories/feeds/sweep'
 import type { FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/types'
 import type { Waits } from '../repositories/runners'
 import { marks } from '../repositories/writers'
-import { type ConsumerLoop, consume } from './consumer/consuming'
+import { type ConsumerLoop, startConsumer } from './consumer/consuming'
 import type { ConsumeHandler, ConsumeOptions } from './consumer/types'
 import type { StoreLook } from './look'
 import { Publishing } from './publisher/publishing'
+import { Running } from './running'
 import type { StoreFeeds } from './types'
 import type { WorkCounts } from './work-counts'
 
@@ -70,7 +71,7 @@ export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOp
     },
   }
   const repository = new FeedRepository(session, memory, { puts, news: waits, untilFree, counts })
-  const consumers = new Consumers(repository)
+  const { consume, consumers, closeConsumers } = consumersOn(repository)
   return {
     feeds: Object.assign(repository, {
       publish: async (feed?: string) => {
@@ -78,7 +79,7 @@ export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOp
         return publishing.publish(feed)
       },
       ...followingBy(publishing, options),
-      consume: consumers.consume,
+      consume,
     }) as StoreFeeds,
     /** Begins the built-in feeds that the store was asked for. */
     begin: async () => {
@@ -88,12 +89,10 @@ export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOp
     sweep: () => sweepFeeds(session, options.tombstoneSeconds * 1000),
     due: anyOld(options.tombstoneSeconds * 1000),
     activity: () => ({ changesWaiting: news.readers.size, consumers: consumers.size }),
-    consumersOf: (feed: string) => consumers.of(feed),
-    /** Resolves when the handlers of consumers have finished, or after 10 seconds. */
-    stopConsuming: () => consumers.stop(),
+    consumers,
     /** Stops the consumers, answers readers that wait, and publishes what this process has written. */
     close: async () => {
-      await consumers.close()
+      await closeConsumers()
       await publishing.close(Promise.all([news.readers.close(), puts.close()]))
     },
   }
@@ -161,41 +160,19 @@ async function untilFree(attempt: () => Promise<boolean | 'in_use'>): Promise<bo
   return 'in_use'
 }
 
-/** How long handlers have to finish when the store closes. */
-const STOP_SECONDS = 10
-
-/** The loops of consumers that run. */
-class Consumers {
-  readonly #feeds: FeedRepository
-  readonly #loops = new Set<ConsumerLoop>()
-  #isClosed = false
-
-  constructor(feeds: FeedRepository) {
-    this.#feeds = feeds
-  }
-
-  get size(): number {
-    return this.#loops.size
-  }
-
-  readonly consume: StoreFeeds['consume'] = (feed, consumer, handler, options = {}) => {
-    if (this.#isClosed) throw new RecentnError('closed')
-    const loop = consume(this.#feeds, [feed, consumer], handler as ConsumeHandler, options as ConsumeOptions)
-    this.#loops.add(loop)
-    loop.ended.finally(() => this.#loops.delete(loop))
+function consumersOn(repository: FeedRepository) {
+  const consumers = new Running<string, ConsumerLoop>()
+  let isClosed = false
+  const consume: StoreFeeds['consume'] = (feed, consumer, handler, options = {}) => {
+    if (isClosed) throw new RecentnError('closed')
+    const loop = startConsumer(repository, [feed, consumer], handler as ConsumeHandler, options as ConsumeOptions)
+    consumers.add(loop, feed)
+    loop.ended.finally(() => consumers.remove(loop))
     return { stop: loop.stop.bind(loop) }
   }
-
-  of(feed: string): ConsumerLoop[] {
-    return [...this.#loops].filter((loop) => loop.feed === feed)
+  const closeConsumers = () => {
+    isClosed = true
+    return consumers.stop()
   }
-
-  async stop(): Promise<void> {
-    await Promise.all([...this.#loops].map((loop) => loop.stop({ timeoutSeconds: STOP_SECONDS })))
-  }
-
-  close(): Promise<void> {
-    this.#isClosed = true
-    return this.stop()
-  }
+  return { consume, consumers, closeConsumers }
 }

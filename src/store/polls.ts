@@ -6,14 +6,12 @@ import { checkedPoll } from './poller/options'
 import { PollerFaults } from './poller/pace'
 import { RowPoller } from './poller/poller'
 import type { Poller, PollHandler, PollOptions } from './poller/types'
-
-/** How long handlers have to finish when the store closes. */
-const STOP_SECONDS = 10
+import { Running } from './running'
 
 export class Polls<Target> {
   readonly #open: (target: Target, shape: PollShape) => PollRepository
   readonly #guard: (why: string) => void
-  readonly #pollers = new Map<RowPoller<unknown>, Target>()
+  readonly running = new Running<Target, RowPoller<unknown>>()
   #isClosed = false
 
   constructor(open: (target: Target, shape: PollShape) => PollRepository, guard: (why: string) => void) {
@@ -29,28 +27,19 @@ export class Polls<Target> {
     const faults = new PollerFaults<T>(options.name ?? name, options)
     const repository = this.#open(target, settings.shape)
     const poller = new RowPoller({ repository, handler, settings, faults, guard: this.#guard })
-    this.#pollers.set(poller as RowPoller<unknown>, target)
+    this.running.add(poller as RowPoller<unknown>, settings.auto ? target : null)
     return {
       once: () => poller.once(),
       counts: () => poller.counts(),
       stop: async (how) => {
         await poller.stop(how)
-        this.#pollers.delete(poller as RowPoller<unknown>)
+        this.running.remove(poller as RowPoller<unknown>)
       },
     }
   }
 
-  /** The pollers of a table that claim by themselves. */
-  of(target: Target): RowPoller<unknown>[] {
-    return [...this.#pollers].flatMap(([poller, of]) => (of === target && poller.isAuto ? [poller] : []))
-  }
-
-  get size(): number {
-    return this.#pollers.size
-  }
-
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.#isClosed = true
-    await Promise.all([...this.#pollers.keys()].map((poller) => poller.stop({ timeoutSeconds: STOP_SECONDS })))
+    return this.running.stop()
   }
 }

@@ -21,6 +21,7 @@ import { schedulesOn } from '../repositories/schedules/repository'
 import { tickSchedules } from '../repositories/schedules/tick'
 import { marks } from '../repositories/writers'
 import type { StoreLook } from './look'
+import { Running } from './running'
 import { Scheduler } from './scheduler/scheduler'
 import type { StoreQueues } from './types'
 import { WorkCounts } from './work-counts'
@@ -43,8 +44,6 @@ export interface QueuesOptions {
 /** The queues, and what the store needs to know of them. */
 export type OpenQueues = ReturnType<typeof openQueues>
 
-/** How long handlers have to finish when the store closes. */
-const STOP_SECONDS = 10
 const MAX_PENDING_RECEIPTS = 100_000
 const MAX_CLAIM = 1000
 /** The least time between two looks for messages that other processes have made ready. */
@@ -57,7 +56,7 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
     const named = await settle.readHandles(session, memory, queue, checkedHandles(queue, handles))
     await settle.giveBack(session, memory, queue, settle.validOf(named))
   }
-  const { work, workers, workersOf, stopWorkers } = workersOn(repository, giveBack, options.guard)
+  const { work, workers } = workersOn(repository, giveBack, options.guard)
   const { counts = new WorkCounts(), guard } = options
   const scheduler = new Scheduler({
     tick: () => tickSchedules(session, memory),
@@ -81,13 +80,10 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
     due: anyDue,
     waits: shared.waits,
     activity: () => ({ receivesWaiting: shared.waits.size, workers: workers.size }),
-    /** The workers of this process that receive from the queue by themselves. */
-    workersOf,
-    /** Resolves when what the handlers had begun is done or, after 10 seconds, given back. */
-    stopWorkers,
+    workers,
     /** Stops the workers, answers the receives that wait, and refuses later calls; resolves when all others are answered. */
     close: async () => {
-      await Promise.all([stopWorkers(), scheduler.stop()])
+      await Promise.all([workers.stop(), scheduler.stop()])
       await Promise.all(Object.values(shared).map((mechanism) => mechanism.close()))
     },
   }
@@ -175,8 +171,7 @@ function workersOn(
   giveBack: (queue: string, handles: readonly string[]) => Promise<unknown>,
   guard: QueuesOptions['guard'],
 ) {
-  /** Each with the queue that it receives from by itself; null where only `once` receives. */
-  const workers = new Map<QueueWorker, string | null>()
+  const workers = new Running<string, QueueWorker>()
   const source = {
     receive: repository.receive.bind(repository),
     delete: repository.delete.bind(repository),
@@ -186,7 +181,7 @@ function workersOn(
   }
   const work: StoreQueues['work'] = (queue, handler, options = {}) => {
     const worker = startWorker(source, queue, handler as Handler, options as WorkOptions)
-    workers.set(worker, options.auto === false ? null : queue)
+    workers.add(worker, options.auto === false ? null : queue)
     return {
       once: async () => {
         guard?.()
@@ -194,13 +189,9 @@ function workersOn(
       },
       stop: async (how) => {
         await worker.stop(how)
-        workers.delete(worker)
+        workers.remove(worker)
       },
     }
   }
-  const workersOf = (queue: string) => [...workers].flatMap(([worker, from]) => (from === queue ? [worker] : []))
-  const stopWorkers = async () => {
-    await Promise.all([...workers.keys()].map((worker) => worker.stop({ timeoutSeconds: STOP_SECONDS })))
-  }
-  return { work, workers, workersOf, stopWorkers }
+  return { work, workers }
 }

@@ -199,7 +199,7 @@ export class BoundStore implements Store {
     return countsOf(this.#work, this.#base.database.counts, {
       connections: connectionUse(this.dataSource, this.#base.database.gate),
       groupListeners: this.opened.groups.streams.listeners,
-      pollers: this.opened.polls.size,
+      pollers: this.opened.polls.running.size,
       ...this.opened.feeds.activity(),
       ...this.opened.queues.activity(),
     })
@@ -233,16 +233,10 @@ export class BoundStore implements Store {
 
   async #closeOperations(): Promise<void> {
     // Handlers that end in time find all of the store open until they have.
-    const { queues, feeds } = this.opened
-    if (this.opened.polls.size + queues.activity().workers + feeds.activity().consumers > 0) {
-      await Promise.all([this.opened.polls.close(), queues.stopWorkers(), feeds.stopConsuming()])
+    const { groups, queues, feeds, polls } = this.opened
+    if (polls.running.size + queues.workers.size + feeds.consumers.size > 0) {
+      await Promise.all([polls.close(), queues.workers.stop(), feeds.consumers.stop()])
     }
-    await Promise.all([
-      this.opened.polls.close(),
-      this.opened.groups.close(),
-      queues.close(),
-      feeds.close(),
-      this.keys.close(),
-    ])
+    await Promise.all([polls.close(), groups.close(), queues.close(), feeds.close(), this.keys.close()])
   }
 }

@@ -100,7 +100,7 @@ function asTestStore(store: BoundStore, clock: MovedClock, database: TestDatabas
 
 async function drain(store: BoundStore, queue: string): Promise<void> {
   for (;;) {
-    const workers = store.opened.queues.workersOf(queue)
+    const workers = store.opened.queues.workers.on(queue)
     await Promise.all(workers.map((worker) => worker.settled()))
     // In a transaction, because counts that many callers share may be seconds old.
     const status = await store.transaction((tx) => tx.queues.get(queue))
@@ -116,11 +116,11 @@ async function drain(store: BoundStore, queue: string): Promise<void> {
     await delay(PAUSE_MS)
   }
   // The hooks of the last messages are called after their commit.
-  await Promise.all(store.opened.queues.workersOf(queue).map((worker) => worker.settled()))
+  await Promise.all(store.opened.queues.workers.on(queue).map((worker) => worker.settled()))
 }
 
 async function polled({ opened: { polls } }: BoundStore, target: EntityTarget<ObjectLiteral>): Promise<void> {
-  const pollers = polls.of(target)
+  const pollers = polls.running.on(target)
   if (pollers.length === 0) throw new RecentnError('conflict', 'No poller of this store polls the table by itself')
   for (const poller of pollers) {
     for (;;) {
@@ -134,7 +134,7 @@ async function polled({ opened: { polls } }: BoundStore, target: EntityTarget<Ob
 
 async function consumed(store: BoundStore, feed: string): Promise<void> {
   await store.feeds.publish(feed)
-  const consumers = store.opened.feeds.consumersOf(feed)
+  const consumers = store.opened.feeds.consumers.on(feed)
   if (consumers.length === 0) throw new RecentnError('conflict', `This store has no consumer of the feed ${feed}`)
   for (const consumer of consumers) while (!(await consumer.isCaughtUp())) await delay(PAUSE_MS)
 }

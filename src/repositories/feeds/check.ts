@@ -1,25 +1,23 @@
 /** What callers give, checked: every fault at once, nothing reaches a statement before. */
 import type { Fault } from '../../errors'
 import * as fields from '../../fields/feeds'
-import { addFaults, addListFaults, argumentFaults, faultsOf, refuse } from '../../fields/field'
-import { MAX_BATCH, MAX_VALUE_BYTES, NAME, nameFault, PAGE_LIMIT, VALUE } from '../../fields/rules'
+import { addFaults, addListFaults, faultsOf, refuse, sureList } from '../../fields/field'
+import { MAX_BATCH, MAX_VALUE_BYTES, nameFault, nameFaults, PAGE_LIMIT, VALUE } from '../../fields/rules'
 import { jsonTextOf, sureText } from '../../json'
 import type { ChangesRequest } from './changes'
 import type { EntryText } from './put'
 import type { ChangesOptions, NewEntry, PutConsumerOptions, RepublishSelection, ValueOptions } from './types'
 
-const named = (parameter: string, name: unknown) => argumentFaults(parameter, name, NAME)
-
 export function checkFeed(feed: unknown): void {
-  refuse(named('feed', feed))
+  refuse(nameFaults('feed', feed))
 }
 
 export function checkKey(feed: unknown, key: unknown, options: ValueOptions = {}): void {
-  refuse([...named('feed', feed), ...named('key', key), ...faultsOf(options, fields.VALUE_RULES)])
+  refuse([...nameFaults('feed', feed), ...nameFaults('key', key), ...faultsOf(options, fields.VALUE_RULES)])
 }
 
 export function checkedEntry(feed: unknown, key: unknown, value: unknown): EntryText {
-  const faults = [...named('feed', feed), ...named('key', key)]
+  const faults = [...nameFaults('feed', feed), ...nameFaults('key', key)]
   const text = sureText(value, MAX_VALUE_BYTES)
   const detail = text === null ? VALUE.fault(value) : null
   if (detail !== null) faults.push({ pointer: '/value', detail })
@@ -29,25 +27,19 @@ export function checkedEntry(feed: unknown, key: unknown, value: unknown): Entry
 
 /** 1 to 1,000 of them; faults at `/3/value` and so on. */
 export function checkedEntries(feed: unknown, entries: readonly NewEntry[]): EntryText[] {
-  const faults: Fault[] = named('feed', feed)
-  const sure = sureEntries(entries)
+  const faults: Fault[] = nameFaults('feed', feed)
+  const sure = sureList(entries, MAX_BATCH, sureEntry)
   if (sure === null) addListFaults(faults, entries, 'entries', fields.NEW_ENTRY.rules, MAX_BATCH)
   refuse(faults)
   return sure ?? entries.map(({ key, value }) => ({ key, text: jsonTextOf(value) }))
 }
 
-/** The entries where all are surely valid; otherwise null, and the rules decide. */
-function sureEntries(entries: readonly NewEntry[]): EntryText[] | null {
-  if (!Array.isArray(entries) || entries.length < 1 || entries.length > MAX_BATCH) return null
-  const sure: EntryText[] = []
-  for (const entry of entries) {
-    if (typeof entry !== 'object' || entry === null) return null
-    for (const name in entry) if (name !== 'key' && name !== 'value') return null
-    const text = nameFault(entry.key) === null ? sureText(entry.value, MAX_VALUE_BYTES) : null
-    if (text === null) return null
-    sure.push({ key: entry.key, text })
-  }
-  return sure
+/** The entry that is surely valid; null where it isn't sure. */
+function sureEntry(entry: NewEntry): EntryText | null {
+  if (typeof entry !== 'object' || entry === null) return null
+  for (const name in entry) if (name !== 'key' && name !== 'value') return null
+  const text = nameFault(entry.key) === null ? sureText(entry.value, MAX_VALUE_BYTES) : null
+  return text === null ? null : { key: entry.key, text }
 }
 
 /** Which entries: by key, or by prefix. */
@@ -55,7 +47,7 @@ export function checkedSelection(
   feed: unknown,
   selection: RepublishSelection,
 ): { keys: readonly string[] } | { prefix: string } {
-  const faults: Fault[] = named('feed', feed)
+  const faults: Fault[] = nameFaults('feed', feed)
   addFaults(faults, selection, fields.REPUBLISH.rules, '')
   const { keys, prefix } = (selection ?? {}) as RepublishSelection
   if (Array.isArray(keys)) {
@@ -72,7 +64,7 @@ export function checkedSelection(
 }
 
 export function checkedChanges(feed: unknown, options: ChangesOptions): ChangesRequest {
-  const faults = [...named('feed', feed), ...faultsOf(options, fields.CHANGES_RULES)]
+  const faults = [...nameFaults('feed', feed), ...faultsOf(options, fields.CHANGES_RULES)]
   if (options?.after !== undefined && options.consumer !== undefined) {
     for (const name of ['after', 'consumer']) {
       faults.push({ pointer: `/${name}`, detail: 'must be left out: either after or consumer, not both' })
@@ -84,13 +76,13 @@ export function checkedChanges(feed: unknown, options: ChangesOptions): ChangesR
 }
 
 export function checkConsumer(feed: unknown, consumer: unknown): void {
-  refuse([...named('feed', feed), ...named('consumer', consumer)])
+  refuse([...nameFaults('feed', feed), ...nameFaults('consumer', consumer)])
 }
 
 export function checkCursor(feed: unknown, consumer: unknown, cursor: unknown, options: PutConsumerOptions): void {
   const faults = [
-    ...named('feed', feed),
-    ...named('consumer', consumer),
+    ...nameFaults('feed', feed),
+    ...nameFaults('consumer', consumer),
     ...faultsOf(options, fields.PUT_CONSUMER_RULES),
   ]
   const detail = fields.CURSOR.fault(cursor)

@@ -1,8 +1,8 @@
 /** What callers give, checked: every fault at once, nothing reaches a statement before. */
 import type { Fault } from '../../errors'
-import { addFaults, addListFaults, argumentFaults, faultsOf, refuse } from '../../fields/field'
+import { addFaults, addListFaults, argumentFaults, faultsOf, refuse, sureList } from '../../fields/field'
 import * as fields from '../../fields/queues'
-import { ID, MAX_BATCH, MAX_VALUE_BYTES, NAME, PAGE_LIMIT, VALUE } from '../../fields/rules'
+import { ID, MAX_BATCH, MAX_VALUE_BYTES, nameFaults, PAGE_LIMIT, VALUE } from '../../fields/rules'
 import { jsonTextOf, sureText } from '../../json'
 import { storedLimit } from './heads'
 import type { MessageToSend, SendRequest } from './rows'
@@ -18,18 +18,16 @@ import type {
   SendOptions,
 } from './types'
 
-const named = (parameter: string, name: unknown) => argumentFaults(parameter, name, NAME)
-
 export function checkQueue(queue: unknown): void {
-  refuse(named('queue', queue))
+  refuse(nameFaults('queue', queue))
 }
 
 export function checkSettings(queue: unknown, settings: QueueSettings): void {
-  refuse([...named('queue', queue), ...faultsOf(settings, fields.QUEUE_SETTINGS.rules)])
+  refuse([...nameFaults('queue', queue), ...faultsOf(settings, fields.QUEUE_SETTINGS.rules)])
 }
 
 export function checkedSend(queue: unknown, body: unknown, options: SendOptions): SendRequest {
-  const faults: Fault[] = named('queue', queue)
+  const faults: Fault[] = nameFaults('queue', queue)
   const text = hasSureOptions(options) ? sureText(body, MAX_VALUE_BYTES) : null
   if (text === null) {
     const fault = VALUE.fault(body)
@@ -42,24 +40,14 @@ export function checkedSend(queue: unknown, body: unknown, options: SendOptions)
 
 /** 1 to 1,000 of them; faults at `/3/body` and so on. */
 export function checkedMessages(queue: unknown, messages: readonly NewMessage[]): SendRequest {
-  const faults: Fault[] = named('queue', queue)
-  const texts = sureTexts(messages)
+  const faults: Fault[] = nameFaults('queue', queue)
+  const texts = sureList(messages, MAX_BATCH, (message) =>
+    hasSureOptions(message, 'body') ? sureText(message.body, MAX_VALUE_BYTES) : null,
+  )
   if (texts === null) addListFaults(faults, messages, 'messages', fields.NEW_MESSAGE.rules, MAX_BATCH)
   refuse(faults)
   const rows = messages.map((message, index) => rowWith(texts?.[index] ?? jsonTextOf(message.body), message))
   return { queue: queue as string, rows }
-}
-
-/** The bodies as texts where all messages are surely valid; otherwise null, and the rules decide. */
-function sureTexts(messages: readonly NewMessage[]): string[] | null {
-  if (!Array.isArray(messages) || messages.length < 1 || messages.length > MAX_BATCH) return null
-  const texts: string[] = []
-  for (const message of messages) {
-    const text = hasSureOptions(message, 'body') ? sureText(message.body, MAX_VALUE_BYTES) : null
-    if (text === null) return null
-    texts.push(text)
-  }
-  return texts
 }
 
 /** Whether what is given beside the body is surely valid. */
@@ -93,12 +81,12 @@ function attributesText(attributes: NewMessage['attributes']): string | null {
 }
 
 export function checkReceive(queue: unknown, options: ReceiveOptions): void {
-  refuse([...named('queue', queue), ...faultsOf(options, fields.RECEIVE_RULES)])
+  refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.RECEIVE_RULES)])
 }
 
 /** 1 to 1,000 handles; what is no handle at all is an outcome of its own, not a fault. */
 export function checkedHandles(queue: unknown, handles: string | readonly string[]): readonly string[] {
-  const faults = named('queue', queue)
+  const faults = nameFaults('queue', queue)
   const list = typeof handles === 'string' ? [handles] : handles
   if (!Array.isArray(list) || list.length < 1 || list.length > MAX_BATCH) {
     faults.push({ pointer: '/receiptHandles', detail: `must be a receipt handle, or a list of 1 to ${MAX_BATCH}` })
@@ -125,19 +113,19 @@ export function checkedExtend(options: { visibilityTimeoutSeconds: number }): nu
 }
 
 export function checkedPeek(queue: unknown, options: PeekOptions): PeekOptions & { limit: number } {
-  refuse([...named('queue', queue), ...faultsOf(options, fields.PEEK_RULES)])
+  refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.PEEK_RULES)])
   return { ...options, limit: options.limit ?? PAGE_LIMIT.default }
 }
 
 export function checkMessage(queue: unknown, id: unknown, options: unknown = {}): void {
-  refuse([...named('queue', queue), ...argumentFaults('id', id, ID), ...faultsOf(options, fields.BODY_RULES)])
+  refuse([...nameFaults('queue', queue), ...argumentFaults('id', id, ID), ...faultsOf(options, fields.BODY_RULES)])
 }
 
 export function checkPurge(queue: unknown, options: DryRun): void {
-  refuse([...named('queue', queue), ...faultsOf(options, fields.PURGE.rules)])
+  refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.PURGE.rules)])
 }
 
 export function checkedRedrive(queue: unknown, options: RedriveOptions): { limit: number; prefix: string } {
-  refuse([...named('queue', queue), ...faultsOf(options, fields.REDRIVE_RULES)])
+  refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.REDRIVE_RULES)])
   return { limit: options.limit ?? Number.POSITIVE_INFINITY, prefix: options.prefix ?? '' }
 }

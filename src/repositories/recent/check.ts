@@ -2,7 +2,7 @@
 import { type Fault, invalidInput } from '../../errors'
 import { addFaults, argumentFaults, faultsOf, type Rules, refuse } from '../../fields/field'
 import * as fields from '../../fields/groups'
-import { ID, MAX_BATCH, MAX_PAYLOAD_BYTES, NAME, nameFault, TIME } from '../../fields/rules'
+import { ID, MAX_BATCH, MAX_PAYLOAD_BYTES, nameFault, nameFaults, TIME } from '../../fields/rules'
 import { jsonTextOf, sureText } from '../../json'
 import type { ReadRequest } from './page'
 import type { NewItemRow } from './ring'
@@ -22,27 +22,25 @@ const ITEM_RULES = fields.NEW_ITEM.rules
 const GROUP_ITEM_RULES = fields.NEW_GROUP_ITEM.rules
 const SETTINGS_RULES = fields.OWN_SETTINGS.rules
 
-const named = (parameter: string, name: unknown) => argumentFaults(parameter, name, NAME)
-
 export function checkName(key: string, value: unknown): void {
-  refuse(named(key, value))
+  refuse(nameFaults(key, value))
 }
 
 /** What the names of the groups begin with in which is erased. */
 export function checkedErasure(member: unknown, options: { prefix?: string }): string | undefined {
-  refuse([...named('member', member), ...faultsOf(options, fields.ERASE_RULES)])
+  refuse([...nameFaults('member', member), ...faultsOf(options, fields.ERASE_RULES)])
   return options.prefix
 }
 
 /** The group and the id of one item; `options` where the call takes some. */
 export function checkItem(group: unknown, id: unknown, options: unknown = {}): void {
-  refuse([...named('group', group), ...argumentFaults('id', id, ID), ...faultsOf(options, fields.ITEM_RULES)])
+  refuse([...nameFaults('group', group), ...argumentFaults('id', id, ID), ...faultsOf(options, fields.ITEM_RULES)])
 }
 
 export function checkedItem(group: unknown, item: NewItem): NewItemRow {
   const row = sureRow(group, item, ITEM_RULES)
   if (row !== null) return row
-  const faults = named('group', group)
+  const faults = nameFaults('group', group)
   addFaults(faults, item, ITEM_RULES, '')
   refuse(faults)
   return rowOf(group as string, item)
@@ -101,12 +99,12 @@ export function checkedReads(groups: readonly string[], options: RecentOptions):
   if (!Array.isArray(groups) || groups.length < 1 || groups.length > fields.MAX_GROUPS) {
     throw invalidInput([{ parameter: 'group', detail: `must be 1 to ${fields.MAX_GROUPS} groups` }])
   }
-  refuse([...groups.flatMap((group) => named('group', group)), ...faultsOf(options, fields.RECENT_RULES)])
+  refuse([...groups.flatMap((group) => nameFaults('group', group)), ...faultsOf(options, fields.RECENT_RULES)])
   return groups.map((group) => ({ ...options, group, limit: options.limit ?? fields.RECENT_LIMIT.default }))
 }
 
 export function checkWatch(group: unknown, options: WatchOptions): void {
-  refuse([...named('group', group), ...faultsOf(options, fields.WATCH_RULES)])
+  refuse([...nameFaults('group', group), ...faultsOf(options, fields.WATCH_RULES)])
 }
 
 /** The tag of a page, as it was given. */
@@ -116,12 +114,16 @@ export function checkedTag(tag: unknown): string {
 }
 
 export function checkSettings(group: unknown, settings: OwnSettings, options: Replacing<OwnSettings>): void {
-  refuse([...named('group', group), ...faultsOf(settings, SETTINGS_RULES), ...replacedFaults(options)])
+  refuse([...nameFaults('group', group), ...faultsOf(settings, SETTINGS_RULES), ...replacedFaults(options)])
 }
 
 /** The policy of the settings for a prefix. */
 export function checkedPolicy(prefix: string, given: PolicySettings, options: Replacing<PolicySettings>): Policy {
-  refuse([...named('prefix', prefix), ...faultsOf(given, fields.POLICY_SETTINGS.rules), ...replacedFaults(options)])
+  refuse([
+    ...nameFaults('prefix', prefix),
+    ...faultsOf(given, fields.POLICY_SETTINGS.rules),
+    ...replacedFaults(options),
+  ])
   return { prefix, capacity: given.capacity, mode: given.mode, ttlSeconds: given.ttlSeconds ?? null }
 }
 

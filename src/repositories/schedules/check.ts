@@ -1,8 +1,8 @@
 /** What callers give for schedules, checked: every fault at once. */
 import type { Fault } from '../../errors'
-import { addFaults, argumentFaults, faultsOf, refuse } from '../../fields/field'
+import { addFaults, faultsOf, refuse } from '../../fields/field'
 import { BODY_RULES } from '../../fields/queues'
-import { NAME } from '../../fields/rules'
+import { nameFaults } from '../../fields/rules'
 import { NEW_SCHEDULE, timingFaults } from '../../fields/schedules'
 import type { MissedTicks, Timing } from '../../fields/ticks'
 import { rowOf } from '../queues/check'
@@ -19,11 +19,11 @@ export interface ScheduledSend {
 }
 
 export function checkSchedule(name: unknown, options: unknown = {}): void {
-  refuse([...argumentFaults('schedule', name, NAME), ...faultsOf(options, BODY_RULES)])
+  refuse([...nameFaults('schedule', name), ...faultsOf(options, BODY_RULES)])
 }
 
 export function checkedDefinition(name: unknown, definition: ScheduleDefinition): ScheduledSend {
-  const faults: Fault[] = argumentFaults('schedule', name, NAME)
+  const faults: Fault[] = nameFaults('schedule', name)
   addFaults(faults, definition, NEW_SCHEDULE.rules, '')
   if (typeof definition === 'object' && definition !== null) {
     for (const fault of timingFaults(definition)) faults.push(fault)

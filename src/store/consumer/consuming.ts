@@ -6,7 +6,7 @@
 import { RecentnError } from '../../errors'
 import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/field'
 import { aFunction, anObject, backoffFaults, boundsOf, checkedStop, option } from '../../fields/options'
-import { FORM, NAME, oneOf, PAGE_LIMIT } from '../../fields/rules'
+import { FORM, nameFaults, oneOf, PAGE_LIMIT } from '../../fields/rules'
 import type { StopOptions } from '../../handling-shapes'
 import { CursorSteps, isExpired } from '../../kit/cursor-steps'
 import { Faults } from '../../kit/faults'
@@ -35,15 +35,15 @@ const OPTIONS = optionRules<ConsumeOptions>({
 type Source = Pick<Feeds, 'changes' | 'getConsumer' | 'putConsumer'>
 
 /** Throws `invalid_input`, with every fault. */
-export function consume(
+export function startConsumer(
   source: Source,
   [feed, consumer]: readonly [feed: string, consumer: string],
   handler: ConsumeHandler,
   options: ConsumeOptions,
 ): ConsumerLoop {
   refuse([
-    ...argumentFaults('feed', feed, NAME),
-    ...argumentFaults('consumer', consumer, NAME),
+    ...nameFaults('feed', feed),
+    ...nameFaults('consumer', consumer),
     ...argumentFaults('handler', handler, aFunction),
     ...faultsOf(options, OPTIONS),
     ...backoffFaults(options?.backoff),
@@ -98,10 +98,6 @@ export class ConsumerLoop implements Consuming {
     this.#loop.wake()
   }
 
-  get feed(): string {
-    return this.#names[0]
-  }
-
   async stop(options: StopOptions = {}): Promise<void> {
     const patienceMs = checkedStop(options)
     this.#stopLoop()
@@ -134,7 +130,7 @@ export class ConsumerLoop implements Consuming {
   /** Whether all that is published by now is handled. */
   async isCaughtUp(): Promise<boolean> {
     try {
-      const { changes } = await this.#source.changes(this.feed, { after: await this.#cursor(), limit: 1 })
+      const { changes } = await this.#source.changes(this.#names[0], { after: await this.#cursor(), limit: 1 })
       return changes.length === 0
     } catch (error) {
       if (this.#onExpired && isExpired(error)) return false

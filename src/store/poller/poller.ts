@@ -96,10 +96,6 @@ export class RowPoller<T> implements Poller {
     return this.#once
   }
 
-  get isAuto(): boolean {
-    return this.#settings.auto
-  }
-
   /** There may be something to claim. */
   wake(): void {
     this.#loop.wake()

@@ -2,7 +2,7 @@
 import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/field'
 import { aBoolean, aFunction, anObject, type Bounds, backoffFaults, boundsOf, option } from '../../fields/options'
 import { MAX_VISIBILITY_SECONDS } from '../../fields/queues'
-import { NAME, whole } from '../../fields/rules'
+import { nameFaults, whole } from '../../fields/rules'
 import { type StandardSchema, schemaFault } from '../../schema'
 import type { Handler, WorkOptions } from './types'
 
@@ -34,7 +34,7 @@ const OPTIONS = optionRules<WorkOptions>({
 /** Throws `invalid_input`. */
 export function checkedWork(queue: string, handler: Handler, options: WorkOptions): WorkSettings {
   refuse([
-    ...argumentFaults('queue', queue, NAME),
+    ...nameFaults('queue', queue),
     ...argumentFaults('handler', handler, aFunction),
     ...faultsOf(options, OPTIONS),
     ...backoffFaults(options?.backoff),
