@@ -12,6 +12,12 @@ export const option = (fault: Rule): Field => ({ fault, schema: {} })
 export const aFunction = option((value) => (typeof value === 'function' ? null : 'must be a function'))
 export const anObject = option((value) => (typeof value === 'object' && value !== null ? null : 'must be an object'))
 export const aBoolean = flag()
+/** A promise of a store is a frequent mistake, which would show itself only with the first call. */
+export const aStore = option((value) =>
+  typeof (value as { groups?: { recent?: unknown } } | null | undefined)?.groups?.recent === 'function'
+    ? null
+    : 'must be a store: what openStore or attachStore resolves to',
+)
 /** From no delay to the longest. */
 export const seconds = whole(0, MAX_DELAY_SECONDS)
 

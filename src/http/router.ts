@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Router } from 'express'
 import { safeStack } from '../error-text'
 import { type Fault, invalidInput, RecentnError } from '../errors'
-import { faultsOf, optionRules, refuse } from '../fields/field'
-import { aFunction, anObject, option } from '../fields/options'
+import { argumentFaults, faultsOf, optionRules, refuse } from '../fields/field'
+import { aFunction, anObject, aStore, option } from '../fields/options'
 import { SIGNAL } from '../fields/rules'
 import type { Store } from '../store/types'
 import { type Access, type Guard, guardOf } from './access'
@@ -87,6 +87,7 @@ export function createRouter<Incoming extends IncomingMessage = Request>(
 ): MountedRouter {
   // Whatever Express it is, the functions get its own requests.
   const own = options as unknown as RouterOptions
+  refuse(argumentFaults('store', store, aStore))
   checkOptions(own)
   const guard = guardOf(own.access, store)
   const settings = { ...own, isMounted: true, guard, isDocumentGuarded: typeof own.access === 'function' }
@@ -152,7 +153,7 @@ const OPTIONS = optionRules<Omit<RouterOptions, 'isMounted'>>({
 })
 
 function checkOptions(options: RouterOptions): void {
-  if (anObject.fault(options) !== null) refuse([{ pointer: '', detail: 'must be an object with access' }])
+  if (anObject.fault(options) !== null) refuse([{ parameter: 'options', detail: 'must be an object with access' }])
   // If `access` is left out, the fault lists what it may be, as for a wrong one.
   refuse(faultsOf({ ...options, access: options.access ?? null }, OPTIONS))
 }

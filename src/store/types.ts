@@ -229,6 +229,9 @@ export interface Store {
   totals(): Promise<StoreTotals>
   /** Resolves when the database answers; throws `database_unavailable` if it does not. */
   ping(): Promise<void>
-  /** Finishes what was accepted, then closes the database. Repeatable. */
+  /**
+   * Finishes what was accepted, then closes the database. Repeatable. It waits for open transactions of the store: inside
+   * one, do not await it.
+   */
   close(): Promise<void>
 }

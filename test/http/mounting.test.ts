@@ -1,5 +1,6 @@
 import express, { type Express } from 'express'
 import { RecentnError } from '../../src/errors'
+import { createMetrics } from '../../src/http/metrics/metrics'
 import { createRouter, type RouterOptions } from '../../src/http/router'
 import type { Store } from '../../src/store/types'
 import { soonMs } from '../support/timing'
@@ -90,6 +91,13 @@ describe('where it is mounted', () => {
     expect((await client.post(`/v1/groups/${fresh()}/items`, { member: 'x'.repeat(100) })).status).toBe(413)
     expect(Date.now() - start).toBeLessThan(soonMs())
   })
+})
+
+test('a store that is not open yet is refused', () => {
+  const opening = Promise.resolve(store) as unknown as Store
+  for (const make of [() => createRouter(opening, { access: 'keys' }), () => createMetrics(opening)]) {
+    expect(make).toThrow(/^store: must be a store/)
+  }
 })
 
 describe('access', () => {

@@ -3,8 +3,8 @@
  * takes about a second at most, and leaves out what the database has not answered by then.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client'
-import { faultsOf, optionRules, refuse } from '../../fields/field'
-import { aBoolean, option } from '../../fields/options'
+import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/field'
+import { aBoolean, aStore, option } from '../../fields/options'
 import { clearTimeout, performance, setTimeout } from '../../real-time'
 import type { StoreTotals } from '../../store/counts'
 import type { Store } from '../../store/types'
@@ -67,7 +67,7 @@ function isRegistry(value: unknown): boolean {
  * these names.
  */
 export function createMetrics(store: Store, options: MetricsOptions = {}): Metrics {
-  refuse(faultsOf(options, OPTIONS))
+  refuse([...argumentFaults('store', store, aStore), ...faultsOf(options, OPTIONS)])
   const { prefix = 'recentn_', totals = true, processMetrics = false } = options
   const own = options.registry ? null : new Registry()
   const registry = options.registry ?? (own as Registry as MetricRegistry)

@@ -15,7 +15,7 @@ const get = route({
   summary: 'Read what the caller may do',
   description:
     'Any valid key may call it, whatever its scopes. `scopes` lists the scopes that the caller has; a key with `admin` has ' +
-    'all of them. The names of groups, queues, feeds and policies must begin with `prefix`; null allows all names.',
+    'all of them. The names of groups, queues, schedules, feeds and policies must begin with `prefix`; null allows all names.',
   outcomes: { 200: { description: 'The scopes and the prefix.', schema: 'Access', example } },
   async handle(_store, { allowance }) {
     const { scopes, prefix } = allowance as Allowance

@@ -8,7 +8,7 @@ export interface NewKey {
   /** For people: who has it, what for. As names are, 1 to 191 characters. */
   label: string
   scopes: readonly Scope[]
-  /** Confines the key to groups, queues, feeds and policies whose names begin with this; null or left out: all names. */
+  /** Confines the key to groups, queues, schedules, feeds and policies whose names begin with this; null or left out: all names. */
   prefix?: string | null | undefined
 }
 
