@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { Registry } from 'prom-client'
 import { createMetrics, createRouter } from '../../src/index'
 import { stopwatch } from '../support/timing'
-import { type Client, clientOf, memoryStore, rawExchange, send, serving, startApp } from './support/client'
+import { type Client, clientOf, memoryStore, send, serving, startApp } from './support/client'
 import { amountOf, parsedMetrics, type Sample } from './support/exposition'
 import { withKey } from './support/keys'
 import { closeStreams, eventually, listening, pause } from './support/streams'
@@ -167,12 +167,17 @@ describe('the metrics', () => {
   test('of a client that goes away count as 499', async () => {
     const server = await startApp()
     await server.put('/v1/queues/q', {})
-    const body = '{"waitSeconds":20}'
-    const head = `POST /v1/queues/q/receive HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`
-    await rawExchange(server.url, `${head}\r\n\r\n${body}`, 100)
-    await pause(50)
+    const leaving = new AbortController()
+    const headers = { 'Content-Type': 'application/json' }
+    const sent = { method: 'POST', headers, body: '{"waitSeconds":20}', signal: leaving.signal }
+    const answer = fetch(`${server.url}/v1/queues/q/receive`, sent)
+    await eventually('it waits', () => server.store.counts().receivesWaiting === 1)
+    leaving.abort()
+    await expect(answer).rejects.toThrow()
+    await eventually('it is seen to be gone', () => server.store.counts().receivesWaiting === 0)
     const labels = { route: '/v1/queues/{queue}/receive', status: '499' }
-    expect(amountOf(await scrape(server), 'recentn_http_requests_total', labels)).toBe(1)
+    const isCounted = async () => amountOf(await scrape(server), 'recentn_http_requests_total', labels) === 1
+    while (!(await isCounted())) await pause(20)
   })
 
   test('are there without the database, and say so', async () => {
