@@ -9,22 +9,12 @@ import type {
 } from '../handling-shapes'
 import { Pauses } from '../kit/backoff'
 import type { Faults } from '../kit/faults'
+import type { SettleSource } from '../kit/settles'
 import { invalidInput, type RecentnError } from '../recentn-error'
 import { schemaFault } from '../schema'
 import { aFunction, type OptionRule, refuseFaults } from './options'
 import { pause } from './retry'
-import type {
-  Consumer,
-  DeletedReceipts,
-  Extend,
-  ExtendedReceipts,
-  Message,
-  NewCursor,
-  Receive,
-  Release,
-  ReleasedReceipts,
-  Changes as WireChanges,
-} from './wire'
+import type { Consumer, Extend, ExtendedReceipts, Message, NewCursor, Receive, Changes as WireChanges } from './wire'
 
 export type { ConsumeContext, StopOptions, WorkContext }
 
@@ -73,10 +63,8 @@ export interface Running {
 }
 
 /** The calls that a worker makes: those of `QueueCalls`. */
-export interface WorkSource {
+export interface WorkSource extends SettleSource {
   receive(queue: string, options: Receive & { signal: AbortSignal }): Promise<Message[]>
-  delete(queue: string, handles: readonly string[]): Promise<DeletedReceipts>
-  release(queue: string, handles: readonly string[], how: Omit<Release, 'receiptHandles'>): Promise<ReleasedReceipts>
   extend(
     queue: string,
     handles: readonly string[],
