@@ -1,5 +1,6 @@
 /** Connections that are lost around a commit: whoever appended is told the truth, and nothing is stored twice. */
 import { type AppendedItem, openStore, RecentnError, type Store } from '../../src'
+import { refusal } from '../contract/context'
 import { CuttingProxy, type Moment } from '../support/cutting-proxy'
 import { type Database, describeEngine, freshDatabase } from '../support/engines'
 import { report } from './report'
@@ -171,6 +172,16 @@ export function describeCutOff(engine: 'mariadb' | 'mysql'): void {
         }
       })
       const [cuts] = await Promise.all([cutting, ...callers])
+      // Meanwhile each call may have been in doubt, and then found out. Nothing is under way now, so that these are refused.
+      proxy.refuse()
+      const last = Array.from({ length: CALLERS }, (_, n) =>
+        refusal(store.groups.append(`${prefix}${n % 24}`, { member: `last-${n}` })),
+      )
+      for (const [n, { code }] of (await Promise.all(last)).entries()) failed.set(`last-${n}`, code)
+      await proxy.accept()
+      expect(new Set([...failed].filter(([member]) => member.startsWith('last-')).map(([, code]) => code))).toEqual(
+        new Set(['database_unavailable']),
+      )
       expect(cuts).toBeGreaterThan(10)
       expect(acknowledged.size).toBeGreaterThan(1000)
       const places = await stored()

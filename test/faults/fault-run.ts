@@ -18,6 +18,9 @@ const PATIENCE_MS = 60_000
 const WARM_MS = 3000
 /** A database that is away keeps no call longer than this, where a statement has 5 seconds. */
 const REFUSED_WITHIN_MS = 6000
+/** From the end of a fault to the first good answer of each process. */
+const GOOD_WITHIN_MS = 2000
+const GROWTH_PERCENT = 10
 /** What these calls wait for by themselves. */
 const OWN_WAIT_MS: Record<string, number> = { receive: 1000, consume: 1000 }
 
@@ -92,7 +95,19 @@ export class FaultRun {
     const line = { fault: name, seconds, acknowledged, refused, slowestErrorMs, goodAgainMs }
     report({ type: 'fault', engine: this.#engine, ...line })
     expect(this.load.crashes).toEqual([])
+    expect(this.#slowToReturn(back)).toEqual([])
     if (isAway) expect(late.slice(0, 5)).toEqual([])
+  }
+
+  /** The processes that had their first good answer too late, without the time for which they had no processor. */
+  #slowToReturn(since: number): string[] {
+    return this.load.names.flatMap((process) => {
+      const isFirst = (one: { process: string; answered: number }) => one.process === process && one.answered >= since
+      const answered = this.ledger.good.find(isFirst)?.answered ?? Number.POSITIVE_INFINITY
+      const starvedMs = this.ledger.starvedMs({ process, asked: since, answered })
+      const ms = answered - since - starvedMs
+      return ms > GOOD_WITHIN_MS ? [`${process}: ${Math.round(ms)} ms (starved ${Math.round(starvedMs)} ms)`] : []
+    })
   }
 
   /** Milliseconds until every kind of call of every process was good after `since`. */
@@ -135,6 +150,7 @@ export class FaultRun {
     for (const kind of excused) verdict[kind] = []
     const counts = Object.fromEntries(Object.entries(verdict).map(([name, all]) => [name, all.length]))
     const { lost = 0, twice = 0, gaps = 0, together = 0, missed = 0, raw = 0, unhandled = 0, stored = 0 } = counts
+    const growthPercent = Math.round((measured.heapBytes / this.#heapBytes - 1) * 100)
     report({
       type: 'verdict',
       engine: this.#engine,
@@ -147,12 +163,13 @@ export class FaultRun {
       raw,
       unhandled,
       leaked: open + measured.busy.length + measured.waiting,
-      growthPercent: Math.round((measured.heapBytes / this.#heapBytes - 1) * 100),
+      growthPercent,
     })
     const firstOfEach = Object.fromEntries(Object.entries(verdict).map(([name, all]) => [name, all.slice(0, 5)]))
     expect(firstOfEach).toEqual(Object.fromEntries(Object.keys(verdict).map((name) => [name, []])))
     const { busy, waiting } = measured
     expect({ crashes: load.crashes, open, busy, waiting }).toEqual({ crashes: [], open: 0, busy: [], waiting: 0 })
+    expect(growthPercent).toBeLessThan(GROWTH_PERCENT)
   }
 
   async #isAtRest(): Promise<boolean> {

@@ -120,7 +120,7 @@ async function receiveSome(asked) {
         const { deleted } = await store.queues.delete('received', receiptHandle)
         if (deleted.length > 0) note('settle', label, settling, now(), message, receiveCount)
       } catch (error) {
-        refused('settle', settling, message, error)
+        refused('settle', settling, `${message}#${receiveCount}`, error)
       }
     }),
   )
@@ -159,7 +159,7 @@ const putTo = (key) => {
 let cursor = 0n
 async function consumeSome(asked) {
   const page = await store.feeds.changes('load', { after: cursor, limit: 200, waitSeconds: 1 })
-  for (const { syncId, key, value } of page.changes) note('seen', life, syncId, key, value.n)
+  for (const { syncId, key, value } of page.changes) note('seen', life, syncId, key, value.n, value.what)
   cursor = page.cursor
   note('consume', label, asked, now(), life, cursor)
 }

@@ -5,7 +5,7 @@
  *   its life and its cursor
  * - `start <queue/id> <what> <receive count> <now> <until>`, `end <queue/id> <receive count> <now>`: a handler; until
  *   when nobody else may have the message
- * - `seen <life> <sync id> <key> <n>`: a consumer was given this change
+ * - `seen <life> <sync id> <key> <n> <what>`: a consumer was given this change, which that put has made
  * - `refused <kind> <process> <asked> <answered> <code> <what> <text>`, `unhandled <process> <text>`
  * - `starved <process> <from> <to> <ms>`: so long of that time the process was late, without computing
  */
@@ -62,7 +62,7 @@ export class LoadLedger {
   readonly good: Good[] = []
   readonly refused: Refused[] = []
   readonly handled: Handled[] = []
-  readonly seen = new Map<string, { syncId: bigint; key: string; n: number }[]>()
+  readonly seen = new Map<string, { syncId: bigint; key: string; n: number; what: string }[]>()
   readonly unhandled: string[] = []
   readonly #starved: Starved[] = []
   readonly #open = new Map<string, Handled>()
@@ -89,7 +89,7 @@ export class LoadLedger {
   }
 
   /** How long the process of the call had no processor while the call ran. */
-  starvedMs({ process, asked, answered }: Refused): number {
+  starvedMs({ process, asked, answered }: Pick<Refused, 'process' | 'asked' | 'answered'>): number {
     let ms = 0
     for (const one of this.#starved) if (one.process === process && one.to > asked && one.from < answered) ms += one.ms
     return ms
@@ -110,7 +110,7 @@ export class LoadLedger {
       if (handled) handled.end = Number(third)
     } else if (word === 'seen') {
       const list = this.seen.get(first) ?? []
-      list.push({ syncId: BigInt(second), key: third, n: Number(fourth) })
+      list.push({ syncId: BigInt(second), key: third, n: Number(fourth), what: fifth })
       this.seen.set(first, list)
     } else if (word === 'unhandled') this.unhandled.push(rest.join(' '))
     else if (word === 'starved') {

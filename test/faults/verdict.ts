@@ -38,12 +38,27 @@ export async function judge(ledger: LoadLedger, store: Store): Promise<Verdict> 
     const names = kind === 'append' ? [what] : kind === 'transaction' ? [`${what}-0`, `${what}-1`] : []
     for (const name of names) if (places.has(name)) verdict.stored.push(`${name} in spite of ${code} ${text}`)
   }
-  const sent = new Map(ledger.handled.map(({ message, what }) => [what, message]))
-  for (const { kind, code, what, text } of ledger.refused) {
-    if (kind !== 'send' || code === 'outcome_unknown' || !sent.has(what)) continue
-    verdict.stored.push(`the message ${what} in spite of ${code} ${text}`)
-  }
+  judgeRefusals(ledger, verdict)
   return verdict
+}
+
+/** No send and no put that was refused is there, and a message whose delete was refused was received again. */
+function judgeRefusals(ledger: LoadLedger, verdict: Verdict): void {
+  const whats = {
+    send: new Set(ledger.handled.map(({ what }) => what)),
+    put: new Set([...ledger.seen.values()].flat().map(({ what }) => what)),
+  }
+  const receives = new Map<string, number>()
+  for (const { message, receiveCount } of ledger.handled) {
+    receives.set(message, Math.max(receiveCount, receives.get(message) ?? 0))
+  }
+  for (const { kind, code, what, text } of ledger.refused) {
+    if (code === 'outcome_unknown') continue
+    const isThere = (kind === 'send' || kind === 'put') && whats[kind].has(what)
+    const [message = '', count] = what.split('#')
+    const isGone = kind === 'settle' && Number(receives.get(message)) <= Number(count)
+    if (isThere || isGone) verdict.stored.push(`the ${kind} of ${what} in spite of ${code} ${text}`)
+  }
 }
 
 /** Every acknowledged item is where it was acknowledged; ids have no gap. Resolves to the place of each member. */
