@@ -1,4 +1,5 @@
 /** Streams of a group: as many as there may be, clients that go away, and clients that take their time. */
+import { once } from 'node:events'
 import http from 'node:http'
 import { connect } from 'node:net'
 import { fresh } from './support/client'
@@ -34,8 +35,8 @@ describe('many streams', () => {
       socket.on('error', () => {})
       socket.write(`GET /v1/groups/${group}/stream HTTP/1.1\r\nHost: localhost\r\n\r\n`)
     }
-    await eventually('the streams', () => watchedOf(at.store) === 1)
-    await pause(100)
+    await Promise.all(sockets.map((socket) => once(socket, 'data')))
+    expect(watchedOf(at.store)).toBe(1)
     const [ended, destroyed, reset] = sockets
     ended?.resume().end()
     destroyed?.destroy()

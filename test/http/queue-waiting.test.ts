@@ -9,7 +9,8 @@ import { createApp } from '../../src/http/process/app'
 import { listen } from '../../src/http/process/listen'
 import { openStore } from '../../src/store/open'
 import { pause, soonMs, timed } from '../support/timing'
-import { clientOf, fresh, memoryStore, rawExchange, serving } from './support/client'
+import { clientOf, fresh, memoryStore, serving } from './support/client'
+import { eventually } from './support/streams'
 import { expectAnsweredAtClose, expectAnsweredAtStop, useWaitedOn } from './support/waiting'
 
 const at = useWaitedOn()
@@ -86,15 +87,23 @@ describe('a receive with waitSeconds', () => {
 })
 
 describe('a client that goes away while it waits', () => {
-  test.each(['destroy', 'end'] as const)('by socket.%s: nothing is claimed for it', async (leave) => {
-    const { queue, path } = await made()
+  /** A connection on which a receive is asked for, and nothing is read. */
+  const receiver = (path: string, body: string) => {
     const { hostname, port } = new URL(at.server.url)
     const socket = connect(Number(port), hostname)
     socket.on('error', () => {})
-    socket.write(rawReceive(path, '{"waitSeconds":20,"limit":10}'))
-    await pause(300)
+    socket.write(rawReceive(path, body))
+    return socket
+  }
+  const untilReceiving = (count: number) =>
+    eventually(`${count} receives wait`, () => at.store.counts().receivesWaiting === count)
+
+  test.each(['destroy', 'end'] as const)('by socket.%s: nothing is claimed for it', async (leave) => {
+    const { queue, path } = await made()
+    const socket = receiver(path, '{"waitSeconds":20,"limit":10}')
+    await untilReceiving(1)
     socket[leave]()
-    await pause(200)
+    await untilReceiving(0)
     await at.store.queues.send(queue, 'not for the one who left')
     // Longer than it takes to look for messages of other processes.
     await pause(800)
@@ -104,14 +113,13 @@ describe('a client that goes away while it waits', () => {
 
   test('takes none from those who stay', async () => {
     const { queue, path } = await made()
-    const gone = Array.from({ length: 5 }, () =>
-      rawExchange(at.server.url, rawReceive(path, '{"waitSeconds":20}'), 300),
-    )
+    const gone = Array.from({ length: 5 }, () => receiver(path, '{"waitSeconds":20}'))
     // First come, first served: they would get it.
-    await pause(150)
+    await untilReceiving(5)
     const stays = at.server.post(`${path}/receive`, { waitSeconds: 20 })
-    expect(await Promise.all(gone)).toEqual(Array(5).fill(''))
-    await pause(200)
+    await untilReceiving(6)
+    for (const socket of gone) socket.destroy()
+    await untilReceiving(1)
     await at.store.queues.send(queue, 1)
     const { answer, ms } = await timed(stays)
     expect(answer.json).toMatchObject({ messages: [{ body: 1, receiveCount: 1 }] })
