@@ -29,7 +29,10 @@ export interface ReceiveRequest {
   /** For a cycle; otherwise empty. */
   cursor: string
   signal: AbortSignal | undefined
-  /** If nobody has looked for due messages lately, it does, and claims nothing where there are some. */
+  /**
+   * If nobody has looked lately, or the last look has shown that nothing was ready, it looks first, and claims only where
+   * that is of use: nothing before due messages are promoted.
+   */
   mayLook: boolean
 }
 
@@ -118,6 +121,9 @@ class ReceiveClaims {
       if (isLookDue) {
         const look = await lookAt(statements, memory, queue)
         if (hasWork(look)) return { head: look.head, rows: [], work: look }
+        // In a transaction it may have shown an old snapshot, unless all share one connection.
+        const isFresh = statements.separate || statements.engine.oneConnection
+        if (!look.isReady && isFresh) return { head: look.head, rows: [], work: null }
         head = look.head
       } else if (head.paused) head = await memory.refresh(statements, queue)
       const claimed = { head, rows: this.#rows, work: null }

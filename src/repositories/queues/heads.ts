@@ -55,9 +55,9 @@ export interface ReadHead {
   nowMs: number
 }
 
-/** A head, and whether a condition on it held when it was read. */
+/** A head, and the number that a question about its row gave when it was read. */
 export interface JudgedHead extends ReadHead {
-  holds: boolean
+  answer: number
 }
 
 export function headColumns({ engine, now }: Reader): string {
@@ -95,9 +95,9 @@ export function isLimited(head: QueueHead | null): head is QueueHead {
   return head !== null && head.groupConcurrency !== NO_LIMIT
 }
 
-/** The queue of this name; `lock` is how its row is locked. `condition`: SQL on the row. */
-export function readHead(reader: Reader, queue: string, lock = '', condition = 'NULL'): Promise<JudgedHead | null> {
-  return readOne(reader, 'queue', queue, lock, condition)
+/** The queue of this name; `lock` is how its row is locked. `question`: SQL on the row, a number. */
+export function readHead(reader: Reader, queue: string, lock = '', question = '0'): Promise<JudgedHead | null> {
+  return readOne(reader, 'queue', queue, lock, question)
 }
 
 /** The queue of this name; throws `queue_not_found`. */
@@ -116,14 +116,13 @@ async function readOne(
   key: 'id' | 'queue',
   value: Parameter,
   lock: string,
-  condition = 'NULL',
+  question = '0',
 ): Promise<JudgedHead | null> {
   const [row] = await reader.rows(
-    `SELECT ${headColumns(reader)}, CASE WHEN ${condition} THEN 1 ELSE 0 END AS holds ` +
-      `FROM ${reader.tables.queues} WHERE ${key} = ?${lock}`,
+    `SELECT ${headColumns(reader)}, ${question} AS answer ` + `FROM ${reader.tables.queues} WHERE ${key} = ?${lock}`,
     [value],
   )
-  return row ? { head: headOf(row), nowMs: Number(row.now_ms), holds: Number(row.holds) === 1 } : null
+  return row ? { head: headOf(row), nowMs: Number(row.now_ms), answer: Number(row.answer) } : null
 }
 
 export interface HeldHeads {

@@ -39,7 +39,7 @@ export class QueueMemory {
   readonly #heads = new Map<string, QueueHead>()
   readonly #fitting = new Map<bigint, number>()
   readonly #places = new Map<bigint, { place: ClaimPlace; since: number; urgentAt: number }>()
-  readonly #looks = new Map<bigint, { at: number; now: string }>()
+  readonly #looks = new Map<bigint, { at: number; now: string; isReady: boolean }>()
   readonly #notQuick = new Map<bigint, number>()
   readonly #counts = new Map<bigint, { at: number; totals: Promise<QueueTotals> }>()
   readonly #nextStarts = new Map<bigint, Map<number, number>>()
@@ -73,16 +73,16 @@ export class QueueMemory {
     return (await this.judge(reader, queue)).head
   }
 
-  /** The head as it is, and whether a condition, SQL on its row, holds; throws `queue_not_found`. */
-  async judge(reader: Reader, queue: string, condition?: string): Promise<JudgedHead> {
-    const read = await this.#read(reader, queue, condition)
+  /** The head as it is, and the number that a question, SQL on its row, gives; throws `queue_not_found`. */
+  async judge(reader: Reader, queue: string, question?: string): Promise<JudgedHead> {
+    const read = await this.#read(reader, queue, question)
     if (read === null) throw notFound(queue)
     return read
   }
 
-  async #read(reader: Reader, queue: string, condition?: string): Promise<JudgedHead | null> {
+  async #read(reader: Reader, queue: string, question?: string): Promise<JudgedHead | null> {
     // A plain read in a transaction may show an old snapshot.
-    const read = await readHead(reader, queue, this.shared ? reader.engine.forShare : '', condition)
+    const read = await readHead(reader, queue, this.shared ? reader.engine.forShare : '', question)
     this.#heads.delete(queue)
     if (read !== null) this.learn(read.head)
     return read
@@ -166,14 +166,14 @@ export class QueueMemory {
     else if (known) known.place = place
   }
 
-  /** Whether due messages were looked for within `forMs`, by a clock that was not moved since. */
+  /** Whether a look within `forMs`, by a clock that was not moved since, has shown messages that are ready, and none due. */
   hasLooked(queueId: bigint, now: string, forMs: number): boolean {
     const known = this.#looks.get(queueId)
-    return known !== undefined && known.now === now && performance.now() - known.at < forMs
+    return known?.isReady === true && known.now === now && performance.now() - known.at < forMs
   }
 
-  looked(queueId: bigint, now: string): void {
-    this.#looks.set(queueId, { at: performance.now(), now })
+  looked(queueId: bigint, now: string, isReady: boolean): void {
+    this.#looks.set(queueId, { at: performance.now(), now, isReady })
   }
 
   /** Calls the listener with the name of each queue in which this process has made messages ready. */

@@ -40,17 +40,35 @@ function dueSql(reader: QuestionWords, queueId: string): string {
   return TIMED.map((state) => `${due(state)} IS NOT NULL`).join(' OR ')
 }
 
+/** Costs one lookup in the index. */
+function readySql({ engine, tables }: QuestionWords, queueId: string): string {
+  return (
+    `(SELECT 1 FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} ` +
+    `WHERE queue_id = ${queueId} AND state = ${STATE.ready} LIMIT 1) IS NOT NULL`
+  )
+}
+
 /** What a look at a queue has shown. */
 export interface QueueLook {
   head: QueueHead
   isDue: boolean
+  /** Whether a message is ready; not said where one is due. */
+  isReady: boolean
 }
 
-/** Reads the queue as it is, and whether a message of it is due, in one statement. Throws `queue_not_found`. */
+/** What the look asks: whether a message is due, or ready. */
+const ANSWER = { due: 2, ready: 1, neither: 0 } as const
+
+/** Reads the queue as it is, and whether it has messages that are due or ready, in one statement. Throws `queue_not_found`. */
 export async function lookAt(reader: Reader, memory: QueueMemory, queue: string): Promise<QueueLook> {
-  const { head, holds } = await memory.judge(reader, queue, dueSql(reader, `${reader.tables.queues}.id`))
-  memory.looked(head.id, reader.now)
-  return { head, isDue: holds }
+  const id = `${reader.tables.queues}.id`
+  const question =
+    `CASE WHEN ${dueSql(reader, id)} THEN ${ANSWER.due} ` +
+    `WHEN ${readySql(reader, id)} THEN ${ANSWER.ready} ELSE ${ANSWER.neither} END`
+  const { head, answer } = await memory.judge(reader, queue, question)
+  const isReady = answer === ANSWER.ready
+  memory.looked(head.id, reader.now, isReady)
+  return { head, isDue: answer === ANSWER.due, isReady }
 }
 
 /** Whether there is something to promote, or the queue's `groupConcurrency` to be applied. */
@@ -62,14 +80,11 @@ export function hasWork({ head, isDue }: QueueLook): boolean {
 export function receivable(queue: string): LookQuestion {
   return {
     sql: (words) => {
-      const { engine, tables } = words
-      const id = `${tables.queues}.id`
-      const ready =
-        `(SELECT 1 FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} ` +
-        `WHERE queue_id = ${id} AND state = ${STATE.ready} LIMIT 1) IS NOT NULL`
+      const { queues } = words.tables
+      const id = `${queues}.id`
       return (
-        `SELECT CASE WHEN paused = 0 AND (${ready} OR ${dueSql(words, id)}) THEN 1 ELSE 0 END ` +
-        `FROM ${tables.queues} WHERE queue = ?`
+        `SELECT CASE WHEN paused = 0 AND (${readySql(words, id)} OR ${dueSql(words, id)}) THEN 1 ELSE 0 END ` +
+        `FROM ${queues} WHERE queue = ?`
       )
     },
     parameters: [queue],

@@ -82,6 +82,15 @@ export function describeGathering(context: Context): void {
       expect(await tripsOf(() => settle(store, queue, handles.pop() as string))).toBe(trips)
     })
 
+    it('of a receive that finds nothing is one', async () => {
+      const queue = context.unique()
+      await store.queues.put(queue)
+      expect(await tripsOf(() => store.queues.receive(queue))).toBe(1)
+      const other = await context.open()
+      await other.queues.send(queue, 1)
+      expect(await store.queues.receive(queue)).toHaveLength(1)
+    })
+
     it('of a transaction that does nothing are none, and of one statement two', async () => {
       expect(await tripsOf(() => store.transaction(async () => {}))).toBe(0)
       const failing = () => store.transaction(() => Promise.reject(new Error('mine'))).catch(() => {})
