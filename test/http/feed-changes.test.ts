@@ -3,6 +3,7 @@ import { createApp } from '../../src/http/process/app'
 import { sweepFeeds } from '../support/opened'
 import { pause, soonMs, timed } from '../support/timing'
 import { clientOf, fresh, memoryStore, serving } from './support/client'
+import { eventually } from './support/streams'
 import { expectAnsweredAtClose, expectAnsweredAtStop, useWaitedOn } from './support/waiting'
 
 const at = useWaitedOn()
@@ -260,7 +261,7 @@ describe('who waits is answered', () => {
     const socket = connect(Number(new URL(at.server.url).port), '127.0.0.1')
     socket.on('error', () => {})
     socket.write(`GET ${path}/changes?waitSeconds=20 HTTP/1.1\r\nHost: localhost\r\n\r\n`)
-    await pause(300)
+    await eventually('it is asked', () => waits.mock.calls.length === 1)
     const [waiting] = waits.mock.results
     expect(waits.mock.calls).toEqual([[feed, expect.objectContaining({ waitSeconds: 20 })]])
     waits.mockRestore()

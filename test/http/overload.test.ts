@@ -1,5 +1,6 @@
 /** More appends at once than the process takes: 429 for those beyond the bound, and never a hang or a 500. */
 import { createApp, messagesOf } from '../../src/http/process/app'
+import { performance as storeClock } from '../../src/real-time'
 import type { Store } from '../../src/store/types'
 import { type Answer, type Client, clientOf, fresh, memoryStore, serving } from './support/client'
 
@@ -7,18 +8,30 @@ const BOUND = 20
 const errors: unknown[] = []
 
 async function started(batching: object): Promise<Client & { store: Store }> {
-  const store = await memoryStore({ batching })
+  const store = await memoryStore({ batching, connectionTimeoutMs: 60_000 })
   const onError = (error: unknown) => void errors.push(error)
   const app = createApp(store, { allowAnonymous: false, onError })
-  // Requests wait for this answer, which would wait for the transaction that keeps the database to itself.
-  await store.keys.exist()
   return { ...clientOf(await serving(app, messagesOf(app))), store }
+}
+
+/**
+ * Runs `work` while a transaction keeps the database to itself. Requests go by whether there are keys, which is known for
+ * 3 seconds; then they would wait for the transaction. So no time passes for the store meanwhile.
+ */
+async function keptBusy(store: Store, work: () => Promise<void>): Promise<void> {
+  await store.keys.exist()
+  const clock = jest.spyOn(storeClock, 'now').mockReturnValue(storeClock.now())
+  try {
+    await store.transaction(work)
+  } finally {
+    clock.mockRestore()
+  }
 }
 
 /** Answers to what was sent while a transaction kept the database to itself, until so many were refused. */
 async function whileBusy(store: Store, refused: number, send: () => Promise<Answer>[]): Promise<Answer[]> {
   let answers: Promise<Answer>[] = []
-  await store.transaction(async () => {
+  await keptBusy(store, async () => {
     answers = send()
     // None is answered with 201 before the transaction ends; who is refused need not wait for that.
     let answered = 0
@@ -85,7 +98,7 @@ test('callers who come back after a 429 are all served in the end', async () => 
     }
   }
   let callers: Promise<void>[] = []
-  await client.store.transaction(async () => {
+  await keptBusy(client.store, async () => {
     callers = Array.from({ length: 40 }, (_, n) => caller(n))
     while (refused < 37) await new Promise((resolve) => setTimeout(resolve, 5))
   })

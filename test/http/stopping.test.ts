@@ -64,7 +64,7 @@ test('closes soon, while clients watch, wait and ask', async () => {
     await pause(50)
   }
   const waiting = ask(agent, 'POST', '/activity/v1/queues/q/receive', { waitSeconds: 20 })
-  await pause(300)
+  await eventually('the receive waits', () => store.counts().receivesWaiting === 1)
   stopping.abort()
   const closed = once(server, 'close')
   const { ms } = await timed(

@@ -1,5 +1,6 @@
 import { Column, DeleteDateColumn, Entity, PrimaryColumn, type Repository } from 'typeorm'
 import { attachStore, type PollOptions } from '../../../src/index'
+import { moment } from '../../support/timing'
 import { type Context, eventually, sleep, userSource } from '../context'
 import { pollTools } from './tools'
 
@@ -134,11 +135,12 @@ export function describePollHanded(context: Context): void {
     it('is read again where it waited here, and left alone where it is not to be handled any more', async () => {
       const { store, bills, common } = await made(5)
       const seen: [number, number][] = []
+      const changed = moment()
       const poller = store.poll(
         Bill,
         async ({ id, total }) => {
           seen.push([id, total])
-          if (id === 1) await sleep(1200)
+          if (id === 1) await Promise.all([changed.reached, sleep(1200)])
         },
         { ...common, status: 'status', where: { total: [0, 99] }, batch: { min: 5 } },
       )
@@ -147,6 +149,7 @@ export function describePollHanded(context: Context): void {
       await bills.update(2, { total: 99 })
       await bills.softDelete(3)
       await bills.update(4, { total: -1 })
+      changed.come()
       expect(await run).toEqual({ claimed: 5, done: 3, retried: 0, failed: 0, lost: 0 })
       expect(seen).toEqual([
         [1, 0],
