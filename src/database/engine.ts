@@ -134,6 +134,11 @@ export interface Engine extends NodeFacts {
     updated: readonly string[],
     rows: readonly (readonly Parameter[])[],
   ): Insert
+  /**
+   * SQL: a join that reads what is named before it first. Where most groups have few items, MariaDB would otherwise read the whole
+   * windows of large groups, and only then look which slots are wanted.
+   */
+  readonly joinNext: string
   /** SQL: one result of several SELECTs, each of which may have its own ORDER BY and LIMIT. */
   unionAll(selects: readonly string[]): string
   /** A statement in the form that the driver gets. */

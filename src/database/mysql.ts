@@ -117,6 +117,7 @@ export const mysqlEngine: Engine = {
     return [values.length === 0 ? sql : withValues(sql, values), null]
   },
   placeholders: (sql) => countPlaceholders(sql, MYSQL_SPELLING),
+  joinNext: 'STRAIGHT_JOIN',
   unionAll: (selects) => selects.map((select) => `(${select})`).join('\nUNION ALL\n'),
   rowFacts: mysqlRows,
   failure: mysqlFailure,

@@ -102,6 +102,7 @@ export const sqliteEngine: Engine = {
     )
   },
   placeholders: (sql) => countPlaceholders(sql, SQLITE_SPELLING),
+  joinNext: 'CROSS JOIN',
   unionAll: (selects) => selects.map((select) => `SELECT * FROM (${select})`).join('\nUNION ALL\n'),
   rowFacts: sqliteRows,
   failure,

@@ -64,6 +64,7 @@ export function wholePlan(requests: readonly ReadRequest[]): QuickPlan {
 /** Finds heads by their primary key, items by the whole of theirs or its prefix. Only the numbers of slots are a temporary table. */
 export function quickSelect({ engine, tables, now }: ReadFacts, { slots, newest, payloads }: QuickPlan): Statement {
   const itemLine = payloads ? ITEM_LINE : BARE_ITEM_LINE
+  const next = engine.joinNext
   const all: Statement = { sql: '', parameters: [] }
   const add = (select: string, groups: readonly string[], rest = '') => {
     if (groups.length === 0) return
@@ -79,7 +80,7 @@ export function quickSelect({ engine, tables, now }: ReadFacts, { slots, newest,
     add(select, reading(window), ` AND i.slot < ${window}`)
   }
   add(
-    `SELECT ${itemLine} FROM ${tables.groups} g JOIN (${numbers(newest)}) d JOIN ${tables.items} i ` +
+    `SELECT ${itemLine} FROM ${tables.groups} g ${next} (${numbers(newest)}) d ${next} ${tables.items} i ` +
       'ON i.group_key = g.group_key AND i.slot = (g.last_id - d.n) % g.capacity WHERE g.group_key',
     reading(NEWEST),
     " AND g.mode = 'history' AND d.n < g.capacity",

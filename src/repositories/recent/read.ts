@@ -99,12 +99,12 @@ export function thoroughSelect(
   const cut =
     'SELECT k.group_key, k.slot, ROW_NUMBER() OVER (PARTITION BY k.page ORDER BY k.id DESC) AS place, ' +
     `COUNT(*) OVER (PARTITION BY k.page) AS found, SUM(${bytes}) OVER (ORDER BY k.page, k.id DESC) AS bytes ` +
-    `FROM (${keys}) k JOIN ${tables.items} s ON s.group_key = k.group_key AND s.slot = k.slot`
+    `FROM (${keys}) k ${engine.joinNext} ${tables.items} s ON s.group_key = k.group_key AND s.slot = k.slot`
   return {
     sql:
       `SELECT ${headText('g.', now)} AS line${isBounded ? ', NULL AS found' : ''} FROM ${tables.groups} g WHERE g.group_key IN ${heads.sql}\nUNION ALL\n` +
       `SELECT ${payloads === 'none' ? BARE_ITEM_LINE : ITEM_LINE}${isBounded ? ', p.found' : ''} ` +
-      `FROM (${isBounded ? cut : keys}) p JOIN ${tables.items} i ON i.group_key = p.group_key AND i.slot = p.slot` +
+      `FROM (${isBounded ? cut : keys}) p ${engine.joinNext} ${tables.items} i ON i.group_key = p.group_key AND i.slot = p.slot` +
       (isBounded ? ` WHERE p.place <= ${limit} AND (p.place = 1 OR p.bytes <= ${maxBytes})` : ''),
     parameters: [...heads.parameters, ...newest.flatMap(({ parameters }) => parameters)],
   }

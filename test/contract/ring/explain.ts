@@ -28,6 +28,8 @@ interface Step {
 const reader = { engine: mysqlEngine, tables: tablesOf(), now: mysqlEngine.nowMs }
 const GROUPS = 200
 const LARGE = 10
+/** Groups of one item, so that by what the servers count a group is small. */
+const LONE = 4000
 
 export function describeExplain(context: Context): void {
   if (context.engine === 'sqlite') describeSqlitePlans(context)
@@ -278,6 +280,9 @@ function describeSqlitePlans(context: Context): void {
 async function fill(context: Context, prefix: string): Promise<void> {
   const { groups } = context.store
   for (let n = 0; n < 5; n++) await groups.put(`${prefix}${n}`, { ttlSeconds: 1_000_000 })
+  for (let from = 0; from < LONE; from += 500) {
+    await groups.appendMany(Array.from({ length: 500 }, (_, n) => ({ group: `${prefix}lone${from + n}` })))
+  }
   for (let n = 0; n < LARGE; n++) {
     const group = `${prefix}large${n}`
     await groups.put(group, { capacity: 1000 })
