@@ -22,14 +22,20 @@ export const GROUP_COLUMNS: AddedColumns = {
   queue_messages: { group_place: 'bigint NULL' },
 }
 
+/** Bounds on what grows: of a queue (0 means none), and of groups that are empty (null means never forgotten). */
+export const BOUND_COLUMNS: AddedColumns = {
+  queues: { max_messages: 'bigint NOT NULL DEFAULT 0' },
+  policies: { forget_empty_seconds: 'bigint NULL' },
+  groups: { forget_empty_seconds: 'bigint NULL', own_forget_empty_seconds: 'bigint NULL' },
+}
+
 /** All of them. */
 export function addedColumns(types: Types): AddedColumns {
-  const attributes = attributeColumns(types)
-  return {
-    ...attributes,
-    ...GROUP_COLUMNS,
-    queue_messages: { ...attributes.queue_messages, ...GROUP_COLUMNS.queue_messages },
+  const all: Record<string, Record<string, string>> = {}
+  for (const added of [attributeColumns(types), GROUP_COLUMNS, BOUND_COLUMNS]) {
+    for (const [table, columns] of Object.entries(added)) all[table] = { ...all[table], ...columns }
   }
+  return all
 }
 
 /** Adds those that are not there: so it can be run again. */

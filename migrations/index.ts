@@ -4,6 +4,7 @@ import { recentn1763700000000, takenBy } from './1763700000000-recentn'
 import { recentn1763800000000 } from './1763800000000-attributes'
 import { recentn1763900000000, scheduleTable } from './1763900000000-schedules'
 import { messageGroupTable, recentn1764000000000 } from './1764000000000-group-concurrency'
+import { recentn1764100000000 } from './1764100000000-bounds'
 import { addedColumns } from './added'
 import { dialect, SQLITE } from './dialect'
 import { firstTables } from './first'
@@ -18,6 +19,7 @@ export function migrationsOf(prefix: string): (new () => MigrationInterface)[] {
     recentn1763800000000(prefix, stem),
     recentn1763900000000(prefix, stem),
     recentn1764000000000(prefix, stem),
+    recentn1764100000000(prefix, stem),
   ]
 }
 
@@ -33,7 +35,7 @@ export function migrationStem(prefix: string): string {
 export const migrations = migrationsOf(DEFAULT_PREFIX)
 
 /** The version of the tables that this code knows, as the table `schema` has it. */
-export const SCHEMA_VERSION = 4
+export const SCHEMA_VERSION = 5
 
 /** Describes the tables and views of the user's that have the names of our tables with this prefix. */
 export async function takenNames(runner: QueryRunner, prefix: string): Promise<string[]> {

@@ -66,6 +66,10 @@ export class WorkQueue {
   @Column({ name: 'group_phase', type: 'integer', transformer: asNumber })
   groupPhase!: number
 
+  /** Sends are refused while the queue holds this many messages; 0 means no limit. */
+  @Column({ name: 'max_messages', type: 'bigint', transformer: asNumber })
+  maxMessages!: number
+
   @Column({ name: 'created_at_ms', type: 'bigint', transformer: asNumber })
   createdAtMs!: number
 }

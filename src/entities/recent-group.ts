@@ -48,6 +48,13 @@ export class RecentGroup {
   @Column({ name: 'own_ttl_seconds', type: 'bigint', nullable: true, transformer: asNumber })
   ownTtlSeconds!: number | null
 
+  @Column({ name: 'forget_empty_seconds', type: 'bigint', nullable: true, transformer: asNumber })
+  forgetEmptySeconds!: number | null
+
+  /** 0 means never, null follows the policy. */
+  @Column({ name: 'own_forget_empty_seconds', type: 'bigint', nullable: true, transformer: asNumber })
+  ownForgetEmptySeconds!: number | null
+
   /** The epoch of the policies by which the layout was made. */
   @Column({ name: 'policy_epoch', type: 'bigint', transformer: asBigint })
   policyEpoch!: bigint

@@ -15,6 +15,10 @@ export class RecentPolicy {
 
   @Column({ name: 'ttl_seconds', type: 'bigint', nullable: true, transformer: asNumber })
   ttlSeconds!: number | null
+
+  /** After how many seconds an empty group is forgotten; null means never. */
+  @Column({ name: 'forget_empty_seconds', type: 'bigint', nullable: true, transformer: asNumber })
+  forgetEmptySeconds!: number | null
 }
 
 /**
