@@ -25,6 +25,7 @@ const anyCount = whole(1, Number.MAX_SAFE_INTEGER)
 export const storeOptions = {
   tablePrefix: TABLE_PREFIX,
   defaultCapacity: whole(1, MAX_CAPACITY),
+  groupMemoryBytes: whole(0, Number.MAX_SAFE_INTEGER),
   batching: anObject,
   sweep: aBoolean,
   publish: aBoolean,

@@ -87,7 +87,7 @@ export class BoundStore implements Store {
     this.#base = base
     this.#options = options
     this.#engine = engineOf(dataSource)
-    this.#groupMemory = new GroupMemory(options.defaultCapacity)
+    this.#groupMemory = new GroupMemory(options.defaultCapacity, options.groupMemoryBytes)
     this.dataSource = dataSource
     this.location = database.location
     this.#look = openLook(database)

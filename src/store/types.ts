@@ -31,6 +31,11 @@ export interface StoreOptions {
   tablePrefix?: string | undefined
   /** Capacity of groups that no policy and no own setting covers: 1 to 10,000. Default: 10. */
   defaultCapacity?: number | undefined
+  /**
+   * Bytes of memory for groups that this process has read or written last; 0 for none. Default: 33,554,432 (32 MiB). A read
+   * of such a group asks the database only whether it has changed since.
+   */
+  groupMemoryBytes?: number | undefined
   /** How appends of many callers share commits. */
   batching?: BatchingOptions | undefined
   /** Run the sweeper that deletes expired items in the background. Default: true. */

@@ -9,11 +9,13 @@ import type { Parameter, Row, Tx } from '../../database/engine'
 import { type Fault, invalidInput, RecentnError } from '../../errors'
 import type { Writer } from '../writers'
 import { type BatchHeads, layOut, lockAndTake, lockBatch, modesInForce, saveBatch } from './batch-heads'
+import type { GroupMemory } from './memory'
 import type { PolicyCache } from './policies'
 import type { NewItemRow, Ring } from './ring'
-import { ringsFor } from './rings'
+import { remember, ringsFor, windowsOf } from './rings'
 import { type Appended, type ItemRow, itemColumns, itemRowOf } from './rows'
 import type { Mode } from './types'
+import type { Windows } from './windows'
 
 /** Bounds of one REPLACE: a UTF-16 unit may become six bytes of SQL, and 1 MiB is the least usual max_allowed_packet. */
 const MAX_ROWS = 1000
@@ -31,7 +33,7 @@ const REQUIRED_COLUMNS = 4
  */
 export async function appendItems(tx: Tx, policies: PolicyCache, items: readonly NewItemRow[]): Promise<Appended[]> {
   const groups = items.map(({ group }) => group)
-  const [outcome] = await appendTo(tx, policies, await lockBatch(tx, policies, groups), [items])
+  const [outcome] = await appendTo(tx, policies, await lockBatch(tx, policies, groups), [items], null)
   if (outcome instanceof RecentnError) throw outcome
   return outcome as Appended[]
 }
@@ -43,7 +45,7 @@ export async function appendItems(tx: Tx, policies: PolicyCache, items: readonly
  */
 export async function appendBatch(
   tx: Tx,
-  policies: PolicyCache,
+  { policies, windows }: GroupMemory,
   requests: readonly (readonly NewItemRow[])[],
   { writer, isCareful }: { writer: Writer; isCareful: boolean },
 ): Promise<(Appended[] | RecentnError)[]> {
@@ -51,10 +53,12 @@ export async function appendBatch(
   for (const items of requests) {
     for (const { group } of items) counts.set(group, (counts.get(group) ?? 0) + 1)
   }
+  // A careful run relies on nothing that is remembered.
+  if (isCareful) windows.forget(counts.keys())
   const batch = isCareful
     ? await lockBatch(tx, policies, counts.keys(), writer)
     : await lockAndTake(tx, policies, counts, writer)
-  return await appendTo(tx, policies, batch, requests)
+  return await appendTo(tx, policies, batch, requests, windows)
 }
 
 /**
@@ -66,6 +70,7 @@ async function appendTo(
   policies: PolicyCache,
   batch: BatchHeads,
   requests: readonly (readonly NewItemRow[])[],
+  windows: Windows | null,
 ): Promise<(Appended[] | RecentnError)[]> {
   const { heads, stale, created } = batch
   // New groups are laid out by the policies of the moment already.
@@ -76,7 +81,8 @@ async function appendTo(
   const touched = new Set<string>()
   for (const items of accepted) for (const { group } of items) touched.add(group)
   if (isOutdated) await layOut(tx, policies, batch, touched)
-  const rings = await ringsFor(tx, batch, touched, accepted)
+  const known = windows && windowsOf(windows, batch, touched)
+  const rings = await ringsFor(tx, batch, touched, accepted, known)
   const bare: Appended[] = []
   const outcomes = requests.map((items, index) => {
     return refused[index] ?? items.map((item) => appendOne(rings.get(item.group) as Ring, item, bare))
@@ -84,6 +90,7 @@ async function appendTo(
   for (const appended of bare) appended.row = await itemAt(tx, appended.row)
   for (const chunk of chunksOfItems(rings.values())) await replaceItems(tx, chunk)
   await saveBatch(tx, batch, rings)
+  if (windows && known && known.size > 0) tx.afterCommit(() => remember(windows, known, rings))
   return outcomes
 }
 

@@ -85,7 +85,7 @@ async function eraseIn(
     deleted += await tx.run(`DELETE FROM ${tx.tables.items} WHERE ${oneOf(others)}`, valuesOf(others))
   for (const head of touched.values()) head.version += 1n
   await saveHeads(tx, [...touched.values()])
-  memory.changes(tx, touched.keys())
+  memory.changes(tx, [...touched.keys()])
   return deleted
 }
 

@@ -5,7 +5,7 @@
 import type { Row } from '../../database/engine'
 import { JsonText } from '../../json'
 import { ItemResult } from '../../results/groups'
-import { HEAD_MARK, headOf, orEmpty, SEPARATOR, type SeenHead } from './rows'
+import { HEAD_MARK, headOf, type ItemRow, type Occupant, orEmpty, SEPARATOR, type SeenHead } from './rows'
 import type { Item, PayloadForm } from './types'
 
 /** An item of which only the beginning is decoded yet: a read fetches more of a window than it shows. */
@@ -65,7 +65,7 @@ export function epochsOf({ heads }: Snapshot): bigint[] {
   return Array.from(heads.values(), ({ policyEpoch }) => policyEpoch)
 }
 
-function itemLineOf(text: string): ItemLine {
+export function itemLineOf(text: string): ItemLine {
   const slotEnd = text.indexOf('\n')
   const idEnd = text.indexOf('\n', slotEnd + 1)
   const groupEnd = text.indexOf('\n', idEnd + 1)
@@ -91,6 +91,27 @@ export function memberOf({ text, rest }: ItemLine): string | null {
   const occurred = text.indexOf('\n', rest) + 1
   const member = text.indexOf('\n', occurred) + 1
   return text.slice(member, text.indexOf('\n', member)) || null
+}
+
+/** The item as a statement would show it. */
+export function lineOf({ group, slot, id, createdAtMs, occurredAtMs, member, eventId, payload }: ItemRow): ItemLine {
+  const place = `${slot}\n${id}\n${group}\n`
+  const text = `${place}${createdAtMs}\n${occurredAtMs ?? ''}\n${member ?? ''}\n${eventId ?? ''}\n${payload ?? ''}`
+  return { group, slot, id: String(id), text, rest: place.length }
+}
+
+/** The item without its payload. */
+export function occupantOfLine({ slot, id, text, rest }: ItemLine): Occupant {
+  const createdEnd = text.indexOf('\n', rest)
+  const occurredEnd = text.indexOf('\n', createdEnd + 1)
+  const memberEnd = text.indexOf('\n', occurredEnd + 1)
+  return {
+    slot,
+    id: BigInt(id),
+    member: text.slice(occurredEnd + 1, memberEnd) || null,
+    eventId: text.slice(memberEnd + 1, text.indexOf('\n', memberEnd + 1)) || null,
+    createdAtMs: Number(text.slice(rest, createdEnd)),
+  }
 }
 
 /** The item as callers see it. */

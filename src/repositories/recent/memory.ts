@@ -5,6 +5,7 @@
 import type { Tx } from '../../database/engine'
 import { Layouts } from './layouts'
 import { PolicyCache } from './policies'
+import { Windows } from './windows'
 
 /** Woken when groups have changed, once the change is committed. */
 export interface GroupListeners {
@@ -16,22 +17,30 @@ export interface GroupListeners {
 export class GroupMemory {
   readonly policies: PolicyCache
   readonly layouts: Layouts
+  readonly windows: Windows
   listeners: GroupListeners | null = null
   readonly #store: GroupMemory
 
-  constructor(defaultCapacity = 10, store: GroupMemory | null = null) {
+  constructor(defaultCapacity = 10, windowBytes = 32 * 1024 * 1024, store: GroupMemory | null = null) {
     this.policies = store ? store.policies.forTransaction() : new PolicyCache(defaultCapacity)
     this.layouts = store ? store.layouts : new Layouts()
+    this.windows = store ? store.windows : new Windows(windowBytes)
     this.#store = store ?? this
   }
 
   /** The memory of one transaction, which may see older policies than the store, and its own. */
   forTransaction(): GroupMemory {
-    return new GroupMemory(this.policies.defaultCapacity, this)
+    return new GroupMemory(this.policies.defaultCapacity, 0, this)
   }
 
   /** The transaction changes these groups: one call for each operation. */
-  changes(tx: Tx, groups: Iterable<string>): void {
+  changes(tx: Tx, groups: readonly string[]): void {
+    tx.afterCommit(() => this.windows.forget(groups))
+    this.appendsTo(tx, groups)
+  }
+
+  /** The same of a transaction that remembers by itself what it writes. */
+  appendsTo(tx: Tx, groups: Iterable<string>): void {
     tx.afterCommit(() => this.#store.listeners?.wake(groups))
   }
 

@@ -1,10 +1,12 @@
 /**
  * The quick read: one statement for many callers' groups that sorts nothing. It selects all heads, the whole windows of
- * small groups, and of large `history` groups the slots that the head says are the newest; the pages are cut here.
+ * small groups, and of large `history` groups the slots that the head says are the newest; the pages are cut here. Of a
+ * group whose window is remembered it selects the head alone.
  *
- * Invariant: a page is what one statement showed. Takes no lock.
+ * Invariant: a page is what one statement showed, or would have. Takes no lock.
  */
 import type { Reader, Session, Statement } from '../../database/engine'
+import { isPassing } from '../../errors'
 import { HEAD_ALONE, hasQuickPages, isSame, type Layouts, MEDIUM, NEWEST, SMALL, slotsFor, WHOLE } from './layouts'
 import {
   BARE_ITEM_LINE,
@@ -24,6 +26,7 @@ import type { PolicyCache, PolicySet } from './policies'
 import { headText, type ReadFacts, type SeenHead } from './rows'
 import type { Recent, Settings } from './types'
 import { expired } from './window'
+import { isSameState, type Window, type Windows } from './windows'
 
 /** The pages of a call, null where the caller has the page; or how to get them. */
 export type QuickOutcome = (Recent | null)[] | Retry
@@ -39,16 +42,21 @@ export interface QuickPlan {
   newest: number
   /** Whether any caller wants payloads. */
   payloads: boolean
+  /** The windows that need only their heads. */
+  known: Map<string, Window>
 }
 
-export function planOf(layouts: Layouts, calls: readonly ReadCall[]): QuickPlan {
-  const plan: QuickPlan = { slots: new Map(), newest: 0, payloads: false }
+export function planOf({ layouts, windows }: ReadMemory, calls: readonly ReadCall[]): QuickPlan {
+  const plan: QuickPlan = { slots: new Map(), newest: 0, payloads: false, known: new Map() }
   for (const call of calls) {
     const headFirst = isHeadFirst(call)
     for (const request of call.requests) {
       const { group, limit, payloads } = request
       plan.payloads ||= payloads !== 'none'
-      const slots = headFirst ? HEAD_ALONE : (slotsFor(layouts, request) ?? HEAD_ALONE)
+      const window = windows?.of(group) ?? null
+      const isKnown = window !== null && mayShow(window, request)
+      if (isKnown) plan.known.set(group, window)
+      const slots = headFirst || isKnown ? HEAD_ALONE : (slotsFor(layouts, request) ?? HEAD_ALONE)
       plan.slots.set(group, Math.max(slots, plan.slots.get(group) ?? HEAD_ALONE))
       if (slots === NEWEST) plan.newest = Math.max(plan.newest, limit + 1)
     }
@@ -58,11 +66,23 @@ export function planOf(layouts: Layouts, calls: readonly ReadCall[]): QuickPlan 
 
 export function wholePlan(requests: readonly ReadRequest[]): QuickPlan {
   const slots = new Map(requests.map(({ group }) => [group, WHOLE]))
-  return { slots, newest: 0, payloads: requests.some(({ payloads }) => payloads !== 'none') }
+  return { slots, newest: 0, payloads: requests.some(({ payloads }) => payloads !== 'none'), known: new Map() }
+}
+
+/** Whether the window has the page, if it is the group's and nothing of it has expired. */
+function mayShow(
+  { lines, isWhole, hasPayloads }: Window,
+  { limit, before, exclude = [], payloads }: ReadRequest,
+): boolean {
+  if (!hasPayloads && payloads !== 'none') return false
+  return isWhole || (before === undefined && exclude.length === 0 && lines.length > limit)
 }
 
 /** Finds heads by their primary key, items by the whole of theirs or its prefix. Only the numbers of slots are a temporary table. */
-export function quickSelect({ engine, tables, now }: ReadFacts, { slots, newest, payloads }: QuickPlan): Statement {
+export function quickSelect(
+  { engine, tables, now }: ReadFacts,
+  { slots, newest, payloads }: Omit<QuickPlan, 'known'>,
+): Statement {
   const itemLine = payloads ? ITEM_LINE : BARE_ITEM_LINE
   const next = engine.joinNext
   const all: Statement = { sql: '', parameters: [] }
@@ -92,10 +112,25 @@ function numbers(count: number): string {
   return Array.from({ length: count }, (_, n) => `SELECT ${n} AS n`).join(' UNION ALL ')
 }
 
+/** What a process knows of groups before it reads. Without `windows` nothing is remembered: the reader may see what is not committed. */
+export interface ReadMemory {
+  policies: PolicyCache
+  layouts: Layouts
+  windows: Windows | null
+}
+
 /** The quick reads of a store: an outcome for each call, of one statement. */
-export function readsOf(session: Session, { policies, layouts }: GroupMemory) {
+export function readsOf(session: Session, memory: GroupMemory) {
   return {
-    run: (calls: readonly ReadCall[]) => session.read((reader) => readQuickly(reader, policies, layouts, calls)),
+    run: async (calls: readonly ReadCall[]) => {
+      try {
+        return await session.read((reader) => readQuickly(reader, memory, calls))
+      } catch (error) {
+        // The database may come back as an older copy of itself, whose next versions have been given before.
+        if (isPassing(error)) memory.windows.clear()
+        throw error
+      }
+    },
     again: (call: ReadCall, outcome: QuickOutcome) => (outcome === 'again' ? { ...call, again: true } : undefined),
   }
 }
@@ -103,19 +138,20 @@ export function readsOf(session: Session, { policies, layouts }: GroupMemory) {
 /** Reads for many callers at once: an outcome for each. */
 export async function readQuickly(
   reader: Reader,
-  policies: PolicyCache,
-  layouts: Layouts,
+  memory: ReadMemory,
   calls: readonly ReadCall[],
-  plan = planOf(layouts, calls),
+  plan = planOf(memory, calls),
 ): Promise<QuickOutcome[]> {
+  const { policies, layouts, windows } = memory
   const { sql, parameters } = quickSelect(reader, plan)
   const snapshot = snapshotOf(await reader.rows(sql, parameters))
   const set = await policies.current(reader, epochsOf(snapshot))
   for (const head of snapshot.heads.values()) layouts.learn(head, set.settingsOf(head.group, head.own))
+  if (windows !== null) learn(windows, plan, snapshot)
   return calls.map(({ requests, again }) => {
     const pages: (Recent | null)[] = []
     for (const request of requests) {
-      const answer = answerTo(request, snapshot, set, plan.slots.get(request.group) ?? HEAD_ALONE, layouts)
+      const answer = answerTo(request, snapshot, set, plan, memory)
       if (typeof answer === 'string') return again || !hasQuickPages(layouts, requests) ? 'alone' : answer
       pages.push(answer)
     }
@@ -123,13 +159,33 @@ export async function readQuickly(
   })
 }
 
-/** `slots`: how much was read of the group. */
+/** Remembers what the statement has read of groups, and forgets what it has shown to be another's by now. */
+function learn(windows: Windows, { slots, payloads, known }: QuickPlan, { heads, items }: Snapshot): void {
+  for (const [group, read] of slots) {
+    const head = heads.get(group)
+    if (head === undefined) {
+      windows.forget([group])
+      continue
+    }
+    const { incarnation, version } = head
+    if (read === HEAD_ALONE) {
+      const window = known.get(group)
+      if (window && !isSameState(window, head) && windows.of(group) === window) windows.doubt(group, head)
+      continue
+    }
+    const lines = items.get(group) ?? []
+    const isWhole = read === NEWEST ? lines.length === inWindow(head) : head.capacity <= read
+    if (isWhole || read === NEWEST)
+      windows.learn(group, { incarnation, version, lines, isWhole, hasPayloads: payloads })
+  }
+}
+
 function answerTo(
   request: ReadRequest,
   { heads, items }: Snapshot,
   set: PolicySet,
-  slots: number,
-  layouts: Layouts,
+  plan: QuickPlan,
+  { layouts, windows }: ReadMemory,
 ): Recent | null | Retry {
   const { group, unlessTag } = request
   const head = heads.get(group)
@@ -137,6 +193,13 @@ function answerTo(
   const settings = set.settingsOf(group, head.own)
   if (unlessTag !== undefined && isUnchanged(unlessTag, head, settings)) return null
   if (!isSame(head, settings)) return 'alone'
+  const slots = plan.slots.get(group) ?? HEAD_ALONE
+  if (slots === HEAD_ALONE) {
+    const window = [plan.known.get(group), windows?.of(group)].find((one) => one && isSameState(one, head))
+    if (!window || !mayShow(window, request)) return 'again'
+    const isAll = window.isWhole || hasNewest(request, head, window.lines)
+    return isAll ? pageOf(request, head, window.lines) : 'alone'
+  }
   const lines = items.get(group) ?? []
   const isAll = slots === NEWEST ? hasNewest(request, head, lines) : head.capacity <= slots
   if (isAll) return pageOf(request, head, lines)
@@ -147,8 +210,12 @@ function answerTo(
 /** Whether these newest slots surely have the whole page: where one of them is empty, older items may belong to it. */
 function hasNewest({ limit, before, exclude = [] }: ReadRequest, head: SeenHead, lines: readonly ItemLine[]): boolean {
   if (head.mode !== 'history' || before !== undefined || exclude.length > 0) return false
-  const inWindow = head.lastId < BigInt(head.capacity) ? Number(head.lastId) + 1 : head.capacity
-  return lines.length >= Math.min(limit + 1, inWindow) && lines.every((line) => !isExpired(line, head))
+  return lines.length >= Math.min(limit + 1, inWindow(head)) && lines.every((line) => !isExpired(line, head))
+}
+
+/** How many items the window of a `history` group has, unless some were removed. */
+function inWindow({ lastId, capacity }: SeenHead): number {
+  return lastId < BigInt(capacity) ? Number(lastId) + 1 : capacity
 }
 
 /** The page of a group that is laid out by the settings in force, of its window or as much of it as the page needs. */

@@ -9,6 +9,7 @@
 import type { Reader, Statement } from '../../database/engine'
 import { areShownWhole, isQuick, isSame, type Layouts, mayBeTooLarge } from './layouts'
 import { BARE_ITEM_LINE, epochsOf, ITEM_LINE, itemOfLine, newestFirst, type Snapshot, snapshotOf } from './lines'
+import type { GroupMemory } from './memory'
 import { emptyPage, pageFrom, type ReadRequest } from './page'
 import type { PolicyCache, PolicySet } from './policies'
 import { readQuickly, wholePlan } from './quick-read'
@@ -18,18 +19,18 @@ import type { Recent, Settings } from './types'
 /** The newest items of each request, in the order asked; null where a page still has the tag that the caller has. */
 export async function readRecent(
   reader: Reader,
-  policies: PolicyCache,
-  layouts: Layouts,
+  { policies, layouts }: GroupMemory,
   requests: readonly ReadRequest[],
 ): Promise<(Recent | null)[]> {
+  const memory = { policies, layouts, windows: null }
   for (const again of [false, true]) {
     if (!isQuick(layouts, { requests, again })) break
-    const [outcome] = await readQuickly(reader, policies, layouts, [{ requests, again }])
+    const [outcome] = await readQuickly(reader, memory, [{ requests, again }])
     if (typeof outcome === 'object') return outcome
     if (outcome === 'alone') break
   }
   if (areShownWhole(layouts, requests)) {
-    const [outcome] = await readQuickly(reader, policies, layouts, [{ requests, again: true }], wholePlan(requests))
+    const [outcome] = await readQuickly(reader, memory, [{ requests, again: true }], wholePlan(requests))
     if (typeof outcome === 'object') return outcome
   }
   return readThoroughly(reader, policies, layouts, requests)

@@ -121,11 +121,12 @@ export class RecentRepository implements Recent.Groups {
 
   /** The pages of checked requests, all at one moment; null where a page still has the tag that the caller has. */
   async #read(requests: readonly ReadRequest[]): Promise<(Recent.Recent | null)[]> {
-    const { layouts } = this.#memory
-    const read = () => this.#session.read((reader) => readRecent(reader, this.#memory.policies, layouts, requests))
+    const read = () => this.#session.read((reader) => readRecent(reader, this.#memory, requests))
     if (this.#runners === null) return read()
     const call = { requests, again: false }
-    const outcome = isQuick(layouts, call) ? await this.#runners.reads.add('', call, requests.length) : 'alone'
+    const outcome = isQuick(this.#memory.layouts, call)
+      ? await this.#runners.reads.add('', call, requests.length)
+      : 'alone'
     return typeof outcome === 'object' ? outcome : this.#inTurn(read)
   }
 

@@ -13,7 +13,7 @@ import { expired, keepers } from './window'
 
 const CHUNK = 250
 
-export const selectOccupantsSql = (tx: Pick<Tx, 'engine' | 'tables'>, groups: number) =>
+const selectOccupantsSql = (tx: Pick<Tx, 'engine' | 'tables'>, groups: number) =>
   `SELECT i.group_key AS group_key, ${occupantColumns(tx.engine)} FROM ${tx.tables.items} i${tx.engine.useIndex('PRIMARY')} ` +
   `WHERE i.group_key IN (${placeholders(groups)})${tx.engine.forUpdate}`
 

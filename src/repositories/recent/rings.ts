@@ -1,49 +1,87 @@
 /**
  * The rings of a batch: they know of each group the items that its appends need: in `distinct` mode the whole window, in
- * `history` mode the items with the event ids of the batch. The caller holds the heads' locks.
+ * `history` mode the items with the event ids of the batch. Windows that are remembered, and still are the group's, are not
+ * read. The caller holds the heads' locks.
  */
 import { placeholders, type Tx } from '../../database/engine'
 import { chunksOf } from '../chunks'
 import type { BatchHeads } from './batch-heads'
-import { selectOccupantsSql } from './reslot'
+import { BARE_ITEM_LINE, occupantOfLine, snapshotOf } from './lines'
 import { type NewItemRow, Ring } from './ring'
-import { type Occupant, occupantColumns, occupantOf } from './rows'
+import { type Head, type Occupant, occupantColumns, occupantOf } from './rows'
+import { isSameState, type Window, type Windows } from './windows'
 
 /** Keys in one list: a longer one may turn into a scan. */
 const MAX_KEYS = 250
 
+/**
+ * The windows that are remembered of these groups, in the state that their locked heads have. Not of a group that this
+ * transaction has made, or that policies have changed.
+ */
+export function windowsOf(windows: Windows, { heads, stale }: BatchHeads, touched: ReadonlySet<string>) {
+  const known = new Map<string, Window>()
+  for (const group of touched) {
+    const window = windows.of(group)
+    if (window === null) continue
+    const head = heads.get(group) as Head
+    if (isSameState(window, head) && !stale.has(group)) known.set(group, window)
+    else windows.doubt(group, head)
+  }
+  return known
+}
+
+/** Remembers the windows as a transaction has left them, once it has committed. */
+export function remember(windows: Windows, known: ReadonlyMap<string, Window>, rings: ReadonlyMap<string, Ring>): void {
+  for (const [group, window] of known) {
+    const ring = rings.get(group) as Ring
+    if (ring.isChanged) windows.wrote(group, window, [...ring.writes])
+  }
+}
+
+/** `known`: windows that need not be read; it gets those that are read. Null where nothing is remembered. */
 export async function ringsFor(
   tx: Tx,
-  { heads, nowMs }: BatchHeads,
+  { heads, nowMs, stale }: BatchHeads,
   touched: ReadonlySet<string>,
   requests: readonly (readonly NewItemRow[])[],
+  known: Map<string, Window> | null,
 ): Promise<Map<string, Ring>> {
   const occupants = new Map<string, Occupant[]>()
-  const load = async (sql: string, parameters: string[]) => {
-    for (const row of await tx.rows(sql, parameters)) {
-      const group = row.group_key as string
-      const known = occupants.get(group)
-      if (known) known.push(occupantOf(row))
-      else occupants.set(group, [occupantOf(row)])
+  const distinct = [...touched].filter((group) => heads.get(group)?.mode === 'distinct')
+  const wholes = distinct.filter((group) => known?.get(group)?.isWhole !== true)
+  for (const some of chunksOf(wholes, MAX_KEYS)) {
+    const { items } = snapshotOf(await tx.rows(selectWindowsSql(tx, some.length), some))
+    for (const group of some) {
+      const lines = items.get(group) ?? []
+      const { incarnation, version } = heads.get(group) as Head
+      occupants.set(group, lines.map(occupantOfLine))
+      if (!stale.has(group)) known?.set(group, { incarnation, version, lines, isWhole: true, hasPayloads: false })
     }
   }
-  const distinct = [...touched].filter((group) => heads.get(group)?.mode === 'distinct')
-  for (const some of chunksOf(distinct, MAX_KEYS)) await load(selectOccupantsSql(tx, some.length), some)
+  for (const group of distinct) {
+    const window = known?.get(group)
+    if (window && !occupants.has(group)) occupants.set(group, window.lines.map(occupantOfLine))
+  }
   const events = new Map<string, Set<string>>()
   for (const items of requests) {
     for (const { group, eventId } of items) {
       if (eventId === null || heads.get(group)?.mode !== 'history') continue
-      const known = events.get(group)
-      if (known) known.add(eventId)
+      const wanted = events.get(group)
+      if (wanted) wanted.add(eventId)
       else events.set(group, new Set([eventId]))
     }
   }
   for (const { groups, ids } of eventLists(events)) {
-    await load(selectEventsSql(tx, groups.length, ids.length), [...groups, ...ids])
+    for (const row of await tx.rows(selectEventsSql(tx, groups.length, ids.length), [...groups, ...ids])) {
+      const group = row.group_key as string
+      const found = occupants.get(group)
+      if (found) found.push(occupantOf(row))
+      else occupants.set(group, [occupantOf(row)])
+    }
   }
   const rings = new Map<string, Ring>()
-  for (const [group, head] of heads) {
-    if (touched.has(group)) rings.set(group, new Ring(head, occupants.get(group) ?? [], nowMs))
+  for (const group of touched) {
+    rings.set(group, new Ring(heads.get(group) as Head, occupants.get(group) ?? [], nowMs))
   }
   return rings
 }
@@ -64,6 +102,10 @@ function* eventLists(events: ReadonlyMap<string, ReadonlySet<string>>) {
   }
   if (ids.length > 0) yield { groups, ids }
 }
+
+export const selectWindowsSql = (tx: Pick<Tx, 'engine' | 'tables'>, groups: number) =>
+  `SELECT ${BARE_ITEM_LINE} FROM ${tx.tables.items} i${tx.engine.useIndex('PRIMARY')} ` +
+  `WHERE i.group_key IN (${placeholders(groups)})${tx.engine.forUpdate}`
 
 /** No index on event ids: the window of a group is small and lies together in the primary key. */
 export const selectEventsSql = (tx: Pick<Tx, 'engine' | 'tables'>, groups: number, events: number) =>

@@ -33,8 +33,8 @@ export interface GroupRunners {
 export function appendsOf(memory: GroupMemory) {
   return {
     run(tx: Tx, requests: readonly (readonly NewItemRow[])[], writing: { writer: Writer; isCareful: boolean }) {
-      memory.changes(tx, groupsIn(requests))
-      return appendBatch(tx, memory.policies, requests, writing)
+      memory.appendsTo(tx, groupsIn(requests))
+      return appendBatch(tx, memory, requests, writing)
     },
     async areLocked(tx: Tx, requests: readonly (readonly NewItemRow[])[]): Promise<boolean[]> {
       const locked = await lockedGroups(tx, new Set(groupsIn(requests)))

@@ -31,6 +31,7 @@ import { describeRollouts } from './rollouts'
 import { describeSettings } from './settings'
 import { describeTags } from './tags'
 import { describeThoroughReads } from './thorough-reads'
+import { describeWindows } from './windows'
 import { describeWoken } from './woken'
 
 /** A room of the contract: groups, their items, settings and members. Each engine's test file calls it and adds nothing. */
@@ -46,6 +47,7 @@ export function describeRing(engine: EngineName): void {
   describeEventIds(context)
   describeRead(context)
   describeThoroughReads(context)
+  describeWindows(context)
   describeMergedReads(context)
   describeItem(context)
   describeTags(context)

@@ -1,0 +1,107 @@
+/**
+ * The windows of groups that this process has read or written last, bounded in bytes; those least recently used go first. No
+ * statements, no locks.
+ *
+ * Invariant: whoever uses a window compares it with a head that the same statement shows, or that the transaction has locked.
+ * Each change of a group's items raises the version under the head's lock, so with the same incarnation and version the
+ * items in the database are those of the window. Only what is committed is remembered.
+ */
+import { type ItemLine, lineOf, newestFirst } from './lines'
+import type { Head, ItemRow } from './rows'
+
+/** The state of a group: its rows are the same as long as both numbers are. */
+type State = Pick<Head, 'incarnation' | 'version'>
+
+export interface Window extends State {
+  /** The newest items of the group, the newest first: all of its rows if `isWhole`. */
+  lines: readonly ItemLine[]
+  isWhole: boolean
+  hasPayloads: boolean
+}
+
+/** What another process has changed meanwhile: it is remembered again when two reads in a row have found the same state. */
+interface Unsure extends State {
+  lines: null
+}
+
+interface Remembered {
+  window: Window | Unsure
+  bytes: number
+}
+
+/** About what a line takes beside its text, and what a group does. */
+const [LINE_BYTES, GROUP_BYTES] = [160, 240]
+/** A window takes at most this part of the memory. */
+const LARGEST_SHARE = 64
+
+export class Windows {
+  readonly #known = new Map<string, Remembered>()
+  #bytes = 0
+
+  constructor(readonly maxBytes: number) {}
+
+  of(group: string): Window | null {
+    const known = this.#known.get(group)
+    if (known === undefined || known.window.lines === null) return null
+    this.#known.delete(group)
+    this.#known.set(group, known)
+    return known.window
+  }
+
+  /** A statement has shown these rows of the group, in any order. */
+  learn(group: string, window: Window): void {
+    const known = this.#known.get(group)?.window
+    if (known === undefined || isSameState(known, window)) {
+      if (known?.lines && isMore(known, window)) return
+      this.#set(group, { ...window, lines: [...window.lines].sort(newestFirst) })
+    } else if (known.incarnation !== window.incarnation || known.version < window.version) this.doubt(group, window)
+  }
+
+  /** The window is not the group's any more, or may not be. */
+  doubt(group: string, { incarnation, version }: State): void {
+    if (this.#known.has(group)) this.#set(group, { incarnation, version, lines: null })
+  }
+
+  forget(groups: Iterable<string>): void {
+    if (this.#known.size > 0) for (const group of groups) this.#drop(group)
+  }
+
+  /** A transaction that has locked the head in the state of `was` has committed these rows, and nothing else, as the next version. */
+  wrote(group: string, was: Window, rows: readonly ItemRow[]): void {
+    const slots = new Set(rows.map(({ slot }) => slot))
+    const kept = was.lines.filter(({ slot }) => !slots.has(slot))
+    const lines = [...rows.map(lineOf), ...kept].sort(newestFirst)
+    if (!was.isWhole) lines.length = Math.min(lines.length, was.lines.length)
+    this.#set(group, { ...was, version: was.version + 1n, lines })
+  }
+
+  clear(): void {
+    this.#known.clear()
+    this.#bytes = 0
+  }
+
+  #set(group: string, window: Window | Unsure): void {
+    this.#drop(group)
+    let bytes = GROUP_BYTES + group.length
+    for (const { text } of window.lines ?? []) bytes += LINE_BYTES + text.length * 2
+    if (bytes > this.maxBytes / LARGEST_SHARE) return
+    this.#known.set(group, { window, bytes })
+    this.#bytes += bytes
+    while (this.#bytes > this.maxBytes) this.#drop(this.#known.keys().next().value as string)
+  }
+
+  #drop(group: string): void {
+    this.#bytes -= this.#known.get(group)?.bytes ?? 0
+    this.#known.delete(group)
+  }
+}
+
+export function isSameState(a: State, b: State): boolean {
+  return a.incarnation === b.incarnation && a.version === b.version
+}
+
+/** Whether the first of two windows of one state has all that the second has. */
+function isMore(known: Window, other: Window): boolean {
+  if (other.hasPayloads && !known.hasPayloads) return false
+  return known.isWhole || (!other.isWhole && known.lines.length >= other.lines.length)
+}

@@ -1,0 +1,3 @@
+import { describeWindowsOfProcesses } from './windows'
+
+describeWindowsOfProcesses('mariadb')
