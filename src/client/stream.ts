@@ -10,8 +10,8 @@ import type { GroupRemoved, GroupReset, Item } from './wire'
 
 /**
  * A change of a group's window. To have the window, keep the newest `capacity` items of these events without the removed
- * ones; in a `history` group drop also those whose id is `capacity` or more below the newest. An `item` event may be of an
- * item that a page read meanwhile has already.
+ * ones; in a `history` group drop also those whose id is `capacity` or more below the newest, in a `distinct` group the
+ * member's older item. An `item` event may be of an item that a page read meanwhile has already.
  */
 export type GroupEvent<Payload = unknown> =
   | { type: 'item'; item: Item<Payload> }
@@ -35,12 +35,14 @@ export class GroupStream {
   ) {}
 
   /**
-   * Connects, and gives the events of the items after `after` and what follows them. Ends when the server ends the
-   * connection. Throws if the connection fails, breaks, or stays silent too long: the server sends heartbeats.
+   * Connects, and gives the events of the items after `after` and what follows them; with `resumes` also what was removed
+   * since a stream ended there. Ends when the server ends the connection. Throws if the connection fails, breaks, or stays
+   * silent too long: the server sends heartbeats.
    */
-  async *events(after: bigint): AsyncGenerator<'connected' | GroupEvent, void, undefined> {
+  async *events(after: bigint, resumes = false): AsyncGenerator<'connected' | GroupEvent, void, undefined> {
     const limit = timeLimit(this.ending, this.transport.timeoutMs)
-    const parts = { path: { group: this.group }, query: { after }, headers: { Accept: 'text/event-stream' } }
+    const headers = { Accept: 'text/event-stream', ...(resumes && { 'Last-Event-ID': String(after) }) }
+    const parts = { path: { group: this.group }, query: { after }, headers }
     try {
       const response = await this.transport.fetch(requestOf(operations.streamGroup, parts), limit)
       if (!response.ok) throw errorOf(response.status, response.headers, await response.text())

@@ -99,12 +99,14 @@ class Watch implements GroupWatch {
   async *#run(connected: () => void): AsyncGenerator<GroupEvent, undefined, undefined> {
     const { signal } = this.#ending
     let failures = 0
+    let resumes = false
     while (!signal.aborted) {
       let error = new RecentnError('unreachable', 'The server has ended the stream', { status: 503 })
       try {
         this.#after ??= await this.#newest()
-        for await (const event of this.#stream.events(this.#after)) {
+        for await (const event of this.#stream.events(this.#after, resumes)) {
           connected()
+          resumes = true
           if (event === 'connected') continue
           failures = 0
           if (this.#isNew(event)) yield event

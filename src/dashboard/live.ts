@@ -169,7 +169,8 @@ export class LiveGroup {
     const at = recent.items.findIndex(({ id }) => id < item.id)
     const items = at === -1 ? [...recent.items, item] : recent.items.toSpliced(at, 0, item)
     const first = recent.totalAppended - BigInt(recent.capacity)
-    const window = recent.mode === 'history' ? items.filter(({ id }) => id >= first) : items
+    const isOlder = ({ id, member }: Item) => member === item.member && id < item.id
+    const window = items.filter((one) => (recent.mode === 'history' ? one.id >= first : !isOlder(one)))
     recent.items = window.slice(0, Math.min(recent.capacity, this.#shown))
     const last = recent.items.at(-1)
     if (window.length > this.#shown && last !== undefined) recent.nextBefore = last.id

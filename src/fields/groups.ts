@@ -4,6 +4,7 @@ import {
   ANSWER_BYTES,
   defaulted,
   FORM,
+  flag,
   ID,
   MAX_BATCH,
   MAX_CAPACITY,
@@ -84,7 +85,12 @@ export const recentOptions = {
   ...payloadOptions,
 }
 export const memberOptions = { limit: page.limit, before: page.after, ...payloadOptions, prefix }
-export const watchOptions = { after: optional(POSITION), signal: optional(SIGNAL), payloads: optional(FORM) }
+export const watchOptions = {
+  after: optional(POSITION),
+  resumes: optional(flag()),
+  signal: optional(SIGNAL),
+  payloads: optional(FORM),
+}
 
 export const ITEM_RULES = rulesOf({ payloads: optional(FORM) })
 export const APPEND_RULES = rulesOf({ payloads })

@@ -33,6 +33,23 @@ describe('a stream', () => {
     expect(stream.headers.has('content-length')).toBe(false)
   })
 
+  test('of a busy distinct group begins with nothing of the past, and again where it was cut off with a reset', async () => {
+    const group = fresh()
+    const path = `/v1/groups/${group}/stream`
+    await at.store.groups.put(group, { mode: 'distinct' })
+    const busy = (count: number) => Array.from({ length: count }, () => ({ group, member: 'busy' }))
+    await at.store.groups.appendMany([{ group, member: 'old' }, ...busy(200)])
+    const streams = [
+      await listening(at.server.url, path),
+      await listening(at.server.url, `${path}?after=200`),
+      await listening(at.server.url, path, { 'Last-Event-ID': '200' }),
+    ]
+    await streams[2]?.until(1)
+    await at.store.groups.appendMany(busy(1))
+    await Promise.all(streams.map((stream) => stream.until(1)))
+    expect(streams.map((stream) => inShort(stream)[0])).toEqual(['-200', '-200', 'reset'])
+  })
+
   test('gives items as reading them does, removals, and says when to read anew, as documented', async () => {
     const group = fresh('a/ü')
     const path = `/v1/groups/${encodeURIComponent(group)}`

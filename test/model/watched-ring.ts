@@ -100,7 +100,7 @@ export class Follower {
 
   #listen(): GroupListener {
     const listener: GroupListener = new GroupListener(
-      { after: this.#after, payloads: 'text' },
+      { after: this.#after, resumes: true, payloads: 'text' },
       { drained: () => {}, ended: () => this.watched.listeners.delete(listener) },
     )
     this.watched.listeners.add(listener)

@@ -23,7 +23,8 @@ const stream = route({
     'the event is the id of the item, and its data the item. `removed` (data `GroupRemoved`): an item left the window for ' +
     'another reason than newer items in a full window. `reset` (data `GroupReset`): discard your local state and reload ' +
     'the group; ignore items with an id of `totalAppended` or more, which follow as events. To mirror the window, keep the newest ' +
-    '`capacity` items without the removed ones; in a `history` group keep only ids above the newest id minus `capacity`. A ' +
+    '`capacity` items without the removed ones; in a `history` group keep only ids above the newest id minus `capacity`, in ' +
+    'a `distinct` group one item of each member. A ' +
     'comment follows every 15 seconds. The stream starts now, or after the item of `Last-Event-ID` or `after`: with the ' +
     'items since then that are still in the window, or with a `reset` if some of them were pushed out. If the group does ' +
     'not exist, the stream waits for it. The stream ends only when the client or the server closes it; `curl -N` shows its ' +
@@ -39,10 +40,9 @@ const stream = route({
   refusals: ['draining'],
   streams: true,
   async handle(store, { path: { group }, query, lastEventId, signal }) {
-    const after = lastEventId ?? query.after ?? ((await store.groups.get(group))?.totalAppended ?? 0n) - 1n
-    const watch = store.groups.watch(group, { after, signal, payloads: 'text' })
-    await watch.ready
-    return { status: 200, events: texts(after, watch) }
+    const from = lastEventId === undefined ? { after: query.after } : { after: lastEventId, resumes: true }
+    const watch = store.groups.watch(group, { ...from, signal, payloads: 'text' })
+    return { status: 200, events: texts(await watch.ready, watch) }
   },
 })
 

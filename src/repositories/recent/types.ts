@@ -152,6 +152,11 @@ export interface MemberOptions extends Pick<Page, 'limit'>, Pick<RecentOptions, 
 export interface WatchOptions extends PayloadOptions {
   /** Begin after the item with this id, with the items appended since; −1 begins with all items. When left out, begins now. */
   after?: bigint | undefined
+  /**
+   * True where an earlier watch ended at `after`: in a `distinct` group, what was removed since is reported too, or a `reset`.
+   * After a page that has just been read it would be what the page left out already.
+   */
+  resumes?: boolean | undefined
   /** Ends the watching. */
   signal?: AbortSignal | undefined
 }
@@ -159,7 +164,8 @@ export interface WatchOptions extends PayloadOptions {
 /**
  * A change of a group's window. A listener that keeps the newest `capacity` items of all `item` events, without those that
  * were removed, has the window; in a `history` group it also drops items whose id is at most the newest id less
- * `capacity`. A page that is read meanwhile may already have an item that an event still brings.
+ * `capacity`, in a `distinct` group the member's older item. A page that is read meanwhile may already have an item that an
+ * event still brings.
  */
 export type GroupEvent<Payload = unknown> =
   | { type: 'item'; item: Item<Payload> }
@@ -174,8 +180,11 @@ export type GroupEvent<Payload = unknown> =
 /** The changes of a group, until the listener stops (`break`, `return()`, the signal) or the store closes. */
 export interface GroupWatch<Payload = unknown>
   extends AsyncIterableIterator<GroupEvent<Payload>, undefined, undefined> {
-  /** Resolves once all later commits are reported. Rejects, as the first event does, if the group can't be read. */
-  readonly ready: Promise<void>
+  /**
+   * Resolves once all later commits are reported, with the id that the watch begins after. Rejects, as the first event
+   * does, if the group can't be read.
+   */
+  readonly ready: Promise<bigint>
   return(): Promise<IteratorResult<GroupEvent<Payload>, undefined>>
 }
 

@@ -32,14 +32,15 @@ export interface ListenerHooks {
 }
 
 export class GroupListener implements GroupWatch {
-  readonly ready: Promise<void>
+  readonly ready: Promise<bigint>
   readonly after: bigint | undefined
+  readonly resumes: boolean
   /** Null until the group was read for this listener. */
   position: bigint | null = null
   readonly #options: WatchOptions
   readonly #hooks: ListenerHooks
   readonly #abort = () => this.end()
-  #isReady: Taker = { resolve: () => {}, reject: () => {} }
+  #isReady: { resolve(position: bigint): void; reject(error: unknown): void } = { resolve: () => {}, reject: () => {} }
   #waiting: WaitingEvent[] = []
   #bytes = 0
   #full = false
@@ -51,8 +52,9 @@ export class GroupListener implements GroupWatch {
     this.#options = options
     this.#hooks = hooks
     this.after = options.after
+    this.resumes = options.resumes === true
     this.ready = new Promise((resolve, reject) => {
-      this.#isReady = { resolve: () => resolve(), reject }
+      this.#isReady = { resolve, reject }
     })
     // A caller that does not wait for `ready` gets the error with the first event.
     this.ready.catch(() => {})
@@ -67,7 +69,7 @@ export class GroupListener implements GroupWatch {
   /** The group was read: the listener needs no item up to `position`. */
   join(position: bigint): void {
     this.position = position
-    this.#isReady.resolve({ done: true, value: undefined })
+    this.#isReady.resolve(position)
   }
 
   item(row: ItemRow): void {
@@ -96,7 +98,7 @@ export class GroupListener implements GroupWatch {
     this.#ended = true
     this.#waiting = []
     this.#options.signal?.removeEventListener('abort', this.#abort)
-    if (error === null) this.#isReady.resolve({ done: true, value: undefined })
+    if (error === null) this.#isReady.resolve(this.position ?? this.after ?? -1n)
     else this.#isReady.reject(error)
     this.#error = error
     for (const taker of this.#takers.splice(0)) this.#finish(taker)

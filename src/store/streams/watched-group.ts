@@ -3,14 +3,15 @@
  * gets when it is read again. No SQL, no timers.
  *
  * Invariant: a listener that keeps the newest `capacity` of its items (in `history` only ids above the newest less
- * `capacity`), without those that were removed, has all items of the window up to its position. So items that newer ones
- * push out of a full window are not reported as removed; all others that leave it are, before the new items.
+ * `capacity`, in `distinct` one of each member), without those that were removed, has all items of the window up to its
+ * position. So items that newer ones push out of a full window are not reported as removed; all others that leave it are,
+ * before the new items.
  */
 import type { ItemRow } from '../../repositories/recent/rows'
 import type { ItemPlace, WatchedHead, WatchedWindow } from '../../repositories/recent/watch'
 import type { GroupListener } from './group-listener'
 
-/** Up to this many missing ids are reported one by one; with more the listener gets a reset. */
+/** `distinct`: up to this many missing ids are reported one by one; with more the listener gets a reset. */
 const MAX_MISSING = 100
 
 /** Items for some listeners, oldest first, as far as they are still there when they are read. */
@@ -90,7 +91,8 @@ export class WatchedGroup {
         else {
           // Fewer items push out fewer; reported at once, because a listener that is cut off comes back without them.
           listener.position = place.id
-          this.#tellPushedOut(listener)
+          const isSeenAgain = row !== undefined && this.#isOfPage(listener)
+          if (!isSeenAgain) this.#tellPushedOut(listener)
         }
       }
     }
@@ -133,7 +135,13 @@ export class WatchedGroup {
     listener.join(after ?? window.lastId)
     if (after === undefined) return
     this.#back.add(listener)
-    tellMissing(listener, missingUpTo(after, window, true), window)
+    if (hasLost(after, window)) listener.reset(window)
+    else if (!this.#isOfPage(listener)) tellMissing(listener, missingUpTo(after, window, true), window)
+  }
+
+  /** Nearly all ids that a `distinct` window lacks had left it before this listener's caller read its page. */
+  #isOfPage(listener: GroupListener): boolean {
+    return this.#seen?.settings.mode === 'distinct' && this.#back.has(listener) && !listener.resumes
   }
 }
 
@@ -179,17 +187,23 @@ function tellMissing(listener: GroupListener, missing: bigint[] | null, window: 
   else tellRemoved(listener, missing, window)
 }
 
+/** Whether ids beyond `after` were pushed out, or the group is another one. */
+function hasLost(after: bigint, window: WatchedWindow): boolean {
+  const { lastId, settings } = window
+  if (after > lastId || isPushedOut(after + 1n, window)) return true
+  return settings.mode === 'history' && after + 1n <= lastId - BigInt(settings.capacity)
+}
+
 /**
  * The ids that a listener with all items up to `after` may still have, though they are not in the window. If it gets all
- * items of the window (`getsAll`), without those that these push out. Null where there are many, or where ids beyond
- * `after` were pushed out.
+ * items of the window (`getsAll`), without those that these push out. Null after a loss, and in `distinct` where there are
+ * many.
  */
 function missingUpTo(after: bigint, window: WatchedWindow, getsAll: boolean): bigint[] | null {
-  const { places, lastId, settings } = window
+  if (hasLost(after, window)) return null
+  const { places, settings } = window
   const capacity = BigInt(settings.capacity)
   const isHistory = settings.mode === 'history'
-  if (after > lastId || isPushedOut(after + 1n, window)) return null
-  if (isHistory && after + 1n <= lastId - capacity) return null
   // In `distinct` the last `capacity` members may have had any ids.
   const first = isHistory && after >= capacity ? after - capacity + 1n : 0n
   const there = new Set(places.map(({ id }) => id))
@@ -197,7 +211,7 @@ function missingUpTo(after: bigint, window: WatchedWindow, getsAll: boolean): bi
   for (let id = after; id >= first; id--) {
     if (getsAll && isPushedOut(id, window)) break
     if (there.has(id)) continue
-    if (missing.length === MAX_MISSING) return null
+    if (!isHistory && missing.length === MAX_MISSING) return null
     missing.push(id)
   }
   return missing.reverse()

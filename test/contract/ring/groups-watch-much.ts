@@ -114,9 +114,15 @@ export function describeGroupsWatchMuch(context: Context): void {
     it('before it begins where the input is not valid, and inside of transactions', async () => {
       const fault = (call: () => unknown) => refusal(Promise.resolve().then(call))
       expect((await fault(() => groups().watch(''))).faults).toMatchObject([{ parameter: 'group' }])
-      const wrong = { after: -2n, signal: {}, payloads: 'x', more: 1 } as object
+      const wrong = { after: -2n, resumes: 1, signal: {}, payloads: 'x', more: 1 } as object
       const { faults } = await fault(() => groups().watch('g', wrong))
-      expect(faults.map(({ pointer }) => pointer).sort()).toEqual(['/after', '/more', '/payloads', '/signal'])
+      expect(faults.map(({ pointer }) => pointer).sort()).toEqual([
+        '/after',
+        '/more',
+        '/payloads',
+        '/resumes',
+        '/signal',
+      ])
       await context.store.transaction(async (tx) => {
         expect(tx.groups).not.toHaveProperty('watch')
       })

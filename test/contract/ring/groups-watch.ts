@@ -223,9 +223,41 @@ export function describeGroupsWatch(context: Context): void {
       await heard.until(1)
       expect(heard.told).toEqual(['+3 a'])
       await groups().appendMany(Array.from({ length: 200 }, (_, n) => ({ group, member: `${n % 2}` })))
-      const late = following(context, groups().watch(group, { after: 150n }))
+      const late = following(context, groups().watch(group, { after: 150n, resumes: true }))
       await late.until(1)
       expect(late.told).toEqual(['reset 3 204'])
+    })
+
+    it.each(['history', 'distinct'] as const)('begins with nothing older than the page, in %s', async (mode) => {
+      const group = context.unique()
+      await groups().put(group, { mode, capacity: mode === 'history' ? 1000 : 10 })
+      const append = (member: string, count: number) =>
+        groups().appendMany(Array.from({ length: count }, () => ({ group, member })))
+      await append('old', 1)
+      await append('busy', 200)
+      const { totalAppended } = await groups().recent(group)
+      const heard = following(context, groups().watch(group, { after: totalAppended - 1n }))
+      expect(await heard.ready).toBe(totalAppended - 1n)
+      await append('busy', 1)
+      await heard.until(mode === 'history' ? 1 : 2)
+      expect(heard.told).toEqual([...(mode === 'history' ? [] : ['-200']), '+201 busy'])
+      const behind = following(context, groups().watch(group, { after: totalAppended - 1n }))
+      await behind.until(1)
+      expect(behind.told).toEqual(['+201 busy'])
+    })
+
+    it('where an earlier watch ended, tells what was removed from a distinct group since, or says to read anew', async () => {
+      const group = context.unique()
+      await groups().put(group, { mode: 'distinct' })
+      await groups().appendMany(['a', 'b', 'c'].map((member) => ({ group, member })))
+      await groups().remove(group, 1n)
+      const few = following(context, groups().watch(group, { after: 2n, resumes: true }))
+      await few.until(1)
+      expect(few.told).toEqual(['-1'])
+      await groups().appendMany(Array.from({ length: 200 }, () => ({ group, member: 'c' })))
+      const many = following(context, groups().watch(group, { after: 202n, resumes: true }))
+      await many.until(1)
+      expect(many.told).toEqual(['reset 10 203'])
     })
 
     it('of a group that is not there', async () => {

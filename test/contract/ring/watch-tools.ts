@@ -5,7 +5,7 @@ import { type Context, eventually } from '../context'
 
 /** A watch that is listened to until the test ends. */
 export interface Following {
-  ready: Promise<void>
+  ready: Promise<bigint>
   events: GroupEvent[]
   /** The events in short: `+3 member`, `-3`, `reset <capacity> <totalAppended>`. */
   told: string[]
