@@ -26,7 +26,7 @@ export const ERRORS = {
   feed_not_found: { status: 404, title: 'There is no such feed' },
   entry_not_found: { status: 404, title: 'The feed has no such entry' },
   consumer_not_found: { status: 404, title: 'The feed has no such consumer' },
-  cursor_expired: { status: 410, title: 'Deletions after the cursor have been removed: start over at 0' },
+  cursor_expired: { status: 410, title: 'Changes after the cursor are no longer known: start over at 0' },
   method_not_allowed: { status: 405, title: 'The resource does not know this method' },
   unsupported_media_type: { status: 415, title: 'The body must be application/json' },
   request_timeout: { status: 408, title: 'The request did not arrive in time' },

@@ -75,7 +75,9 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
     fix: 'Nothing is left to delete. A consumer begins when its cursor is stored for the first time.',
   },
   cursor_expired: {
-    means: 'Deletions after this cursor have been removed, so a consumer that goes on from here would miss them.',
+    means:
+      'Deletions after this cursor have been removed, or the cursor is beyond the last sync id: an older copy of the ' +
+      'database has taken over. A consumer that goes on from here would miss changes.',
     fix: 'Discard the local copy and read the feed again from cursor 0.',
   },
   method_not_allowed: {

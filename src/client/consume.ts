@@ -3,7 +3,7 @@
  * change is given to at least one of them. `kit/cursor-steps.ts` has the invariant.
  */
 
-import { CursorSteps } from '../kit/cursor-steps'
+import { CursorSteps, storedCursor } from '../kit/cursor-steps'
 import { Faults } from '../kit/faults'
 import * as loops from './loops'
 import { aFunction } from './options'
@@ -43,7 +43,7 @@ class RemoteConsumer implements loops.Running {
       onError,
     })
     this.#steps = new CursorSteps<loops.Change>({
-      cursor: async (signal) => (await source.getConsumer(feed, consumer, { signal })).cursor,
+      cursor: (signal) => storedCursor(source.getConsumer(feed, consumer, { signal })),
       read: (after, signal) => source.changes(feed, { limit, waitSeconds: WAIT_SECONDS, signal, after }),
       store: async (cursor, move) => (await source.putConsumer(feed, consumer, cursor, move)).cursor,
       schema,

@@ -70,7 +70,7 @@ export class FeedCalls<Base = unknown> {
   /**
    * What was published after a cursor (`after`), or after the stored cursor of a `consumer`, which does not move. With
    * `waitSeconds` the call may take that much longer. Throws `cursor_expired` if a tombstone after the cursor has been
-   * removed.
+   * removed, or if the cursor is beyond the last sync id.
    */
   changes<Value extends Base = Base>(feed: string, options: ChangesOptions = {}): Promise<Changes<Value>> {
     const [query, call] = parted(options)
@@ -78,7 +78,7 @@ export class FeedCalls<Base = unknown> {
     return this.#transport.value(operations.getChanges, { path: { feed }, query }, conduct) as Promise<Changes<Value>>
   }
 
-  /** The stored cursor; 0 for an unknown consumer. */
+  /** The stored cursor; 0 for an unknown consumer. Throws `feed_not_found`. */
   getConsumer(feed: string, consumer: string, options?: CallOptions): Promise<Consumer> {
     return this.#transport.value(operations.getConsumer, { path: { feed, consumer } }, options)
   }

@@ -118,6 +118,16 @@ export class CursorSteps<Change extends { key: string; value: unknown; deleted: 
   }
 }
 
+/** The consumer's cursor; 0 of a feed that has not begun. */
+export async function storedCursor(consumer: Promise<{ cursor: bigint }>): Promise<bigint> {
+  try {
+    return (await consumer).cursor
+  } catch (error) {
+    if (error instanceof RecentnError && error.code === 'feed_not_found') return 0n
+    throw error
+  }
+}
+
 export function isExpired(error: unknown): boolean {
   return error instanceof RecentnError && error.code === 'cursor_expired'
 }

@@ -57,12 +57,14 @@ describe('GET …/changes', () => {
     expect([most.changes.length, most.cursor, most.hasMore]).toEqual([1000, '1000', false])
   })
 
-  test('of a feed that has not begun: none, with the cursor as it was', async () => {
+  test('of a feed that has not begun: none, and cursors of another copy of the database are expired', async () => {
     const path = `/v1/feeds/${fresh('feed')}`
     expect(await pageOf(path)).toEqual(NONE)
     const startedOver = String((5n << 63n) + 3n)
-    for (const after of ['3', startedOver])
-      expect(await pageOf(path, `?after=${after}`)).toEqual({ ...NONE, cursor: after })
+    for (const after of ['3', startedOver]) {
+      const answer = await at.server.get(`${path}/changes?after=${after}`)
+      expect([answer.status, answer.json.code]).toEqual([410, 'cursor_expired'])
+    }
     expect((await at.server.get(path)).status).toBe(404)
   })
 
@@ -195,10 +197,10 @@ describe('/v1/feeds/{feed}/consumers/{consumer}', () => {
     }
   })
 
-  test('on a feed that has not begun it is at "0", and may be stored there', async () => {
+  test('on a feed that has not begun there is none, until it is stored at "0"', async () => {
     const feed = fresh('feed')
     const target = `/v1/feeds/${feed}/consumers/c`
-    expect((await at.server.get(target)).json).toEqual({ consumer: 'c', cursor: '0', lag: 0 })
+    expect((await at.server.get(target)).json).toMatchObject({ status: 404, code: 'feed_not_found' })
     expect((await at.server.put(target, { cursor: '0' })).json).toEqual({ consumer: 'c', cursor: '0', lag: 0 })
     expect((await at.server.get(`/v1/feeds/${feed}`)).json).toMatchObject({ lastSyncId: '0', entries: 0 })
   })

@@ -51,7 +51,7 @@ const changes = route({
     'Returns the latest value of each changed entry, and a tombstone for each deleted one. Reading does not move the ' +
     'stored cursor. With `waitSeconds`, the server answers within 1 second of the next change, and without changes when the ' +
     'time has passed. A feed that does not exist has no changes. An answer stops at about 4 MiB. If a tombstone after the ' +
-    'cursor has been removed, the answer is 410 `cursor_expired`: start over at "0".',
+    'cursor has been removed, or the cursor is beyond the last sync id, the answer is 410 `cursor_expired`: start over at "0".',
   outcomes: { 200: { description: 'The changes; may be empty.', schema: 'Changes', example: example.changes } },
   refusals: ['cursor_expired'],
   waits: true,
@@ -68,6 +68,7 @@ const get = route({
   summary: 'Read the stored cursor of a consumer, and how far behind it is',
   description: 'An unknown consumer has the cursor "0".',
   outcomes: { 200: { description: 'The consumer.', schema: 'Consumer', example: example.consumer } },
+  refusals: ['feed_not_found'],
   handle: async (store, { path: { feed, consumer } }) => renderConsumer(await store.feeds.getConsumer(feed, consumer)),
 })
 

@@ -51,10 +51,11 @@ export async function readChanges(
   if (head === null) {
     // The sequence of a dropped feed still exists, and a waiting reader would take its number for news.
     const value = (await readSequence(reader, FEED, request.feed))?.value ?? 0n
+    requireFresh(reader, cursor, { value, horizon: 0n })
     return { changes: [], cursor: unmoved, hasMore: false, value }
   }
   if (!followed) requireOwnEntries(head)
-  requireFresh(cursor, head)
+  requireFresh(reader, cursor, head)
   const last = changes.at(-1)?.syncId ?? cursor.syncId
   const end = readTo !== null && readTo > last ? readTo : last
   return {

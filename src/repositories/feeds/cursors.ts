@@ -11,7 +11,7 @@ import type { Reader, Row, Tx } from '../../database/engine'
 import { invalidInput, RecentnError } from '../../errors'
 import { SYNC_ID_BITS } from '../../fields/feeds'
 import { asConsumer } from '../../results/feeds'
-import { type FeedHead, holdFeed, holdOrBegin, readHead } from './heads'
+import { type FeedHead, holdFeed, holdOrBegin, noFeed, readHead } from './heads'
 import type { Consumer } from './types'
 
 export interface Cursor {
@@ -38,9 +38,20 @@ function isExpired({ syncId, knows }: Cursor, { horizon }: Pick<FeedHead, 'horiz
   return syncId > 0n && horizon > syncId && horizon > knows
 }
 
-/** Throws `cursor_expired` when a tombstone after the cursor has been removed. */
-export function requireFresh({ syncId, knows }: Cursor, { value, horizon }: FeedHead): void {
-  if (knows > value) throw invalidInput([{ pointer: '/after', detail: 'was not issued by this feed' }])
+/**
+ * Throws `cursor_expired` when a tombstone after the cursor has been removed, and when the cursor is beyond the last sync
+ * id: an older copy of the database has taken over, or nobody has issued the cursor.
+ */
+export function requireFresh(
+  { engine }: Pick<Reader, 'engine'>,
+  { syncId, knows }: Cursor,
+  { value, horizon }: Pick<FeedHead, 'value' | 'horizon'>,
+): void {
+  // A node of a cluster may not have applied yet what another one has committed.
+  if ((syncId > value || knows > value) && engine.caughtUp === null) {
+    const detail = `The cursor is at ${knows > syncId ? knows : syncId}, and the last sync id is ${value}: start over at 0`
+    throw new RecentnError('cursor_expired', detail)
+  }
   if (!isExpired({ syncId, knows }, { horizon })) return
   throw new RecentnError(
     'cursor_expired',
@@ -70,9 +81,12 @@ export async function readCursor(reader: Reader, feed: string, consumer: string)
   return row ? storedOf(row).cursor : START
 }
 
+/** Throws `feed_not_found`. */
 export async function getConsumer(reader: Reader, feed: string, consumer: string): Promise<Consumer> {
   const cursor = await readCursor(reader, feed, consumer)
-  return consumerOf({ consumer, cursor }, (await readHead(reader, feed)) ?? { value: 0n, horizon: 0n })
+  const head = await readHead(reader, feed)
+  if (head === null) throw noFeed(feed)
+  return consumerOf({ consumer, cursor }, head)
 }
 
 function consumerOf({ consumer, cursor }: StoredConsumer, head: Pick<FeedHead, 'value' | 'horizon'>): Consumer {

@@ -55,8 +55,12 @@ export async function holdOrBegin(tx: Tx, feed: string): Promise<HeldFeed> {
 /** Holds a feed that must exist. Throws `feed_not_found`. */
 export async function holdKnown(tx: Tx, feed: string): Promise<HeldFeed> {
   const held = await holdFeed(tx, feed)
-  if (held === null) throw new RecentnError('feed_not_found', `There is no feed ${JSON.stringify(feed)}`)
+  if (held === null) throw noFeed(feed)
   return held
+}
+
+export function noFeed(feed: string): RecentnError {
+  return new RecentnError('feed_not_found', `There is no feed ${JSON.stringify(feed)}`)
 }
 
 /** Throws `invalid_input` where the entries are the rows of a table that this process does not follow. */

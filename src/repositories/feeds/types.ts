@@ -144,7 +144,10 @@ export interface Feeds<Base = unknown> {
   delete(feed: string, key: string): Promise<WrittenEntry<null> | null>
   /** Publishes entries and tombstones again, unchanged. With a prefix in batches, each in a transaction of its own. */
   republish(feed: string, selection: RepublishSelection): Promise<{ republished: number }>
-  /** The changes after a cursor. Throws `cursor_expired` when a tombstone after it has been removed. */
+  /**
+   * The changes after a cursor. Throws `cursor_expired` when a tombstone after it has been removed, or when it is beyond the
+   * last sync id.
+   */
   changes<Value extends Base = Base>(feed: string, options?: ChangesOptions): Promise<Changes<Value>>
   /** The stored cursor; 0 for an unknown consumer. */
   getConsumer(feed: string, consumer: string): Promise<Consumer>

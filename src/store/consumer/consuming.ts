@@ -8,7 +8,7 @@ import { argumentFaults, faultsOf, optionRules, refuse } from '../../fields/fiel
 import { aFunction, anObject, backoffFaults, boundsOf, checkedStop, option } from '../../fields/options'
 import { FORM, nameFaults, oneOf, PAGE_LIMIT } from '../../fields/rules'
 import type { StopOptions } from '../../handling-shapes'
-import { CursorSteps, isExpired } from '../../kit/cursor-steps'
+import { CursorSteps, isExpired, storedCursor } from '../../kit/cursor-steps'
 import { Faults } from '../../kit/faults'
 import { handling, isHandling } from '../../kit/handling'
 import { Loop } from '../../kit/loop'
@@ -124,7 +124,7 @@ export class ConsumerLoop implements Consuming {
   }
 
   async #cursor(): Promise<bigint> {
-    return this.#kept ?? (await this.#source.getConsumer(...this.#names)).cursor
+    return this.#kept ?? (await storedCursor(this.#source.getConsumer(...this.#names)))
   }
 
   /** Whether all that is published by now is handled. */

@@ -57,18 +57,22 @@ export function describeFeedChanges(context: Context): void {
       expect(changes[0]).toMatchObject({ key: 'c' })
     })
 
-    it('of a cursor at the end, or beyond it, are none, and the cursor stays', async () => {
+    it('of a cursor at the end are none, and the cursor stays; one beyond it is expired', async () => {
       const feed = await filled(keys(3))
       const last = await lastOf(feed)
-      for (const after of [last, last + 1n, 2n ** 63n - 1n]) {
-        expect(await feeds().changes(feed, { after })).toEqual(nothing(after))
+      expect(await feeds().changes(feed, { after: last })).toEqual(nothing(last))
+      for (const after of [last + 1n, 2n ** 63n - 1n, ((last + 1n) << 63n) | 1n]) {
+        for (const waitSeconds of [0, 20]) {
+          expect((await refusal(feeds().changes(feed, { after, waitSeconds }))).code).toBe('cursor_expired')
+        }
       }
       expect((await feeds().changes(feed, { after: last - 1n })).changes).toHaveLength(1)
     })
 
     it('of a feed that has not begun are none', async () => {
       const feed = named()
-      for (const after of [0n, 7n]) expect(await feeds().changes(feed, { after })).toEqual(nothing(after))
+      expect(await feeds().changes(feed, { after: 0n })).toEqual(nothing(0n))
+      expect((await refusal(feeds().changes(feed, { after: 7n }))).code).toBe('cursor_expired')
       expect(await feeds().changes(feed, { consumer: 'c' })).toEqual(nothing(0n))
       expect(await feeds().getFeed(feed)).toBeNull()
     })

@@ -17,10 +17,10 @@ export function describeFeedConsumers(context: Context): void {
   const keys = (count: number) => range(1, count).map((n) => `k${n}`)
 
   describe('feeds: consumers', () => {
-    it('begin at 0, of a feed that has not begun too', async () => {
+    it('begin at 0, where there is the feed', async () => {
       const feed = await filled(keys(5))
       expect(await feeds().getConsumer(feed, 'c')).toEqual({ consumer: 'c', cursor: 0n, lag: 5 })
-      expect(await feeds().getConsumer(named(), 'c')).toEqual({ consumer: 'c', cursor: 0n, lag: 0 })
+      expect((await refusal(feeds().getConsumer(named(), 'c'))).code).toBe('feed_not_found')
       expect((await feeds().getFeed(feed))?.consumers).toEqual([])
     })
 
