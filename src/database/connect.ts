@@ -1,5 +1,5 @@
 /** From a URL to an initialized DataSource whose connections are set as recentn needs them. */
-import { existsSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import path from 'node:path'
 import { DataSource, type DataSourceOptions } from 'typeorm'
 import { RecentnError } from '../errors'
@@ -101,6 +101,17 @@ export function requireFile({ type, database }: DataSourceOptions): void {
   throw new RecentnError('schema_missing', `There is no file ${database}: run "recentn migrate" to create it`)
 }
 
+/** Makes a missing SQLite file for this user alone. SQLite gives its `-wal` and `-shm` the same rights. */
+function makeFile(file: string): void {
+  if (file === '' || file === ':memory:' || existsSync(file)) return
+  try {
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+    closeSync(openSync(file, 'a', 0o600))
+  } catch {
+    // The driver says why the file cannot be opened.
+  }
+}
+
 /** Connects. Everything that is done with a SQLite DataSource goes through the gate. */
 export async function connect(
   options: DataSourceOptions,
@@ -109,6 +120,7 @@ export async function connect(
   statementSeconds = DEFAULT_STATEMENT_TIMEOUT_SECONDS,
 ): Promise<DataSource> {
   if (options.type === 'better-sqlite3') {
+    makeFile(options.database)
     const source = await initialized(options)
     source.driver.createQueryRunner = gatedRunners(source, gate, gateOptions)
     seeTransactions(source, gate)

@@ -82,6 +82,16 @@ async function expectWhole(store: Store, atLeast: number): Promise<void> {
   expect(a?.totalAppended).toBe(b?.totalAppended)
 }
 
+it('a new file and a new folder are for their user alone', async () => {
+  const folder = join(freshFolder(), 'new')
+  const store = await openIn(folder)
+  await store.groups.append('g')
+  const modes = [folder, ...readdirSync(folder).map((name) => join(folder, name))].map(
+    (path) => statSync(path).mode & 0o777,
+  )
+  expect(modes).toEqual([0o700, 0o600, 0o600, 0o600])
+})
+
 it('a file that may not grow refuses writes as database_unavailable, until it may', async () => {
   const store = await openIn(freshFolder())
   const sql = sqlOf(store)
