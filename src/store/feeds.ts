@@ -4,7 +4,6 @@
  */
 import type { Session } from '../database/engine'
 import type { Table } from '../database/table'
-import { RecentnError } from '../errors'
 import { GroupCommit } from '../kit/group-commit'
 import { LongPoll } from '../kit/long-poll'
 import type { Admission } from '../kit/pending'
@@ -71,7 +70,7 @@ export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOp
     },
   }
   const repository = new FeedRepository(session, memory, { puts, news: waits, untilFree, counts })
-  const { consume, consumers, closeConsumers } = consumersOn(repository)
+  const { consume, consumers } = consumersOn(repository)
   return {
     feeds: Object.assign(repository, {
       publish: async (feed?: string) => {
@@ -92,7 +91,7 @@ export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOp
     consumers,
     /** Stops the consumers, answers readers that wait, and publishes what this process has written. */
     close: async () => {
-      await closeConsumers()
+      await consumers.stop()
       await publishing.close(Promise.all([news.readers.close(), puts.close()]))
     },
   }
@@ -162,17 +161,12 @@ async function untilFree(attempt: () => Promise<boolean | 'in_use'>): Promise<bo
 
 function consumersOn(repository: FeedRepository) {
   const consumers = new Running<string, ConsumerLoop>()
-  let isClosed = false
   const consume: StoreFeeds['consume'] = (feed, consumer, handler, options = {}) => {
-    if (isClosed) throw new RecentnError('closed')
-    const loop = startConsumer(repository, [feed, consumer], handler as ConsumeHandler, options as ConsumeOptions)
-    consumers.add(loop, feed)
+    const loop = consumers.add(feed, () =>
+      startConsumer(repository, [feed, consumer], handler as ConsumeHandler, options as ConsumeOptions),
+    )
     loop.ended.finally(() => consumers.remove(loop))
     return { stop: loop.stop.bind(loop) }
   }
-  const closeConsumers = () => {
-    isClosed = true
-    return consumers.stop()
-  }
-  return { consume, consumers, closeConsumers }
+  return { consume, consumers }
 }

@@ -1,5 +1,4 @@
 /** `store.poll`: checks the options and starts a poller. Closing the store stops its pollers. */
-import { RecentnError } from '../errors'
 import type { PollRepository } from '../repositories/polls/repository'
 import type { PollShape } from '../repositories/polls/types'
 import { checkedPoll } from './poller/options'
@@ -12,34 +11,32 @@ export class Polls<Target> {
   readonly #open: (target: Target, shape: PollShape) => PollRepository
   readonly #guard: (why: string) => void
   readonly running = new Running<Target, RowPoller<unknown>>()
-  #isClosed = false
 
   constructor(open: (target: Target, shape: PollShape) => PollRepository, guard: (why: string) => void) {
     this.#open = open
     this.#guard = guard
   }
 
-  /** See `Store.poll`. Throws `invalid_input`. */
+  /** See `Store.poll`. */
   poll<T>(target: Target, handler: PollHandler<T>, options: PollOptions<T> = {}): Poller {
-    if (this.#isClosed) throw new RecentnError('closed')
     const name = typeof target === 'function' ? target.name : typeof target === 'string' ? target : 'a table'
     const settings = checkedPoll(handler, options)
     const faults = new PollerFaults<T>(options.name ?? name, options)
-    const repository = this.#open(target, settings.shape)
-    const poller = new RowPoller({ repository, handler, settings, faults, guard: this.#guard })
-    this.running.add(poller as RowPoller<unknown>, settings.auto ? target : null)
+    const poller = this.running.add(settings.auto ? target : null, () => {
+      const repository = this.#open(target, settings.shape)
+      return new RowPoller({ repository, handler, settings, faults, guard: this.#guard }) as RowPoller<unknown>
+    })
     return {
       once: () => poller.once(),
       counts: () => poller.counts(),
       stop: async (how) => {
         await poller.stop(how)
-        this.running.remove(poller as RowPoller<unknown>)
+        this.running.remove(poller)
       },
     }
   }
 
   close(): Promise<void> {
-    this.#isClosed = true
     return this.running.stop()
   }
 }

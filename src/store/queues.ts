@@ -180,8 +180,9 @@ function workersOn(
     giveBack,
   }
   const work: StoreQueues['work'] = (queue, handler, options = {}) => {
-    const worker = startWorker(source, queue, handler as Handler, options as WorkOptions)
-    workers.add(worker, options.auto === false ? null : queue)
+    const worker = workers.add(options.auto === false ? null : queue, () =>
+      startWorker(source, queue, handler as Handler, options as WorkOptions),
+    )
     return {
       once: async () => {
         guard?.()

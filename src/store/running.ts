@@ -2,6 +2,7 @@
  * What runs for a store until it is stopped: its workers, its pollers, its consumers. Each is listed with the queue, table or
  * feed that it works on by itself; null for one that works only when it is called.
  */
+import { RecentnError } from '../errors'
 import type { StopOptions } from '../handling-shapes'
 
 /** How long handlers have to finish when the store closes. */
@@ -13,13 +14,18 @@ interface Stoppable {
 
 export class Running<Subject, One extends Stoppable> {
   readonly #all = new Map<One, Subject | null>()
+  #isClosed = false
 
   get size(): number {
     return this.#all.size
   }
 
-  add(one: One, subject: Subject | null): void {
+  /** Starts one more. Throws `closed` after `stop`, and what `start` throws. */
+  add<Started extends One>(subject: Subject | null, start: () => Started): Started {
+    if (this.#isClosed) throw new RecentnError('closed')
+    const one = start()
     this.#all.set(one, subject)
+    return one
   }
 
   /** Those that work on it by themselves. */
@@ -32,8 +38,9 @@ export class Running<Subject, One extends Stoppable> {
     this.#all.delete(one)
   }
 
-  /** Resolves when what the handlers had begun is done or, after 10 seconds, given back. */
+  /** Starts none any more. Resolves when what the handlers had begun is done or, after 10 seconds, given back. */
   async stop(): Promise<void> {
+    this.#isClosed = true
     await Promise.all([...this.#all.keys()].map((one) => one.stop({ timeoutSeconds: STOP_SECONDS })))
   }
 }

@@ -121,7 +121,7 @@ export interface StoreGroups<Base = unknown> extends Groups<Base> {
 export interface StoreQueues<Base = unknown> extends Queues<Base>, Schedules<Base> {
   /**
    * Receives messages and runs the handler on each until it is stopped: at least once, and not at the same time while
-   * this process is alive and the database reachable. Throws `invalid_input` for options that are not valid.
+   * this process is alive and the database reachable. Throws `invalid_input` for options that are not valid, and `closed`.
    */
   work<Body extends Base = Base>(queue: string, handler: Handler<Body>, options?: WorkOptions<Body>): Worker
   /**
@@ -219,7 +219,7 @@ export interface Store {
    * Polls a table of the caller's, an entity of the store's DataSource or the name of a table, as a queue: claims rows,
    * runs the handler on each, and records each result, with any number of pollers at the same time. At least once; not by
    * two at the same time while this process is alive and the database reachable. It begins at once, unless `auto` is
-   * false. Throws `invalid_input` for options that are not valid; what the table has against them goes to `onError`.
+   * false. Throws `closed`, and `invalid_input` for options that are not valid; what the table has against them goes to `onError`.
    */
   poll<T extends ObjectLiteral>(target: EntityTarget<T>, handler: PollHandler<T>, options?: PollOptions<T>): Poller
   /**

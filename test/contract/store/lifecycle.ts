@@ -21,6 +21,11 @@ export function describeLifecycle(context: Context): void {
         () => store.groups.putPolicy(group, { capacity: 1, mode: 'history' }),
         () => store.transaction(async () => 1),
         () => store.ping(),
+        async () => store.groups.watch(group),
+        async () => store.queues.work('q', () => {}),
+        async () => store.queues.work('q', () => {}, { auto: false }),
+        async () => store.feeds.consume('f', 'c', () => {}),
+        async () => store.poll('t', () => {}),
       ]
       for (const call of calls) expect((await refusal(Promise.resolve().then(call))).code).toBe('closed')
       expect((await context.store.groups.recent(group)).totalAppended).toBe(1n)
