@@ -4,7 +4,7 @@
  * thousand lines; without an `onError` also each kind of the handlers' once until a handler succeeds. Browsers load
  * this file too.
  */
-import { safeText } from '../error-text'
+import { errorText, safeText } from '../error-text'
 import { RecentnError } from '../recentn-error'
 
 /** Maximum kinds of a handler's errors that are warned of until one succeeds: texts with ids in them would be endless. */
@@ -105,18 +105,4 @@ function warn(text: string): void {
   const { process } = globalThis as { process?: { emitWarning?(warning: string): void } }
   if (process?.emitWarning) process.emitWarning(text)
   else console.warn(text)
-}
-
-const MAX_ERROR_LENGTH = 1000
-
-/** The text of a handler's error that is kept with its message or row. */
-export function errorText(error: unknown): string {
-  try {
-    // Some errors have messages that are no text.
-    const text = String(error instanceof Error ? error.message || error.name : error)
-    // Half of a pair, which a database refuses, is replaced; older browsers have no `toWellFormed`.
-    return text.slice(0, MAX_ERROR_LENGTH).replace(/\p{Cs}/gu, '\uFFFD')
-  } catch {
-    return 'an error that has no text'
-  }
 }

@@ -5,10 +5,11 @@
  * Invariant: what the source did not answer is asked again until the claim has ended, and beyond that while the source is
  * away: the handle fences, so that a late deletion still saves work when nobody else has the message.
  */
+import { errorText } from '../error-text'
 import { isUnrecoverable } from '../failures'
 import { InFlight } from '../in-flight'
 import { Pauses, retrySeconds } from './backoff'
-import { errorText, type Faults } from './faults'
+import type { Faults } from './faults'
 
 const MAX_HANDLES = 1000
 const LONGEST_PAUSE_MS = 5000

@@ -86,7 +86,10 @@ test('a message that fails comes back, until its last receive; an UnrecoverableE
     [2],
   ])
   expect(errors.sort()).toEqual(['0 of 1', '0 of 2', '2 of 1', 'no such customer'])
-  expect((await inState('dead')).map(({ lastError }) => lastError).sort()).toEqual(['0 of 2', 'no such customer'])
+  expect((await inState('dead')).map(({ lastError }) => lastError).sort()).toEqual([
+    '0 of 2',
+    'UnrecoverableError: no such customer',
+  ])
 })
 
 test('a failed message waits for the backoff', async () => {

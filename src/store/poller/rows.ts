@@ -5,10 +5,10 @@
  * Each result is recorded in a transaction of its own, so that a crash loses only the results of the handlers that were
  * running. A result is not recorded when the claim is not held any more: another poller has the row, or will have it.
  */
+import { errorText } from '../../error-text'
 import { isPassing, RecentnError } from '../../errors'
 import { isUnrecoverable } from '../../failures'
 import { Pauses, retrySeconds } from '../../kit/backoff'
-import { errorText } from '../../kit/faults'
 import { handling, isHandling } from '../../kit/handling'
 import type { Lease } from '../../kit/lease'
 import type { Leases } from '../../kit/leases'
