@@ -233,6 +233,8 @@ export interface Session {
    * as a whole after a deadlock or a lost connection: it must be able to see what its first statement did.
    */
   separately<T>(work: (statements: Statements) => Promise<T>, options?: { retryMs?: number | undefined }): Promise<T>
+  /** Runs the listener once what the session has written is committed: outside of a transaction at once. */
+  afterCommit(listener: () => void): Promise<void>
   /** Runs several reads and writes as one operation: closing the store waits for all of it. */
   whole<T>(work: (session: Session) => Promise<T>): Promise<T>
 }
@@ -244,14 +246,10 @@ export function placeholders(count: number): string {
 
 /** The driver's own error under whatever TypeORM wrapped around it. */
 export function driverError(error: unknown): { errno?: number; code?: string; fatal?: boolean; message?: string } {
-  const wrapped = error as { driverError?: object } | null
-  return (wrapped?.driverError ?? wrapped ?? {}) as object
+  return ((error as { driverError?: object } | null)?.driverError ?? error ?? {}) as object
 }
 
-/**
- * Orders names as every engine's index does: by their UTF-8 bytes, which is by code points. UTF-16 units have the same
- * order except for the surrogates, which encode the characters above U+FFFF.
- */
+/** As every engine's index: by code points. UTF-16 units have the same order except for the surrogates, above U+FFFF. */
 export function compareNames(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let index = 0; index < length; index++) {
@@ -263,11 +261,9 @@ export function compareNames(a: string, b: string): number {
   return a.length - b.length
 }
 
-const SURROGATES = /[\ud800-\udfff]/
-
 /** Sorts the names themselves by `compareNames`. Without surrogates that is the order that strings have anyway. */
 export function sortNames(names: string[]): string[] {
-  return names.some((name) => SURROGATES.test(name)) ? names.sort(compareNames) : names.sort()
+  return names.some((name) => /[\ud800-\udfff]/.test(name)) ? names.sort(compareNames) : names.sort()
 }
 
 function isSurrogate(unit: number): boolean {

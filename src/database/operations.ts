@@ -58,6 +58,8 @@ export function sessionIn(
     read: (work) => all(() => work(tx)),
     write: (work) => all(() => allOrNothing(tx, work)),
     separately: (work) => all(() => allOrNothing(tx, work)),
+    // In its turn: not while another operation may go back to its savepoint.
+    afterCommit: (listener) => all(async () => tx.afterCommit(listener)),
     whole: (work) => work(session),
   }
   return session

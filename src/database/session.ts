@@ -240,6 +240,10 @@ class LazySession implements Session {
     return (await this.#database()).separately(work, options)
   }
 
+  async afterCommit(listener: () => void): Promise<void> {
+    listener()
+  }
+
   async whole<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return (await this.#database()).whole(work)
   }

@@ -181,6 +181,10 @@ export class Database implements Session {
     }
   }
 
+  async afterCommit(listener: () => void): Promise<void> {
+    listener()
+  }
+
   /** Runs `work` as one operation: closing the store waits for all its reads and writes. */
   whole<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const inner: Session = {
@@ -189,6 +193,7 @@ export class Database implements Session {
       read: (reading) => this.#read(reading),
       write: (writing, options) => this.#write(writing, options),
       separately: (separate, options) => this.#separately(separate, options),
+      afterCommit: (listener) => this.afterCommit(listener),
       whole: (whole) => whole(inner),
     }
     return this.#counted(() => work(inner))

@@ -37,8 +37,6 @@ export interface GroupCommitOptions<Request, Result> extends Admission {
   run(tx: Tx, requests: readonly Request[], writing: Writing): Promise<readonly (Result | RecentnError)[]>
   /** For each request whether somebody else holds a lock that it needs; left out where that cannot be asked. */
   areLocked?(tx: Tx, requests: readonly Request[]): Promise<readonly boolean[]>
-  /** Called with each result before its caller has it. */
-  onResult?: ((result: Result) => void) | undefined
   /** Counts the items of each commit. */
   batches?: Sizes | undefined
   /** Unanswered items and bytes beyond which calls are refused with `overloaded`. Defaults: 100,000 and 64 MiB. */

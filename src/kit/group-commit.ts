@@ -247,7 +247,6 @@ export class GroupCommit<Request, Result> {
     this.#settle(call)
     try {
       if (result instanceof RecentnError) throw result
-      this.#options.onResult?.(result)
       call.caller.resolve(result)
     } catch (error) {
       call.caller.reject(error)

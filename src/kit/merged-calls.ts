@@ -31,8 +31,6 @@ export interface MergedCallsOptions<Request, Result> extends Admission {
   again?(request: Request, result: Result): Request | undefined
   /** What two statements in flight must not have in common. */
   idsOf?(request: Request): readonly string[]
-  /** Called with each result before its caller has it. */
-  onResult?: ((result: Result) => void) | undefined
   /** Counts the size of each statement. */
   batches?: Sizes | undefined
 }
@@ -174,7 +172,6 @@ export class MergedCalls<Request, Result> {
       this.#begin(line.kind, { ...call, request, ids: this.#idsOf(request) })
       return
     }
-    this.options.onResult?.(result)
     call.resolve(result)
     this.#pending.settle({ items: call.size, bytes: 0 })
   }

@@ -69,7 +69,7 @@ export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOp
       return reader
     },
   }
-  const repository = new FeedRepository(session, memory, { puts, news: waits, untilFree, counts })
+  const repository = new FeedRepository(session, memory, { puts, news: waits, untilFree })
   const { consume, consumers } = consumersOn(repository)
   return {
     feeds: Object.assign(repository, {

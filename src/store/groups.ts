@@ -55,9 +55,6 @@ export function openGroups(session: Session, memory: GroupMemory, options: Group
     session,
     marks,
     batches: counts.appendBatches,
-    onResult: (appended) => {
-      for (const one of appended) counts[one.appended ? 'itemsAppended' : 'itemsDeduplicated']++
-    },
   })
   const reads = new MergedCalls({
     ...shared,

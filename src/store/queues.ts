@@ -116,9 +116,6 @@ function sharedBy(session: Session, memory: QueueMemory, options: QueuesOptions)
     marks,
     batches: counts.sendBatches,
     run: sendBatch(memory),
-    onResult: (sent) => {
-      for (const one of sent) counts[one.sent ? 'messagesSent' : 'messagesDeduplicated']++
-    },
   })
   const receives = new MergedCalls<ReceiveRequest, ClaimedMessages | null>({
     ...shared,
@@ -126,21 +123,16 @@ function sharedBy(session: Session, memory: QueueMemory, options: QueuesOptions)
     maxBatchSize: MAX_CLAIM,
     maxPendingSize: Number.POSITIVE_INFINITY,
     run: (requests) => receiveTogether(session, memory, requests),
-    onResult: (claimed) => {
-      counts.messagesReceived += claimed?.rows.length ?? 0
-    },
   })
-  return { waits, sends, receives, ...settlesOf(session, memory, shared, counts) }
+  return { waits, sends, receives, ...settlesOf(session, memory, shared) }
 }
 
 function settlesOf(
   session: Session,
   memory: QueueMemory,
   shared: Pick<MergedCallsOptions<never, never>, 'atOnce' | 'guard' | 'onOverload'>,
-  counts: WorkCounts,
 ) {
   const settles = <Request extends settle.SettleRequest>(
-    count: 'messagesDeleted' | 'messagesReleased' | 'messagesExtended',
     run: (requests: readonly Request[]) => Promise<settle.SettledReceipts[]>,
   ) =>
     new MergedCalls<Request, settle.SettledReceipts>({
@@ -151,17 +143,10 @@ function settlesOf(
       maxPendingSize: MAX_PENDING_RECEIPTS,
       idsOf: settle.receiptsIn,
       run,
-      onResult: ({ size }) => {
-        counts[count] += size
-      },
     })
-  const deletes = settles('messagesDeleted', (requests) => deleteTogether(session, memory, requests))
-  const releases = settles<settle.ReleaseRequest>('messagesReleased', (requests) =>
-    settle.releaseTogether(session, memory, requests),
-  )
-  const extensions = settles<settle.ExtendRequest>('messagesExtended', (requests) =>
-    settle.extendTogether(session, memory, requests),
-  )
+  const deletes = settles((requests) => deleteTogether(session, memory, requests))
+  const releases = settles<settle.ReleaseRequest>((requests) => settle.releaseTogether(session, memory, requests))
+  const extensions = settles<settle.ExtendRequest>((requests) => settle.extendTogether(session, memory, requests))
   return { deletes, releases, extensions }
 }
 

@@ -88,6 +88,7 @@ export class BoundStore implements Store {
     this.#options = options
     this.#engine = engineOf(dataSource)
     this.#groupMemory = new GroupMemory(options.defaultCapacity, options.groupMemoryBytes)
+    for (const memory of [this.#groupMemory, this.#queueMemory, this.#feedMemory]) memory.counts = this.#work
     this.dataSource = dataSource
     this.location = database.location
     this.#look = openLook(database)

@@ -17,6 +17,8 @@ export class FeedMemory {
   readonly followed = new Map<string, FollowedTable>()
   /** Called with the feeds that a committed transaction has written to. */
   onWritten: ((feeds: Iterable<string>) => void) | null = null
+  /** What is counted when it is committed: a store's. */
+  counts: { entriesWritten: number } | null = null
   readonly #counts = new Map<bigint, Kept<EntryCounts>>()
   /** The ids of feeds with entries of their own, as they were last seen. */
   readonly #ids = new Map<string, bigint>()
@@ -40,12 +42,14 @@ export class FeedMemory {
     this.#ids.delete(feed)
   }
 
-  /** The transaction has written entries that are to be published. Called once for each operation. */
-  wrote(tx: Tx, feeds: Iterable<string>): void {
-    const { onWritten } = this
-    if (onWritten === null) return
+  /** The transaction has written entries that are to be published, and `put` of them new. Called once for each operation. */
+  wrote(tx: Tx, feeds: Iterable<string>, put = 0): void {
+    const { onWritten, counts } = this
     const written = [...feeds]
-    tx.afterCommit(() => onWritten(written))
+    tx.afterCommit(() => {
+      if (counts !== null) counts.entriesWritten += put
+      onWritten?.(written)
+    })
   }
 
   /** The counts of a feed: those taken a moment ago, or new ones. Expensive ones are kept longer. */

@@ -54,7 +54,11 @@ export async function putEntries(
   const isGuess = writing !== undefined && !writing.isCareful && tx.gathers
   const done =
     (isGuess ? await putAsKnown(tx, feeds, requests, memory) : null) ?? (await putHeld(tx, feeds, requests, memory))
-  memory.wrote(tx, feeds)
+  memory.wrote(
+    tx,
+    feeds,
+    requests.reduce((sum, { rows }) => sum + rows.length, 0),
+  )
   return done
 }
 

@@ -38,7 +38,6 @@ export interface FeedRunners {
   news: Waits<bigint>
   /** Repeats the attempt while another transaction holds the feed, for a while. */
   untilFree: (attempt: () => Promise<boolean | 'in_use'>) => Promise<boolean | 'in_use'>
-  counts: { entriesWritten: number }
 }
 
 export class FeedRepository implements Feed.Feeds {
@@ -88,11 +87,9 @@ export class FeedRepository implements Feed.Feeds {
     if (runners === null) return this.#putAlone(request)
     const bytes = rows.reduce((sum, { key, text }) => sum + key.length + text.length, 0)
     // By the first key, so that an entry that another transaction holds delays no other keys of its feed.
-    const done = await (rows.length >= LARGE
+    return rows.length >= LARGE
       ? this.#putAlone(request)
-      : runners.puts.add(`${feed}/${rows[0]?.key}`, request, { items: rows.length, bytes }))
-    runners.counts.entriesWritten += rows.length
-    return done
+      : runners.puts.add(`${feed}/${rows[0]?.key}`, request, { items: rows.length, bytes })
   }
 
   async #putAlone(request: PutRequest): Promise<PutDone> {

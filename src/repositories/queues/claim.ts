@@ -54,6 +54,7 @@ export async function receiveTogether(
   for (let wanted = wantedBy(requests); rows.length > wanted; wanted = wantedBy(requests)) {
     await giveBack(session, memory, first.queue, rows.splice(wanted)).catch(() => {})
   }
+  await session.afterCommit(memory.counting('messagesReceived', rows.length))
   let given = 0
   return requests.map((request) => {
     const share = rows.slice(given, given + maxOf(request))
@@ -72,13 +73,12 @@ function maxOf({ limit, signal }: ReceiveRequest): number {
 
 async function claimReady(session: Session, memory: QueueMemory, request: ReceiveRequest): Promise<ClaimedMessages> {
   const first = await claimSome(session, memory, request)
-  // What was claimed is answered at once: messages that came due within that time are found by the next receive.
   if (first.work === null || first.rows.length > 0) return first
   await promoteSeen(session, memory, first.work, request.limit)
   return claimSome(session, memory, { ...request, mayLook: false })
 }
 
-/** The messages of a claim, and the look that has shown that there is something to promote, if one has. */
+/** With the look that has shown that there is something to promote, if one has. */
 type ClaimedSome = ClaimedMessages & { work: QueueLook | null }
 
 async function claimSome(session: Session, memory: QueueMemory, request: ReceiveRequest): Promise<ClaimedSome> {

@@ -36,11 +36,14 @@ export async function deleteTogether(
       await memory.refresh(statements, queue)
     }
   })
-  const { settled } = removal
-  if (isWhole) return sharesOf(requests, settled)
-  const left = receipts.filter(({ receipt }) => !settled.has(receipt))
-  const ended = await session.write((tx) => endAll(tx, memory, queue, left), untilSettled(memory, queue, left))
-  return sharesOf(requests, new Set([...settled, ...ended]))
+  let settled = removal.settled
+  if (!isWhole) {
+    const left = receipts.filter(({ receipt }) => !settled.has(receipt))
+    const ended = await session.write((tx) => endAll(tx, memory, queue, left), untilSettled(memory, queue, left))
+    settled = new Set([...settled, ...ended])
+  }
+  await session.afterCommit(memory.counting('messagesDeleted', settled.size))
+  return sharesOf(requests, settled)
 }
 
 /** The DELETEs of one removal, which may run again after a deadlock or a lost connection. */

@@ -35,7 +35,11 @@ const QUICK_MS = 100
 /** Counts that are reported may be 5 seconds old; the rest is for the counting itself. */
 const COUNTS_MS = 4000
 
+type QueueCount = `messages${'Sent' | 'Deduplicated' | 'Received' | 'Deleted' | 'Released' | 'Extended'}`
+
 export class QueueMemory {
+  /** A store's, of what is committed. */
+  counts: Record<QueueCount, number> | null = null
   readonly #heads = new Map<string, QueueHead>()
   readonly #fitting = new Map<bigint, number>()
   readonly #places = new Map<bigint, { place: ClaimPlace; since: number; urgentAt: number }>()
@@ -206,6 +210,14 @@ export class QueueMemory {
       memory.#leavePlaces(firsts)
       for (const { queue } of firsts.keys()) memory.#tell(queue)
     })
+  }
+
+  /** A listener for the commit. */
+  counting(what: QueueCount, count: number): () => void {
+    return () => {
+      const { counts } = this.shared ?? this
+      if (counts !== null) counts[what] += count
+    }
   }
 
   /** The queue's row has changed once the transaction commits; with `resumed`, its messages can be received again. */

@@ -77,6 +77,20 @@ export async function sendAll(
   requests: readonly SendRequest[],
   isOwn = false,
 ): Promise<(Sent[] | RecentnError)[]> {
+  const outcomes = await sendEach(tx, memory, requests, isOwn)
+  const sent = outcomes.flatMap((outcome) => (outcome instanceof RecentnError ? [] : outcome))
+  const news = sent.filter((one) => one.sent).length
+  tx.afterCommit(memory.counting('messagesSent', news))
+  if (news < sent.length) tx.afterCommit(memory.counting('messagesDeduplicated', sent.length - news))
+  return outcomes
+}
+
+async function sendEach(
+  tx: Tx,
+  memory: QueueMemory,
+  requests: readonly SendRequest[],
+  isOwn: boolean,
+): Promise<(Sent[] | RecentnError)[]> {
   const plain = tx.engine.remembers ? plainBatch(memory, requests) : null
   const quick = plain && (await sendQuickly(tx, memory, requests, plain))
   if (quick !== null) return quick

@@ -110,6 +110,7 @@ export async function releaseTogether(
     (tx) => releaseAll(tx, memory, queue, receipts, release),
     untilSettled(memory, queue, receipts),
   )
+  await session.afterCommit(memory.counting('messagesReleased', settled.size))
   return sharesOf(requests, settled)
 }
 
@@ -171,6 +172,7 @@ export async function extendTogether(
       },
     },
   )
+  await session.afterCommit(memory.counting('messagesExtended', settled.size))
   return sharesOf(requests, settled)
 }
 

@@ -10,7 +10,6 @@ import { type Fault, invalidInput, RecentnError } from '../../errors'
 import type { Writer } from '../writers'
 import { type BatchHeads, layOut, lockAndTake, lockBatch, modesInForce, saveBatch } from './batch-heads'
 import type { GroupMemory } from './memory'
-import type { PolicyCache } from './policies'
 import type { NewItemRow, Ring } from './ring'
 import { remember, ringsFor, windowsOf } from './rings'
 import { type Appended, type ItemRow, itemColumns, itemRowOf } from './rows'
@@ -31,9 +30,9 @@ const REQUIRED_COLUMNS = 4
  * Throws `sequence_exhausted`, and `invalid_input` for an item without member in a `distinct` group (at `/3/member`
  * for the fourth).
  */
-export async function appendItems(tx: Tx, policies: PolicyCache, items: readonly NewItemRow[]): Promise<Appended[]> {
+export async function appendItems(tx: Tx, memory: GroupMemory, items: readonly NewItemRow[]): Promise<Appended[]> {
   const groups = items.map(({ group }) => group)
-  const [outcome] = await appendTo(tx, policies, await lockBatch(tx, policies, groups), [items], null)
+  const [outcome] = await appendTo(tx, memory, await lockBatch(tx, memory.policies, groups), [items], null)
   if (outcome instanceof RecentnError) throw outcome
   return outcome as Appended[]
 }
@@ -45,7 +44,7 @@ export async function appendItems(tx: Tx, policies: PolicyCache, items: readonly
  */
 export async function appendBatch(
   tx: Tx,
-  { policies, windows }: GroupMemory,
+  memory: GroupMemory,
   requests: readonly (readonly NewItemRow[])[],
   { writer, isCareful }: { writer: Writer; isCareful: boolean },
 ): Promise<(Appended[] | RecentnError)[]> {
@@ -54,11 +53,11 @@ export async function appendBatch(
     for (const { group } of items) counts.set(group, (counts.get(group) ?? 0) + 1)
   }
   // A careful run relies on nothing that is remembered.
-  if (isCareful) windows.forget(counts.keys())
+  if (isCareful) memory.windows.forget(counts.keys())
   const batch = isCareful
-    ? await lockBatch(tx, policies, counts.keys(), writer)
-    : await lockAndTake(tx, policies, counts, writer)
-  return await appendTo(tx, policies, batch, requests, windows)
+    ? await lockBatch(tx, memory.policies, counts.keys(), writer)
+    : await lockAndTake(tx, memory.policies, counts, writer)
+  return await appendTo(tx, memory, batch, requests, memory.windows)
 }
 
 /**
@@ -67,7 +66,7 @@ export async function appendBatch(
  */
 async function appendTo(
   tx: Tx,
-  policies: PolicyCache,
+  memory: GroupMemory,
   batch: BatchHeads,
   requests: readonly (readonly NewItemRow[])[],
   windows: Windows | null,
@@ -75,12 +74,12 @@ async function appendTo(
   const { heads, stale, created } = batch
   // New groups are laid out by the policies of the moment already.
   const isOutdated = [...stale].some((group) => !created.has(group))
-  const modeOf = isOutdated ? await modesInForce(tx, policies, batch) : (group: string) => heads.get(group)?.mode
+  const modeOf = isOutdated ? await modesInForce(tx, memory.policies, batch) : (group: string) => heads.get(group)?.mode
   const refused = requests.map((items) => memberFault(items, modeOf))
   const accepted = requests.filter((_, index) => refused[index] === null)
   const touched = new Set<string>()
   for (const items of accepted) for (const { group } of items) touched.add(group)
-  if (isOutdated) await layOut(tx, policies, batch, touched)
+  if (isOutdated) await layOut(tx, memory.policies, batch, touched)
   const known = windows && windowsOf(windows, batch, touched)
   const rings = await ringsFor(tx, batch, touched, accepted, known)
   const bare: Appended[] = []
@@ -91,6 +90,7 @@ async function appendTo(
   for (const chunk of chunksOfItems(rings.values())) await replaceItems(tx, chunk)
   await saveBatch(tx, batch, rings)
   if (windows && known && known.size > 0) tx.afterCommit(() => remember(windows, known, rings))
+  memory.appended(tx, outcomes)
   return outcomes
 }
 

@@ -3,6 +3,7 @@
  * share it: its own, and those inside transactions. Invariant: no decision depends on it alone.
  */
 import type { Tx } from '../../database/engine'
+import { RecentnError } from '../../errors'
 import { Layouts } from './layouts'
 import { PolicyCache } from './policies'
 import { Windows } from './windows'
@@ -19,6 +20,8 @@ export class GroupMemory {
   readonly layouts: Layouts
   readonly windows: Windows
   listeners: GroupListeners | null = null
+  /** What is counted when it is committed: a store's. */
+  counts: { itemsAppended: number; itemsDeduplicated: number } | null = null
   readonly #store: GroupMemory
 
   constructor(defaultCapacity = 10, windowBytes = 32 * 1024 * 1024, store: GroupMemory | null = null) {
@@ -42,6 +45,18 @@ export class GroupMemory {
   /** The same of a transaction that remembers by itself what it writes. */
   appendsTo(tx: Tx, groups: Iterable<string>): void {
     tx.afterCommit(() => this.#store.listeners?.wake(groups))
+  }
+
+  /** Counts what requests have appended, once it is committed. */
+  appended(tx: Tx, outcomes: readonly (readonly { appended: boolean }[] | RecentnError)[]): void {
+    const { counts } = this.#store
+    if (counts === null) return
+    tx.afterCommit(() => {
+      for (const outcome of outcomes) {
+        if (outcome instanceof RecentnError) continue
+        for (const { appended } of outcome) counts[appended ? 'itemsAppended' : 'itemsDeduplicated']++
+      }
+    })
   }
 
   /** The transaction changes policies, and so any group. */

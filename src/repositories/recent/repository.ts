@@ -82,7 +82,7 @@ export class RecentRepository implements Recent.Groups {
     } else {
       const appended = this.#write(
         rows.map(({ group }) => group),
-        (tx) => appendItems(tx, this.#memory.policies, rows),
+        (tx) => appendItems(tx, this.#memory, rows),
       )
       appended.then((some) => caller.resolve(some)).catch((error) => caller.reject(error))
     }

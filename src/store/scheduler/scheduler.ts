@@ -13,7 +13,7 @@ export interface SchedulerOptions {
   /** False: only `tick` sends. */
   isOn: boolean
   onError: (error: unknown, doing: string) => void
-  counts: Pick<WorkCounts, 'messagesSent' | 'schedulerRounds' | 'schedulerFaults'>
+  counts: Pick<WorkCounts, 'schedulerRounds' | 'schedulerFaults'>
 }
 
 /** The first look after the store was opened. */
@@ -69,7 +69,6 @@ export class Scheduler {
     const { tick, counts, onError } = this.options
     const round = await tick()
     counts.schedulerRounds++
-    counts.messagesSent += round.sent
     for (const schedule of round.done) this.#failing.delete(schedule)
     for (const { schedule, error } of round.failed) {
       counts.schedulerFaults++

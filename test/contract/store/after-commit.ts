@@ -2,7 +2,7 @@ import type { DataSource, EntityManager, QueryRunner } from 'typeorm'
 import type { Session, Tx } from '../../../src/database/engine'
 import { isInside } from '../../../src/database/inside'
 import { sessionOf } from '../../../src/database/session'
-import { attachStore, openStore } from '../../../src/index'
+import { attachStore, openStore, type Transaction } from '../../../src/index'
 import { CuttingProxy } from '../../support/cutting-proxy'
 import { type Context, refusal } from '../context'
 
@@ -45,6 +45,61 @@ export function describeAfterCommit(context: Context): void {
         expect(heard).toEqual([])
       })
       expect(heard).toEqual(['a', 'b'])
+    })
+
+    it('is counted then, whoever began the transaction, and nothing of a rollback', async () => {
+      const store = await context.open()
+      const [name, archived] = [context.unique(), context.unique('archived')]
+      await store.queues.put(name)
+      await store.queues.put(archived, { onDelete: 'archive' })
+      const work = async ({ groups, queues, feeds }: Transaction, event: string) => {
+        await groups.append(name, { eventId: event })
+        await groups.appendMany([{ group: name }, { group: name, eventId: event }])
+        await queues.sendMany(name, [{ body: 1 }, { body: 2 }, { body: 3, dedupId: event }])
+        await queues.send(name, 4, { dedupId: event })
+        await queues.send(archived, 1)
+        const handles = (await queues.receive(name, { limit: 3 })).map(({ receiptHandle }) => receiptHandle)
+        const [kept] = await queues.receive(archived)
+        await queues.delete(name, handles[0] as string)
+        await queues.release(name, handles[1] as string)
+        await queues.extend(name, handles[2] as string, { visibilityTimeoutSeconds: 60 })
+        await queues.delete(archived, kept?.receiptHandle as string)
+        await feeds.putMany(name, [
+          { key: 'a', value: 1 },
+          { key: 'b', value: 2 },
+        ])
+        await refusal(queues.send(`${name}none`, 1))
+        expect(counted()).toEqual(before)
+      }
+      const counted = () => {
+        const { itemsAppended, messagesSent, messagesReceived, messagesDeleted, entriesWritten, ...others } =
+          store.counts()
+        const { itemsDeduplicated, messagesDeduplicated, messagesReleased, messagesExtended } = others
+        return [
+          [itemsAppended, itemsDeduplicated, entriesWritten],
+          [messagesSent, messagesDeduplicated, messagesReceived],
+          [messagesDeleted, messagesReleased, messagesExtended],
+        ]
+      }
+      const of = (times: number) =>
+        [
+          [2, 1, 2],
+          [4, 1, 4],
+          [2, 1, 1],
+        ].map((row) => row.map((count) => count * times))
+      let before = counted()
+      await store.transaction((tx) => work(tx, 'first'))
+      expect(counted()).toEqual(of(1))
+      before = counted()
+      await store.dataSource.transaction((manager) => work(store.within(manager), 'second'))
+      expect(counted()).toEqual(of(2))
+      before = counted()
+      const failed = store.transaction(async (tx) => {
+        await work(tx, 'third')
+        throw boom
+      })
+      await expect(failed).rejects.toBe(boom)
+      expect(counted()).toEqual(of(2))
     })
 
     it('is told nothing of a transaction that failed, or of a try that was run again', async () => {
