@@ -1,5 +1,7 @@
 /** When schedules tick: time zones with summer time, leap days, ticks that were missed. */
-import { cronFault, dueTicks, firstTick, type Timing, timeZoneFault } from '../src/fields/ticks'
+import { Cron } from 'croner'
+import fc from 'fast-check'
+import { cronFault, dueTicks, firstTick, silenceFault, type Timing, timeZoneFault } from '../src/fields/ticks'
 
 const cron = (pattern: string, timeZone = 'UTC'): Timing => ({ cron: pattern, everySeconds: null, timeZone })
 const every = (everySeconds: number): Timing => ({ cron: null, everySeconds, timeZone: 'UTC' })
@@ -63,12 +65,95 @@ describe('a cron pattern', () => {
     expect(ticksAfter(cron('@daily', 'Asia/Kolkata'), from, 1)).toEqual(['2026-11-22T18:30:00Z'])
   })
 
+  const silence = (pattern: string, zone = 'UTC') => silenceFault(pattern, zone, ms('2026-11-22T10:00:00Z'))
+  const SILENT = (zone: string) => `never ticks: no time of the next 40 years in ${zone} fits the pattern`
+
+  test('that falls into what the clocks leave out each time is refused in that zone only, and takes no time', () => {
+    const spring = '* * 2 * 3 +SUN#L'
+    expect([silence(spring), silence(spring, 'America/New_York')]).toEqual([null, null])
+    for (const [pattern, zone] of [
+      [spring, 'Europe/Berlin'],
+      ['0 0 4W,5W,6W,7W,8W,9W,10W,11W,12W,13W,14W,15W,16W,17W,18W,19W,20W,21W,22W,23W,24W,25W,26W * +SUN', 'UTC'],
+    ] as const) {
+      const began = performance.now()
+      expect(silence(pattern, zone)).toBe(SILENT(zone))
+      expect(performance.now() - began).toBeLessThan(200)
+    }
+  })
+
+  const within = (min: number, max: number) => fc.integer({ min, max })
+  const field = (min: number, max: number) =>
+    fc.oneof(
+      fc.constant('*'),
+      within(2, max).map((step) => `*/${step}`),
+      fc.uniqueArray(within(min, max), { minLength: 1, maxLength: 4 }).map((list) => list.join(',')),
+    )
+  const date = fc.oneof(field(1, 31), fc.constantFrom('L', 'LW', '15,L', '1W', '31W', '4W,5W,6W', '14W,29W'))
+  const days = fc.oneof(field(0, 6), fc.constantFrom('7', 'MON-FRI', 'SUN#L', '+SUN#L', '+FRI#2', '1#1,5#5', '+1-5'))
+  const month = fc.oneof(fc.constant('*'), fc.constantFrom('3', '10', '2', '3,4,9,10,11'))
+  const pattern = fc
+    .tuple(
+      fc.constantFrom('0', '0', '*/17', '5,59'),
+      field(0, 59),
+      fc.oneof(field(0, 23), field(0, 3)),
+      date,
+      month,
+      days,
+    )
+    .map((fields) => fields.join(' '))
+  const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Havana', 'Africa/Cairo']
+  const time = fc.oneof(
+    within(ms('2026-01-01T00:00:00Z'), ms('2031-01-01T00:00:00Z')),
+    fc
+      .tuple(fc.constantFrom('2026-03-08', '2026-03-29', '2026-10-25', '2026-11-01', '2027-04-04'), within(-1440, 2880))
+      .map(([day, minutes]) => ms(day) + minutes * 60_000),
+  )
+
+  test('ticks when croner has it tick', () => {
+    fc.assert(
+      fc.property(pattern, fc.constantFrom(...zones), time, (text, timezone, from) => {
+        const options = { mode: '5-or-6-parts', fixedTimeRule: 'no-wildcard', timezone, paused: true } as const
+        // Its own year, so that croner does not search for thousands of them.
+        const near = new Cron(`${text} ${[-2, -1, 0, 1, 2].map((n) => new Date(from).getUTCFullYear() + n)}`, {
+          ...options,
+          mode: '7-part',
+        })
+        const next = near.nextRun(new Date(from))
+        fc.pre(next !== null)
+        const first = firstTick(cron(text, timezone), from)
+        expect(first).toBe(next?.getTime())
+        // What was missed is the last tick before the next one.
+        const after = near.nextRun(next as Date)
+        fc.pre(after !== null && Number(after) - first > 120_000)
+        const missed = dueTicks({ ...cron(text, timezone), missed: 'send-once' }, first, Number(after) - 1000)
+        expect(missed).toEqual({ ticks: [first], nextMs: after?.getTime() })
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('whatever it is, is judged within 200 ms', () => {
+    const part = fc.string({ unit: fc.constantFrom(...'0123456789*/,-#LW+?SUNMAR'), minLength: 1, maxLength: 30 })
+    const any = fc.oneof(
+      pattern,
+      fc.array(part, { minLength: 5, maxLength: 6 }).map((parts) => parts.join(' ')),
+    )
+    fc.assert(
+      fc.property(any, fc.constantFrom(...zones), (text, zone) => {
+        const began = performance.now()
+        if (cronFault(text) === null) silence(text, zone)
+        expect(performance.now() - began).toBeLessThan(200)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
   test('that is not one, or that never ticks, is refused with the reason', () => {
     for (const pattern of ['30 2 * * *', '@daily', '0 0 29 2 *', '*/5 * * * * *', '0 12 * * 7', '0 12 L * *']) {
       expect(cronFault(pattern)).toBeNull()
     }
     for (const pattern of ['0 0 30 2 *', '0 0 31 2,4,6,9,11 *', '0 0 0 31 FEB *']) {
-      expect(cronFault(pattern)).toBe('never ticks: no day fits the pattern')
+      expect([cronFault(pattern), silence(pattern)]).toEqual([null, SILENT('UTC')])
     }
     expect(cronFault('61 * * * *')).toMatch(/^must be a cron pattern of 5 or 6 fields: .*minute.*61/)
     expect(cronFault('every day')).toBe('must be a cron pattern of 5 or 6 fields, such as "30 2 * * *"')

@@ -1,9 +1,10 @@
 /** What schedules are given: when messages are sent, and what they say. */
 import type { Fault } from '../errors'
+import { wallClockMs } from '../real-time'
 import { body, type Field, nullable, optional, refused, required, rulesOf } from './field'
 import { attributesField, MAX_ATTRIBUTES, MAX_DELAY_SECONDS, sendOptions } from './queues'
 import { defaulted, NAME, oneOf, PREFIX, page, VALUE, whole } from './rules'
-import { cronFault, MISSED, timeZoneFault } from './ticks'
+import { cronFault, MISSED, silenceFault, timeZoneFault } from './ticks'
 
 /** The attributes by which a message says which schedule and which tick it is from. */
 export const SCHEDULE_ATTRIBUTE = 'recentn.schedule'
@@ -71,7 +72,10 @@ export function timingFaults({ cron, everySeconds, timeZone }: TimingGiven): Fau
   if (!isGiven(cron) && isGiven(timeZone)) {
     return [{ pointer: '/timeZone', detail: 'must not be given without cron' }]
   }
-  return []
+  const zone = timeZone ?? 'UTC'
+  if (!isGiven(cron) || cronFault(cron) !== null || timeZoneFault(zone) !== null) return []
+  const detail = silenceFault(cron as string, zone as string, wallClockMs())
+  return detail === null ? [] : [{ pointer: '/cron', detail }]
 }
 
 const prefix = optional(PREFIX)

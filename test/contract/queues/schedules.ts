@@ -250,6 +250,8 @@ export function describeSchedules(context: Context): void {
         [{ ...good, everySeconds: 5 }, { '/everySeconds': /together with cron/ }],
         [{ queue, body: 1, everySeconds: 5, timeZone: 'UTC' }, { '/timeZone': /without cron/ }],
         [{ ...good, cron: '0 0 30 2 *' }, { '/cron': /never ticks/ }],
+        // Each of its times is left out when the clocks change.
+        [{ ...good, cron: '* * 2 * 3 +SUN#L', timeZone: 'Europe/Berlin' }, { '/cron': /in Europe\/Berlin/ }],
         [
           { ...good, cron: '61 * * * *', timeZone: 'Mars/Base' },
           { '/cron': /minute/, '/timeZone': /time zone/ },
