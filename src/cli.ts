@@ -13,6 +13,7 @@ import { cachedDriver } from './cli/sqlite-driver'
 import { type Config, readConfig } from './config'
 import { isSqliteInstalled, loadSqliteFrom } from './database/drivers'
 import { RecentnError } from './errors'
+import { withoutSecretsIn } from './http/secrets'
 import { nodeFault, packageVersion, sqliteRange } from './http/version'
 import { openStore } from './store/open'
 
@@ -82,10 +83,13 @@ held on recentn's tables (the user needs PROCESS for it, and on MySQL SELECT on 
 connections, and whether the server is read-only or part of a cluster. Exits with 1 when something is wrong.
 `
 
-function program(): Command {
+export function program(): Command {
   const root = new Command('recentn')
     .description('The last N of everything, work queues and change feeds, on the SQL database you already run.')
     .version(packageVersion())
+    .configureOutput({
+      outputError: (text, write) => write(withoutSecretsIn(withoutValue(text))),
+    })
     .showHelpAfterError('(add --help for the arguments and options)')
     .configureHelp({ helpWidth: Math.min(process.stdout.columns ?? 100, 120) })
   root
@@ -122,6 +126,13 @@ function program(): Command {
   return root
 }
 
+/** What commander says, without the value that was given: whoever gave it knows it, and it may be a secret. */
+function withoutValue(text: string): string {
+  return text
+    .replace(/(unknown option '[^'=]*)=[^']*/, '$1')
+    .replace(/ (argument|value) '.*?' is invalid/s, ' $1 is invalid')
+}
+
 /** Errors that were foreseen, also by the system or the database (no such file), as a sentence; others with the stack. */
 function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
@@ -143,20 +154,26 @@ async function provideSqlite(flags: DatabaseFlags & { url?: string }): Promise<v
   loadSqliteFrom(await cachedDriver(sqliteRange(), process.env, say))
 }
 
-program()
-  .hook('preAction', async (_root, command) => {
-    const fault = nodeFault()
-    if (fault !== null) process.stderr.write(`recentn: ${fault}\n`)
-    if (command.name() === 'serve') endWithNpx(process.env)
-    await provideSqlite(command.opts())
-  })
-  // A reader that closes the pipe early, such as `head`, is not an error; a server goes on without a reader.
-  .hook('preAction', (_root, command) => {
-    if (command.name() === 'serve') return
-    process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
-  })
-  .parseAsync()
-  .catch((error: unknown) => {
-    process.stderr.write(`recentn: ${sentenceOf(error)}\n`)
+/** Runs a command: `args` as the shell gives them. Its errors are written, and make the exit code 1. */
+export async function main(args: readonly string[], root = program()): Promise<void> {
+  try {
+    await root
+      .hook('preAction', async (_root, command) => {
+        const fault = nodeFault()
+        if (fault !== null) process.stderr.write(`recentn: ${fault}\n`)
+        if (command.name() === 'serve') endWithNpx(process.env)
+        await provideSqlite(command.opts())
+      })
+      // A reader that closes the pipe early, such as `head`, is not an error; a server goes on without a reader.
+      .hook('preAction', (_root, command) => {
+        if (command.name() === 'serve') return
+        process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+      })
+      .parseAsync(args, { from: 'user' })
+  } catch (error) {
+    process.stderr.write(`recentn: ${withoutSecretsIn(sentenceOf(error))}\n`)
     process.exitCode = 1
-  })
+  }
+}
+
+if (require.main === module) main(process.argv.slice(2))

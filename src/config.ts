@@ -67,6 +67,8 @@ export function readConfig(environment: Environment): Config {
     accessLog: integer('RECENTN_ACCESS_LOG', 0, 1, 0) === 1,
     drainSeconds: integer('RECENTN_DRAIN_SECONDS', 0, 3600, 0),
   }
+  if (!/^[A-Za-z0-9.:%-]{1,255}$/.test(config.host))
+    faults.push({ parameter: 'HOST', detail: 'must be an address or a name of a host' })
   const urlDetail = urlFault(config.databaseUrl)
   if (urlDetail !== null) faults.push({ parameter: 'DATABASE_URL', detail: urlDetail })
   const prefixDetail = config.tablePrefix === undefined ? null : tablePrefixFault(config.tablePrefix)

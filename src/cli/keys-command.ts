@@ -2,7 +2,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Config } from '../config'
 import { RecentnError } from '../errors'
-import { SCOPES, type Scope } from '../fields/keys'
+import { partsOf, SCOPES, type Scope } from '../fields/keys'
+import { withoutSecretsIn } from '../http/secrets'
 import { openStore } from '../store/open'
 import type { Store, StoreKeys } from '../store/types'
 import { printable } from './progress'
@@ -67,7 +68,10 @@ export function addKeysCommand(
     .option('--json', 'print them as JSON')
     .action((flags: KeysFlags) => withStore(configOf(flags), false, (store) => list(store, flags)))
   described(keys, 'revoke', 'revoke a key')
-    .argument('<id>', 'as "recentn keys list" shows it: the part of the key between rk_ and the next _')
+    .argument(
+      '<id>',
+      'as "recentn keys list" shows it: the part of the key between rk_ and the next _; or the whole key',
+    )
     .addOption(databaseOption())
     .option('--json', 'print the outcome as JSON')
     .addHelpText('after', REVOKE_DETAILS)
@@ -94,7 +98,7 @@ async function create(store: Store, { label, scope: scopes, prefix, json }: Crea
   if (json) return
   const confined = prefix === undefined ? '' : `, names that begin with ${JSON.stringify(prefix)}`
   process.stderr.write(
-    `The key ${created.id} (${created.scopes.join(', ')}${confined}) is in ${store.location}.\n` +
+    withoutSecretsIn(`The key ${created.id} (${created.scopes.join(', ')}${confined}) is in ${store.location}.\n`) +
       'Keep it now: it is not shown again.\n',
   )
 }
@@ -121,9 +125,10 @@ function keyText({ id, label, scopes, prefix, createdAt, lastUsedAt, revokedAt }
   return `${id}  ${printable(label)}\n${' '.repeat(18)}${facts}\n`
 }
 
-async function revoke({ keys }: Store, id: string, { json }: KeysFlags): Promise<void> {
+async function revoke({ keys }: Store, given: string, { json }: KeysFlags): Promise<void> {
+  const id = partsOf(given)?.id ?? given
   if (!(await keys.revoke(id))) {
-    throw new RecentnError('not_found', `there is no key with the id ${printable(id)} ("recentn keys list" shows them)`)
+    throw new RecentnError('not_found', 'there is no key with this id ("recentn keys list" shows them)')
   }
   process.stdout.write(json ? `${JSON.stringify({ id, revoked: true })}\n` : `The key ${id} is revoked\n`)
 }

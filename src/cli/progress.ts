@@ -1,5 +1,6 @@
 /** The progress bar on standard error, and the notes above it. */
 import { SingleBar } from 'cli-progress'
+import { withoutSecretsIn } from '../http/secrets'
 
 export interface Progress {
   advance(bytes: number): void
@@ -19,7 +20,7 @@ class NotesOnly implements Progress {
   advance(): void {}
   count(): void {}
   note(text: string): void {
-    this.stream.write(`${printable(text)}\n`)
+    this.stream.write(`${printable(withoutSecretsIn(text))}\n`)
   }
   stop(): void {}
 }
@@ -61,7 +62,7 @@ class Bar implements Progress {
 
   note(text: string): void {
     this.#bar.stop()
-    this.stream.write(`${printable(text)}\n`)
+    this.stream.write(`${printable(withoutSecretsIn(text))}\n`)
     this.#bar.start(this.total, this.#read, this.#counts)
   }
 

@@ -129,7 +129,8 @@ export function serverTarget(url: string, options: ServerOptions): ReplayTarget 
 export function serverBase(url: string): URL {
   const base = URL.canParse(url) ? new URL(url) : null
   if (!base || !/^https?:$/.test(base.protocol) || base.username || base.password || base.search || base.hash) {
-    throw new RecentnError('invalid_input', `--url must be an address such as http://127.0.0.1:3000, not ${url}`)
+    const without = 'without a user, password, query or fragment'
+    throw new RecentnError('invalid_input', `--url must be an address such as http://127.0.0.1:3000, ${without}`)
   }
   if (!base.pathname.endsWith('/')) base.pathname += '/'
   return base

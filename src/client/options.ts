@@ -23,11 +23,11 @@ export type OptionRule = (value: unknown) => string | null
 
 const RULES: Readonly<Record<keyof ClientOptions, OptionRule>> = {
   baseUrl: baseFault,
-  key: (value) => (isOneOf(value, 'string', 'function') ? null : 'must be a string or a function'),
+  key: (value) => (isOneOf(value, 'function') ? null : keyFault(value)),
   fetch: aFunction,
   retries: numberFault,
   timeoutMs: numberFault,
-  headers: (value) => (isOneOf(value, 'object') && value !== null ? null : 'must be an object'),
+  headers: headersFault,
 }
 
 /** Throws `invalid_input` with every fault. */
@@ -59,6 +59,22 @@ export function aFunction(value: unknown): string | null {
 
 function numberFault(value: unknown): string | null {
   return typeof value === 'number' && value >= 0 ? null : 'must be a number of at least 0'
+}
+
+/** The platform's errors for an invalid key or header have the value in them, which may be a secret. */
+export function keyFault(value: unknown): string | null {
+  if (typeof value !== 'string') return 'must be a string or a function'
+  return /^[\x21-\x7e]*$/.test(value.trim()) ? null : 'must have only visible ASCII characters, in one line'
+}
+
+function headersFault(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null) return 'must be an object'
+  try {
+    new Headers(value as Record<string, string>)
+    return null
+  } catch {
+    return 'must have the names and values of HTTP headers'
+  }
 }
 
 function baseFault(value: unknown): string | null {

@@ -1,6 +1,6 @@
 /** Calls of operations: each attempt is a fetch within a time limit, and a call is attempted again where that is safe. */
 import type { ErrorCode } from '../error-codes'
-import { RecentnError } from '../recentn-error'
+import { invalidInput, RecentnError } from '../recentn-error'
 import {
   answerOf,
   type Operation,
@@ -10,7 +10,7 @@ import {
   type WireAnswer,
   type WireRequest,
 } from './format'
-import type { ClientOptions } from './options'
+import { type ClientOptions, keyFault } from './options'
 import { pause, type Repeat, retryDelay, type TimeLimit, timeLimit } from './retry'
 import type Wire from './wire'
 
@@ -136,7 +136,11 @@ export class Transport {
     const { key, headers = {}, fetch: chosen = fetch } = this.options
     const sent = new Headers({ ...headers, ...Object.fromEntries(init.headers) })
     const secret = typeof key === 'function' ? await key() : key
-    if (secret !== undefined) sent.set('Authorization', `Bearer ${secret}`)
+    if (secret !== undefined) {
+      const detail = keyFault(secret)
+      if (detail !== null) throw invalidInput([{ pointer: '/key', detail }])
+      sent.set('Authorization', `Bearer ${secret}`)
+    }
     return await chosen(this.#base + target, { ...init, headers: sent, signal: limit.signal }).catch((error) => {
       throw unreachable(error, limit)
     })

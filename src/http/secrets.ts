@@ -46,6 +46,14 @@ export function withoutSecrets(target: string): string {
   return `${shownPath}?${pairs.map(shownPair).join('&')}`
 }
 
+/** A message for people without keys (also those with a line break), the user and password of an address, and the values of parameters that mean secrets. */
+export function withoutSecretsIn(message: string): string {
+  return message
+    .replaceAll(/(rk_[0-9a-f]+_)(?:[\w-]|\\[nrt]|[\r\n])+/gi, `$1${CUT}`)
+    .replaceAll(/(:\/\/)[^\s'"]*@/g, `$1${CUT}@`)
+    .replaceAll(/([\w-]+)=([^\s&'"]+)/g, (pair, name) => (SECRET_NAMES.test(name) ? `${name}=${CUT}` : pair))
+}
+
 function shownPair(pair: string): string {
   const equals = pair.indexOf('=')
   if (equals < 0) return withoutKeys(pair)

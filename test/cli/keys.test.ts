@@ -82,7 +82,7 @@ describe('recentn keys', () => {
     const made = JSON.parse((await keys(url, 'create', '--label', 'one', '--scope', 'admin', '--json')).stdout)
     expect(`${made.key}\n`).toMatch(KEY)
     await keys(url, 'create', '--label', 'two', '--scope', 'queue', '--prefix', 'a')
-    const revoked = await keys(url, 'revoke', made.id)
+    const revoked = await keys(url, 'revoke', made.key)
     expect(revoked).toEqual({ code: 0, stdout: `The key ${made.id} is revoked\n`, stderr: '' })
     expect(await verify(url, made.key)).toBeNull()
     const text = await keys(url, 'list')
@@ -107,7 +107,7 @@ describe('recentn keys', () => {
     await keys(url, 'create', '--label', 'l', '--scope', 'read')
     const ran = await keys(url, 'revoke', id)
     expect(ran).toMatchObject({ code: 1, stdout: '' })
-    expect(ran.stderr).toMatch(/^recentn: there is no key with the id .*"recentn keys list"/)
+    expect(ran.stderr).toMatch(/^recentn: there is no key with this id .*"recentn keys list"/)
   })
 
   it('says that there are none', async () => {

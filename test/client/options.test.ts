@@ -21,3 +21,25 @@ test.each<[string, object, string[]]>([
   expect(thrown).toBeInstanceOf(RecentnError)
   expect(thrown).toMatchObject({ code: 'invalid_input', faults: pointers.map((pointer) => ({ pointer })) })
 })
+
+describe('the value of a key or header is in no error', () => {
+  const secret = 'rk_0123456789abcdef_Geheim\nGeheim'
+  const made = (options: object) => createClient({ baseUrl: 'http://127.0.0.1:1', retries: 0, ...options })
+
+  test.each([
+    ['at once', async () => made({ key: secret })],
+    ['at once, of a header', async () => made({ headers: { 'X-Key': secret } })],
+    ['when a function gives it', () => made({ key: () => secret }).access()],
+  ])('%s', async (_, call) => {
+    const error = await call().then(
+      () => null,
+      (thrown) => thrown,
+    )
+    expect(error).toMatchObject({ code: 'invalid_input' })
+    expect(`${error.message} ${error.cause}`).not.toContain('Geheim')
+  })
+
+  test('which may end with a line break, as a file does', async () => {
+    await expect(made({ key: 'rk_0123456789abcdef_x\n' }).access()).rejects.toMatchObject({ code: 'unreachable' })
+  })
+})
