@@ -8,11 +8,11 @@ import { mysqlDriver, sqliteDriver } from './drivers'
 import { type GateOptions, gatedRunners } from './gate'
 import { gatheringRunners } from './gathering'
 import { seeTransactions } from './inside'
-import { mysqlSession } from './mysql'
 import { mysqlFailure } from './mysql-failures'
 import { schemaOf } from './schema'
 import { type HostedConnection, ofPool, ServerHosts } from './server-hosts'
 import { NAMELESS_FILE, parseServerUrl, refusedUrl, sqliteFile } from './server-url'
+import { ownSettings } from './session-settings'
 import { sqliteEngine } from './sqlite'
 import { DEFAULT_STATEMENT_TIMEOUT_SECONDS, type LimitedConnection, limitStatements } from './statement-limit'
 import { tablesOf } from './tables'
@@ -184,7 +184,7 @@ async function setSessions(
     ofPool(connection, pool)
     limitStatements(connection, pool, statementSeconds)
     const isSet = new Promise((resolve, reject) => {
-      connection.query(mysqlSession(statementSeconds), (error) => (error ? reject(error) : resolve(undefined)))
+      connection.query(ownSettings(statementSeconds), (error) => (error ? reject(error) : resolve(undefined)))
     })
     return Promise.all([isSet, hosts?.require(connection)])
   }

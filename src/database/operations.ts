@@ -9,10 +9,10 @@
 import type { EntityManager, QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import { afterCommitOf } from './after-commit'
-import { requireTexts } from './connection-charset'
 import type { Engine, Session, Tx } from './engine'
 import { locationOf } from './location'
 import { translated } from './retries'
+import { requireSettings } from './session-settings'
 import { type Setting, txOn } from './statements'
 
 const SAVEPOINT = 'recentn_operation'
@@ -98,5 +98,5 @@ export function sessionWithin(transaction: EntityManager | QueryRunner, setting:
   })
   const { engine } = setting
   const translate = (error: unknown) => translated(error, engine, () => locationOf(runner.connection.options))
-  return sessionIn(tx, runner, translate, engine.family === 'sqlite' ? undefined : () => requireTexts(runner))
+  return sessionIn(tx, runner, translate, engine.family === 'sqlite' ? undefined : () => requireSettings(runner))
 }

@@ -4,7 +4,6 @@ import { RecentnError } from '../errors'
 import { BoundedPool, DEFAULT_CONNECTION_TIMEOUT_MS } from './bounded-pool'
 import { asNode, CLUSTER_VARIABLES } from './cluster'
 import { connect, type SqliteOptions } from './connect'
-import { requireAutocommit, requireTexts } from './connection-charset'
 import type { Engine, Reader, Row, Session, Statements, Tx, WriteOptions } from './engine'
 import { gatedRunners } from './gate'
 import { seeTransactions } from './inside'
@@ -15,6 +14,7 @@ import { sessionWithin } from './operations'
 import { partStatements } from './parting'
 import { translated } from './retries'
 import { tablesIn } from './schema'
+import { requireSettings } from './session-settings'
 import { SharedFile } from './shared-file'
 import { SkipLockedCheck } from './skip-locked'
 import { sqliteEngine } from './sqlite'
@@ -127,17 +127,16 @@ async function attachPool(user: DataSource, given: AttachOptions): Promise<Attac
   const createRunner = () => limited(user.createQueryRunner('master'))
   const timeoutMs = connectionTimeoutMs ?? DEFAULT_CONNECTION_TIMEOUT_MS
   const location = locationOf(user.options)
-  const runner = await new BoundedPool({ source: user, createRunner, timeoutMs, location })
-    .take()
-    .catch((error: unknown) => {
-      throw translated(error, engineOf(user), () => location)
-    })
+  const refused = (error: unknown) => {
+    throw translated(error, engineOf(user), () => location)
+  }
+  const runner = await new BoundedPool({ source: user, createRunner, timeoutMs, location }).take().catch(refused)
   try {
+    await requireSettings(runner).catch(refused)
     const engine = await recognise(user, runner)
-    await requireTexts(runner)
-    const lockSeconds = await requireAutocommit((sql) => asked(user, runner, sql))
+    const [row] = await asked(user, runner, 'SELECT @@SESSION.innodb_lock_wait_timeout AS seconds')
     // A wait for a lock should end by itself: a statement that is cut off then may still take effect.
-    if (statementTimeoutSeconds === undefined) seconds = Math.max(seconds, lockSeconds + AFTER_LOCK_SECONDS)
+    if (statementTimeoutSeconds === undefined) seconds = Math.max(seconds, Number(row?.seconds) + AFTER_LOCK_SECONDS)
     const tables = tablesOf(tablePrefix)
     const options = {
       dataSource: user,

@@ -13,7 +13,6 @@ import { performance } from '../real-time'
 import { AfterCommit } from './after-commit'
 import { BoundedPool, DEFAULT_CONNECTION_TIMEOUT_MS } from './bounded-pool'
 import { catchUp } from './cluster'
-import { requireTexts } from './connection-charset'
 import { CutOff, isRefusedCommit, type LostCommit, settledCommit } from './cut-off'
 import { DatabaseCounts } from './database-counts'
 import type { Engine, Reader, Session, Statements, Tx, WriteOptions } from './engine'
@@ -24,6 +23,7 @@ import { locationOf } from './location'
 import { sessionIn, settled } from './operations'
 import { separateOn } from './own-transactions'
 import { Retrier, type RetryRules, Trail } from './retries'
+import { requireSettings } from './session-settings'
 import type { SkipLockedCheck } from './skip-locked'
 import { limitedUntil } from './statement-limit'
 import { readerOn, type Setting, txOn } from './statements'
@@ -159,7 +159,7 @@ export class Database implements Session {
   async #connected<T>(work: (runner: QueryRunner) => Promise<T>): Promise<T> {
     const runner = await this.#runner()
     try {
-      if (this.#options.isForeign) await requireTexts(runner)
+      if (this.#options.isForeign) await requireSettings(runner)
       const result = await work(runner)
       this.#pool.heard(runner)
       return result
@@ -226,7 +226,7 @@ export class Database implements Session {
     let result: T | undefined
     let cutOff: CutOff | null = null
     try {
-      if (this.#options.isForeign) await requireTexts(runner)
+      if (this.#options.isForeign) await requireSettings(runner)
       if (lost === null) await catchUp(runner, this.#options)
       await runner.startTransaction(this.#options.isForeign ? 'READ COMMITTED' : undefined)
       const alive = watch(runner, this.engine, afterCommit)

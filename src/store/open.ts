@@ -16,6 +16,7 @@ import { BoundStore } from './store'
 import type { OpenOptions, Store, StoreOptions } from './types'
 
 /** What `recentn doctor` asks of a server, too. */
+export { otherSettings } from '../database/session-settings'
 export { refusedServer, serverName, skipsLocked } from '../database/skip-locked'
 
 /** The store, with the feeds that it was asked for. */
@@ -94,8 +95,8 @@ async function disconnect(dataSource: DataSource, engine: Engine): Promise<void>
  * `store.transaction`. `close()` leaves the user's DataSource open. Throws `invalid_input` where `entityPrefix` or a naming
  * strategy gives recentn's entities other names than the store has, `schema_missing`, `schema_outdated` or
  * `schema_too_new`, and `database_refused` where the tables have other columns than recentn's, or where its connections
- * lose texts (another character set than `utf8mb4`), have `ORACLE` or `EMPTY_STRING_IS_NULL` in their `sql_mode`, or
- * don't commit by themselves.
+ * lose texts (another character set than `utf8mb4`) or have settings that recentn does not work with, such as
+ * `autocommit` off or a `sql_select_limit`: the error names them.
  */
 export async function attachStore(dataSource: DataSource, options: StoreOptions = {}): Promise<Store> {
   checkAttach(dataSource, options)

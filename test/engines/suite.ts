@@ -90,6 +90,80 @@ export function describeOddServer(engine: ServerEngine): void {
     })
   })
 
+  /** Nothing is lost in silence: 451 items and messages, and what follows the COMMITs of a connection. */
+  const countAll = async () => {
+    const mark = `counted${++counted}`
+    const rows = Array.from({ length: 451 }, (_, n) => n)
+    const store = await openStore({ url, poolSize: 1, sweep: false, publish: false })
+    undo.push(() => store.close())
+    await store.groups.putPolicy(mark, { capacity: 500, mode: 'history' })
+    await store.groups.appendMany(rows.map((payload) => ({ group: mark, payload })))
+    const { items } = await store.groups.recent(mark, { limit: 500 })
+    await store.queues.put(mark)
+    await store.queues.sendMany(
+      mark,
+      rows.map((body) => ({ body })),
+    )
+    const messages = await store.queues.receive(mark, { limit: 450 })
+    await store.queues.delete(mark, messages.map(({ receiptHandle }) => receiptHandle).slice(0, 440))
+    const [last] = await store.queues.receive(mark)
+    // Elsewhere it has to be seen while this connection does nothing more.
+    const after = await open()
+    const inFlight = (await after.queues.get(mark))?.counts.inFlight
+    return [items.length, messages.length, last?.body, (await after.queues.receive(mark)).length, inFlight]
+  }
+  let counted = 0
+
+  it.each([
+    ['autocommit', '0', 1],
+    ['completion_type', "'CHAIN'", 'NO_CHAIN'],
+    ['sql_select_limit', '400', '18446744073709551615'],
+    ['sql_safe_updates', '1', 0],
+    ['sql_big_selects', '0', 1],
+    ['sql_auto_is_null', '1', 0],
+    ['unique_checks', '0', 1],
+    ['div_precision_increment', '0', 4],
+  ])('%s = %s changes nothing, a DataSource with it is refused by name, and doctor warns', async (name, odd, own) => {
+    await during(name, odd, async () => {
+      expect(await countAll()).toEqual([451, 450, 450, 0, 11])
+      const store = await open()
+      await exercise(store)
+      const [row] = await store.dataSource.query(`SELECT @@SESSION.${name} AS value`)
+      expect(String(row.value)).toBe(String(own))
+      const { code, stdout } = await run(['doctor'], { env: { DATABASE_URL: url } })
+      expect([code, stdout]).toEqual([0, expect.stringMatching(new RegExp(`WARN +settings +.*others ${name} `))])
+      const source = await new DataSource({ type: 'mysql', url: url.replace(/^mariadb:/, 'mysql:') }).initialize()
+      undo.push(() => source.destroy())
+      const error = await refusal(attachStore(source))
+      expect([error.code, error.message]).toEqual([
+        'database_refused',
+        expect.stringMatching(new RegExp(`have ${name} \\w+ \\(recentn needs ${own}\\)`)),
+      ])
+    })
+  })
+
+  it('goes by the time, and refuses a DataSource that does not, where init_connect has fixed the timestamp', async () => {
+    await during('init_connect', "'SET timestamp = 1000000000'", async () => {
+      await exercise(await open())
+      const source = await new DataSource({ type: 'mysql', url: url.replace(/^mariadb:/, 'mysql:') }).initialize()
+      undo.push(() => source.destroy())
+      const error = await refusal(attachStore(source))
+      expect([error.code, error.message]).toEqual(['database_refused', expect.stringMatching(/have a fixed timestamp/)])
+    })
+  })
+
+  it('sets a connection once, when it is made', async () => {
+    const store = await openStore({ url, poolSize: 1 })
+    undo.push(() => store.close())
+    const settings = async () =>
+      (await store.dataSource.query("SHOW SESSION STATUS LIKE 'Com_set_option'")).map(
+        (row: { Value: string }) => row.Value,
+      )
+    const before = await settings()
+    for (const payload of [1, 2, 3]) await store.groups.append('set', { payload })
+    expect(await settings()).toEqual(before)
+  })
+
   it('writes batches that are larger than max_allowed_packet', async () => {
     await during('max_allowed_packet', '1048576', async () => {
       const store = await open()
