@@ -1,5 +1,5 @@
 /**
- * `node scripts/client-wire.cjs` generates two files of src/client from the OpenAPI document of the build in dist. `wire.ts` has
+ * `node scripts/client-wire.cjs` writes docs/openapi.json, the document of the build in dist, and generates two files of src/client from it. `wire.ts` has
  * the types of bodies as the client takes and gives them (ids as bigint, times as Date), and of operations. `operations.ts`
  * has the route of each operation, and which fields of its bodies are ids and times. Each is a constant of its own, so that
  * a bundler leaves out those that nobody calls. A test generates the same texts and compares.
@@ -222,8 +222,10 @@ if (require.main === module) {
   const { storeRoutes } = require(join(dist, 'router.js'))
   const { processRoutes } = require(join(dist, 'routes', 'health.js'))
   const routes = [...storeRoutes, ...processRoutes({ metrics: { text: async () => '', contentType: '' } })]
-  const { types, constants } = exports.wireOf(openApiDocument(routes, '0.0.0', '/'))
+  const document = openApiDocument(routes, '0.0.0', '/')
+  const { types, constants } = exports.wireOf(document)
   const folder = join(__dirname, '..', 'src', 'client')
   writeFileSync(join(folder, 'wire.ts'), types)
   writeFileSync(join(folder, 'operations.ts'), constants)
+  writeFileSync(join(__dirname, '..', 'docs', 'openapi.json'), `${JSON.stringify(document, null, 1)}\n`)
 }
