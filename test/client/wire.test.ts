@@ -15,7 +15,9 @@ interface Schemas {
 const generated = wireOf(document)
 
 test('docs/openapi.json, which node scripts/client-wire.cjs writes after a build, is the document', () => {
-  expect(JSON.parse(readFileSync(join(ROOT, 'docs/openapi.json'), 'utf8'))).toEqual(JSON.parse(JSON.stringify(document)))
+  expect(JSON.parse(readFileSync(join(ROOT, 'docs/openapi.json'), 'utf8'))).toEqual(
+    JSON.parse(JSON.stringify(document)),
+  )
 })
 
 describe('src/client/wire.ts and operations.ts, which node scripts/client-wire.cjs generates after a build,', () => {
