@@ -96,7 +96,7 @@ describe('an access function is told', () => {
     ['PUT', '/v1/queues/a:q', { deadLetterQueue: 'b' }, 'admin', 'putQueue', { queues: ['a:q', 'b'] }],
     ['PUT', '/v1/queues/a:q', undefined, 'admin', 'putQueue', queue],
     ['PATCH', '/v1/queues/a:q', { deadLetterQueue: 'b' }, 'admin', 'updateQueue', { queues: ['a:q', 'b'] }],
-    ['POST', '/v1/queues/a:q/ensure', { deadLetterQueue: 'b' }, 'admin', 'ensureQueue', { queues: ['a:q', 'b'] }],
+    ['POST', '/v1/queues/a:q/ensure', { deadLetterQueue: 'b' }, 'queue', 'ensureQueue', { queues: ['a:q', 'b'] }],
     ['POST', '/v1/queues/%61:q/pause', undefined, 'admin', 'pauseQueue', queue],
     ['POST', '/v1/queues/a:q/resume', undefined, 'admin', 'resumeQueue', queue],
     ['DELETE', '/v1/queues/a:q', null, 'admin', 'deleteQueue', queue],

@@ -135,6 +135,16 @@ describe.each(served)('a key on %s', (engine) => {
     }
   })
 
+  test('with the scope queue and a prefix may ensure the queues that begin with it, and no others', async () => {
+    const client = await guarded.client({ scopes: ['queue'], prefix: 'shop:' })
+    const ensure = (queue: string, settings = {}) => client.post(`/v1/queues/${queue}/ensure`, settings)
+    expect((await ensure('shop:dead')).status).toBe(201)
+    expect((await ensure('shop:mail', { deadLetterQueue: 'shop:dead' })).status).toBe(201)
+    expect((await ensure('shop:more', { deadLetterQueue: 'dead' })).status).toBe(403)
+    expect((await ensure('mail')).status).toBe(403)
+    expect((await client.put('/v1/queues/shop:mail', {})).status).toBe(403)
+  })
+
   test('is told what it may do, whatever its scopes', async () => {
     for (const [scopes, told] of [
       [['admin'], [...SCOPES]],

@@ -45,7 +45,8 @@ export function openApiDocument(routes: readonly Route[], version: string, serve
 }
 
 function operationObject(route: Route): Json {
-  const { description, body } = route
+  const { body, scope } = route
+  const description = [route.description, scope && `Needs the scope \`${scope}\`.`].filter(Boolean).join(' ')
   const parameters = [
     ...parameterObjects(route.pathParameters, 'path'),
     ...parameterObjects(route.queryParameters, 'query'),
@@ -56,7 +57,7 @@ function operationObject(route: Route): Json {
     operationId: route.id,
     tags: [route.tag],
     summary: route.summary,
-    ...(description !== undefined && { description }),
+    ...(description !== '' && { description }),
     security: securityOf(route),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: !body.optional, content: contentOf(body.schema, body.example) } }),

@@ -80,11 +80,13 @@ const ensure = route({
   ...onSettings,
   method: 'post',
   path: `${onQueue.path}/ensure`,
+  scope: 'queue',
   body: settingsBody,
   id: 'ensureQueue',
   summary: 'Create a queue if it does not exist',
   description:
-    'For the start of an app: an existing queue stays as it is, whatever its settings are. The body is that of `putQueue`. ' +
+    'For the start of an app: an existing queue stays as it is, and the server logs a warning if it has other settings than ' +
+    'those given. Use `putQueue` where the app owns the settings, `ensureQueue` where its operator does. The body is the same. ' +
     'A `deadLetterQueue` outside of the prefix of the key is shown as null.',
   outcomes: {
     200: { description: 'The queue existed already, and is unchanged.', schema: 'Queue', example: example.queue },

@@ -11,6 +11,7 @@ import type {
   DryRun,
   NewMessage,
   PeekOptions,
+  Queue,
   QueueSettings,
   ReceiveOptions,
   RedriveOptions,
@@ -128,4 +129,20 @@ export function checkPurge(queue: unknown, options: DryRun): void {
 export function checkedRedrive(queue: unknown, options: RedriveOptions): { limit: number; prefix: string } {
   refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.REDRIVE_RULES)])
   return { limit: options.limit ?? Number.POSITIVE_INFINITY, prefix: options.prefix ?? '' }
+}
+
+const MAX_WARNED = 100
+/** Queues of which the process has warned. */
+const warned = new Set<string>()
+
+/** Warns if the queue that was ensured has other settings than those that were given. */
+export function warnOfOthers(queue: Queue, settings: QueueSettings): void {
+  const others = Object.entries(settings).filter(
+    ([name, value]) => value !== undefined && queue[name as keyof Queue] !== value,
+  )
+  if (others.length === 0 || warned.has(queue.queue) || warned.size >= MAX_WARNED) return
+  warned.add(queue.queue)
+  const list = others.map(([name, value]) => `${name} is ${queue[name as keyof Queue]}, not ${value}`).join(', ')
+  const text = `The queue ${JSON.stringify(queue.queue)} that recentn ensured exists with other settings: ${list}`
+  process.emitWarning(`${text}. They stay; put replaces them`, { code: 'RECENTN_QUEUE_SETTINGS' })
 }

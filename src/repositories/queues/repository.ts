@@ -198,8 +198,12 @@ export class QueueRepository implements Queue.Queues {
     // snapshot, so that only the locking read counts.
     const { inTransaction } = this.#session
     const named = inTransaction ? null : await this.#session.read((reader) => queues.namedHead(reader, queue))
-    if (named !== null) return asQueue({ ...queueOf(named.head, named.deadLetterQueue), created: false })
-    return this.#change(queue, (tx) => queues.ensureQueue(tx, queue, settings))
+    const ensured =
+      named === null
+        ? await this.#change(queue, (tx) => queues.ensureQueue(tx, queue, settings))
+        : asQueue({ ...queueOf(named.head, named.deadLetterQueue), created: false })
+    check.warnOfOthers(ensured, settings)
+    return ensured
   }
 
   async update(queue: string, settings: Queue.QueueSettings): Promise<Queue.Queue> {

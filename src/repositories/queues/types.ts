@@ -204,9 +204,15 @@ export interface RedriveOptions extends DryRun {
 export interface Queues<Base = unknown> {
   /** The attributes and counts; null for a queue that does not exist. */
   get(queue: string): Promise<QueueStatus | null>
-  /** Creates the queue, or replaces all its settings; a pause stays. Throws `queue_not_found` and `dead_letter_cycle`. */
+  /**
+   * Creates the queue, or replaces all its settings, where the code owns them; a pause stays. Throws `queue_not_found` and
+   * `dead_letter_cycle`.
+   */
   put(queue: string, settings?: QueueSettings): Promise<Queue & { created: boolean }>
-  /** Creates the queue unless it exists; one that exists stays as it is. `created` says which. Throws as `put`. */
+  /**
+   * Creates the queue unless it exists. One that exists stays as it is, because its operator owns the settings; a process
+   * warns once of those that differ. `created` says which. Throws as `put`.
+   */
   ensure(queue: string, settings?: QueueSettings): Promise<Queue & { created: boolean }>
   /** Changes only the settings that are given, if any. Throws `queue_not_found` and `dead_letter_cycle`. */
   update(queue: string, settings: QueueSettings): Promise<Queue>

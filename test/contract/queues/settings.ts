@@ -156,9 +156,21 @@ export function describeQueueSettings(context: Context): void {
       const expected = { queue, ...QUEUE_DEFAULTS, ...settings, createdAt: first.createdAt }
       expect(first).toEqual({ ...expected, created: true })
       const nowhere = context.unique('nowhere')
-      for (const others of [undefined, { maxReceives: null }, { deadLetterQueue: nowhere }, settings]) {
+      const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
+      context.afterwards(async () => warned.mockRestore())
+      for (const same of [undefined, {}, settings]) await queues().ensure(queue, same)
+      expect(warned).not.toHaveBeenCalled()
+      for (const others of [{ maxReceives: null, visibilityTimeoutSeconds: 7 }, { deadLetterQueue: nowhere }]) {
         expect(await queues().ensure(queue, others)).toEqual({ ...expected, created: false })
       }
+      await context.store.transaction((tx) => tx.queues.ensure(queue, { maxReceives: 4 }))
+      expect(warned.mock.calls).toEqual([
+        [expect.stringContaining(`${JSON.stringify(queue)} that recentn ensured exists`), expect.anything()],
+      ])
+      expect(warned.mock.calls[0]).toEqual([
+        expect.stringContaining(': maxReceives is 3, not null. '),
+        { code: 'RECENTN_QUEUE_SETTINGS' },
+      ])
       expect(await queues().get(queue)).toMatchObject(expected)
       expect(await queues().ensure(context.unique('q'))).toMatchObject({ ...QUEUE_DEFAULTS, created: true })
     })
