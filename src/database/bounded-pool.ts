@@ -13,6 +13,7 @@ import { RecentnError } from '../errors'
 import { clearTimeout, performance, setTimeout } from '../real-time'
 import { connectionState } from './connection-use'
 import { driverError, type Engine } from './engine'
+import { connectionOf } from './gathering'
 import { USE_WITHIN } from './inside'
 import { dropLost } from './life'
 import { isOverLimit, whenSilent } from './statement-limit'
@@ -135,7 +136,7 @@ export class BoundedPool {
   #queue(): PoolRequest {
     const runner = this.options.createRunner()
     const request: PoolRequest = { runner, queuedAt: performance.now(), caller: null }
-    runner.connect().then(
+    connectionOf(runner).then(
       () => {
         this.heard(runner)
         if (request.caller) request.caller.connected()

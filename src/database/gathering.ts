@@ -7,6 +7,8 @@
  * fails. After the failure of a statement that had waited, the runner sends nothing until a ROLLBACK: the statements that
  * depended on it would otherwise run without it. A packet holds statements of ours, which are ASCII with values written by
  * `mysql.ts`, and at its end at most one of the user's, which cannot hold a second one.
+ * Once somebody has got the connection itself, by TypeORM's `connect()`, nothing waits: what they send on it follows what was
+ * given before, and is in the transaction.
  * On a node of a Galera cluster it holds less (`parting.ts`).
  */
 import type { Connection, QueryError } from 'mysql2'
@@ -14,14 +16,13 @@ import {
   type DataSource,
   QueryFailedError,
   QueryResult,
+  type QueryRunner,
   QueryRunnerAlreadyReleasedError,
   type ReplicationMode,
 } from 'typeorm'
 import { MysqlQueryRunner } from 'typeorm/driver/mysql/MysqlQueryRunner'
-import { RecentnError } from '../errors'
-import { literal } from './mysql'
+import { oneStatement } from './mysql'
 import { mustPart, requireTransaction, WITNESS } from './parting'
-import { holdsSeparator, MYSQL_SPELLING } from './placeholders'
 
 /** A packet of more than one statement has no more characters than this; the least max_allowed_packet is 1 MiB. */
 const PACKET_UNITS = 512 * 1024
@@ -31,8 +32,6 @@ const BEGIN = 'START TRANSACTION'
 /** Statements that cannot fail, and have no effect without others: TypeORM's, and those of `operations.ts`. */
 const MARKER = /^(START TRANSACTION|(RELEASE )?SAVEPOINT (recentn_operation|typeorm_\d+))$/
 const ROLLBACK_TO = /^\s*ROLLBACK(\s+WORK)?\s+TO\b/i
-/** Their bodies may hold statements; the server takes such a definition as one. */
-const DEFINITION = /^\s*CREATE\b/i
 
 /** The answer to a statement that waits, once it has been sent. */
 export interface Later {
@@ -64,6 +63,19 @@ export class GatheringQueryRunner extends MysqlQueryRunner {
   #waiting: WaitingStatement[] = []
   #units = 0
   #failure: { error: unknown } | null = null
+  #isHeld = false
+
+  override async connect(): ReturnType<MysqlQueryRunner['connect']> {
+    this.#isHeld = true
+    const connection: Connection = await this.unheld()
+    if (this.#waiting.length > 0) await this.#sendFirst(connection, this.#take())
+    return connection
+  }
+
+  /** The connection, for code that sends nothing on it. */
+  unheld(): ReturnType<MysqlQueryRunner['connect']> {
+    return super.connect()
+  }
 
   /**
    * Runs a statement, together with those that wait. With `null` as its parameters it is one of ours. `later`: it waits
@@ -72,7 +84,7 @@ export class GatheringQueryRunner extends MysqlQueryRunner {
   // biome-ignore lint/suspicious/noExplicitAny: the signature is TypeORM's
   override async query(sql: string, parameters?: any, how: boolean | 'later' = false): Promise<any> {
     if (this.isReleased) throw new QueryRunnerAlreadyReleasedError()
-    const connection: Connection = this.databaseConnection ?? (await this.connect())
+    const connection: Connection = this.databaseConnection ?? (await this.unheld())
     if (sql === 'ROLLBACK' && !this.#forget()) return undefined
     if (ROLLBACK_TO.test(sql)) this.#forgetAllButMarkers()
     if (this.#failure) throw this.#failure.error
@@ -82,7 +94,7 @@ export class GatheringQueryRunner extends MysqlQueryRunner {
     }
     if (how === 'later') return this.#wait(connection, sql)
     // After statements of others a RELEASE is sent at once: what they fail with is their operation's.
-    if (MARKER.test(sql) && this.#hasOnlyMarkers) {
+    if (!this.#isHeld && MARKER.test(sql) && this.#hasOnlyMarkers) {
       this.#add({ sql, result: null })
       return undefined
     }
@@ -109,11 +121,6 @@ export class GatheringQueryRunner extends MysqlQueryRunner {
     await this.query('COMMIT')
     this.isTransactionActive = false
     this.transactionDepth = 0
-  }
-
-  override async stream(...given: Parameters<MysqlQueryRunner['stream']>): ReturnType<MysqlQueryRunner['stream']> {
-    if (this.#waiting.length > 0) await this.#send(await this.connect(), this.#take())
-    return super.stream(...given)
   }
 
   get #hasOnlyMarkers(): boolean {
@@ -145,7 +152,11 @@ export class GatheringQueryRunner extends MysqlQueryRunner {
   }
 
   async #wait(connection: Connection, sql: string): Promise<Later> {
-    const one = { sql, result: null }
+    const one: WaitingStatement = { sql, result: null }
+    if (this.#isHeld) {
+      await this.#send(connection, [one])
+      return one
+    }
     const isParted = this.#mustPart && !sql.startsWith('SELECT ')
     const before = isParted || this.#units + sql.length > PACKET_UNITS ? this.#take() : []
     this.#add(one)
@@ -239,24 +250,9 @@ function resultOf(raw: unknown): QueryResult {
   return result
 }
 
-/** The user's statement with its values. Throws `invalid_input` for several: elsewhere the server refuses them, too. */
-function oneStatement(connection: Connection, sql: string, parameters: unknown[]): string {
-  if (sql.includes(';') && !DEFINITION.test(sql) && holdsSeparator(sql, MYSQL_SPELLING, true)) {
-    throw new RecentnError('invalid_input', 'A query takes one SQL statement: run each with a query of its own')
-  }
-  if (parameters.length === 0) return sql
-  const text = connection.format(sql, parameters)
-  // What the driver escapes with backslashes may end a text in a session with NO_BACKSLASH_ESCAPES, and then the statement.
-  return text.includes(';') ? connection.format(sql, parameters.map(withoutEscapes)) : text
-}
-
-function withoutEscapes(value: unknown): unknown {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the driver escapes these
-  const isEscaped = typeof value === 'string' && /[\u0000-\u001f\u007f'"\\]/.test(value)
-  if (isEscaped) return { toSqlString: () => literal(value) }
-  if (Array.isArray(value)) return value.map(withoutEscapes)
-  const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
-  return isPlain ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withoutEscapes(one)])) : value
+/** A runner's connection, for code that sends nothing on it. */
+export function connectionOf(runner: QueryRunner): Promise<object> {
+  return runner instanceof GatheringQueryRunner ? runner.unheld() : runner.connect()
 }
 
 /** Makes runners on the connections of a DataSource that we have opened, with `multipleStatements`. */

@@ -1,8 +1,10 @@
 /** MySQL and MariaDB. Only MariaDB has RETURNING; a shared lock that skips rows has different words. */
+import type { Connection } from 'mysql2'
+import { RecentnError } from '../errors'
 import type { Engine, Parameter } from './engine'
 import { mysqlFailure, mysqlLeavesDoubt, mysqlRefusal } from './mysql-failures'
 import { chosenFree } from './numbering'
-import { countPlaceholders, MYSQL_SPELLING, nextPlaceholder } from './placeholders'
+import { countPlaceholders, holdsSeparator, MYSQL_SPELLING, nextPlaceholder } from './placeholders'
 import { mysqlRows } from './row-facts'
 
 /**
@@ -139,4 +141,27 @@ export const mariadbEngine: Engine = {
       `SET ${column} = LAST_INSERT_ID(LAST_INSERT_ID() + 1)${more} WHERE ${where} ORDER BY ${order.join(', ')} LIMIT ${limit}`,
     parameters: [...parameters],
   }),
+}
+
+/** Their bodies may hold statements; the server takes such a definition as one. */
+const DEFINITION = /^\s*CREATE\b/i
+
+/** The user's statement with its values. Throws `invalid_input` for several: elsewhere the server refuses them, too. */
+export function oneStatement(connection: Connection, sql: string, parameters: unknown[]): string {
+  if (sql.includes(';') && !DEFINITION.test(sql) && holdsSeparator(sql, MYSQL_SPELLING, true)) {
+    throw new RecentnError('invalid_input', 'A query takes one SQL statement: run each with a query of its own')
+  }
+  if (parameters.length === 0) return sql
+  const text = connection.format(sql, parameters)
+  // What the driver escapes with backslashes may end a text in a session with NO_BACKSLASH_ESCAPES, and then the statement.
+  return text.includes(';') ? connection.format(sql, parameters.map(withoutEscapes)) : text
+}
+
+function withoutEscapes(value: unknown): unknown {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the driver escapes these
+  const isEscaped = typeof value === 'string' && /[\u0000-\u001f\u007f'"\\]/.test(value)
+  if (isEscaped) return { toSqlString: () => literal(value) }
+  if (Array.isArray(value)) return value.map(withoutEscapes)
+  const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  return isPlain ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withoutEscapes(one)])) : value
 }

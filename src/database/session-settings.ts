@@ -10,6 +10,7 @@
 import type { QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import { driverError } from './engine'
+import { connectionOf } from './gathering'
 
 interface SessionVariable {
   name: string
@@ -96,7 +97,7 @@ const right = new WeakMap<DriverConnection, number | undefined>()
  * rely on. Asks the server once for each connection.
  */
 export async function requireSettings(runner: QueryRunner): Promise<void> {
-  const connection: DriverConnection = await runner.connect()
+  const connection: DriverConnection = await connectionOf(runner)
   const charset = connection.config?.charsetNumber
   if (right.has(connection) && right.get(connection) === charset) return
   const faults = faultsOf(await settingsOf(runner))

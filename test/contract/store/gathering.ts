@@ -3,6 +3,9 @@ import type { Store } from '../../../src/index'
 import { CuttingProxy } from '../../support/cutting-proxy'
 import { type Context, eventually, refusal } from '../context'
 
+/** A statement of ours that waits for the next one. */
+export const later = (runner: QueryRunner, sql: string) => runner.query(sql, null as never, 'later' as never)
+
 /** Statements of a transaction that go to the server together, on connections that only the store uses. */
 export function describeGathering(context: Context): void {
   if (context.engine === 'sqlite') return
@@ -96,6 +99,12 @@ export function describeGathering(context: Context): void {
       const failing = () => store.transaction(() => Promise.reject(new Error('mine'))).catch(() => {})
       expect(await tripsOf(failing)).toBe(0)
       expect(await tripsOf(() => store.transaction(({ manager }) => manager.query('SELECT 1')))).toBe(2)
+    })
+
+    it('are no more for operations within a transaction of the store’s DataSource', async () => {
+      const group = context.unique()
+      const append = () => store.dataSource.transaction((manager) => store.within(manager).groups.append(group))
+      expect(await tripsOf(append)).toBe(3)
     })
 
     it('carry the mark of a batch never together with its COMMIT', async () => {
@@ -194,8 +203,6 @@ export function describeGathering(context: Context): void {
       return rows.map(({ note }: { note: string }) => note.slice(prefix.length))
     }
     const insert = (note: string) => `INSERT INTO gathered VALUES ('${note}')`
-    const later = (runner: QueryRunner, sql: string) => runner.query(sql, null as never, 'later' as never)
-
     /** Three statements, the first two of which wait; the one at `position` is `failing`. */
     async function three(runner: QueryRunner, prefix: string, position: number | null, failing: string): Promise<void> {
       const statement = (at: number) => (position === at ? failing : insert(`${prefix}${at}`))

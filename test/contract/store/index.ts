@@ -9,6 +9,7 @@ import { describeConnections } from './connections'
 import { describeErrorNumbers } from './error-numbers'
 import { describeGathering } from './gathering'
 import { describeHandles } from './handles'
+import { describeHeldConnections } from './held-connection'
 import { describeIdleStore } from './idle'
 import { describeInserts } from './inserts'
 import { describeInsideTransactions } from './inside-transactions'
@@ -31,6 +32,7 @@ export function describeStore(engine: EngineName): void {
   describeTransactions(context)
   describeInsideTransactions(context)
   describeGathering(context)
+  describeHeldConnections(context)
   describeAfterCommit(context)
   describeInserts(context)
   describeAttach(context)
