@@ -8,6 +8,7 @@ import { mysqlDriver, sqliteDriver } from './drivers'
 import { type GateOptions, gatedRunners } from './gate'
 import { gatheringRunners } from './gathering'
 import { seeTransactions } from './inside'
+import { noteLockWait } from './lock-wait'
 import { mysqlFailure } from './mysql-failures'
 import { schemaOf } from './schema'
 import { type HostedConnection, ofPool, ServerHosts } from './server-hosts'
@@ -183,6 +184,7 @@ async function setSessions(
   const set = (connection: NewConnection): Promise<unknown> => {
     ofPool(connection, pool)
     limitStatements(connection, pool, statementSeconds)
+    noteLockWait(connection, statementSeconds)
     const isSet = new Promise((resolve, reject) => {
       connection.query(ownSettings(statementSeconds), (error) => (error ? reject(error) : resolve(undefined)))
     })

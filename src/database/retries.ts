@@ -81,7 +81,9 @@ export interface RetryRules {
   /** The address of the database for error messages, without user and password. */
   locate: () => string
   maxConflicts?: number
-  retryMs?: number
+  retryMs?: number | undefined
+  /** The same for a conflict: a wait for a lock takes longer. */
+  conflictMs?: number | undefined
   /** Set if the statements of the work commit by themselves. */
   trail?: Trail
   /** True if it has been found out by then that nothing of a failed try is stored. */
@@ -101,7 +103,7 @@ export class Retrier {
 
   constructor(private readonly rules: RetryRules) {
     const retryMs = rules.retryMs ?? RETRY_MS
-    this.#deadline = this.#startedAt + retryMs
+    this.#deadline = this.#startedAt + Math.min(retryMs, rules.conflictMs ?? retryMs)
     this.#lossDeadline = this.#startedAt + Math.min(retryMs, AWAY_MS)
   }
 

@@ -36,15 +36,18 @@ const LOCK_SECONDS = 5
 /** MySQL looks once a second whether a wait for a lock has ended: the error of one must come before the limit of its statement. */
 const LOCK_LATE_SECONDS = 2
 
+export function lockSeconds(statementSeconds: number): number {
+  return Math.max(1, Math.min(LOCK_SECONDS, statementSeconds - LOCK_LATE_SECONDS))
+}
+
 /** What sets a connection of our own; `statementSeconds` is the limit of a statement. */
 export function ownSettings(statementSeconds: number): string {
-  const lockSeconds = Math.max(1, Math.min(LOCK_SECONDS, statementSeconds - LOCK_LATE_SECONDS))
   return [
     // The server may have set another character set by init_connect, by which the driver would then encode.
     'SET NAMES utf8mb4',
     'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
     // The comment is for MariaDB alone: the locks of a process that has vanished end, though its connection stands.
-    `SET SESSION /*M! idle_transaction_timeout = 120, */ innodb_lock_wait_timeout = ${lockSeconds}, sql_mode = 'STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00', timestamp = DEFAULT, ${RELIED_ON.map(({ name, value }) => `${name} = ${value}`).join(', ')}`,
+    `SET SESSION /*M! idle_transaction_timeout = 120, */ innodb_lock_wait_timeout = ${lockSeconds(statementSeconds)}, sql_mode = 'STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00', timestamp = DEFAULT, ${RELIED_ON.map(({ name, value }) => `${name} = ${value}`).join(', ')}`,
   ].join('; ')
 }
 

@@ -20,6 +20,7 @@ import { holding, newHolder, requireOutside } from './inside'
 import { commit, type Life, rollBack, watch } from './life'
 import { shareRunner } from './limited-runner'
 import { locationOf } from './location'
+import { BRIEF_SECONDS, setLockWait } from './lock-wait'
 import { sessionIn, settled } from './operations'
 import { separateOn } from './own-transactions'
 import { Retrier, type RetryRules, Trail } from './retries'
@@ -124,13 +125,17 @@ export class Database implements Session {
     return this.#counted(() => this.#write(work, options))
   }
 
-  async #write<T>(work: TransactionWork<T>, { retries, arrived, retryMs }: RetriedWrite = {}): Promise<T> {
+  async #write<T>(
+    work: TransactionWork<T>,
+    { retries, arrived, retryMs, isBrief = false }: RetriedWrite = {},
+  ): Promise<T> {
     const checked = this.#writable()
     if (checked) await checked
     const ask = arrived && ((until: number) => this.#once((tx) => limitedUntil(tx, until, () => arrived(tx)), null))
     const lost: LostCommit = { startedAt: performance.now(), ask }
-    const rules = { ...this.#retryRules, maxConflicts: retries, retryMs, findsOut: ask !== undefined }
-    return this.#tried(rules, () => this.#once(work, lost))
+    const conflictMs = isBrief && !this.gate && !this.#options.isForeign ? BRIEF_SECONDS * 900 : undefined
+    const rules = { ...this.#retryRules, maxConflicts: retries, retryMs, conflictMs, findsOut: ask !== undefined }
+    return this.#tried(rules, () => this.#once(work, lost, isBrief))
   }
 
   /** Runs statements that each commit by themselves; on SQLite, which has one connection, in a transaction. */
@@ -219,7 +224,7 @@ export class Database implements Session {
    * Runs the transaction once. Its commit listeners run when the connection is free again. Without `lost` it looks for what
    * another connection has committed, in a cluster perhaps on another node.
    */
-  async #once<T>(work: TransactionWork<T>, lost: LostCommit | null): Promise<T> {
+  async #once<T>(work: TransactionWork<T>, lost: LostCommit | null, isBrief = false): Promise<T> {
     const afterCommit = new AfterCommit()
     const runner = await this.#runner()
     let life: Life | null = null
@@ -229,6 +234,8 @@ export class Database implements Session {
       if (this.#options.isForeign) await requireSettings(runner)
       if (lost === null) await catchUp(runner, this.#options)
       await runner.startTransaction(this.#options.isForeign ? 'READ COMMITTED' : undefined)
+      const set = setLockWait(runner, isBrief)
+      if (set) await set
       const alive = watch(runner, this.engine, afterCommit)
       life = alive
       const tx = txOn(runner, this.#options, { isOpen: () => alive.open, listeners: () => afterCommit })

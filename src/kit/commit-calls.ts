@@ -1,6 +1,7 @@
 /** What group commit is given, and the calls as it keeps them. */
-import type { Session, Tx } from '../database/engine'
-import type { RecentnError } from '../errors'
+import type { Reader, Session, Tx } from '../database/engine'
+import { RecentnError } from '../errors'
+import { performance } from '../real-time'
 import type { Admission, Size } from './pending'
 import type { Sizes } from './sizes'
 
@@ -35,8 +36,8 @@ export interface GroupCommitOptions<Request, Result> extends Admission {
   marks: Marks
   /** Writes the requests: a result or an error for each. What it throws rolls all of them back. */
   run(tx: Tx, requests: readonly Request[], writing: Writing): Promise<readonly (Result | RecentnError)[]>
-  /** For each request whether somebody else holds a lock that it needs; left out where that cannot be asked. */
-  areLocked?(tx: Tx, requests: readonly Request[]): Promise<readonly boolean[]>
+  /** For each request the name of a lock that it needs and another transaction holds; null if there is none. Waits for none. */
+  heldLocks(reader: Reader, requests: readonly Request[]): Promise<readonly (string | null)[]>
   /** Counts the items of each commit. */
   batches?: Sizes | undefined
   /** Unanswered items and bytes beyond which calls are refused with `overloaded`. Defaults: 100,000 and 64 MiB. */
@@ -54,6 +55,8 @@ export interface WaitingCall<Request, Result> extends Size {
   isAside: boolean
   /** When the call first met a conflict, or was set aside. */
   since: number | null
+  /** When its next turn to wait for its lock comes, though it looks locked. */
+  turnAt: number
   request: Request
   caller: Caller<Result>
 }
@@ -77,6 +80,50 @@ export interface Lane<Request, Result> {
 export interface Conflict<Request, Result> {
   calls: Calls<Request, Result>
   error: unknown
+}
+
+/** The calls whose locks another transaction holds, with the names of the locks. */
+export type HeldLocks<Request, Result> = ReadonlyMap<WaitingCall<Request, Result>, string>
+
+export async function heldOf<Request, Result>(
+  { session, heldLocks }: Pick<GroupCommitOptions<Request, Result>, 'session' | 'heldLocks'>,
+  calls: Calls<Request, Result>,
+): Promise<HeldLocks<Request, Result>> {
+  const held = new Map<WaitingCall<Request, Result>, string>()
+  if (calls.length === 0) return held
+  const names = await session.read((reader) => heldLocks(reader, calls.map(requestOf)))
+  for (const [index, call] of calls.entries()) {
+    const name = names[index]
+    if (name != null) held.set(call, name)
+  }
+  return held
+}
+
+/** Of the first calls for each lock, one whose turn has come. */
+export function nextTurn<Request, Result>(waiting: Calls<Request, Result>, held: HeldLocks<Request, Result>) {
+  const seen = new Set<string>()
+  for (const call of waiting) {
+    const lock = held.get(call) as string
+    if (!seen.has(lock) && call.turnAt <= performance.now()) return call
+    seen.add(lock)
+  }
+  return null
+}
+
+/** The error of a call whose lock was never free when it was asked for. */
+export function stillHeld(): RecentnError {
+  return new RecentnError('conflict', undefined, { retryAfterMs: 1000 })
+}
+
+export function patienceOf({ patienceMs = 30_000 }: { patienceMs?: number | undefined }): number {
+  return patienceMs
+}
+
+/** In its patience a call has so many turns to wait for a lock that looks held. */
+const TURNS = 6
+
+export function turnMs(options: { patienceMs?: number | undefined }): number {
+  return patienceOf(options) / TURNS
 }
 
 export function newLane<Request, Result>(lane: number, marks: Marks): Lane<Request, Result> {

@@ -7,29 +7,18 @@
  * is answered exactly once, after its transaction has ended. A call that the database refuses fails alone: a batch that
  * fails runs again with care, and then in halves.
  *
- * When somebody else holds a lock, the calls that need it are set aside, to a lane of their own, with all calls of their
- * keys; later calls of these keys follow until none of the key is unanswered. That lane runs the calls first whose locks
- * are free, and waits for locks only where none are: a call that is stuck delays no others for long, and fails without
- * them. A call that needs further locks (an append to several groups) may be overtaken by one of its key that does not.
+ * When another transaction holds a lock, the calls that need it are set aside, to a lane of their own, with all calls of
+ * their keys; later calls of these keys follow until none of the key is unanswered. That lane runs the calls whose locks are
+ * free, and asks for the others again. A lock that is held whenever it is asked for is waited for once in a sixth of the
+ * patience, by its first call alone, so that it gets its turn among other processes: a call that is stuck delays others
+ * once, for a second, and fails without them. A call that needs further locks (an append to several groups) may be
+ * overtaken by one of its key that does not.
  */
 import type { Tx } from '../database/engine'
 import { RecentnError } from '../errors'
-import { performance, setImmediate } from '../real-time'
-import {
-  type Caller,
-  type Calls,
-  type Conflict,
-  fitting,
-  type GroupCommitOptions,
-  halvesByKey,
-  itemsOf,
-  keyOf,
-  type Lane,
-  newLane,
-  requestOf,
-  takeBatch,
-  type WaitingCall,
-} from './commit-calls'
+import { performance, setImmediate, setTimeout } from '../real-time'
+import type { Caller, Calls, Conflict, GroupCommitOptions, HeldLocks, Lane, WaitingCall } from './commit-calls'
+import * as waiting from './commit-calls'
 import { isShared, Pending, type Size } from './pending'
 
 const MAX_BATCH_BYTES = 8 * 1024 * 1024
@@ -37,7 +26,8 @@ const MAX_BATCH_BYTES = 8 * 1024 * 1024
 const RETRY_MS = 2000
 /** About what an item takes in memory beside its texts. */
 const ITEM_BYTES = 300
-const PATIENCE_MS = 30_000
+/** The longest pause between two questions whether locks are still held. */
+const REST_MS = 100
 
 export class GroupCommit<Request, Result> {
   readonly #options: GroupCommitOptions<Request, Result>
@@ -48,6 +38,7 @@ export class GroupCommit<Request, Result> {
   readonly #aside = new Map<number, number>()
   /** Whether a call that is set aside may be locked. */
   #isInDoubt = false
+  #restMs = 1
   readonly #pending: Pending
 
   constructor(options: GroupCommitOptions<Request, Result>) {
@@ -55,8 +46,8 @@ export class GroupCommit<Request, Result> {
     this.#options = options
     this.#maxBatch = { items: options.maxBatchItems ?? 2000, bytes: MAX_BATCH_BYTES }
     this.#pending = new Pending({ ...options, maxItems, maxBytes })
-    this.#lanes = Array.from({ length: lanes }, (_, number) => newLane(number, options.marks))
-    this.#asideLane = newLane(lanes, options.marks)
+    this.#lanes = Array.from({ length: lanes }, (_, number) => waiting.newLane(number, options.marks))
+    this.#asideLane = waiting.newLane(lanes, options.marks)
   }
 
   /**
@@ -69,9 +60,9 @@ export class GroupCommit<Request, Result> {
 
   /** The same for a caller that makes a promise of its own. Throws what `add` would reject with at once. */
   hand(of: string | number, request: Request, { items, bytes: texts }: Size, caller: Caller<Result>): void {
-    const key = typeof of === 'string' ? keyOf(of) : of
+    const key = typeof of === 'string' ? waiting.keyOf(of) : of
     const bytes = texts + items * ITEM_BYTES
-    const call = { key, isAside: false, since: null, request, items, bytes, caller }
+    const call = { key, isAside: false, since: null, turnAt: 0, request, items, bytes, caller }
     this.#pending.admit(call)
     if (this.#aside.size > 0 && this.#aside.has(key)) this.#setAside(call)
     else this.#enqueue(this.#lanes[key % this.#lanes.length] as Lane<Request, Result>, call)
@@ -98,7 +89,7 @@ export class GroupCommit<Request, Result> {
     while (lane.waiting.length > 0) {
       if (lane === this.#asideLane) await this.#runAside(lane)
       else {
-        const calls = takeBatch(lane, this.#maxBatch)
+        const calls = waiting.takeBatch(lane, this.#maxBatch)
         for (const conflict of await this.#commit(lane, calls)) await this.#sortOut(lane, conflict, false)
       }
       // Callers that this batch has answered may call again at once, and then belong to the next.
@@ -115,12 +106,12 @@ export class GroupCommit<Request, Result> {
   ): Promise<Conflict<Request, Result>[]> {
     const { session, marks, batches, run } = this.#options
     const { writer } = lane
-    const requests = calls.map(requestOf)
+    const requests = calls.map(waiting.requestOf)
     writer.batch++
     try {
-      const options = { arrived: (tx: Tx) => marks.hasArrived(tx, writer), retryMs: RETRY_MS }
+      const options = { arrived: (tx: Tx) => marks.hasArrived(tx, writer), retryMs: RETRY_MS, isBrief: true }
       const results = await session.write((tx) => run(tx, requests, { writer, isCareful }), options)
-      batches?.add(itemsOf(calls))
+      batches?.add(waiting.itemsOf(calls))
       for (let index = 0; index < calls.length; index++) {
         this.#answer(calls[index] as WaitingCall<Request, Result>, results[index] as Result | RecentnError)
       }
@@ -142,9 +133,9 @@ export class GroupCommit<Request, Result> {
     const calls = this.#patient(conflict)
     const locked = await this.#locked(calls)
     if (locked === null) return
-    const isFree = locked.size === 0 && this.#options.areLocked !== undefined
+    const isFree = locked.size === 0
     // Where none is locked any more all go on, but only once: another conflict would stop the lane again and again.
-    const others = isFree && !isAgain ? calls : this.#withoutKeys(lane, calls, locked.size > 0 ? [...locked] : calls)
+    const others = isFree && !isAgain ? calls : this.#withoutKeys(lane, calls, isFree ? calls : [...locked.keys()])
     if (others.length === 0) return
     for (const next of await this.#commit(lane, others)) await this.#sortOut(lane, next, isAgain || isFree)
   }
@@ -166,39 +157,53 @@ export class GroupCommit<Request, Result> {
   #setAside(call: WaitingCall<Request, Result>): void {
     call.isAside = true
     call.since ??= performance.now()
+    call.turnAt ||= performance.now() + waiting.turnMs(this.#options)
     this.#aside.set(call.key, (this.#aside.get(call.key) ?? 0) + 1)
     this.#enqueue(this.#asideLane, call)
   }
 
-  /** Runs the calls whose locks nobody else holds any more; where there are none, waits for the locks of the others. */
+  /** Runs the calls whose locks look free, then one whose turn it is to wait for its lock; rests where there is neither. */
   async #runAside(lane: Lane<Request, Result>): Promise<void> {
     const calls = lane.waiting.splice(0)
     const isInDoubt = this.#isInDoubt
     this.#isInDoubt = false
-    const locked = isInDoubt ? await this.#locked(calls) : new Set()
+    const locked: HeldLocks<Request, Result> | null = isInDoubt ? await this.#locked(calls) : new Map()
     if (locked === null) return
     if (locked.size > 0) this.#isInDoubt = true
     const free = calls.filter((call) => !locked.has(call))
-    const chosen = fitting(free.length > 0 ? free : calls, this.#maxBatch)
-    const isChosen = new Set(chosen)
-    const left = calls.filter((call) => !isChosen.has(call))
-    // While others are free the locked ones are not tried, and yet not kept for ever.
-    const error = new RecentnError('conflict', undefined, { retryAfterMs: 1000 })
-    const isLate = new Set(free.length > 0 ? left.filter((call) => locked.has(call)) : [])
-    for (const call of this.#patient({ calls: [...isLate], error })) isLate.delete(call)
-    lane.waiting = [...left.filter((call) => !isLate.has(call)), ...lane.waiting]
-    for (const conflict of await this.#commit(lane, chosen)) {
-      if (free.length > 0) await this.#part(lane, conflict)
-      else this.#wait(lane, this.#patient(conflict))
+    const chosen = waiting.fitting(free, this.#maxBatch)
+    const held = this.#patient({ calls: [...locked.keys()], error: waiting.stillHeld() })
+    const isLeft = new Set([...free.slice(chosen.length), ...held])
+    lane.waiting = [...calls.filter((call) => isLeft.has(call)), ...lane.waiting]
+    if (chosen.length > 0) {
+      this.#restMs = 1
+      for (const conflict of await this.#commit(lane, chosen)) await this.#part(lane, conflict)
     }
+    const next = waiting.nextTurn(held, locked)
+    if (next) await this.#takeTurn(lane, next)
+    else if (chosen.length === 0) await this.#rest()
   }
 
-  /** One of the calls that looked free, or could not be asked about, may be what keeps the others from their locks. */
+  async #takeTurn(lane: Lane<Request, Result>, call: WaitingCall<Request, Result>): Promise<void> {
+    lane.waiting = lane.waiting.filter((one) => one !== call)
+    call.turnAt = performance.now() + waiting.turnMs(this.#options)
+    for (const conflict of await this.#commit(lane, [call])) this.#wait(lane, this.#patient(conflict))
+  }
+
+  /** Longer each time, until a call is free. */
+  async #rest(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, this.#restMs))
+    this.#restMs = Math.min(2 * this.#restMs, REST_MS)
+  }
+
+  /** One of the calls that looked free may be what keeps the others from their locks. */
   async #part(lane: Lane<Request, Result>, conflict: Conflict<Request, Result>): Promise<void> {
     // Each part may wait for a lock as long as the whole has.
     const calls = this.#patient(conflict)
     if (calls.length === 0) return
-    const halves = halvesByKey(calls)
+    const locked = await this.#locked(calls)
+    if (locked === null) return
+    const halves = locked.size > 0 ? null : waiting.halvesByKey(calls)
     if (halves === null) return this.#wait(lane, calls)
     for (const half of halves) {
       for (const next of await this.#commit(lane, half)) await this.#part(lane, next)
@@ -211,14 +216,10 @@ export class GroupCommit<Request, Result> {
     this.#isInDoubt = true
   }
 
-  /** The calls that somebody else's lock keeps waiting, as far as is known. Null where asking has failed them. */
-  async #locked(calls: Calls<Request, Result>): Promise<ReadonlySet<WaitingCall<Request, Result>> | null> {
-    const { session, areLocked } = this.#options
-    if (calls.length === 0 || areLocked === undefined) return new Set()
+  /** The calls whose locks another transaction holds, as far as is known. Null where asking has failed them. */
+  async #locked(calls: Calls<Request, Result>): Promise<HeldLocks<Request, Result> | null> {
     try {
-      const requests = calls.map(requestOf)
-      const locked = await session.write((tx) => areLocked(tx, requests))
-      return new Set(calls.filter((_, index) => locked[index]))
+      return await waiting.heldOf(this.#options, calls)
     } catch (error) {
       this.#fail(calls, error)
       return null
@@ -228,7 +229,7 @@ export class GroupCommit<Request, Result> {
   /** Fails the calls that have waited long enough, and gives the others. */
   #patient({ calls, error }: Conflict<Request, Result>): WaitingCall<Request, Result>[] {
     const now = performance.now()
-    const { patienceMs = PATIENCE_MS } = this.#options
+    const patienceMs = waiting.patienceOf(this.#options)
     for (const call of calls) call.since ??= now
     const isPatient = ({ since }: WaitingCall<Request, Result>) => now - (since as number) < patienceMs
     const late = calls.filter((call) => !isPatient(call))

@@ -12,7 +12,7 @@ import { checkFeed } from '../repositories/feeds/check'
 import { followedTable, followTrigger, recentGroups } from '../repositories/feeds/followed'
 import { lastSyncId } from '../repositories/feeds/heads'
 import type { FeedMemory } from '../repositories/feeds/memory'
-import { areEntriesLocked, type PutDone, type PutRequest, putEntries } from '../repositories/feeds/put'
+import { heldEntries, type PutDone, type PutRequest, putEntries } from '../repositories/feeds/put'
 import { FeedRepository } from '../repositories/feeds/repository'
 import { anyOld, sweepFeeds } from '../repositories/feeds/sweep'
 import type { FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/types'
@@ -142,7 +142,7 @@ function putsOf(session: Session, memory: FeedMemory, options: FeedsOptions & { 
     batches: counts.entryBatches,
     onOverload,
     run: (tx, requests, writing) => putEntries(tx, requests, memory, writing),
-    areLocked: areEntriesLocked,
+    heldLocks: heldEntries,
   })
 }
 

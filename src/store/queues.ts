@@ -15,6 +15,7 @@ import { anyDue, receivable } from '../repositories/queues/promote'
 import { QueueRepository } from '../repositories/queues/repository'
 import type { ClaimedMessages } from '../repositories/queues/rows'
 import { sendBatch } from '../repositories/queues/send'
+import { heldSendLocks } from '../repositories/queues/send-locks'
 import * as settle from '../repositories/queues/settle'
 import { sweepQueues } from '../repositories/queues/sweep'
 import { schedulesOn } from '../repositories/schedules/repository'
@@ -116,6 +117,7 @@ function sharedBy(session: Session, memory: QueueMemory, options: QueuesOptions)
     marks,
     batches: counts.sendBatches,
     run: sendBatch(memory),
+    heldLocks: heldSendLocks,
   })
   const receives = new MergedCalls<ReceiveRequest, ClaimedMessages | null>({
     ...shared,

@@ -8,7 +8,7 @@ import path from 'node:path'
 import { openStore, type Store } from '../../src'
 import { eventually, pause } from '../support/timing'
 import { Load, VISIBILITY_SECONDS } from './load'
-import { clock, KINDS, LoadLedger } from './load-ledger'
+import { clock, type Good, KINDS, LoadLedger } from './load-ledger'
 import { report } from './report'
 import { judge, type Verdict } from './verdict'
 
@@ -33,6 +33,8 @@ export interface Fault {
   seconds: readonly [short: number, long: number]
   /** The database does not answer meanwhile, so that each call is refused soon. */
   isAway?: boolean
+  /** Calls that have nothing to do with it, and how long it may keep them waiting. */
+  others?: { are(call: Good): boolean; withinMs: number }
   begin(run: FaultRun): unknown
   end?(run: FaultRun): unknown
 }
@@ -69,7 +71,7 @@ export class FaultRun {
   }
 
   /** Resolves when the fault is over and every kind of call of both processes was good again. */
-  async suffer({ name, seconds: [short, long], isAway, begin, end }: Fault): Promise<void> {
+  async suffer({ name, seconds: [short, long], isAway, others, begin, end }: Fault): Promise<void> {
     const from = clock()
     await begin(this)
     await pause((IS_LONG ? long : short) * 1000)
@@ -97,6 +99,17 @@ export class FaultRun {
     expect(this.load.crashes).toEqual([])
     expect(this.#slowToReturn(back)).toEqual([])
     if (isAway) expect(late.slice(0, 5)).toEqual([])
+    if (others) expect(this.#keptWaiting(others, from, back)).toEqual([])
+  }
+
+  /** Such calls that were answered too late, or that none was made. */
+  #keptWaiting({ are, withinMs }: NonNullable<Fault['others']>, from: number, back: number): string[] {
+    const calls = this.ledger.good.filter((one) => one.answered >= from && one.asked < back && are(one))
+    if (calls.length === 0) return ['none was made']
+    return calls.flatMap((one) => {
+      const [ms, starvedMs] = [one.answered - Math.max(one.asked, from), this.ledger.starvedMs(one)]
+      return ms > withinMs + starvedMs ? [`${one.kind} ${one.words.join(' ')}: ${Math.round(ms)} ms`] : []
+    })
   }
 
   /** The processes that had their first good answer too late, without the time for which they had no processor. */

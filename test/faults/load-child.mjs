@@ -101,8 +101,9 @@ async function transact(asked, member) {
 }
 
 const sendTo = (queue) => async (asked, what) => {
-  const { id } = await store.queues.send(queue, { what })
-  note('send', label, asked, now(), `${queue}/${id}`, what)
+  const priority = below(2)
+  const { id } = await store.queues.send(queue, { what }, { priority })
+  note('send', label, asked, now(), `${queue}/${id}`, what, priority)
 }
 
 async function receiveSome(asked) {

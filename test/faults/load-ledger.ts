@@ -1,7 +1,7 @@
 /**
  * What the processes of the load wrote down. Times are milliseconds of the clock that all processes share. The lines:
  * - `append|send|put|settle|receive|read|consume <process> <asked> <answered> …`: a call that was acknowledged, with
- *   `<group> <id> <member>`, `<queue/id> <what>`, `<key> <n> <version>`, `<queue/id> <receive count>`, and for a consumer
+ *   `<group> <id> <member>`, `<queue/id> <what> <priority>`, `<key> <n> <version>`, `<queue/id> <receive count>`, and for a consumer
  *   its life and its cursor
  * - `start <queue/id> <what> <receive count> <now> <until>`, `end <queue/id> <receive count> <now>`: a handler; until
  *   when nobody else may have the message

@@ -8,6 +8,7 @@ import { pause } from '../support/timing'
 import { breakableServer } from './breakable'
 import { type Fault, FaultRun, IS_LONG, PROCESS_FAULTS } from './fault-run'
 import { GROUPS, STATEMENT_SECONDS } from './load'
+import type { Good } from './load-ledger'
 
 const DATABASE = 'faults'
 const ACCOUNT = 'loading'
@@ -15,6 +16,12 @@ const MOMENTS: Moment[] = ['before', 'half', 'during', 'after']
 const CUT_MS = IS_LONG ? 12_000 : 4000
 
 jest.setTimeout(300_000)
+
+/** An append to another group, or a send of another priority. Members of transactions have one word more. */
+function needsNeither({ kind, words: [first, , third = ''] }: Good): boolean {
+  if (kind === 'append') return first !== 'load:0' && third.split('-').length === 3
+  return kind === 'send' && third === '0'
+}
 
 export function describeServerFaults(engine: ServerEngine): void {
   describeEngine(engine, 'a load', () => {
@@ -175,6 +182,20 @@ export function describeServerFaults(engine: ServerEngine): void {
             'SELECT id FROM recentn_queue_messages LIMIT 20 FOR UPDATE',
           ),
         end: letGo,
+      },
+      {
+        name: 'a stranger holds the locks of one group, and of one priority of a queue',
+        seconds: [7, 30],
+        begin: () =>
+          hold(
+            'START TRANSACTION',
+            "SELECT group_key FROM recentn_groups WHERE group_key = 'load:0' FOR UPDATE",
+            "SELECT urgency FROM recentn_queue_flows WHERE queue_id = (SELECT id FROM recentn_queues WHERE queue = 'received') " +
+              "AND urgency = -1 AND message_group = '' FOR UPDATE",
+          ),
+        end: letGo,
+        // Once for a second, which MySQL may notice a second later.
+        others: { are: needsNeither, withinMs: 3000 },
       },
       {
         name: 'a stranger reads at REPEATABLE READ, and does not end',

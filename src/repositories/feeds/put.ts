@@ -5,7 +5,16 @@
  *
  * Lock order: the feeds' rows (shared), then the entries by feed and key.
  */
-import { compareNames, type Parameter, placeholders, type Row, type Statement, type Tx } from '../../database/engine'
+import {
+  compareNames,
+  type Parameter,
+  placeholders,
+  type Reader,
+  type Row,
+  type Statement,
+  type Tx,
+} from '../../database/engine'
+import { heldElsewhere, skippingShared } from '../../database/held'
 import { chunksOf, groupedBy } from '../chunks'
 import { leaveMark, type Writer } from '../writers'
 import { type HeldFeed, heldFeed, holdFeedSql, holdOrBegin, MAX_KEYS, requireOwnEntries } from './heads'
@@ -196,21 +205,26 @@ function noteVersions(writes: ReadonlyMap<string, PutWrite>, rows: readonly Row[
   }
 }
 
-/** For each request, whether another transaction holds one of its entries. */
-export async function areEntriesLocked(tx: Tx, requests: readonly PutRequest[]): Promise<boolean[]> {
-  const { bigint, forUpdateSkipLocked } = tx.engine
-  const locked = new Map<string, Set<unknown>>()
+/** For each request its feed or the key of an entry, if another transaction holds it, or null. */
+export async function heldEntries(reader: Reader, requests: readonly PutRequest[]): Promise<(string | null)[]> {
+  const locked = new Map<string, Set<string>>()
   for (const [feed, mine] of groupedBy(requests, (request) => request.feed)) {
     const keys = [...new Set(mine.flatMap(({ rows }) => rows.map(({ key }) => key)))].sort(compareNames)
-    const [row] = await tx.rows(`SELECT ${bigint('id')} AS id FROM ${tx.tables.feeds} WHERE feed = ?`, [feed])
-    const held = new Set<unknown>()
-    for (const chunk of row ? chunksOf(keys, MAX_KEYS) : []) {
-      const sql = `SELECT entry_key FROM ${tx.tables.feedEntries} WHERE feed_id = ? AND entry_key IN (${placeholders(chunk.length)}) ORDER BY entry_key`
+    const { engine, tables } = reader
+    const select = { sql: `SELECT feed FROM ${tables.feeds} WHERE feed = ?`, parameters: [feed] }
+    const isHeld = (await heldElsewhere(reader, select, () => feed, skippingShared(engine))).size > 0
+    const [row] = await reader.rows(`SELECT ${engine.bigint('id')} AS id FROM ${tables.feeds} WHERE feed = ?`, [feed])
+    const held = new Set<string>(isHeld ? keys : [])
+    for (const chunk of row && !isHeld ? chunksOf(keys, MAX_KEYS) : []) {
+      const sql = `SELECT entry_key FROM ${tables.feedEntries} WHERE feed_id = ? AND entry_key IN (${placeholders(chunk.length)}) ORDER BY entry_key`
       const parameters = [row?.id as string, ...chunk]
-      for (const { entry_key } of await tx.rows(sql, parameters)) held.add(entry_key)
-      for (const { entry_key } of await tx.rows(`${sql}${forUpdateSkipLocked}`, parameters)) held.delete(entry_key)
+      const keyOf = ({ entry_key }: Row) => entry_key as string
+      for (const key of await heldElsewhere(reader, { sql, parameters }, keyOf)) held.add(key)
     }
     locked.set(feed, held)
   }
-  return requests.map(({ feed, rows }) => rows.some(({ key }) => locked.get(feed)?.has(key)))
+  return requests.map(({ feed, rows }) => {
+    const first = rows.find(({ key }) => locked.get(feed)?.has(key))
+    return first ? `${feed} ${first.key}` : null
+  })
 }

@@ -59,7 +59,7 @@ async function lockDedups(tx: Tx, messages: readonly DedupCandidate[], nowMs: nu
   const where = messages.map(() => '(queue_id = ? AND dedup_id = ?)').join(' OR ')
   const rows = await tx.rows(
     `SELECT ${tx.engine.bigint('queue_id')} AS queue_id, dedup_id, ${tx.engine.bigint('message_id')} AS message_id, ` +
-      `sent_at_ms FROM ${tx.tables.queueDedups} WHERE ${where}${tx.engine.forUpdate}`,
+      `sent_at_ms FROM ${tx.tables.queueDedups}${tx.engine.useIndex('PRIMARY')} WHERE ${where}${tx.engine.forUpdate}`,
     keys,
   )
   const known = new Map(rows.map((row) => [`${row.queue_id}/${row.dedup_id}`, row]))

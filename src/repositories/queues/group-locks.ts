@@ -70,7 +70,7 @@ function lockSql(tx: Tx, groups: readonly LockedGroup[]): Insert {
   const id = `${tx.engine.bigint('queue_id')} AS queue_id`
   const columns = `${id}, message_group, limit_id, taken`
   return {
-    sql: `SELECT ${columns} FROM ${tx.tables.queueMessageGroups} WHERE ${where}${tx.engine.forUpdate}`,
+    sql: `SELECT ${columns} FROM ${tx.tables.queueMessageGroups}${tx.engine.useIndex('PRIMARY')} WHERE ${where}${tx.engine.forUpdate}`,
     parameters,
   }
 }

@@ -82,7 +82,9 @@ export async function sendQuickly(
   if (held?.id !== head.id || held.cycled !== head.cycled || start === NO_START) {
     memory.notQuick(head.id)
     for (const some of chunksOf(insertedIds(tx, inserted, messages.length), MAX_IDS)) {
-      await tx.later(`DELETE FROM ${tx.tables.queueMessages} WHERE id IN (${some.join(', ')})`)
+      // MariaDB would otherwise scan a small table, and wait for rows that others have locked.
+      const messages = `${tx.tables.queueMessages}${tx.engine.useIndex('PRIMARY')}`
+      await tx.later(`DELETE ${tx.tables.queueMessages} FROM ${messages} WHERE id IN (${some.join(', ')})`)
     }
     return null
   }

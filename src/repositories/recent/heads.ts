@@ -9,11 +9,13 @@ import { randomInt } from 'node:crypto'
 import {
   compareNames,
   placeholders,
+  type Reader,
   type Row,
   type Statement,
   type StatementAnswer,
   type Tx,
 } from '../../database/engine'
+import { heldElsewhere } from '../../database/held'
 import { chunksOf } from '../chunks'
 import { markSql, type Writer } from '../writers'
 import type { PolicyCache, PolicySet } from './policies'
@@ -104,10 +106,13 @@ function headsIn(answers: readonly StatementAnswer[]): Map<string, Head> {
 }
 
 /** Those of the groups whose heads another transaction has locked. */
-export async function lockedGroups(tx: Tx, groups: Iterable<string>): Promise<Set<string>> {
-  const free = await selectHeads(tx, groups, tx.engine.forUpdateSkipLocked)
-  const all = await selectHeads(tx, groups, '')
-  return new Set([...all.keys()].filter((group) => !free.has(group)))
+export async function lockedGroups(reader: Reader, groups: Iterable<string>): Promise<Set<string>> {
+  const held = new Set<string>()
+  for (const chunk of chunksOf([...groups].sort(compareNames), CHUNK)) {
+    const select = { sql: lockHeadsSql(reader, chunk.length, ''), parameters: chunk }
+    for (const name of await heldElsewhere(reader, select, ({ line }) => headOf(line as string).group)) held.add(name)
+  }
+  return held
 }
 
 export async function lockHead(tx: Tx, group: string, lock?: string): Promise<LockedHead | null> {

@@ -2,7 +2,7 @@
  * What a store shares among the callers of its groups, and how its group commit runs appends. The locks are
  * those of the operations: each head that a batch of appends writes.
  */
-import type { Tx } from '../../database/engine'
+import type { Reader, Tx } from '../../database/engine'
 import type { Writer } from '../writers'
 import { appendBatch } from './append'
 import { lockedGroups } from './heads'
@@ -36,9 +36,9 @@ export function appendsOf(memory: GroupMemory) {
       memory.appendsTo(tx, groupsIn(requests))
       return appendBatch(tx, memory, requests, writing)
     },
-    async areLocked(tx: Tx, requests: readonly (readonly NewItemRow[])[]): Promise<boolean[]> {
-      const locked = await lockedGroups(tx, new Set(groupsIn(requests)))
-      return requests.map((rows) => rows.some(({ group }) => locked.has(group)))
+    async heldLocks(reader: Reader, requests: readonly (readonly NewItemRow[])[]): Promise<(string | null)[]> {
+      const held = await lockedGroups(reader, new Set(groupsIn(requests)))
+      return requests.map((rows) => rows.find(({ group }) => held.has(group))?.group ?? null)
     },
   }
 }

@@ -10,6 +10,7 @@ import { describeErrorNumbers } from './error-numbers'
 import { describeGathering } from './gathering'
 import { describeHandles } from './handles'
 import { describeHeldConnections } from './held-connection'
+import { describeHeldLocks } from './held-locks'
 import { describeIdleStore } from './idle'
 import { describeInserts } from './inserts'
 import { describeInsideTransactions } from './inside-transactions'
@@ -33,6 +34,7 @@ export function describeStore(engine: EngineName): void {
   describeInsideTransactions(context)
   describeGathering(context)
   describeHeldConnections(context)
+  describeHeldLocks(context)
   describeAfterCommit(context)
   describeInserts(context)
   describeAttach(context)

@@ -1,0 +1,129 @@
+/** Another process holds a lock in a transaction that stays open: only the calls that need the lock wait. */
+import type { Store } from '../../../src/index'
+import { soonMs, timed } from '../../support/timing'
+import type { Context } from '../context'
+
+/** Waits of a second that MySQL, which looks once a second, may notice a second late. */
+const ONCE_MS = 3000
+
+type Calls = ReturnType<Store['within']>
+
+interface Case {
+  title: string
+  /** A name for the case, with what has to be there before. */
+  made(store: Store, name: string): Promise<unknown>
+  /** What the open transaction does. */
+  holds(tx: Calls, name: string): Promise<unknown>
+  /** Needs a lock of it. */
+  waits(store: Store, name: string): Promise<unknown>
+  /** Needs none. */
+  goesOn(store: Store, name: string, nth: number): Promise<unknown>
+}
+
+const limited = (store: Store, name: string) => store.queues.put(name, { groupConcurrency: 1 })
+const toGroup = (messageGroup: string, priority = 0) => ({ messageGroup, priority })
+
+const CASES: Case[] = [
+  {
+    title: 'a message group',
+    made: async (store, name) => {
+      await limited(store, name)
+      await store.queues.send(name, 1, toGroup('m0'))
+    },
+    holds: ({ queues }, name) => queues.send(name, 2, toGroup('m0')),
+    waits: ({ queues }, name) => queues.send(name, 3, toGroup('m0')),
+    goesOn: ({ queues }, name, nth) => queues.send(name, 4, toGroup(`m${nth}`)),
+  },
+  {
+    title: 'a message group and a priority that are new',
+    made: limited,
+    holds: ({ queues }, name) => queues.send(name, 1, toGroup('m0', 5)),
+    waits: ({ queues }, name) => queues.send(name, 2, toGroup('m0', 5)),
+    goesOn: ({ queues }, name, nth) => queues.send(name, 3, toGroup(`m${nth}`)),
+  },
+  {
+    title: 'a priority',
+    made: ({ queues }, name) => queues.put(name),
+    holds: ({ queues }, name) => queues.send(name, 1, { priority: 5 }),
+    waits: ({ queues }, name) => queues.send(name, 2, { priority: 5 }),
+    goesOn: ({ queues }, name) => queues.send(name, 3),
+  },
+  {
+    title: 'a dedup id',
+    made: ({ queues }, name) => queues.put(name),
+    holds: ({ queues }, name) => queues.send(name, 1, { dedupId: 'one', delaySeconds: 60 }),
+    waits: ({ queues }, name) => queues.send(name, 2, { dedupId: 'one' }),
+    goesOn: ({ queues }, name, nth) => queues.send(name, 3, { dedupId: `other ${nth}` }),
+  },
+  {
+    title: 'a queue that is being changed',
+    made: async ({ queues }, name) => {
+      await queues.put(name)
+      await queues.put(`${name}other`)
+    },
+    holds: ({ queues }, name) => queues.put(name, { maxReceives: 7 }),
+    waits: ({ queues }, name) => queues.send(name, 1),
+    goesOn: ({ queues }, name) => queues.send(`${name}other`, 1),
+  },
+  {
+    title: 'a group',
+    made: ({ groups }, name) => groups.append(name),
+    holds: ({ groups }, name) => groups.append(name),
+    waits: ({ groups }, name) => groups.append(name),
+    goesOn: ({ groups }, name, nth) => groups.append(`${name}${nth}`),
+  },
+  {
+    title: 'a group that is new',
+    made: async () => {},
+    holds: ({ groups }, name) => groups.append(name),
+    waits: ({ groups }, name) => groups.append(name),
+    goesOn: ({ groups }, name, nth) => groups.append(`${name}${nth}`),
+  },
+  {
+    title: 'an entry',
+    made: ({ feeds }, name) => feeds.put(name, 'k', 1),
+    holds: ({ feeds }, name) => feeds.put(name, 'k', 2),
+    waits: ({ feeds }, name) => feeds.put(name, 'k', 3),
+    goesOn: ({ feeds }, name, nth) => feeds.put(name, `k${nth}`, 4),
+  },
+  {
+    title: 'an entry that is new',
+    made: ({ feeds }, name) => feeds.put(name, 'first', 1),
+    holds: ({ feeds }, name) => feeds.put(name, 'k', 2),
+    waits: ({ feeds }, name) => feeds.put(name, 'k', 3),
+    goesOn: ({ feeds }, name, nth) => feeds.put(name, `k${nth}`, 4),
+  },
+]
+
+export function describeHeldLocks(context: Context): void {
+  // In SQLite a transaction has the only write lock: everybody waits for everybody.
+  if (context.engine === 'sqlite') return
+
+  it.each(CASES)('a transaction that holds $title: others wait at most a second, once', async (one) => {
+    const name = context.unique('held')
+    await one.made(context.store, name)
+    const store = await context.open({ batching: { lanes: 1 } })
+    const runner = context.store.dataSource.createQueryRunner()
+    await runner.startTransaction()
+    let stuck: Promise<unknown> | undefined
+    try {
+      await one.holds(context.store.within(runner), name)
+      let isStuck = true
+      stuck = one.waits(store, name).finally(() => {
+        isStuck = false
+      })
+      const waited: number[] = []
+      const goOn = async (nth: number) => waited.push((await timed(one.goesOn(store, name, nth))).ms)
+      await Promise.all(Array.from({ length: 20 }, (_, n) => goOn(n + 1)))
+      for (let nth = 21; nth <= 60; nth++) await goOn(nth)
+      expect(isStuck).toBe(true)
+      expect(Math.max(...waited)).toBeLessThan(soonMs(ONCE_MS))
+      // The later ones find nothing to wait for.
+      expect(waited.slice(20).reduce((sum, ms) => sum + ms)).toBeLessThan(soonMs(ONCE_MS))
+    } finally {
+      await runner.rollbackTransaction()
+      await runner.release()
+    }
+    expect((await timed(stuck)).ms).toBeLessThan(soonMs(ONCE_MS))
+  })
+}
