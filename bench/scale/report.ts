@@ -7,6 +7,10 @@ import type { ScaleLine, ScaleResults } from './types'
 export const LIMIT = 1.5
 
 export function scaleReport(results: ScaleResults): string {
+  return `${scaleTables(results)}\n${whereText(results)}\n`
+}
+
+export function scaleTables(results: ScaleResults): string {
   const { lines, indexes, durability, version, perSecond, seconds, indexItems } = results
   const head = [
     'capacity',
@@ -33,8 +37,7 @@ export function scaleReport(results: ScaleResults): string {
       lines.map((line) => row(line, lines)),
     ),
     `\n### What the indexes cost and save, on ${indexItems.toLocaleString('en')} items, capacity 10\n`,
-    table(costsHead, costs),
-    `\n${whereText(results)}\n`,
+    `${table(costsHead, costs)}\n`,
   ].join('\n')
 }
 
