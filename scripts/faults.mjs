@@ -34,8 +34,9 @@ let code = 0
 for (const pass of isShort && words.length === 0 ? passes : [words]) code ||= await jest([...CONFIG, ...pass], env)
 const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
 rmSync(folder, { recursive: true, force: true })
-const text = reportOf(lines.filter(Boolean).map((line) => JSON.parse(line)))
-if (process.argv.includes(DOCS) && code === 0) fillDocs(text)
+const report = lines.filter(Boolean).map((line) => JSON.parse(line))
+const text = reportOf(report)
+if (process.argv.includes(DOCS) && code === 0) fillDocs(reportOf(report, true))
 process.stdout.write(`\n${text}\nfaults: ${code === 0 ? 'good' : 'FAILED'} (${seconds(begun)})\n`)
 process.exitCode = code
 
@@ -63,7 +64,8 @@ function fillDocs(text) {
   writeFileSync(path, `${before}\n\n${form}\n\n${text}\n${after}`)
 }
 
-function reportOf(report) {
+/** On the page, each fault has one line for all engines, without its good calls, and counts that are 0 share a line. */
+function reportOf(report, isForPage = false) {
   const of = (type) => report.filter((line) => line.type === type)
   const places = [...new Set(report.map(({ engine }) => engine))].sort()
   const byEngine = (a, b) => places.indexOf(a.engine) - places.indexOf(b.engine)
@@ -101,15 +103,39 @@ function reportOf(report) {
       inSeconds(line.goodAgainMs),
     ])
   const head = ['fault', 'on', 'seconds', 'good calls', 'refused', 'slowest refusal, s', 'all good again after, s']
+  const cellOf = (line) => {
+    const refused = Object.values(line.refused).reduce((sum, count) => sum + count, 0)
+    const refusals = refused > 0 ? ` (${refused}, ${inSeconds(line.slowestErrorMs)})` : ''
+    return `${inSeconds(line.goodAgainMs)}${refusals}`
+  }
+  // The engine whose clock moves has a server of its own.
+  const columns = [...new Set(places.map((place) => place.split(',')[0]))]
+  const short = names.map((name) => [
+    name,
+    ...columns.map((column) => {
+      const line = of('fault').find(({ fault, engine }) => fault === name && engine.split(',')[0] === column)
+      return line ? cellOf(line) : ''
+    }),
+  ])
   const runs = of('run').sort((a, b) => a.what.localeCompare(b.what) || byEngine(a, b))
+  const isZero = ([, cells]) => isForPage && cells.every((cell) => cell === 0)
+  const zeros = shown.filter(isZero).map(([what]) => what)
   const parts = [
     verdicts.length > 0 &&
       table(
         ['', ...all('engine')],
-        shown.map(([what, cells]) => [what, ...cells]),
+        shown.filter((row) => !isZero(row)).map(([what, cells]) => [what, ...cells]),
       ),
-    faults.length > 0 && table(head, faults),
-    runs.map(({ engine, what, text }) => `- ${what} (${engine}): ${text}\n`).join(''),
+    zeros.length > 0 && `None on any of them: ${zeros.join('; ')}.\n`,
+    faults.length > 0 && (isForPage ? table(['fault', ...columns], short) : table(head, faults)),
+    isForPage
+      ? [...new Set(runs.map(({ what }) => what))].map((what) => shortOf(what, runs)).join('')
+      : runs.map(({ engine, what, text }) => `- ${what} (${engine}): ${text}\n`).join(''),
   ]
   return parts.filter(Boolean).join('\n')
+}
+
+function shortOf(name, runs) {
+  const texts = runs.filter(({ what }) => what === name).map(({ engine, text }) => `${engine}: ${text}`)
+  return `- **${name}**: ${texts.join('. ')}\n`
 }
