@@ -268,9 +268,7 @@ export function sortNames(names: string[]): string[] {
   return names.some((name) => /[\ud800-\udfff]/.test(name)) ? names.sort(compareNames) : names.sort()
 }
 
-function isSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdfff
-}
+const isSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdfff
 
 /** The first name after every name that starts with `prefix`, in byte order; null when there is none. */
 export function afterPrefix(prefix: string): string | null {

@@ -17,6 +17,9 @@ import { type Setting, txOn } from './statements'
 
 const SAVEPOINT = 'recentn_operation'
 
+/** What follows a commit, outside of a transaction: nothing is left to be committed. */
+export const runAtOnce = async (listener: () => void): Promise<void> => listener()
+
 const lastOperations = new WeakMap<QueryRunner, Promise<unknown>>()
 
 function inTurn<T>(runner: QueryRunner, work: () => Promise<T>): Promise<T> {

@@ -10,7 +10,7 @@ import { seeTransactions } from './inside'
 import { limitedRunner } from './limited-runner'
 import { locationOf } from './location'
 import { commonEngine, mariadbEngine, mysqlEngine } from './mysql'
-import { sessionWithin } from './operations'
+import { runAtOnce, sessionWithin } from './operations'
 import { partStatements } from './parting'
 import { translated } from './retries'
 import { tablesIn } from './schema'
@@ -239,9 +239,7 @@ class LazySession implements Session {
     return (await this.#database()).separately(work, options)
   }
 
-  async afterCommit(listener: () => void): Promise<void> {
-    listener()
-  }
+  readonly afterCommit = runAtOnce
 
   async whole<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return (await this.#database()).whole(work)

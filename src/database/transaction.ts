@@ -21,7 +21,7 @@ import { commit, type Life, rollBack, watch } from './life'
 import { shareRunner } from './limited-runner'
 import { locationOf } from './location'
 import { BRIEF_SECONDS, setLockWait } from './lock-wait'
-import { sessionIn, settled } from './operations'
+import { runAtOnce, sessionIn, settled } from './operations'
 import { separateOn } from './own-transactions'
 import { Retrier, type RetryRules, Trail } from './retries'
 import { requireSettings } from './session-settings'
@@ -125,10 +125,8 @@ export class Database implements Session {
     return this.#counted(() => this.#write(work, options))
   }
 
-  async #write<T>(
-    work: TransactionWork<T>,
-    { retries, arrived, retryMs, isBrief = false }: RetriedWrite = {},
-  ): Promise<T> {
+  async #write<T>(work: TransactionWork<T>, options: RetriedWrite = {}): Promise<T> {
+    const { retries, arrived, retryMs, isBrief = false } = options
     const checked = this.#writable()
     if (checked) await checked
     const ask = arrived && ((until: number) => this.#once((tx) => limitedUntil(tx, until, () => arrived(tx)), null))
@@ -186,9 +184,7 @@ export class Database implements Session {
     }
   }
 
-  async afterCommit(listener: () => void): Promise<void> {
-    listener()
-  }
+  readonly afterCommit = runAtOnce
 
   /** Runs `work` as one operation: closing the store waits for all its reads and writes. */
   whole<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -198,7 +194,7 @@ export class Database implements Session {
       read: (reading) => this.#read(reading),
       write: (writing, options) => this.#write(writing, options),
       separately: (separate, options) => this.#separately(separate, options),
-      afterCommit: (listener) => this.afterCommit(listener),
+      afterCommit: runAtOnce,
       whole: (whole) => whole(inner),
     }
     return this.#counted(() => work(inner))
