@@ -167,7 +167,7 @@ function workersOn(
     giveBack,
   }
   const work: StoreQueues['work'] = (queue, handler, options = {}) => {
-    const worker = workers.add(options.auto === false ? null : queue, () =>
+    const worker = workers.add(options?.auto === false ? null : queue, () =>
       startWorker(source, queue, handler as Handler, options as WorkOptions),
     )
     return {
