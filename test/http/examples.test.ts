@@ -74,7 +74,7 @@ const entries = async (store: Store) => {
     { key: 'bob', value: null },
   ])
   await store.feeds.delete('users', 'bob')
-  await store.feeds.publish('users')
+  return store.feeds.publish('users').then(() => ({ after: '0' }))
 }
 const consumer = async (store: Store) => {
   await entries(store)
