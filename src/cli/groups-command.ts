@@ -12,7 +12,9 @@ import {
   type PlaceFlags,
 } from './store-or-server'
 
-const GROUP_COLUMNS = ['group', 'mode', 'capacity', 'ttlSeconds', 'policy', 'totalAppended', 'createdAt']
+const GROUP_COLUMNS = [
+  ...['group', 'mode', 'capacity', 'ttlSeconds', 'forgetEmptySeconds', 'policy', 'totalAppended', 'createdAt'],
+]
 const ITEM_COLUMNS = ['id', 'member', 'createdAt', 'occurredAt', 'payload']
 
 export function addGroupsCommand(program: Command, kit: CommandKit): void {

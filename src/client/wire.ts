@@ -88,6 +88,8 @@ export interface OwnSettings {
   mode?: 'history' | 'distinct' | null | undefined
   /** 1 to 315360000000. */
   ttlSeconds?: number | null | undefined
+  /** Seconds after which a group without items is forgotten; null: never. Made again, it begins at id 0. 1 to 315360000000. */
+  forgetEmptySeconds?: number | null | undefined
 }
 
 export interface NewSettings {
@@ -96,6 +98,8 @@ export interface NewSettings {
   mode?: 'history' | 'distinct' | null | undefined
   /** 1 to 315360000000. */
   ttlSeconds?: number | null | undefined
+  /** Seconds after which a group without items is forgotten; null: never. Made again, it begins at id 0. 1 to 315360000000. */
+  forgetEmptySeconds?: number | null | undefined
   /** The group's own settings as the caller knows them; null: there is no such group. Where they are others by now, nothing is changed, and the answer is 409 `settings_changed`. Without it they are replaced whatever they are. */
   replaces?: OwnSettings | null | undefined
 }
@@ -106,6 +110,8 @@ export interface PolicySettings {
   mode: 'history' | 'distinct'
   /** 1 to 315360000000. */
   ttlSeconds?: number | null | undefined
+  /** Seconds after which a group without items is forgotten; null: never. Made again, it begins at id 0. 1 to 315360000000. */
+  forgetEmptySeconds?: number | null | undefined
 }
 
 export interface NewPolicy {
@@ -114,6 +120,8 @@ export interface NewPolicy {
   mode: 'history' | 'distinct'
   /** 1 to 315360000000. */
   ttlSeconds?: number | null | undefined
+  /** Seconds after which a group without items is forgotten; null: never. Made again, it begins at id 0. 1 to 315360000000. */
+  forgetEmptySeconds?: number | null | undefined
   /** The policy as the caller knows it; null: there is none. Where it is another one by now, nothing is changed, and the answer is 409 `settings_changed`. Without it the policy is replaced whatever it is. */
   replaces?: PolicySettings | null | undefined
 }
@@ -125,8 +133,10 @@ export interface Group {
   mode: 'history' | 'distinct'
   /** 1 to 315360000000. */
   ttlSeconds: number | null
+  /** Seconds after which a group without items is forgotten; null: never. Made again, it begins at id 0. 1 to 315360000000. */
+  forgetEmptySeconds: number | null
   /** Only the settings that the group has itself, in the form that PUT takes. */
-  own: { capacity?: number | undefined; mode?: 'history' | 'distinct' | undefined; ttlSeconds?: number | null | undefined }
+  own: { capacity?: number | undefined; mode?: 'history' | 'distinct' | undefined; ttlSeconds?: number | null | undefined; forgetEmptySeconds?: number | null | undefined }
   /** The prefix of the policy that gives the other settings; null if they are the defaults. */
   policy: string | null
   totalAppended: bigint
@@ -145,6 +155,8 @@ export interface Policy {
   mode: 'history' | 'distinct'
   /** 1 to 315360000000. */
   ttlSeconds: number | null
+  /** Seconds after which a group without items is forgotten; null: never. Made again, it begins at id 0. 1 to 315360000000. */
+  forgetEmptySeconds: number | null
 }
 
 export interface PolicyPage {

@@ -13,8 +13,19 @@ import { submitting } from './form'
 import { GroupLossText } from './losses'
 import { AdminButton, ReadOnlyNote } from './may'
 import { Ask, Fact, Name, NameLink } from './parts'
-import { CapacityField, described, ExpiryField, ModeField, saving, ttlOf, typedTtl, useRebase } from './settings'
-import { exactDuration, Time } from './time'
+import {
+  CapacityField,
+  described,
+  ExpiryField,
+  ForgetField,
+  ModeField,
+  orNever,
+  saving,
+  ttlOf,
+  typedTtl,
+  useRebase,
+} from './settings'
+import { Time } from './time'
 
 interface SettingsProps {
   group: Group
@@ -46,7 +57,8 @@ export function GroupSettings({ group, totalAppended, onSaved }: SettingsProps) 
         <Fact term="Appended in all">{totalAppended}</Fact>
         <Fact term="Capacity">{group.capacity}</Fact>
         <Fact term="Mode">{group.mode}</Fact>
-        <Fact term="Expiry">{group.ttlSeconds === null ? 'never' : exactDuration(group.ttlSeconds)}</Fact>
+        <Fact term="Expiry">{orNever(group.ttlSeconds)}</Fact>
+        <Fact term="Forgotten when empty">{orNever(group.forgetEmptySeconds)}</Fact>
         <Fact term="Created">
           <Time at={group.createdAt} both />
         </Fact>
@@ -72,13 +84,13 @@ export function SettingsForm({ group, isSaving, onSave }: FormProps) {
   useRebase(group, (was, now) => {
     const isTouched = (name: keyof TypedSettings) =>
       typed[name] !== typedOf(was)[name] || follows[name] !== followedIn(was.own)[name]
-    const names = (['capacity', 'mode', 'ttlSeconds'] as const).filter((name) => !isTouched(name))
+    const names = (['capacity', 'mode', 'ttlSeconds', 'forgetEmptySeconds'] as const).filter((name) => !isTouched(name))
     const taken = <T extends object>(from: T) => Object.fromEntries(names.map((name) => [name, from[name as keyof T]]))
     setTyped({ ...typed, ...taken(typedOf(now)) } as TypedSettings)
     setFollows({ ...follows, ...taken(followedIn(now.own)) })
   })
   const own = ownOf(typed, follows)
-  const field = (name: 'capacity' | 'ttlSeconds') => ({
+  const field = (name: 'capacity' | 'ttlSeconds' | 'forgetEmptySeconds') => ({
     // The value of the policy is known only if it is in force.
     value: !follows[name] ? typed[name] : name in group.own ? '' : typedOf(group)[name],
     onInput: (value: string) => setTyped({ ...typed, [name]: value }),
@@ -96,6 +108,7 @@ export function SettingsForm({ group, isSaving, onSave }: FormProps) {
         <option value={FOLLOW}>as the policy says</option>
       </ModeField>
       <ExpiryField {...field('ttlSeconds')} />
+      <ForgetField {...field('forgetEmptySeconds')} />
       <div class="buttons">
         <button type="submit" class="primary" disabled={isSaving}>
           Save …
@@ -114,10 +127,11 @@ export function SettingsForm({ group, isSaving, onSave }: FormProps) {
   )
 }
 
-const typedOf = ({ capacity, mode, ttlSeconds }: Group) => ({
+const typedOf = ({ capacity, mode, ttlSeconds, forgetEmptySeconds }: Group) => ({
   capacity: String(capacity),
   mode,
   ttlSeconds: typedTtl(ttlSeconds),
+  forgetEmptySeconds: typedTtl(forgetEmptySeconds),
 })
 type TypedSettings = ReturnType<typeof typedOf>
 
@@ -125,6 +139,7 @@ const followedIn = (own: Group['own']) => ({
   capacity: own.capacity === undefined,
   mode: own.mode === undefined,
   ttlSeconds: own.ttlSeconds === undefined,
+  forgetEmptySeconds: own.forgetEmptySeconds === undefined,
 })
 
 function ownOf(typed: TypedSettings, follows: ReturnType<typeof followedIn>): Group['own'] {
@@ -132,6 +147,7 @@ function ownOf(typed: TypedSettings, follows: ReturnType<typeof followedIn>): Gr
     ...(!follows.capacity && { capacity: Number(typed.capacity) }),
     ...(!follows.mode && { mode: typed.mode }),
     ...(!follows.ttlSeconds && { ttlSeconds: ttlOf(typed.ttlSeconds) }),
+    ...(!follows.forgetEmptySeconds && { forgetEmptySeconds: ttlOf(typed.forgetEmptySeconds) }),
   }
 }
 

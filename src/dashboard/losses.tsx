@@ -9,8 +9,10 @@ import { counted, Loaded } from './parts'
 import { usePolled } from './polled'
 import type { WholeSettings } from './settings'
 
-/** The settings in force. A capacity that no policy sets is the server's default, which the dashboard does not know. */
-type InForce = Omit<WholeSettings, 'capacity'> & { capacity: number | undefined }
+/** The settings that items leave a group by. */
+type Window = Omit<WholeSettings, 'forgetEmptySeconds'>
+/** Those in force. A capacity that no policy sets is the server's default, which the dashboard does not know. */
+type InForce = Omit<Window, 'capacity'> & { capacity: number | undefined }
 const DEFAULTS: InForce = { capacity: undefined, mode: 'history', ttlSeconds: null }
 
 const ALL = 10_000
@@ -53,7 +55,7 @@ async function itemsOf(name: string, signal: AbortSignal): Promise<Item[]> {
 }
 
 /** The items that the server would keep: the last ids, or the newest of each member, unless they have expired. */
-function keptOf(newestFirst: readonly Item[], settings: WholeSettings, totalAppended: bigint): Item[] {
+function keptOf(newestFirst: readonly Item[], settings: Window, totalAppended: bigint): Item[] {
   const { capacity, mode, ttlSeconds } = settings
   const since = ttlSeconds === null ? Number.NEGATIVE_INFINITY : Date.now() - ttlSeconds * 1000
   const members = new Set<string>()

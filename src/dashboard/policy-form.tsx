@@ -9,6 +9,7 @@ import {
   CapacityField,
   described,
   ExpiryField,
+  ForgetField,
   ModeField,
   ttlOf,
   typedTtl,
@@ -34,13 +35,19 @@ export function PolicyForm({ policy, isSaving, onSave }: PolicyFormProps) {
     )
     setTyped({ ...typed, ...Object.fromEntries(fresh) })
   })
-  const settings = { capacity: Number(typed.capacity), mode: typed.mode, ttlSeconds: ttlOf(typed.expiry) }
+  const settings = {
+    capacity: Number(typed.capacity),
+    mode: typed.mode,
+    ttlSeconds: ttlOf(typed.expiry),
+    forgetEmptySeconds: ttlOf(typed.forget),
+  }
   return (
     <form class="settings" onSubmit={submitting(() => setAsking(true))}>
       {policy === null && <PrefixField value={prefix} onInput={setPrefix} />}
       <CapacityField value={typed.capacity} onInput={(capacity) => setTyped({ ...typed, capacity })} />
       <ModeField value={typed.mode} onInput={(mode) => setTyped({ ...typed, mode: mode as Policy['mode'] })} />
       <ExpiryField value={typed.expiry} onInput={(expiry) => setTyped({ ...typed, expiry })} />
+      <ForgetField value={typed.forget} onInput={(forget) => setTyped({ ...typed, forget })} />
       <div class="buttons">
         <button type="submit" class="primary" disabled={isSaving}>
           Save …
@@ -71,6 +78,7 @@ const typedOf = (policy: Policy | null) => ({
   capacity: policy === null ? '' : String(policy.capacity),
   mode: policy?.mode ?? ('history' as Policy['mode']),
   expiry: typedTtl(policy?.ttlSeconds ?? null),
+  forget: typedTtl(policy?.forgetEmptySeconds ?? null),
 })
 type TypedPolicy = ReturnType<typeof typedOf>
 

@@ -11,8 +11,7 @@ import { AdminButton, ReadOnlyNote } from './may'
 import { Ask, Fact, LoadState, Name, PageHead } from './parts'
 import { PolicyForm } from './policy-form'
 import { usePolled } from './polled'
-import { saving, type WholeSettings } from './settings'
-import { exactDuration } from './time'
+import { orNever, saving, type WholeSettings } from './settings'
 
 const EVERY_MS = 5000
 
@@ -34,7 +33,7 @@ export function PolicyPage({ prefix }: { prefix: string }) {
 }
 
 function Settings({ policy, onSaved }: { policy: Policy; onSaved(): void }) {
-  const { prefix, capacity, mode, ttlSeconds } = policy
+  const { prefix, capacity, mode, ttlSeconds, forgetEmptySeconds } = policy
   /** The policy when the form was opened, or its save refused; null while there is no form. */
   const [base, setBase] = useState<Policy | null>(null)
   const action = useAction()
@@ -63,7 +62,8 @@ function Settings({ policy, onSaved }: { policy: Policy; onSaved(): void }) {
       <dl class="facts">
         <Fact term="Capacity">{capacity}</Fact>
         <Fact term="Mode">{mode}</Fact>
-        <Fact term="Expiry">{ttlSeconds === null ? 'never' : exactDuration(ttlSeconds)}</Fact>
+        <Fact term="Expiry">{orNever(ttlSeconds)}</Fact>
+        <Fact term="Forgotten when empty">{orNever(forgetEmptySeconds)}</Fact>
         <div class="buttons">
           <AdminButton isExpanded={base !== null} onClick={() => setBase(base === null ? policy : null)}>
             Change settings

@@ -14,15 +14,16 @@ const MAX_TTL_SECONDS = 315_360_000_000
 export const typedTtl = (ttlSeconds: number | null) => (ttlSeconds === null ? '' : String(ttlSeconds))
 export const ttlOf = (typed: string) => (typed === '' ? null : Number(typed))
 
-const expiryText = (ttlSeconds: number | null) => (ttlSeconds === null ? 'never' : exactDuration(ttlSeconds))
+export const orNever = (seconds: number | null) => (seconds === null ? 'never' : exactDuration(seconds))
 
 /** The differences, such as `capacity is 20 now (it was 10)`. */
 export function differences(was: Group['own'], now: Group['own']): string {
-  const wordsOf = ({ capacity, mode, ttlSeconds }: Group['own']) =>
+  const wordsOf = ({ capacity, mode, ttlSeconds, forgetEmptySeconds }: Group['own']) =>
     [
       ['capacity', capacity],
       ['mode', mode],
-      ['expiry', ttlSeconds === undefined ? undefined : expiryText(ttlSeconds)],
+      ['expiry', ttlSeconds === undefined ? undefined : orNever(ttlSeconds)],
+      ['forgetting when empty', forgetEmptySeconds === undefined ? undefined : orNever(forgetEmptySeconds)],
     ] as const
   const before = wordsOf(was)
   return wordsOf(now)
@@ -37,9 +38,10 @@ export function differences(was: Group['own'], now: Group['own']): string {
 }
 
 /** The settings that are about to be saved, as text. */
-export function described({ capacity, mode, ttlSeconds }: Group['own']): string {
-  const expiry = ttlSeconds === undefined ? 'by the policy' : expiryText(ttlSeconds)
-  return `capacity ${capacity ?? 'by the policy'}, mode ${mode ?? 'by the policy'}, expiry ${expiry}`
+export function described({ capacity, mode, ttlSeconds, forgetEmptySeconds }: Group['own']): string {
+  const timeOf = (seconds: number | null | undefined) => (seconds === undefined ? 'by the policy' : orNever(seconds))
+  const times = `expiry ${timeOf(ttlSeconds)}, forgetting when empty ${timeOf(forgetEmptySeconds)}`
+  return `capacity ${capacity ?? 'by the policy'}, mode ${mode ?? 'by the policy'}, ${times}`
 }
 
 /** Calls `onOther` when the base of a form changes, so that the fields that were not touched follow. */
@@ -76,6 +78,10 @@ export function CapacityField({ isLeft = false, ...field }: FieldProps) {
 
 export function ExpiryField(field: FieldProps) {
   return <NumberField label="Expiry in seconds" hint="empty: never" max={MAX_TTL_SECONDS} {...field} />
+}
+
+export function ForgetField(field: FieldProps) {
+  return <NumberField label="Forget when empty, in seconds" hint="empty: never" max={MAX_TTL_SECONDS} {...field} />
 }
 
 export function ModeField({ value, onInput, children }: FieldProps) {

@@ -39,9 +39,15 @@ export const BATCH = body('Batch', { items: required(list(NEW_GROUP_ITEM, MAX_BA
 export const CAPACITY = whole(1, MAX_CAPACITY)
 export const MODE = oneOf(MODES)
 export const TTL_SECONDS = whole(1, MAX_TTL_SECONDS)
-const ttlSeconds = nullable(TTL_SECONDS)
+const times = {
+  ttlSeconds: nullable(TTL_SECONDS),
+  forgetEmptySeconds: nullable(
+    TTL_SECONDS,
+    'Seconds after which a group without items is forgotten; null: never. Made again, it begins at id 0.',
+  ),
+}
 
-export const OWN_SETTINGS = body('OwnSettings', { capacity: optional(CAPACITY), mode: optional(MODE), ttlSeconds })
+export const OWN_SETTINGS = body('OwnSettings', { capacity: optional(CAPACITY), mode: optional(MODE), ...times })
 export const NEW_SETTINGS = body('NewSettings', {
   ...OWN_SETTINGS.members,
   replaces: nullable(
@@ -53,7 +59,7 @@ export const NEW_SETTINGS = body('NewSettings', {
 export const POLICY_SETTINGS = body('PolicySettings', {
   capacity: required(stated(CAPACITY)),
   mode: required(stated(MODE)),
-  ttlSeconds,
+  ...times,
 })
 export const NEW_POLICY = body('NewPolicy', {
   ...POLICY_SETTINGS.members,

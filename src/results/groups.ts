@@ -136,11 +136,11 @@ export function renderGroupPage({ groups, nextAfter }: GroupPage, within: string
 }
 
 function groupBody(
-  { group, capacity, mode, ttlSeconds, own, policy, totalAppended, createdAt }: Group,
+  { group, capacity, mode, ttlSeconds, forgetEmptySeconds, own, policy, totalAppended, createdAt }: Group,
   within: string | null,
 ) {
   const rest = { totalAppended: String(totalAppended), createdAt: createdAt.toISOString() }
-  return { group, capacity, mode, ttlSeconds, own, policy: shownName(policy, within), ...rest }
+  return { group, capacity, mode, ttlSeconds, forgetEmptySeconds, own, policy: shownName(policy, within), ...rest }
 }
 
 export function removedBody({ id }: Removed) {
@@ -151,6 +151,6 @@ export function resetBody({ group, capacity, mode, totalAppended }: Reset) {
   return { group, capacity, mode, totalAppended: String(totalAppended) }
 }
 
-export function policyBody({ prefix, capacity, mode, ttlSeconds }: Policy) {
-  return { prefix, capacity, mode, ttlSeconds }
+export function policyBody({ prefix, capacity, mode, ttlSeconds, forgetEmptySeconds }: Policy) {
+  return { prefix, capacity, mode, ttlSeconds, forgetEmptySeconds }
 }

@@ -23,7 +23,9 @@ test('are found from the groups, made, changed and deleted', async () => {
   await page.getByLabel('Expiry in seconds').fill('1000')
   await page.getByRole('button', { name: 'Save …' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByText('article:<script>: capacity 50, mode distinct, expiry 16 min 40 s.').waitFor()
+  await dialog
+    .getByText('article:<script>: capacity 50, mode distinct, expiry 16 min 40 s, forgetting when empty never.')
+    .waitFor()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await expect(policyOf('article:<script>')).rejects.toThrow('404')
   await page.getByRole('button', { name: 'Save …' }).click()

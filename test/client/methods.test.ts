@@ -100,8 +100,13 @@ describe('groups', () => {
   })
 
   test('have settings, and are listed', async () => {
-    const made = await client.groups.put('list:1', { capacity: 3, mode: 'distinct', ttlSeconds: 60 })
-    const own = { capacity: 3, mode: 'distinct', ttlSeconds: 60 } as const
+    const made = await client.groups.put('list:1', {
+      capacity: 3,
+      mode: 'distinct',
+      ttlSeconds: 60,
+      forgetEmptySeconds: 90,
+    })
+    const own = { capacity: 3, mode: 'distinct', ttlSeconds: 60, forgetEmptySeconds: 90 } as const
     expect(made).toEqual({
       group: 'list:1',
       ...own,
@@ -122,7 +127,7 @@ describe('groups', () => {
   })
 
   test('have policies', async () => {
-    const policy = { prefix: 'p:', capacity: 5, mode: 'history', ttlSeconds: null }
+    const policy = { prefix: 'p:', capacity: 5, mode: 'history', ttlSeconds: null, forgetEmptySeconds: null }
     expect(await client.groups.putPolicy('p:', { capacity: 5, mode: 'history' })).toEqual({ ...policy, created: true })
     expect(await client.groups.getPolicy('p:')).toEqual(policy)
     expect(await client.groups.listPolicies({ limit: 1 })).toEqual({ policies: [policy], nextAfter: null })

@@ -116,6 +116,7 @@ describe('fields', () => {
     [{ mode: ['history'] }, '/mode'],
     [{ ttlSeconds: 0 }, '/ttlSeconds'],
     [{ ttlSeconds: 1e300 }, '/ttlSeconds'],
+    [{ forgetEmptySeconds: 0 }, '/forgetEmptySeconds'],
     [{ totalAppended: '5' }, '/totalAppended'],
   ])('%j are no settings', async (settings, pointer) => {
     expect(await faults('PUT', '/v1/groups/untouched', settings)).toEqual([{ pointer, detail: expect.any(String) }])

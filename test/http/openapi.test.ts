@@ -158,6 +158,7 @@ describe('the OpenAPI document', () => {
       capacity: 1,
       mode: 'history',
       ttlSeconds: null,
+      forgetEmptySeconds: null,
       own: { capacity: 1 },
       policy: null,
       totalAppended: '0',

@@ -26,7 +26,7 @@ const value = fc.oneof(
 const orNull = (text: fc.Arbitrary<string>) => fc.oneof({ weight: 8, arbitrary: text }, fc.constant('null'))
 const words = (...all: string[]) => orNull(fc.constantFrom(...all.map((word) => `"${word}"`), '"other"'))
 const ownSettings = object(
-  fc.constantFrom('"capacity"', '"mode"', '"ttlSeconds"'),
+  fc.constantFrom('"capacity"', '"mode"', '"ttlSeconds"', '"forgetEmptySeconds"'),
   fc.constantFrom('5', '"history"', 'null'),
 )
 
@@ -40,6 +40,7 @@ const USUAL: Readonly<Record<string, fc.Arbitrary<string>>> = {
   capacity: whole(1, 10_000),
   mode: words('history', 'distinct'),
   ttlSeconds: whole(1, 315_360_000_000),
+  forgetEmptySeconds: whole(1, 315_360_000_000),
   replaces: orNull(ownSettings),
   body: value,
   delaySeconds: whole(0, 315_360_000),

@@ -13,7 +13,7 @@ describe('/v1/groups/{group}', () => {
     const created = await server.put(`/v1/groups/${group}`, { capacity: 3, mode: 'distinct', ttlSeconds: 60 })
     expect([created.status, created.headers.location]).toEqual([201, `/v1/groups/${encodeURIComponent(group)}`])
     const own = { capacity: 3, mode: 'distinct', ttlSeconds: 60 }
-    const body = { group, ...own, own, policy: null, totalAppended: '0', createdAt: TIME }
+    const body = { group, ...own, forgetEmptySeconds: null, own, policy: null, totalAppended: '0', createdAt: TIME }
     expect(created.json).toEqual(body)
     expect((await server.get(`/v1/groups/${group}`)).json).toEqual(body)
 
@@ -87,7 +87,7 @@ describe('GET /v1/groups', () => {
     expect(second.json).toEqual({
       groups: [
         {
-          ...{ group: `${prefix}:c`, capacity: 10, mode: 'history', ttlSeconds: null },
+          ...{ group: `${prefix}:c`, capacity: 10, mode: 'history', ttlSeconds: null, forgetEmptySeconds: null },
           ...{ own: {}, policy: null, totalAppended: '0', createdAt: TIME },
         },
       ],
@@ -105,14 +105,16 @@ describe('GET /v1/groups', () => {
 
 describe('/v1/policies', () => {
   test('PUT creates with 201 and replaces with 200; GET, DELETE', async () => {
+    const times = { ttlSeconds: 5, forgetEmptySeconds: 9 }
     const prefix = fresh('policy/')
     const path = `/v1/policies/${encodeURIComponent(prefix)}`
     expect((await server.get(path)).json.code).toBe('policy_not_found')
-    const created = await server.put(path, { capacity: 3, mode: 'distinct' })
-    expect([created.status, created.json]).toEqual([201, { prefix, capacity: 3, mode: 'distinct', ttlSeconds: null }])
+    const created = await server.put(path, { ...times, capacity: 3, mode: 'distinct', ttlSeconds: null })
+    const made = { prefix, capacity: 3, mode: 'distinct', ...times, ttlSeconds: null }
+    expect([created.status, created.json]).toEqual([201, made])
     expect(created.headers.location).toBe(`/v1/policies/${encodeURIComponent(prefix)}`)
-    const replaced = await server.put(path, { capacity: 4, mode: 'history', ttlSeconds: 5 })
-    expect([replaced.status, replaced.json]).toEqual([200, { prefix, capacity: 4, mode: 'history', ttlSeconds: 5 }])
+    const replaced = await server.put(path, { capacity: 4, mode: 'history', ...times })
+    expect([replaced.status, replaced.json]).toEqual([200, { prefix, capacity: 4, mode: 'history', ...times }])
     expect((await server.get(path)).json).toEqual(replaced.json)
     expect((await server.delete(path)).status).toBe(204)
     expect((await server.delete(path)).status).toBe(404)

@@ -19,7 +19,13 @@ export type Operation =
   | { kind: 'clear'; group: string }
   | { kind: 'put'; group: string; own: OwnSettings }
   | { kind: 'delete'; group: string }
-  | { kind: 'putPolicy'; prefix: string; capacity: number; mode: 'history' | 'distinct' }
+  | {
+      kind: 'putPolicy'
+      prefix: string
+      capacity: number
+      mode: 'history' | 'distinct'
+      forgetEmptySeconds: number | null
+    }
   | { kind: 'deletePolicy'; prefix: string }
   | { kind: 'erase'; member: string }
   | { kind: 'read'; group: string; limit: number; back: number | null; exclude: string[] }
@@ -27,6 +33,7 @@ export type Operation =
   | { kind: 'memberItems'; member: string; limit: number }
   | { kind: 'list'; limit: number }
   | { kind: 'pass'; seconds: number }
+  | { kind: 'sweep' }
 
 const group = fc.constantFrom(...GROUPS)
 const member = fc.constantFrom(...MEMBERS)
@@ -49,9 +56,10 @@ const batch = fc.oneof(
   group.chain((one) => batchOf(fc.constant(one))),
 )
 
-// The sums of 600 and 1,100 keep 100 s away from every ttl, which is more than a run takes.
+// The sums of 600 and 1,100 keep 100 s away from every one of these times, which is more than a run takes.
+const forgetEmptySeconds = fc.constantFrom(null, 500, 1500)
 const own: fc.Arbitrary<OwnSettings> = fc.record(
-  { capacity, mode, ttlSeconds: fc.constantFrom(null, 1000, 2000) },
+  { capacity, mode, ttlSeconds: fc.constantFrom(null, 1000, 2000), forgetEmptySeconds },
   { requiredKeys: [] },
 )
 
@@ -78,6 +86,7 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
       prefix: fc.constantFrom(...PREFIXES),
       capacity,
       mode,
+      forgetEmptySeconds,
     }),
   },
   {
@@ -114,4 +123,5 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('list' as const), limit: fc.integer({ min: 1, max: 5 }) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('pass' as const), seconds: fc.constantFrom(600, 1100) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('sweep' as const) }) },
 )

@@ -17,6 +17,8 @@ export interface OracleGroup {
   lastId: bigint
   /** Oldest first: what has not been pushed out by a write. */
   items: OracleItem[]
+  /** When it had an item last, or was made. */
+  filledSeconds: number
 }
 
 export interface NewOracleItem {
@@ -37,6 +39,8 @@ export interface Answer {
 /** A batch that the contract refuses. */
 export const REFUSED = 'refused' as const
 
+const DEFAULTS: Settings = { capacity: 10, mode: 'history', ttlSeconds: null, forgetEmptySeconds: null }
+
 export class Oracle {
   nowSeconds = 0
   readonly groups = new Map<string, OracleGroup>()
@@ -44,12 +48,25 @@ export class Oracle {
 
   settingsOf(name: string): Settings {
     const own = this.groups.get(name)?.own ?? {}
-    const policy = this.policies.get(this.policyOf(name) ?? '') ?? { capacity: 10, mode: 'history', ttlSeconds: null }
+    const policy = this.policies.get(this.policyOf(name) ?? '') ?? DEFAULTS
     return {
       capacity: own.capacity ?? policy.capacity,
       mode: own.mode ?? policy.mode,
       ttlSeconds: own.ttlSeconds === undefined ? policy.ttlSeconds : own.ttlSeconds,
+      forgetEmptySeconds: own.forgetEmptySeconds === undefined ? policy.forgetEmptySeconds : own.forgetEmptySeconds,
     }
+  }
+
+  /** The groups that have items have them now. */
+  look(): void {
+    for (const [name, group] of this.groups) if (this.window(name).length > 0) group.filledSeconds = this.nowSeconds
+  }
+
+  /** Whether the sweeper may have forgotten it: it may begin to count later than this. */
+  mayBeForgotten(name: string): boolean {
+    const { forgetEmptySeconds } = this.settingsOf(name)
+    const { filledSeconds } = this.groups.get(name) as OracleGroup
+    return forgetEmptySeconds !== null && filledSeconds + forgetEmptySeconds <= this.nowSeconds
   }
 
   policyOf(name: string): string | null {
@@ -83,7 +100,7 @@ export class Oracle {
   appendMany(items: readonly NewOracleItem[]): { id: bigint; appended: boolean }[] | typeof REFUSED {
     if (items.some(({ group, member }) => member === null && this.settingsOf(group).mode === 'distinct')) return REFUSED
     return items.map(({ group: name, ...item }) => {
-      const group = this.groups.get(name) ?? { own: {}, lastId: -1n, items: [] }
+      const group = this.groups.get(name) ?? { own: {}, lastId: -1n, items: [], filledSeconds: this.nowSeconds }
       this.groups.set(name, group)
       this.settle(name)
       const there = item.eventId === null ? undefined : group.items.find(({ eventId }) => eventId === item.eventId)
@@ -129,7 +146,8 @@ export class Oracle {
     const { ttlSeconds } = this.settingsOf(name)
     // What has expired stays gone, also when the new settings would let it live.
     const items = (group?.items ?? []).filter((item) => this.#lives(item, ttlSeconds))
-    this.groups.set(name, { lastId: group?.lastId ?? -1n, items, own })
+    const filledSeconds = group?.filledSeconds ?? this.nowSeconds
+    this.groups.set(name, { lastId: group?.lastId ?? -1n, items, own, filledSeconds })
     this.settle(name)
     return group === undefined
   }

@@ -1,5 +1,6 @@
 /** One run of the model: each operation on the store and on the oracle, and after each all answers compared. */
 import { type Recent, RecentnError, type Store } from '../../src/index'
+import { sweepGroups } from '../support/opened'
 import { GROUPS, type ItemShape, MEMBERS, type Operation, PREFIXES } from './operations'
 import { type Answer, Oracle, REFUSED } from './oracle'
 
@@ -40,6 +41,7 @@ export class Run {
 
   async #step(operation: Operation): Promise<void> {
     const oracle = this.#oracle
+    oracle.look()
     switch (operation.kind) {
       case 'append':
         return this.#append([operation.item], ([one]) => {
@@ -48,6 +50,8 @@ export class Run {
         })
       case 'appendMany':
         return this.#append(operation.items, (items) => this.#groups.appendMany(items))
+      case 'sweep':
+        return this.#sweep()
       case 'pass':
         this.bench.clock.offsetMs += operation.seconds * 1000
         oracle.nowSeconds += operation.seconds
@@ -120,6 +124,15 @@ export class Run {
         const answer = await this.#groups.recent(group, { limit, before: before ?? undefined, exclude })
         expect(shown(answer)).toEqual(oracle.recent(group, limit, before, exclude))
       }
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    await sweepGroups(this.bench.store)
+    for (const group of [...this.#oracle.groups.keys()]) {
+      if ((await this.#groups.get(group)) !== null) continue
+      expect([group, this.#oracle.mayBeForgotten(group)]).toEqual([group, true])
+      this.#oracle.groups.delete(group)
     }
   }
 

@@ -46,7 +46,7 @@ export class Ring {
   }
 
   window(): WatchedWindow {
-    const settings = { capacity: this.capacity, mode: this.mode, ttlSeconds: null }
+    const settings = { capacity: this.capacity, mode: this.mode, ttlSeconds: null, forgetEmptySeconds: null }
     const places = [...this.#places]
     const lastId = this.#lastId
     return { group: 'g', incarnation: '1', version: String(this.#version), lastId, settings, nowMs: 0, places }

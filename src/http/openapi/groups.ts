@@ -7,6 +7,7 @@ const settings = {
   capacity: fields.CAPACITY.schema,
   mode: fields.MODE.schema,
   ttlSeconds: fields.OWN_SETTINGS.members.ttlSeconds.schema as Schema,
+  forgetEmptySeconds: fields.OWN_SETTINGS.members.forgetEmptySeconds.schema as Schema,
 }
 const { capacity, mode } = settings
 const recentItems = {
@@ -135,6 +136,7 @@ export const group = {
   capacity: 10,
   mode: 'history',
   ttlSeconds: null,
+  forgetEmptySeconds: null,
   own: {},
   policy: null,
   totalAppended: '42',
@@ -150,7 +152,7 @@ export const groupPage = { groups: [group], nextAfter: null }
 
 export const memberItems = { items: [item], nextBefore: null }
 
-export const policySettings = { capacity: 50, mode: 'distinct', ttlSeconds: null }
+export const policySettings = { capacity: 50, mode: 'distinct', ttlSeconds: null, forgetEmptySeconds: null }
 
 export const policy = { prefix: 'article:', ...policySettings }
 

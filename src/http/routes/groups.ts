@@ -46,7 +46,7 @@ const put = route({
   id: 'putGroup',
   summary: "Create a group, or replace a group's own settings",
   description:
-    'A setting that is left out follows the policy. Items inside the new window stay. With `ttlSeconds` null, items never expire.',
+    'A setting that is left out follows the policy. Items inside the new window stay. With `ttlSeconds` null, items never expire; with `forgetEmptySeconds` null, an empty group stays.',
   outcomes: {
     200: { description: 'The settings were replaced.', schema: 'Group', example: example.settled },
     201: {

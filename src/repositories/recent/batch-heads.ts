@@ -183,12 +183,14 @@ export async function saveBatch(tx: Tx, batch: BatchHeads, rings: ReadonlyMap<st
   const orphans: string[] = []
   for (const [group, head] of batch.heads) {
     const isChanged = rings.get(group)?.isChanged === true
-    const isExpiryKnown = head.ttlSeconds === null || head.sweepAtMs !== null
+    // Of a group that was empty it may be the time at which it would have been forgotten.
+    const expiresAtMs = head.ttlSeconds === null ? Number.POSITIVE_INFINITY : batch.nowMs + head.ttlSeconds * 1000
+    const isExpiryKnown = head.ttlSeconds === null || (head.sweepAtMs !== null && head.sweepAtMs <= expiresAtMs)
     if (!isChanged && batch.created.has(group)) orphans.push(group)
     else if (batch.stale.has(group) || batch.taken.get(group) !== head.lastId || !isExpiryKnown) {
       if (isChanged) head.version += 1n
       // The first expiry only moves away as items leave; the sweeper finds out.
-      if (isChanged && !isExpiryKnown) head.sweepAtMs = batch.nowMs + (head.ttlSeconds as number) * 1000
+      if (isChanged && !isExpiryKnown) head.sweepAtMs = expiresAtMs
       saved.push(head)
     }
   }

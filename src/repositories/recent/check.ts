@@ -124,7 +124,8 @@ export function checkedPolicy(prefix: string, given: PolicySettings, options: Re
     ...faultsOf(given, fields.POLICY_SETTINGS.rules),
     ...replacedFaults(options),
   ])
-  return { prefix, capacity: given.capacity, mode: given.mode, ttlSeconds: given.ttlSeconds ?? null }
+  const { capacity, mode, ttlSeconds = null, forgetEmptySeconds = null } = given
+  return { prefix, capacity, mode, ttlSeconds, forgetEmptySeconds }
 }
 
 function replacedFaults(options: Replacing<OwnSettings>): Fault[] {

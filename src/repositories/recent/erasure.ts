@@ -8,7 +8,7 @@ import type { Parameter, Reader, Session, Tx } from '../../database/engine'
 import { lockHeads, saveHeads } from './heads'
 import { groupsIn, type IndexPlace, placeCondition, placeParameters } from './members'
 import type { GroupMemory } from './memory'
-import { applyPolicies } from './reslot'
+import { applyPolicies, setForgetting } from './reslot'
 import { type Head, occupantColumns, occupantOf } from './rows'
 
 /** Items of one transaction: few enough that nobody waits long for the locks. */
@@ -78,7 +78,10 @@ async function eraseIn(
   }
   await applyPolicies(tx, memory.policies, { heads: touched, ...moment })
   const deleted = await tx.run(deleteErasedSql(tx, names.sql), which)
-  for (const head of touched.values()) head.version += 1n
+  for (const head of touched.values()) {
+    await setForgetting(tx, head, moment.nowMs)
+    head.version += 1n
+  }
   await saveHeads(tx, [...touched.values()])
   memory.changes(tx, [...touched.keys()])
   return deleted

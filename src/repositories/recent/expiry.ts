@@ -1,14 +1,17 @@
 /**
- * Deleting expired items, one group in each transaction, under its head's lock. Reads leave them out at once; this frees
- * their room. Several processes may sweep at once: a sweep skips heads that another transaction has locked.
+ * Deleting expired items, and forgetting groups that have been empty for as long as their settings say, one group in each
+ * transaction, under its head's lock. Reads leave expired items out at once; this frees their room. Several processes may
+ * sweep at once: a sweep skips heads that another transaction has locked.
  *
- * Invariant: `sweep_at_ms` of a head is not later than the first expiry of its items.
+ * Invariant: `sweep_at_ms` of a head is not later than the first expiry of its items. Whatever empties a group sets it to
+ * the time at which the group is to be forgotten, so a group that is empty at that time has been empty since.
  */
 import type { Reader, Session, Tx } from '../../database/engine'
 import { whether } from '../question'
+import { forgetGroup } from './groups'
 import { lockHead, saveHeads, saveUnpublished } from './heads'
 import type { GroupMemory } from './memory'
-import { setExpiry } from './reslot'
+import { occupantsOf, setSweep } from './reslot'
 import { rollOut } from './rollout'
 
 const GROUPS_A_SWEEP = 100
@@ -48,13 +51,21 @@ async function sweepGroup(tx: Tx, memory: GroupMemory, group: string): Promise<n
   const locked = await lockHead(tx, group, tx.engine.forNext)
   if (!locked) return null
   const { head, nowMs, epoch } = locked
-  const { ttlSeconds } = (await memory.policies.current(tx, [epoch, head.policyEpoch])).settingsOf(group, head.own)
+  const settings = (await memory.policies.current(tx, [epoch, head.policyEpoch])).settingsOf(group, head.own)
+  const { ttlSeconds, forgetEmptySeconds } = settings
   let deleted = 0
   if (ttlSeconds !== null) {
     const until = nowMs - ttlSeconds * 1000
     deleted = await tx.run(`DELETE FROM ${tx.tables.items} WHERE group_key = ? AND created_at_ms <= ?`, [group, until])
   }
-  await setExpiry(tx, head, ttlSeconds)
+  const isDue = head.sweepAtMs !== null && head.sweepAtMs <= nowMs
+  const isForgetful = forgetEmptySeconds !== null && forgetEmptySeconds === head.forgetEmptySeconds
+  if (isDue && isForgetful && deleted === 0 && (await occupantsOf(tx, group)).length === 0) {
+    await forgetGroup(tx, group)
+    memory.changes(tx, [group])
+    return 0
+  }
+  await setSweep(tx, head, settings, nowMs)
   if (deleted > 0) {
     head.version += 1n
     memory.changes(tx, [group])

@@ -10,7 +10,7 @@ import { leaveTombstones } from '../feeds/write'
 import { nameRange } from '../name-range'
 import { type LockedHead, lockHead, lockOrCreateHeads, saveHeads } from './heads'
 import { checkReplaced, type PolicyCache, type PolicySet } from './policies'
-import { applyPolicies, applySettings, deleteSlots, occupantsOf } from './reslot'
+import { applyPolicies, applySettings, deleteSlots, nextSweep, occupantsOf, setForgetting, setSweep } from './reslot'
 import { type Head, headOf, headText, type Occupant } from './rows'
 import type { Group, GroupPage, OwnSettings } from './types'
 import { visible } from './window'
@@ -28,11 +28,12 @@ function groupOf(head: Head, set: PolicySet): Group {
 }
 
 /** Without the fields that are undefined. */
-function given({ capacity, mode, ttlSeconds }: OwnSettings): OwnSettings {
+function given({ capacity, mode, ttlSeconds, forgetEmptySeconds }: OwnSettings): OwnSettings {
   return {
     ...(capacity !== undefined && { capacity }),
     ...(mode !== undefined && { mode }),
     ...(ttlSeconds !== undefined && { ttlSeconds }),
+    ...(forgetEmptySeconds !== undefined && { forgetEmptySeconds }),
   }
 }
 
@@ -58,9 +59,11 @@ export async function putGroup(
   checkReplaced(replaces, created.has(group) ? null : head.own)
   const set = await policies.current(tx, [epoch, head.policyEpoch])
   const was = set.settingsOf(group, head.own)
-  head.own = { capacity: own.capacity, mode: own.mode, ttlSeconds: own.ttlSeconds }
+  const { capacity, mode, ttlSeconds, forgetEmptySeconds } = own
+  head.own = { capacity, mode, ttlSeconds, forgetEmptySeconds }
   const settings = set.settingsOf(group, head.own)
   await applySettings(tx, head, settings, nowMs, was)
+  if (created.has(group)) await setSweep(tx, head, settings, nowMs)
   head.policyEpoch = set.epoch
   head.version += 1n
   await saveHeads(tx, [head])
@@ -69,10 +72,15 @@ export async function putGroup(
 
 export async function deleteGroup(tx: Tx, group: string): Promise<boolean> {
   if (!(await lockHead(tx, group))) return false
+  await forgetGroup(tx, group)
+  return true
+}
+
+/** Deletes a group whose head is locked. A group that is made by this name has another incarnation. */
+export async function forgetGroup(tx: Tx, group: string): Promise<void> {
   await tx.later(`DELETE FROM ${tx.tables.items} WHERE group_key = ?`, [group])
   await tx.later(`DELETE FROM ${tx.tables.groups} WHERE group_key = ?`, [group])
   await leaveTombstones(tx, RECENT_GROUPS, [group])
-  return true
 }
 
 /** Removes all items; resolves to how many of them were in the window. */
@@ -81,7 +89,7 @@ export async function clearGroup(tx: Tx, policies: PolicyCache, group: string): 
   if (!locked) return 0
   const shown = await shownIn(tx, policies, locked)
   await tx.later(`DELETE FROM ${tx.tables.items} WHERE group_key = ?`, [group])
-  locked.head.sweepAtMs = null
+  locked.head.sweepAtMs = nextSweep([], locked.head, locked.nowMs)
   locked.head.version += 1n
   await saveHeads(tx, [locked.head])
   return shown.length
@@ -97,6 +105,7 @@ export async function removeItem(tx: Tx, policies: PolicyCache, group: string, i
   await applyPolicies(tx, policies, { ...locked, heads: new Map([[group, head]]) })
   const slots = (await occupantsOf(tx, group)).filter((item) => item.id === id).map(({ slot }) => slot)
   await deleteSlots(tx, group, slots)
+  await setForgetting(tx, head, locked.nowMs)
   head.version += 1n
   await saveHeads(tx, [head])
   return true

@@ -172,6 +172,7 @@ function newHead(group: string, nowMs: number): Head {
     capacity: 1,
     mode: 'history',
     ttlSeconds: null,
+    forgetEmptySeconds: null,
     own: {},
     policyEpoch: NOT_YET_SETTLED,
     sweepAtMs: null,

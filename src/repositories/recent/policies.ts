@@ -16,14 +16,15 @@ import type { Mode, OwnSettings, Page, Policy, PolicyPage, PolicySettings, Setti
 const MAX_AGE_MS = 2500
 
 const selectEpoch = ({ tables }: Reader) => `SELECT epoch FROM ${tables.policyEpoch} WHERE id = 1`
-const selectAll = ({ tables }: Reader) => `SELECT prefix, capacity, mode, ttl_seconds FROM ${tables.policies}`
+const selectAll = ({ tables }: Reader) =>
+  `SELECT prefix, capacity, mode, ttl_seconds, forget_empty_seconds FROM ${tables.policies}`
 /** The epoch, and all policies unless it is the given one: a join that reads no policies then. */
 const selectNewer = ({ engine, tables }: Reader, lock: string) =>
   engine.unionAll([
-    `SELECT ${engine.bigint('epoch')} AS epoch, NULL AS prefix, NULL AS capacity, NULL AS mode, NULL AS ttl_seconds ` +
-      `FROM ${tables.policyEpoch} WHERE id = 1${lock}`,
-    `SELECT NULL, p.prefix, p.capacity, p.mode, p.ttl_seconds FROM ${tables.policyEpoch} e JOIN ${tables.policies} p ` +
-      `WHERE e.id = 1 AND e.epoch <> ?${lock}`,
+    `SELECT ${engine.bigint('epoch')} AS epoch, NULL AS prefix, NULL AS capacity, NULL AS mode, NULL AS ttl_seconds, ` +
+      `NULL AS forget_empty_seconds FROM ${tables.policyEpoch} WHERE id = 1${lock}`,
+    `SELECT NULL, p.prefix, p.capacity, p.mode, p.ttl_seconds, p.forget_empty_seconds FROM ${tables.policyEpoch} e ` +
+      `JOIN ${tables.policies} p WHERE e.id = 1 AND e.epoch <> ?${lock}`,
   ])
 const raiseEpoch = ({ tables }: Reader) => `UPDATE ${tables.policyEpoch} SET epoch = epoch + 1 WHERE id = 1`
 
@@ -44,10 +45,12 @@ export class PolicySet {
   /** The settings in force of a group: its own, then those of the longest matching prefix, then the defaults. */
   settingsOf(group: string, own: OwnSettings): Settings {
     const policy = this.#match(group)
+    const { ttlSeconds = policy?.ttlSeconds ?? null, forgetEmptySeconds = policy?.forgetEmptySeconds ?? null } = own
     return {
       capacity: own.capacity ?? policy?.capacity ?? this.defaultCapacity,
       mode: own.mode ?? policy?.mode ?? 'history',
-      ttlSeconds: own.ttlSeconds === undefined ? (policy?.ttlSeconds ?? null) : own.ttlSeconds,
+      ttlSeconds,
+      forgetEmptySeconds,
     }
   }
 
@@ -178,6 +181,7 @@ function policyOf(row: Record<string, unknown>): Policy {
     capacity: Number(row.capacity),
     mode: row.mode as Mode,
     ttlSeconds: row.ttl_seconds === null ? null : Number(row.ttl_seconds),
+    forgetEmptySeconds: row.forget_empty_seconds === null ? null : Number(row.forget_empty_seconds),
   }
 }
 
@@ -191,7 +195,9 @@ export function checkReplaced(replaces: OwnSettings | null | undefined, own: Own
   if (replaces === undefined) return
   const isSame =
     replaces !== null && own !== null
-      ? replaces.capacity === own.capacity && replaces.mode === own.mode && replaces.ttlSeconds === own.ttlSeconds
+      ? (['capacity', 'mode', 'ttlSeconds', 'forgetEmptySeconds'] as const).every(
+          (name) => replaces[name] === own[name],
+        )
       : replaces === own
   if (!isSame) throw new RecentnError('settings_changed')
 }
@@ -201,11 +207,15 @@ export async function putPolicy(tx: Tx, policy: Policy, replaces?: PolicySetting
   await tx.later(raiseEpoch(tx))
   const before = await tx.rows(`${selectAll(tx)} WHERE prefix = ?${tx.engine.forUpdate}`, [policy.prefix])
   checkReplaced(
-    replaces && { ...replaces, ttlSeconds: replaces.ttlSeconds ?? null },
+    replaces && {
+      ...replaces,
+      ttlSeconds: replaces.ttlSeconds ?? null,
+      forgetEmptySeconds: replaces.forgetEmptySeconds ?? null,
+    },
     before[0] ? policyOf(before[0]) : null,
   )
-  const columns = ['prefix', 'capacity', 'mode', 'ttl_seconds']
-  const row = [policy.prefix, policy.capacity, policy.mode, policy.ttlSeconds]
+  const columns = ['prefix', 'capacity', 'mode', 'ttl_seconds', 'forget_empty_seconds']
+  const row = [policy.prefix, policy.capacity, policy.mode, policy.ttlSeconds, policy.forgetEmptySeconds]
   const upsert = tx.engine.upsert(tx.tables.policies, 'prefix', columns, columns.slice(1), [row])
   await tx.later(upsert.sql, upsert.parameters)
   await beginRollout(tx, policy.prefix)

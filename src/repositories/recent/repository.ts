@@ -207,8 +207,7 @@ export class RecentRepository implements Recent.Groups {
   ): Promise<Recent.Policy & { created: boolean }> {
     const policy = check.checkedPolicy(prefix, settings, options)
     const created = await this.#writePolicies((tx) => putPolicy(tx, policy, options.replaces))
-    const { capacity, mode, ttlSeconds } = policy
-    return asPolicy({ prefix, capacity, mode, ttlSeconds, created })
+    return asPolicy({ ...policy, created })
   }
 
   async deletePolicy(prefix: string): Promise<boolean> {

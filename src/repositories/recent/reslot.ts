@@ -49,8 +49,9 @@ export async function applySettings(
   was: Settings,
 ): Promise<void> {
   const layoutChanges = head.capacity !== settings.capacity || head.mode !== settings.mode
-  const ttlChanges = head.ttlSeconds !== settings.ttlSeconds
-  if (!layoutChanges && !ttlChanges) return
+  const { ttlSeconds, forgetEmptySeconds } = settings
+  const timesChange = head.ttlSeconds !== ttlSeconds || head.forgetEmptySeconds !== forgetEmptySeconds
+  if (!layoutChanges && !timesChange) return
   const occupants = await occupantsOf(tx, head.group)
   const alive = keepers(occupants, settings, head.lastId).filter((occupant) => !expired(occupant, was, nowMs))
   const kept = new Set(alive.map(({ slot }) => slot))
@@ -59,8 +60,9 @@ export async function applySettings(
   if (layoutChanges) await move(tx, head, settings, alive)
   head.capacity = settings.capacity
   head.mode = settings.mode
-  head.ttlSeconds = settings.ttlSeconds
-  head.sweepAtMs = firstExpiry(alive, settings)
+  head.ttlSeconds = ttlSeconds
+  head.forgetEmptySeconds = forgetEmptySeconds
+  head.sweepAtMs = nextSweep(alive, settings, nowMs)
   head.version += 1n
 }
 
@@ -102,16 +104,38 @@ export async function deleteSlots(tx: Tx, group: string, slots: readonly number[
   return deleted
 }
 
-/** When the first of these expires; null when none does. */
-export function firstExpiry(occupants: readonly { createdAtMs: number }[], settings: Settings): number | null {
-  if (settings.ttlSeconds === null || occupants.length === 0) return null
+/**
+ * When the sweeper should look at a group with these items: at the first expiry, or when it has been empty for as long as
+ * its settings say; null for never.
+ */
+export function nextSweep(
+  occupants: readonly { createdAtMs: number }[],
+  { ttlSeconds, forgetEmptySeconds }: Settings,
+  nowMs: number,
+): number | null {
+  if (occupants.length === 0) return forgetEmptySeconds === null ? null : nowMs + forgetEmptySeconds * 1000
+  if (ttlSeconds === null) return null
   let first = Number.POSITIVE_INFINITY
   for (const { createdAtMs } of occupants) first = Math.min(first, createdAtMs)
-  return first + settings.ttlSeconds * 1000
+  return first + ttlSeconds * 1000
 }
 
-/** Sets when items expire at once. Capacity and mode wait for the next write, so that a slip of a policy loses little. */
-export async function setExpiry(tx: Tx, head: Head, ttlSeconds: number | null): Promise<void> {
+/**
+ * Has the sweeper look at the group by these settings. Capacity and mode wait for the next write, so that a slip of a policy
+ * loses little.
+ */
+export async function setSweep(
+  tx: Tx,
+  head: Head,
+  { ttlSeconds, forgetEmptySeconds }: Settings,
+  nowMs: number,
+): Promise<void> {
   head.ttlSeconds = ttlSeconds
-  head.sweepAtMs = firstExpiry(await occupantsOf(tx, head.group), head)
+  head.forgetEmptySeconds = forgetEmptySeconds
+  head.sweepAtMs = nextSweep(await occupantsOf(tx, head.group), head, nowMs)
+}
+
+/** Items have left the group, and it may be empty now: every removal that can empty a group ends with it. */
+export async function setForgetting(tx: Tx, head: Head, nowMs: number): Promise<void> {
+  if (head.forgetEmptySeconds !== null) await setSweep(tx, head, head, nowMs)
 }

@@ -9,9 +9,9 @@
  */
 import type { Session, Tx } from '../../database/engine'
 import { nameRange } from '../name-range'
-import { saveUnpublished, selectHeads } from './heads'
+import { lockHeads, saveUnpublished, selectHeads } from './heads'
 import type { PolicyCache } from './policies'
-import { setExpiry } from './reslot'
+import { setSweep } from './reslot'
 import type { Head } from './rows'
 
 const GROUPS_AT_ONCE = 200
@@ -79,13 +79,14 @@ async function updateExpiry(
   groups: readonly string[],
   epoch: bigint,
 ): Promise<string[]> {
-  const heads = await selectHeads(tx, groups, tx.engine.forNext)
+  const { heads, nowMs } = await lockHeads(tx, groups, tx.engine.forNext)
   const set = await policies.current(tx, [epoch, ...[...heads.values()].map(({ policyEpoch }) => policyEpoch)])
   const changed: Head[] = []
   for (const head of heads.values()) {
-    const { ttlSeconds } = set.settingsOf(head.group, head.own)
-    if (ttlSeconds === head.ttlSeconds) continue
-    await setExpiry(tx, head, ttlSeconds)
+    const settings = set.settingsOf(head.group, head.own)
+    const { ttlSeconds, forgetEmptySeconds } = settings
+    if (ttlSeconds === head.ttlSeconds && forgetEmptySeconds === head.forgetEmptySeconds) continue
+    await setSweep(tx, head, settings, nowMs)
     head.version += 1n
     changed.push(head)
   }

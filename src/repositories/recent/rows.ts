@@ -75,7 +75,8 @@ const HEAD_FIELDS = { 'g.': headFields('g.'), '': headFields('') }
 
 function headFields(table: string): string {
   const required = ['incarnation', 'version', 'last_id', 'capacity', 'mode', 'policy_epoch', 'created_at_ms']
-  const nullable = ['ttl_seconds', 'own_capacity', 'own_mode', 'own_ttl_seconds', 'sweep_at_ms']
+  const own = ['own_capacity', 'own_mode', 'own_ttl_seconds', 'own_forget_empty_seconds']
+  const nullable = ['ttl_seconds', 'forget_empty_seconds', ...own, 'sweep_at_ms']
   return [...required.map((column) => table + column), ...nullable.map((column) => orEmpty(table + column))].join(', ')
 }
 
@@ -97,7 +98,13 @@ export function headOf(text: string): SeenHead {
     policyEpoch: BigInt(next()),
     createdAtMs: Number(next()),
     ttlSeconds: numberIn(next()) ?? null,
-    own: { capacity: numberIn(next()), mode: (next() || undefined) as Mode | undefined, ttlSeconds: ownTtlIn(next()) },
+    forgetEmptySeconds: numberIn(next()) ?? null,
+    own: {
+      capacity: numberIn(next()),
+      mode: (next() || undefined) as Mode | undefined,
+      ttlSeconds: ownSecondsIn(next()),
+      forgetEmptySeconds: ownSecondsIn(next()),
+    },
     sweepAtMs: numberIn(next()) ?? null,
     nowMs: Number(next()),
     group: text.slice(start),
@@ -108,8 +115,8 @@ function numberIn(field: string): number | undefined {
   return field === '' ? undefined : Number(field)
 }
 
-/** The column stores "never" as 0, because null follows the policy. */
-function ownTtlIn(field: string): number | null | undefined {
+/** The columns store "never" as 0, because null follows the policy. */
+function ownSecondsIn(field: string): number | null | undefined {
   return field === '0' ? null : numberIn(field)
 }
 
@@ -117,14 +124,17 @@ function ownTtlIn(field: string): number | null | undefined {
 export const WRITTEN_COLUMNS = [
   ...['group_key', 'incarnation', 'version', 'last_id', 'capacity', 'mode', 'ttl_seconds', 'own_capacity', 'own_mode'],
   ...['own_ttl_seconds', 'policy_epoch', 'sweep_at_ms', 'created_at_ms', 'sync_id'],
+  ...['forget_empty_seconds', 'own_forget_empty_seconds'],
 ]
 
 /** The values of a head, in the order of `WRITTEN_COLUMNS`. */
 export function headValues({ own, ...head }: Head): Parameter[] {
   const { group, incarnation, version, lastId, capacity, mode, ttlSeconds, policyEpoch, sweepAtMs, createdAtMs } = head
-  const ownTtl = own.ttlSeconds === null ? 0 : (own.ttlSeconds ?? null)
+  const secondsOf = (seconds: number | null | undefined) => (seconds === null ? 0 : (seconds ?? null))
   const layout = [group, incarnation, version, lastId, capacity, mode, ttlSeconds]
-  return [...layout, own.capacity ?? null, own.mode ?? null, ownTtl, policyEpoch, sweepAtMs, createdAtMs, null]
+  const owns = [own.capacity ?? null, own.mode ?? null, secondsOf(own.ttlSeconds)]
+  const forgets = [head.forgetEmptySeconds, secondsOf(own.forgetEmptySeconds)]
+  return [...layout, ...owns, policyEpoch, sweepAtMs, createdAtMs, null, ...forgets]
 }
 
 /** SQL: an occupant in table `i`. */

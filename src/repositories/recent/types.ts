@@ -53,12 +53,17 @@ export interface Settings {
   mode: Mode
   /** Seconds from `createdAt` to expiry; null is never. */
   ttlSeconds: number | null
+  /**
+   * Seconds after which a group without items is forgotten, with its own settings; null is never. A group that is made by
+   * that name later begins at id 0 again.
+   */
+  forgetEmptySeconds: number | null
 }
 
 /** A group's own settings; what is left out (or undefined) follows the policy. */
 export type OwnSettings = { [Name in keyof Settings]?: Settings[Name] | undefined }
 
-/** `capacity`, `mode` and `ttlSeconds` are those in force. */
+/** `capacity`, `mode`, `ttlSeconds` and `forgetEmptySeconds` are those in force. */
 export interface Group extends Settings {
   group: string
   /** The settings that are the group's own, and only those: what `put` was given. */
@@ -75,7 +80,8 @@ export interface Policy extends Settings {
 }
 
 /** What `putPolicy` takes. */
-export type PolicySettings = Omit<Settings, 'ttlSeconds'> & { ttlSeconds?: number | null | undefined }
+export type PolicySettings = Pick<Settings, 'capacity' | 'mode'> &
+  Pick<OwnSettings, 'ttlSeconds' | 'forgetEmptySeconds'>
 
 export interface Replacing<T> {
   /**

@@ -163,8 +163,8 @@ function describeServerPlans(context: Context): void {
       ['those before an id', { before: 5n }, null],
       ['those of other members', { exclude: ['m1', 'm2'] }, null],
       ['as many as fit', { limit: 1000, maxBytes: 100_000 }, null],
-      ['those of a longer window', {}, { capacity: 5, mode: 'history', ttlSeconds: 1000 }],
-      ['the newest of each member', {}, { capacity: 5, mode: 'distinct', ttlSeconds: 1000 }],
+      ['those of a longer window', {}, { capacity: 5, mode: 'history', ttlSeconds: 1000, forgetEmptySeconds: null }],
+      ['the newest of each member', {}, { capacity: 5, mode: 'distinct', ttlSeconds: 1000, forgetEmptySeconds: null }],
     ] as const)(
       '%s where a window must be sorted: by the primary key, each row a few times',
       async (_, options, settings) => {

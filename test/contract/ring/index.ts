@@ -13,6 +13,7 @@ import { describeErasureRaces } from './erasure-races'
 import { describeEventIds } from './event-ids'
 import { describeExpiry } from './expiry'
 import { describeExplain } from './explain'
+import { describeForgetting } from './forgetting'
 import { describeGroupsWatch } from './groups-watch'
 import { describeGroupsWatchMuch } from './groups-watch-much'
 import { describeIfChanged } from './if-changed'
@@ -64,6 +65,7 @@ export function describeRing(engine: EngineName): void {
   describeMemberWindows(context)
   describeErasureRaces(context)
   describeExpiry(context)
+  describeForgetting(context)
   describeRollouts(context)
   describeNames(context)
   describePayloads(context)

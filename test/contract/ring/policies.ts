@@ -25,9 +25,16 @@ export function describePolicies(context: Context): void {
     it('are created, replaced, read and deleted', async () => {
       const prefix = context.unique('p')
       expect(await groups().getPolicy(prefix)).toBeNull()
-      expect(await policy(prefix, 3)).toEqual({ prefix, capacity: 3, mode: 'history', ttlSeconds: null, created: true })
+      const times = { ttlSeconds: null, forgetEmptySeconds: null }
+      expect(await policy(prefix, 3)).toEqual({ prefix, capacity: 3, mode: 'history', ...times, created: true })
       expect(await policy(prefix, 4, 'distinct', 60)).toMatchObject({ capacity: 4, ttlSeconds: 60, created: false })
-      expect(await groups().getPolicy(prefix)).toEqual({ prefix, capacity: 4, mode: 'distinct', ttlSeconds: 60 })
+      expect(await groups().getPolicy(prefix)).toEqual({
+        prefix,
+        capacity: 4,
+        mode: 'distinct',
+        ...times,
+        ttlSeconds: 60,
+      })
       expect(await policy(prefix, 5)).toMatchObject({ ttlSeconds: null })
       expect(await groups().deletePolicy(prefix)).toBe(true)
       expect(await groups().deletePolicy(prefix)).toBe(false)

@@ -24,10 +24,14 @@ export function describeReplacing(context: Context): void {
         { mode: 'distinct' },
         { ttlSeconds: 60 },
         { ttlSeconds: null },
+        { ...own, forgetEmptySeconds: 60 },
         { ...own, mode: 'distinct', capacity: 9 },
       ]
       const isOther = (guess: OwnSettings) =>
-        guess.capacity !== own.capacity || guess.mode !== own.mode || guess.ttlSeconds !== own.ttlSeconds
+        guess.capacity !== own.capacity ||
+        guess.mode !== own.mode ||
+        guess.ttlSeconds !== own.ttlSeconds ||
+        guess.forgetEmptySeconds !== undefined
       for (const replaces of [null, ...guesses.filter(isOther)]) {
         await changed(groups().put(group, { capacity: 7 }, { replaces }))
       }
@@ -48,7 +52,7 @@ export function describeReplacing(context: Context): void {
     it('of a policy are stored where it is the same, or where there is none', async () => {
       const prefix = context.unique('p')
       context.afterwards(() => groups().deletePolicy(prefix))
-      const policy = { capacity: 5, mode: 'history', ttlSeconds: 60 } as const
+      const policy = { capacity: 5, mode: 'history', ttlSeconds: 60, forgetEmptySeconds: 90 } as const
       await changed(groups().putPolicy(prefix, policy, { replaces: policy }))
       expect(await groups().getPolicy(prefix)).toBeNull()
       expect((await groups().putPolicy(prefix, policy, { replaces: null })).created).toBe(true)
@@ -56,6 +60,7 @@ export function describeReplacing(context: Context): void {
         null,
         { ...policy, capacity: 6 },
         { ...policy, ttlSeconds: null },
+        { ...policy, forgetEmptySeconds: undefined },
         { ...policy, mode: 'distinct' as const },
       ]) {
         await changed(groups().putPolicy(prefix, { ...policy, capacity: 9 }, { replaces }))

@@ -58,11 +58,12 @@ export function describeSettings(context: Context): void {
         {},
         { capacity: 5 },
         { capacity: 7, ttlSeconds: null },
-        { mode: 'distinct', ttlSeconds: 9 },
+        { mode: 'distinct', ttlSeconds: 9, forgetEmptySeconds: 8 },
       ] as const) {
         const { created: _, ...put } = await groups().put(group, own)
         expect(put).toEqual({
-          ...{ group, capacity: 5, mode: 'distinct', ttlSeconds: 1000, totalAppended: 1n, createdAt: expect.any(Date) },
+          ...{ group, capacity: 5, mode: 'distinct', ttlSeconds: 1000, forgetEmptySeconds: null },
+          ...{ totalAppended: 1n, createdAt: expect.any(Date) },
           ...own,
           own,
           policy: prefix,
@@ -90,6 +91,7 @@ export function describeSettings(context: Context): void {
         capacity: 10,
         mode: 'history',
         ttlSeconds: null,
+        forgetEmptySeconds: null,
         own: {},
         policy: null,
         totalAppended: 1n,
