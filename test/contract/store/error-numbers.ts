@@ -6,11 +6,11 @@ import { type Context, eventually, refusal, userSource } from '../context'
 const CODES: [ErrorCode, number[]][] = [
   ['conflict', [1020, 1205, 1213, 1412, 3101, 3572]],
   ['database_unavailable', [1040, 1047, 1053, 1180, 1203, 1226, 1290, 1836, 1927, 2006, 3032, 3100, 3169, 4031, 9001]],
-  ['database_unavailable', [1021, 1026, 1030, 1034, 1114, 1317, 1878, 1969, 3024]],
-  ['database_refused', [1045, 1142, 1153, 1227, 1665, 3098]],
+  ['database_unavailable', [3, 1016, 1021, 1026, 1030, 1034, 1105, 1114, 1197, 1317, 1878, 1969, 3015, 3024, 3989]],
+  ['database_refused', [1045, 1142, 1153, 1227, 1665, 3098, 3118, 3159, 4151]],
 ]
 /** Numbers of servers that have done nothing. */
-const REFUSALS = [1047, 1290, 1792, 1836]
+const REFUSALS = [1047, 1226, 1290, 1792, 1836]
 const NUMBERS = CODES.flatMap(([code, numbers]) => numbers.map((number) => [number, code] as const))
 
 /** The server itself raises the errors, by a trigger or in place of a COMMIT. */
@@ -197,6 +197,48 @@ export function describeErrorNumbers(context: Context): void {
       await query(`KILL QUERY ${id}`)
       expect((await killed).code).toBe('database_unavailable')
       expect(await idOf()).toBe(id)
+    })
+  })
+
+  describe('an account', () => {
+    async function account(limit = ''): Promise<{ url: string; name: string; admin: Store }> {
+      const url = new URL(context.url)
+      const name = `a${url.pathname.slice(-10)}${++accounts}`
+      const admin = context.store
+      await query(`CREATE USER ${name} IDENTIFIED BY 'secret'${limit}`)
+      context.afterwards(() => query(`DROP USER ${name}`))
+      await query(`GRANT ALL ON ${url.pathname.slice(1)}.* TO ${name}`)
+      url.username = name
+      url.password = 'secret'
+      return { url: url.toString(), name, admin }
+    }
+    let accounts = 0
+
+    it('that is locked is database_refused, until it is not', async () => {
+      const { url, name } = await account()
+      await query(`ALTER USER ${name} ACCOUNT LOCK`)
+      const error = await refusal(context.open({ url }))
+      expect([error.code, error.message]).toEqual(['database_refused', expect.stringMatching(/lock/i)])
+      await query(`ALTER USER ${name} ACCOUNT UNLOCK`)
+      await (await context.open({ url })).groups.append(context.unique())
+    })
+
+    it('with fewer connections than the pool is database_unavailable by name, and goes on by itself', async () => {
+      const { url } = await account(' WITH MAX_USER_CONNECTIONS 2')
+      const store = await context.open({ url, sweep: false, publish: false })
+      const group = context.unique()
+      await store.groups.append(group)
+      const held = await Promise.all([1, 2].map(() => store.dataSource.createQueryRunner()))
+      await held[0]?.connect()
+      await held[1]?.connect()
+      const error = await refusal(store.groups.append(group))
+      expect([error.code, error.message]).toEqual([
+        'database_unavailable',
+        expect.stringContaining('max_user_connections'),
+      ])
+      expect((await refusal(context.open({ url }))).message).toContain('max_user_connections')
+      for (const runner of held) await runner.release()
+      expect((await store.groups.append(group)).id).toBe(1n)
     })
   })
 
