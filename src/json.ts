@@ -38,26 +38,51 @@ export function jsonBytes(text: string | null): number {
 
 /**
  * What keeps a parsed value from being stored as JSON, or null: something JSON has no form for (a function, `undefined`
- * in an array, NaN, a bigint), a lone surrogate in a string or key, a cycle, or more than `MAX_JSON_DEPTH` levels.
+ * in an array, NaN, a bigint, a `Map`), a lone surrogate in a string or key, a cycle, or more than `MAX_JSON_DEPTH` levels.
  * Never recurses deeper than that, whatever it is given. `overflow`: the value comes from a text that will be kept, so
  * that a number beyond the range of a double is no fault.
  */
-export function jsonFault(value: unknown, overflow = false, depth = 1): string | null {
+export function jsonFault(value: unknown, overflow = false): string | null {
+  const fault = faultIn(value, overflow, MAX_JSON_DEPTH)
+  // A path of 64 keys says nothing.
+  return fault === null || fault.at === '' || fault.detail === TOO_DEEP
+    ? (fault?.detail ?? null)
+    : `${fault.detail}, at ${fault.at}`
+}
+
+const TOO_DEEP = `is nested more than ${MAX_JSON_DEPTH} levels deep`
+
+/** `at` is a pointer, '' for the whole. `deepest`: what was too deep. */
+interface Found {
+  at: string
+  detail: string
+  deepest?: object
+}
+const found = (detail: string, deepest?: object): Found => ({ at: '', detail, ...(deepest && { deepest }) })
+
+/** The fault of a member, as that of what it is in. What is too deep and in itself is circular. */
+function within(value: object, key: string | number, fault: Found): Found {
+  if (fault.deepest === value) return { ...fault, at: '', detail: 'is circular' }
+  fault.at = `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}${fault.at}`
+  return fault
+}
+
+function faultIn(value: unknown, overflow: boolean, left: number): Found | null {
   switch (typeof value) {
     case 'string':
-      return value.isWellFormed() ? null : 'has a string with a lone surrogate'
+      return value.isWellFormed() ? null : found('has a string with a lone surrogate')
     case 'boolean':
       return null
     case 'number':
-      return overflow || Number.isFinite(value) ? null : `has the number ${value}, for which JSON has no form`
+      return overflow || Number.isFinite(value) ? null : found(`has the number ${value}, for which JSON has no form`)
     case 'object':
       break
     default:
-      return `has a value of type ${typeof value}, for which JSON has no form`
+      return found(`has a value of type ${typeof value}, for which JSON has no form`)
   }
   if (value === null) return null
-  if (depth > MAX_JSON_DEPTH) return `is nested more than ${MAX_JSON_DEPTH} levels deep`
-  return Array.isArray(value) ? arrayFault(value, overflow, depth) : objectFault(value, overflow, depth)
+  if (left <= 0) return found(TOO_DEEP, value)
+  return Array.isArray(value) ? arrayFault(value, overflow, left) : objectFault(value, overflow, left)
 }
 
 /**
@@ -71,25 +96,35 @@ export function sureText(value: unknown, maxBytes: number): string | null {
   return text.length <= maxBytes / 3 ? text : null
 }
 
-function arrayFault(value: readonly unknown[], overflow: boolean, depth: number): string | null {
-  for (const element of value) {
-    const fault = jsonFault(element, overflow, depth + 1)
-    if (fault !== null) return fault
+function arrayFault(value: readonly unknown[], overflow: boolean, left: number): Found | null {
+  for (let index = 0; index < value.length; index++) {
+    const fault = faultIn(value[index], overflow, left - 1)
+    if (fault !== null) return within(value, index, fault)
   }
   return null
 }
 
-function objectFault(value: object, overflow: boolean, depth: number): string | null {
+function objectFault(value: object, overflow: boolean, left: number): Found | null {
   // A Date, and whatever else says how it wants to be written, is judged by what it writes.
   if (typeof (value as { toJSON?: unknown }).toJSON === 'function') {
-    return jsonFault((value as { toJSON(): unknown }).toJSON(), overflow, depth + 1)
+    return faultIn((value as { toJSON(): unknown }).toJSON(), overflow, left - 1)
   }
-  for (const key of Object.keys(value)) {
-    if (!key.isWellFormed()) return 'has a key with a lone surrogate'
+  const keys = Object.keys(value)
+  if (keys.length === 0) return emptyFault(value)
+  for (const key of keys) {
+    if (!key.isWellFormed()) return found('has a key with a lone surrogate')
     const member = (value as Record<string, unknown>)[key]
     if (member === undefined) continue // JSON.stringify leaves it out, as everyone expects
-    const fault = jsonFault(member, overflow, depth + 1)
-    if (fault !== null) return fault
+    const fault = faultIn(member, overflow, left - 1)
+    if (fault !== null) return within(value, key, fault)
   }
   return null
 }
+
+/** JSON has `{}` for a `Map`, a `Set`, a promise or an error: what is in them would be lost. */
+function emptyFault(value: object): Found | null {
+  const kind = Object.prototype.toString.call(value).slice(8, -1)
+  if (EMPTY.has(kind)) return null
+  return found(`has a ${kind}, for which JSON has no form`)
+}
+const EMPTY = new Set(['Object', 'String', 'Number', 'Boolean'])

@@ -1,5 +1,6 @@
 /** Feeds: the methods of the library's `store.feeds`, without `consume`. */
 
+import type { AsJson } from '../schema'
 import type { Changes } from './loops'
 import * as operations from './operations'
 import { type CallOptions, everyOf, parted, type Transport } from './transport'
@@ -24,10 +25,10 @@ export class FeedCalls<Base = unknown> {
    * Writes a value; a publisher gives it a sync id a moment later. A repeated call writes the same value under a higher
    * version.
    */
-  async put<Value extends Base = Base>(
+  async put<Value extends Base = Base, Given extends Value = Value>(
     feed: string,
     key: string,
-    value: NoInfer<Value>,
+    value: Given & AsJson<Given>,
     options?: CallOptions,
   ): Promise<WrittenEntry<Value>> {
     const parts = { path: { feed, key }, body: { value } }

@@ -60,9 +60,10 @@ export function requestOf<Id extends OperationId>(
 
 function segment(name: string, value: unknown): string {
   const text = name === 'id' ? idText(value, { parameter: name }) : value
-  if (typeof text !== 'string' || text === '') throw invalidInput([{ parameter: name, detail: 'must be a name' }])
-  // A URL loses such a segment, even if it is percent-encoded.
-  if (text === '.' || text === '..') throw invalidInput([{ parameter: name, detail: 'must be neither "." nor ".."' }])
+  // A URL loses the segments "." and "..", even if they are percent-encoded.
+  if (typeof text !== 'string' || /^\.{0,2}$/.test(text)) {
+    throw invalidInput([{ parameter: name, detail: 'must be a name, neither "." nor ".."' }])
+  }
   return percentEncoded(name, text)
 }
 
@@ -81,15 +82,24 @@ function percentEncoded(name: string, text: string): string {
   try {
     return encodeURIComponent(text)
   } catch {
-    throw invalidInput([{ parameter: name, detail: 'must be well-formed Unicode (it has a lone surrogate)' }])
+    throw invalidInput([{ parameter: name, detail: 'must be well-formed Unicode' }])
   }
 }
 
 function bodyText(body: unknown): string {
+  const places = new Map<unknown, string>()
+  let pointer = ''
   try {
-    return JSON.stringify(body)
+    return JSON.stringify(body, function (this: unknown, key, value) {
+      pointer = places.has(this) ? `${places.get(this)}/${key}` : ''
+      places.set(value, pointer)
+      // JSON writes {} for most of them.
+      const [kind] = /BigInt|Map|Set|Promise/.exec(Object.prototype.toString.call(value)) ?? []
+      if (kind) throw new Error(`it is a ${kind}`)
+      return value
+    })
   } catch (error) {
-    throw invalidInput([{ pointer: '', detail: `can't be written as JSON: ${(error as Error).message}` }])
+    throw invalidInput([{ pointer, detail: `can't be written as JSON: ${(error as Error).message}` }])
   }
 }
 
@@ -141,7 +151,7 @@ function prototypeOf(shape: FieldShapes): object {
     const { appended, created, sent, tag, ...body } = this
     return encoded(body, shape)
   }
-  const made = Object.defineProperty(Object.create(Object.prototype), 'toJSON', { value: toJSON })
+  const made = Object.create(Object.prototype, { toJSON: { value: toJSON } })
   prototypes.set(shape, made)
   return made
 }
@@ -167,13 +177,13 @@ export function answerOf(
   if (text === '') return { status, value: undefined, tag }
   const type = headers.get('Content-Type') ?? ''
   if (type.startsWith('text/plain')) return { status, value: text, tag }
-  if (!type.startsWith('application/json')) throw errorOf(status, headers, text)
   try {
-    const value = parse(text)
-    return { status, value: answer === undefined ? value : decoded(value, answer), tag }
-  } catch {
-    throw errorOf(status, headers, text)
-  }
+    if (type.startsWith('application/json')) {
+      const value = parse(text)
+      return { status, value: answer === undefined ? value : decoded(value, answer), tag }
+    }
+  } catch {}
+  throw errorOf(status, headers, text)
 }
 
 export function errorOf(status: number, headers: Headers, text: string): RecentnError {

@@ -97,7 +97,7 @@ export class GroupCalls<Base = unknown> {
     group: string,
     options: RecentOptions = {},
   ): AsyncGenerator<Item<Payload>, void, undefined> {
-    return olderOf((page) => this.recent<Payload>(group, { limit: 100, ...page }), options)
+    return everyOf((page) => this.recent<Payload>(group, { limit: 100, ...page }), 'items', options, OLDER)
   }
 
   /** The newest items of each of 1 to 100 groups, in the order given. */
@@ -175,7 +175,7 @@ export class GroupCalls<Base = unknown> {
     member: string,
     options: MemberOptions = {},
   ): AsyncGenerator<Item<Payload>, void, undefined> {
-    return olderOf((page) => this.memberItems<Payload>(member, page), options)
+    return everyOf((page) => this.memberItems<Payload>(member, page), 'items', options, OLDER)
   }
 
   /**
@@ -221,15 +221,4 @@ export class GroupCalls<Base = unknown> {
   }
 }
 
-/** All items of a history, page by page from the newest on. */
-async function* olderOf<Options extends { before?: unknown }, Item>(
-  read: (options: Options) => Promise<{ items: Item[]; nextBefore: Options['before'] | null }>,
-  options: Options,
-): AsyncGenerator<Item, void, undefined> {
-  for (let { before } = options; ; ) {
-    const { items, nextBefore } = await read({ ...options, before })
-    yield* items
-    if (nextBefore === null) return
-    before = nextBefore
-  }
-}
+const OLDER: ['before', 'nextBefore'] = ['before', 'nextBefore']

@@ -1,5 +1,6 @@
 /** Work queues: the methods of the library's `store.queues`, without `work`. */
 
+import type { AsJson } from '../schema'
 import * as operations from './operations'
 import { type CallOptions, everyOf, parted, type Transport } from './transport'
 import type Wire from './wire'
@@ -116,7 +117,11 @@ export class QueueCalls<Base = unknown> {
    * Sends one message. `sent` is false if a message with this `dedupId` was sent before; the id is that message's. A call
    * without a `dedupId` is not repeated if no answer came. Throws `queue_not_found`.
    */
-  async send<Body extends Base = Base>(queue: string, body: NoInfer<Body>, options: SendOptions = {}): Promise<Sent> {
+  async send<Body extends Base = Base, Given extends Body = Body>(
+    queue: string,
+    body: Given & AsJson<Given>,
+    options: SendOptions = {},
+  ): Promise<Sent> {
     const [more, call] = parted(options)
     const repeat = options.dedupId ? 'safe' : 'once'
     const parts = { path: { queue }, body: { body, ...more } }

@@ -63,7 +63,7 @@ export function timeLimit(signal: AbortSignal | undefined, ms: number): TimeLimi
   let timeout: Error | undefined
   const abort = () => ending.abort()
   const expire = () => {
-    timeout = Object.assign(new Error('no answer in time'), { name: 'TimeoutError' })
+    timeout = new DOMException('no answer in time', 'TimeoutError')
     abort()
   }
   if (signal?.aborted) abort()

@@ -10,7 +10,7 @@ import {
   type WireAnswer,
   type WireRequest,
 } from './format'
-import { type ClientOptions, keyFault } from './options'
+import type { ClientOptions } from './options'
 import { pause, type Repeat, retryDelay, type TimeLimit, timeLimit } from './retry'
 import type Wire from './wire'
 
@@ -56,7 +56,11 @@ export class Transport {
   ): Promise<WireAnswer<Wire[Id]['answer']>> {
     const request = requestOf(operation, parts)
     const { repeat = request.init.method === 'POST' ? 'once' : 'safe', signal } = conduct
-    const { mayRetry = (error, attempt) => this.#mayRetry(error, repeat, attempt, signal) } = conduct
+    const ownRule = async (error: RecentnError, attempt: number) => {
+      const delayMs = attempt < (this.options.retries ?? 3) ? retryDelay(error, repeat, attempt) : null
+      return delayMs !== null && pause(delayMs, signal).then(() => true)
+    }
+    const { mayRetry = ownRule } = conduct
     for (let attempt = 0; ; attempt++) {
       const answer = await this.#attempt(request, conduct)
       if (!(answer instanceof RecentnError)) return answer as WireAnswer<Wire[Id]['answer']>
@@ -118,28 +122,17 @@ export class Transport {
     }
   }
 
-  async #mayRetry(
-    error: RecentnError,
-    repeat: Repeat,
-    attempt: number,
-    signal: AbortSignal | undefined,
-  ): Promise<boolean> {
-    const { retries = 3 } = this.options
-    const delayMs = attempt < retries ? retryDelay(error, repeat, attempt) : null
-    if (delayMs === null) return false
-    await pause(delayMs, signal)
-    return true
-  }
-
   /** The response as soon as its body begins, whatever its status. The caller reads the body, and releases `limit`. */
   async fetch({ target, init }: WireRequest, limit: TimeLimit): Promise<Response> {
     const { key, headers = {}, fetch: chosen = fetch } = this.options
-    const sent = new Headers({ ...headers, ...Object.fromEntries(init.headers) })
     const secret = typeof key === 'function' ? await key() : key
-    if (secret !== undefined) {
-      const detail = keyFault(secret)
-      if (detail !== null) throw invalidInput([{ pointer: '/key', detail }])
-      sent.set('Authorization', `Bearer ${secret}`)
+    let sent: Headers
+    try {
+      sent = new Headers({ ...headers, ...Object.fromEntries(init.headers) })
+      if (secret !== undefined) sent.set('Authorization', `Bearer ${secret}`)
+    } catch {
+      // The platform's error repeats the value, which may be a secret.
+      throw invalidInput([{ pointer: '', detail: 'has an invalid key or header' }])
     }
     return await chosen(this.#base + target, { ...init, headers: sent, signal: limit.signal }).catch((error) => {
       throw unreachable(error, limit)
@@ -163,16 +156,17 @@ export function parted<Options extends CallOptions>(options: Options): [Omit<Opt
   return [sent, { signal, timeoutMs }]
 }
 
-/** All entries of a list, whose pages are requested as they are needed. */
-export async function* everyOf<Options extends { after?: string | undefined }, Field extends string, T>(
-  list: (options: Options) => Promise<Record<Field, T[]> & { nextAfter: string | null }>,
+/** All entries of a list, or items of a history, whose pages are requested as they are needed. */
+export async function* everyOf<Options, Field extends string, T>(
+  read: (options: Options) => Promise<Record<Field, T[]> & { nextAfter?: unknown; nextBefore?: unknown }>,
   field: Field,
   options: Options,
+  [from, next]: ['after', 'nextAfter'] | ['before', 'nextBefore'] = ['after', 'nextAfter'],
 ): AsyncGenerator<T, void, undefined> {
-  for (let { after } = options; ; ) {
-    const page = await list({ ...options, after })
+  for (let asked = options; ; ) {
+    const page = await read(asked)
     yield* page[field]
-    if (page.nextAfter === null) return
-    after = page.nextAfter
+    if (page[next] === null) return
+    asked = { ...options, [from]: page[next] }
   }
 }

@@ -10,3 +10,5 @@ export interface DryRun {
   /** True: nothing changes, and the call resolves to the number of messages that would be affected now. */
   dryRun?: boolean | undefined
 }
+
+export type { AsJson } from '../schema'

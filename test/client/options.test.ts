@@ -27,9 +27,9 @@ describe('the value of a key or header is in no error', () => {
   const made = (options: object) => createClient({ baseUrl: 'http://127.0.0.1:1', retries: 0, ...options })
 
   test.each([
-    ['at once', async () => made({ key: secret })],
-    ['at once, of a header', async () => made({ headers: { 'X-Key': secret } })],
-    ['when a function gives it', () => made({ key: () => secret }).access()],
+    ['of a key', () => made({ key: secret }).access()],
+    ['of a header', () => made({ headers: { 'X-Key': secret } }).access()],
+    ['that a function gives', () => made({ key: () => secret }).access()],
   ])('%s', async (_, call) => {
     const error = await call().then(
       () => null,

@@ -26,7 +26,20 @@ describe('a refusal', () => {
 
   test('comes before anything is sent for what has no form on the wire', async () => {
     const wrong = { code: 'invalid_input', status: 400, requestId: undefined }
-    await expect(client.groups.append('g', { payload: 1n })).rejects.toMatchObject(wrong)
+    const circle: unknown[] = []
+    circle.push([circle])
+    for (const [payload, pointer, said] of <[unknown, string, string][]>[
+      [1n, '/payload', 'BigInt'],
+      [{ tags: [1, new Map()] }, '/payload/tags/1', 'Map'],
+      [circle, '/payload/0/0', 'circular'],
+    ]) {
+      const detail = expect.stringContaining(said)
+      const refused = client.groups.append('g', { payload })
+      await expect(refused).rejects.toMatchObject({ ...wrong, faults: [{ pointer, detail }] })
+    }
+    await expect(client.queues.send('q', undefined as unknown)).rejects.toMatchObject({
+      faults: [{ pointer: '/body' }],
+    })
     const item = { group: 'g', occurredAt: new Date(Number.NaN) }
     const faults = [{ pointer: '/items/0/occurredAt', detail: 'must be a valid Date' }]
     await expect(client.groups.appendMany([item])).rejects.toMatchObject({ ...wrong, faults })

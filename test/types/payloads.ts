@@ -42,6 +42,30 @@ export async function calls(store: Store, client: Client): Promise<void> {
   is<NonNullable<typeof tombstone>['value'], null>(true)
 }
 
+/** What JSON has no form for is refused, where a type says so. */
+export async function written(store: Store, client: Client, given: unknown, mail: Mail): Promise<void> {
+  const { queues, groups, feeds } = store
+  await queues.send('mail', given)
+  await client.queues.send('mail', mail)
+  await queues.send('mail', given as string | string[])
+  await feeds.put('f', 'k', { at: new Date(), left: undefined })
+  await queues.send('appended', await groups.append('g'))
+  // @ts-expect-error: nothing
+  await queues.send('mail', undefined)
+  // @ts-expect-error: a bigint
+  await client.queues.send('mail', 1n)
+  // @ts-expect-error: a function
+  await queues.send('mail', () => 1)
+  // @ts-expect-error: a Map
+  await feeds.put('f', 'k', new Map())
+  // @ts-expect-error: a Map
+  await client.feeds.put('f', 'k', [new Map()])
+  // @ts-expect-error: a Set
+  await queues.send('mail', { tags: { all: new Set(['a']) } })
+  // @ts-expect-error: no such field
+  await client.groups.append('g', { payload: 1, membr: 'ann' })
+}
+
 export async function handles(store: Store, client: Client): Promise<void> {
   for (const mail of [store.queue<Mail>('mail'), client.queue<Mail>('mail')]) {
     await mail.send({ to: 'ann' }, { delaySeconds: 5 })

@@ -3,6 +3,7 @@
  */
 import type { EntityTarget, ObjectLiteral } from 'typeorm'
 import type { JsonText } from '../../json'
+import type { AsJson } from '../../schema'
 import type { Page } from '../types'
 
 /** One key of a feed and its latest value. */
@@ -128,10 +129,10 @@ export interface FeedPage {
  */
 export interface Feeds<Base = unknown> {
   /** Writes a value and clears its sync id in one statement. The first entry begins the feed. */
-  put<Value extends Base = Base>(
+  put<Value extends Base = Base, Given extends Value | JsonText = Value | JsonText>(
     feed: string,
     key: string,
-    value: NoInfer<Value> | JsonText,
+    value: Given & AsJson<Given>,
   ): Promise<WrittenEntry<Value>>
   /** Writes 1 to 1,000 entries, all or nothing. If a key is given twice, its last value is stored. */
   putMany<Value extends Base = Base>(

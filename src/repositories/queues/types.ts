@@ -1,6 +1,6 @@
 /** The public shapes of work queues. Ids are bigints; times are Dates in UTC; durations are in seconds. */
 import type { JsonText } from '../../json'
-import type { DryRun, Page } from '../types'
+import type { AsJson, DryRun, Page } from '../types'
 
 export type { DryRun }
 /** What happens to a message that is deleted by its receiver. */
@@ -29,7 +29,6 @@ export interface QueueSettings {
 /** All of them given. With exactOptionalPropertyTypes, `Required` would leave `undefined` in their types. */
 type AllGiven<T> = { [Name in keyof T]-?: Exclude<T[Name], undefined> }
 
-/** The attributes of a queue. */
 export interface Queue extends AllGiven<QueueSettings> {
   queue: string
   /** Whether sends are taken and receives get nothing: from `pause` until `resume`. */
@@ -192,14 +191,13 @@ export interface ReleaseOptions {
 export interface RedriveOptions extends DryRun {
   /** Maximum number of messages, 1 or more. */
   limit?: number | undefined
-  /** Messages that came from a queue whose name does not begin with it stay where they are. */
+  /** Only messages that came from queues whose names begin with it. */
   prefix?: string | undefined
 }
 
 /**
  * The operations on work queues: `store.queues`, `tx.queues`, and the exported `QueueRepository`. `Body` is the type that the
- * caller says bodies have: nothing checks it, except the `schema` of a worker. With `bodies: 'text'` it is `JsonText`, with
- * `'preview'` a string.
+ * caller says bodies have; only the `schema` of a worker checks it. `bodies: 'text'` gives `JsonText`, `'preview'` a string.
  */
 export interface Queues<Base = unknown> {
   /** The attributes and counts; null for a queue that does not exist. */
@@ -225,7 +223,11 @@ export interface Queues<Base = unknown> {
   /** Queues by name. */
   list(options?: Page & { prefix?: string | undefined }): Promise<QueuePage>
   /** Sends one message. Throws `queue_not_found`. */
-  send<Body extends Base = Base>(queue: string, body: NoInfer<Body> | JsonText, options?: SendOptions): Promise<Sent>
+  send<Body extends Base = Base, Given extends Body | JsonText = Body | JsonText>(
+    queue: string,
+    body: Given & AsJson<Given>,
+    options?: SendOptions,
+  ): Promise<Sent>
   /** Sends 1 to 1,000 messages, all or nothing; resolves to one entry for each, in the order given. */
   sendMany<Body extends Base = Base>(queue: string, messages: readonly NewMessage<NoInfer<Body>>[]): Promise<Sent[]>
   /** Claims messages: until the visibility timeout expires, no other receiver gets them. None while the queue is paused. */

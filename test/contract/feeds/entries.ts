@@ -254,7 +254,7 @@ export function describeFeedEntries(context: Context): void {
       const circle: unknown[] = []
       circle.push(circle)
       const bad = [`${exact}x`, [exact], new JsonText(`"${exact}x"`), undefined, Number.NaN, 1n, '\ud800', nested(65)]
-      for (const value of [...bad, circle, [() => 1]]) {
+      for (const value of [...bad, circle, [() => 1], { a: new Set() }]) {
         const error = await refusal(feeds().put(feed, 'exact', value))
         expect([error.code, error.faults.map(({ pointer }) => pointer)]).toEqual(['invalid_input', ['/value']])
       }

@@ -99,7 +99,7 @@ export function describeFeedTransactions(context: Context): void {
       await run(async (tx) => {
         const error = await refusal(tx.feeds.changes(feed, { waitSeconds: 1 }))
         expect([error.code, error.faults.map(({ pointer }) => pointer)]).toEqual(['invalid_input', ['/waitSeconds']])
-        expect((await refusal(tx.feeds.put(feed, 'a', undefined))).code).toBe('invalid_input')
+        expect((await refusal(tx.feeds.put(feed, 'a', undefined as unknown))).code).toBe('invalid_input')
         expect((await refusal(tx.feeds.putConsumer(feed, 'c', 2n))).code).toBe('invalid_input')
         expect((await refusal(tx.feeds.republish(named(), { prefix: '' }))).code).toBe('feed_not_found')
         expect((await tx.feeds.changes(feed, { waitSeconds: 0 })).changes).toHaveLength(1)

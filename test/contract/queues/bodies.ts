@@ -100,7 +100,18 @@ export function describeQueueBodies(context: Context): void {
       const queue = await made()
       const circle: unknown[] = []
       circle.push(circle)
-      const bad = [undefined, Number.NaN, 1n, Symbol('s'), '\ud800', { '\udc00': 1 }, nested(65), circle, [() => 1]]
+      const bad = [
+        undefined,
+        Number.NaN,
+        1n,
+        Symbol('s'),
+        '\ud800',
+        { '\udc00': 1 },
+        nested(65),
+        circle,
+        [() => 1],
+        new Map(),
+      ]
       for (const body of bad) {
         const error = await refusal(queues().send(queue, body))
         expect([error.code, error.faults.map(({ pointer }) => pointer)]).toEqual(['invalid_input', ['/body']])

@@ -94,7 +94,9 @@ export function describeMessageAttributes(context: Context): void {
           ])
         }
       }
-      const error = await refusal(queues().send(queue, () => 1, { attributes: 1 as never, priority: 2000 }))
+      const error = await refusal(
+        queues().send(queue, (() => 1) as unknown, { attributes: 1 as never, priority: 2000 }),
+      )
       expect(error.faults.map(({ pointer }) => pointer)).toEqual(['/body', '/priority', '/attributes'])
       expect(await queues().receive(queue)).toEqual([])
     })

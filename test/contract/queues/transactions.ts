@@ -137,7 +137,7 @@ export function describeQueueTransactions(context: Context): void {
       const queue = await madeOf(1)
       await run(async (tx) => {
         expect((await refusal(tx.queues.receive(queue, { waitSeconds: 1 }))).code).toBe('invalid_input')
-        expect((await refusal(tx.queues.send(queue, undefined))).code).toBe('invalid_input')
+        expect((await refusal(tx.queues.send(queue, undefined as unknown))).code).toBe('invalid_input')
         expect((await refusal(tx.queues.send(context.unique('no'), 1))).code).toBe('queue_not_found')
         expect(bodiesOf(await tx.queues.receive(queue, { waitSeconds: 0 }))).toEqual([1])
       })

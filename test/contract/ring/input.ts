@@ -105,7 +105,34 @@ export function describeInput(context: Context): void {
     it('a payload that goes round in a circle', async () => {
       const circle: Record<string, unknown> = {}
       circle.self = circle
-      expect((await refusal(groups().append(context.unique(), { payload: circle }))).code).toBe('invalid_input')
+      for (const [payload, detail] of [
+        [circle, 'is circular'],
+        [{ a: ['x', { circle }] }, 'is circular, at /a/1/circle'],
+        [JSON.parse('['.repeat(65) + ']'.repeat(65)), 'is nested more than 64 levels deep'],
+      ] as const) {
+        const error = await refusal(groups().append(context.unique(), { payload }))
+        expect([error.code, error.faults]).toEqual(['invalid_input', [{ pointer: '/payload', detail }]])
+      }
+    })
+
+    it.each([
+      [{ a: [1n] }, 'has a value of type bigint, for which JSON has no form, at /a/0'],
+      [{ 'a/b': { tags: new Set(['x']) } }, 'has a Set, for which JSON has no form, at /a~1b/tags'],
+      [new Map([['a', 1]]), 'has a Map, for which JSON has no form'],
+      [{ a: Promise.resolve(1) }, 'has a Promise, for which JSON has no form, at /a'],
+    ])('a payload whose fault has a place: %p', async (payload, detail) => {
+      const group = context.unique()
+      const faults = [{ pointer: '/payload', detail }]
+      expect(await refusal(groups().append(group, { payload }))).toMatchObject({ faults })
+      const many = await refusal(groups().appendMany([{ group }, { group, payload }]))
+      expect(many).toMatchObject({ faults: [{ pointer: '/1/payload', detail }] })
+    })
+
+    it('nothing that JSON writes as {} because nothing is in it', async () => {
+      const group = context.unique()
+      const payload = [{}, Object.create(null), new (class Empty {})(), { at: new Date(0) }]
+      const item = await groups().append(group, { payload })
+      expect(item.payload).toEqual([{}, {}, {}, { at: '1970-01-01T00:00:00.000Z' }])
     })
 
     it('settings, all faults at once', async () => {

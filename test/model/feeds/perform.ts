@@ -135,7 +135,7 @@ function refused(feeds: Feeds, names: Names, { what, key, at }: Extract<Write, {
     case 'both':
       return feeds.republish(a, { keys: [key], prefix: '' })
     case 'no value':
-      return feeds.put(a, key, undefined)
+      return feeds.put(a, key, undefined as unknown)
     case 'put in rows':
       return feeds.put(names.feed('kv'), key, 'never')
     case 'put in groups':
