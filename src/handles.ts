@@ -22,6 +22,7 @@ export const QUEUE_CALLS = [
   'getMessage',
   'deleteMessage',
   'redrive',
+  'promote',
   'purge',
 ] as const
 

@@ -15,3 +15,8 @@ export function idNumber(text: string): bigint {
   if (!/^\d{1,19}$/.test(text)) throw new InvalidArgumentError('It must be a number.')
   return BigInt(text)
 }
+
+/** Ids that are given one after the other. */
+export function idList(text: string, before: bigint[] = []): bigint[] {
+  return [...before, idNumber(text)]
+}

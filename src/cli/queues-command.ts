@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander'
 import { MESSAGE_STATES } from '../fields/queues'
 import { MAX_BATCH } from '../fields/rules'
-import { idNumber, wholeNumber } from './arguments'
+import { idList, idNumber, wholeNumber } from './arguments'
 import { confirm } from './confirm'
 import {
   addListAndShow,
@@ -37,6 +37,11 @@ interface PageFlags extends PlaceFlags {
   prefix?: string
   after?: string
   limit?: number
+}
+
+interface RedriveFlags extends PageFlags {
+  id?: bigint[]
+  dryRun?: boolean
 }
 
 export function addQueuesCommand(program: Command, kit: CommandKit): void {
@@ -92,13 +97,22 @@ function addActing(queues: Command, kit: CommandKit): void {
     )
   }
   operatorCommand(queues, 'redrive <queue>', 'send dead messages back to where they died', kit)
+    .option('--id <id...>', 'only these messages', idList)
     .option('--limit <n>', 'at most this many', wholeNumber(1, Number.MAX_SAFE_INTEGER))
     .option('--prefix <text>', 'only those that came from queues whose names begin with this')
     .option('--dry-run', 'only count them')
-    .action((queue: string, { limit, prefix, dryRun, ...flags }: PageFlags & { dryRun?: boolean }) =>
+    .action((queue: string, { id: ids, limit, prefix, dryRun, ...flags }: RedriveFlags) =>
       atPlace(flags, kit, async ({ queues }) => {
-        const json = await queues.redrive(queue, { limit, prefix, dryRun })
+        const json = await queues.redrive(queue, { ids, limit, prefix, dryRun })
         return { json, show: { sentence: `${messages(json.moved)} ${dryRun ? 'would be' : 'were'} sent back.` } }
+      }),
+    )
+  operatorCommand(queues, 'promote <queue>', 'have delayed messages handed out now', kit)
+    .argument('<id...>', 'the ids of the messages', idList)
+    .action((queue: string, ids: bigint[], flags: PlaceFlags) =>
+      atPlace(flags, kit, async ({ queues }) => {
+        const json = await queues.promote(queue, ids)
+        return { json, show: { sentence: `${messages(json.promoted)} ${json.promoted === 1 ? 'is' : 'are'} due now.` } }
       }),
     )
   operatorCommand(queues, 'purge <queue>', 'delete the messages that wait in a queue', kit)

@@ -17,7 +17,7 @@ import { serverBase } from './targets'
 export interface StoreOrServer {
   readonly queues: Pick<
     Store['queues'],
-    'get' | 'list' | 'peek' | 'pause' | 'resume' | 'redrive' | 'purge' | 'schedules' | 'unschedule'
+    'get' | 'list' | 'peek' | 'pause' | 'resume' | 'redrive' | 'promote' | 'purge' | 'schedules' | 'unschedule'
   > & {
     getMessage(queue: string, id: bigint): ReturnType<Store['queues']['getMessage']>
     getSchedule(schedule: string): ReturnType<Store['queues']['getSchedule']>

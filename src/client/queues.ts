@@ -209,10 +209,15 @@ export class QueueCalls<Base = unknown> {
     return this.#transport.wasThere(operations.deleteMessage, { path: { queue, id } }, 'message_not_found', options)
   }
 
-  /** Sends up to `limit` dead messages back to the queue that they died in, with receive count 0. */
+  /** Sends up to `limit` dead messages, or those of `ids`, back to the queue that they died in, with receive count 0. */
   redrive(queue: string, options: RedriveOptions = {}): Promise<{ moved: number }> {
     const [body, call] = parted(options)
     return this.#transport.value(operations.redriveQueue, { path: { queue }, body }, { repeat: 'parts', ...call })
+  }
+
+  /** Has the delayed ones of these messages, 1 to 1,000 ids, handed out now. */
+  promote(queue: string, ids: readonly bigint[], options?: CallOptions): Promise<{ promoted: number }> {
+    return this.#transport.value(operations.promoteMessages, { path: { queue }, body: { ids } }, options)
   }
 
   /** Deletes all ready, blocked and delayed messages: in a dead-letter queue, the dead letters. */

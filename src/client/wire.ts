@@ -244,10 +244,16 @@ export interface QueuePage {
 }
 
 export interface Redrive {
+  /** Only these messages. */
+  ids?: readonly bigint[] | null | undefined
   /** Maximum number of messages; all when left out. */
   limit?: number | null | undefined
   /** True: nothing changes, and the answer is the number of messages that would be affected now. */
   dryRun?: boolean | null | undefined
+}
+
+export interface Promote {
+  ids: readonly bigint[]
 }
 
 export interface Purge {
@@ -257,6 +263,10 @@ export interface Purge {
 
 export interface Moved {
   moved: number
+}
+
+export interface Promoted {
+  promoted: number
 }
 
 export interface NewMessage<Body = unknown> {
@@ -886,6 +896,16 @@ interface Wire {
     query: Nothing
     body: Redrive
     answer: Moved
+  }
+  /** Make delayed messages due now: `POST /v1/queues/{queue}/promote` */
+  promoteMessages: {
+    path: {
+      /** The queue. */
+      queue: string
+    }
+    query: Nothing
+    body: Promote
+    answer: Promoted
   }
   /** Drop the ready, blocked and delayed messages: `POST /v1/queues/{queue}/purge` */
   purgeQueue: {

@@ -1,11 +1,25 @@
 /** What queues and their messages are given. */
 import { RAN_OUT } from '../failures'
-import { body, type Field, list, notNull, nullable, optional, refused, required, rulesOf } from './field'
+import {
+  body,
+  type Field,
+  list,
+  notNull,
+  nullable,
+  optional,
+  type Rule,
+  ref,
+  refused,
+  required,
+  rulesOf,
+} from './field'
 import {
   ANSWER_BYTES,
   defaulted,
   FORM,
   flag,
+  idFault,
+  idTextFault,
   MAX_BATCH,
   MAX_TTL_SECONDS,
   NAME,
@@ -175,11 +189,31 @@ const dryRun = optional(
   flag('True: nothing changes, and the answer is the number of messages that would be affected now.'),
 )
 export const PURGE = body('Purge', { dryRun })
+const listOf = (fault: Rule) => (value: unknown) =>
+  Array.isArray(value) && value.length >= 1 && value.length <= MAX_BATCH && value.every((one) => fault(one) === null)
+    ? null
+    : `must be a list of 1 to ${MAX_BATCH} ids`
+/** 1 to 1,000 ids. */
+const IDS: Field<readonly bigint[]> = {
+  fault: listOf(idFault),
+  wire: {
+    fault: listOf(idTextFault),
+    read: (value) => (listOf(idTextFault)(value) === null ? (value as string[]).map(BigInt) : undefined),
+  },
+  schema: { type: 'array', items: ref('Id'), minItems: 1, maxItems: MAX_BATCH },
+}
 export const REDRIVE = body('Redrive', {
+  ids: optional(IDS, 'Only these messages.'),
   limit: optional(whole(1, Number.MAX_SAFE_INTEGER, 'Maximum number of messages; all when left out.')),
   dryRun,
 })
-export const redriveOptions = { limit: REDRIVE.members.limit, prefix: optional(PREFIX), dryRun }
+export const PROMOTE = body('Promote', { ids: required(IDS) })
+export const redriveOptions = {
+  ids: REDRIVE.members.ids,
+  limit: REDRIVE.members.limit,
+  prefix: optional(PREFIX),
+  dryRun,
+}
 export const REDRIVE_RULES = rulesOf(redriveOptions)
 /** A request without members. */
 export const NO_FIELDS = body('NoFields', {})

@@ -146,8 +146,23 @@ test('pause and resume, each seen by the other way', async () => {
 test('redrive sends dead messages back, and a dry run only counts them', async () => {
   const dry = await onDatabase('queues', 'redrive', 'odd', '--dry-run')
   expect(dry).toMatchObject({ code: 0, stdout: '1 message would be sent back.\n' })
+  const none = await onDatabase('queues', 'redrive', 'odd', '--id', '777777', '888888')
+  expect(none).toMatchObject({ code: 0, stdout: '0 messages were sent back.\n' })
   const moved = await onServer('queues', 'redrive', 'odd', '--json')
   expect(moved).toMatchObject({ code: 0, stdout: '{"moved":1}\n' })
+})
+
+test('promote has a delayed message handed out now', async () => {
+  await withStore(async ({ queues }) => {
+    await queues.put('later')
+    await queues.send('later', 'x', { delaySeconds: 600 })
+  })
+  const listed = await onDatabase('queues', 'peek', 'later', '--state', 'delayed', '--json')
+  const { id } = JSON.parse(listed.stdout).messages[0]
+  const promoted = await onServer('queues', 'promote', 'later', id)
+  expect(promoted).toMatchObject({ code: 0, stdout: '1 message is due now.\n' })
+  expect(await onDatabase('queues', 'promote', 'later', id)).toMatchObject({ stdout: '0 messages are due now.\n' })
+  await withStore(({ queues }) => queues.deleteQueue('later'))
 })
 
 test('a schedule is listed, and ended once', async () => {

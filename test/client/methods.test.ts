@@ -226,7 +226,9 @@ describe('queues', () => {
       failed: [],
     })
     expect((await client.queues.getMessage('work', ids[0] as bigint))?.lastError).toBe('e')
-    expect(await client.queues.redrive('work', { limit: 5 })).toEqual({ moved: 1 })
+    expect(await client.queues.redrive('work', { ids: [id] })).toEqual({ moved: 0 })
+    expect(await client.queues.redrive('work', { ids, limit: 5 })).toEqual({ moved: 1 })
+    expect(await client.queues.promote('work', ids)).toEqual({ promoted: 0 })
     const page = await client.queues.peek('work', { state: 'in-flight' })
     expect(page).toEqual(await store.queues.peek('work', { state: 'in-flight' }))
     expect((await client.queues.release('work', [third])).released).toEqual([third])

@@ -101,6 +101,7 @@ describe('an access function is told', () => {
     ['POST', '/v1/queues/a:q/resume', undefined, 'admin', 'resumeQueue', queue],
     ['DELETE', '/v1/queues/a:q', null, 'admin', 'deleteQueue', queue],
     ['POST', '/v1/queues/a:q/redrive', {}, 'admin', 'redriveQueue', { queues: ['a:q', '*'] }],
+    ['POST', '/v1/queues/a:q/promote', { ids: ['1'] }, 'admin', 'promoteMessages', queue],
     ['POST', '/v1/queues/a:q/purge', undefined, 'admin', 'purgeQueue', queue],
     ['POST', '/v1/queues/a:q/messages', { body: 1 }, 'queue', 'sendMessages', queue],
     ['GET', '/v1/queues/a:q/messages', null, 'read', 'peekMessages', queue],

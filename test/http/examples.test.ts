@@ -91,8 +91,7 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   appendItem: { 201: nothing, 200: given(lastItem) },
   recentItems: { 200: { ...given(larger), without: ['before', 'exclude'] } },
   clearGroup: { 200: given(lastItem) },
-  getItem: { 200: given(lastItem) },
-  removeItem: { 204: given(lastItem) },
+  ...{ getItem: { 200: given(lastItem) }, removeItem: { 204: given(lastItem) } },
   appendItems: {
     201: given(lastItem),
     // The items of the example have no event ids.
@@ -126,6 +125,7 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   putSchedule: { 201: given(queue), 200: given(schedule) },
   deleteSchedule: { 204: given(schedule) },
   redriveQueue: { 200: given(deadMessage) },
+  promoteMessages: { 200: given(message) },
   purgeQueue: { 200: given(message) },
   sendMessages: {
     201: given(queue),

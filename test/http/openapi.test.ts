@@ -85,6 +85,7 @@ describe('the OpenAPI document', () => {
       'POST /v1/queues/{queue}/extend',
       'POST /v1/queues/{queue}/messages',
       'POST /v1/queues/{queue}/pause',
+      'POST /v1/queues/{queue}/promote',
       'POST /v1/queues/{queue}/purge',
       'POST /v1/queues/{queue}/receive',
       'POST /v1/queues/{queue}/redrive',

@@ -168,6 +168,12 @@ describe('every fault is named at once', () => {
     }
   })
 
+  test.each(['redrive', 'promote'])('of a %s: 1 to 1,000 ids', async (what) => {
+    for (const ids of [[], [1], ['x'], ['-1'], Array(1001).fill('1'), '1', {}]) {
+      expect(await faults('POST', `${QUEUE}/${what}`, { ids })).toEqual([{ pointer: '/ids', detail }])
+    }
+  })
+
   test.each([{ limit: 0 }, { limit: '1' }, { limit: 1.5 }, { limit: 1e300 }])('of a redrive: %j', async (body) => {
     expect(await faults('POST', `${QUEUE}/redrive`, body)).toEqual([{ pointer: '/limit', detail }])
   })

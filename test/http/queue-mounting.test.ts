@@ -46,6 +46,7 @@ describe('access', () => {
     ['queue', 'POST', `${queue}/extend`, { receiptHandles, visibilityTimeoutSeconds: 1 }],
     ['queue', 'POST', `${queue}/ensure`, {}],
     ['admin', 'POST', `${queue}/redrive`, {}],
+    ['admin', 'POST', `${queue}/promote`, { ids: ['1'] }],
     ['admin', 'POST', `${queue}/purge`],
     ['admin', 'DELETE', `${queue}/messages/1`],
     ['admin', 'PUT', queue, {}],

@@ -235,7 +235,9 @@ describe('POST …/redrive', () => {
     const { path } = await made()
     await makeDead(path, 3)
     expect((await server.get(`${path}/messages?state=dead`)).json).toMatchObject({ messages: [{}, {}, {}] })
-    expect((await server.post(`${path}/redrive`, { limit: 2 })).json).toEqual({ moved: 2 })
+    const { messages } = JSON.parse((await server.get(`${path}/messages?state=dead`)).text)
+    expect((await server.post(`${path}/redrive`, { ids: [messages[1]?.id, '7777777'] })).json).toEqual({ moved: 1 })
+    expect((await server.post(`${path}/redrive`, { limit: 1 })).json).toEqual({ moved: 1 })
     // No body, null and an empty one are the same: all that is left.
     expect((await server.request('POST', `${path}/redrive`)).json).toEqual({ moved: 1 })
     expect((await server.post(`${path}/redrive`, { limit: null })).json).toEqual({ moved: 0 })
@@ -254,6 +256,13 @@ describe('POST …/redrive', () => {
     expect((await server.post(`${dead.path}/redrive`, {})).json).toEqual({ moved: 2 })
     expect((await server.get(`${source.path}/messages`)).json).toMatchObject({ messages: [{}, {}] })
   })
+})
+
+test('POST …/promote makes delayed messages due', async () => {
+  const { path } = await made()
+  const { id } = (await server.post(`${path}/messages`, { body: 1, delaySeconds: 60 })).json
+  expect((await server.post(`${path}/promote`, { ids: [id] })).json).toEqual({ promoted: 1 })
+  expect((await server.post(`${path}/receive`, {})).json).toMatchObject({ messages: [{ id, body: 1 }] })
 })
 
 test('POST …/purge drops what is ready and delayed, and nothing else', async () => {

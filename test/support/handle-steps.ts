@@ -22,6 +22,7 @@ export const queueSteps: readonly Step[] = [
   ['release', ({ receive }) => [handleIn(receive, 0), { dead: true, error: 'no such mailbox' }]],
   ['delete', ({ receive }) => [handleIn(receive, 1)]],
   ['redrive'],
+  ['promote', ({ send }) => [[(send as { id: bigint }).id]]],
   ['deleteMessage', ({ send }) => [(send as { id: bigint }).id]],
   ['purge'],
   ['get'],

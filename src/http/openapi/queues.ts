@@ -60,8 +60,9 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
   }),
   ...componentsOf(fields.NO_FIELDS),
   QueuePage: pageOf('queues', 'QueueStatus'),
-  ...componentsOf(fields.REDRIVE, fields.PURGE),
+  ...componentsOf(fields.REDRIVE, fields.PROMOTE, fields.PURGE),
   Moved: answer({ moved: count }),
+  Promoted: answer({ promoted: count }),
   ...componentsOf(fields.NEW_MESSAGE, fields.MESSAGES),
   Sending: { anyOf: [ref('NewMessage'), ref('Messages')] },
   Sent: answer({
@@ -149,6 +150,10 @@ export const queuePage = { queues: [queueStatus, deadLetters], nextAfter: null }
 export const redrive = { limit: 100 }
 
 export const moved = { moved: 100 }
+
+export const promote = { ids: ['1042'] }
+
+export const promoted = { promoted: 1 }
 
 export const noFields = {}
 

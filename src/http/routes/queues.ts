@@ -1,5 +1,5 @@
 /** `/v1/queues` and `/v1/queues/{queue}`: listing queues, reading their state, redriving and purging them. */
-import { PURGE, REDRIVE } from '../../fields/queues'
+import { PROMOTE, PURGE, REDRIVE } from '../../fields/queues'
 import { renderQueuePage, renderQueueStatus } from '../../results/queues'
 import { nameParameter } from '../input/parameters'
 import { bodyOf } from '../input/read'
@@ -53,11 +53,25 @@ const redrive = route({
   summary: 'Send dead messages back to where they came from',
   description:
     'Call it on the queue that holds them. Its own dead messages, and those that were dead-lettered from another queue and ' +
-    'are not in flight, go back with receive count 0. Messages whose queue no longer exists stay.',
+    'are not in flight, go back with receive count 0; with `ids` only these. Messages whose queue no longer exists stay.',
   outcomes: { 200: { description: 'The number of moved messages.', schema: 'Moved', example: example.moved } },
   refusals: ['queue_not_found'],
   handle: async (store, { path: { queue }, body, within }) =>
     JSON.stringify(await store.queues.redrive(queue, { ...body, prefix: within ?? undefined })),
+})
+
+const promote = route({
+  ...onQueue,
+  method: 'post',
+  path: `${onQueue.path}/promote`,
+  scope: 'admin',
+  body: bodyOf(PROMOTE, example.promote),
+  id: 'promoteMessages',
+  summary: 'Make delayed messages due now',
+  description: 'Messages that are not delayed, or not there, are not counted.',
+  outcomes: { 200: { description: 'The number of promoted messages.', schema: 'Promoted', example: example.promoted } },
+  refusals: ['queue_not_found'],
+  handle: async (store, { path: { queue }, body: { ids } }) => JSON.stringify(await store.queues.promote(queue, ids)),
 })
 
 const purge = route({
@@ -75,4 +89,4 @@ const purge = route({
   handle: async (store, { path: { queue }, body }) => JSON.stringify(await store.queues.purge(queue, body)),
 })
 
-export const queueRoutes: readonly Route[] = [list, get, redrive, purge]
+export const queueRoutes: readonly Route[] = [list, get, redrive, promote, purge]

@@ -5,6 +5,7 @@ import * as fields from '../../fields/queues'
 import { ID, MAX_BATCH, MAX_VALUE_BYTES, nameFaults, PAGE_LIMIT, VALUE } from '../../fields/rules'
 import { jsonTextOf, sureText } from '../../json'
 import { storedLimit } from './heads'
+import type { RedriveLimits } from './redrive'
 import type { MessageToSend, SendRequest } from './rows'
 import type { Release } from './settle'
 import type {
@@ -126,9 +127,13 @@ export function checkPurge(queue: unknown, options: DryRun): void {
   refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.PURGE.rules)])
 }
 
-export function checkedRedrive(queue: unknown, options: RedriveOptions): { limit: number; prefix: string } {
+export function checkPromote(queue: unknown, ids: readonly bigint[]): void {
+  refuse([...nameFaults('queue', queue), ...faultsOf({ ids }, fields.PROMOTE.rules)])
+}
+
+export function checkedRedrive(queue: unknown, options: RedriveOptions): RedriveLimits {
   refuse([...nameFaults('queue', queue), ...faultsOf(options, fields.REDRIVE_RULES)])
-  return { limit: options.limit ?? Number.POSITIVE_INFINITY, prefix: options.prefix ?? '' }
+  return { limit: options.limit ?? Number.POSITIVE_INFINITY, prefix: options.prefix ?? '', ids: options.ids ?? null }
 }
 
 const MAX_WARNED = 100

@@ -12,13 +12,14 @@ import { ranOutError } from '../../fields/queues'
 import { type LookQuestion, type QuestionWords, whether } from '../question'
 import { canAssign } from './flows'
 import { applyGroupLimit } from './group-limit'
-import { busyGroups, givePlaces, isAmong, lockPlaces, makeNextReady, moveOf } from './group-places'
-import { GROUP_PHASE, type QueueHead, readHeadById } from './heads'
+import { busyGroups, changePlaces, givePlaces, isAmong, lockPlaces, makeNextReady, moveOf } from './group-places'
+import { GROUP_PHASE, holdHead, type QueueHead, readHeadById } from './heads'
 import type { QueueMemory } from './memory'
 import { claimOrder, STATE } from './rows'
 import {
   isOutOfReceives,
   type LockedRow,
+  lockChosen,
   lockedColumns,
   lockedOf,
   makeDead,
@@ -113,6 +114,24 @@ export interface Promotion {
   moved: number
   /** More messages are due, and no other transaction has locked what they need. */
   more: boolean
+}
+
+/** Makes the delayed ones of these messages due now: they are ready, where their groups have places. Resolves to how many. */
+export async function promoteChosen(
+  tx: Tx,
+  memory: QueueMemory,
+  queue: string,
+  ids: readonly bigint[],
+): Promise<number> {
+  const { head, nowMs } = await holdHead(tx, queue)
+  const rows = await lockChosen(tx, head, ids, `state = ${STATE.delayed}`)
+  const given = await changePlaces(
+    tx,
+    rows.map((row) => moveOf(row, head, head)),
+  )
+  await makeReady(tx, head, rows, `, visible_at_ms = ${nowMs}`, memory, given.blocked)
+  await makeNextReady(tx, given, memory)
+  return rows.length
 }
 
 /** Looks for due messages, and promotes enough of them for `limit` receives; resolves to whether any were moved. */

@@ -15,7 +15,7 @@ import { applyChangedLimit } from './group-limit'
 import { queueOf } from './heads'
 import { QueueMemory } from './memory'
 import { deleteMessage, getMessage, peekPage } from './peek'
-import { promoteDue } from './promote'
+import { promoteChosen, promoteDue } from './promote'
 import * as queues from './queues'
 import type { Receipt } from './receipts'
 import { countRedrivable, redriveQueue } from './redrive'
@@ -164,6 +164,11 @@ export class QueueRepository implements Queue.Queues {
       ? await this.#session.read((reader) => countRedrivable(reader, queue, limits))
       : await redriveQueue(this.#session, this.#memory, queue, limits)
     return { moved }
+  }
+
+  async promote(queue: string, ids: readonly bigint[]): Promise<{ promoted: number }> {
+    check.checkPromote(queue, ids)
+    return { promoted: await this.#session.write((tx) => promoteChosen(tx, this.#memory, queue, ids)) }
   }
 
   async purge(queue: string, options: Queue.DryRun = {}): Promise<{ deleted: number }> {

@@ -83,6 +83,26 @@ function lockHeldSql(tx: Tx, receipts: readonly Receipt[]): Statement[] {
   })
 }
 
+/** The queue's messages of these ids, locked, that fulfil the condition. */
+export async function lockChosen(
+  tx: Tx,
+  { id }: QueueHead,
+  ids: readonly bigint[],
+  condition: string,
+): Promise<LockedRow[]> {
+  const rows: LockedRow[] = []
+  const sorted = [...new Set(ids)].sort((a, b) => (a < b ? -1 : 1))
+  for (const chunk of chunksOf(sorted, MAX_IDS)) {
+    const found = await tx.rows(
+      `SELECT ${lockedColumns(tx)} FROM ${tx.tables.queueMessages} WHERE id IN (${placeholders(chunk.length)}) ` +
+        `AND queue_id = ? AND ${condition} ORDER BY ${tx.tables.queueMessages}.id${tx.engine.forUpdate}`,
+      [...chunk, id],
+    )
+    rows.push(...found.map(lockedOf))
+  }
+  return rows
+}
+
 function heldIn(queueId: bigint, answers: readonly StatementAnswer[]): LockedRow[] {
   return answers.flatMap(({ rows }) => rows.map(lockedOf)).filter((row) => row.queueId === queueId)
 }

@@ -164,20 +164,11 @@ export interface FailedReceipt {
   code: ReceiptFault
 }
 
-export interface Deleted {
-  deleted: string[]
-  failed: FailedReceipt[]
-}
+export type Deleted = { deleted: string[]; failed: FailedReceipt[] }
 
-export interface Released {
-  released: string[]
-  failed: FailedReceipt[]
-}
+export type Released = { released: string[]; failed: FailedReceipt[] }
 
-export interface Extended {
-  extended: string[]
-  failed: FailedReceipt[]
-}
+export type Extended = { extended: string[]; failed: FailedReceipt[] }
 
 export interface ReleaseOptions {
   /** The message is handed out again after this time; 0 to 315,360,000. Default: 0. */
@@ -189,6 +180,8 @@ export interface ReleaseOptions {
 }
 
 export interface RedriveOptions extends DryRun {
+  /** Only these messages, 1 to 1,000: those of them that are dead. */
+  ids?: readonly bigint[] | undefined
   /** Maximum number of messages, 1 or more. */
   limit?: number | undefined
   /** Only messages that came from queues whose names begin with it. */
@@ -254,6 +247,8 @@ export interface Queues<Base = unknown> {
   deleteMessage(queue: string, id: bigint): Promise<boolean>
   /** Sends dead messages back to the queues that they came from, with receive count 0. */
   redrive(queue: string, options?: RedriveOptions): Promise<{ moved: number }>
+  /** Has the delayed ones of 1 to 1,000 messages handed out now. Throws `queue_not_found`. */
+  promote(queue: string, ids: readonly bigint[]): Promise<{ promoted: number }>
   /** Drops the ready, blocked and delayed messages: in a dead-letter queue, the dead letters. */
   purge(queue: string, options?: DryRun): Promise<{ deleted: number }>
 }

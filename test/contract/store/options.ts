@@ -67,6 +67,7 @@ function queueCalls({ queues }: Pick<Transaction, 'queues'>): Calls<Transaction[
     deleteMessage: NONE,
     purge: [(options) => queues.purge('q', options)],
     redrive: [(options) => queues.redrive('q', options)],
+    promote: NONE,
     schedule: [(definition) => queues.schedule('s', definition)],
     getSchedule: [(options) => queues.getSchedule('s', options)],
     schedules: [(options) => queues.schedules(options)],

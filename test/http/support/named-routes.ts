@@ -49,6 +49,7 @@ export const NAMED: Record<string, (side: string) => Asked> = {
   resumeQueue: (side) => ({ path: `/v1/queues/${side}purged/resume`, json: {}, at: ['queue'] }),
   deleteQueue: (side) => ({ path: `/v1/queues/${side}deleted`, at: ['queue'] }),
   redriveQueue: (side) => ({ path: `/v1/queues/${side}letters/redrive`, json: {}, at: ['queue'] }),
+  promoteMessages: (side) => ({ path: `/v1/queues/${side}purged/promote`, json: { ids: ['1'] }, at: ['queue'] }),
   purgeQueue: (side) => ({ path: `/v1/queues/${side}purged/purge`, json: {}, at: ['queue'] }),
   sendMessages: (side) => ({ path: `/v1/queues/${side}q/messages`, json: { body: 1 }, at: ['queue'] }),
   peekMessages: (side) => ({ path: `/v1/queues/${side}q/messages`, at: ['queue'] }),
