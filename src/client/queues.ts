@@ -53,16 +53,10 @@ export class QueueCalls<Base = unknown> {
     return this.#transport.valueOrNull(operations.getQueue, { path: { queue } }, 'queue_not_found', options)
   }
 
-  /**
-   * Creates the queue, or replaces all of its settings: a setting that is left out gets its default. A paused queue stays
-   * paused.
-   */
+  /** Creates the queue, or replaces all of its settings: one that is left out gets its default. A pause stays. */
   async put(queue: string, settings: QueueSettings = {}, options?: CallOptions): Promise<Queue & { created: boolean }> {
-    const { status, value } = await this.#transport.call(
-      operations.putQueue,
-      { path: { queue }, body: settings },
-      options,
-    )
+    const parts = { path: { queue }, body: settings }
+    const { status, value } = await this.#transport.call(operations.putQueue, parts, options)
     return Object.assign(value, { created: status === 201 })
   }
 
