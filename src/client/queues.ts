@@ -88,10 +88,7 @@ export class QueueCalls<Base = unknown> {
     return this.#transport.value(operations.resumeQueue, { path: { queue }, body: {} }, conduct)
   }
 
-  /**
-   * Deletes the queue and its messages; false if there was none. Throws `queue_in_use` while it is the dead-letter queue of
-   * another one.
-   */
+  /** Deletes the queue and its messages; false if there was none. Throws `queue_in_use`. */
   deleteQueue(queue: string, options?: CallOptions): Promise<boolean> {
     return this.#transport.wasThere(operations.deleteQueue, { path: { queue } }, 'queue_not_found', options)
   }
