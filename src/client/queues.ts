@@ -78,14 +78,12 @@ export class QueueCalls<Base = unknown> {
 
   /** Until `resume`, messages can be sent but receives get none. Repeatable. Throws `queue_not_found`. */
   pause(queue: string, options?: CallOptions): Promise<Queue> {
-    const conduct = { repeat: 'safe', ...options } as const
-    return this.#transport.value(operations.pauseQueue, { path: { queue }, body: {} }, conduct)
+    return this.#transport.value(operations.pauseQueue, { path: { queue }, body: {} }, { repeat: 'safe', ...options })
   }
 
   /** Ends a pause; waiting receives get messages at once. Repeatable. Throws `queue_not_found`. */
   resume(queue: string, options?: CallOptions): Promise<Queue> {
-    const conduct = { repeat: 'safe', ...options } as const
-    return this.#transport.value(operations.resumeQueue, { path: { queue }, body: {} }, conduct)
+    return this.#transport.value(operations.resumeQueue, { path: { queue }, body: {} }, { repeat: 'safe', ...options })
   }
 
   /** Deletes the queue and its messages; false if there was none. Throws `queue_in_use`. */
