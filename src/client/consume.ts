@@ -7,10 +7,13 @@ import { CursorSteps, storedCursor } from '../kit/cursor-steps'
 import { Faults } from '../kit/faults'
 import * as loops from './loops'
 import { aFunction } from './options'
+import { pause } from './retry'
 
 const WAIT_SECONDS = 20
 /** How long a handler has to end after its signal was aborted. */
 const LAST_MS = 1000
+/** From one read without changes to the next, also where a server or a proxy does not wait. */
+const BETWEEN_MS = 100
 const RULES = { ...loops.LOOP_RULES, limit: loops.whole(1, 1000), onExpired: aFunction }
 
 /** See `FeedsClient.consume`. Throws `invalid_input`. */
@@ -44,7 +47,12 @@ class RemoteConsumer implements loops.Running {
     })
     this.#steps = new CursorSteps<loops.Change>({
       cursor: (signal) => storedCursor(source.getConsumer(feed, consumer, { signal })),
-      read: (after, signal) => source.changes(feed, { limit, waitSeconds: WAIT_SECONDS, signal, after }),
+      read: async (after, signal) => {
+        const askedAt = performance.now()
+        const page = await source.changes(feed, { limit, waitSeconds: WAIT_SECONDS, signal, after })
+        if (page.changes.length === 0) await pause(BETWEEN_MS - (performance.now() - askedAt), signal)
+        return page
+      },
       store: async (cursor, move) => (await source.putConsumer(feed, consumer, cursor, move)).cursor,
       schema,
       handle: handler,

@@ -204,10 +204,13 @@ function problemOf(headers: Headers, text: string): Problem | null {
   }
 }
 
+/** A server that asks for a longer wait may mean it no more. */
+const LONGEST_RETRY_AFTER_MS = 300_000
+
 /** `Retry-After` is a number of seconds or a date. */
 function retryAfterOf(headers: Headers): number | undefined {
   const text = headers.get('Retry-After')
   if (text === null) return undefined
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now()
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms)
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), LONGEST_RETRY_AFTER_MS)
 }

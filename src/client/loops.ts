@@ -13,7 +13,7 @@ import type { SettleSource } from '../kit/settles'
 import { invalidInput, type RecentnError } from '../recentn-error'
 import { schemaFault } from '../schema'
 import { aFunction, type OptionRule, refuseFaults } from './options'
-import { pause } from './retry'
+import { LONGEST_TIMER_MS, pause } from './retry'
 import type { Consumer, Extend, ExtendedReceipts, Message, NewCursor, Receive, Changes as WireChanges } from './wire'
 
 export type { ConsumeContext, StopOptions, WorkContext }
@@ -151,9 +151,6 @@ export function stopBy(signal: AbortSignal | undefined, stop: () => unknown, end
   signal?.addEventListener('abort', stop)
   void ended.then(() => signal?.removeEventListener('abort', stop))
 }
-
-/** Longer timers fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** Whether the work ends in this time. */
 export function endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> {

@@ -25,6 +25,8 @@ const PASSING_STATUSES: readonly number[] = [429, 502, 503, 504]
 
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5000
+/** Longer timers fire at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1
 /** If the server asks for a longer wait, the caller gets the error. */
 const LONGEST_RETRY_AFTER_MS = 30_000
 
@@ -68,7 +70,7 @@ export function timeLimit(signal: AbortSignal | undefined, ms: number): TimeLimi
   }
   if (signal?.aborted) abort()
   signal?.addEventListener('abort', abort)
-  const timer = Number.isFinite(ms) ? setTimeout(expire, ms) : undefined
+  const timer = Number.isFinite(ms) ? setTimeout(expire, Math.min(ms, LONGEST_TIMER_MS)) : undefined
   return {
     signal: ending.signal,
     get timeout() {
@@ -92,7 +94,7 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
       signal?.removeEventListener('abort', done)
       resolve()
     }
-    const timer = setTimeout(done, ms)
+    const timer = setTimeout(done, Math.min(ms, LONGEST_TIMER_MS))
     signal?.addEventListener('abort', done)
   })
 }

@@ -1,7 +1,7 @@
 /** `client.feeds.consume` against a server process: what the library's loop promises, over REST. */
 import { z } from 'zod'
-import type { Change, ConsumeHandler, ConsumeOptions, Running } from '../../src/client'
-import { eventually, moment } from '../support/timing'
+import { type Change, type ConsumeHandler, type ConsumeOptions, createClient, type Running } from '../../src/client'
+import { eventually, moment, pause } from '../support/timing'
 import { useServer } from './support/server'
 
 const server = useServer()
@@ -120,4 +120,19 @@ test('refuses what is no option', () => {
   expect(() => consume(() => {}, { limit: 0, values: 'text' } as never)).toThrow(
     'limit: must be a whole number from 1 to 1000; /values: is not an option',
   )
+})
+
+test('asks no more often than every 100 ms where answers are empty and nothing waits, as behind some proxies', async () => {
+  await filled(['k'])
+  await feeds().putConsumer(feed, 'c', (await feeds().getFeed(feed))?.lastSyncId ?? 0n)
+  let reads = 0
+  const impatient: typeof fetch = (url, init) => {
+    if (String(url).includes('waitSeconds')) reads++
+    return fetch(String(url).replace('waitSeconds=20', 'waitSeconds=0'), init)
+  }
+  loops.push(createClient({ baseUrl: server.url, fetch: impatient }).feeds.consume(feed, 'c', () => {}))
+  await eventually(LONG_MS, 'it reads', () => reads > 0)
+  await pause(1000)
+  expect(reads).toBeGreaterThan(1)
+  expect(reads).toBeLessThan(15)
 })

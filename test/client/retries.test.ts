@@ -3,7 +3,7 @@ import { type Client, createClient } from '../../src/client'
 import { createApp } from '../../src/http/process/app'
 import type { Store } from '../../src/store/types'
 import { fresh, memoryStore, serving } from '../http/support/client'
-import { soonMs } from '../support/timing'
+import { pause, soonMs } from '../support/timing'
 import { type Deed, type Flaky, flakyBefore } from './support/flaky'
 
 let store: Store
@@ -146,9 +146,17 @@ describe('attempts', () => {
     expect(await client.groups.get(fresh())).toBeNull()
     expect(Date.now() - start).toBeGreaterThanOrEqual(990)
     flaky.will({ status: 429, code: 'overloaded', retryAfter: '3600' })
-    await expect(client.groups.get('g')).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 3_600_000 })
+    await expect(client.groups.get('g')).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 300_000 })
     flaky.will({ status: 503, code: 'closed', retryAfter: new Date(Date.now() + 3_600_000).toUTCString() })
     await expect(client.groups.get('g')).rejects.toMatchObject({ code: 'closed' })
+    expect(flaky.came).toHaveLength(1)
+  })
+
+  test('of a loop come no more often where Retry-After is longer than any timer', async () => {
+    flaky.will(...Array<Deed>(1000).fill({ status: 429, code: 'overloaded', retryAfter: '99999999999' }))
+    const loop = client.feeds.consume('f', 'c', () => {}, { onError: () => {} })
+    await pause(500)
+    await loop.stop()
     expect(flaky.came).toHaveLength(1)
   })
 

@@ -7,6 +7,7 @@ import { type RunningServer, startServer } from '../../support/processes'
 
 export interface Killable {
   readonly client: Client
+  readonly url: string
   kill(): Promise<unknown>
   start(): Promise<void>
 }
@@ -31,6 +32,9 @@ export function useServer(): Killable {
   return {
     get client() {
       return client
+    },
+    get url() {
+      return server.url
     },
     kill: () => server.stop('SIGKILL'),
     start,
