@@ -15,7 +15,12 @@ import { type HostedConnection, ofPool, ServerHosts } from './server-hosts'
 import { NAMELESS_FILE, parseServerUrl, refusedUrl, sqliteFile } from './server-url'
 import { ownSettings } from './session-settings'
 import { sqliteEngine } from './sqlite'
-import { DEFAULT_STATEMENT_TIMEOUT_SECONDS, type LimitedConnection, limitStatements } from './statement-limit'
+import {
+  DEFAULT_STATEMENT_TIMEOUT_SECONDS,
+  type LimitedConnection,
+  type LimitedPool,
+  limitStatements,
+} from './statement-limit'
 import { tablesOf } from './tables'
 import type { Gate } from './turns'
 
@@ -179,7 +184,7 @@ async function setSessions(
   statementSeconds: number,
 ): Promise<void> {
   const { pool } = source.driver as unknown as {
-    pool: { on(event: 'connection', listener: (connection: NewConnection) => void): void }
+    pool: LimitedPool & { on(event: 'connection', listener: (connection: NewConnection) => void): void }
   }
   const set = (connection: NewConnection): Promise<unknown> => {
     ofPool(connection, pool)

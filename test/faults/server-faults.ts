@@ -117,6 +117,22 @@ export function describeServerFaults(engine: ServerEngine): void {
       await Promise.all([one(), one(), one(), one()])
     }
 
+    async function killQueries(ms: number): Promise<void> {
+      const end = performance.now() + ms
+      const one = async () => {
+        const connection = await connected()
+        const ofLoad = `SELECT id FROM information_schema.PROCESSLIST WHERE user = '${ACCOUNT}'`
+        while (performance.now() < end) {
+          const [rows] = await connection.query<RowDataPacket[]>(ofLoad)
+          const kill = rows.map(({ id }) => `KILL QUERY ${id}`).join(';')
+          for (let times = 0; times < 50; times++) await connection.query(kill).catch(() => {})
+          await pause(20)
+        }
+        connection.destroy()
+      }
+      await Promise.all([one(), one()])
+    }
+
     const faults: Fault[] = [
       ...PROCESS_FAULTS,
       {
@@ -210,6 +226,15 @@ export function describeServerFaults(engine: ServerEngine): void {
           work = deadlocks(IS_LONG ? 8000 : 3000)
         },
         end: () => work,
+      },
+      {
+        name: 'strangers kill queries (KILL QUERY), some between two statements of a packet',
+        seconds: [4, 12],
+        begin: () => {
+          work = killQueries(IS_LONG ? 12_000 : 4000)
+        },
+        end: () => work,
+        others: { are: ({ kind }) => !['receive', 'consume'].includes(kind), withinMs: 4000 },
       },
       {
         name: "the server's time zone changed",

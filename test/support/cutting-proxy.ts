@@ -8,9 +8,10 @@ import { pause } from './timing'
 
 /**
  * When a statement is cut: before the server gets it; when half of its packet has been sent on; when all of it has,
- * whatever becomes of it; once the server's answer is there, which the client never sees.
+ * whatever becomes of it; once the server's answer is there, which the client never sees. `between`: of a packet of several
+ * statements the client sees the first answer, and then nothing; the connection stands.
  */
-export type Moment = 'before' | 'half' | 'during' | 'after'
+export type Moment = 'before' | 'half' | 'during' | 'after' | 'between'
 
 interface Pair {
   client: Socket
@@ -189,6 +190,7 @@ export class CuttingProxy {
     const end = () => this.#end(pair)
     for (const socket of [client, pair.server]) socket.on('error', end).on('close', end)
     let isLost = false
+    let isLeftBetween: boolean | null = null
     const isMet = statementFinder((sql) => {
       this.#recorded?.push(sql)
       return this.#moments.length > 0 && this.#isIt(sql)
@@ -198,10 +200,16 @@ export class CuttingProxy {
       if (moment === 'half') pair.server.write(chunk.subarray(0, chunk.length >> 1))
       else if (moment !== 'before') this.#pass(this.#rewritten(chunk), pair.server)
       if (moment === 'after') isLost = true
+      else if (moment === 'between') isLeftBetween = false
       else if (moment !== undefined) this.#cutNow(pair)
     })
     pair.server.on('data', (chunk) => {
       if (isLost) this.#cutNow(pair)
+      else if (isLeftBetween === false) {
+        isLeftBetween = true
+        this.#pass(chunk.subarray(0, 4 + chunk.readUIntLE(0, 3)), client)
+        if (this.#moments.length === 0) this.#cut()
+      } else if (isLeftBetween) return
       else this.#pass(chunk, client)
     })
     if (this.#stalled) this.stall()

@@ -4,6 +4,7 @@ import { listen } from '../../../src/http/process/listen'
 import { attachStore, openStore, RecentnError } from '../../../src/index'
 import { clientOf } from '../../http/support/client'
 import { CuttingProxy } from '../../support/cutting-proxy'
+import { soonMs, timed } from '../../support/timing'
 import { type Context, eventually, refusal, userSource } from '../context'
 
 /** A server that hangs, or a network that swallows everything while its connections stand. */
@@ -118,6 +119,48 @@ export function describeStatementLimits(context: Context): void {
       // On a machine that is too busy the server may have been silent for that second.
       for (let tries = 1; !(await survives()); tries++) if (tries === 10) throw new Error('it never survives')
     }, 120_000)
+
+    it.each<[string, (sql: string) => boolean, string | bigint]>([
+      ['the first', (sql) => sql.startsWith('START TRANSACTION;'), 'database_unavailable'],
+      ['the last', (sql) => sql.endsWith(';\nCOMMIT'), 1n],
+    ])(
+      'is lost soon where its packet got one answer, %s of a write',
+      async (_, isIt, outcome) => {
+        const { proxy, url } = await proxied()
+        const store = await context.open({ url })
+        const group = context.unique()
+        await store.groups.append(group)
+        const warned = jest.spyOn(process, 'emitWarning').mockImplementation()
+        context.afterwards(async () => warned.mockRestore())
+        const isLeft = proxy.cutStatements(isIt, 'between')
+        const append = store.groups.append(group).then(
+          ({ id }) => id,
+          ({ code }: RecentnError) => code,
+        )
+        const { answer, ms } = await timed(append)
+        await isLeft
+        expect([answer, ms < soonMs(8000)]).toEqual([outcome, true])
+        expect((await store.groups.recent(group)).totalAppended).toBe(outcome === 1n ? 2n : 1n)
+        expect(warned.mock.calls.map(([text]) => text)).toEqual([expect.stringContaining('as by KILL QUERY')])
+      },
+      60_000,
+    )
+
+    it('waits for a lock as long as it may, also behind the first answer of its packet', async () => {
+      const [store, group, warned] = [await context.open(), context.unique(), jest.spyOn(process, 'emitWarning')]
+      context.afterwards(async () => warned.mockRestore())
+      await store.groups.append(group)
+      const holder = context.store.dataSource.createQueryRunner()
+      await holder.startTransaction()
+      await context.store.within(holder).groups.append(group)
+      const waiting = store.transaction((tx) => tx.groups.append(group), { retries: 0 })
+      const waits =
+        "SELECT COUNT(*) AS n FROM information_schema.PROCESSLIST WHERE time >= 4 AND info LIKE '%recentn_groups%' AND id <> CONNECTION_ID()"
+      await eventually(30_000, 'it has waited for 4 seconds', async () => Number((await query(waits))[0].n) === 1)
+      await holder.commitTransaction()
+      await holder.release()
+      expect([(await waiting).id, warned.mock.calls]).toEqual([2n, []])
+    }, 60_000)
 
     it('is fine for a migration', async () => {
       const url = await context.emptyDatabase()
