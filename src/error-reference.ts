@@ -153,7 +153,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
     fix: 'Retry a call that is safe to repeat: one with an `eventId` or a `dedupId`, or a put. Otherwise read first.',
   },
   schema_missing: {
-    means: 'The database has no recentn tables.',
+    means: 'The database has no recentn tables, or they were emptied with the rows that recentn needs.',
     fix: 'Run `recentn migrate`, or run the exported migrations in your DataSource.',
   },
   schema_outdated: {

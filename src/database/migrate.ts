@@ -13,7 +13,7 @@ import { describe, refuseNames, standing } from '../../migrations/standing'
 import { RecentnError } from '../errors'
 import { pause } from './cut-off'
 import { driverError, type Engine, type Session } from './engine'
-import { requireSchema, schemaVersion } from './schema-check'
+import { LostRows, requireSchema, restoreRows, schemaVersion } from './schema-check'
 import { withoutLimit } from './statement-limit'
 import type { Tables } from './tables'
 
@@ -31,7 +31,11 @@ const RACED = new Set([1050, 1051, 1060, 1061, 1062, 1091, 1146, 1684])
  * before it creates anything, if other tables have our names.
  */
 export async function migrate(source: DataSource, session: Session, engine: Engine): Promise<void> {
-  const before = await steadily(() => schemaVersion(session))
+  const before = await steadily(() => schemaVersion(session)).catch(async (error: unknown) => {
+    if (!(error instanceof LostRows)) throw error
+    await restoreRows(session)
+    return SCHEMA_VERSION
+  })
   if (before < SCHEMA_VERSION) {
     const runner = source.createQueryRunner()
     try {

@@ -2,10 +2,20 @@
 import { currentColumns, SCHEMA_VERSION } from '../../migrations'
 import { describe, type NameHolder, refuseNames, standing } from '../../migrations/standing'
 import { RecentnError } from '../errors'
+import { wallClockMs } from '../real-time'
 import type { Reader, Session } from './engine'
+import type { Tables } from './tables'
+
+/** Tables with one row, which no statement can do without, are empty: a test may have emptied all tables. */
+export class LostRows extends RecentnError {
+  constructor(readonly tables: readonly string[]) {
+    super('schema_missing', `${tables.join(' and ')} lost its row: run "recentn migrate", which makes it again`)
+  }
+}
 
 /**
- * The version of the database: 0 if it has none of our tables, or not yet all of them. Throws `database_refused` if
+ * The version of the database: 0 if it has none of our tables, or not yet all of them. Throws `LostRows` if these are complete,
+ * but lack a row, and `database_refused` if
  * tables of this code's version lack columns or have others, or if other tables have our names and there is no version
  * yet. The error names each of them.
  */
@@ -14,14 +24,42 @@ export async function schemaVersion(session: Session): Promise<number> {
     return await session.read(async (reader) => {
       const found = await ownTables(reader)
       const version = await versionOf(reader, found.get(reader.tables.schema))
+      const lost = differences(reader, found).length > 0 ? [] : await lostRows(reader)
+      if (lost.length > 0) throw new LostRows(lost)
       if (version === SCHEMA_VERSION) refuseDifferences(differences(reader, found))
       if (version === 0) refuseNames(strangers(reader, found))
       return version
     })
   } catch (error) {
-    if (error instanceof RecentnError && error.code === 'schema_missing') return 0
+    const isMissing = error instanceof RecentnError && error.code === 'schema_missing'
+    if (isMissing && !(error instanceof LostRows)) return 0
     throw error
   }
+}
+
+const oneRowTables = ({ schema, policyEpoch }: Tables) => [schema, policyEpoch]
+
+async function lostRows(reader: Reader): Promise<string[]> {
+  const lost: string[] = []
+  for (const table of oneRowTables(reader.tables)) {
+    if ((await reader.rows(`SELECT id FROM ${table} WHERE id = 1`)).length === 0) lost.push(table)
+  }
+  return lost
+}
+
+/** Makes lost rows again. The epoch is later than any that a process or a head knows. */
+export async function restoreRows(session: Session): Promise<void> {
+  const values = new Map([
+    [session.tables.schema, { column: 'version', value: BigInt(SCHEMA_VERSION) }],
+    [session.tables.policyEpoch, { column: 'epoch', value: BigInt(wallClockMs()) }],
+  ])
+  await session.write(async (tx) => {
+    for (const table of await lostRows(tx)) {
+      const { column, value } = values.get(table) as { column: string; value: bigint }
+      const { sql, parameters } = tx.engine.upsert(table, 'id', ['id', column], ['id'], [[1n, value]])
+      await tx.run(sql, parameters)
+    }
+  })
 }
 
 /** Throws `schema_missing`, `schema_outdated` or `schema_too_new` unless the version is this code's. */

@@ -104,7 +104,7 @@ async function takeAndAnswer(tx: Tx, takes: readonly Insert[], _: unknown, write
   const [first, ...others] = answers
   const rows = first?.rows ?? []
   for (const answer of others) for (const row of answer.rows) rows.push(row)
-  return { rows, moment: momentOf(moment) }
+  return { rows, moment: momentOf(moment, tx.tables) }
 }
 
 /** The heads are asked for once they are locked, with the moment. */
@@ -117,7 +117,7 @@ async function takeAndRead(
   const reads = chunksOf(names, MAX_KEYS).map((chunk) => ({ sql: selectTakenSql(tx, chunk.length), parameters: chunk }))
   const answers = await tx.together([...takes, { sql: markSql(tx, writer), parameters: [] }, ...reads])
   const rows = answers.slice(takes.length + 1).flatMap((answer) => answer.rows)
-  return { rows, moment: momentOf(rows[0]) }
+  return { rows, moment: momentOf(rows[0], tx.tables) }
 }
 
 function staleOf({ heads, epoch }: LockedHeads): Set<string> {

@@ -16,9 +16,10 @@ import {
   type Tx,
 } from '../../database/engine'
 import { heldElsewhere } from '../../database/held'
+import type { Tables } from '../../database/tables'
 import { chunksOf } from '../chunks'
 import { markSql, type Writer } from '../writers'
-import type { PolicyCache, PolicySet } from './policies'
+import { epochOf, type PolicyCache, type PolicySet } from './policies'
 import { type Head, headOf, headText, headValues, WRITTEN_COLUMNS } from './rows'
 
 /** What holds while the locks are held: the database's time, and the epoch of the policies. */
@@ -58,8 +59,8 @@ function momentSql(tx: Tx): string {
   return `SELECT ${momentColumns(tx)} FROM ${tx.tables.policyEpoch} WHERE id = 1`
 }
 
-export function momentOf(row: Row | undefined): Moment {
-  return { nowMs: Number(row?.now_ms), epoch: BigInt(row?.epoch as string) }
+export function momentOf(row: Row | undefined, tables: Tables): Moment {
+  return { nowMs: Number(row?.now_ms), epoch: epochOf(row?.epoch, tables) }
 }
 
 export function momentColumns({ engine, now }: Pick<Tx, 'engine' | 'now'>, epoch = 'epoch'): string {
@@ -77,7 +78,7 @@ export function markedMomentSql(tx: Tx, writer: Writer): string {
 export async function lockHeads(tx: Tx, groups: Iterable<string>, lock = tx.engine.forUpdate): Promise<LockedHeads> {
   const answers = await tx.together([...selectHeadsOf(tx, groups, lock), { sql: momentSql(tx), parameters: [] }])
   const [moment] = (answers.pop() as StatementAnswer).rows
-  return { heads: headsIn(answers), ...momentOf(moment) }
+  return { heads: headsIn(answers), ...momentOf(moment, tx.tables) }
 }
 
 /** The heads alone, for a caller that does not need the moment. */

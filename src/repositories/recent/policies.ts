@@ -7,6 +7,8 @@
  * wholly before, or finds the group). A layout never goes back to an older policy.
  */
 import type { Reader, Tx } from '../../database/engine'
+import { LostRows } from '../../database/schema-check'
+import type { Tables } from '../../database/tables'
 import { RecentnError } from '../../errors'
 import { performance } from '../../real-time'
 import { nameRange } from '../name-range'
@@ -16,6 +18,12 @@ import type { Mode, OwnSettings, Page, Policy, PolicyPage, PolicySettings, Setti
 const MAX_AGE_MS = 2500
 
 const selectEpoch = ({ tables }: Reader) => `SELECT epoch FROM ${tables.policyEpoch} WHERE id = 1`
+/** Throws `schema_missing` for a row that is gone: a test may have emptied the table. */
+export function epochOf(value: unknown, { policyEpoch }: Tables): bigint {
+  if (value === undefined || value === null) throw new LostRows([policyEpoch])
+  return BigInt(value as string)
+}
+
 const selectAll = ({ tables }: Reader) =>
   `SELECT prefix, capacity, mode, ttl_seconds, forget_empty_seconds FROM ${tables.policies}`
 /** The epoch, and all policies unless it is the given one: a join that reads no policies then. */
@@ -163,7 +171,7 @@ export class PolicyCache {
     const forgets = this.#forgets
     const known = this.#latest
     const rows = await reader.rows(selectNewer(reader, lock), [known?.epoch ?? -1n])
-    const epoch = BigInt(rows.find((row) => row.epoch !== null)?.epoch as string)
+    const epoch = epochOf(rows.find((row) => row.epoch !== null)?.epoch, reader.tables)
     const policies = rows.filter(({ prefix }) => prefix !== null).map(policyOf)
     const set = known?.epoch === epoch ? known : new PolicySet(epoch, policies, this.defaultCapacity)
     // A read that began before `forget` may show the policies from before the change.
@@ -235,7 +243,7 @@ async function beginRollout(tx: Tx, prefix: string): Promise<void> {
   const [row] = await tx.rows(`${selectEpoch(tx)}${tx.engine.forUpdate}`)
   const columns = ['prefix', 'epoch', 'after_key']
   const upsert = tx.engine.upsert(tx.tables.policyRollouts, 'prefix', columns, columns.slice(1), [
-    [prefix, BigInt(row?.epoch as string), ''],
+    [prefix, epochOf(row?.epoch, tx.tables), ''],
   ])
   await tx.later(upsert.sql, upsert.parameters)
 }

@@ -1,4 +1,6 @@
 import type { DataSource } from 'typeorm'
+import { SCHEMA_VERSION } from '../../../migrations'
+import { diagnose } from '../../../src/cli/doctor'
 import { entities, migrations, openStore, schemaOf } from '../../../src/index'
 import { type Context, idsOf, refusal, userSource } from '../context'
 
@@ -46,6 +48,42 @@ export function describeSchema(context: Context): void {
       const store = await openStore({ url, sweep: false })
       expect((await store.groups.append('a')).id).toBe(0n)
       await store.close()
+    })
+
+    it('says which row it lacks where somebody has emptied the tables, and makes it again', async () => {
+      const url = await context.emptyDatabase()
+      const store = await openStore({ url, sweep: false })
+      context.afterwards(() => store.close())
+      await store.groups.putPolicy('a', { capacity: 1, mode: 'history' })
+      await store.groups.append('a')
+      for (const { tableName } of store.dataSource.entityMetadatas) {
+        await store.dataSource.query(`DELETE FROM ${tableName}`)
+      }
+      const refused = [
+        () => store.groups.append('a'),
+        () => store.groups.putPolicy('a', { capacity: 2, mode: 'history' }),
+        () => openStore({ url, migrate: false }),
+      ]
+      for (const call of refused) {
+        const error = await refusal(call())
+        expect([error.code, error.message]).toEqual([
+          'schema_missing',
+          expect.stringMatching(/recentn_policy_epoch lost its row: run "recentn migrate"/),
+        ])
+      }
+      expect(await diagnose(url)).toContainEqual({
+        check: 'schema',
+        state: 'wrong',
+        found: expect.stringContaining('recentn_schema and recentn_policy_epoch lost its row'),
+        fix: expect.stringContaining('recentn migrate'),
+      })
+      await (await openStore({ url, sweep: false })).close()
+      expect(await versionIn(store.dataSource)).toBe(SCHEMA_VERSION)
+      for (const id of [0n, 1n, 2n]) expect((await store.groups.append('a')).id).toBe(id)
+      expect(idsOf(await store.groups.recent('a'))).toEqual([2n, 1n, 0n])
+      await store.groups.putPolicy('a', { capacity: 2, mode: 'history' })
+      await store.groups.append('a')
+      expect(idsOf(await store.groups.recent('a'))).toEqual([3n, 2n])
     })
 
     it('that is newer or older than the code is refused, and left alone', async () => {
