@@ -55,7 +55,7 @@ async function migrate(flags: DatabaseFlags): Promise<void> {
 async function doctor(flags: DatabaseFlags & { json?: boolean }): Promise<void> {
   const { databaseUrl, ...options } = databaseConfig(flags)
   const findings = await diagnose(databaseUrl, options)
-  process.stdout.write(flags.json ? `${findingsJson(findings)}\n` : findingsText(findings))
+  process.stdout.write(flags.json ? findingsJson(findings) : findingsText(findings))
   if (findings.some((finding) => finding.state === 'wrong')) process.exitCode = 1
 }
 

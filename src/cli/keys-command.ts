@@ -6,7 +6,7 @@ import { partsOf, SCOPES, type Scope } from '../fields/keys'
 import { withoutSecretsIn } from '../http/secrets'
 import { openStore } from '../store/open'
 import type { Store, StoreKeys } from '../store/types'
-import { printable } from './progress'
+import { jsonLine, printable } from './progress'
 import { described } from './store-or-server'
 
 type ListedKey = Awaited<ReturnType<StoreKeys['list']>>['keys'][number]
@@ -94,7 +94,7 @@ async function withStore(
 
 async function create(store: Store, { label, scope: scopes, prefix, json }: CreateFlags): Promise<void> {
   const created = await store.keys.create({ label, scopes, prefix })
-  process.stdout.write(json ? `${JSON.stringify(created)}\n` : `${created.key}\n`)
+  process.stdout.write(json ? jsonLine(created) : `${created.key}\n`)
   if (json) return
   const confined = prefix === undefined ? '' : `, names that begin with ${JSON.stringify(prefix)}`
   process.stderr.write(
@@ -112,7 +112,7 @@ async function list({ keys }: Store, { json }: KeysFlags): Promise<void> {
     after = page.nextAfter
   }
   all.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
-  if (json) process.stdout.write(`${JSON.stringify({ keys: all })}\n`)
+  if (json) process.stdout.write(jsonLine({ keys: all }))
   else process.stdout.write(all.length === 0 ? 'There are no keys.\n' : all.map(keyText).join(''))
 }
 
@@ -130,7 +130,7 @@ async function revoke({ keys }: Store, given: string, { json }: KeysFlags): Prom
   if (!(await keys.revoke(id))) {
     throw new RecentnError('not_found', 'there is no key with this id ("recentn keys list" shows them)')
   }
-  process.stdout.write(json ? `${JSON.stringify({ id, revoked: true })}\n` : `The key ${id} is revoked\n`)
+  process.stdout.write(json ? jsonLine({ id, revoked: true }) : `The key ${id} is revoked\n`)
 }
 
 function oneMoreScope(text: string, before: Scope[] | undefined): Scope[] {

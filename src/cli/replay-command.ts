@@ -6,7 +6,7 @@ import { MAX_BATCH, MAX_CAPACITY, MAX_TTL_SECONDS, MODES, type Mode } from '../f
 import { wholeNumber } from './arguments'
 import { inputOf } from './lines'
 import { GROUP_FIELDS, type Mapping, MEMBER_FIELDS, PAYLOAD_FIELDS, type PayloadField } from './mapping'
-import { createProgress, type Progress } from './progress'
+import { createProgress, jsonLine, type Progress } from './progress'
 import { type ReplaySummary, replay } from './replay'
 import { databaseTarget, type GroupSettings, type ReplayTarget, serverTarget } from './targets'
 
@@ -114,7 +114,7 @@ async function run(files: readonly string[], flags: ReplayFlags, config: () => C
       progress,
     })
     progress.stop()
-    process.stdout.write(flags.json ? `${JSON.stringify(summary)}\n` : summaryText(summary, target))
+    process.stdout.write(flags.json ? jsonLine(summary) : summaryText(summary, target))
     if (summary.error !== null) progress.note(`error: ${summary.error}`)
     return exitCode(summary)
   } finally {

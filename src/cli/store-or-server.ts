@@ -11,7 +11,7 @@ import { openStore } from '../store/open'
 import type { Store } from '../store/types'
 import { wholeNumber } from './arguments'
 import { type Printed, printedText } from './printed'
-import { printable } from './progress'
+import { jsonLine, printable } from './progress'
 import { serverBase } from './targets'
 
 export interface StoreOrServer {
@@ -129,7 +129,7 @@ export async function atPlace(
     const printed = await work(place).catch((error: unknown) => {
       throw flags.url === undefined ? error : forPeople(error)
     })
-    process.stdout.write(flags.json ? `${JSON.stringify(printed.json)}\n` : printedText(printed))
+    process.stdout.write(flags.json ? jsonLine(printed.json) : printedText(printed))
     if (!flags.json && printed.note !== undefined) process.stderr.write(`${printable(printed.note)}\n`)
   } finally {
     await place.close()

@@ -150,8 +150,6 @@ class ReplayServer {
       baseUrl: base.href,
       key: options.key,
       timeoutMs: Number.POSITIVE_INFINITY,
-      // A redirected POST would arrive as a GET.
-      fetch: (target, init) => fetch(target, { ...init, redirect: 'manual' }),
     })
   }
 
