@@ -62,7 +62,7 @@ function numberFault(value: unknown): string | null {
 }
 
 function baseFault(value: unknown): string | null {
-  const text = isOneOf(value, 'string') ? (value as string) : 'none'
+  const text = isOneOf(value, 'string') ? (value as string) : '?'
   const isPath = /^(?:$|\/(?!\/))/.test(text)
   try {
     const { protocol, username, password } = new URL(text, isPath ? 'http://here' : undefined)
@@ -70,5 +70,5 @@ function baseFault(value: unknown): string | null {
     if (isPath && !('location' in globalThis)) return 'must be a whole URL outside a page'
     if (/^https?:$/.test(protocol)) return null
   } catch {}
-  return 'must be an http(s) URL, or a path that begins with /'
+  return 'must be an http(s) URL or a path'
 }

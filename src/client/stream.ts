@@ -23,6 +23,9 @@ export type GroupEvent<Payload = unknown> =
    */
   | ({ type: 'reset' } & GroupReset)
 
+/** Characters. A payload has 64 KiB, of which each byte may be escaped. */
+const MAX_EVENT = 1 << 20
+
 export class GroupStream {
   /** How long the server wants clients to wait before they connect again. */
   retryMs = 1000
@@ -65,7 +68,12 @@ export class GroupStream {
     limit: TimeLimit,
   ): AsyncGenerator<GroupEvent, void, undefined> {
     const messages: EventSourceMessage[] = []
+    let isTooLong = false
     const parser = createParser({
+      maxBufferSize: MAX_EVENT,
+      onError: ({ type }) => {
+        isTooLong ||= type === 'max-buffer-size-exceeded'
+      },
       onEvent: (message) => messages.push(message),
       onRetry: (ms) => {
         this.retryMs = ms
@@ -76,6 +84,7 @@ export class GroupStream {
       const { done, value } = await this.#inTime(reader.read(), limit)
       if (done) return
       parser.feed(decoder.decode(value, { stream: true }))
+      if (isTooLong) throw new RecentnError('unexpected_answer', 'An event of the stream is too long')
       for (const message of messages.splice(0)) {
         const event = this.#eventOf(message)
         if (event !== null) yield event

@@ -122,7 +122,7 @@ export class Transport {
     }
   }
 
-  /** The response as soon as its body begins, whatever its status. The caller reads the body, and releases `limit`. */
+  /** The response as soon as its body begins, whatever its status. A redirect is one: what is sent goes to nobody else. The caller reads the body, and releases `limit`. */
   async fetch({ target, init }: WireRequest, limit: TimeLimit): Promise<Response> {
     const { key, headers = {}, fetch: chosen = fetch } = this.options
     const secret = typeof key === 'function' ? await key() : key
@@ -134,7 +134,12 @@ export class Transport {
       // The platform's error repeats the value, which may be a secret.
       throw invalidInput([{ pointer: '', detail: 'has an invalid key or header' }])
     }
-    return await chosen(this.#base + target, { ...init, headers: sent, signal: limit.signal }).catch((error) => {
+    return await chosen(this.#base + target, {
+      ...init,
+      headers: sent,
+      signal: limit.signal,
+      redirect: 'manual',
+    }).catch((error) => {
       throw unreachable(error, limit)
     })
   }
