@@ -183,7 +183,7 @@ export async function saveBatch(tx: Tx, batch: BatchHeads, rings: ReadonlyMap<st
   const orphans: string[] = []
   for (const [group, head] of batch.heads) {
     const isChanged = rings.get(group)?.isChanged === true
-    // Of a group that was empty it may be the time at which it would have been forgotten.
+    // It may be the time at which a group that was empty would have been forgotten.
     const expiresAtMs = head.ttlSeconds === null ? Number.POSITIVE_INFINITY : batch.nowMs + head.ttlSeconds * 1000
     const isExpiryKnown = head.ttlSeconds === null || (head.sweepAtMs !== null && head.sweepAtMs <= expiresAtMs)
     if (!isChanged && batch.created.has(group)) orphans.push(group)
