@@ -1,5 +1,5 @@
 /** From a URL to an initialized DataSource whose connections are set as recentn needs them. */
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { DataSource, type DataSourceOptions } from 'typeorm'
 import { RecentnError } from '../errors'
@@ -109,7 +109,11 @@ export function requireFile({ type, database }: DataSourceOptions): void {
 
 /** Makes a missing SQLite file for this user alone. SQLite gives its `-wal` and `-shm` the same rights. */
 function makeFile(file: string): void {
-  if (file === '' || file === ':memory:' || existsSync(file)) return
+  if (file === '' || file === ':memory:') return
+  const found = statSync(file, { throwIfNoEntry: false })
+  // SQLite takes what is written to a device as done, and finds nothing there.
+  if (found && !found.isFile()) throw refusedUrl(`names ${file}, which is not a file`)
+  if (found) return
   try {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
     closeSync(openSync(file, 'a', 0o600))

@@ -119,6 +119,7 @@ interface ReadInput {
   refusal: RecentnError | null
 }
 
+/** A body that is left out has no fields, and nor has PHP's `[]`, its empty object. */
 const NO_FIELDS: JsonBody = { value: {}, text: null }
 
 function inputReader(route: Route) {
@@ -136,7 +137,8 @@ function inputReader(route: Route) {
       return { input: { path, query, body: undefined, within: null }, refusal }
     }
     let read: unknown
-    const given = body ?? (route.body?.optional ? NO_FIELDS : null)
+    const isEmpty = body === null || (Array.isArray(body.value) && body.value.length === 0)
+    const given = isEmpty && route.body?.optional ? NO_FIELDS : body
     if (route.body && given) read = route.body.read(given, faults)
     else if (route.body) faults.push({ pointer: '', detail: 'a JSON body is required' })
     const lastEventId = route.streams ? lastEventIdOf(request, faults) : undefined

@@ -173,6 +173,11 @@ it('a damaged file is database_unavailable for callers, and database_refused whe
   ])
 })
 
+test.each(['/dev/null', tmpdir()])('%s is refused, as it is not a file', async (place) => {
+  const error = await refusal(openStore({ url: `sqlite:${place}` }))
+  expect([error.code, error.message]).toEqual(['invalid_input', expect.stringContaining('is not a file')])
+})
+
 test('a file that does not exist is not created where nothing is migrated', async () => {
   const folder = freshFolder()
   const file = join(folder, 'recentn.db')

@@ -54,6 +54,33 @@ describe('a body', () => {
     expect(answer.status).toBe(415)
   })
 
+  test('that has a transfer coding but chunked is 415', async () => {
+    const head = `POST ${ITEMS} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nConnection: close\r\n`
+    const sent = `${head}Transfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`
+    expect(await rawExchange(server.url, sent)).toMatch(/^HTTP\/1\.1 415 /)
+  })
+
+  test('[], which is the empty object of PHP, is {} where every field has a default', async () => {
+    const path = `/v1/queues/${fresh()}`
+    const calls = [
+      ['PUT', path, 201],
+      ['POST', `${path}/receive`, 200],
+      ['POST', `${path}/purge`, 200],
+      ['PATCH', path, 400],
+    ] as const
+    for (const [method, target, status] of calls) {
+      expect([target, (await server.request(method, target, { body: '[]' })).status]).toEqual([target, status])
+    }
+  })
+
+  test('whose object has a field twice has the last one', async () => {
+    const path = `/v1/groups/${fresh()}/items`
+    const { json } = await server.request('POST', path, {
+      body: '{"payload":1.50,"payload":2.50,"member":"a","member":"b"}',
+    })
+    expect(json).toMatchObject({ payload: 2.5, member: 'b' })
+  })
+
   test('may be 1 MiB long and no longer; this comes before all else', async () => {
     const path = `/v1/groups/${fresh()}/items`
     const padded = (length: number) => `{${' '.repeat(length - 2)}}`

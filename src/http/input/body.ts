@@ -82,6 +82,10 @@ function checkMediaType({ headers }: IncomingMessage): void {
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw new RecentnError('unsupported_media_type', 'The body must not be compressed')
   }
+  const coding = headers['transfer-encoding']
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+    throw new RecentnError('unsupported_media_type', 'The body must have no transfer coding but chunked')
+  }
   if (headers['content-type'] === 'application/json') return
   const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';')
   if (type.trim().toLowerCase() !== 'application/json') {

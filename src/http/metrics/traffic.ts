@@ -67,7 +67,7 @@ export function observing(observers: readonly Observer[]): Observe {
   }
 }
 
-/** Requests with another method are counted together, so that clients cannot make the counts grow. */
+/** Requests with another method, or one that the route does not have, are counted together, so that clients cannot make the counts grow. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']
 const OTHER = 'other'
 const UNKNOWN = 'unknown'
@@ -94,7 +94,8 @@ export class HttpCounts implements Observer {
 
   ended({ request, route, isStream, problem }: Trace, status: number, durationMs: number): void {
     this.inFlight--
-    const counts = this.#of(route ?? UNKNOWN, request.method ?? OTHER)
+    const method = problem === 'method_not_allowed' ? OTHER : (request.method ?? OTHER)
+    const counts = this.#of(route ?? UNKNOWN, method)
     counts.statuses.set(status, (counts.statuses.get(status) ?? 0) + 1)
     if (!isStream) counts.durations.add(durationMs / 1000)
     if (problem !== null) this.problems.set(problem, (this.problems.get(problem) ?? 0) + 1)
