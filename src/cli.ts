@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The command line: defines the commands. Their work is in `cli/` and in the parts that they call. */
 import { Command, Option } from 'commander'
+import { addBackupCommands } from './cli/backup-command'
 import { diagnose, findingsJson, findingsText, schemaVersion, withCause } from './cli/doctor'
 import { addFeedsCommand } from './cli/feeds-command'
 import { addGroupsCommand } from './cli/groups-command'
@@ -115,6 +116,7 @@ export function program(): Command {
   addSchedulesCommand(root, kit)
   addReplayCommand(root, databaseOption, databaseConfig)
   addKeysCommand(root, databaseOption, databaseConfig)
+  addBackupCommands(root, databaseOption, databaseConfig)
   root
     .command('doctor')
     .summary('check the database and say what to fix')

@@ -23,6 +23,7 @@ import {
 } from './statement-limit'
 import { tablesOf } from './tables'
 import type { Gate } from './turns'
+import { requireOwnWal } from './watched-file'
 
 /** How long the opening of a SQLite file waits for other processes. */
 const PATIENCE_MS = 30_000
@@ -131,6 +132,7 @@ export async function connect(
 ): Promise<DataSource> {
   if (options.type === 'better-sqlite3') {
     makeFile(options.database)
+    await requireOwnWal(options.database)
     const source = await initialized(options)
     source.driver.createQueryRunner = gatedRunners(source, gate, gateOptions)
     seeTransactions(source, gate)

@@ -18,6 +18,7 @@ import type { OpenOptions, Store, StoreOptions } from './types'
 /** What `recentn doctor` asks of a server, too. */
 export { otherSettings } from '../database/session-settings'
 export { refusedServer, serverName, skipsLocked } from '../database/skip-locked'
+export { backUp, fileOf, restore } from '../database/sqlite-copies'
 
 /** The store, with the feeds that it was asked for. */
 async function begun(store: BoundStore): Promise<BoundStore> {

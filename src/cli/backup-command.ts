@@ -1,0 +1,36 @@
+/** `recentn backup` and `recentn restore`: copies of a SQLite file that are whole. */
+import { existsSync } from 'node:fs'
+import type { Command, Option } from 'commander'
+import type { Config } from '../config'
+import { backUp, fileOf, restore } from '../store/open'
+import { confirm } from './confirm'
+import { described } from './store-or-server'
+
+interface BackupFlags {
+  databaseUrl?: string
+}
+
+export function addBackupCommands(
+  program: Command,
+  databaseOption: () => Option,
+  configOf: (flags: BackupFlags) => Config,
+): void {
+  described(program, 'backup <file>', 'copy a SQLite database into a new file, while it is in use')
+    .addOption(databaseOption())
+    .action(async (file: string, flags: BackupFlags) => {
+      const { databaseUrl, tablePrefix } = configOf(flags)
+      const source = fileOf(databaseUrl)
+      await backUp(source, file, tablePrefix)
+      process.stdout.write(`${source} is copied to ${file}\n`)
+    })
+  described(program, 'restore <file>', 'put a backup in the place of a SQLite database that no process has open')
+    .addOption(databaseOption())
+    .option('--yes', 'replace a database that is there, without asking')
+    .action(async (file: string, flags: BackupFlags & { yes?: boolean }) => {
+      const { databaseUrl, tablePrefix } = configOf(flags)
+      const target = fileOf(databaseUrl)
+      if (existsSync(target) && !flags.yes) await confirm(`Replace ${target} by ${file}?`)
+      restore(target, file, tablePrefix)
+      process.stdout.write(`${target} is what ${file} has\n`)
+    })
+}
