@@ -58,6 +58,11 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
     means: 'Another queue names this one as its dead-letter queue, so it cannot be dropped.',
     fix: 'Change the `deadLetterQueue` of the other queue, then drop this one. The message names it, unless access is confined to a prefix.',
   },
+  queue_full: {
+    means:
+      'The queue has as many messages as its `maxMessages` allows, or the send would bring more. Nothing was sent.',
+    fix: 'Retry after the time in `Retry-After`. Add workers, look for dead and delayed messages, or raise `maxMessages`.',
+  },
   dead_letter_cycle: {
     means: 'With these settings a dead letter would return to the queue in which it died.',
     fix: 'Choose a dead-letter queue that does not lead back to this queue.',

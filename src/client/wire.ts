@@ -177,6 +177,8 @@ export interface QueueSettings {
   retentionSeconds?: number | null | undefined
   /** How many messages of one `messageGroup` are ready or in flight at once; the others are blocked, and follow in the order in which they were sent. Null is no limit, which is what it is when left out. 1 to 1000. */
   groupConcurrency?: number | null | undefined
+  /** Sends are refused with `queue_full` while the queue has this many messages, or the send would bring more. Null is no limit, which is what it is when left out. 1 to 10000000. */
+  maxMessages?: number | null | undefined
 }
 
 export interface QueueChanges {
@@ -192,6 +194,8 @@ export interface QueueChanges {
   retentionSeconds?: number | null | undefined
   /** How many messages of one `messageGroup` are ready or in flight at once; the others are blocked, and follow in the order in which they were sent. Null is no limit. 1 to 1000. */
   groupConcurrency?: number | null | undefined
+  /** Sends are refused with `queue_full` while the queue has this many messages, or the send would bring more. Null is no limit. 1 to 10000000. */
+  maxMessages?: number | null | undefined
 }
 
 export interface Queue {
@@ -208,6 +212,8 @@ export interface Queue {
   retentionSeconds: number | null
   /** How many messages of one `messageGroup` are ready or in flight at once; the others are blocked, and follow in the order in which they were sent. Null is no limit, which is what it is when left out. 1 to 1000. */
   groupConcurrency: number | null
+  /** Sends are refused with `queue_full` while the queue has this many messages, or the send would bring more. Null is no limit, which is what it is when left out. 1 to 10000000. */
+  maxMessages: number | null
   /** Whether `pauseQueue` has paused the queue: it accepts sends, but receives get nothing. */
   paused: boolean
   createdAt: Date
@@ -227,6 +233,8 @@ export interface QueueStatus {
   retentionSeconds: number | null
   /** How many messages of one `messageGroup` are ready or in flight at once; the others are blocked, and follow in the order in which they were sent. Null is no limit, which is what it is when left out. 1 to 1000. */
   groupConcurrency: number | null
+  /** Sends are refused with `queue_full` while the queue has this many messages, or the send would bring more. Null is no limit, which is what it is when left out. 1 to 10000000. */
+  maxMessages: number | null
   /** Whether `pauseQueue` has paused the queue: it accepts sends, but receives get nothing. */
   paused: boolean
   createdAt: Date
@@ -605,7 +613,7 @@ export interface Problem {
   status: number
   detail: string
   /** A stable word for programs. */
-  code: 'invalid_input' | 'malformed_json' | 'not_found' | 'group_not_found' | 'item_not_found' | 'policy_not_found' | 'queue_not_found' | 'message_not_found' | 'schedule_not_found' | 'settings_changed' | 'queue_in_use' | 'dead_letter_cycle' | 'feed_not_found' | 'entry_not_found' | 'consumer_not_found' | 'cursor_expired' | 'method_not_allowed' | 'unsupported_media_type' | 'request_timeout' | 'target_too_long' | 'expectation_failed' | 'headers_too_large' | 'body_too_large' | 'unauthorized' | 'forbidden' | 'overloaded' | 'sequence_exhausted' | 'conflict' | 'database_unavailable' | 'database_refused' | 'outcome_unknown' | 'schema_missing' | 'schema_outdated' | 'schema_too_new' | 'closed' | 'draining' | 'internal'
+  code: 'invalid_input' | 'malformed_json' | 'not_found' | 'group_not_found' | 'item_not_found' | 'policy_not_found' | 'queue_not_found' | 'message_not_found' | 'schedule_not_found' | 'settings_changed' | 'queue_in_use' | 'queue_full' | 'dead_letter_cycle' | 'feed_not_found' | 'entry_not_found' | 'consumer_not_found' | 'cursor_expired' | 'method_not_allowed' | 'unsupported_media_type' | 'request_timeout' | 'target_too_long' | 'expectation_failed' | 'headers_too_large' | 'body_too_large' | 'unauthorized' | 'forbidden' | 'overloaded' | 'sequence_exhausted' | 'conflict' | 'database_unavailable' | 'database_refused' | 'outcome_unknown' | 'schema_missing' | 'schema_outdated' | 'schema_too_new' | 'closed' | 'draining' | 'internal'
   /** Every fault of a refused input. */
   errors?: { pointer?: string | undefined; parameter?: string | undefined; detail: string }[] | undefined
 }

@@ -60,6 +60,7 @@ export const MAX_RECEIVES: typeof RECEIVES = {
   },
 }
 const GROUP_CONCURRENCY = whole(1, 1000)
+const MAX_MESSAGES = whole(1, 10_000_000)
 /** How long a read waits for what is not there yet. */
 export const waitSeconds = (what: string) =>
   defaulted(whole(0, 20), 0, `How long to wait for a ${what} when there is none.`)
@@ -73,6 +74,8 @@ const DELETED = 'What happens to a message that its receiver deletes'
 const PLACES =
   'How many messages of one `messageGroup` are ready or in flight at once; the others are blocked, and follow in the order in ' +
   'which they were sent. Null is no limit'
+const ROOM =
+  'Sends are refused with `queue_full` while the queue has this many messages, or the send would bring more. Null is no limit'
 const KEPT = 'How long archived messages are kept'
 
 /** Those that are left out take their defaults. */
@@ -83,6 +86,7 @@ export const QUEUE_SETTINGS = body('QueueSettings', {
   onDelete: optional(oneOf(ON_DELETE, `${DELETED}; \`remove\` when left out.`)),
   retentionSeconds: nullable(whole(1, MAX_TTL_SECONDS), `${KEPT}; null, and left out: for ever.`),
   groupConcurrency: nullable(GROUP_CONCURRENCY, `${PLACES}, which is what it is when left out.`),
+  maxMessages: nullable(MAX_MESSAGES, `${ROOM}, which is what it is when left out.`),
   paused,
 })
 /** Those that are left out stay as they are. */
@@ -93,6 +97,7 @@ export const QUEUE_CHANGES = body('QueueChanges', {
   onDelete: notNull(oneOf(ON_DELETE), `${DELETED}.`),
   retentionSeconds: nullable(whole(1, MAX_TTL_SECONDS), `${KEPT}. Null: for ever.`),
   groupConcurrency: nullable(GROUP_CONCURRENCY, `${PLACES}.`),
+  maxMessages: nullable(MAX_MESSAGES, `${ROOM}.`),
   paused,
 })
 

@@ -123,6 +123,7 @@ function queueBody(queue: Queue, within: string | null) {
     onDelete: queue.onDelete,
     retentionSeconds: queue.retentionSeconds,
     groupConcurrency: queue.groupConcurrency,
+    maxMessages: queue.maxMessages,
     paused: queue.paused,
     createdAt: timeText(queue.createdAt),
   }

@@ -42,6 +42,7 @@ describe('/v1/queues/{queue}', () => {
       onDelete: 'archive',
       retentionSeconds: 3600,
       groupConcurrency: 2,
+      maxMessages: 9,
     }
     const created = await server.put(pathOf(queue), settings)
     expect([created.status, created.json]).toEqual([201, { queue, ...settings, paused: false, createdAt: TIME }])
@@ -163,6 +164,7 @@ describe('/v1/queues/{queue}', () => {
       deadLetterQueue: dead.queue,
       retentionSeconds: 5,
       groupConcurrency: 6,
+      maxMessages: 7,
     }
     const { path, queue } = await made({ ...settings, onDelete: 'archive' })
     const before = { queue, ...settings, onDelete: 'archive', paused: false, createdAt: TIME }
@@ -256,6 +258,13 @@ describe('POST …/redrive', () => {
     expect((await server.post(`${dead.path}/redrive`, {})).json).toEqual({ moved: 2 })
     expect((await server.get(`${source.path}/messages`)).json).toMatchObject({ messages: [{}, {}] })
   })
+})
+
+test('a send to a full queue is 429, with a Retry-After', async () => {
+  const { path } = await made({ maxMessages: 1 })
+  expect((await server.post(`${path}/messages`, { body: 1 })).status).toBe(201)
+  const refused = await server.post(`${path}/messages`, { body: 2 })
+  expect([refused.status, refused.json.code, refused.headers['retry-after']]).toEqual([429, 'queue_full', '5'])
 })
 
 test('POST …/promote makes delayed messages due', async () => {

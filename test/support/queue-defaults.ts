@@ -6,5 +6,6 @@ export const QUEUE_DEFAULTS = {
   onDelete: 'remove',
   retentionSeconds: null,
   groupConcurrency: null,
+  maxMessages: null,
   paused: false,
 } as const

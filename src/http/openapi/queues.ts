@@ -12,6 +12,7 @@ const queueAnswer = {
   onDelete: settings.onDelete.field.schema,
   retentionSeconds: settings.retentionSeconds.schema as Schema,
   groupConcurrency: settings.groupConcurrency.schema as Schema,
+  maxMessages: settings.maxMessages.schema as Schema,
   paused: truth('Whether `pauseQueue` has paused the queue: it accepts sends, but receives get nothing.'),
   createdAt: ref('Time'),
 }
@@ -121,6 +122,7 @@ export const queue = {
   onDelete: 'remove',
   retentionSeconds: null,
   groupConcurrency: null,
+  maxMessages: null,
   paused: false,
   createdAt: '2026-11-20T08:30:00.000Z',
 }

@@ -47,7 +47,7 @@ const send = route({
       located: 'for one',
     },
   },
-  refusals: ['queue_not_found'],
+  refusals: ['queue_not_found', 'queue_full'],
   async handle(store, { path: { queue }, body: sending }) {
     if ('messages' in sending) {
       const messages = await store.queues.sendMany(queue, sending.messages)

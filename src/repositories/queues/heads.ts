@@ -18,7 +18,7 @@ export const CYCLED = { not: 0, begun: 1, wholly: 2 } as const
 /** What is left to do after `group_concurrency` has changed: to block the ready messages of groups, and to give them places. */
 export const GROUP_PHASE = { settled: 0, blocking: 1, giving: 2 } as const
 
-/** No limit, as `max_receives` and `group_concurrency` have it: null in a message's column is the queue's limit. */
+/** No limit, as `max_receives`, `max_messages` and `group_concurrency` have it: null in a message's column is the queue's limit. */
 const NO_LIMIT = 0
 
 /** A limit as callers give it (null is none), as the tables have it. */
@@ -46,6 +46,8 @@ export interface QueueHead {
   /** Names the limit: places that were given under another one are void. */
   groupLimitId: number
   groupPhase: number
+  /** As the table has it: 0 is no limit. */
+  maxMessages: number
   createdAtMs: number
 }
 
@@ -65,7 +67,7 @@ export function headColumns({ engine, now }: Reader): string {
     `${engine.bigint('id')} AS id, queue, ${engine.bigint('version')} AS version, visibility_timeout_seconds, ` +
     `max_receives, ${engine.bigint('dead_letter_queue_id')} AS dead_letter_queue_id, on_delete, retention_seconds, ` +
     `paused, cycled, has_letters, shortest_visibility_seconds, group_concurrency, group_limit_id, group_phase, ` +
-    `created_at_ms, ${now} AS now_ms`
+    `max_messages, created_at_ms, ${now} AS now_ms`
   )
 }
 
@@ -86,6 +88,7 @@ export function headOf(row: Row): QueueHead {
     groupConcurrency: Number(row.group_concurrency),
     groupLimitId: Number(row.group_limit_id),
     groupPhase: Number(row.group_phase),
+    maxMessages: Number(row.max_messages),
     createdAtMs: Number(row.created_at_ms),
   }
 }
@@ -208,6 +211,7 @@ export function queueOf(head: QueueHead, deadLetterQueue: string | null): Queue 
     onDelete: head.onDelete,
     retentionSeconds: head.retentionSeconds,
     groupConcurrency: limitOf(head.groupConcurrency),
+    maxMessages: limitOf(head.maxMessages),
     paused: head.paused,
     createdAt: new Date(head.createdAtMs),
   }

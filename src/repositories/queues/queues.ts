@@ -55,6 +55,7 @@ const DEFAULTS = {
   onDelete: 'remove',
   retentionSeconds: null,
   groupConcurrency: null,
+  maxMessages: null,
 } as const satisfies Required<QueueSettings>
 
 /** Creates the queue, or replaces all of its settings; a paused queue stays paused. */
@@ -159,6 +160,7 @@ async function columnsOf(
     onDelete,
     retentionSeconds,
     groupConcurrency,
+    maxMessages,
   }: QueueSettings,
   before: QueueHead | null,
 ): Promise<{ values: Record<string, Parameter>; letters: QueueHead | null }> {
@@ -169,6 +171,7 @@ async function columnsOf(
   if (deadLetterQueue !== undefined) values.dead_letter_queue_id = letters?.id ?? null
   if (onDelete !== undefined) values.on_delete = onDelete
   if (retentionSeconds !== undefined) values.retention_seconds = retentionSeconds
+  if (maxMessages !== undefined) values.max_messages = storedLimit(maxMessages)
   if (groupConcurrency !== undefined) Object.assign(values, limitColumns(storedLimit(groupConcurrency), before))
   return { values, letters }
 }

@@ -46,7 +46,7 @@ export interface PlainBatch {
 export function plainBatch(memory: QueueMemory, requests: readonly SendRequest[]): PlainBatch | null {
   const queue = requests[0]?.queue as string
   const head = memory.known(queue)
-  if (head === undefined) return null
+  if (head === undefined || head.maxMessages > 0) return null
   const messages: MessageToSend[] = []
   for (const request of requests) {
     if (request.queue !== queue) return null
@@ -79,7 +79,7 @@ export async function sendQuickly(
   const { heads: found, stride } = heldHeads(heads.rows)
   const [held] = found
   const start = Number(heads.rows[0]?.start ?? NO_START)
-  if (held?.id !== head.id || held.cycled !== head.cycled || start === NO_START) {
+  if (held?.id !== head.id || held.maxMessages > 0 || held.cycled !== head.cycled || start === NO_START) {
     memory.notQuick(head.id)
     for (const some of chunksOf(insertedIds(tx, inserted, messages.length), MAX_IDS)) {
       // MariaDB would otherwise scan a small table, and wait for rows that others have locked.
@@ -100,7 +100,7 @@ export async function sendPlainly(
   { head: { id }, level, messages }: PlainBatch,
   { heads: [head], nowMs, start, stride }: HeldHeads,
 ): Promise<Sent[][] | null> {
-  if (head?.id !== id || start === null) return null
+  if (head?.id !== id || head.maxMessages > 0 || start === null) return null
   const ids: bigint[] = []
   for (const chunk of insertChunks(messages, (message) => message)) {
     const first = start + ids.length

@@ -9,32 +9,16 @@ import { RecentnError } from '../../errors'
 import { SentResult } from '../../results/queues'
 import { groupedBy } from '../chunks'
 import { leaveMark, type Writer } from '../writers'
-import { type DedupCandidate, findDuplicates, saveDedups } from './dedups'
+import { admit, type OutgoingMessage } from './admission'
+import { saveDedups } from './dedups'
 import { assignStarts, openStartSql, passStarts, type UngroupedLevel } from './flows'
 import { enterGroups, makeNextReady } from './group-places'
-import { CYCLED, type HeldHeads, holdHeads, isLimited, lowerShortest, notFound, type QueueHead } from './heads'
+import { CYCLED, type HeldHeads, holdHeads, isLimited, lowerShortest, type QueueHead } from './heads'
 import { idsOf, returningIds } from './ids'
 import type { QueueMemory } from './memory'
 import { type PlainBatch, plainBatch, sendPlainly, sendQuickly } from './quick-send'
-import {
-  blockedPlace,
-  insertChunks,
-  insertedColumns,
-  type MessageToSend,
-  type SendRequest,
-  STATE,
-  textsOf,
-  urgencyOf,
-} from './rows'
+import { blockedPlace, insertChunks, insertedColumns, type SendRequest, STATE, textsOf, urgencyOf } from './rows'
 import type { Sent } from './types'
-
-/** A message of the transaction: to be sent, or a duplicate of another message. */
-interface OutgoingMessage extends DedupCandidate {
-  row: MessageToSend
-  start: number
-  /** Its group has no place for it. */
-  isBlocked: boolean
-}
 
 /** Messages of a request that is worth a lane of its own. */
 const LARGE = 100
@@ -105,13 +89,10 @@ async function sendEach(
   const plainly = open && (await sendPlainly(tx, memory, requests, open, held))
   if (plainly !== null) return plainly
   const heads = new Map(held.heads.map((head) => [head.queue, head]))
-  const outcomes = requests.map(({ queue, rows }) => {
-    const head = heads.get(queue)
-    return head ? rows.map((row) => outgoing(head, row)) : null
-  })
-  const all = outcomes.flatMap((outcome) => outcome ?? [])
-  const dedups = await findDuplicates(tx, all, nowMs)
-  const news = all.filter(({ sent }) => sent)
+  const { outcomes, dedups } = await admit(tx, requests, heads, nowMs)
+  const news = outcomes.flatMap((outcome) =>
+    outcome instanceof RecentnError ? [] : outcome.filter(({ sent }) => sent),
+  )
   await lowerAll(tx, news)
   const given = await enterGroups(tx, news)
   for (const index of given.blocked) (news[Number(index)] as OutgoingMessage).isBlocked = true
@@ -126,15 +107,11 @@ async function sendEach(
     tx,
     ready.map(({ head, row, start }) => ({ head, priority: row.priority, start })),
   )
-  return outcomes.map((outcome, index) =>
-    outcome === null
-      ? notFound((requests[index] as SendRequest).queue)
+  return outcomes.map((outcome) =>
+    outcome instanceof RecentnError
+      ? outcome
       : outcome.map(({ id, first, sent }) => new SentResult(first?.id ?? id, sent)),
   )
-}
-
-function outgoing(head: QueueHead, row: MessageToSend): OutgoingMessage {
-  return { head, row, id: 0n, first: null, sent: true, start: 0, isBlocked: false }
 }
 
 /** Queues and priorities of one batch: with more of them it costs less to take their starts by the locks. */

@@ -24,6 +24,8 @@ export interface QueueSettings {
   retentionSeconds?: number | null | undefined
   /** How many messages of one `messageGroup` are ready or in flight at once: 1 to 1,000. Default: null, no limit. */
   groupConcurrency?: number | null | undefined
+  /** Sends are refused while the queue has as many messages: 1 to 10,000,000. Default: null, no limit. */
+  maxMessages?: number | null | undefined
 }
 
 /** All of them given. With exactOptionalPropertyTypes, `Required` would leave `undefined` in their types. */

@@ -43,6 +43,7 @@ export function describeQueueAttributes(context: Context): void {
         deadLetterQueue: dead,
         onDelete: 'archive',
         retentionSeconds: 60,
+        maxMessages: 9,
         groupConcurrency: 2,
       }
       const queue = context.unique('q')

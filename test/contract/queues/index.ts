@@ -10,6 +10,7 @@ import { describeQueueDeadLetters } from './dead-letters'
 import { describeQueueDryRuns } from './dry-runs'
 import { describeQueueExplain } from './explain'
 import { describeQueueFairness } from './fairness'
+import { describeFullQueues } from './full'
 import { describeGroupConcurrency } from './group-concurrency'
 import { describeQueueHandles } from './handles'
 import { describeQueuesInTheWay } from './in-the-way'
@@ -37,6 +38,7 @@ export function describeQueues(engine: EngineName): void {
   describeQueueNames(context)
   describeQueueSends(context)
   describeQueueQuickSends(context)
+  describeFullQueues(context)
   describeQueueBodies(context)
   describeMessageAttributes(context)
   describeQueueReceives(context)

@@ -91,12 +91,14 @@ export function describeQueueSettings(context: Context): void {
       const queue = context.unique('q')
       let expected: Required<QueueSettings> = {
         ...{ visibilityTimeoutSeconds: 7, maxReceives: 3, deadLetterQueue: dead },
-        ...{ onDelete: 'archive', retentionSeconds: 60, groupConcurrency: 4 },
+        ...{ onDelete: 'archive', retentionSeconds: 60, groupConcurrency: 4, maxMessages: 9 },
       }
       await queues().put(queue, expected)
       const parts: QueueSettings[] = [
         { visibilityTimeoutSeconds: 0 },
         { maxReceives: 4 },
+        { maxMessages: 10_000_000 },
+        { maxMessages: null },
         { maxReceives: null },
         { deadLetterQueue: other },
         { onDelete: 'remove' },
