@@ -11,7 +11,7 @@ import { RecentnError } from '../recentn-error'
 const MAX_KINDS = 10
 
 export interface FaultsOptions<T> {
-  /** The name of the reporting mechanism in a warning: `worker`, `poller`. */
+  /** The name of the reporting mechanism in a warning and its code: `worker`, `poller`. */
   who: string
   /** The work that cannot be done while the database is away: `work on the queue mail`. */
   what: string
@@ -25,14 +25,18 @@ export class Faults<T> {
   /** Without an `onError`: texts of the handlers' errors since a handler last succeeded. */
   readonly #warned = new Set<string>()
 
-  constructor(private readonly options: FaultsOptions<T>) {}
+  readonly #code: string
+
+  constructor(private readonly options: FaultsOptions<T>) {
+    this.#code = `RECENTN_${options.who.toUpperCase()}`
+  }
 
   database(error: unknown): void {
     const kind = kindOf(error)
     if (this.#reported.has(kind)) return
     this.#reported.add(kind)
     if (this.options.onError) this.#report(error)
-    else warn(`recentn could not ${this.options.what}: ${safeText(error)}`)
+    else warn(`recentn could not ${this.options.what}: ${safeText(error)}`, this.#code)
   }
 
   answered(): void {
@@ -71,7 +75,7 @@ export class Faults<T> {
     this.#warned.add(kind)
     const { who, what } = this.options
     const more = `without onError a ${who} warns of each kind of error once, until a handler succeeds`
-    warn(`recentn could not ${what}: ${kind} (${more})`)
+    warn(`recentn could not ${what}: ${kind} (${more})`, this.#code)
   }
 
   #report(error: unknown, subject?: T): void {
@@ -81,7 +85,7 @@ export class Faults<T> {
 
 /** Calls a listener of the user's; what it throws is a warning of the process, and the work goes on. */
 export function guarded(listening: string, listener: () => unknown): void {
-  caught(listener, (error) => warn(`${listening} failed: ${errorText(error)}`))
+  caught(listener, (error) => warn(`${listening} failed: ${errorText(error)}`, 'RECENTN_LISTENER'))
 }
 
 function caught(listener: () => unknown, onThrow: (error: unknown) => void): void {
@@ -101,8 +105,8 @@ function kindOf(error: unknown): string {
 }
 
 /** A warning of the process; in a browser one of the console. */
-function warn(text: string): void {
-  const { process } = globalThis as { process?: { emitWarning?(warning: string): void } }
-  if (process?.emitWarning) process.emitWarning(text)
+function warn(text: string, code: string): void {
+  const { process } = globalThis as { process?: { emitWarning?(warning: string, options: { code: string }): void } }
+  if (process?.emitWarning) process.emitWarning(text, { code })
   else console.warn(text)
 }

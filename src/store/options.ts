@@ -11,7 +11,7 @@ import type { OpenOptions, StoreOptions, TransactionOptions } from './types'
 
 /** Reports background errors where there is no `onBackgroundError`. */
 export function warn(error: unknown, doing: string): void {
-  process.emitWarning(`recentn could not ${doing}: ${safeText(error)}`)
+  process.emitWarning(`recentn could not ${doing}: ${safeText(error)}`, { code: 'RECENTN_BACKGROUND' })
 }
 
 /** Throws `invalid_input` with every fault. */

@@ -226,6 +226,7 @@ export function describeHandling(engine: EngineName, options: { memory?: boolean
         const kinds = ['no', 'never', 'no', ...upTo(9).map((n) => `number ${n}`)]
         const begins = kinds.map((kind) => `recentn could not work on the queue ${queue}: ${kind} (without onError`)
         expect(warned).toEqual(begins.map((text) => expect.stringContaining(text)))
+        expect(warnings).toHaveBeenLastCalledWith(expect.anything(), { code: 'RECENTN_WORKER' })
       } finally {
         warnings.mockRestore()
       }
@@ -243,7 +244,9 @@ export function describeHandling(engine: EngineName, options: { memory?: boolean
         await store.queues.put(queue)
         await store.queues.send(queue, 1)
         await until('it is done', () => done.length === 1)
-        expect(warnings.mock.calls).toEqual([[expect.stringMatching(`${queue}: .*There is no queue`)]])
+        expect(warnings.mock.calls).toEqual([
+          [expect.stringMatching(`${queue}: .*There is no queue`), { code: 'RECENTN_WORKER' }],
+        ])
       } finally {
         warnings.mockRestore()
       }
