@@ -6,12 +6,13 @@
  * Invariant: a connection that arrives after its caller gave up goes to another caller or back to the pool at once. The
  * pool never has more queued requests than callers that waited at the same time, however long it is exhausted: the next
  * caller takes over the request of one that gave up. While the server is silent callers do not wait one after the other: a
- * request has a moment, in which a connection may be made, and after that its callers are refused at once.
+ * request has a moment, in which a connection may be made, and after that its callers are refused at once. Writes never have
+ * all connections, where there are five or more: a part is for reads.
  */
 import type { DataSource, QueryRunner } from 'typeorm'
 import { RecentnError } from '../errors'
 import { clearTimeout, performance, setTimeout } from '../real-time'
-import { connectionState } from './connection-use'
+import { connectionState, poolSizeOf } from './connection-use'
 import { driverError, type Engine } from './engine'
 import { connectionOf } from './gathering'
 import { USE_WITHIN } from './inside'
@@ -19,6 +20,9 @@ import { dropLost } from './life'
 import { isOverLimit, whenSilent } from './statement-limit'
 
 export const DEFAULT_CONNECTION_TIMEOUT_MS = 10_000
+
+/** The part of the connections, a fifth, that is left for reads: what keeps all writes waiting (FLUSH TABLES WITH READ LOCK) stops no reads. */
+const READ_SHARE = 5
 
 /** How long calls wait for a new connection while the server is silent. The attempt goes on, for a later call. */
 const SILENT_MS = 300
@@ -32,11 +36,14 @@ export function noneFree(what: string, timeoutMs: number): NoConnection {
   return new NoConnection('overloaded', detail, { retryAfterMs: 1000 })
 }
 
-interface PoolRequest {
-  runner: QueryRunner
+interface WaitingCaller {
   queuedAt: number
   /** Null if the caller that queued it has given up. */
   caller: { connected: () => void; failed: (error: unknown) => void; hurry: () => void } | null
+}
+
+interface PoolRequest extends WaitingCaller {
+  runner: QueryRunner
 }
 
 export interface BoundedPoolOptions {
@@ -50,7 +57,12 @@ export interface BoundedPoolOptions {
 export class BoundedPool {
   /** Requests whose callers have given up, longest queued first. */
   readonly #abandoned = new Set<PoolRequest>()
-  readonly #waiting = new Set<PoolRequest>()
+  readonly #waiting = new Set<WaitingCaller>()
+  /** Callers that wait for their turn to write, longest first. */
+  readonly #turns = new Set<WaitingCaller>()
+  readonly #writing = new Set<QueryRunner>()
+  /** Turns that are taken, also by callers that wait for their connection. */
+  #writers = 0
   /** Since when the server has not answered; null from its next answer on. */
   #silentSince: number | null = null
 
@@ -59,29 +71,85 @@ export class BoundedPool {
     if (pool) whenSilent(pool, () => this.#fallSilent())
   }
 
-  /**
-   * Resolves to a runner with its connection. Throws `overloaded` or `database_unavailable` if there is none in time.
-   */
-  take(): Promise<QueryRunner> {
+  /** Resolves to a runner with its connection. Throws `overloaded` or `database_unavailable` if there is none in time. */
+  async take(deadline = performance.now() + this.options.timeoutMs): Promise<QueryRunner> {
     const [abandoned] = this.#abandoned
     const request = abandoned ?? this.#queue()
     this.#abandoned.delete(request)
-    this.#waiting.add(request)
+    await this.#answered(request, deadline, () => {
+      this.#abandoned.add(request)
+      return this.#late(poolSizeOf(this.options.source))
+    })
+    return request.runner
+  }
+
+  /** The same for writes, which take turns at most of the connections. */
+  async takeForWrite(): Promise<QueryRunner> {
     const deadline = performance.now() + this.options.timeoutMs
+    const most = this.#mostWriters
+    if (this.#writers < most) this.#writers++
+    else {
+      const turn: WaitingCaller = { queuedAt: performance.now(), caller: null }
+      this.#turns.add(turn)
+      await this.#answered(turn, deadline, () => {
+        this.#turns.delete(turn)
+        return this.#late(most)
+      })
+    }
+    try {
+      const runner = await this.take(deadline)
+      this.#writing.add(runner)
+      return runner
+    } catch (error) {
+      this.#nextWriter()
+      throw error
+    }
+  }
+
+  async release(runner: QueryRunner): Promise<void> {
+    try {
+      await runner.release()
+    } finally {
+      if (this.#writing.delete(runner)) this.#nextWriter()
+    }
+  }
+
+  /** How many callers wait for their turn to write. */
+  get turns(): number {
+    return this.#turns.size
+  }
+
+  get #mostWriters(): number {
+    const size = poolSizeOf(this.options.source)
+    return size === null ? Number.POSITIVE_INFINITY : size - Math.floor(size / READ_SHARE)
+  }
+
+  /** Hands the turn of a writer that has ended to the one that has waited longest. */
+  #nextWriter(): void {
+    const [next] = this.#turns
+    if (next === undefined) this.#writers--
+    else {
+      this.#turns.delete(next)
+      next.caller?.connected()
+    }
+  }
+
+  /** Resolves when the caller is given what it waits for; if that takes too long, rejects with the error of `late`. */
+  #answered(request: WaitingCaller, deadline: number, late: () => Error): Promise<void> {
+    this.#waiting.add(request)
     return new Promise((resolve, reject) => {
       const leftMs = () => this.#giveUpAt(request, deadline) - performance.now()
-      const late = () => {
+      const look = () => {
         const left = leftMs()
         if (left > 0) {
-          timer = setTimeout(late, left)
+          timer = setTimeout(look, left)
           return
         }
         request.caller = null
         this.#waiting.delete(request)
-        this.#abandoned.add(request)
-        reject(this.#late())
+        reject(late())
       }
-      let timer = setTimeout(late, leftMs())
+      let timer = setTimeout(look, leftMs())
       const answered = () => {
         clearTimeout(timer)
         this.#waiting.delete(request)
@@ -89,7 +157,7 @@ export class BoundedPool {
       request.caller = {
         connected: () => {
           answered()
-          resolve(request.runner)
+          resolve()
         },
         failed: (error) => {
           answered()
@@ -97,13 +165,13 @@ export class BoundedPool {
         },
         hurry: () => {
           clearTimeout(timer)
-          timer = setTimeout(late, leftMs())
+          timer = setTimeout(look, leftMs())
         },
       }
     })
   }
 
-  #giveUpAt({ queuedAt }: PoolRequest, deadline: number): number {
+  #giveUpAt({ queuedAt }: WaitingCaller, deadline: number): number {
     if (this.#silentSince === null) return deadline
     return Math.min(deadline, Math.max(queuedAt, this.#silentSince) + SILENT_MS)
   }
@@ -158,9 +226,9 @@ export class BoundedPool {
   }
 
   /** If not one connection of the pool is established, the server does not answer. */
-  #late(): NoConnection {
+  #late(max: number | null): NoConnection {
     const { timeoutMs, location, source } = this.options
-    const { max, connected } = connectionState(source)
+    const { connected } = connectionState(source)
     const isSilent = this.#silentSince !== null
     if (connected === 0 || isSilent) {
       const silence = isSilent ? 'it does not answer' : `no answer within ${timeoutMs / 1000} s`

@@ -28,19 +28,21 @@ interface PooledConnections {
 }
 
 /** The connections of a DataSource: those of its pool, or SQLite's one connection with the callers at its gate. */
-export function connectionUse(source: DataSource, gate: { readonly waiting: number } | null): ConnectionUse {
+export function connectionUse(
+  source: DataSource,
+  { gate, pool: { turns } }: { gate: { readonly waiting: number } | null; pool: { readonly turns: number } },
+): ConnectionUse {
   if (gate) {
     const busy = gate.waiting > 0 ? 1 : 0
     return { max: 1, inUse: busy, idle: 1 - busy, waiting: gate.waiting - busy }
   }
-  const pool = poolOf(source)
-  const { _allConnections: all, _freeConnections: free, _connectionQueue: queue, config } = pool
+  const { _allConnections: all, _freeConnections: free, _connectionQueue: queue, config } = poolOf(source)
   const idle = free?.length ?? 0
   return {
     max: config?.connectionLimit ?? 0,
     inUse: Math.max(0, (all?.length ?? 0) - idle),
     idle,
-    waiting: queue?.length ?? 0,
+    waiting: (queue?.length ?? 0) + turns,
   }
 }
 

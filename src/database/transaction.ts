@@ -55,7 +55,7 @@ export class Database implements Session {
   /** The address of the data, without user and password. */
   readonly location: string
   readonly #options: DatabaseOptions
-  readonly #pool: BoundedPool
+  readonly pool: BoundedPool
   readonly #retryRules: RetryRules
   /** For SQLite only; the servers have a connection for each caller. */
   readonly gate: Gate | null
@@ -71,7 +71,7 @@ export class Database implements Session {
     const { dataSource: source, createRunner, connectionTimeoutMs: timeoutMs = DEFAULT_CONNECTION_TIMEOUT_MS } = options
     this.location = locationOf(source.options)
     this.#retryRules = { engine: this.engine, counts: this.counts, locate: () => this.location }
-    this.#pool = new BoundedPool({ source, createRunner, timeoutMs, location: this.location })
+    this.pool = new BoundedPool({ source, createRunner, timeoutMs, location: this.location })
   }
 
   /** What a transaction holds and a call inside of it would wait for (`inside.ts`). */
@@ -98,10 +98,10 @@ export class Database implements Session {
   }
 
   /** A runner, which its caller releases. Callers wait for SQLite's one connection with each statement, at the gate. */
-  #runner(): QueryRunner | Promise<QueryRunner> {
+  #runner(isWrite: boolean): QueryRunner | Promise<QueryRunner> {
     if (this.gate) return this.#options.createRunner()
     requireOutside(this.#held)
-    return this.#pool.take()
+    return isWrite ? this.pool.takeForWrite() : this.pool.take()
   }
 
   /** Checks a write before it waits for a connection: it must be outside of transactions, and SKIP LOCKED must work. */
@@ -117,7 +117,9 @@ export class Database implements Session {
   }
 
   #read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
-    return this.#tried(this.#retryRules, () => this.#connected((runner) => work(readerOn(runner, this.#options))))
+    return this.#tried(this.#retryRules, () =>
+      this.#connected(false, (runner) => work(readerOn(runner, this.#options))),
+    )
   }
 
   /** Runs `work` in a transaction, and again as a whole after a deadlock, up to `retries` times. */
@@ -149,7 +151,7 @@ export class Database implements Session {
     await this.#writable()
     const trail = new Trail()
     return this.#tried({ ...this.#retryRules, retryMs, trail }, () =>
-      this.#connected(async (runner) => {
+      this.#connected(true, async (runner) => {
         const isolate = () => runner.query('SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
         const before = this.#options.isForeign ? isolate : undefined
         if (trail.isLeft) await catchUp(runner, this.#options)
@@ -159,18 +161,18 @@ export class Database implements Session {
   }
 
   /** Runs `work` on a connection, which is closed where its server is lost. */
-  async #connected<T>(work: (runner: QueryRunner) => Promise<T>): Promise<T> {
-    const runner = await this.#runner()
+  async #connected<T>(isWrite: boolean, work: (runner: QueryRunner) => Promise<T>): Promise<T> {
+    const runner = await this.#runner(isWrite)
     try {
       if (this.#options.isForeign) await requireSettings(runner)
       const result = await work(runner)
-      this.#pool.heard(runner)
+      this.pool.heard(runner)
       return result
     } catch (error) {
-      this.#pool.lost(runner, this.engine, error)
+      this.pool.lost(runner, this.engine, error)
       throw error
     } finally {
-      await runner.release()
+      await this.pool.release(runner)
     }
   }
 
@@ -222,7 +224,7 @@ export class Database implements Session {
    */
   async #once<T>(work: TransactionWork<T>, lost: LostCommit | null, isBrief = false): Promise<T> {
     const afterCommit = new AfterCommit()
-    const runner = await this.#runner()
+    const runner = await this.#runner(lost !== null)
     let life: Life | null = null
     let result: T | undefined
     let cutOff: CutOff | null = null
@@ -230,8 +232,7 @@ export class Database implements Session {
       if (this.#options.isForeign) await requireSettings(runner)
       if (lost === null) await catchUp(runner, this.#options)
       await runner.startTransaction(this.#options.isForeign ? 'READ COMMITTED' : undefined)
-      const set = setLockWait(runner, isBrief)
-      if (set) await set
+      await setLockWait(runner, isBrief)
       const alive = watch(runner, this.engine, afterCommit)
       life = alive
       const tx = txOn(runner, this.#options, { isOpen: () => alive.open, listeners: () => afterCommit })
@@ -241,17 +242,17 @@ export class Database implements Session {
       )
       await settled(runner)
       await commit(runner, alive)
-      this.#pool.heard(runner)
+      this.pool.heard(runner)
     } catch (error) {
       // After a deadlock the transaction must run again, even if `work` threw another error.
       const reason = life?.fault ? life.fault.error : error
       await rollBack(runner, life)
-      this.#pool.lost(runner, this.engine, reason)
+      this.pool.lost(runner, this.engine, reason)
       // The commit stays one if a TypeORM subscriber of the user's throws after it.
       if (!life?.committing || (!life.committed && isRefusedCommit(this.engine, error))) throw reason
       cutOff = new CutOff(error, result, life.committed, afterCommit)
     } finally {
-      await runner.release()
+      await this.pool.release(runner)
     }
     if (cutOff === null) {
       afterCommit.run()

@@ -198,7 +198,7 @@ export class BoundStore implements Store {
 
   counts(): StoreCounts {
     return countsOf(this.#work, this.#base.database.counts, {
-      connections: connectionUse(this.dataSource, this.#base.database.gate),
+      connections: connectionUse(this.dataSource, this.#base.database),
       groupListeners: this.opened.groups.streams.listeners,
       pollers: this.opened.polls.running.size,
       ...this.opened.feeds.activity(),

@@ -214,6 +214,13 @@ export function describeServerFaults(engine: ServerEngine): void {
         others: { are: needsNeither, withinMs: 3000 },
       },
       {
+        name: 'a backup holds all writes: FLUSH TABLES WITH READ LOCK',
+        seconds: [7, 20],
+        begin: () => hold('FLUSH TABLES WITH READ LOCK'),
+        end: () => stranger?.query('UNLOCK TABLES').then(letGo),
+        others: { are: ({ kind }) => kind === 'read', withinMs: 2000 },
+      },
+      {
         name: 'a stranger reads at REPEATABLE READ, and does not end',
         seconds: [3, 20],
         begin: () => hold('START TRANSACTION WITH CONSISTENT SNAPSHOT', 'SELECT COUNT(*) FROM recentn_items'),

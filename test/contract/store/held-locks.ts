@@ -1,7 +1,7 @@
 /** Another process holds a lock in a transaction that stays open: only the calls that need the lock wait. */
 import type { Store } from '../../../src/index'
 import { soonMs, timed } from '../../support/timing'
-import type { Context } from '../context'
+import { type Context, eventually } from '../context'
 
 /** Waits of a second that MySQL, which looks once a second, may notice a second late. */
 const ONCE_MS = 3000
@@ -126,4 +126,28 @@ export function describeHeldLocks(context: Context): void {
     }
     expect((await timed(stuck)).ms).toBeLessThan(soonMs(ONCE_MS))
   })
+
+  it('what keeps all writes waiting keeps no reads waiting, which have connections of their own', async () => {
+    const store = await context.open({ poolSize: 10 })
+    const group = context.unique()
+    await store.groups.append(group)
+    // It keeps the writes to these tables waiting, as FLUSH TABLES WITH READ LOCK does all writes of a server.
+    const holder = context.store.dataSource.createQueryRunner()
+    await holder.query('LOCK TABLES recentn_groups READ')
+    const writes = Array.from({ length: 20 }, () => store.transaction((tx) => tx.groups.append(group), { retries: 0 }))
+    try {
+      const inUse = () => store.counts().connections.inUse
+      await eventually(60_000, 'the writes have their connections', () => inUse() >= 8)
+      for (let times = 0; times < 10; times++) {
+        const { ms } = await timed(Promise.all([store.groups.recent(group), store.groups.list(), store.ping()]))
+        expect(ms).toBeLessThan(soonMs(2000))
+      }
+      expect(store.counts().connections).toMatchObject({ inUse: 8, waiting: 12 })
+    } finally {
+      await holder.query('UNLOCK TABLES')
+      await holder.release()
+    }
+    const ids = (await Promise.all(writes)).map(({ id }) => Number(id))
+    expect(ids.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, n) => n + 1))
+  }, 60_000)
 }
