@@ -17,7 +17,7 @@ import { driverError, type Engine } from './engine'
 import { connectionOf } from './gathering'
 import { USE_WITHIN } from './inside'
 import { dropLost } from './life'
-import { isOverLimit, whenSilent } from './statement-limit'
+import { forgetLimit, isOverLimit, whenSilent } from './statement-limit'
 
 export const DEFAULT_CONNECTION_TIMEOUT_MS = 10_000
 
@@ -107,6 +107,7 @@ export class BoundedPool {
   }
 
   async release(runner: QueryRunner): Promise<void> {
+    forgetLimit(runner)
     try {
       await runner.release()
     } finally {

@@ -9,6 +9,7 @@ import type { QueryRunner } from 'typeorm'
 import type { Engine, Row } from './engine'
 import { drop } from './life'
 import { numberBy } from './mysql'
+import { limitUntil } from './statement-limit'
 import type { Setting } from './statements'
 
 /** Both are the server's own words for being a node: Galera's, and Group Replication's. */
@@ -51,8 +52,9 @@ function readWith(variable: string, value: string): Engine['caughtUp'] {
   ]
 }
 
-/** Waits until the server has applied what the cluster has committed. */
-export async function catchUp(runner: QueryRunner, { engine, tables }: Setting): Promise<void> {
+/** Waits until the server has applied what the cluster has committed. This and what the runner does next has time until then. */
+export async function catchUp(runner: QueryRunner, { engine, tables }: Setting, until?: number): Promise<void> {
+  if (until !== undefined) limitUntil(runner, until)
   try {
     for (const sql of engine.caughtUp?.(tables.schema) ?? []) await runner.query(sql)
   } catch (error) {

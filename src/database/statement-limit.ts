@@ -9,7 +9,7 @@
  */
 import type { QueryRunner } from 'typeorm'
 import { clearInterval, performance, setInterval } from '../real-time'
-import { driverError, type Tx } from './engine'
+import { driverError } from './engine'
 
 export const DEFAULT_STATEMENT_TIMEOUT_SECONDS = 30
 
@@ -166,13 +166,14 @@ export async function withoutLimit<T>(runner: QueryRunner, work: () => Promise<T
   }
 }
 
-/** Runs `work`, whose statements in this transaction have until then. */
-export async function limitedUntil<T>(tx: Tx, until: number, work: () => Promise<T>): Promise<T> {
-  const connection: object = await (tx.manager.queryRunner as QueryRunner).connect()
-  ends.set(connection, until)
-  try {
-    return await work()
-  } finally {
-    ends.delete(connection)
-  }
+/** The statements of this runner, which is connected, have until then; it is released after them. */
+export function limitUntil(runner: QueryRunner, until: number): void {
+  const { databaseConnection } = runner as { databaseConnection?: object }
+  if (databaseConnection) ends.set(databaseConnection, until)
+}
+
+/** What runs on its connection next has its own limit. */
+export function forgetLimit(runner: QueryRunner): void {
+  const { databaseConnection } = runner as { databaseConnection?: object }
+  if (databaseConnection) ends.delete(databaseConnection)
 }

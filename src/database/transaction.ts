@@ -26,7 +26,6 @@ import { separateOn } from './own-transactions'
 import { Retrier, type RetryRules, Trail } from './retries'
 import { requireSettings } from './session-settings'
 import type { SkipLockedCheck } from './skip-locked'
-import { limitedUntil } from './statement-limit'
 import { readerOn, type Setting, txOn } from './statements'
 import type { Tables } from './tables'
 import type { Gate } from './turns'
@@ -131,7 +130,7 @@ export class Database implements Session {
     const { retries, arrived, retryMs, isBrief = false } = options
     const checked = this.#writable()
     if (checked) await checked
-    const ask = arrived && ((until: number) => this.#once((tx) => limitedUntil(tx, until, () => arrived(tx)), null))
+    const ask = arrived && ((until: number) => this.#once(arrived, until))
     const lost: LostCommit = { startedAt: performance.now(), ask }
     const conflictMs = isBrief && !this.gate && !this.#options.isForeign ? BRIEF_SECONDS * 900 : undefined
     const rules = { ...this.#retryRules, maxConflicts: retries, retryMs, conflictMs, findsOut: ask !== undefined }
@@ -219,18 +218,18 @@ export class Database implements Session {
   }
 
   /**
-   * Runs the transaction once. Its commit listeners run when the connection is free again. Without `lost` it looks for what
-   * another connection has committed, in a cluster perhaps on another node.
+   * Runs the transaction once. Its commit listeners run when the connection is free again. With a time for `lost` it looks
+   * until then for what another connection has committed, in a cluster perhaps on another node.
    */
-  async #once<T>(work: TransactionWork<T>, lost: LostCommit | null, isBrief = false): Promise<T> {
+  async #once<T>(work: TransactionWork<T>, lost: LostCommit | number, isBrief = false): Promise<T> {
     const afterCommit = new AfterCommit()
-    const runner = await this.#runner(lost !== null)
+    const runner = await (typeof lost === 'number' && !this.gate ? this.pool.take(lost) : this.#runner(true))
     let life: Life | null = null
     let result: T | undefined
     let cutOff: CutOff | null = null
     try {
       if (this.#options.isForeign) await requireSettings(runner)
-      if (lost === null) await catchUp(runner, this.#options)
+      if (typeof lost === 'number') await catchUp(runner, this.#options, lost)
       await runner.startTransaction(this.#options.isForeign ? 'READ COMMITTED' : undefined)
       await setLockWait(runner, isBrief)
       const alive = watch(runner, this.engine, afterCommit)
@@ -258,7 +257,7 @@ export class Database implements Session {
       afterCommit.run()
       return result as T
     }
-    if (lost === null) throw cutOff
+    if (typeof lost === 'number') throw cutOff
     return settledCommit<T>(cutOff, this.engine, lost)
   }
 }

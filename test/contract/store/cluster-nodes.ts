@@ -1,6 +1,7 @@
 import { attachStore, type Store } from '../../../src/index'
 import { CuttingProxy } from '../../support/cutting-proxy'
-import { type Context, eventually, userSource } from '../context'
+import { soonMs, timed } from '../../support/timing'
+import { type Context, eventually, refusal, userSource } from '../context'
 
 const QUESTION = "SHOW VARIABLES WHERE Variable_name IN ('wsrep_on', 'group_replication_group_name')"
 const ANSWER = "SELECT 'wsrep_on' AS Variable_name, 'ON' AS Value"
@@ -10,6 +11,22 @@ const EFFECT = /^(INSERT|UPDATE|DELETE|REPLACE|SET STATEMENT)/
 
 /** What a store does on a server that says it is a node of a Galera cluster; real ones are in test/cluster. */
 export function describeClusterNodes(context: Context): void {
+  if (context.engine === 'sqlite') return
+  it('a commit that was cut off is looked up for 5 seconds, also on a member that does not answer', async () => {
+    const proxy = await CuttingProxy.before(context.url)
+    context.afterwards(() => proxy.close())
+    proxy.rewrite(QUESTION, "SELECT 'group_replication_group_name' AS Variable_name, 'x' AS Value")
+    // As the member of a group without a majority: it waits for the others.
+    proxy.rewrite('SET @recentn_before = @@SESSION.group_replication_consistency', 'DO SLEEP(300)')
+    const store = await context.open({ url: proxy.through(context.url), statementTimeoutSeconds: 150 })
+    const group = context.unique()
+    await store.groups.append(group)
+    const isCut = proxy.cutCommits('after')
+    const { answer, ms } = await timed(refusal(store.groups.append(group)))
+    await isCut
+    expect([answer.code, ms < soonMs(10_000)]).toEqual(['outcome_unknown', true])
+  }, 120_000)
+
   if (context.engine !== 'mariadb') return
 
   async function proxied(): Promise<{ proxy: CuttingProxy; url: string }> {
