@@ -32,7 +32,14 @@ const databaseOption = () =>
 /** The configuration of a command that does not listen: HOST and PORT are ignored. */
 function databaseConfig(flags: DatabaseFlags): Config {
   const { HOST: _host, PORT: _port, ...environment } = process.env
-  return readConfig({ ...environment, ...(flags.databaseUrl !== undefined && { DATABASE_URL: flags.databaseUrl }) })
+  const given = { ...environment, ...(flags.databaseUrl !== undefined && { DATABASE_URL: flags.databaseUrl }) }
+  return noting(given, readConfig(given))
+}
+
+/** A shell that has lost its DATABASE_URL would work on another database. */
+function noting({ DATABASE_URL: given }: NodeJS.ProcessEnv, config: Config): Config {
+  if (!given) process.stderr.write(`recentn: DATABASE_URL is not set: taking ${config.databaseUrl}\n`)
+  return config
 }
 
 async function serve(flags: DatabaseFlags & { port?: string; host?: string }): Promise<void> {
@@ -40,7 +47,8 @@ async function serve(flags: DatabaseFlags & { port?: string; host?: string }): P
   const overriding = Object.entries(given).filter(([, value]) => value !== undefined)
   // Loaded here only, because the other commands do not need it.
   const { runServer } = await import('./http/process/serve.js')
-  process.exit(await runServer(readConfig({ ...process.env, ...Object.fromEntries(overriding) })))
+  const environment = { ...process.env, ...Object.fromEntries(overriding) }
+  process.exit(await runServer(noting(environment, readConfig(environment))))
 }
 
 async function migrate(flags: DatabaseFlags): Promise<void> {

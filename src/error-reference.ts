@@ -39,7 +39,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
   queue_not_found: {
     means:
       'No queue has this name. With faults and status 400, the body names a queue that does not exist: a dead-letter queue, or that of a schedule.',
-    fix: 'Create the queue first, with `put`. Create a dead-letter queue before the queues that name it.',
+    fix: 'Create the queue first, with `ensure`. Create a dead-letter queue before the queues that name it.',
   },
   message_not_found: {
     means: 'The queue has no message with this id: the message was deleted, or was moved to a dead-letter queue.',

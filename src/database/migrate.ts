@@ -46,7 +46,7 @@ export async function migrate(source: DataSource, session: Session, engine: Engi
       await runner.release()
     }
   }
-  requireSchema(await steadily(() => schemaVersion(session)))
+  await requireSchema(session, await steadily(() => schemaVersion(session)))
 }
 
 /**

@@ -63,12 +63,15 @@ export async function restoreRows(session: Session): Promise<void> {
 }
 
 /** Throws `schema_missing`, `schema_outdated` or `schema_too_new` unless the version is this code's. */
-export function requireSchema(version: number): void {
+export async function requireSchema(session: Session, version: number): Promise<void> {
   if (version === SCHEMA_VERSION) return
   if (version === 0) {
+    const others = (await session.read(prefixes)).map((prefix) => JSON.stringify(prefix)).join(', ')
+    const elsewhere = `with the tablePrefix ${JSON.stringify(session.tables.prefix)}, but with ${others}: set that`
     throw new RecentnError(
       'schema_missing',
-      'The database has no recentn tables: run "recentn migrate", or add the exported migrations to your DataSource and run them',
+      `The database has no recentn tables${others === '' ? ': ' : ` ${elsewhere} (RECENTN_TABLE_PREFIX), or `}run "recentn migrate", ` +
+        'or add the exported migrations to your DataSource and run them',
     )
   }
   const versions = `the database is at schema version ${version}, this code at ${SCHEMA_VERSION}`
@@ -82,6 +85,17 @@ export function requireSchema(version: number): void {
     'schema_outdated',
     `The recentn tables are older than this code (${versions}): run "recentn migrate"`,
   )
+}
+
+/** The other prefixes of the recentn tables that there are: no other table has a name like this one. */
+async function prefixes({ rows, engine, tables }: Reader): Promise<string[]> {
+  const end = tables.policyRollouts.slice(tables.prefix.length)
+  const catalogue =
+    engine.family === 'sqlite'
+      ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE ?"
+      : 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name LIKE ?'
+  const found = await rows(`${catalogue} ORDER BY 1 LIMIT 5`, [`%${end}`])
+  return found.map(({ name }) => (name as string).slice(0, -end.length)).filter((prefix) => prefix !== tables.prefix)
 }
 
 function ownTables(reader: Reader): Promise<Map<string, NameHolder>> {

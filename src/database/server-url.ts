@@ -26,7 +26,10 @@ const DEFAULT_PORT = 3306
 /** Throws `invalid_input`, with every fault, for a URL that is not valid. */
 export function parseServerUrl(url: string): ServerUrl {
   const [, type, authority = '', rest = ''] = SCHEME.exec(url.trim()) ?? []
-  if (type !== 'mysql' && type !== 'mariadb') throw refusedUrl('must begin with sqlite:, mysql:// or mariadb://')
+  if (type !== 'mysql' && type !== 'mariadb') {
+    const why = /^\s*postgres(ql)?:/i.test(url) ? ': PostgreSQL is not supported' : ''
+    throw refusedUrl(`must begin with sqlite:, mysql:// or mariadb://${why}`)
+  }
   // A password that is cut off here would be taken for a port or a database, and shown.
   if (!authority.includes('@') ? rest.includes('@') : /^[^?]*@/s.test(rest)) throw refusedUrl(ENCODED)
   const faults: string[] = []
@@ -42,6 +45,7 @@ export function parseServerUrl(url: string): ServerUrl {
     server.password,
     server.pathname.slice(1),
   ].map((part) => decoded(part, faults))
+  if (!database) faults.push('names no database')
   if ((!database || database.includes('/')) && !faults.includes(FORM)) faults.push(FORM)
   const ssl = sslOf(server.searchParams, faults)
   if (faults.length > 0) throw refusedUrl(...faults)

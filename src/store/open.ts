@@ -68,7 +68,7 @@ export async function openOn(connection: DataSourceOptions, options: OpenOptions
       clockOffsetMs,
       createRunner: () => dataSource.createQueryRunner(),
     })
-    if (options.migrate === false) requireSchema(await schemaVersion(database))
+    if (options.migrate === false) await requireSchema(database, await schemaVersion(database))
     else await migrate(dataSource, database, engine)
     return await begun(new BoundStore({ dataSource, database, close: () => disconnect(dataSource, engine) }, options))
   } catch (error) {
@@ -104,7 +104,7 @@ export async function attachStore(dataSource: DataSource, options: StoreOptions 
   requireNames(dataSource, tablesOf(options.tablePrefix))
   const attached = await attach(dataSource, options)
   try {
-    requireSchema(await schemaVersion(attached.database))
+    await requireSchema(attached.database, await schemaVersion(attached.database))
   } catch (error) {
     await attached.close()
     throw error

@@ -3,6 +3,10 @@ import { randomBytes } from 'node:crypto'
 import type { DataSourceOptions } from 'typeorm'
 import { DataSource } from 'typeorm'
 import { dataSourceOptions, type MysqlOptions, type SqliteOptions } from '../database/connect'
+import { RecentnError } from '../errors'
+
+/** ER_DBACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_SPECIFIC_ACCESS_DENIED_ERROR */
+const DENIED = new Set([1044, 1142, 1227])
 
 const MEMORY = 'sqlite::memory:'
 /** Before the random part of a database's name, where the URL names no database. */
@@ -29,10 +33,17 @@ export async function testDatabase(
     return { url: url ?? MEMORY, connection, drop: async () => {} }
   }
   const named = new URL(url)
-  const database = `${named.pathname.slice(1) || NAME}_${randomBytes(6).toString('hex')}`
+  const stem = named.pathname.slice(1) || NAME
+  const database = `${stem}_${randomBytes(6).toString('hex')}`
   named.pathname = `/${database}`
   const connection = dataSourceOptions({ url: named.href, tablePrefix: prefix }) as MysqlOptions
-  await onServer(connection, `CREATE DATABASE ${database} CHARACTER SET utf8mb4`)
+  await onServer(connection, `CREATE DATABASE ${database} CHARACTER SET utf8mb4`).catch((error) => {
+    if (!DENIED.has(error.errno)) throw error
+    const right = `GRANT ALL ON \`${stem.replaceAll('_', '\\_')}\\_%\`.* TO its user`
+    throw new RecentnError('database_refused', `A test store makes a database of its own, and may not: ${right}`, {
+      cause: error,
+    })
+  })
   return {
     url: named.href,
     connection: withParts(connection, given) as MysqlOptions,

@@ -68,7 +68,9 @@ describe('recentn replay', () => {
     expect(ran.stdout).toMatch(
       /^1,201 lines, 1,200 appended to 1 group, 1 bad, [0-9.]+ s, [0-9,]+ appends\/s\nto .*recentn\.db/,
     )
-    expect(ran.stderr).toMatch(/^standard input, line 1201 does not begin/)
+    expect(ran.stderr).toMatch(
+      /^recentn: DATABASE_URL is not set: taking sqlite:.*\nstandard input, line 1201 does not begin/,
+    )
     expect(await total(`sqlite:${join(inner.path, 'data/recentn.db')}`)).toBe(1200n)
     inner.remove()
   })

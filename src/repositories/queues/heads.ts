@@ -199,7 +199,7 @@ export async function lastMessageId({ engine, tables, rows }: Reader): Promise<b
 }
 
 export function notFound(queue: string): RecentnError {
-  return new RecentnError('queue_not_found', `There is no queue ${JSON.stringify(queue)}`)
+  return new RecentnError('queue_not_found', `There is no queue ${JSON.stringify(queue)}: create it with "ensure"`)
 }
 
 export function queueOf(head: QueueHead, deadLetterQueue: string | null): Queue {

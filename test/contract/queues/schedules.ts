@@ -192,7 +192,7 @@ export function describeSchedules(context: Context): void {
       await passToNext(sound.name)
       expect(await store.queues.tick()).toMatchObject({ failed: 1 })
       expect(await received(sound.queue)).not.toEqual([])
-      const lastError = `There is no queue ${JSON.stringify(broken.queue)}`
+      const lastError = `There is no queue ${JSON.stringify(broken.queue)}: create it with "ensure"`
       expect(told).toEqual([`send what the schedule ${JSON.stringify(broken.name)} has due: ${lastError}`])
       expect(await queues().getSchedule(broken.name)).toMatchObject({
         lastError,

@@ -159,6 +159,18 @@ export function describeNames(context: Context): void {
       await again.close()
     })
 
+    it('that are there under another prefix are named by it', async () => {
+      const url = await context.emptyDatabase()
+      await (await openStore({ url, tablePrefix: 'shop_' })).close()
+      const missing = await refusal(openStore({ url, migrate: false }))
+      expect([missing.code, missing.message]).toEqual([
+        'schema_missing',
+        expect.stringContaining(
+          'with the tablePrefix "recentn_", but with "shop_": set that (RECENTN_TABLE_PREFIX), or run',
+        ),
+      ])
+    })
+
     it('a column that is missing, and one that is not ours, are named by table and column', async () => {
       const user = await emptyUser()
       await user.runMigrations()
