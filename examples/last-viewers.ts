@@ -76,7 +76,10 @@ export async function main(url = process.env.DATABASE_URL ?? 'sqlite:./data/view
   const app = await createViewersApp(store)
   const server = app.listen(8080, '127.0.0.1', () => console.log('http://127.0.0.1:8080/articles/42'))
   // The store last: what it has accepted is stored before it closes.
-  process.once('SIGTERM', () => server.close(() => store.close()))
+  process.once('SIGTERM', () => {
+    server.close(() => store.close())
+    setTimeout(() => server.closeAllConnections(), 3000).unref() // clients keep theirs open
+  })
 }
 
 if (require.main === module) main()

@@ -58,6 +58,8 @@ export async function main(url = process.env.DATABASE_URL ?? 'sqlite:./data/shop
     // Streams end, and each answer closes its connection: a server closes only once all of them are.
     stopping.abort()
     server.close(() => store.close())
+    // Clients keep connections open that were idle, or were never used.
+    setTimeout(() => server.closeAllConnections(), 3000).unref()
   })
 }
 

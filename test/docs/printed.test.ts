@@ -12,6 +12,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -82,10 +83,17 @@ describe('what is shown is what is printed', () => {
 
   async function start(block: Block): Promise<string> {
     const child = spawnBlock(block, { PORT: '0' })
-    undo.push(() => {
+    undo.push(async () => {
       if (child.exitCode !== null || child.signalCode !== null) return
+      // A browser opens connections that it does not use: they must not keep the app.
+      const unused = connect(Number(port), '127.0.0.1')
+      await once(unused, 'connect')
+      const closed = once(child, 'close')
       child.kill('SIGTERM')
-      return once(child, 'close')
+      const late = setTimeout(() => child.kill('SIGKILL'), 20_000)
+      expect(await closed).toEqual([0, null])
+      clearTimeout(late)
+      unused.destroy()
     })
     return new Promise((resolve, reject) => {
       child.once('close', (exit) => reject(new Error(`${block.page}:${block.line} ended with ${exit}`)))

@@ -28,5 +28,6 @@ const stop = () => {
     await store.close() // workers finish first
     await dataSource.destroy()
   })
+  setTimeout(() => server.closeAllConnections(), 3000).unref() // clients keep theirs open
 }
 process.once('SIGTERM', stop).once('SIGINT', stop)
