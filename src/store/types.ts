@@ -10,7 +10,7 @@ import type { Sequences } from '../repositories/sequences'
 import type { BoundFeed, BoundGroup, BoundQueue } from './bound'
 import type { ConsumeHandler, ConsumeOptions, Consuming } from './consumer/types'
 import type { StoreCounts, StoreTotals } from './counts'
-import type { Poller, PollHandler, PollOptions } from './poller/types'
+import type { PolledRow, Poller, PollHandler, PollOptions } from './poller/types'
 import type { Handler, Worker, WorkOptions } from './worker/types'
 
 /** How a store batches appends; each can be left out. */
@@ -221,7 +221,11 @@ export interface Store {
    * two at the same time while this process is alive and the database reachable. It begins at once, unless `auto` is
    * false. Throws `closed`, and `invalid_input` for options that are not valid; what the table has against them goes to `onError`.
    */
-  poll<T extends ObjectLiteral>(target: EntityTarget<T>, handler: PollHandler<T>, options?: PollOptions<T>): Poller
+  poll<T extends ObjectLiteral, const O extends PollOptions<T> = PollOptions<T>>(
+    target: EntityTarget<T>,
+    handler: PollHandler<PolledRow<T, O>>,
+    options?: O,
+  ): Poller
   /**
    * What this process has done with the store, in plain numbers; asks nobody. `createMetrics` makes Prometheus metrics of
    * them.

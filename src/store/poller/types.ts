@@ -37,6 +37,17 @@ export interface PollOptions<T = unknown> extends PollShape {
   onWarning?: ((warning: string) => void) | undefined
 }
 
+/** The columns that a poll writes, by its options: the row of a handler comes without them. */
+type Written<O> =
+  | (O extends { status: infer Column extends string } ? Column : never)
+  | (O extends { status: { column: infer Column extends string } } ? Column : never)
+  | (O extends { claim: Readonly<Record<'claim' | 'attempts' | 'nextTime', infer Column extends string>> }
+      ? Column
+      : never)
+
+/** The row that a handler gets. A column by another name than its property is left out at run time only. */
+export type PolledRow<T, O> = [Written<O>] extends [never] ? T : Omit<T, Written<O>>
+
 /** What became of the rows that were claimed. */
 export interface PollResult {
   claimed: number
