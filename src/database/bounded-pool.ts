@@ -58,6 +58,8 @@ export class BoundedPool {
   /** Requests whose callers have given up, longest queued first. */
   readonly #abandoned = new Set<PoolRequest>()
   readonly #waiting = new Set<WaitingCaller>()
+  /** How often the database has answered. */
+  answers = 0
   /** Callers that wait for their turn to write, longest first. */
   readonly #turns = new Set<WaitingCaller>()
   readonly #writing = new Set<QueryRunner>()
@@ -197,6 +199,7 @@ export class BoundedPool {
 
   /** Notes that work on the runner has ended well: an answer of the server, unless the connection was closed in its silence. */
   heard(runner: QueryRunner): void {
+    this.answers++
     if (this.#silentSince === null) return
     const { databaseConnection } = runner as { databaseConnection?: { stream?: { destroyed?: boolean } } }
     if (databaseConnection?.stream?.destroyed !== true) this.#silentSince = null

@@ -9,8 +9,21 @@ import { argumentFaults, faultsOf, refuse } from '../fields/field'
 import { aFunction, anObject, option, storeFaults, TRANSACTION_RULES } from '../fields/options'
 import type { OpenOptions, StoreOptions, TransactionOptions } from './types'
 
-/** Reports background errors where there is no `onBackgroundError`. */
-export function warn(error: unknown, doing: string): void {
+export type Report = NonNullable<StoreOptions['onBackgroundError']>
+
+/** Reports errors of the background; that the database is away only once, until it has answered again. */
+export function reporter({ onBackgroundError = warn }: StoreOptions, database: { readonly answers: number }): Report {
+  let awaySince = -1
+  return (error, doing) => {
+    if (error instanceof RecentnError && error.code === 'database_unavailable') {
+      if (database.answers === awaySince) return
+      awaySince = database.answers
+    }
+    onBackgroundError(error, doing)
+  }
+}
+
+function warn(error: unknown, doing: string): void {
   process.emitWarning(`recentn could not ${doing}: ${safeText(error)}`, { code: 'RECENTN_BACKGROUND' })
 }
 

@@ -29,7 +29,7 @@ import { type OpenFeeds, openFeeds } from './feeds'
 import { type OpenGroups, openGroups } from './groups'
 import { KnownKeys } from './keys'
 import { openLook, type StoreLook } from './look'
-import { checkedTransaction, warn } from './options'
+import { checkedTransaction, type Report, reporter } from './options'
 import type { Poller, PollHandler, PollOptions } from './poller/types'
 import { Polls } from './polls'
 import { type OpenQueues, openQueues } from './queues'
@@ -79,6 +79,7 @@ export class BoundStore implements Store {
   readonly #feedMemory = new FeedMemory()
   readonly #totals = new Kept<StoreTotals>()
   readonly #look: StoreLook
+  readonly #report: Report
   readonly #sweepers: readonly Loop[]
   #closing: Promise<void> | null = null
 
@@ -86,6 +87,7 @@ export class BoundStore implements Store {
     const { database, dataSource } = base
     this.#base = base
     this.#options = options
+    this.#report = reporter(options, database.pool)
     this.#engine = engineOf(dataSource)
     this.#groupMemory = new GroupMemory(options.defaultCapacity, options.groupMemoryBytes)
     for (const memory of [this.#groupMemory, this.#queueMemory, this.#feedMemory]) memory.counts = this.#work
@@ -99,14 +101,12 @@ export class BoundStore implements Store {
     this.feeds = feeds.feeds
     this.sequences = new SequenceRepository(database)
     this.keys = new KnownKeys(new KeyRepository(database))
-    const { onBackgroundError = warn } = options
-    this.#sweepers =
-      options.sweep === false ? [] : startSweepers(this.opened, this.#look, this.#work, onBackgroundError)
+    this.#sweepers = options.sweep === false ? [] : startSweepers(this.opened, this.#look, this.#work, this.#report)
   }
 
   #open(): BoundStore['opened'] {
     const { database, dataSource } = this.#base
-    const { batching, onBackgroundError = warn, feeds = {}, publish, tick, recentGroupsFeed } = this.#options
+    const { batching, feeds = {}, publish, tick, recentGroupsFeed } = this.#options
     const { oneConnection } = this.#engine
     const shared = { counts: this.#work, guard: database.requireOutside }
     return {
@@ -115,14 +115,14 @@ export class BoundStore implements Store {
         readsAtOnce: oneConnection ? 1 : 3,
         longReadsAtOnce: Math.max(1, Math.floor((poolSizeOf(dataSource) ?? 2) / 2)),
         batching: oneConnection ? { ...batching, lanes: 1 } : batching,
-        onStreamError: (error) => onBackgroundError(error, 'look at groups'),
+        onStreamError: (error) => this.#report(error, 'look at groups'),
       }),
       queues: openQueues(database, this.#queueMemory, {
         ...shared,
         look: this.#look,
         atOnce: oneConnection ? 1 : 2,
         tick: tick !== false,
-        onError: onBackgroundError,
+        onError: this.#report,
       }),
       feeds: openFeeds(database, this.#feedMemory, {
         ...shared,
@@ -132,7 +132,7 @@ export class BoundStore implements Store {
         publish: publish !== false,
         recentGroups: recentGroupsFeed === true,
         tombstoneSeconds: feeds.tombstoneSeconds ?? DEFAULT_TOMBSTONE_SECONDS,
-        onError: (error) => onBackgroundError(error, 'publish'),
+        onError: (error) => this.#report(error, 'publish'),
       }),
       polls: new Polls(
         (target, shape) => new PollRepository(dataSource, database, target, shape, new PollMemory()),

@@ -1,5 +1,5 @@
 import { CuttingProxy } from '../../support/cutting-proxy'
-import { type Context, sleep } from '../context'
+import { type Context, eventually, refusal, sleep } from '../context'
 
 /** What a store asks its database while nothing happens. */
 export function describeIdleStore(context: Context): void {
@@ -36,5 +36,28 @@ export function describeIdleStore(context: Context): void {
     await Promise.all(running.map((one) => one.stop()))
     expect(errors).toEqual([])
     expect(perSecond).toBeLessThanOrEqual(5)
+  })
+
+  it('a store says once that the database is away, and again when it is away again', async () => {
+    const proxy = await CuttingProxy.before(context.url)
+    context.afterwards(() => proxy.close())
+    const told: unknown[] = []
+    const onBackgroundError = (error: unknown) => told.push((error as { code?: string }).code)
+    const url = proxy.through(context.url)
+    const store = await context.open({ url, sweep: true, publish: true, tick: true, onBackgroundError })
+    const answers = () =>
+      store.ping().then(
+        () => true,
+        () => false,
+      )
+    for (const times of [1, 2]) {
+      await eventually(30_000, 'the database answers', answers)
+      proxy.refuse()
+      await eventually(30_000, 'it is reported', async () => told.length === times)
+      // Long enough for all others to find it out.
+      for (let call = 0; call < 2; call++) expect((await refusal(store.ping())).code).toBe('database_unavailable')
+      expect(told).toEqual(Array(times).fill('database_unavailable'))
+      await proxy.accept()
+    }
   })
 }
