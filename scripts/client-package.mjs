@@ -43,7 +43,7 @@ function addExtensions(esm) {
 }
 
 function manifest() {
-  const { version, license, engines, repository, dependencies } = recentn
+  const { version, license, engines, repository } = recentn
   return {
     name: '@recentn/client',
     version,
@@ -59,7 +59,6 @@ function manifest() {
     typesVersions: { '*': { calls: ['./cjs/client/calls.d.ts'] } },
     exports: { '.': entry('index'), './calls': entry('calls'), './package.json': './package.json' },
     engines,
-    dependencies: { 'eventsource-parser': dependencies['eventsource-parser'] },
     publishConfig: { access: 'public' },
   }
 }

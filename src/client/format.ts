@@ -62,7 +62,7 @@ function segment(name: string, value: unknown): string {
   const text = name === 'id' ? idText(value, { parameter: name }) : value
   // A URL loses the segments "." and "..", even if they are percent-encoded.
   if (typeof text !== 'string' || /^\.{0,2}$/.test(text)) {
-    throw invalidInput([{ parameter: name, detail: 'must be a name, neither "." nor ".."' }])
+    throw invalidInput([{ parameter: name, detail: 'must be a name, and not "." or ".."' }])
   }
   return percentEncoded(name, text)
 }
@@ -94,7 +94,7 @@ function bodyText(body: unknown): string {
       pointer = places.has(this) ? `${places.get(this)}/${key}` : ''
       places.set(value, pointer)
       // JSON writes {} for most of them.
-      const [kind] = /BigInt|Map|Set|Promise/.exec(Object.prototype.toString.call(value)) ?? []
+      const kind = /BigInt|Map|Set|Promise/.exec(Object.prototype.toString.call(value))
       if (kind) throw new Error(`it is a ${kind}`)
       return value
     })
@@ -188,10 +188,13 @@ export function answerOf(
 
 export function errorOf(status: number, headers: Headers, text: string): RecentnError {
   const problem = problemOf(headers, text)
-  const facts = { status, requestId: headers.get('X-Request-Id') ?? undefined, retryAfterMs: retryAfterOf(headers) }
-  if (problem !== null) return new RecentnError(problem.code, problem.detail, { ...facts, faults: problem.errors })
-  const detail = `The answer (${status}) is not recentn's: ${text.slice(0, 200)}`
-  return new RecentnError('unexpected_answer', detail, facts)
+  const detail = problem?.detail ?? `The answer (${status}) is not recentn's: ${text.slice(0, 200)}`
+  return new RecentnError(problem?.code ?? 'unexpected_answer', detail, {
+    status,
+    requestId: headers.get('X-Request-Id') ?? undefined,
+    retryAfterMs: retryAfterOf(headers),
+    faults: problem?.errors,
+  })
 }
 
 function problemOf(headers: Headers, text: string): Problem | null {

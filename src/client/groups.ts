@@ -143,8 +143,7 @@ export class GroupCalls<Base = unknown> {
   ): Promise<Group & { created: boolean }> {
     const [more, call] = parted(options)
     const parts = { path: { group }, body: { ...settings, ...more } }
-    const { status, value } = await this.#transport.call(operations.putGroup, parts, call)
-    return Object.assign(value, { created: status === 201 })
+    return this.#transport.made(operations.putGroup, parts, call)
   }
 
   /** Deletes the group and its items; false if there was none. */
@@ -200,8 +199,7 @@ export class GroupCalls<Base = unknown> {
   ): Promise<Policy & { created: boolean }> {
     const [more, call] = parted(options)
     const parts = { path: { prefix }, body: { ...policy, ...more } }
-    const { status, value } = await this.#transport.call(operations.putPolicy, parts, call)
-    return Object.assign(value, { created: status === 201 })
+    return this.#transport.made(operations.putPolicy, parts, call)
   }
 
   /** Deletes a policy; false if there was none. */

@@ -66,9 +66,8 @@ function baseFault(value: unknown): string | null {
   const isPath = /^(?:$|\/(?!\/))/.test(text)
   try {
     const { protocol, username, password } = new URL(text, isPath ? 'http://here' : undefined)
-    if (username || password || /[?#]/.test(text)) return 'must have no user, password, query or fragment'
-    if (isPath && !('location' in globalThis)) return 'must be a whole URL outside a page'
-    if (/^https?:$/.test(protocol)) return null
+    const isPlain = !username && !password && !/[?#]/.test(text)
+    if (isPlain && /^https?:$/.test(protocol) && (!isPath || 'location' in globalThis)) return null
   } catch {}
-  return 'must be an http(s) URL or a path'
+  return 'must be an http(s) URL, or in a page a path, without user and query'
 }

@@ -56,8 +56,7 @@ export class QueueCalls<Base = unknown> {
   /** Creates the queue, or replaces all of its settings: one that is left out gets its default. A pause stays. */
   async put(queue: string, settings: QueueSettings = {}, options?: CallOptions): Promise<Queue & { created: boolean }> {
     const parts = { path: { queue }, body: settings }
-    const { status, value } = await this.#transport.call(operations.putQueue, parts, options)
-    return Object.assign(value, { created: status === 201 })
+    return this.#transport.made(operations.putQueue, parts, options)
   }
 
   /** Creates the queue with these settings, and leaves a queue that exists unchanged. */
@@ -67,8 +66,7 @@ export class QueueCalls<Base = unknown> {
     options?: CallOptions,
   ): Promise<Queue & { created: boolean }> {
     const parts = { path: { queue }, body: settings }
-    const { status, value } = await this.#transport.call(operations.ensureQueue, parts, { repeat: 'safe', ...options })
-    return Object.assign(value, { created: status === 201 })
+    return this.#transport.made(operations.ensureQueue, parts, { repeat: 'safe', ...options })
   }
 
   /** Changes the given settings and no others. Throws `queue_not_found`. */
@@ -225,8 +223,9 @@ export class QueueCalls<Base = unknown> {
     options?: CallOptions,
   ): Promise<Schedule<Body> & { created: boolean }> {
     const parts = { path: { schedule }, body: definition }
-    const { status, value } = await this.#transport.call(operations.putSchedule, parts, options)
-    return Object.assign(value as Schedule<Body>, { created: status === 201 })
+    return this.#transport.made(operations.putSchedule, parts, options) as Promise<
+      Schedule<Body> & { created: boolean }
+    >
   }
 
   /** Null if there is no such schedule. */

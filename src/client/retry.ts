@@ -94,7 +94,7 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
       signal?.removeEventListener('abort', done)
       resolve()
     }
-    const timer = setTimeout(done, Math.min(ms, LONGEST_TIMER_MS))
+    const timer = setTimeout(done, ms)
     signal?.addEventListener('abort', done)
   })
 }

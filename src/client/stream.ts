@@ -1,6 +1,5 @@
 /** One connection to the stream of a group: its events until it ends, and the notice that it is dead. */
 
-import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { RecentnError } from '../recentn-error'
 import { decoded, errorOf, requestOf } from './format'
 import * as operations from './operations'
@@ -67,26 +66,17 @@ export class GroupStream {
     reader: ReadableStreamDefaultReader<Uint8Array>,
     limit: TimeLimit,
   ): AsyncGenerator<GroupEvent, void, undefined> {
-    const messages: EventSourceMessage[] = []
-    let isTooLong = false
-    const parser = createParser({
-      maxBufferSize: MAX_EVENT,
-      onError: ({ type }) => {
-        isTooLong ||= type === 'max-buffer-size-exceeded'
-      },
-      onEvent: (message) => messages.push(message),
-      onRetry: (ms) => {
-        this.retryMs = ms
-      },
-    })
     const decoder = new TextDecoder()
+    let text = ''
     for (;;) {
       const { done, value } = await this.#inTime(reader.read(), limit)
       if (done) return
-      parser.feed(decoder.decode(value, { stream: true }))
-      if (isTooLong) throw new RecentnError('unexpected_answer', 'An event of the stream is too long')
-      for (const message of messages.splice(0)) {
-        const event = this.#eventOf(message)
+      // The server ends each event with an empty line.
+      const blocks = (text + decoder.decode(value, { stream: true })).split('\n\n')
+      text = blocks.pop() as string
+      if (text.length > MAX_EVENT) throw new RecentnError('unexpected_answer', 'An event of the stream is too long')
+      for (const block of blocks) {
+        const event = this.#eventOf(block)
         if (event !== null) yield event
       }
     }
@@ -109,12 +99,19 @@ export class GroupStream {
     }
   }
 
-  /** Null for a kind of message that this version does not know. */
-  #eventOf({ event, data }: EventSourceMessage): GroupEvent | null {
+  /** Null for a comment, and for a kind of event that this version does not know. */
+  #eventOf(block: string): GroupEvent | null {
+    const fields: Record<string, string> = {}
+    for (const line of block.split('\n')) {
+      const [, name, value] = /^(\w+): ?(.*)/.exec(line) ?? []
+      if (name) fields[name] = name in fields ? `${fields[name]}\n${value}` : (value as string)
+    }
+    const { event: type, data, retry } = fields
+    if (retry) this.retryMs = Number(retry)
+    if (data === undefined) return null
     const value = this.transport.parse(data)
-    if (event === 'item') return { type: 'item', item: decoded(value, operations.itemShape) as Item }
-    if (event === 'removed')
-      return { type: 'removed', id: (decoded(value, operations.groupRemovedShape) as GroupRemoved).id }
-    return event === 'reset' ? { type: 'reset', ...(decoded(value, operations.groupResetShape) as GroupReset) } : null
+    if (type === 'item') return { type, item: decoded(value, operations.itemShape) as Item }
+    if (type === 'removed') return { type, id: (decoded(value, operations.groupRemovedShape) as GroupRemoved).id }
+    return type === 'reset' ? { type, ...(decoded(value, operations.groupResetShape) as GroupReset) } : null
   }
 }

@@ -77,6 +77,16 @@ export class Transport {
     return (await this.call(operation, parts, conduct)).value
   }
 
+  /** What was put, and whether it was made by that. */
+  async made<Id extends OperationId>(
+    operation: Operation<Id>,
+    parts: PartsOf<Id>,
+    conduct?: Conduct,
+  ): Promise<Wire[Id]['answer'] & { created: boolean }> {
+    const { status, value } = await this.call(operation, parts, conduct)
+    return Object.assign(value as Wire[Id]['answer'] & object, { created: status === 201 })
+  }
+
   /** Null in place of the error `absent`, which says that there is no such thing. */
   async valueOrNull<Id extends OperationId>(
     operation: Operation<Id>,
