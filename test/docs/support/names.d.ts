@@ -38,7 +38,7 @@ declare global {
 
   /** The reader's own functions. */
   function deliver(body: unknown): Promise<void>
-  function invoice(order: Order): Promise<void>
+  function invoice(order: Omit<Order, 'status'>): Promise<void>
   function poll(body: unknown): Promise<void>
   function userOf(request: Request): { id: string; shop: string; isStaff: boolean } | null
   function isStaff(request: Request): boolean
