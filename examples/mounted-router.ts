@@ -14,7 +14,7 @@ export function createShopApp(store: Store, stopping?: AbortSignal): Express {
     '/activity',
     createRouter(store, {
       stopping,
-      access: (request, scope) => {
+      access: (request: Request, scope) => {
         if (scope === 'read') return true
         const user = userOf(request)
         if (user === null) throw new RecentnError('unauthorized')
@@ -26,7 +26,7 @@ export function createShopApp(store: Store, stopping?: AbortSignal): Express {
     '/admin/recentn',
     createDashboard(store, {
       stopping,
-      access: (request) => {
+      access: (request: Request) => {
         const user = userOf(request)
         if (user === null) throw new RecentnError('unauthorized')
         return user.isStaff

@@ -194,6 +194,10 @@ export async function checkStrictTypes(run, node) {
       await app.npm('install', '--ignore-scripts', run.tarball, ...packages)
       copyFileSync(join(run.root, 'test', 'package', 'types', 'strict.ts'), join(app.folder, 'strict.mts'))
       await app.run('npx', ['tsc', ...STRICT, 'strict.mts'], { seconds: 120 })
+      // An example whose own functions take this Express's Request.
+      copyFileSync(join(run.root, 'examples', 'mounted-router.ts'), join(app.folder, 'mounted-router.mts'))
+      const plain = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022']
+      await app.run('npx', ['tsc', ...plain, 'mounted-router.mts'], { seconds: 120 })
     })
   }
 }
