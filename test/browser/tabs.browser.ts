@@ -81,6 +81,10 @@ test('a new policy does not replace one that is there', async () => {
   await page.getByLabel('Prefix').fill('q:')
   await page.getByLabel('Capacity').fill('3')
   await save(page)
-  await page.getByText('There is a policy for q: already: capacity 10, mode history, expiry never.').waitFor()
+  await page
+    .getByText(
+      'There is a policy for q: already: capacity 10, mode history, expiry never, forgetting when empty never.',
+    )
+    .waitFor()
   expect(await server.call('GET', 'policies/q%3A')).toMatchObject({ capacity: 10 })
 })
