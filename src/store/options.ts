@@ -15,7 +15,8 @@ export type Report = NonNullable<StoreOptions['onBackgroundError']>
 export function reporter({ onBackgroundError = warn }: StoreOptions, database: { readonly answers: number }): Report {
   let awaySince = -1
   return (error, doing) => {
-    if (error instanceof RecentnError && error.code === 'database_unavailable') {
+    // A commit may be what the outage cuts off first.
+    if (error instanceof RecentnError && /^(database_unavailable|outcome_unknown)$/.test(error.code)) {
       if (database.answers === awaySince) return
       awaySince = database.answers
     }

@@ -219,6 +219,7 @@ for (const engine of ['mariadb', 'mysql'] as const) {
         'version',
         'isolation',
         'texts',
+        'settings',
         'SKIP LOCKED',
         'durability',
         'writes',

@@ -25,7 +25,7 @@ export class ShopService implements OnModuleInit {
     })
     await feeds.follow(Product, { feed: 'products', syncColumn: 'syncId', key: 'id', value: 'name' })
     queues.work('mail', ({ body }) => this.mailer.deliver(body as { to: string; text: string }))
-    this.store.poll(Order, ({ id }: Order) => this.#makeInvoice(id), { status: 'status' })
+    this.store.poll(Order, ({ id }) => this.#makeInvoice(id), { status: 'status' })
     feeds.consume(
       'products',
       'search',

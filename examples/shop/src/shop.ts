@@ -29,7 +29,7 @@ export class Shop {
   /** Works in the background until the store is closed. */
   start(): void {
     this.store.queues.work('mail', ({ body }: Message) => this.deliver(body as Mail), { concurrency: 5 })
-    this.store.poll(Order, (order: Order) => this.#makeInvoice(order), { status: 'status' })
+    this.store.poll(Order, (order) => this.#makeInvoice(order), { status: 'status' })
     this.store.feeds.consume(
       'products',
       'search',
@@ -69,7 +69,7 @@ export class Shop {
     return [...this.#names].filter(([, name]) => name.includes(text)).map(([id]) => Number(id))
   }
 
-  async #makeInvoice({ id }: Order): Promise<void> {
+  async #makeInvoice({ id }: Pick<Order, 'id'>): Promise<void> {
     await this.store.dataSource.getRepository(Invoice).upsert({ order: id }, ['order'])
   }
 }

@@ -142,13 +142,12 @@ export function describeFeedsPublishers(context: Context): void {
           async () => {
             isHeld.push(store.feeds.put(names[0] as string, 'held', 3))
             const watch = stopwatch()
-            const puts = Promise.all(names.map((feed) => store.feeds.put(feed, 'other', 3)))
-            await Promise.race([puts, sleep(10_000)])
+            await Promise.all(names.map((feed) => store.feeds.put(feed, 'other', 3)))
             isLate = watch.isBeyond(8000)
           },
         )
         await Promise.all(isHeld)
-        // The first attempt may wait for the lock, which is 5 s.
+        // The first attempt may wait for the lock, which is a second or two.
         expect(isLate).toBe(false)
       })
     }
