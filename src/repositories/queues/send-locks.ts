@@ -76,7 +76,7 @@ async function heldOf(reader: Reader, kind: LockKind, locks: readonly Lock[]): P
     const where = chunk.map(() => `(queue_id = ? AND ${column} = ?${more})`).join(' OR ')
     const sql = `SELECT ${reader.engine.bigint('queue_id')} AS queue_id, ${column} AS name FROM ${reader.tables[table]} WHERE ${where}`
     const parameters = chunk.flatMap(({ queueId, value }) => [queueId, value])
-    names.push(...(await heldElsewhere(reader, { sql, parameters }, rowName)))
+    for (const name of await heldElsewhere(reader, { sql, parameters }, rowName)) names.push(name)
   }
   return names
 }

@@ -98,7 +98,7 @@ export async function lockChosen(
         `AND queue_id = ? AND ${condition} ORDER BY ${tx.tables.queueMessages}.id${tx.engine.forUpdate}`,
       [...chunk, id],
     )
-    rows.push(...found.map(lockedOf))
+    for (const row of found) rows.push(lockedOf(row))
   }
   return rows
 }
