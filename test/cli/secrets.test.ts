@@ -16,7 +16,12 @@ const VALUES = {
 const folder = temporaryFolder()
 const databaseUrl = `sqlite:${join(folder.path, 'secrets.db')}`
 beforeAll(async () => (await openStore({ url: databaseUrl })).close())
-afterAll(() => folder.remove())
+afterAll(() => {
+  folder.remove()
+  // A command that might ask looks at it, which opens a pipe.
+  const input: { unref?(): unknown } = process.stdin
+  input.unref?.()
+})
 
 /** What a command wrote, run in this process. */
 async function written(args: readonly string[]): Promise<string> {

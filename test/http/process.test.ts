@@ -157,7 +157,9 @@ describe('does not start', () => {
   })
 
   test('with a database URL that names none', async () => {
-    expect(await refusal({ DATABASE_URL: 'mysql://user:secret@host' })).toMatch(/recentn: DATABASE_URL must/)
+    expect(await refusal({ DATABASE_URL: 'mysql://user:secret@host' })).toMatch(
+      /recentn: DATABASE_URL names no database; must/,
+    )
   })
 
   test('on a port that is in use', async () => {

@@ -69,6 +69,9 @@ const USUAL: Readonly<Record<string, fc.Arbitrary<string>>> = {
     ),
   ),
   receiptHandles: fc.array(fc.oneof({ weight: 9, arbitrary: name }, json), { maxLength: 3 }).map((all) => `[${all}]`),
+  ids: fc
+    .array(fc.oneof({ weight: 9, arbitrary: fc.nat().map((id) => `"${id}"`) }, json), { minLength: 1, maxLength: 3 })
+    .map((all) => `[${all}]`),
   error: orNull(fc.string().map((text) => JSON.stringify(text))),
   dead: words('true'),
   key: name,
