@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import type { Command, Option } from 'commander'
 import type { Config } from '../config'
+import { withoutSecretsIn } from '../http/secrets'
 import { backUp, fileOf, restore } from '../store/open'
 import { confirm } from './confirm'
 import { described } from './store-or-server'
@@ -21,7 +22,7 @@ export function addBackupCommands(
       const { databaseUrl, tablePrefix } = configOf(flags)
       const source = fileOf(databaseUrl)
       await backUp(source, file, tablePrefix)
-      process.stdout.write(`${source} is copied to ${file}\n`)
+      process.stdout.write(withoutSecretsIn(`${source} is copied to ${file}\n`))
     })
   described(program, 'restore <file>', 'put a backup in the place of a SQLite database that no process has open')
     .addOption(databaseOption())
@@ -31,6 +32,6 @@ export function addBackupCommands(
       const target = fileOf(databaseUrl)
       if (existsSync(target) && !flags.yes) await confirm(`Replace ${target} by ${file}?`)
       restore(target, file, tablePrefix)
-      process.stdout.write(`${target} is what ${file} has\n`)
+      process.stdout.write(withoutSecretsIn(`${target} is what ${file} has\n`))
     })
 }

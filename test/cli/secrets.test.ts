@@ -1,5 +1,6 @@
 /** No text of a command repeats a value that may be a secret: each argument and option of each command is given some. */
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { main, program } from '../../src/cli'
 import { openStore } from '../../src/store/open'
@@ -15,12 +16,15 @@ const VALUES = {
 }
 const folder = temporaryFolder()
 const databaseUrl = `sqlite:${join(folder.path, 'secrets.db')}`
-beforeAll(async () => (await openStore({ url: databaseUrl })).close())
+const root = process.cwd()
+beforeAll(async () => {
+  await (await openStore({ url: databaseUrl })).close()
+  // A backup makes a file of the name that it is given.
+  process.chdir(folder.path)
+})
 afterAll(() => {
+  process.chdir(root)
   folder.remove()
-  // A command that might ask looks at it, which opens a pipe.
-  const input: { unref?(): unknown } = process.stdin
-  input.unref?.()
 })
 
 /** What a command wrote, run in this process. */
@@ -34,6 +38,8 @@ async function written(args: readonly string[]): Promise<string> {
       throw new Error('exited')
     }),
     jest.spyOn(process.stdout, 'on').mockReturnThis(),
+    // Nothing is typed, and nothing waits for it.
+    jest.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([]) as typeof process.stdin),
   ]
   const before = process.env.DATABASE_URL
   process.env.DATABASE_URL = databaseUrl
