@@ -1,7 +1,7 @@
 /** What group commit is given, and the calls as it keeps them. */
 import type { Reader, Session, Tx } from '../database/engine'
 import { RecentnError } from '../errors'
-import { performance } from '../real-time'
+import { performance, setTimeout } from '../real-time'
 import type { Admission, Size } from './pending'
 import type { Sizes } from './sizes'
 
@@ -57,6 +57,7 @@ export interface WaitingCall<Request, Result> extends Size {
   since: number | null
   /** When its next turn to wait for its lock comes, though it looks locked. */
   turnAt: number
+  turns: number
   request: Request
   caller: Caller<Result>
 }
@@ -99,15 +100,23 @@ export async function heldOf<Request, Result>(
   return held
 }
 
-/** Of the first calls for each lock, one whose turn has come. */
-export function nextTurn<Request, Result>(waiting: Calls<Request, Result>, held: HeldLocks<Request, Result>) {
+/**
+ * Of the first calls for each lock, one whose turn has come; in every second of its turns it is alone, otherwise all that
+ * wait for the same lock go with it, of which one may need a lock besides that does not become free.
+ */
+export function nextTurn<Request, Result>(
+  waiting: Calls<Request, Result>,
+  held: HeldLocks<Request, Result>,
+): Calls<Request, Result> {
   const seen = new Set<string>()
   for (const call of waiting) {
     const lock = held.get(call) as string
-    if (!seen.has(lock) && call.turnAt <= performance.now()) return call
+    if (!seen.has(lock) && call.turnAt <= performance.now()) {
+      return call.turns % 2 === 1 ? [call] : waiting.filter((one) => held.get(one) === lock)
+    }
     seen.add(lock)
   }
-  return null
+  return []
 }
 
 /** The error of a call whose lock was never free when it was asked for. */
@@ -124,6 +133,38 @@ const TURNS = 6
 
 export function turnMs(options: { patienceMs?: number | undefined }): number {
   return patienceOf(options) / TURNS
+}
+
+/** Of transactions that succeed in less than this, on the average, a brief wait for a lock is many times as long. */
+const QUICK_MS = 150
+/** The weight of one transaction in their average. */
+const SHARE = 1 / 8
+/** The longest pause between two questions whether locks are still held, where transactions do not take longer. */
+const REST_MS = 100
+
+/** How fast the database is: waits for locks and pauses are many times as long as a transaction usually takes. */
+export class Pace {
+  #usualMs = 0
+  #restMs = 1
+
+  get isBrief(): boolean {
+    return this.#usualMs < QUICK_MS
+  }
+
+  /** Notes how long a transaction that succeeded has taken, with its own waits for locks that were passed on. */
+  took(ms: number): void {
+    this.#usualMs += SHARE * (ms - this.#usualMs)
+  }
+
+  /** Longer each time, until `awake`. */
+  async rest(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, this.#restMs))
+    this.#restMs = Math.min(2 * this.#restMs, Math.max(REST_MS, this.#usualMs))
+  }
+
+  awake(): void {
+    this.#restMs = 1
+  }
 }
 
 export function newLane<Request, Result>(lane: number, marks: Marks): Lane<Request, Result> {

@@ -10,13 +10,14 @@
  * When another transaction holds a lock, the calls that need it are set aside, to a lane of their own, with all calls of
  * their keys; later calls of these keys follow until none of the key is unanswered. That lane runs the calls whose locks are
  * free, and asks for the others again. A lock that is held whenever it is asked for is waited for once in a sixth of the
- * patience, by its first call alone, so that it gets its turn among other processes: a call that is stuck delays others
- * once, for a second, and fails without them. A call that needs further locks (an append to several groups) may be
- * overtaken by one of its key that does not.
+ * patience, by the calls that need it and no others, so that they get their turn among other processes: a call that is
+ * stuck delays others once, for a second, and fails without them. Where the transactions that succeed take long themselves,
+ * so do waits for locks that nobody keeps: then a wait is not brief. A call that needs further locks (an append to several
+ * groups) may be overtaken by one of its key that does not.
  */
 import type { Tx } from '../database/engine'
 import { RecentnError } from '../errors'
-import { performance, setImmediate, setTimeout } from '../real-time'
+import { performance, setImmediate } from '../real-time'
 import type { Caller, Calls, Conflict, GroupCommitOptions, HeldLocks, Lane, WaitingCall } from './commit-calls'
 import * as waiting from './commit-calls'
 import { isShared, Pending, type Size } from './pending'
@@ -26,8 +27,6 @@ const MAX_BATCH_BYTES = 8 * 1024 * 1024
 const RETRY_MS = 2000
 /** About what an item takes in memory beside its texts. */
 const ITEM_BYTES = 300
-/** The longest pause between two questions whether locks are still held. */
-const REST_MS = 100
 
 export class GroupCommit<Request, Result> {
   readonly #options: GroupCommitOptions<Request, Result>
@@ -38,7 +37,7 @@ export class GroupCommit<Request, Result> {
   readonly #aside = new Map<number, number>()
   /** Whether a call that is set aside may be locked. */
   #isInDoubt = false
-  #restMs = 1
+  readonly #pace = new waiting.Pace()
   readonly #pending: Pending
 
   constructor(options: GroupCommitOptions<Request, Result>) {
@@ -62,7 +61,7 @@ export class GroupCommit<Request, Result> {
   hand(of: string | number, request: Request, { items, bytes: texts }: Size, caller: Caller<Result>): void {
     const key = typeof of === 'string' ? waiting.keyOf(of) : of
     const bytes = texts + items * ITEM_BYTES
-    const call = { key, isAside: false, since: null, turnAt: 0, request, items, bytes, caller }
+    const call = { key, isAside: false, since: null, turnAt: 0, turns: 0, request, items, bytes, caller }
     this.#pending.admit(call)
     if (this.#aside.size > 0 && this.#aside.has(key)) this.#setAside(call)
     else this.#enqueue(this.#lanes[key % this.#lanes.length] as Lane<Request, Result>, call)
@@ -109,8 +108,11 @@ export class GroupCommit<Request, Result> {
     const requests = calls.map(waiting.requestOf)
     writer.batch++
     try {
-      const options = { arrived: (tx: Tx) => marks.hasArrived(tx, writer), retryMs: RETRY_MS, isBrief: true }
+      const { isBrief } = this.#pace
+      const options = { arrived: (tx: Tx) => marks.hasArrived(tx, writer), retryMs: RETRY_MS, isBrief }
+      const begun = performance.now()
       const results = await session.write((tx) => run(tx, requests, { writer, isCareful }), options)
+      this.#pace.took(performance.now() - begun)
       batches?.add(waiting.itemsOf(calls))
       for (let index = 0; index < calls.length; index++) {
         this.#answer(calls[index] as WaitingCall<Request, Result>, results[index] as Result | RecentnError)
@@ -176,24 +178,22 @@ export class GroupCommit<Request, Result> {
     const isLeft = new Set([...free.slice(chosen.length), ...held])
     lane.waiting = [...calls.filter((call) => isLeft.has(call)), ...lane.waiting]
     if (chosen.length > 0) {
-      this.#restMs = 1
+      this.#pace.awake()
       for (const conflict of await this.#commit(lane, chosen)) await this.#part(lane, conflict)
     }
-    const next = waiting.nextTurn(held, locked)
-    if (next) await this.#takeTurn(lane, next)
-    else if (chosen.length === 0) await this.#rest()
+    const next = waiting.fitting(waiting.nextTurn(held, locked), this.#maxBatch)
+    if (next.length > 0) await this.#takeTurn(lane, next)
+    else if (chosen.length === 0) await this.#pace.rest()
   }
 
-  async #takeTurn(lane: Lane<Request, Result>, call: WaitingCall<Request, Result>): Promise<void> {
-    lane.waiting = lane.waiting.filter((one) => one !== call)
-    call.turnAt = performance.now() + waiting.turnMs(this.#options)
-    for (const conflict of await this.#commit(lane, [call])) this.#wait(lane, this.#patient(conflict))
-  }
-
-  /** Longer each time, until a call is free. */
-  async #rest(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, this.#restMs))
-    this.#restMs = Math.min(2 * this.#restMs, REST_MS)
+  async #takeTurn(lane: Lane<Request, Result>, calls: Calls<Request, Result>): Promise<void> {
+    const taken = new Set(calls)
+    lane.waiting = lane.waiting.filter((call) => !taken.has(call))
+    for (const call of calls) {
+      call.turnAt = performance.now() + waiting.turnMs(this.#options)
+      call.turns++
+    }
+    for (const conflict of await this.#commit(lane, calls)) this.#wait(lane, this.#patient(conflict))
   }
 
   /** One of the calls that looked free may be what keeps the others from their locks. */

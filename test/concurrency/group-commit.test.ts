@@ -180,6 +180,56 @@ describe('writes that meet locks of somebody else', () => {
     expect(await over).toEqual(['first', 'second'])
   })
 
+  it('calls for a lock that others hold in turns go together, and without one behind them that is stuck', async () => {
+    const { held, options } = useLocks()
+    const heldLocks: typeof options.heldLocks = async (_, requests) =>
+      requests.map(({ names }) => names.find((name) => name === 'c' || held.has(name)) ?? null)
+    const batches: number[] = []
+    const run: typeof options.run = (tx, requests, writing) => {
+      batches.push(requests.length)
+      return options.run(tx, requests, writing)
+    }
+    const add = adder(new GroupCommit({ ...options, heldLocks, run }))
+    held.add('c').add('z')
+    const texts = ['0', '1', '2', '3', '4']
+    const calls = texts.map((text) => codeOf(add(text, 'c')))
+    const stuck = codeOf(add('stuck', 'c', 'z'))
+    await pause(LOCK_TIMEOUT_MS * 2)
+    held.delete('c')
+    expect(await Promise.all(calls)).toEqual(texts)
+    expect(await stuck).toBe('conflict')
+    batches.splice(0)
+    held.add('c')
+    const later = texts.map((text) => codeOf(add(text, 'c')))
+    await pause(LOCK_TIMEOUT_MS * 2)
+    held.delete('c')
+    expect(await Promise.all(later)).toEqual(texts)
+    // The batch that met the lock, and the turn of all.
+    expect(batches).toEqual([5, 5])
+  })
+
+  it('waits briefly for a lock, but not where the transactions that succeed take long', async () => {
+    const { options } = useLocks()
+    const waits: (boolean | undefined)[] = []
+    let takesMs = 0
+    const write: Session['write'] = async (work, how) => {
+      waits.push(how?.isBrief)
+      await pause(takesMs)
+      return run(work as (tx: Tx) => Promise<unknown>) as never
+    }
+    const add = adder(new GroupCommit({ ...options, session: { ...session, write } as Session }))
+    const three = async () => {
+      for (let n = 0; n < 3; n++) await add(`${n}`, 'a')
+      return waits.splice(0)
+    }
+    expect(await three()).toEqual([true, true, true])
+    takesMs = 1500
+    expect((await three()).at(-1)).toBe(false)
+    takesMs = 0
+    for (let n = 0; n < 20; n++) await add(`${n}`, 'a')
+    expect(waits.at(-1)).toBe(true)
+  })
+
   it('many that wait for one lock which nobody can see fail in their time', async () => {
     const { held, options } = useLocks()
     const run: typeof options.run = async (tx, requests, writing) => {
