@@ -218,8 +218,8 @@ export interface WriteOptions {
   arrived?: ((tx: Tx) => Promise<boolean>) | undefined
   /** No retry begins later than this after the first try. Default: 30,000. */
   retryMs?: number | undefined
-  /** Waits for a lock a second at most, on our own connections to servers, and then not again. */
-  isBrief?: boolean | undefined
+  /** Waits for a lock so long at most, on our own connections to servers, and then not again. */
+  lockSeconds?: number | undefined
 }
 
 /** Runs a repository's statements: on a database with transactions of its own, or inside one open transaction. */

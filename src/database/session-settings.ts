@@ -36,8 +36,8 @@ const LOCK_SECONDS = 5
 /** MySQL looks once a second whether a wait for a lock has ended: the error of one must come before the limit of its statement. */
 const LOCK_LATE_SECONDS = 2
 
-export function lockSeconds(statementSeconds: number): number {
-  return Math.max(1, Math.min(LOCK_SECONDS, statementSeconds - LOCK_LATE_SECONDS))
+export function lockSeconds(statementSeconds: number, asked = LOCK_SECONDS): number {
+  return Math.max(1, Math.min(asked, statementSeconds - LOCK_LATE_SECONDS))
 }
 
 /** What sets a connection of our own; `statementSeconds` is the limit of a statement. */

@@ -20,7 +20,7 @@ import { holding, newHolder, requireOutside } from './inside'
 import { commit, type Life, rollBack, watch } from './life'
 import { shareRunner } from './limited-runner'
 import { locationOf } from './location'
-import { BRIEF_SECONDS, setLockWait } from './lock-wait'
+import { setLockWait } from './lock-wait'
 import { runAtOnce, sessionIn, settled } from './operations'
 import { separateOn } from './own-transactions'
 import { Retrier, type RetryRules, Trail } from './retries'
@@ -127,14 +127,15 @@ export class Database implements Session {
   }
 
   async #write<T>(work: TransactionWork<T>, options: RetriedWrite = {}): Promise<T> {
-    const { retries, arrived, retryMs, isBrief = false } = options
+    const { retries, arrived, retryMs, lockSeconds } = options
     const checked = this.#writable()
     if (checked) await checked
     const ask = arrived && ((until: number) => this.#once(arrived, until))
     const lost: LostCommit = { startedAt: performance.now(), ask }
-    const conflictMs = isBrief && !this.gate && !this.#options.isForeign ? BRIEF_SECONDS * 900 : undefined
+    const isOurs = lockSeconds !== undefined && !this.gate && !this.#options.isForeign
+    const conflictMs = isOurs ? lockSeconds * 900 : undefined
     const rules = { ...this.#retryRules, maxConflicts: retries, retryMs, conflictMs, findsOut: ask !== undefined }
-    return this.#tried(rules, () => this.#once(work, lost, isBrief))
+    return this.#tried(rules, () => this.#once(work, lost, lockSeconds))
   }
 
   /** Runs statements that each commit by themselves; on SQLite, which has one connection, in a transaction. */
@@ -221,7 +222,7 @@ export class Database implements Session {
    * Runs the transaction once. Its commit listeners run when the connection is free again. With a time for `lost` it looks
    * until then for what another connection has committed, in a cluster perhaps on another node.
    */
-  async #once<T>(work: TransactionWork<T>, lost: LostCommit | number, isBrief = false): Promise<T> {
+  async #once<T>(work: TransactionWork<T>, lost: LostCommit | number, lockSeconds?: number): Promise<T> {
     const afterCommit = new AfterCommit()
     const runner = await (typeof lost === 'number' && !this.gate ? this.pool.take(lost) : this.#runner(true))
     let life: Life | null = null
@@ -231,7 +232,7 @@ export class Database implements Session {
       if (this.#options.isForeign) await requireSettings(runner)
       if (typeof lost === 'number') await catchUp(runner, this.#options, lost)
       await runner.startTransaction(this.#options.isForeign ? 'READ COMMITTED' : undefined)
-      await setLockWait(runner, isBrief)
+      await setLockWait(runner, lockSeconds)
       const alive = watch(runner, this.engine, afterCommit)
       life = alive
       const tx = txOn(runner, this.#options, { isOpen: () => alive.open, listeners: () => afterCommit })

@@ -135,8 +135,12 @@ export function turnMs(options: { patienceMs?: number | undefined }): number {
   return patienceOf(options) / TURNS
 }
 
-/** Of transactions that succeed in less than this, on the average, a brief wait for a lock is many times as long. */
+/** How long a transaction waits for a lock: its other calls wait as long as the one whose lock is held. */
+const LOCK_SECONDS = 1
+/** Where the transactions that succeed take longer than this, on the average, it waits many times as long as they take. */
 const QUICK_MS = 150
+const [SLOW_LOCK_SECONDS, LONGEST_LOCK_SECONDS] = [5, 20]
+const MANY = 12
 /** The weight of one transaction in their average. */
 const SHARE = 1 / 8
 /** The longest pause between two questions whether locks are still held, where transactions do not take longer. */
@@ -147,8 +151,9 @@ export class Pace {
   #usualMs = 0
   #restMs = 1
 
-  get isBrief(): boolean {
-    return this.#usualMs < QUICK_MS
+  get lockSeconds(): number {
+    if (this.#usualMs < QUICK_MS) return LOCK_SECONDS
+    return Math.min(Math.max(SLOW_LOCK_SECONDS, Math.ceil((MANY * this.#usualMs) / 1000)), LONGEST_LOCK_SECONDS)
   }
 
   /** Notes how long a transaction that succeeded has taken, with its own waits for locks that were passed on. */
