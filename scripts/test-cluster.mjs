@@ -1,7 +1,7 @@
 /**
  * `npm run test:cluster`: a Galera cluster and a Group Replication group of three nodes each, a process on every node, and
  * faults: a node that is killed, cut off, or stopped; and an address with health checks, whose node is killed. The verdict is that
- * of a ledger outside of the database. `--short` is for CI, and `--prepare` only makes the
+ * of a ledger outside of the database. On the group also processes that start at once, and a member without a majority. `--short` is for CI, and `--prepare` only makes the
  * images; `--only galera` and `--only group` choose. What the ledger finds is a failure. Where there is no cluster, because there is no
  * Docker, no package, or because a server crashes, it says what was not tested: a failure only with RECENTN_REQUIRE_CLUSTER=1.
  */
@@ -135,8 +135,7 @@ async function throughput(nodes) {
 
 /** Each process goes to the next host by itself; all have the same order. */
 function severalHosts(nodes) {
-  const hosts = nodes.numbers.map((node) => `${nodes.host(node)}:3306`).join(',')
-  const address = { url: (database) => `mysql://root:${nodes.password}@${hosts}/${database}` }
+  const address = { url: (database) => nodes.urlOfAll(database) }
   return load(nodes, 'several hosts in the URL, the first one is killed, and starts again', { address }, async () => {
     await sleep(3000)
     await nodes.kill(1)
@@ -147,12 +146,35 @@ function severalHosts(nodes) {
   })
 }
 
+/** What only a group of MySQL has. A member that leaves the group, or that has not come back, is of no use to the rest. */
+async function ofGroup(nodes) {
+  const { startAtOnce } = await import('../test/cluster/group-starts.mjs')
+  const { withoutMajority } = await import('../test/cluster/group-majority.mjs')
+  for (const [what, work] of [
+    ['processes start at once on an empty database', () => startAtOnce(nodes, 0)],
+    ['processes start at once on a database of an earlier version', () => startAtOnce(nodes, 2)],
+    ['a member has no majority', () => withoutMajority(nodes)],
+  ]) {
+    const start = Date.now()
+    try {
+      await work()
+      say(`ok      ${what} (${seconds(start)})`)
+    } catch (error) {
+      failed++
+      say(`FAILED  ${what}: ${error.stack ?? error}`)
+      return false
+    }
+  }
+  return true
+}
+
 async function testCluster(server) {
   const { Nodes } = await import('../test/cluster/nodes.mjs')
   const start = Date.now()
   const nodes = new Nodes(server)
   await nodes.start()
   say(`${server.engine}: three nodes (${seconds(start)})`)
+  if (!isShort && server.name === 'group' && !(await ofGroup(nodes))) return
   if (!isShort && !(await load(nodes, 'nothing happens', {}, () => sleep(20_000)))) return
   if (!isShort && !(await load(nodes, 'appends alone', { roles: ['append'] }, () => sleep(20_000)))) return
   for (const [what, fault] of isShort ? [FAULTS[server.shortFault]] : FAULTS) {

@@ -1,14 +1,16 @@
 /**
- * Nodes of clusters: how a server says that it is one, what differs there, and how a node catches up with the others. Owns the
- * facts of engines that are nodes.
+ * Nodes of clusters: how a server says that it is one, what differs there, how a node catches up with the others, and what it
+ * answers of itself. Owns the facts of engines that are nodes.
  *
  * Invariant: whether a commit has arrived is asked only of a node that has applied what the cluster had committed before: it
  * may be another one than the node that had the commit, and behind it.
  */
 import type { QueryRunner } from 'typeorm'
-import type { Engine, Row } from './engine'
+import type { Engine, Reader, Row } from './engine'
 import { drop } from './life'
+import { MEMBERS, type Member, outOfGroup } from './members'
 import { numberBy } from './mysql'
+import { UnfitHost } from './server-hosts'
 import { limitUntil } from './statement-limit'
 import type { Setting } from './statements'
 
@@ -39,27 +41,54 @@ function galeraNode(engine: Engine): Engine {
 
 /** Group Replication gives every session the step of its beginning, and SKIP LOCKED is safe there. */
 function groupMember(engine: Engine): Engine {
-  return { ...engine, caughtUp: readWith('group_replication_consistency', "'BEFORE'") }
+  return { ...engine, caughtUp: readWith('group_replication_consistency', "'BEFORE'"), members: MEMBERS }
 }
 
 /** Reads with a setting of the session, which is then as it was. */
 function readWith(variable: string, value: string): Engine['caughtUp'] {
-  return (table) => [
-    `SET @recentn_before = @@SESSION.${variable}`,
-    `SET SESSION ${variable} = ${value}`,
-    `SELECT id FROM ${table} LIMIT 1`,
-    `SET SESSION ${variable} = @recentn_before`,
-  ]
+  return {
+    begin: [`SET @recentn_before = @@SESSION.${variable}`, `SET SESSION ${variable} = ${value}`],
+    end: `SET SESSION ${variable} = @recentn_before`,
+  }
 }
 
 /** Waits until the server has applied what the cluster has committed. This and what the runner does next has time until then. */
 export async function catchUp(runner: QueryRunner, { engine, tables }: Setting, until?: number): Promise<void> {
   if (until !== undefined) limitUntil(runner, until)
+  await caughtUp(runner, engine, () => runner.query(`SELECT id FROM ${tables.schema} LIMIT 1`))
+}
+
+/** Runs `work`, each of whose statements waits in a cluster until the server has applied what was committed before. */
+export async function caughtUp(runner: QueryRunner, engine: Engine, work: () => Promise<unknown>): Promise<void> {
+  const { begin, end } = engine.caughtUp ?? { begin: [], end: '' }
   try {
-    for (const sql of engine.caughtUp?.(tables.schema) ?? []) await runner.query(sql)
+    for (const sql of begin) await runner.query(sql)
+    await work()
+    if (end) await runner.query(end)
   } catch (error) {
     // The session may have kept the setting.
     drop(runner)
     throw error
   }
+}
+
+/** The members of the server's group; none where the account may not read them. */
+export async function membersOf(engine: Engine, query: (sql: string) => Promise<unknown>): Promise<readonly Member[]> {
+  if (engine.members === '') return []
+  try {
+    return (await query(engine.members)) as readonly Member[]
+  } catch (error) {
+    if (!['other', 'no-table'].includes(engine.failure(error))) throw error
+    return []
+  }
+}
+
+/** Resolves when the server answers, and takes part in its group. */
+export async function ping({ engine, tables, rows }: Reader): Promise<void> {
+  // A node of a Galera cluster without a quorum answers what needs no table.
+  await rows(`SELECT version FROM ${tables.schema} WHERE id = 1`)
+  const members = await membersOf(engine, rows)
+  const reason = outOfGroup(members)
+  // A server that was told to leave its group may be used without it.
+  if (reason !== null && members.every(({ state }) => state !== 'OFFLINE')) throw new UnfitHost(`This member ${reason}`)
 }

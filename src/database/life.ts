@@ -10,7 +10,7 @@ import { RecentnError } from '../errors'
 import type { AfterCommit } from './after-commit'
 import { driverError, type Engine } from './engine'
 import { hasFailedEarlier } from './gathering'
-import { doubtHost } from './server-hosts'
+import { doubtHost, UnfitHost } from './server-hosts'
 
 export interface Life {
   /** False once the transaction is ending. */
@@ -100,7 +100,8 @@ export function dropLost(runner: QueryRunner, engine: Engine, error: unknown): v
   const { errno = 0, code } = driverError(error)
   // What the server says itself, and that it says nothing, holds for its other connections, too.
   const isSilent = code === 'ETIMEDOUT'
-  if (databaseConnection && (errno > 0 || isSilent)) doubtHost(databaseConnection, isSilent)
+  const isOfHost = errno > 0 || isSilent || error instanceof UnfitHost
+  if (databaseConnection && isOfHost) doubtHost(databaseConnection, isSilent)
 }
 
 export function drop(runner: QueryRunner): void {

@@ -3,7 +3,8 @@
  * would all create the tables: here a lock lets one process migrate, and the others then find nothing to do. The table
  * `schema` has the version, whether we or the user's own DataSource ran the migrations.
  *
- * The lock of MySQL and MariaDB does not leave its server: the processes of a cluster's nodes migrate at the same time.
+ * The lock of MySQL and MariaDB does not leave its server: the processes of a Galera cluster's nodes migrate at the same time. In a
+ * group of MySQL with several primaries one member migrates (`members.ts`), and processes on others wait for the tables.
  * Invariant: each statement can be run again. A statement that fails because another process was faster is run again, and then finds
  * that it is done.
  */
@@ -11,13 +12,20 @@ import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm'
 import { migrationStem, SCHEMA_VERSION, takenNames } from '../../migrations'
 import { describe, refuseNames, standing } from '../../migrations/standing'
 import { RecentnError } from '../errors'
+import { clearTimeout, performance, setTimeout } from '../real-time'
+import { caughtUp, membersOf } from './cluster'
+import type { MysqlOptions } from './connect'
 import { pause } from './cut-off'
 import { driverError, type Engine, type Session } from './engine'
+import { mustNotMigrate } from './members'
 import { LostRows, requireSchema, restoreRows, schemaVersion } from './schema-check'
 import { withoutLimit } from './statement-limit'
 import type { Tables } from './tables'
 
-const LOCK_SECONDS = 120
+/** How long a process waits for one that migrates, and from when on it says so where that one may have to be started. */
+const PATIENCE_SECONDS = 120
+const WARNING_SECONDS = 3
+const LONGEST_WAIT_MS = 1000
 
 /** How often a migration is run again that another process got in the way of, and the longest pause before. */
 const MAX_RACES = 20
@@ -30,23 +38,27 @@ const RACED = new Set([1050, 1051, 1060, 1061, 1062, 1091, 1146, 1684])
  * Brings the tables to this code's version. Throws `schema_too_new` for a newer database, and `database_refused`,
  * before it creates anything, if other tables have our names.
  */
-export async function migrate(source: DataSource, session: Session, engine: Engine): Promise<void> {
-  const before = await steadily(() => schemaVersion(session)).catch(async (error: unknown) => {
+export async function migrate(
+  source: DataSource,
+  session: Session,
+  engine: Engine,
+  patienceSeconds = PATIENCE_SECONDS,
+): Promise<void> {
+  if ((await versionOf(session)) < SCHEMA_VERSION) {
+    if (engine.family === 'sqlite')
+      await withRunner(source, (runner) => migrateInTransaction(source, runner, session.tables))
+    else await new ServerMigration(source, session, engine, patienceSeconds).run()
+  }
+  await requireSchema(session, await steadily(() => schemaVersion(session)))
+}
+
+/** The version of the tables. Lost rows are made again. */
+function versionOf(session: Session): Promise<number> {
+  return steadily(() => schemaVersion(session)).catch(async (error: unknown) => {
     if (!(error instanceof LostRows)) throw error
     await restoreRows(session)
     return SCHEMA_VERSION
   })
-  if (before < SCHEMA_VERSION) {
-    const runner = source.createQueryRunner()
-    try {
-      await (engine.family === 'sqlite'
-        ? migrateInTransaction(source, runner, session.tables)
-        : withoutLimit(runner, () => migrateUnderLock(source, runner, session.tables, engine)))
-    } finally {
-      await runner.release()
-    }
-  }
-  await requireSchema(session, await steadily(() => schemaVersion(session)))
 }
 
 /**
@@ -68,6 +80,15 @@ async function steadily<T>(look: () => Promise<T>): Promise<T> {
   }
 }
 
+async function withRunner<T>(source: DataSource, work: (runner: QueryRunner) => Promise<T>): Promise<T> {
+  const runner = source.createQueryRunner()
+  try {
+    return await work(runner)
+  } finally {
+    await runner.release()
+  }
+}
+
 /** SQLite: DDL is transactional, and BEGIN IMMEDIATE is the lock. */
 async function migrateInTransaction(source: DataSource, runner: QueryRunner, tables: Tables): Promise<void> {
   await runner.startTransaction()
@@ -80,43 +101,105 @@ async function migrateInTransaction(source: DataSource, runner: QueryRunner, tab
   }
 }
 
-/** MySQL and MariaDB: DDL commits implicitly, so the lock is a named one, which ends with the connection. */
-async function migrateUnderLock(
-  source: DataSource,
-  runner: QueryRunner,
-  tables: Tables,
-  engine: Engine,
-): Promise<void> {
-  // A lock's name has at most 64 characters (8 and 56 here) and is known to the whole server, so the database is in it,
-  // and the prefix: stores with other prefixes need not wait for each other.
-  const name = `CONCAT('recentn:', SHA2(CONCAT(DATABASE(), '/${tables.prefix}'), 224))`
-  const isLocked = await lock(runner, name, engine)
-  try {
-    for (let races = 0; ; races++) {
-      try {
-        await steadily(() => runPending(source, runner, tables))
-        return await keepOneRow(runner, tables)
-      } catch (error) {
-        if (races >= MAX_RACES || !isRaced(error, engine)) throw error
-        await pause(LONGEST_PAUSE_MS)
-      }
-    }
-  } finally {
-    if (isLocked) await runner.query(`SELECT RELEASE_LOCK(${name})`)
-  }
-}
+/** MySQL and MariaDB. */
+class ServerMigration {
+  readonly #deadline: number
 
-/** Resolves to false where the server does not give such locks, as nodes of some clusters do not. */
-async function lock(runner: QueryRunner, name: string, engine: Engine): Promise<boolean> {
-  let rows: { got: unknown }[]
-  try {
-    rows = await runner.query(`SELECT GET_LOCK(${name}, ${LOCK_SECONDS}) AS got`)
-  } catch (error) {
-    if (engine.failure(error) !== 'other') throw error
-    return false
+  constructor(
+    readonly source: DataSource,
+    readonly session: Session,
+    readonly engine: Engine,
+    readonly patienceSeconds: number,
+  ) {
+    this.#deadline = performance.now() + patienceSeconds * 1000
   }
-  if (Number(rows[0]?.got) === 1) return true
-  throw new RecentnError('database_unavailable', `Another process has been migrating for ${LOCK_SECONDS} s`)
+
+  async run(): Promise<void> {
+    let reason = await this.#here()
+    if (reason === null) return
+    const warning = setTimeout(() => {
+      const text = `recentn waits for its tables. ${reason}: a process there, such as "recentn migrate", must make them`
+      process.emitWarning(text, { code: 'RECENTN_MIGRATION' })
+    }, WARNING_SECONDS * 1000).unref()
+    try {
+      while ((await versionOf(this.session)) < SCHEMA_VERSION) {
+        if (performance.now() > this.#deadline) {
+          const detail = `${reason}, and no process has made the tables there within ${this.patienceSeconds} s: run "recentn migrate" with the address of that member`
+          throw new RecentnError('database_unavailable', detail)
+        }
+        await pause(LONGEST_WAIT_MS)
+        reason = (await this.#anywhere()) ?? reason
+      }
+    } finally {
+      clearTimeout(warning)
+    }
+  }
+
+  /** Migrates on the host of the URL on which migrations may run, and returns to the one that is in use. */
+  async #anywhere(): Promise<string | null> {
+    const { hosts } = this.source.options as MysqlOptions
+    const home = hosts?.current
+    let reason = await this.#here()
+    for (const host of hosts?.all ?? []) {
+      if (reason === null || host === home) continue
+      hosts?.use(host)
+      // One that is away may not be the one.
+      reason = await this.#here().catch((error: unknown) => {
+        if (this.engine.failure(error) === 'lost') return reason
+        throw error
+      })
+    }
+    if (home) hosts?.use(home)
+    return reason
+  }
+
+  /** Migrates, unless migrations must not run on the server of a new connection: why. */
+  #here(): Promise<string | null> {
+    return withRunner(this.source, async (runner) => {
+      const reason = mustNotMigrate(await membersOf(this.engine, (sql) => runner.query(sql)))
+      if (reason !== null) return reason
+      const migrated = () => this.#underLock(runner)
+      // The member that migrated before may have died: what it did comes first.
+      await withoutLimit(runner, () => (this.engine.members ? caughtUp(runner, this.engine, migrated) : migrated()))
+      return null
+    })
+  }
+
+  /** DDL commits implicitly, so the lock is a named one, which ends with the connection. */
+  async #underLock(runner: QueryRunner): Promise<void> {
+    const { source, session, engine } = this
+    const { tables } = session
+    // A lock's name has at most 64 characters (8 and 56 here) and is known to the whole server, so the database is in it,
+    // and the prefix: stores with other prefixes need not wait for each other.
+    const name = `CONCAT('recentn:', SHA2(CONCAT(DATABASE(), '/${tables.prefix}'), 224))`
+    const isLocked = await this.#lock(runner, name)
+    try {
+      for (let races = 0; ; races++) {
+        try {
+          await steadily(() => runPending(source, runner, tables))
+          return await keepOneRow(runner, tables)
+        } catch (error) {
+          if (races >= MAX_RACES || !isRaced(error, engine)) throw error
+          await pause(LONGEST_PAUSE_MS)
+        }
+      }
+    } finally {
+      if (isLocked) await runner.query(`SELECT RELEASE_LOCK(${name})`)
+    }
+  }
+
+  /** Resolves to false where the server does not give such locks, as nodes of some clusters do not. */
+  async #lock(runner: QueryRunner, name: string): Promise<boolean> {
+    let rows: { got: unknown }[]
+    try {
+      rows = await runner.query(`SELECT GET_LOCK(${name}, ${this.patienceSeconds}) AS got`)
+    } catch (error) {
+      if (this.engine.failure(error) !== 'other') throw error
+      return false
+    }
+    if (Number(rows[0]?.got) === 1) return true
+    throw new RecentnError('database_unavailable', `Another process has been migrating for ${this.patienceSeconds} s`)
+  }
 }
 
 function isRaced(error: unknown, engine: Engine): boolean {

@@ -113,6 +113,7 @@ export const mysqlEngine: Engine = {
   commitsAlone: true,
   packsStatements: true,
   caughtUp: null,
+  members: '',
   // With any list of values mysql2 scans the whole statement for placeholders.
   bound: (sql, parameters) => {
     const values = parameters as readonly Parameter[]

@@ -15,8 +15,10 @@ export interface NodeFacts {
    * node's change aborts the transaction between two of them, the second one runs outside of the transaction.
    */
   readonly packsStatements: boolean
-  /** SQL: a read of this table that waits until the server has applied what the cluster committed before; null on one server. */
-  readonly caughtUp: ((table: string) => readonly string[]) | null
+  /** SQL: between these two, reads wait until the server has applied what the cluster committed before; null on one server. */
+  readonly caughtUp: { readonly begin: readonly string[]; readonly end: string } | null
+  /** SQL: the members of its group; empty for a server that is in none. */
+  readonly members: string
   /** True where the step between ids may change between two statements, so that an INSERT must return its ids. */
   readonly returnsIds: boolean
 }

@@ -2,10 +2,11 @@
  * The hosts of a database URL that names several. Owns which of them is in use.
  *
  * Invariant: the connections of a store go to one host at a time, and stay there. The host changes when it does not greet a
- * new connection, or when it says that it takes no writes; then its idle connections are closed at once, and the others
- * when they are released.
+ * new connection, or when it says that it takes no writes or has no majority; then its idle connections are closed at once,
+ * and the others when they are released.
  */
 import { connect, type Socket } from 'node:net'
+import { MEMBERS, type Member, outOfGroup } from './members'
 
 export interface ServerHost {
   host: string
@@ -36,9 +37,12 @@ export const LOOKS = [
   "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('read_only', 'super_read_only', 'innodb_read_only', 'wsrep_on', 'wsrep_provider')",
   "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_local_state_comment')",
 ]
-/** For MySQL. Fails where the account may not read it; such a member is judged by `super_read_only` alone. */
-export const MEMBER =
-  'SELECT MEMBER_STATE AS state FROM performance_schema.replication_group_members WHERE MEMBER_ID = @@server_uuid'
+
+/** A server that answers, but can't do the work of the store. */
+export class UnfitHost extends Error {
+  /** Its connection is lost. */
+  readonly fatal = true
+}
 
 const owners = new WeakMap<object, ServerHosts>()
 const pools = new WeakMap<object, HostedPool>()
@@ -68,13 +72,20 @@ export class ServerHosts {
 
   constructor(readonly all: readonly ServerHost[]) {}
 
-  get #current(): ServerHost {
+  get current(): ServerHost {
     return this.all[this.#at] as ServerHost
+  }
+
+  /** Has new connections go to this host. */
+  use(host: ServerHost): void {
+    if (this.current === host) return
+    closeIdle(this.#pool)
+    this.#at = this.all.indexOf(host)
   }
 
   /** The driver calls this for each new connection, with the connection's own options. */
   readonly stream = ({ config }: { config: ServerHost }): Socket => {
-    const chosen = this.#current
+    const chosen = this.current
     Object.assign(config, chosen)
     const socket = connect({ ...chosen, noDelay: true, keepAlive: true })
     const leave = () => this.#passOver(chosen)
@@ -90,7 +101,7 @@ export class ServerHosts {
   follow(pool: unknown): void {
     this.#pool = pool as HostedPool
     this.#pool.on('release', (connection) => {
-      if (!isOf(this.#current, connection)) close(connection)
+      if (!isOf(this.current, connection)) close(connection)
     })
   }
 
@@ -98,21 +109,20 @@ export class ServerHosts {
   async require(connection: HostedConnection): Promise<void> {
     owners.set(connection, this)
     // Both are sent before anything that a caller does with the connection.
-    const member = connection._isMariaDB ? [] : answered(connection, MEMBER).catch(() => [])
+    // Where the account may not read the members, one is judged by `super_read_only` alone.
+    const members = connection._isMariaDB ? [] : answered(connection, MEMBERS).catch(() => [])
     const settings = await answered(connection, LOOKS.join('; '))
-    const reason = unfitBecause(settings.flat() as NodeSetting[], (await member) as { state: string }[])
+    const reason = unfitBecause(settings.flat() as NodeSetting[], (await members) as Member[])
     if (reason === null) return
     const { host, port } = connection.config
     const unfit = this.all.find((one) => isOf(one, connection))
     if (unfit) this.#passOver(unfit)
-    throw Object.assign(new Error(`${host}:${port} ${reason}`), { fatal: true })
+    throw new UnfitHost(`${host}:${port} ${reason}`)
   }
 
   #passOver(host: ServerHost): void {
     // Of several connections that failed together, one moves the store on.
-    if (this.#current !== host) return
-    closeIdle(this.#pool)
-    this.#at = (this.#at + 1) % this.all.length
+    if (this.current === host) this.use(this.all[(this.#at + 1) % this.all.length] as ServerHost)
   }
 }
 
@@ -138,13 +148,14 @@ interface NodeSetting {
 }
 
 /** Null for a host that takes writes. */
-function unfitBecause(settings: readonly NodeSetting[], [member]: readonly { state: string }[]): string | null {
+function unfitBecause(settings: readonly NodeSetting[], members: readonly Member[]): string | null {
   const values = new Map(settings.map(({ Variable_name: name, Value: value }) => [name, value]))
   const readOnly = ['read_only', 'super_read_only', 'innodb_read_only'].find(
     (name) => (values.get(name) ?? 'OFF') !== 'OFF',
   )
   if (readOnly !== undefined) return `takes no writes: ${readOnly} is on`
-  if (member && member.state !== 'ONLINE') return `is not a member that is ONLINE, but ${member.state}`
+  const outside = outOfGroup(members)
+  if (outside !== null) return outside
   const isGalera = values.get('wsrep_on') === 'ON' && (values.get('wsrep_provider') ?? 'none') !== 'none'
   if (!isGalera) return null
   const state = values.get('wsrep_local_state_comment')

@@ -66,6 +66,7 @@ export const sqliteEngine: Engine = {
   commitsAlone: false,
   packsStatements: true,
   caughtUp: null,
+  members: '',
   randomHex: 'hex(randomblob(16))',
   remembers: false,
   remembered: (expression) => expression,

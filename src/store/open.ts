@@ -69,7 +69,7 @@ export async function openOn(connection: DataSourceOptions, options: OpenOptions
       createRunner: () => dataSource.createQueryRunner(),
     })
     if (options.migrate === false) await requireSchema(database, await schemaVersion(database))
-    else await migrate(dataSource, database, engine)
+    else await migrate(dataSource, database, database.engine)
     return await begun(new BoundStore({ dataSource, database, close: () => disconnect(dataSource, engine) }, options))
   } catch (error) {
     await disconnect(dataSource, engine)

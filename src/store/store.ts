@@ -1,6 +1,7 @@
 /** Binds the repositories, and what runs for them, to a database. */
 import 'reflect-metadata'
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
+import { ping } from '../database/cluster'
 import { connectionUse, poolSizeOf } from '../database/connection-use'
 import type { Engine, Session } from '../database/engine'
 import { sessionWithin } from '../database/operations'
@@ -216,8 +217,7 @@ export class BoundStore implements Store {
   }
 
   async ping(): Promise<void> {
-    // A node of a cluster without a quorum answers what needs no table.
-    await this.#base.database.read((reader) => reader.rows(`SELECT version FROM ${reader.tables.schema} WHERE id = 1`))
+    await this.#base.database.read(ping)
   }
 
   close(): Promise<void> {

@@ -1,49 +1,13 @@
 /** The load on a cluster: a process for each node, and the verdict on what they were told. */
-import { fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
-import { must, sleep, until } from '../../scripts/docker-tools.mjs'
-import { ROOT } from '../../scripts/lib.mjs'
+import { sleep, until } from '../../scripts/docker-tools.mjs'
+import { ChildProcess } from './child-process.mjs'
 import { judge } from './judge.mjs'
 
 const { openStore } = createRequire(import.meta.url)('../../dist/src/index.js')
 
 export const ROLES = ['send', 'receive', 'append', 'put', 'follow', 'poll']
-
-/** A process that does its part until it is told to end. */
-class LoadProcess {
-  constructor(task) {
-    const file = join(ROOT, 'test', 'cluster', 'process.mjs')
-    this.name = task.name
-    this.messages = []
-    this.child = fork(file, [JSON.stringify(task)], {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      env: { ...process.env, NODE_NO_WARNINGS: '1' },
-    })
-    this.child.on('message', (message) => this.messages.push(message))
-    this.gone = false
-    this.child.on('exit', () => {
-      this.gone = true
-    })
-  }
-
-  hear(type, seconds) {
-    return until(`${this.name} says ${type}`, seconds, () => {
-      const found = this.messages.find((message) => message.type === type)
-      must(found || !this.gone, `${this.name} has ended before it said ${type}`)
-      return found
-    })
-  }
-
-  tell(what) {
-    this.child.send(what)
-  }
-
-  end() {
-    this.child.kill('SIGKILL')
-  }
-}
 
 /**
  * Runs the load while `during` does something; resolves to the verdict. There is a process for each number of `on`, with that node
@@ -54,7 +18,7 @@ export async function underLoad(nodes, { on = nodes.numbers, roles = ROLES, visi
   const urlOf = (node) => address?.url(names.database) ?? nodes.url(node, names.database)
   const processes = on.map((node, index) => {
     const name = `${String.fromCharCode(97 + index)}${node}`
-    return new LoadProcess({ url: urlOf(node), name, names, visibilitySeconds, roles })
+    return new ChildProcess('process.mjs', { url: urlOf(node), name, names, visibilitySeconds, roles })
   })
   try {
     await Promise.all(processes.map((one) => one.hear('working', 60)))
@@ -90,7 +54,8 @@ export async function underLoad(nodes, { on = nodes.numbers, roles = ROLES, visi
 async function makeReady(nodes, mark) {
   const names = { database: `load_${mark}`, queue: 'work', group: 'group:', groups: 16, feed: 'states', table: 'jobs' }
   await nodes.query(1, `CREATE DATABASE ${names.database}`)
-  const store = await openStore({ url: nodes.url(1, names.database), defaultCapacity: 10_000 })
+  // One of them makes the tables.
+  const store = await openStore({ url: nodes.urlOfAll(names.database), defaultCapacity: 10_000 })
   await store.queues.put(names.queue, { maxReceives: null })
   await store.close()
   await nodes.query(

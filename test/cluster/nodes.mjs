@@ -105,6 +105,12 @@ export class Nodes {
     return `mysql://root:${this.password}@${this.host(node)}:3306/${database}`
   }
 
+  /** The URL with all hosts. */
+  urlOfAll(database) {
+    const hosts = this.numbers.map((node) => `${this.host(node)}:3306`).join(',')
+    return `mysql://root:${this.password}@${hosts}/${database}`
+  }
+
   /** All at the same time; the first one makes the cluster. */
   async start() {
     await this.#makeNetworks

@@ -8,6 +8,7 @@ import { describeClusterNodes } from './cluster-nodes'
 import { describeConnections } from './connections'
 import { describeErrorNumbers } from './error-numbers'
 import { describeGathering } from './gathering'
+import { describeGroupMembers } from './group-members'
 import { describeHandles } from './handles'
 import { describeHeldConnections } from './held-connection'
 import { describeHeldLocks } from './held-locks'
@@ -48,6 +49,7 @@ export function describeStore(engine: EngineName): void {
   describeLifecycle(context)
   describeIdleStore(context)
   describeLocation(context)
+  describeGroupMembers(context)
   describeSeveralHosts(context)
   describeOptions(context)
   describeSchema(context)

@@ -1,4 +1,5 @@
-import { LOOKS, MEMBER } from '../../../src/database/server-hosts'
+import { MEMBERS } from '../../../src/database/members'
+import { LOOKS } from '../../../src/database/server-hosts'
 import { urlFault } from '../../../src/database/server-url'
 import { openStore, type Store } from '../../../src/index'
 import { CuttingProxy } from '../../support/cutting-proxy'
@@ -11,6 +12,10 @@ const HANGS_MS = 30_000
 const CALLERS = 8
 const READ_ONLY = "SELECT 'read_only' AS Variable_name, 'ON' AS Value"
 const NOT_SYNCED = "SELECT 'wsrep_on' AS Variable_name, 'ON' AS Value UNION ALL SELECT 'wsrep_provider', 'x'"
+
+/** The answer of the first of these members. */
+const membersIn = (...states: string[]) =>
+  states.map((state, at) => `SELECT ${at === 0 ? 1 : 0} AS isOwn, '${state}' AS state`).join(' UNION ALL ')
 
 /** A URL with several hosts. */
 export function describeSeveralHosts(context: Context): void {
@@ -102,9 +107,10 @@ export function describeSeveralHosts(context: Context): void {
     it.each([
       ['takes no writes', LOOKS[0] as string, READ_ONLY],
       ['is a Galera node that is not Synced', LOOKS[0] as string, NOT_SYNCED],
-      ['is a member that is not ONLINE', MEMBER, "SELECT 'RECOVERING' AS state"],
+      ['is a member that is not ONLINE', MEMBERS, "SELECT 1 AS isOwn, 'RECOVERING' AS state"],
+      ['is a member without a majority', MEMBERS, membersIn('ONLINE', 'UNREACHABLE')],
     ])('passes over a host that %s', async (_, look, answer) => {
-      if (look === MEMBER && context.engine === 'mariadb') return // which has no such members
+      if (look === MEMBERS && context.engine === 'mariadb') return // which has no such members
       const { a, b, url } = await hosts()
       a.rewrite(look, answer)
       const store = await open(url)
