@@ -80,7 +80,8 @@ On SIGTERM or SIGINT the server finishes the accepted requests and stops.
 `
 
 const MIGRATE_DETAILS = `
-Any number of processes may run this at the same time: one migrates, the others wait. The command refuses a database that
+Any number of processes may run this at the same time: one migrates, the others wait. In a MySQL group with several primaries it
+must run on one member, which it names. The command refuses a database that
 newer code has migrated, and one in which another table has a name that recentn needs: RECENTN_TABLE_PREFIX sets the prefix
 of the names. recentn serve migrates by itself; use this command to do it beforehand, as another user of the database.
 `

@@ -89,6 +89,6 @@ export async function ping({ engine, tables, rows }: Reader): Promise<void> {
   await rows(`SELECT version FROM ${tables.schema} WHERE id = 1`)
   const members = await membersOf(engine, rows)
   const reason = outOfGroup(members)
-  // A server that was told to leave its group may be used without it.
+  // A server that has left its group by a command may be used without it.
   if (reason !== null && members.every(({ state }) => state !== 'OFFLINE')) throw new UnfitHost(`This member ${reason}`)
 }

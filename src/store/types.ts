@@ -236,7 +236,7 @@ export interface Store {
    * answer may be 5 seconds old, or older where counting takes long.
    */
   totals(): Promise<StoreTotals>
-  /** Resolves when the database answers; throws `database_unavailable` if it does not. */
+  /** Resolves when the database answers; throws `database_unavailable` if it does not, or is a member outside of its group. */
   ping(): Promise<void>
   /**
    * Finishes what was accepted, then closes the database. Repeatable. It waits for open transactions of the store: inside
