@@ -8,7 +8,7 @@
 import type { QueryRunner } from 'typeorm'
 import type { Engine, Reader, Row } from './engine'
 import { drop } from './life'
-import { MEMBERS, type Member, outOfGroup } from './members'
+import { type GroupMember, MEMBERS, outOfGroup } from './members'
 import { numberBy } from './mysql'
 import { UnfitHost } from './server-hosts'
 import { limitUntil } from './statement-limit'
@@ -73,10 +73,13 @@ export async function caughtUp(runner: QueryRunner, engine: Engine, work: () => 
 }
 
 /** The members of the server's group; none where the account may not read them. */
-export async function membersOf(engine: Engine, query: (sql: string) => Promise<unknown>): Promise<readonly Member[]> {
+export async function membersOf(
+  engine: Engine,
+  query: (sql: string) => Promise<unknown>,
+): Promise<readonly GroupMember[]> {
   if (engine.members === '') return []
   try {
-    return (await query(engine.members)) as readonly Member[]
+    return (await query(engine.members)) as readonly GroupMember[]
   } catch (error) {
     if (!['other', 'no-table'].includes(engine.failure(error))) throw error
     return []

@@ -5,7 +5,7 @@ export const MEMBERS =
   "SELECT MEMBER_ID = @@server_uuid AS isOwn, MEMBER_STATE AS state, MEMBER_ROLE AS role, CONCAT(MEMBER_HOST, ':', MEMBER_PORT) AS address " +
   'FROM performance_schema.replication_group_members ORDER BY MEMBER_ID'
 
-export interface Member {
+export interface GroupMember {
   /** 1 for the member that was asked. */
   isOwn: unknown
   state: string
@@ -13,10 +13,10 @@ export interface Member {
   address: string
 }
 
-const isOwn = (member: Member): boolean => Number(member.isOwn) === 1
+const isOwn = (member: GroupMember): boolean => Number(member.isOwn) === 1
 
 /** Why the member that was asked can't take part in its group's decisions; null if it can, or if the server is in no group. */
-export function outOfGroup(members: readonly Member[]): string | null {
+export function outOfGroup(members: readonly GroupMember[]): string | null {
   const own = members.find(isOwn)
   if (own && own.state !== 'ONLINE') return `is not a member that is ONLINE, but ${own.state}`
   const gone = members.filter(({ state }) => state === 'UNREACHABLE').length
@@ -29,7 +29,7 @@ export function outOfGroup(members: readonly Member[]): string | null {
  * leave the group if their own came first: with several primaries migrations run on the member with the smallest id alone.
  * An UNREACHABLE member keeps its turn until the group has removed it: the others may still have to apply its statements.
  */
-export function mustNotMigrate(members: readonly Member[]): string | null {
+export function mustNotMigrate(members: readonly GroupMember[]): string | null {
   const own = members.find(isOwn)
   if (own?.state !== 'ONLINE') return null
   const outside = outOfGroup(members)

@@ -6,7 +6,7 @@
  * and the others when they are released.
  */
 import { connect, type Socket } from 'node:net'
-import { MEMBERS, type Member, outOfGroup } from './members'
+import { type GroupMember, MEMBERS, outOfGroup } from './members'
 
 export interface ServerHost {
   host: string
@@ -112,7 +112,7 @@ export class ServerHosts {
     // Where the account may not read the members, one is judged by `super_read_only` alone.
     const members = connection._isMariaDB ? [] : answered(connection, MEMBERS).catch(() => [])
     const settings = await answered(connection, LOOKS.join('; '))
-    const reason = unfitBecause(settings.flat() as NodeSetting[], (await members) as Member[])
+    const reason = unfitBecause(settings.flat() as NodeSetting[], (await members) as GroupMember[])
     if (reason === null) return
     const { host, port } = connection.config
     const unfit = this.all.find((one) => isOf(one, connection))
@@ -148,7 +148,7 @@ interface NodeSetting {
 }
 
 /** Null for a host that takes writes. */
-function unfitBecause(settings: readonly NodeSetting[], members: readonly Member[]): string | null {
+function unfitBecause(settings: readonly NodeSetting[], members: readonly GroupMember[]): string | null {
   const values = new Map(settings.map(({ Variable_name: name, Value: value }) => [name, value]))
   const readOnly = ['read_only', 'super_read_only', 'innodb_read_only'].find(
     (name) => (values.get(name) ?? 'OFF') !== 'OFF',
