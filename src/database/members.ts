@@ -33,7 +33,7 @@ export function mustNotMigrate(members: readonly GroupMember[]): string | null {
   const own = members.find(isOwn)
   if (own?.state !== 'ONLINE') return null
   const outside = outOfGroup(members)
-  if (outside !== null) return `The member ${own.address} ${outside}`
+  if (outside !== null) return `Migrations run on a member with a majority only, and ${own.address} ${outside}`
   // With a single primary the others take no writes anyway.
   if (members.some(({ state, role }) => state === 'ONLINE' && role === 'SECONDARY')) return null
   const first = members.find(({ state }) => state === 'ONLINE' || state === 'UNREACHABLE')

@@ -12,7 +12,7 @@ import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm'
 import { migrationStem, SCHEMA_VERSION, takenNames } from '../../migrations'
 import { describe, refuseNames, standing } from '../../migrations/standing'
 import { RecentnError } from '../errors'
-import { clearTimeout, performance, setTimeout } from '../real-time'
+import { performance } from '../real-time'
 import { caughtUp, membersOf } from './cluster'
 import type { MysqlOptions } from './connect'
 import { pause } from './cut-off'
@@ -103,35 +103,29 @@ async function migrateInTransaction(source: DataSource, runner: QueryRunner, tab
 
 /** MySQL and MariaDB. */
 class ServerMigration {
-  readonly #deadline: number
-
   constructor(
     readonly source: DataSource,
     readonly session: Session,
     readonly engine: Engine,
     readonly patienceSeconds: number,
-  ) {
-    this.#deadline = performance.now() + patienceSeconds * 1000
-  }
+  ) {}
 
   async run(): Promise<void> {
+    const startedAt = performance.now()
     let reason = await this.#here()
     if (reason === null) return
-    const warning = setTimeout(() => {
+    for (let isWarned = false; (await versionOf(this.session)) < SCHEMA_VERSION; await pause(LONGEST_WAIT_MS)) {
+      const elsewhere = await this.#anywhere()
+      const seconds = (performance.now() - startedAt) / 1000
+      reason = elsewhere ?? reason
+      if (seconds > this.patienceSeconds) {
+        const detail = `${reason}. No process has made the tables there within ${this.patienceSeconds} s: run "recentn migrate" with the address of that member`
+        throw new RecentnError('database_unavailable', detail)
+      }
+      if (isWarned || elsewhere === null || seconds < WARNING_SECONDS) continue
+      isWarned = true
       const text = `recentn waits for its tables. ${reason}: a process there, such as "recentn migrate", must make them`
       process.emitWarning(text, { code: 'RECENTN_MIGRATION' })
-    }, WARNING_SECONDS * 1000).unref()
-    try {
-      while ((await versionOf(this.session)) < SCHEMA_VERSION) {
-        if (performance.now() > this.#deadline) {
-          const detail = `${reason}, and no process has made the tables there within ${this.patienceSeconds} s: run "recentn migrate" with the address of that member`
-          throw new RecentnError('database_unavailable', detail)
-        }
-        await pause(LONGEST_WAIT_MS)
-        reason = (await this.#anywhere()) ?? reason
-      }
-    } finally {
-      clearTimeout(warning)
     }
   }
 

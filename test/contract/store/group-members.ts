@@ -101,7 +101,7 @@ export function describeGroupMembers(context: Context): void {
       const error = await refusal(migrate(dataSource, sessionOf(context.store.dataSource), engineOf(dataSource), 1))
       expect([error.code, error.message]).toEqual([
         'database_unavailable',
-        expect.stringMatching(/its member m0 only.*within 1 s: run "recentn migrate" with the address of that member/),
+        expect.stringMatching(/its member m0 only.* within 1 s: run "recentn migrate" with the address of that member/),
       ])
     })
 
