@@ -10,7 +10,7 @@ import { RecentnError } from '../errors'
 import type { AfterCommit } from './after-commit'
 import { driverError, type Engine } from './engine'
 import { hasFailedEarlier } from './gathering'
-import { doubtHost, UnfitHost } from './server-hosts'
+import { checkHost, doubtHost, UnfitHost } from './server-hosts'
 
 export interface Life {
   /** False once the transaction is ending. */
@@ -92,12 +92,15 @@ export async function rollBack(runner: QueryRunner, life: Life | null): Promise<
   }
 }
 
+const LOCK_WAIT_TIMEOUT = 1205
+
 /** Closes the connection after a lost-connection error: its server may have become a replica. */
 export function dropLost(runner: QueryRunner, engine: Engine, error: unknown): void {
-  if (engine.failure(error) !== 'lost') return
-  drop(runner)
   const { databaseConnection } = runner as unknown as { databaseConnection?: object }
   const { errno = 0, code } = driverError(error)
+  if (databaseConnection && engine.members && errno === LOCK_WAIT_TIMEOUT) checkHost(databaseConnection)
+  if (engine.failure(error) !== 'lost') return
+  drop(runner)
   // What the server says itself, and that it says nothing, holds for its other connections, too.
   const isSilent = code === 'ETIMEDOUT'
   const isOfHost = errno > 0 || isSilent || error instanceof UnfitHost

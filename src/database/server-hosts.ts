@@ -60,6 +60,18 @@ export function doubtHost(connection: object, isSilent: boolean): void {
   if (isSilent || owners.has(connection)) closeIdle(pools.get(connection))
 }
 
+/**
+ * After a wait for a lock that did not end: without a majority, transactions that hang in their COMMIT keep their locks. A member
+ * sees that it has none a few seconds later, when new connections may have found it fit.
+ */
+export function checkHost(connection: object): void {
+  // `require` passes over a host that is not fit.
+  owners
+    .get(connection)
+    ?.require(connection as HostedConnection)
+    .catch(() => {})
+}
+
 function closeIdle(pool: HostedPool | null | undefined): void {
   const free = pool?._freeConnections
   const idle = Array.from({ length: free?.length ?? 0 }, (_, index) => free?.get(index) as HostedConnection)

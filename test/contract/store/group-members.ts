@@ -134,18 +134,38 @@ export function describeGroupMembers(context: Context): void {
       }
     })
 
-    it('is left by a store with several hosts, when it is asked whether it is ready', async () => {
-      const first = await member(context.url, ['ONLINE', 'ONLINE'])
-      const second = await member(context.url, ['ONLINE', 'ONLINE'])
-      const store = await context.open({ url: listOf(first.url, second.url) })
-      await store.groups.append(context.unique())
-      expect([first.proxy.size > 0, second.proxy.size]).toEqual([true, 0])
-      first.proxy.rewrite(MEMBERS, listed(['ONLINE', 'UNREACHABLE']))
-      await store.ping()
-      await eventually(10_000, 'its connections are closed', () => first.proxy.size === 0)
-      await store.groups.append(context.unique())
-      expect(second.proxy.size).toBeGreaterThan(0)
-    })
+    it.each<[string, (store: Store, group: string, isLeft: () => Promise<void>) => Promise<unknown>]>([
+      ['when it is asked whether it is ready', (store) => store.ping()],
+      [
+        'after a wait for a lock that did not end',
+        async (store, group, isLeft) => {
+          const waiting = await context.store.transaction(async (tx) => {
+            await tx.groups.append(group)
+            const append = store.groups.append(group)
+            await isLeft()
+            return [append]
+          })
+          await Promise.all(waiting)
+        },
+      ],
+    ])(
+      'is left by a store with several hosts, %s',
+      async (_, ask) => {
+        const first = await member(context.url, ['ONLINE', 'ONLINE'])
+        const second = await member(context.url, ['ONLINE', 'ONLINE'])
+        const store = await context.open({ url: listOf(first.url, second.url), statementTimeoutSeconds: 3 })
+        const group = context.unique()
+        await store.groups.append(group)
+        expect([first.proxy.size > 0, second.proxy.size]).toEqual([true, 0])
+        first.proxy.rewrite(MEMBERS, listed(['ONLINE', 'UNREACHABLE']))
+        const isLeft = () => eventually(20_000, 'its connections are closed', () => first.proxy.size === 0)
+        await ask(store, group, isLeft)
+        await isLeft()
+        await store.groups.append(group)
+        expect(second.proxy.size).toBeGreaterThan(0)
+      },
+      90_000,
+    )
   })
 }
 
