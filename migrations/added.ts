@@ -22,11 +22,20 @@ export const GROUP_COLUMNS: AddedColumns = {
   queue_messages: { group_place: 'bigint NULL' },
 }
 
-/** Bounds on what grows: of a queue (0 means none), and of groups that are empty (null means never forgotten). */
+/**
+ * Bounds on what grows: of a queue (0 means none), and of groups that are empty (null means never forgotten). And what a dead
+ * letter keeps: when it was first received (0 means never), when it died, and after how many receives (null unless it is dead).
+ */
 export const BOUND_COLUMNS: AddedColumns = {
   queues: { max_messages: 'bigint NOT NULL DEFAULT 0' },
   policies: { forget_empty_seconds: 'bigint NULL' },
   groups: { forget_empty_seconds: 'bigint NULL', own_forget_empty_seconds: 'bigint NULL' },
+  queue_messages: {
+    first_received_at_ms: 'bigint NOT NULL DEFAULT 0',
+    dead_receive_count: 'integer NULL',
+    dead_at_ms: 'bigint NULL',
+  },
+  queue_archive: { first_received_at_ms: 'bigint NOT NULL DEFAULT 0' },
 }
 
 /** All of them. */

@@ -20,6 +20,7 @@ const QUEUE_COLUMNS = [
   ...['oldestAgeSeconds', 'paused', 'isDeadLetterQueue'],
 ]
 const MESSAGE_COLUMNS = ['id', 'receiveCount', 'sentAt', 'visibleAt', 'lastError', 'body']
+const DEAD_COLUMNS = ['id', 'receiveCount', 'deadReceiveCount', 'sentAt', 'deadAt', 'lastError', 'body']
 
 const DETAILS = `
 Dead letters: where a queue has a dead-letter queue, its dead messages are in that one, ready. There "redrive" sends them
@@ -72,7 +73,9 @@ function addShowing(queues: Command, kit: CommandKit): void {
         atPlace(flags, kit, async ({ queues }) => {
           const bodies = flags.json ? 'value' : 'preview'
           const json = await queues.peek(queue, { state, limit, after, bodies })
-          const show = { rows: 'messages', columns: MESSAGE_COLUMNS, none: `There are no ${state} messages.` }
+          const isDead = json.messages.some(({ deadAt }) => deadAt !== null)
+          const columns = isDead ? DEAD_COLUMNS : MESSAGE_COLUMNS
+          const show = { rows: 'messages', columns, none: `There are no ${state} messages.` }
           return { json, show, note: goOn('after', json.nextAfter) }
         }),
     )

@@ -87,17 +87,21 @@ function Details({ message, isDead, isLetter }: ShownMessage) {
 }
 
 function Facts({ message, isLetter }: { message: PeekedMessage; isLetter: boolean }) {
-  const { receiveCount, maxReceives, deadLetterFrom } = message
-  // It has not been received since it died.
-  const isUntouched = deadLetterFrom !== null && receiveCount === 0
-  const hasVisible = isUntouched || (message.state !== 'dead' && message.state !== 'archived')
-  const visible = isUntouched ? 'Died' : message.visibleAt.getTime() > Date.now() ? 'Ready' : 'Ready since'
+  const { state, receiveCount, maxReceives, deadAt, deadReceiveCount } = message
+  const hasVisible = state !== 'dead' && state !== 'archived' && message.visibleAt.getTime() !== deadAt?.getTime()
+  const visible = message.visibleAt.getTime() > Date.now() ? 'Ready' : 'Ready since'
   const times = {
-    ...{ Sent: message.sentAt, [visible]: hasVisible ? message.visibleAt : null },
+    ...{ Sent: message.sentAt, 'First received': message.firstReceivedAt, Died: deadAt },
+    ...{ [visible]: hasVisible ? message.visibleAt : null },
     ...{ 'Last received': message.lastReceivedAt, Archived: message.archivedAt },
   }
   return (
     <dl class="facts panel">
+      {isLetter && deadReceiveCount !== null && (
+        <Fact term="Receives before it died">
+          <Num value={deadReceiveCount} />
+        </Fact>
+      )}
       <Fact term={isLetter ? 'Receives here' : 'Receives'}>
         <Num value={receiveCount} />
         {maxReceives !== null && (

@@ -20,6 +20,10 @@ abstract class MessageColumns {
   @Column({ name: 'visible_at_ms', type: 'bigint', transformer: asNumber })
   visibleAtMs!: number
 
+  /** 0 means never. A redrive leaves it. */
+  @Column({ name: 'first_received_at_ms', type: 'bigint', transformer: asNumber })
+  firstReceivedAtMs!: number
+
   /** 0 means never. */
   @Column({ name: 'last_received_at_ms', type: 'bigint', transformer: asNumber })
   lastReceivedAtMs!: number
@@ -95,6 +99,13 @@ export class QueueMessage extends MessageColumns {
   /** For a dead letter, the queue in which it died. */
   @Column({ name: 'source_queue_id', type: 'bigint', nullable: true, transformer: asBigint })
   sourceQueueId!: bigint | null
+
+  /** For a dead message and a dead letter, its receives when it died; a dead letter keeps those of its source. */
+  @Column({ name: 'dead_receive_count', type: 'integer', nullable: true, transformer: asNumber })
+  deadReceiveCount!: number | null
+
+  @Column({ name: 'dead_at_ms', type: 'bigint', nullable: true, transformer: asNumber })
+  deadAtMs!: number | null
 }
 
 /** A message that was deleted in a queue that archives, outside of the claims' index. */

@@ -12,3 +12,6 @@ export interface DryRun {
 }
 
 export type { AsJson } from '../schema'
+
+/** All of them given. With exactOptionalPropertyTypes, `Required` would leave `undefined` in their types. */
+export type AllGiven<T> = { [Name in keyof T]-?: Exclude<T[Name], undefined> }

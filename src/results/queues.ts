@@ -23,7 +23,10 @@ export class MessageResult implements Message {
     readonly receiveCount: number,
     readonly receiptHandle: string,
     readonly sentAt: Date,
+    readonly firstReceivedAt: Date | null,
     readonly receivedAt: Date,
+    readonly deadAt: Date | null,
+    readonly deadReceiveCount: number | null,
     readonly visibleAt: Date,
     readonly maxReceives: number | null,
     readonly lastError: string | null,
@@ -89,9 +92,14 @@ export function renderPeeked(message: PeekedMessage, within: string | null): str
   )
 }
 
-function renderEnd({ lastError, messageGroup, priority, attributes }: Message | PeekedMessage): string {
+function renderEnd(message: Message | PeekedMessage): string {
+  const { firstReceivedAt, deadAt, deadReceiveCount, lastError, messageGroup, priority, attributes } = message
+  const death = `"deadAt":${timeOrNull(deadAt)},"deadReceiveCount":${deadReceiveCount}`
   const ofGroup = `"messageGroup":${textOrNull(messageGroup)},"priority":${priority}`
-  return `"lastError":${textOrNull(lastError)},${ofGroup},"attributes":${text(attributes)}`
+  return (
+    `"firstReceivedAt":${timeOrNull(firstReceivedAt)},${death},"lastError":${textOrNull(lastError)},` +
+    `${ofGroup},"attributes":${text(attributes)}`
+  )
 }
 
 /** `within`: the name of the dead-letter queue is shown only if it begins with this. */

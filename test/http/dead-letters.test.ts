@@ -14,9 +14,14 @@ test('a dead letter says where it died and why, as its queue says what it is', a
   await server.post(`${path}/receive`, { visibilityTimeoutSeconds: 0 })
   expect((await server.get(`${path}/messages/${id}`)).status).toBe(404)
   const lastError = 'The visibility timeout ran out after 1 receive.'
-  const letter = { id, state: 'ready', receiveCount: 0, deadLetterFrom: queue, lastError }
+  const letter = { id, state: 'ready', receiveCount: 0, deadReceiveCount: 1, deadLetterFrom: queue, lastError }
   expect((await server.get(`${there}/messages`)).json).toMatchObject({ messages: [letter], nextAfter: null })
   expect((await server.get(`${there}/messages/${id}`)).json).toMatchObject(letter)
+  const { deadAt, visibleAt } = (await server.get(`${there}/messages/${id}`)).json
+  expect(deadAt).toBe(visibleAt)
+  const told = { deadAt, deadReceiveCount: 1, firstReceivedAt: expect.any(String) }
+  const claim = { visibilityTimeoutSeconds: 0 }
+  expect((await server.post(`${there}/receive`, claim)).json).toMatchObject({ messages: [told] })
   expect((await server.get(there)).json).toMatchObject({ isDeadLetterQueue: true, counts: { ready: 1, dead: 0 } })
   expect((await server.get(path)).json.isDeadLetterQueue).toBe(false)
   const listed = await server.get(`/v1/queues?prefix=${letters}`)

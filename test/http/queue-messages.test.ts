@@ -140,13 +140,14 @@ describe('GET …/messages', () => {
       priority: 0,
       attributes: {},
     }
-    const once = { receiveCount: 1, lastReceivedAt: TIME, archivedAt: null, deadLetterFrom: null, lastError: null }
-    const never = { ...once, receiveCount: 0, lastReceivedAt: null }
+    const alive = { archivedAt: null, deadLetterFrom: null, deadAt: null, deadReceiveCount: null, lastError: null }
+    const once = { ...alive, receiveCount: 1, firstReceivedAt: TIME, lastReceivedAt: TIME }
+    const never = { ...alive, receiveCount: 0, firstReceivedAt: null, lastReceivedAt: null }
     for (const [state, rest] of Object.entries({
       ready: never,
       'in-flight': once,
       delayed: never,
-      dead: { ...once, lastError: 'it failed' },
+      dead: { ...once, deadAt: TIME, deadReceiveCount: 1, lastError: 'it failed' },
       archived: { ...once, archivedAt: TIME },
     })) {
       const page = await server.get(`${path}/messages?state=${state}`)

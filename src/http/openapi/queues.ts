@@ -22,6 +22,12 @@ const maxReceives = {
   description: "The limit in force: the message's own, otherwise the queue's. Null is no limit.",
 }
 const messageEnd = {
+  firstReceivedAt: { ...timeOrNull, description: 'When it was received for the first time, in whatever queue.' },
+  deadAt: {
+    ...timeOrNull,
+    description: 'When it died, for a dead message, and for a dead letter until it is redriven; otherwise null.',
+  },
+  deadReceiveCount: { ...orNull(count), description: 'How often it had been received when it died.' },
   lastError: {
     ...textOrNull,
     description:
@@ -184,7 +190,15 @@ export const receive = { limit: 10, waitSeconds: 20 }
 
 const receiptHandle = 'AAAAAAAABBKcWb0SSTvJtSXJzQfPzkUvd3vZpg'
 
-const end = { lastError: null, messageGroup: 'tenant-3', priority: 0, attributes: { source: 'sign-up' } }
+const end = {
+  firstReceivedAt: '2026-11-21T10:00:05.300Z',
+  deadAt: null,
+  deadReceiveCount: null,
+  lastError: null,
+  messageGroup: 'tenant-3',
+  priority: 0,
+  attributes: { source: 'sign-up' },
+}
 
 export const received = {
   messages: [
@@ -230,6 +244,6 @@ export const peekedMessage = {
   ...end,
 }
 
-const readyMessage = { ...peekedMessage, state: 'ready', receiveCount: 0, lastReceivedAt: null }
+const readyMessage = { ...peekedMessage, state: 'ready', receiveCount: 0, firstReceivedAt: null, lastReceivedAt: null }
 
 export const messagePage = { messages: [readyMessage], nextAfter: null }

@@ -6,12 +6,12 @@ import { changePlaces, makeNextReady, moveOf } from './group-places'
 import { holdHead, isLimited, type QueueHead, requireHead } from './heads'
 import type { QueueMemory } from './memory'
 import { type MessagePlace, pageAfter, placeOf } from './pages'
-import { deadLetterFrom, OWN_LIMIT, PREVIEW_LENGTH, peekedOf, stateName, storedState } from './rows'
+import { deathColumns, OWN_LIMIT, PREVIEW_LENGTH, peekedOf, stateName, storedState } from './rows'
 import { lockedColumns, lockedOf } from './transitions'
 import type { BodyOptions, MessagePage, MessageState, PeekedMessage, PeekOptions } from './types'
 
 const COMMON =
-  'receive_count, sent_at_ms, visible_at_ms, last_received_at_ms, message_group, last_error, priority, attributes'
+  'receive_count, sent_at_ms, visible_at_ms, first_received_at_ms, last_received_at_ms, message_group, last_error, priority, attributes'
 const WHOLE = `${COMMON}, body`
 const PREVIEWED = `${COMMON}, SUBSTR(body, 1, ${PREVIEW_LENGTH + 1}) AS body`
 
@@ -63,7 +63,7 @@ export async function peekPage(
 }
 
 /** Size of a message as JSON without its texts: the names of its fields, numbers and times. */
-const FRAME_BYTES = 350
+const FRAME_BYTES = 450
 
 function bytesOf({ body, attributes, last_error: error, message_group: group, dead_letter_from: from = null }: Row) {
   const texts = jsonBytes(error as string | null) + jsonBytes(group as string | null) + jsonBytes(from as string | null)
@@ -87,7 +87,7 @@ function rowsAfter(
       after ? [id, after.major, after.major, after.id] : [id],
     )
   }
-  const all = `${engine.bigint('id')} AS id, ${OWN_LIMIT}, ${deadLetterFrom(reader.tables)}, ${columns}`
+  const all = `${engine.bigint('id')} AS id, ${OWN_LIMIT}, ${deathColumns(reader.tables)}, ${columns}`
   return pageAfter(reader, { columns: all, queueId: id, state: stored, where: '', lock: '', limit }, after)
 }
 
@@ -100,7 +100,7 @@ export async function getMessage(
   const head = await requireHead(reader, queue)
   const text = `${reader.engine.bigint('id')} AS id`
   const [row] = await reader.rows(
-    `SELECT ${text}, state, ${OWN_LIMIT}, ${deadLetterFrom(reader.tables)}, ${WHOLE} FROM ${reader.tables.queueMessages} WHERE id = ? AND queue_id = ?`,
+    `SELECT ${text}, state, ${OWN_LIMIT}, ${deathColumns(reader.tables)}, ${WHOLE} FROM ${reader.tables.queueMessages} WHERE id = ? AND queue_id = ?`,
     [id, head.id],
   )
   if (row) return peekedOf(row, stateName(row.state), head.maxReceives, options)

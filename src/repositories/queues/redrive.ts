@@ -131,7 +131,8 @@ async function moveBack(
   rows: readonly LockedRow[],
   { prefix, outside }: Pick<RedriveStep, 'prefix' | 'outside'>,
 ): Promise<number> {
-  const back = `, receive_count = 0, receipt = '${NO_RECEIPT}', source_queue_id = NULL, visible_at_ms = ${nowMs}`
+  const alive = 'source_queue_id = NULL, dead_receive_count = NULL, dead_at_ms = NULL'
+  const back = `, receive_count = 0, receipt = '${NO_RECEIPT}', ${alive}, visible_at_ms = ${nowMs}`
   const returning: { target: QueueHead; group: LockedRow[] }[] = []
   for (const [source, group] of groupedBy(rows, ({ sourceQueueId }) => sourceQueueId)) {
     const target = source === null ? head : ((await readHeadById(tx, source, tx.engine.forShare))?.head ?? null)

@@ -123,14 +123,15 @@ export const MAX_IDS = 100
 /** A message's own limit of receives, which does not hold among the dead letters. */
 export const OWN_LIMIT = 'CASE WHEN source_queue_id IS NULL THEN max_receives END AS max_receives'
 
-/** The name of the queue that a dead letter died in. */
-export const deadLetterFrom = ({ queues, queueMessages }: Tables) =>
-  `(SELECT source.queue FROM ${queues} source WHERE source.id = ${queueMessages}.source_queue_id) AS dead_letter_from`
+/** When a dead letter died, after how many receives, and the name of the queue. */
+export const deathColumns = ({ queues, queueMessages }: Tables) =>
+  `(SELECT source.queue FROM ${queues} source WHERE source.id = ${queueMessages}.source_queue_id) AS dead_letter_from, ` +
+  'dead_at_ms, dead_receive_count'
 
 export function messageColumns(engine: Engine): string {
   return (
     `${engine.bigint('id')} AS id, receipt, receive_count, ${OWN_LIMIT}, sent_at_ms, last_received_at_ms, visible_at_ms, ` +
-    'last_error, message_group, priority, virtual_start, body, attributes'
+    'first_received_at_ms, dead_at_ms, dead_receive_count, last_error, message_group, priority, virtual_start, body, attributes'
   )
 }
 
@@ -141,7 +142,10 @@ export interface ClaimedRow {
   receiveCount: number
   maxReceives: number | null
   sentAtMs: number
+  firstReceivedAt: Date | null
   receivedAtMs: number
+  deadAt: Date | null
+  deadReceiveCount: number | null
   visibleAtMs: number
   lastError: string | null
   messageGroup: string | null
@@ -156,6 +160,10 @@ export interface ClaimedMessages {
   rows: ClaimedRow[]
 }
 
+/** Null for 0, which means never, and for a column that is null, or that the archive lacks. */
+const timeOf = (ms: unknown) => (Number(ms ?? 0) === 0 ? null : new Date(Number(ms)))
+const countOf = (value: unknown) => (value === null || value === undefined ? null : Number(value))
+
 export function claimedOf(row: Row): ClaimedRow {
   return {
     id: BigInt(row.id as string),
@@ -163,7 +171,10 @@ export function claimedOf(row: Row): ClaimedRow {
     receiveCount: Number(row.receive_count),
     maxReceives: row.max_receives === null ? null : Number(row.max_receives),
     sentAtMs: Number(row.sent_at_ms),
+    firstReceivedAt: timeOf(row.first_received_at_ms),
     receivedAtMs: Number(row.last_received_at_ms),
+    deadAt: timeOf(row.dead_at_ms),
+    deadReceiveCount: countOf(row.dead_receive_count),
     visibleAtMs: Number(row.visible_at_ms),
     lastError: row.last_error as string | null,
     messageGroup: row.message_group as string | null,
@@ -181,7 +192,10 @@ export function messageOf({ id: queueId, maxReceives }: QueueHead, row: ClaimedR
     row.receiveCount,
     handleOf(queueId, row.id, row.receipt),
     new Date(row.sentAtMs),
+    row.firstReceivedAt,
     new Date(row.receivedAtMs),
+    row.deadAt,
+    row.deadReceiveCount,
     new Date(row.visibleAtMs),
     limitOf(row.maxReceives ?? maxReceives),
     row.lastError,
@@ -217,7 +231,6 @@ export function peekedOf(
   limit: number,
   { bodies }: { bodies?: BodyForm },
 ): PeekedMessage {
-  const lastReceivedAtMs = Number(row.last_received_at_ms)
   return asPeeked({
     id: BigInt(row.id as string),
     state,
@@ -226,8 +239,11 @@ export function peekedOf(
     maxReceives: limitOf(row.max_receives === null ? limit : Number(row.max_receives)),
     sentAt: new Date(Number(row.sent_at_ms)),
     visibleAt: new Date(Number(row.visible_at_ms)),
-    lastReceivedAt: lastReceivedAtMs === 0 ? null : new Date(lastReceivedAtMs),
+    firstReceivedAt: timeOf(row.first_received_at_ms),
+    lastReceivedAt: timeOf(row.last_received_at_ms),
     archivedAt: state === 'archived' ? new Date(Number(row.archived_at_ms)) : null,
+    deadAt: timeOf(row.dead_at_ms),
+    deadReceiveCount: countOf(row.dead_receive_count),
     deadLetterFrom: (row.dead_letter_from as string | null | undefined) ?? null,
     lastError: row.last_error as string | null,
     messageGroup: row.message_group as string | null,

@@ -205,12 +205,18 @@ export async function makeDead(
   blocked: ReadonlySet<bigint> = NONE,
 ): Promise<void> {
   if (deadLetters === null) {
-    const sets = `state = ${STATE.dead}, sort_major = ?, sort_minor = 0, cycle_queue_id = 0, receipt = '${NO_RECEIPT}'`
+    // A dead letter that dies here keeps what its source has noted.
+    const own = (column: string, value: string | number) =>
+      `${column} = CASE WHEN source_queue_id IS NULL THEN ${value} ELSE ${column} END`
+    const noted = `${own('dead_receive_count', 'receive_count')}, ${own('dead_at_ms', nowMs)}`
+    const sets = `${noted}, state = ${STATE.dead}, sort_major = ?, sort_minor = 0, cycle_queue_id = 0, receipt = '${NO_RECEIPT}'`
     const place = rows.some(({ groupPlace }) => groupPlace !== null) ? ', group_place = NULL' : ''
     await updateRows(tx, sets + place, rows, [nowMs])
     return
   }
-  const sets = `, source_queue_id = ${rows[0]?.queueId ?? 0}, receive_count = 0, receipt = '${NO_RECEIPT}', visible_at_ms = ${nowMs}`
+  // The count is copied before it is cleared: MySQL's assignments see those to the left of them.
+  const noted = `dead_receive_count = receive_count, dead_at_ms = ${nowMs}, receive_count = 0`
+  const sets = `, source_queue_id = ${rows[0]?.queueId ?? 0}, ${noted}, receipt = '${NO_RECEIPT}', visible_at_ms = ${nowMs}`
   await makeReady(tx, deadLetters, rows, sets, memory, blocked)
 }
 
@@ -238,6 +244,7 @@ export function claimSets(
   const sql =
     `state = ${STATE.inFlight}, sort_major = ${engine.remembered(`${now} + ?`)}, ` +
     `sort_minor = ?, cycle_queue_id = 0, receipt = ${engine.randomHex}, ` +
-    `visible_at_ms = ${now} + ${visibility} * 1000, last_received_at_ms = ${now}, receive_count = receive_count + 1`
+    `visible_at_ms = ${now} + ${visibility} * 1000, last_received_at_ms = ${now}, receive_count = receive_count + 1, ` +
+    `first_received_at_ms = CASE first_received_at_ms WHEN 0 THEN ${now} ELSE first_received_at_ms END`
   return { sql, parameters: [lookMs, claimNumber, asked ?? head.visibilityTimeoutSeconds] }
 }

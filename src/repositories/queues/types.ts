@@ -1,6 +1,6 @@
 /** The public shapes of work queues. Ids are bigints; times are Dates in UTC; durations are in seconds. */
 import type { JsonText } from '../../json'
-import type { AsJson, DryRun, Page } from '../types'
+import type { AllGiven, AsJson, DryRun, Page } from '../types'
 
 export type { DryRun }
 /** What happens to a message that is deleted by its receiver. */
@@ -27,9 +27,6 @@ export interface QueueSettings {
   /** Sends are refused while the queue has as many messages: 1 to 10,000,000. Default: null, no limit. */
   maxMessages?: number | null | undefined
 }
-
-/** All of them given. With exactOptionalPropertyTypes, `Required` would leave `undefined` in their types. */
-type AllGiven<T> = { [Name in keyof T]-?: Exclude<T[Name], undefined> }
 
 export interface Queue extends AllGiven<QueueSettings> {
   queue: string
@@ -112,6 +109,11 @@ export interface MessageBase<Body> {
   /** How often it was handed out, this claim included. */
   receiveCount: number
   sentAt: Date
+  /** When it was handed out for the first time, in whatever queue; null if it never was. */
+  firstReceivedAt: Date | null
+  /** When it died, and after how many receives: for a dead message, and a dead letter until it is redriven; otherwise null. */
+  deadAt: Date | null
+  deadReceiveCount: number | null
   /** When its claim expires; of one that is not claimed, when it is, or was, to be handed out again. */
   visibleAt: Date
   /** In force: its own, or the queue's where it has none; null is no limit. */
@@ -197,10 +199,7 @@ export interface RedriveOptions extends DryRun {
 export interface Queues<Base = unknown> {
   /** The attributes and counts; null for a queue that does not exist. */
   get(queue: string): Promise<QueueStatus | null>
-  /**
-   * Creates the queue, or replaces all its settings, where the code owns them; a pause stays. Throws `queue_not_found` and
-   * `dead_letter_cycle`.
-   */
+  /** Creates the queue, or replaces all its settings; a pause stays. Throws `queue_not_found` and `dead_letter_cycle`. */
   put(queue: string, settings?: QueueSettings): Promise<Queue & { created: boolean }>
   /**
    * Creates the queue unless it exists. One that exists stays as it is, because its operator owns the settings; a process

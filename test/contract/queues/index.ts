@@ -7,6 +7,7 @@ import { describeQueueBodies } from './bodies'
 import { describeQueueCutOffs } from './cut-off'
 import { describeQueueCycles } from './cycle'
 import { describeQueueDeadLetters } from './dead-letters'
+import { describeQueueDeaths } from './deaths'
 import { describeQueueDryRuns } from './dry-runs'
 import { describeQueueExplain } from './explain'
 import { describeQueueFairness } from './fairness'
@@ -47,6 +48,7 @@ export function describeQueues(engine: EngineName): void {
   describeQueueSettles(context)
   describeQueueHandles(context)
   describeQueueDeadLetters(context)
+  describeQueueDeaths(context)
   describeQueueLetters(context)
   describeQueueDryRuns(context)
   describeQueueArchives(context)

@@ -156,6 +156,15 @@ export function describeQueueLetters(context: Context): void {
       await queues().release(queue, dead ?? '', { dead: true })
       await queues().delete(queue, archived ?? '')
       for (const { id } of received) expect((await queues().getMessage(queue, id))?.deadLetterFrom).toBeNull()
+      const shown = await Promise.all(received.map(({ id }) => queues().getMessage(queue, id)))
+      const firstReceivedAt = received[0]?.receivedAt
+      expect(shown).toMatchObject([
+        { state: 'dead', deadAt: expect.any(Date), deadReceiveCount: 1, firstReceivedAt },
+        { state: 'archived', deadAt: null, deadReceiveCount: null, firstReceivedAt },
+      ])
+      await queues().redrive(queue)
+      const alive = { state: 'ready', deadAt: null, deadReceiveCount: null, firstReceivedAt }
+      expect(await queues().getMessage(queue, received[0]?.id ?? 0n)).toMatchObject(alive)
     })
   })
 

@@ -40,7 +40,16 @@ export function describeQueuePeeks(context: Context): void {
         shown[state] = message
         expect(Object.keys(message).sort()).toEqual(
           ['id', 'state', 'body', 'receiveCount', 'maxReceives', 'sentAt', 'visibleAt', 'lastReceivedAt', 'archivedAt']
-            .concat(['deadLetterFrom', 'lastError', 'messageGroup', 'priority', 'attributes'])
+            .concat([
+              'firstReceivedAt',
+              'deadAt',
+              'deadReceiveCount',
+              'deadLetterFrom',
+              'lastError',
+              'messageGroup',
+              'priority',
+              'attributes',
+            ])
             .sort(),
         )
         expect(message).toMatchObject({ state, body: 1, maxReceives: 50, sentAt: expect.any(Date) })

@@ -24,7 +24,10 @@ export function describeQueueReceives(context: Context): void {
         priority: 5,
         attributes: {},
         maxReceives: 5,
+        firstReceivedAt: message.receivedAt,
         receivedAt: expect.any(Date),
+        deadAt: null,
+        deadReceiveCount: null,
       })
       expect(Math.abs(message.sentAt.getTime() - now())).toBeLessThan(5_000)
       const claimed = message.visibleAt.getTime() - 30_000

@@ -20,7 +20,10 @@ export interface OracleMessage {
   ownVisibility: number | null
   sentAt: number
   visibleAt: number
+  firstReceivedAt: number | null
   lastReceivedAt: number | null
+  deadAt: number | null
+  deadReceiveCount: number | null
   archivedAt: number | null
   receives: number
   lastError: string | null
@@ -237,10 +240,12 @@ export class Oracle {
 
   bury(message: OracleMessage, turn: number): void {
     const queue = this.numbered(message.queue) as OracleQueue
-    if (queue.deadLetters === null) Object.assign(message, { state: 'dead', handle: null })
-    else {
+    const noted = { deadAt: this.now, deadReceiveCount: message.receives }
+    if (queue.deadLetters === null) {
+      Object.assign(message, { state: 'dead', handle: null, ...(message.from === null ? noted : {}) })
+    } else {
       const letter = { queue: queue.deadLetters, from: queue.number, receives: 0, handle: null, visibleAt: this.now }
-      this.makeReady(message, turn, letter)
+      this.makeReady(message, turn, { ...letter, ...noted })
     }
   }
 
@@ -255,6 +260,7 @@ export class Oracle {
       stood: at < 0 ? message.stood : { before: new Set(keys.slice(0, at)), behind: new Set(keys.slice(at + 1)) },
       receives: message.receives + 1,
       visibleAt: this.now + visibility,
+      firstReceivedAt: message.firstReceivedAt ?? this.now,
       lastReceivedAt: this.now,
       handle,
     })
@@ -316,7 +322,8 @@ export class Oracle {
 
   redrive(message: OracleMessage, to: OracleQueue, turn: number): void {
     this.disturb(message)
-    const changes = { queue: to.number, from: null, receives: 0, handle: null, visibleAt: this.now }
+    const alive = { from: null, receives: 0, deadAt: null, deadReceiveCount: null }
+    const changes = { queue: to.number, ...alive, handle: null, visibleAt: this.now }
     this.makeReady(message, turn, changes)
   }
 

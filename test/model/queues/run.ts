@@ -231,17 +231,21 @@ export class Run implements View {
       if (!queue.paused) this.#expectOrder(queue.number, claimed, limit)
     }
     for (const [at, message] of claimed.entries()) {
-      const { receiptHandle, body, sentAt, receivedAt, visibleAt, ...rest } = received[at] as (typeof received)[number]
+      const { receiptHandle, body, ...shown } = received[at] as (typeof received)[number]
+      const { sentAt, firstReceivedAt, receivedAt, visibleAt, deadAt, ...rest } = shown
       oracle.claim(message, visibilityTimeoutSeconds, receiptHandle)
       this.#handles.add({ handle: receiptHandle, queue: queue.number, name, id: message.id })
-      const times = [sentAt, receivedAt, visibleAt].map((date) => secondsOf(date, this.beginMs))
+      const times = [sentAt, firstReceivedAt, receivedAt, visibleAt, deadAt].map((date) =>
+        secondsOf(date, this.beginMs),
+      )
       expectSame(
         { ...rest, body, times, held: visibleAt.getTime() - receivedAt.getTime() },
         {
           ...{ id: message.id, body: message.body, receiveCount: message.receives },
           ...{ maxReceives: oracle.maxReceives(message), lastError: message.lastError, priority: message.priority },
           ...{ messageGroup: message.group, attributes: message.attributes },
-          ...{ times: [message.sentAt, oracle.now, message.visibleAt] },
+          ...{ times: [message.sentAt, message.firstReceivedAt, oracle.now, message.visibleAt, message.deadAt] },
+          deadReceiveCount: message.deadReceiveCount,
           held: (message.visibleAt - oracle.now) * 1000,
         },
       )

@@ -83,6 +83,7 @@ function messageOf(oracle: Oracle, queue: OracleQueue, message: NewMessage, id: 
     ...{ id, body: body as number, queue: queue.number, state },
     ...{ priority, group, ownMaxReceives: maxReceives },
     ...{ ownVisibility: visibilityTimeoutSeconds ?? null, sentAt: oracle.now, visibleAt: oracle.now + delaySeconds },
+    ...{ firstReceivedAt: null, deadAt: null, deadReceiveCount: null },
     ...{ lastReceivedAt: null, archivedAt: null, receives: 0, lastError: null, from: null, handle: null },
     ...{ turn: 0, batch: null, stood: null, attributes: attributes ?? {} },
   }

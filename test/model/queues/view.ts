@@ -41,19 +41,22 @@ function isLineKnown(oracle: Oracle, queue: OracleQueue): boolean {
 
 const byId = (a: { id: bigint }, b: { id: bigint }) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 
-function shownOf({ sentAt, visibleAt, lastReceivedAt, archivedAt, ...rest }: PeekedMessage, beginMs: number) {
-  const times = { sentAt, visibleAt, lastReceivedAt, archivedAt }
+function shownOf(message: PeekedMessage, beginMs: number) {
+  const { sentAt, visibleAt, firstReceivedAt, lastReceivedAt, deadAt, archivedAt, ...rest } = message
+  const times = { sentAt, visibleAt, firstReceivedAt, lastReceivedAt, deadAt, archivedAt }
   const seconds = Object.entries(times).map(([name, date]) => [name, secondsOf(date, beginMs)])
   return { ...rest, ...Object.fromEntries(seconds) }
 }
 
 function expectedOf(oracle: Oracle, message: OracleMessage) {
-  const { id, state, body, receives, sentAt, visibleAt, lastReceivedAt, archivedAt } = message
+  const { id, state, body, receives, sentAt, visibleAt, firstReceivedAt, lastReceivedAt, archivedAt } = message
   const { lastError, group, priority, attributes } = message
-  const from = state === 'archived' ? undefined : oracle.numbered(message.from)
+  const isArchived = state === 'archived'
+  const from = isArchived ? undefined : oracle.numbered(message.from)
+  const { deadAt, deadReceiveCount } = isArchived ? { deadAt: null, deadReceiveCount: null } : message
   return {
     ...{ id, state, body, receiveCount: receives, maxReceives: oracle.maxReceives(message) },
-    ...{ sentAt, visibleAt, lastReceivedAt, archivedAt },
+    ...{ sentAt, visibleAt, firstReceivedAt, lastReceivedAt, archivedAt, deadAt, deadReceiveCount },
     ...{ deadLetterFrom: from?.name ?? null, lastError, messageGroup: group, priority, attributes },
   }
 }
