@@ -109,7 +109,7 @@ function Tabs({
 }
 
 function Attributes({ queue, from }: { queue: QueueStatus; from: readonly string[] }) {
-  const { deadLetterQueue, retentionSeconds, maxReceives, groupConcurrency } = queue
+  const { deadLetterQueue, retentionSeconds, maxReceives, groupConcurrency, maxMessages } = queue
   const retention = retentionSeconds === null ? 'for ever' : `for ${exactDuration(retentionSeconds)}`
   return (
     <section class="panel" aria-label="Attributes">
@@ -128,6 +128,11 @@ function Attributes({ queue, from }: { queue: QueueStatus; from: readonly string
         {groupConcurrency !== null && (
           <Fact term="Of one group">
             at most <Num value={groupConcurrency} /> at once
+          </Fact>
+        )}
+        {maxMessages !== null && (
+          <Fact term="Messages">
+            at most <Num value={maxMessages} />
           </Fact>
         )}
         <Fact term="Dead letters">{deadLetterQueue === null ? 'stay here' : <QueueLink name={deadLetterQueue} />}</Fact>
