@@ -2,6 +2,8 @@
 
 export interface Health {
   status: 'ok'
+  /** Only in `readyz`, and only if this process's writes fail because the database's disk is full. */
+  warning?: string | undefined
 }
 
 export interface Deleted {

@@ -1,17 +1,41 @@
 /**
- * Counts retries and failures by the error that caused them. Reasons are error numbers and codes of the engines, of
- * which there are few; no text of an error is kept.
+ * Counts retries and failures by the error that caused them, and knows whether the disk is full. Reasons are error numbers
+ * and codes of the engines, of which there are few; no text of an error is kept.
  */
+import { performance } from '../real-time'
 import { driverError } from './engine'
 
 /** The most reasons that are counted separately, in case a server invents error numbers. */
 const MAX_REASONS = 64
+
+/** Sooner after a failure, a write that succeeds says nothing: on a full disk those succeed that need no more room. */
+const ROOM_MS = 2000
 
 export class DatabaseCounts {
   /** Work that was tried again after an error, by the error. */
   readonly retries = new Map<string, number>()
   /** Work that failed with a passing error after its last retry, by the error. */
   readonly failures = new Map<string, number>()
+
+  /** Called when the disk is found full that was not. */
+  readonly onDiskFull = new Set<(error: unknown) => void>()
+  #fullAt: number | null = null
+
+  /** Whether work has failed because the database's disk is full, and no write has succeeded since. */
+  get isDiskFull(): boolean {
+    return this.#fullAt !== null
+  }
+
+  foundFull(error: unknown): void {
+    const wasFull = this.isDiskFull
+    this.#fullAt = performance.now()
+    if (!wasFull) for (const listener of this.onDiskFull) listener(error)
+  }
+
+  /** A write has succeeded that has changed something. */
+  wrote(): void {
+    if (this.#fullAt !== null && performance.now() - this.#fullAt >= ROOM_MS) this.#fullAt = null
+  }
 
   retried(error: unknown): void {
     add(this.retries, reasonOf(error))

@@ -157,6 +157,7 @@ export interface Engine extends NodeFacts {
    * is `lost` or a `conflict`. A server that says what it refuses has done nothing.
    */
   leavesDoubt(error: unknown): boolean
+  isDiskFull(error: unknown): boolean
   /** A sentence for an error that only a change of the server's settings can fix; undefined for any other. */
   refusal(error: unknown): string | undefined
 }

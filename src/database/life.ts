@@ -18,6 +18,8 @@ export interface Life {
   committing: boolean
   /** True once the COMMIT has succeeded, whatever fails after it. */
   committed: boolean
+  /** True once a statement has changed a row, or waits for the next one and will (`gathering.ts`). */
+  changed: boolean
   /** The error that ended it on the server. */
   fault: { error: unknown } | null
   running: Set<Promise<unknown>>
@@ -25,7 +27,14 @@ export interface Life {
 
 /** Follows all statements of the runner, also those of TypeORM's manager. */
 export function watch(runner: QueryRunner, engine: Engine, afterCommit: AfterCommit): Life {
-  const life: Life = { open: true, committing: false, committed: false, fault: null, running: new Set() }
+  const life: Life = {
+    open: true,
+    committing: false,
+    committed: false,
+    changed: false,
+    fault: null,
+    running: new Set(),
+  }
   const query = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>
   const watched = async (sql: string, ...rest: unknown[]) => {
     const ends = sql === 'ROLLBACK' || sql === 'COMMIT'
@@ -40,6 +49,7 @@ export function watch(runner: QueryRunner, engine: Engine, afterCommit: AfterCom
     try {
       const result = await statement
       if (sql === 'COMMIT') life.committed = true
+      life.changed ||= rest[1] === 'later' || hasChanged(result)
       afterCommit.follow(sql)
       return result
     } catch (error) {
@@ -52,6 +62,12 @@ export function watch(runner: QueryRunner, engine: Engine, afterCommit: AfterCom
   }
   runner.query = watched as QueryRunner['query']
   return life
+}
+
+/** What a statement answers: of TypeORM's runners with `true`, or of mysql2. */
+function hasChanged(result: unknown): boolean {
+  const { affected = 0, affectedRows = 0 } = (result ?? {}) as { affected?: number; affectedRows?: number }
+  return affected > 0 || affectedRows > 0
 }
 
 /** Commits. Throws if the work swallowed a deadlock, or left a transaction open that it began inside. */

@@ -208,6 +208,15 @@ export function mysqlFailure(error: unknown): FailureKind {
   return 'other'
 }
 
+/** Numbers that mean a full disk by themselves. Others of files and engines give the system's number, 28, in their text. */
+const DISK_FULL = new Set([1021, 1114, 3675])
+const NO_SPACE = /\b28\b/ // the words are in the server's language
+
+export function isDiskFull(error: unknown): boolean {
+  const { errno = 0, message } = driverError(error)
+  return DISK_FULL.has(errno) || (meaningOf(errno) === 'unable' && NO_SPACE.test(message ?? ''))
+}
+
 /** What mysql2 says of a statement on a connection that it has closed before: the server never gets it. */
 const NOT_SENT = /when connection is in closed state/
 

@@ -2,7 +2,7 @@
 import type { Connection } from 'mysql2'
 import { RecentnError } from '../errors'
 import type { Engine, Parameter } from './engine'
-import { mysqlFailure, mysqlLeavesDoubt, mysqlRefusal } from './mysql-failures'
+import { isDiskFull, mysqlFailure, mysqlLeavesDoubt, mysqlRefusal } from './mysql-failures'
 import { chosenFree } from './numbering'
 import { countPlaceholders, holdsSeparator, MYSQL_SPELLING, nextPlaceholder } from './placeholders'
 import { mysqlRows } from './row-facts'
@@ -125,6 +125,7 @@ export const mysqlEngine: Engine = {
   rowFacts: mysqlRows,
   failure: mysqlFailure,
   leavesDoubt: mysqlLeavesDoubt,
+  isDiskFull,
   refusal: mysqlRefusal,
 }
 

@@ -117,7 +117,9 @@ export class Retrier {
     if (!this.#isWorthAnother(failure)) {
       if (failure !== 'other' && failure !== 'no-table') counts.failed(error)
       const isUnknown = trail?.isLeft || (this.#mayBeLeaving && failure === 'lost')
-      throw isUnknown ? unknownOutcome(error) : translated(error, engine, locate)
+      const told = isUnknown ? unknownOutcome(error) : translated(error, engine, locate)
+      if (engine.isDiskFull(error)) counts.foundFull(told)
+      throw told
     }
     if (failure === 'conflict' && !trail && !findsOut && engine.leavesDoubt(error)) this.#mayBeLeaving = true
     counts.retried(error)

@@ -108,5 +108,6 @@ export const sqliteEngine: Engine = {
   rowFacts: sqliteRows,
   failure,
   leavesDoubt: () => false, // it is part of this process: a COMMIT that fails is not in effect
+  isDiskFull: (error) => driverError(error).code === 'SQLITE_FULL',
   refusal: () => undefined,
 }

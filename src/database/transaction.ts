@@ -44,6 +44,7 @@ export interface DatabaseOptions extends Setting {
 }
 
 type TransactionWork<T> = (tx: Tx, session: Session) => Promise<T>
+type StatementsWork<T> = (statements: Statements) => Promise<T>
 type RetriedWrite = WriteOptions & { retries?: number | undefined }
 
 export class Database implements Session {
@@ -139,14 +140,11 @@ export class Database implements Session {
   }
 
   /** Runs statements that each commit by themselves; on SQLite, which has one connection, in a transaction. */
-  separately<T>(work: (statements: Statements) => Promise<T>, options: { retryMs?: number } = {}): Promise<T> {
+  separately<T>(work: StatementsWork<T>, options: { retryMs?: number } = {}): Promise<T> {
     return this.#counted(() => this.#separately(work, options))
   }
 
-  async #separately<T>(
-    work: (statements: Statements) => Promise<T>,
-    { retryMs }: { retryMs?: number } = {},
-  ): Promise<T> {
+  async #separately<T>(work: StatementsWork<T>, { retryMs }: { retryMs?: number } = {}): Promise<T> {
     if (this.engine.family === 'sqlite') return this.#write(work, { retryMs })
     await this.#writable()
     const trail = new Trail()
@@ -155,7 +153,9 @@ export class Database implements Session {
         const isolate = () => runner.query('SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
         const before = this.#options.isForeign ? isolate : undefined
         if (trail.isLeft) await catchUp(runner, this.#options)
-        return await work(trail.follow(separateOn(runner, this.#options), before))
+        const result = await work(trail.follow(separateOn(runner, this.#options), before))
+        if (trail.isLeft) this.counts.wrote()
+        return result
       }),
     )
   }
@@ -254,6 +254,7 @@ export class Database implements Session {
     } finally {
       await this.pool.release(runner)
     }
+    if (life?.changed) this.counts.wrote()
     if (cutOff === null) {
       afterCommit.run()
       return result as T

@@ -27,6 +27,8 @@ export interface StoreCounts extends Work {
   readonly retries: Readonly<Record<string, number>>
   /** The same, of work that failed in the end. */
   readonly failures: Readonly<Record<string, number>>
+  /** Whether a call has failed because the disk of the database is full, and no write of this process has succeeded since. */
+  readonly isDiskFull: boolean
   readonly connections: ConnectionUse
   /** Calls that wait for messages, those that wait for changes, and who listens to groups. */
   readonly receivesWaiting: number
@@ -63,6 +65,7 @@ export function countsOf(work: WorkCounts, database: DatabaseCounts, now: Now): 
     },
     retries: Object.fromEntries(database.retries),
     failures: Object.fromEntries(database.failures),
+    isDiskFull: database.isDiskFull,
     ...now,
   }
 }

@@ -89,6 +89,7 @@ export class BoundStore implements Store {
     this.#base = base
     this.#options = options
     this.#report = reporter(options, database.pool)
+    database.counts.onDiskFull.add(this.#diskFull)
     this.#engine = engineOf(dataSource)
     this.#groupMemory = new GroupMemory(options.defaultCapacity, options.groupMemoryBytes)
     for (const memory of [this.#groupMemory, this.#queueMemory, this.#feedMemory]) memory.counts = this.#work
@@ -220,6 +221,8 @@ export class BoundStore implements Store {
     await this.#base.database.read(ping)
   }
 
+  readonly #diskFull = (error: unknown): void => this.#report(error, 'write')
+
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -229,6 +232,7 @@ export class BoundStore implements Store {
     // Both at once: nothing new is taken, however long a sweep still runs.
     await Promise.all([...this.#sweepers.map((one) => one.stop()), this.#look.stop(), this.#closeOperations()])
     await this.#base.database.drain()
+    this.#base.database.counts.onDiskFull.delete(this.#diskFull)
     await this.#base.close()
   }
 

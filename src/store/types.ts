@@ -67,7 +67,7 @@ export interface StoreOptions {
   clockOffsetMs?: (() => number) | undefined
   /**
    * Called with errors of background work (`'publish'`, `'sweep groups'`, `'sweep queues'`, `'sweep feeds'`, `'look at
-   * groups'`, `'send what is scheduled'`), once for each kind of work until it succeeds again, once for all of it while the
+   * groups'`, `'send what is scheduled'`, `'write'` on a full disk), once for each kind of work until it succeeds again, once for all of it while the
    * database is away, and for each schedule that cannot send its tick. Default: a process warning.
    */
   onBackgroundError?: ((error: unknown, doing: string) => void) | undefined

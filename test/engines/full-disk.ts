@@ -83,6 +83,7 @@ export function describeFullDisk(engine: ServerEngine): void {
       }
       expect([product, [...codes]]).toEqual([product, ['database_unavailable']])
     }
+    expect(store.counts().isDiskFull).toBe(true)
     await store.ping()
     expect((await store.groups.recent('a')).totalAppended).toBe(BigInt(stored.groups.length))
 
@@ -100,6 +101,10 @@ export function describeFullDisk(engine: ServerEngine): void {
       return messages.length === 0
     })
     expect(bodies.sort((a, b) => a - b)).toEqual(stored.queue)
+    await eventually(10_000, 'writes succeed again', async () => {
+      await store.groups.append('c')
+      return !store.counts().isDiskFull
+    })
     for (const n of stored.feed) expect((await store.feeds.get('full', `k${n}`))?.value).toMatchObject({ n })
   })
 }

@@ -1,4 +1,7 @@
-import { type Client, rawExchange, send, startApp } from './support/client'
+import { createApp } from '../../src/http/process/app'
+import type { RecentnError } from '../../src/recentn-error'
+import { eventually, pause } from '../support/timing'
+import { type Client, clientOf, memoryStore, rawExchange, send, serving, startApp } from './support/client'
 
 let server: Client
 beforeAll(async () => {
@@ -148,6 +151,48 @@ describe('the process', () => {
       const answer = await server.get(path)
       expect([answer.status, answer.json]).toEqual([200, { status: 'ok' }])
     }
+  })
+
+  test('is ready with a warning while writes fail because the disk is full, and reports that once', async () => {
+    const reports: unknown[][] = []
+    const store = await memoryStore({
+      ...{ sweep: false, publish: false, tick: false },
+      onBackgroundError: (error, doing) => reports.push([(error as RecentnError).code, doing]),
+    })
+    const client = clientOf(await serving(createApp(store, { allowAnonymous: false })))
+    const ready = async () => {
+      const { status, json } = await client.get('/readyz')
+      return [status, json]
+    }
+    const sql = (text: string) => store.dataSource.query(text)
+    const append = () => store.groups.append('full', { payload: 'x'.repeat(3000) })
+    const whole = () => store.transaction((tx) => tx.groups.append('full', { payload: 'x'.repeat(3000) }))
+    await append()
+    expect(await ready()).toEqual([200, { status: 'ok' }])
+
+    const [{ page_count: pages }] = await sql('PRAGMA page_count')
+    await sql(`PRAGMA max_page_count = ${pages}`)
+    for (const write of [append, whole, append]) {
+      for (let left = 50; left > 0; left--) if ((await write().catch(() => null)) === null) break
+      expect(store.counts().isDiskFull).toBe(true)
+    }
+    // Neither of these stores anything, however long after the failure.
+    await pause(2100)
+    await store.transaction(async (tx) => void (await tx.groups.recent('full')))
+    await store.groups.recent('full')
+    const warning = expect.stringMatching(/disk of the database is full/)
+    expect(await ready()).toEqual([200, { status: 'ok', warning }])
+    expect((await client.get('/livez')).json).toEqual({ status: 'ok' })
+    expect(reports).toEqual([['database_unavailable', 'write']])
+
+    await sql('PRAGMA max_page_count = 1000000')
+    expect(await ready()).toEqual([200, { status: 'ok', warning }])
+    await eventually(10_000, 'writes succeed again', async () => {
+      await append()
+      return !store.counts().isDiskFull
+    })
+    expect(await ready()).toEqual([200, { status: 'ok' }])
+    expect(reports).toHaveLength(1)
   })
 
   test('does not say what it is made of', async () => {

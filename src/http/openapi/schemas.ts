@@ -47,7 +47,16 @@ const PROBLEM: Schema = {
 
 export const schemas: Readonly<Record<string, Schema>> = {
   ...VALUE_SCHEMAS,
-  Health: answer({ status: { const: 'ok' } }),
+  Health: {
+    ...answer({ status: { const: 'ok' } }),
+    properties: {
+      status: { const: 'ok' },
+      warning: {
+        type: 'string',
+        description: "Only in `readyz`, and only if this process's writes fail because the database's disk is full.",
+      },
+    },
+  },
   Metrics: { type: 'string', description: 'The text format of Prometheus.' },
   Deleted: answer({ deleted: count }),
   Access: answer({ scopes: list({ enum: [...SCOPES] }), prefix: textOrNull }),

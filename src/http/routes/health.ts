@@ -29,6 +29,12 @@ async function requireDatabase(store: Store): Promise<void> {
   await Promise.race([look, late]).finally(() => clearTimeout(timer))
 }
 
+/** Not a 503: all processes share the disk, and reads go on. */
+const DISK_FULL = JSON.stringify({
+  status: 'ok',
+  warning: 'The disk of the database is full: a write has failed, and none has succeeded since',
+})
+
 const OK = JSON.stringify({ status: 'ok' })
 const example = { status: 'ok' }
 
@@ -56,13 +62,14 @@ const readyz = (draining?: AbortSignal) =>
     tag: 'Process',
     summary: 'Check that the process and its database answer',
     description:
-      'The answer comes within 2 seconds. Once the process has received the signal to stop, it is 503 `draining`.',
+      'The answer comes within 2 seconds. Once the process has received the signal to stop, it is 503 `draining`. While ' +
+      'writes of the process fail because the disk of the database is full, it is 200 with a `warning`.',
     outcomes: { 200: { description: 'Both answer.', schema: 'Health', example } },
     refusals: ['draining'],
     async handle(store) {
       if (draining?.aborted) throw new RecentnError('draining')
       await requireDatabase(store)
-      return OK
+      return store.counts().isDiskFull ? DISK_FULL : OK
     },
   })
 

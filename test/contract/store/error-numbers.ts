@@ -1,4 +1,4 @@
-import { attachStore, type ErrorCode, type Store } from '../../../src/index'
+import { attachStore, type ErrorCode, type Store, type Transaction } from '../../../src/index'
 import { CuttingProxy } from '../../support/cutting-proxy'
 import { type Context, eventually, refusal, userSource } from '../context'
 
@@ -24,8 +24,9 @@ export function describeErrorNumbers(context: Context): void {
       query(
         `CREATE TRIGGER raise_number BEFORE INSERT ON recentn_items FOR EACH ROW
          IF NEW.member LIKE 'error %' THEN BEGIN
-           DECLARE number int DEFAULT CAST(SUBSTRING(NEW.member, 7) AS UNSIGNED);
-           SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = number, MESSAGE_TEXT = 'raised by the test';
+           DECLARE number int DEFAULT CAST(SUBSTRING_INDEX(SUBSTRING(NEW.member, 7), ' ', 1) AS UNSIGNED);
+           DECLARE words varchar(100) DEFAULT CONCAT('raised by the test', SUBSTRING(NEW.member, 11));
+           SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = number, MESSAGE_TEXT = words;
          END; END IF`,
       ),
     )
@@ -65,6 +66,22 @@ export function describeErrorNumbers(context: Context): void {
       expect((await store.groups.list({ prefix: group })).groups).toEqual([])
     })
 
+    it.each([
+      ...[['1021', true] as const, ['1114', true] as const, ['3675', true] as const],
+      ['1030 Got error 28 from storage engine', true] as const,
+      ['1026 (Errcode: 28 "No space left")', true] as const,
+      ...[['1030 Got error 122', false] as const, ['1317', false] as const, ['1213 28', false] as const],
+    ])('%s says whether the disk is full: %s', async (words, isFull) => {
+      const store = await context.open()
+      const reports: unknown[] = []
+      const other = await context.open({ onBackgroundError: (_error, doing) => reports.push(doing) })
+      const work = (tx: Transaction) => tx.groups.append(context.unique(), { member: `error ${words}` })
+      for (const each of [store, other]) await refusal(each.transaction(work, { retries: 0 }))
+      await refusal(other.groups.append(context.unique(), { member: `error ${words}` }))
+      expect([store, other].map((each) => each.counts().isDiskFull)).toEqual([isFull, isFull])
+      expect(reports).toEqual(isFull ? ['write'] : [])
+    })
+
     it('of a full disk is not tried again at once; a lost connection is', async () => {
       const tries = async (number: number) => {
         let runs = 0
@@ -78,6 +95,7 @@ export function describeErrorNumbers(context: Context): void {
       const store = await context.open()
       expect([await tries(1114), await tries(1047)]).toEqual([1, 3])
       expect(Object.keys(store.counts().failures).sort()).toEqual(['1047', '1114'])
+      expect(store.counts().isDiskFull).toBe(true)
     })
   })
 
