@@ -19,6 +19,8 @@ export interface Config {
   readonly defaultCapacity: number | undefined
   readonly shutdownSeconds: number
   readonly bodyLimitBytes: number
+  /** Maximum numbers of names that begin with the prefix that a key is confined to. */
+  readonly maxPerPrefix: Readonly<Record<'queues' | 'schedules' | 'policies' | 'feeds', number>>
   /** Connections to a database server; undefined is the store's default. */
   readonly poolSize: number | undefined
   readonly recentGroupsFeed: boolean
@@ -50,6 +52,7 @@ export function readConfig(environment: Environment): Config {
       faults.push({ parameter: name, detail: `must be ${words.join(' or ')}` })
     return text as T
   }
+  const perPrefix = (kind: string) => integer(`RECENTN_MAX_${kind}_PER_PREFIX`, 1, 1_000_000, 1000)
   const config: Config = {
     port: integer('PORT', 0, 65_535, 3000),
     host: (get('HOST') ?? '127.0.0.1').replace(/^\[(.*)\]$/, '$1'),
@@ -60,6 +63,12 @@ export function readConfig(environment: Environment): Config {
     defaultCapacity: integer('RECENTN_DEFAULT_CAPACITY', 1, MAX_CAPACITY, undefined),
     shutdownSeconds: integer('RECENTN_SHUTDOWN_SECONDS', 0, 86_400, 10),
     bodyLimitBytes: integer('RECENTN_BODY_LIMIT_BYTES', 1, 1024 ** 3, 1024 ** 2),
+    maxPerPrefix: Object.freeze({
+      queues: perPrefix('QUEUES'),
+      schedules: perPrefix('SCHEDULES'),
+      policies: perPrefix('POLICIES'),
+      feeds: perPrefix('FEEDS'),
+    }),
     poolSize: integer('RECENTN_POOL_SIZE', 1, 10_000, undefined),
     recentGroupsFeed: integer('RECENTN_RECENT_GROUPS_FEED', 0, 1, 0) === 1,
     logFormat: word('RECENTN_LOG_FORMAT', LOG_FORMATS, 'text'),

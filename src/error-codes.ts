@@ -23,6 +23,7 @@ export const ERRORS = {
   settings_changed: { status: 409, title: 'The settings have changed since they were read' },
   queue_in_use: { status: 409, title: 'Another queue has this one as its dead-letter queue' },
   queue_full: { status: 429, title: 'The queue has its maximum number of messages' },
+  too_many: { status: 409, title: 'The prefix has its maximum number of names of this kind' },
   dead_letter_cycle: { status: 400, title: 'The dead-letter queues would form a cycle' },
   feed_not_found: { status: 404, title: 'There is no such feed' },
   entry_not_found: { status: 404, title: 'The feed has no such entry' },

@@ -63,6 +63,12 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorCode, ErrorEntry>> = {
       'The queue has as many messages as its `maxMessages` allows, or the send would bring more. Nothing was sent.',
     fix: 'Retry after the time in `Retry-After`. Add workers, look for dead and delayed messages, or raise `maxMessages`.',
   },
+  too_many: {
+    means:
+      'Access is confined to a prefix, and as many queues, schedules, policies or feeds as the server allows have names that ' +
+      'begin with it. Nothing was created.',
+    fix: 'Drop those that nobody needs. The message names the setting of the server, which its operator may raise.',
+  },
   dead_letter_cycle: {
     means: 'With these settings a dead letter would return to the queue in which it died.',
     fix: 'Choose a dead-letter queue that does not lead back to this queue.',

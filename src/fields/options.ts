@@ -113,3 +113,18 @@ export function checkedStop(options: { timeoutSeconds?: number }): number | null
   refuse(faultsOf(options, STOP_RULES))
   return options.timeoutSeconds === undefined ? null : options.timeoutSeconds * 1000
 }
+
+/** What is created by its name, one by one, and stays until it is dropped. */
+const NAMED_KINDS = ['queues', 'schedules', 'policies', 'feeds'] as const
+export type NamedKind = (typeof NAMED_KINDS)[number]
+
+const isKind = (kind: string) => (NAMED_KINDS as readonly string[]).includes(kind)
+/** The option `maxPerPrefix` of routers. */
+export const PER_PREFIX = option((value) =>
+  anObject.fault(value) === null &&
+  Object.entries(value as object).every(
+    ([kind, most]) => isKind(kind) && (most === undefined || anyCount.fault(most) === null),
+  )
+    ? null
+    : `must be an object of whole numbers of at least 1: ${NAMED_KINDS.join(', ')}`,
+)

@@ -8,6 +8,7 @@ import { allowanceOf, type Guard, whileGranted } from './access'
 import { DEFAULT_BODY_LIMIT_BYTES, type JsonBody, readJsonBody } from './input/body'
 import { pathReader, queryReader } from './input/parameters'
 import { traceOf } from './metrics/traffic'
+import type { NameBound, NameBounds } from './name-bounds'
 import { EventStreams, type StreamLimits } from './output/event-streams'
 import { contentOf, deliver, isLargeRead, LargeReads, mustHaveRoomFor, mustHaveRoomToSend } from './output/sending'
 import type { Answer, Route, UntypedInput } from './route'
@@ -17,6 +18,11 @@ import { WaitingRequests } from './waiting'
 export interface DispatchOptions {
   /** The longest body that is accepted, in bytes. Default: 1 MiB. */
   bodyLimitBytes?: number | undefined
+  /**
+   * Maximum number of queues, schedules, policies and feeds whose names begin with the prefix that a request is confined
+   * to. Requests at the same moment may create a few more. Default: 1,000 of each.
+   */
+  maxPerPrefix?: NameBounds | undefined
   /**
    * Abort it when the server begins to stop. Requests that wait for messages or changes are then answered at once,
    * streams end, new streams are refused with `draining`, and every answer closes its connection, so that
@@ -32,7 +38,14 @@ export interface DispatchOptions {
 /** Shared by all routers, because the process has one memory. */
 const largeReads = new LargeReads()
 
-export function handlerOf(route: Route, store: Store, guard: Guard, options: DispatchOptions): RequestHandler {
+/** What all routes of a router share. */
+interface Shared {
+  store: Store
+  guard: Guard
+  bound: NameBound
+}
+
+export function handlerOf(route: Route, { store, guard, bound }: Shared, options: DispatchOptions): RequestHandler {
   const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, stopping, isMounted } = options
   const { stallMs } = options.streams ?? {}
   const limits = { bodyLimitBytes, stallMs }
@@ -60,7 +73,12 @@ export function handlerOf(route: Route, store: Store, guard: Guard, options: Dis
     const { input } = read
     input.within = grant.prefix
     input.allowance = allowance
-    if (grant.prefix !== null) checkReach(grant.prefix, aboutOf(route, read))
+    if (grant.prefix !== null) {
+      const about = aboutOf(route, read)
+      checkReach(grant.prefix, about)
+      if (route.creates) await bound.require(grant.prefix, route.creates, about)
+      if (route.method === 'delete') bound.dropped(about)
+    }
     const handle = (signal: AbortSignal) => {
       return route.handle(store, { ...input, signal: whileGranted(grant, signal, response) })
     }

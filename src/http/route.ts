@@ -3,6 +3,7 @@
  */
 import { type ErrorCode, type FaultSink, RecentnError } from '../errors'
 import type { Scope } from '../fields/keys'
+import type { NamedKind } from '../fields/options'
 import type { Store } from '../store/types'
 import type { Allowance } from './access'
 import type { JsonBody } from './input/body'
@@ -93,6 +94,8 @@ interface RouteSpec<P extends Parameters, Q extends Parameters, B> extends Opera
   about(input: Pick<Input<P, Q, B>, 'path' | 'query'>): readonly Subject[]
   pathParameters: P
   queryParameters: Q
+  /** What the handler creates if it does not exist: its name comes first of its kind in `about`. */
+  creates?: NamedKind
   /** Adds the faults of query parameters that do not go together. */
   checkQuery?(query: Values<Q>, faults: FaultSink): void
   body?: BodyReader<B>

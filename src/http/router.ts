@@ -4,7 +4,7 @@ import express, { type ErrorRequestHandler, type Request, type RequestHandler, t
 import { safeStack } from '../error-text'
 import { type Fault, invalidInput, RecentnError } from '../errors'
 import { argumentFaults, faultsOf, optionRules, refuse } from '../fields/field'
-import { aFunction, anObject, aStore, option } from '../fields/options'
+import { aFunction, anObject, aStore, option, PER_PREFIX } from '../fields/options'
 import { SIGNAL } from '../fields/rules'
 import type { Store } from '../store/types'
 import { type Access, type Guard, guardOf } from './access'
@@ -13,6 +13,7 @@ import { SenderGone } from './input/body'
 import { MAX_TARGET_LENGTH } from './input/query'
 import type { Metrics } from './metrics/metrics'
 import { observing, traceOf } from './metrics/traffic'
+import { NameBound } from './name-bounds'
 import { openApiDocument } from './openapi/document'
 import { errorsPage } from './output/pages'
 import { ERRORS_PATH, isFault, sendProblem, toRecentnError } from './output/problem'
@@ -124,8 +125,9 @@ export function checkTarget({ originalUrl, url }: Request): void {
 
 /** Adds the given routes, their document at `/openapi.json` and the page that explains the problems. */
 export function addRoutes(router: Router, store: Store, options: GuardedOptions, routes: readonly Route[]): void {
+  const shared = { store, guard: options.guard, bound: new NameBound(store, options) }
   for (const [path, methods] of byPath(routes)) {
-    const handlers = methods.map((route) => [route.method, handlerOf(route, store, options.guard, options)] as const)
+    const handlers = methods.map((route) => [route.method, handlerOf(route, shared, options)] as const)
     register(router, path, handlers)
   }
   register(router, '/openapi.json', [['get', documentHandler(options, routes)]])
@@ -144,6 +146,7 @@ const OPTIONS = optionRules<Omit<RouterOptions, 'isMounted'>>({
   bodyLimitBytes: option((value) =>
     Number.isSafeInteger(value) && (value as number) >= 1 ? null : 'must be a whole number of at least 1',
   ),
+  maxPerPrefix: PER_PREFIX,
   stopping: SIGNAL,
   onError: aFunction,
   metrics: option((value) =>

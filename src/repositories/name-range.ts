@@ -1,5 +1,31 @@
 /** The part of a list that is asked for: names after one, and those that begin with a prefix. Bytes decide, as in indexes. */
-import { afterPrefix } from '../database/engine'
+import { afterPrefix, type Reader } from '../database/engine'
+import type { NamedKind } from '../fields/options'
+
+const NAME_COLUMNS: Readonly<Record<NamedKind, string>> = {
+  queues: 'queue',
+  schedules: 'schedule',
+  policies: 'prefix',
+  feeds: 'feed',
+}
+
+/** Whether the name exists, or fewer than `most` names begin with the prefix. Counts up to `most`, along the names' index. */
+export async function mayCreate(
+  { rows, tables }: Reader,
+  kind: NamedKind,
+  name: string,
+  { prefix, most }: { prefix: string; most: number },
+): Promise<boolean> {
+  const [table, column] = [tables[kind], NAME_COLUMNS[kind]]
+  const { where, parameters } = nameRange(column, '', prefix)
+  const found = await rows(
+    `SELECT CASE WHEN EXISTS (SELECT 1 FROM ${table} WHERE ${column} = ?) THEN 1 ` +
+      `WHEN (SELECT COUNT(*) FROM (SELECT 1 FROM ${table} WHERE ${where} LIMIT ?) counted) < ? THEN 1 ` +
+      'ELSE 0 END AS may_create',
+    [name, ...parameters, most, most],
+  )
+  return Number(found[0]?.may_create) === 1
+}
 
 /** SQL and its parameters. Every name is greater than ''. */
 export function nameRange(column: string, after: string, prefix: string): { where: string; parameters: string[] } {

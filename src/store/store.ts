@@ -16,6 +16,7 @@ import { FeedRepository } from '../repositories/feeds/repository'
 import { feedTotals } from '../repositories/feeds/status'
 import { Kept } from '../repositories/kept'
 import { KeyRepository } from '../repositories/keys/repository'
+import { mayCreate } from '../repositories/name-range'
 import { PollMemory } from '../repositories/polls/memory'
 import { PollRepository } from '../repositories/polls/repository'
 import { countAllMessages } from '../repositories/queues/counts'
@@ -97,10 +98,9 @@ export class BoundStore implements Store {
     this.location = database.location
     this.#look = openLook(database)
     this.opened = this.#open()
-    const { groups, queues, feeds } = this.opened
-    this.groups = groups.groups
-    this.queues = queues.queues
-    this.feeds = feeds.feeds
+    this.groups = this.opened.groups.groups
+    this.queues = this.opened.queues.queues
+    this.feeds = this.opened.feeds.feeds
     this.sequences = new SequenceRepository(database)
     this.keys = new KnownKeys(new KeyRepository(database))
     this.#sweepers = options.sweep === false ? [] : startSweepers(this.opened, this.#look, this.#work, this.#report)
@@ -216,6 +216,9 @@ export class BoundStore implements Store {
       }))
     return this.#totals.get(count)
   }
+
+  readonly mayCreate: Store['mayCreate'] = (...asked) =>
+    this.#base.database.read((reader) => mayCreate(reader, ...asked))
 
   async ping(): Promise<void> {
     await this.#base.database.read(ping)

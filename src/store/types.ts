@@ -1,5 +1,6 @@
 /** The shapes of `openStore`, `attachStore` and what they give. */
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm'
+import type { NamedKind } from '../fields/options'
 import type { FeedCall, GroupCall, Handle, QueueCall } from '../handles'
 import type { Feeds, Followed, FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/types'
 import type { ApiKey, Keys } from '../repositories/keys/types'
@@ -236,6 +237,8 @@ export interface Store {
    * answer may be 5 seconds old, or older where counting takes long.
    */
   totals(): Promise<StoreTotals>
+  /** @internal Whether the name exists, or fewer than `most` names of its kind begin with `prefix`. */
+  mayCreate(kind: NamedKind, name: string, bound: { prefix: string; most: number }): Promise<boolean>
   /** Resolves when the database answers; throws `database_unavailable` if it does not, or is a member outside of its group. */
   ping(): Promise<void>
   /**

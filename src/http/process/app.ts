@@ -11,7 +11,8 @@ import { processRoutes } from '../routes/health'
 import { addOwnHeaders, checkHead, cors } from './headers'
 import { processAccess } from './process-access'
 
-export interface AppOptions extends Pick<RouterOptions, 'bodyLimitBytes' | 'onError' | 'stopping' | 'streams'> {
+export interface AppOptions
+  extends Pick<RouterOptions, 'bodyLimitBytes' | 'maxPerPrefix' | 'onError' | 'stopping' | 'streams'> {
   /** Accepts requests without a key, from any Host and Origin. */
   allowAnonymous: boolean
   /**
@@ -50,9 +51,9 @@ export function createApp(store: Store, options: AppOptions): Express {
     checkHead(request)
     return door(request, response, () => (share ? share(request, response, goOn) : goOn()))
   })
-  const { bodyLimitBytes, stopping, streams } = options
+  const { bodyLimitBytes, maxPerPrefix, stopping, streams } = options
   const routes = [...storeRoutes, ...processRoutes({ metrics, draining })]
-  const settings = { guard, bodyLimitBytes, onError, stopping, streams }
+  const settings = { guard, bodyLimitBytes, maxPerPrefix, onError, stopping, streams }
   addRoutes(app.router, store, settings, routes)
   app.use(pages({ hasKeys: true }))
   app.use(() => {

@@ -36,6 +36,7 @@ const put = route({
   method: 'put',
   body: bodyOf(NEW_VALUE, example.newValue),
   id: 'putEntry',
+  creates: 'feeds',
   summary: 'Write an entry',
   description:
     'The entry has no sync id until a publisher gives it the next one. The first entry creates the feed. Refused for feeds ' +
@@ -43,6 +44,7 @@ const put = route({
   outcomes: {
     200: { description: 'The entry is written and committed.', schema: 'Entry', example: example.writtenEntry },
   },
+  refusals: ['too_many'],
   async handle(store, { path: { feed, key }, body: { value } }) {
     const entry = await store.feeds.put(feed, key, value)
     // The value as the text that was sent: the store's answer has it parsed.
@@ -72,6 +74,7 @@ const putMany = route({
     about: ({ entries }) => entries.flatMap(({ key }, i) => named('entries', [key], { pointer: `/entries/${i}/key` })),
   },
   id: 'putEntries',
+  creates: 'feeds',
   summary: `Write up to ${MAX_BATCH} entries`,
   description: 'All entries are written in one commit, or none. If a key is given twice, the last value stays.',
   outcomes: {
@@ -81,6 +84,7 @@ const putMany = route({
       example: example.putEntries,
     },
   },
+  refusals: ['too_many'],
   async handle(store, { path: { feed }, body }) {
     const { entries } = await store.feeds.putMany(feed, body.entries)
     return renderPutEntries(entries)

@@ -54,6 +54,7 @@ const put = route({
   scope: 'admin',
   body: bodyOf(NEW_POLICY, example.policySettings),
   id: 'putPolicy',
+  creates: 'policies',
   summary: 'Create or replace a policy',
   description:
     'The policy with the longest prefix applies. It applies at once to groups that are created after the answer, and within ' +
@@ -62,7 +63,7 @@ const put = route({
     200: { description: 'The policy was replaced.', schema: 'Policy', example: example.policy },
     201: { description: 'The policy was created.', schema: 'Policy', example: example.policy, located: 'always' },
   },
-  refusals: ['settings_changed'],
+  refusals: ['settings_changed', 'too_many'],
   async handle(store, { path: { prefix }, body: { replaces, ...settings } }) {
     const policy = await store.groups.putPolicy(prefix, settings, { replaces })
     return stored(policy.created, JSON.stringify(policyBody(policy)), `/v1/policies/${encodeURIComponent(prefix)}`)

@@ -28,6 +28,7 @@ const put = route({
   method: 'put',
   body: settingsBody,
   id: 'putQueue',
+  creates: 'queues',
   summary: 'Create a queue, or replace all of its settings',
   description:
     'A setting that is left out gets its default; a paused queue stays paused. To create a queue only if it does not ' +
@@ -37,7 +38,7 @@ const put = route({
     200: { description: 'The settings were replaced.', schema: 'Queue', example: example.queue },
     201: { description: 'The queue was created.', schema: 'Queue', example: example.queue, located: 'always' },
   },
-  refusals: ['dead_letter_cycle'],
+  refusals: ['dead_letter_cycle', 'too_many'],
   async handle(store, { path: { queue }, body, within }) {
     const put = await store.queues.put(queue, body)
     return stored(put.created, renderQueue(put, within), locationOf(queue))
@@ -83,6 +84,7 @@ const ensure = route({
   scope: 'queue',
   body: settingsBody,
   id: 'ensureQueue',
+  creates: 'queues',
   summary: 'Create a queue if it does not exist',
   description:
     'For the start of an app: an existing queue stays as it is, and the server logs a warning if it has other settings than ' +
@@ -92,6 +94,7 @@ const ensure = route({
     200: { description: 'The queue existed already, and is unchanged.', schema: 'Queue', example: example.queue },
     201: { description: 'The queue was created.', schema: 'Queue', example: example.queue, located: 'always' },
   },
+  refusals: ['too_many'],
   async handle(store, { path: { queue }, body, within }) {
     const ensured = await store.queues.ensure(queue, body)
     return stored(ensured.created, renderQueue(ensured, within), locationOf(queue))

@@ -75,6 +75,7 @@ const put = route({
     about: ({ queue }) => named('queues', [queue], { pointer: '/queue' }),
   },
   id: 'putSchedule',
+  creates: 'schedules',
   summary: 'Create a schedule, or replace it',
   description:
     'While `cron`, `everySeconds` and `timeZone` stay the same, the next tick stays too. Each tick is sent once, however ' +
@@ -83,6 +84,7 @@ const put = route({
     200: { description: 'The schedule was replaced.', schema: 'Schedule', example: example.schedule },
     201: { description: 'The schedule was created.', schema: 'Schedule', example: example.schedule, located: 'always' },
   },
+  refusals: ['too_many'],
   async handle(store, { path: { schedule }, body }) {
     const put = await store.queues.schedule(schedule, body)
     // The body as it came: parsed, its numbers would be rounded.

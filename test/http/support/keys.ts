@@ -1,5 +1,5 @@
 /** Clients with API keys, of an app over a store of any engine. */
-import { createApp, messagesOf } from '../../../src/http/process/app'
+import { type AppOptions, createApp, messagesOf } from '../../../src/http/process/app'
 import { openStore } from '../../../src/store/open'
 import type { Store, StoreOptions } from '../../../src/store/types'
 import { ENGINES, type EngineName, engineUrl, freshDatabase } from '../../support/engines'
@@ -27,14 +27,18 @@ export interface Guarded {
 }
 
 /** The process's app over a new database of the engine, with one key for all. Call it in a `describe`. */
-export function useGuarded(engine: EngineName, options: StoreOptions = {}): Guarded {
+export function useGuarded(
+  engine: EngineName,
+  options: StoreOptions = {},
+  appOptions: Partial<AppOptions> = {},
+): Guarded {
   const guarded = {} as Guarded
   let drop = async () => {}
   beforeAll(async () => {
     const database = await freshDatabase(engine)
     drop = database.drop
     const store = await openStore({ url: database.url, sweep: false, publish: false, ...options })
-    const app = createApp(store, { allowAnonymous: false })
+    const app = createApp(store, { allowAnonymous: false, ...appOptions })
     const url = await serving(app, messagesOf(app))
     Object.assign(guarded, { store, url })
     guarded.client = async (key) => {
