@@ -128,6 +128,11 @@ describe('dead letters', () => {
     await head.getByText('dead letter').waitFor()
     expect(await head.textContent()).toMatch(/dead letter\s?from e-mail/)
     expect(await page.locator('.badge').allTextContents()).toEqual(['dead letter'])
+    const facts = (await page.locator('.facts').textContent()) ?? ''
+    expect(facts).toMatch(
+      /^Receives before it died1Receives here0 of at most 5.*Sent.*First received.*Died.*Last received/,
+    )
+    expect(facts).not.toContain('Ready')
     expect(await page.getByRole('region', { name: 'Why it died' }).textContent()).toContain(
       'The visibility timeout ran out after 1 receive.',
     )
@@ -190,9 +195,18 @@ test('a message is shown with its body, its error and its times, and removed', a
 })
 
 test('a queue is paused and resumed, and keeps its other attributes', async () => {
-  const attributes = { visibilityTimeoutSeconds: 77, maxReceives: 4, onDelete: 'archive', retentionSeconds: 99 }
+  const attributes = {
+    visibilityTimeoutSeconds: 77,
+    maxReceives: 4,
+    onDelete: 'archive',
+    retentionSeconds: 99,
+    maxMessages: 1234,
+  }
   await server.call('PUT', 'queues/p-1', attributes)
   const page = await pageOf('#/queues/p-1')
+  const shown = page.getByRole('region', { name: 'Attributes' })
+  await shown.getByText('archived for').waitFor()
+  expect(await shown.textContent()).toContain('Messagesat most 1234')
   await page.getByRole('button', { name: 'Pause' }).click()
   await page.getByText('Paused: receives get nothing.').waitFor()
   // What is set meanwhile is kept, and keeps the pause.
