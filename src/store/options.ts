@@ -7,6 +7,8 @@ import { safeText } from '../error-text'
 import { RecentnError } from '../errors'
 import { argumentFaults, faultsOf, refuse } from '../fields/field'
 import { aFunction, anObject, option, storeFaults, TRANSACTION_RULES } from '../fields/options'
+import { guarded } from '../kit/faults'
+import { outside } from '../outside'
 import type { OpenOptions, StoreOptions, TransactionOptions } from './types'
 
 export type Report = NonNullable<StoreOptions['onBackgroundError']>
@@ -20,7 +22,8 @@ export function reporter({ onBackgroundError = warn }: StoreOptions, database: {
       if (database.answers === awaySince) return
       awaySince = database.answers
     }
-    onBackgroundError(error, doing)
+    // Perhaps in the middle of a call, whose error its caller is to get.
+    guarded('onBackgroundError', () => outside(() => onBackgroundError(error, doing)))
   }
 }
 

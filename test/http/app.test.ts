@@ -157,13 +157,17 @@ describe('the process', () => {
     const reports: unknown[][] = []
     const store = await memoryStore({
       ...{ sweep: false, publish: false, tick: false },
-      onBackgroundError: (error, doing) => reports.push([(error as RecentnError).code, doing]),
+      onBackgroundError(error, doing) {
+        reports.push([(error as RecentnError).code, doing])
+        throw new Error('a listener that fails harms no call')
+      },
     })
     const client = clientOf(await serving(createApp(store, { allowAnonymous: false })))
     const ready = async () => {
       const { status, json } = await client.get('/readyz')
       return [status, json]
     }
+    const toCode = (error: RecentnError) => error.code
     const sql = (text: string) => store.dataSource.query(text)
     const append = () => store.groups.append('full', { payload: 'x'.repeat(3000) })
     const whole = () => store.transaction((tx) => tx.groups.append('full', { payload: 'x'.repeat(3000) }))
@@ -172,8 +176,10 @@ describe('the process', () => {
 
     const [{ page_count: pages }] = await sql('PRAGMA page_count')
     await sql(`PRAGMA max_page_count = ${pages}`)
-    for (const write of [append, whole, append]) {
-      for (let left = 50; left > 0; left--) if ((await write().catch(() => null)) === null) break
+    for (const write of [whole, append, whole]) {
+      let refused: unknown = null
+      for (let left = 50; left > 0 && refused === null; left--) refused = await write().then(() => null, toCode)
+      expect(refused).toBe('database_unavailable')
       expect(store.counts().isDiskFull).toBe(true)
     }
     // Neither of these stores anything, however long after the failure.
