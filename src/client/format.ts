@@ -54,7 +54,7 @@ export function requestOf<Id extends OperationId>(
   const request = { target: target + queryText(query), init, answer: operation.answer }
   if (body === undefined) return request
   init.headers.set('Content-Type', 'application/json')
-  const text = bodyText(operation.body === undefined ? body : encoded(body, operation.body))
+  const text = bodyText(operation.body ? encoded(body, operation.body) : body)
   return { ...request, init: { ...init, body: text } }
 }
 
@@ -71,7 +71,7 @@ function queryText(query: object): string {
   const parts: string[] = []
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined || value === null) continue
-    for (const each of Array.isArray(value) ? value : [value]) {
+    for (const each of [value].flat()) {
       parts.push(`${name}=${percentEncoded(name, String(each))}`)
     }
   }
@@ -180,7 +180,7 @@ export function answerOf(
   try {
     if (type.startsWith('application/json')) {
       const value = parse(text)
-      return { status, value: answer === undefined ? value : decoded(value, answer), tag }
+      return { status, value: answer ? decoded(value, answer) : value, tag }
     }
   } catch {}
   throw errorOf(status, headers, text)
@@ -198,13 +198,12 @@ export function errorOf(status: number, headers: Headers, text: string): Recentn
 }
 
 function problemOf(headers: Headers, text: string): Problem | null {
-  if (!headers.get('Content-Type')?.startsWith('application/problem+json')) return null
   try {
     const problem = JSON.parse(text)
-    return typeof problem?.code === 'string' && typeof problem.detail === 'string' ? problem : null
-  } catch {
-    return null
-  }
+    const isOurs = headers.get('Content-Type')?.startsWith('application/problem+json')
+    if (isOurs && typeof problem.code === 'string' && typeof problem.detail === 'string') return problem
+  } catch {}
+  return null
 }
 
 /** A server that asks for a longer wait may mean it no more. */

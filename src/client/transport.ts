@@ -144,7 +144,7 @@ export class Transport {
       // The platform's error repeats the value, which may be a secret.
       throw invalidInput([{ pointer: '', detail: 'has an invalid key or header' }])
     }
-    return await chosen(this.#base + target, {
+    return chosen(this.#base + target, {
       ...init,
       headers: sent,
       signal: limit.signal,

@@ -21,13 +21,15 @@ const maxReceives = {
   ...orNull(fields.MAX_RECEIVES.schema),
   description: "The limit in force: the message's own, otherwise the queue's. Null is no limit.",
 }
-const messageEnd = {
+const life = {
   firstReceivedAt: { ...timeOrNull, description: 'When it was received for the first time, in whatever queue.' },
   deadAt: {
     ...timeOrNull,
     description: 'When it died, for a dead message, and for a dead letter until it is redriven; otherwise null.',
   },
   deadReceiveCount: { ...orNull(count), description: 'How often it had been received when it died.' },
+}
+const messageEnd = {
   lastError: {
     ...textOrNull,
     description:
@@ -85,8 +87,9 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
     receiveCount: { ...count, description: 'The number of receives, including this one.' },
     receiptHandle: { type: 'string', description: 'Opaque; identifies the message and this claim.' },
     sentAt: ref('Time'),
-    receivedAt: { ...ref('Time'), description: 'The beginning of the claim.' },
     visibleAt: { ...ref('Time'), description: 'The end of the claim.' },
+    ...life,
+    receivedAt: { ...ref('Time'), description: 'The beginning of the claim.' },
     maxReceives,
     ...messageEnd,
   }),
@@ -103,6 +106,7 @@ export const queueSchemas: Readonly<Record<string, Schema>> = {
     maxReceives,
     sentAt: ref('Time'),
     visibleAt: { ...ref('Time'), description: 'When the message becomes, or became, visible again.' },
+    ...life,
     lastReceivedAt: timeOrNull,
     archivedAt: timeOrNull,
     deadLetterFrom: {
@@ -190,15 +194,8 @@ export const receive = { limit: 10, waitSeconds: 20 }
 
 const receiptHandle = 'AAAAAAAABBKcWb0SSTvJtSXJzQfPzkUvd3vZpg'
 
-const end = {
-  firstReceivedAt: '2026-11-21T10:00:05.300Z',
-  deadAt: null,
-  deadReceiveCount: null,
-  lastError: null,
-  messageGroup: 'tenant-3',
-  priority: 0,
-  attributes: { source: 'sign-up' },
-}
+const alive = { firstReceivedAt: '2026-11-21T10:00:05.300Z', deadAt: null, deadReceiveCount: null }
+const end = { ...alive, lastError: null, messageGroup: 'tenant-3', priority: 0, attributes: { source: 'sign-up' } }
 
 export const received = {
   messages: [
