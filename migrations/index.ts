@@ -4,10 +4,11 @@ import { recentn1763700000000, takenBy } from './1763700000000-recentn'
 import { recentn1763800000000 } from './1763800000000-attributes'
 import { recentn1763900000000, scheduleTable } from './1763900000000-schedules'
 import { messageGroupTable, recentn1764000000000 } from './1764000000000-group-concurrency'
-import { recentn1764100000000 } from './1764100000000-bounds'
+import { recentn1764100000000, reminderTable } from './1764100000000-bounds-and-reminders'
 import { addedColumns } from './added'
-import { dialect, SQLITE } from './dialect'
+import { dialect, SQLITE, type Types } from './dialect'
 import { firstTables } from './first'
+import type { TableDefinition } from './first/table'
 
 /**
  * The migrations that make the tables with this prefix, in order. A migration never changes once it has been released.
@@ -37,14 +38,15 @@ export const migrations = migrationsOf(DEFAULT_PREFIX)
 /** The version of the tables that this code knows, as the table `schema` has it. */
 export const SCHEMA_VERSION = 5
 
+function laterTables(types: Types): TableDefinition[] {
+  return [scheduleTable(types), messageGroupTable(types), reminderTable(types)]
+}
+
 /** Describes the tables and views of the user's that have the names of our tables with this prefix. */
 export async function takenNames(runner: QueryRunner, prefix: string): Promise<string[]> {
   const types = await dialect(runner)
   const first = await takenBy(runner, prefix, { tables: firstTables(types), added: addedColumns(types) })
-  return [
-    ...first,
-    ...(await takenBy(runner, prefix, { tables: [scheduleTable(types), messageGroupTable(types)], added: {} })),
-  ]
+  return [...first, ...(await takenBy(runner, prefix, { tables: laterTables(types), added: {} }))]
 }
 
 /** The columns of a table at that version. */
@@ -58,7 +60,7 @@ export interface KnownColumns {
 export function currentColumns(): Map<string, KnownColumns> {
   const later = addedColumns(SQLITE)
   return new Map(
-    [...firstTables(SQLITE), scheduleTable(SQLITE), messageGroupTable(SQLITE)].map(({ name, columns }) => {
+    [...firstTables(SQLITE), ...laterTables(SQLITE)].map(({ name, columns }) => {
       const added = Object.keys(later[name] ?? {})
       return [name, { all: [...Object.keys(columns), ...added], added }]
     }),

@@ -27,6 +27,7 @@ const TABLES = {
   feedDrops: 'feed_drops',
   polls: 'polls',
   pollClaims: 'poll_claims',
+  reminders: 'reminders',
   sequences: 'sequences',
   keys: 'keys',
   writers: 'writers',
@@ -44,6 +45,7 @@ const INDEXES = {
   messagesCycle: 'queue_messages_cycle',
   entriesSync: 'feed_entries_sync',
   claimsDue: 'poll_claims_due',
+  remindersDue: 'reminders_due',
 } as const
 
 type Named<T> = { readonly [Key in keyof T]: string }

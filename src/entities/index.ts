@@ -11,6 +11,7 @@ import { RecentPolicy, RecentPolicyEpoch, RecentPolicyRollout } from './recent-p
 import { RecentnKey } from './recentn-key'
 import { RecentnSchema } from './recentn-schema'
 import { RecentnWriter } from './recentn-writer'
+import { Reminder } from './reminder'
 
 export * from './feed'
 export * from './feed-entry'
@@ -25,6 +26,7 @@ export * from './recent-policy'
 export * from './recentn-key'
 export * from './recentn-schema'
 export * from './recentn-writer'
+export * from './reminder'
 
 /** For the `entities` of a DataSource. */
 export const entities = [
@@ -45,6 +47,7 @@ export const entities = [
   RecentPolicyRollout,
   RecentnSchema,
   RecentnWriter,
+  Reminder,
   Feed,
   FeedConsumer,
   FeedDrop,

@@ -41,4 +41,13 @@ export function whether(subqueries: (words: QuestionWords) => readonly string[])
   return { sql: (words) => `SELECT CASE WHEN ${any(words)} THEN 1 ELSE 0 END`, parameters: [] }
 }
 
+/** What a sweeper's look asks, and what the answer says. */
+export interface DueQuestion {
+  readonly question: LookQuestion
+  isDue(answer: LookAnswer): boolean
+}
+
+/** A question of yes or no. */
+export const asked = (question: LookQuestion): DueQuestion => ({ question, isDue: isYes })
+
 export const isYes = (answer: LookAnswer | undefined): boolean => Number(answer) === 1

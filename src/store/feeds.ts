@@ -16,6 +16,7 @@ import { heldEntries, type PutDone, type PutRequest, putEntries } from '../repos
 import { FeedRepository } from '../repositories/feeds/repository'
 import { anyOld, sweepFeeds } from '../repositories/feeds/sweep'
 import type { FollowedRow, FollowOptions, FollowTarget } from '../repositories/feeds/types'
+import { asked } from '../repositories/question'
 import type { Waits } from '../repositories/runners'
 import { marks } from '../repositories/writers'
 import { type ConsumerLoop, startConsumer } from './consumer/consuming'
@@ -86,7 +87,7 @@ export function openFeeds(session: Session, memory: FeedMemory, options: FeedsOp
     },
     /** Removes some of what was kept long enough: the sweeper calls it again and again. */
     sweep: () => sweepFeeds(session, options.tombstoneSeconds * 1000),
-    due: anyOld(options.tombstoneSeconds * 1000),
+    due: asked(anyOld(options.tombstoneSeconds * 1000)),
     activity: () => ({ changesWaiting: news.readers.size, consumers: consumers.size }),
     consumers,
     /** Stops the consumers, answers readers that wait, and publishes what this process has written. */

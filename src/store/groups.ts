@@ -2,10 +2,12 @@
  * The groups of a store: the repository, with the mechanisms that let many callers share statements and commits, and the
  * streams of what happens to groups. What runs inside a transaction is a repository without them.
  */
+
 import type { Session } from '../database/engine'
 import { GroupCommit } from '../kit/group-commit'
 import { MergedCalls } from '../kit/merged-calls'
 import { performance } from '../real-time'
+import { asked } from '../repositories/question'
 import { checkWatch } from '../repositories/recent/check'
 import { anyExpired, sweepGroups } from '../repositories/recent/expiry'
 import type { GroupMemory } from '../repositories/recent/memory'
@@ -89,7 +91,7 @@ export function openGroups(session: Session, memory: GroupMemory, options: Group
     }) as StoreGroups,
     streams,
     sweep: sweepOf(session, memory),
-    due: anyExpired,
+    due: asked(anyExpired),
     /** Refuses later calls; resolves when all that were accepted are answered. */
     close: async () => {
       await Promise.all([streams.close(), appends.close(), reads.close()])

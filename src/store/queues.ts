@@ -11,7 +11,7 @@ import { checkedHandles } from '../repositories/queues/check'
 import { type ReceiveRequest, receiveTogether } from '../repositories/queues/claim'
 import { deleteTogether, MAX_REMOVED } from '../repositories/queues/delete'
 import type { QueueMemory } from '../repositories/queues/memory'
-import { anyDue, receivable } from '../repositories/queues/promote'
+import { receivable } from '../repositories/queues/promote'
 import { QueueRepository } from '../repositories/queues/repository'
 import type { ClaimedMessages } from '../repositories/queues/rows'
 import { sendBatch } from '../repositories/queues/send'
@@ -78,7 +78,7 @@ export function openQueues(session: Session, memory: QueueMemory, options: Queue
     tick: async () => {
       if (options.tick) await scheduler.tick()
     },
-    due: anyDue,
+    due: memory.reminders,
     waits: shared.waits,
     activity: () => ({ receivesWaiting: shared.waits.size, workers: workers.size }),
     workers,

@@ -6,13 +6,25 @@
 import type { Session, Tx } from '../../database/engine'
 import { RECENT_GROUPS } from '../../fields/feeds'
 import { Kept } from '../kept'
+import { Reminders } from '../reminders'
 import { type FollowedTable, recentGroups } from './followed'
+import { REMINDED_FEEDS } from './pending'
 import type { EntryCounts } from './status'
 
 const MAX_COUNTS = 10_000
 const MAX_IDS = 10_000
 
+/** Entries that this process publishes are published by then, as a rule. */
+const PUBLISHED_MS = 5000
+
+export interface WrittenFeed {
+  id: bigint
+  feed: string
+}
+
 export class FeedMemory {
+  /** When to look at feeds with entries that have no number. */
+  readonly reminders = new Reminders(REMINDED_FEEDS)
   /** The tables whose rows are the entries of feeds, by feed. */
   readonly followed = new Map<string, FollowedTable>()
   /** Called with the feeds that a committed transaction has written to. */
@@ -42,10 +54,14 @@ export class FeedMemory {
     this.#ids.delete(feed)
   }
 
-  /** The transaction has written entries that are to be published, and `put` of them new. Called once for each operation. */
-  wrote(tx: Tx, feeds: Iterable<string>, put = 0): void {
+  /**
+   * The transaction has written entries that are to be published, and `put` of them new. Called once for each operation.
+   * `isOwn`: its commit is seen by this process, which publishes them then, if it publishes.
+   */
+  async wrote(tx: Tx, feeds: readonly WrittenFeed[], { put = 0, isOwn = false } = {}): Promise<void> {
     const { onWritten, counts } = this
-    const written = [...feeds]
+    const written = feeds.map(({ feed }) => feed)
+    for (const { id } of feeds) await this.reminders.remind(tx, id, isOwn && onWritten ? PUBLISHED_MS : 0)
     tx.afterCommit(() => {
       if (counts !== null) counts.entriesWritten += put
       onWritten?.(written)

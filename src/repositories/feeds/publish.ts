@@ -6,20 +6,10 @@
  * entry again, which a consumer has already read (traviscj.com, "feed sequences"). Rows that a writer holds are skipped:
  * they are numbered after its commit. So only a writer of the very row that is being numbered waits for a publisher.
  */
-import {
-  type Engine,
-  type Numbering,
-  type Parameter,
-  placeholders,
-  type Reader,
-  type Session,
-  type Tx,
-} from '../../database/engine'
+import type { Engine, Numbering, Parameter, Reader, Session, Tx } from '../../database/engine'
 import { RecentnError } from '../../errors'
-import { chunksOf } from '../chunks'
-import { whether } from '../question'
 import { readSequence, setSequence } from '../sequences'
-import { FEED, MAX_KEYS } from './heads'
+import { FEED } from './heads'
 
 /** The rows of one feed in one table. */
 export interface FeedRows {
@@ -49,7 +39,7 @@ export function rowsKey({ feed, table, parameters }: FeedRows): string {
   return `${table} ${parameters.join(' ')} ${feed}`
 }
 
-function ownRows({ tables }: Pick<Reader, 'tables'>, { id, feed }: Record<string, unknown>): FeedRows {
+export function ownRows({ tables }: Pick<Reader, 'tables'>, { id, feed }: Record<string, unknown>): FeedRows {
   return {
     feed: feed as string,
     isOwn: true,
@@ -196,41 +186,4 @@ async function placeOf(tx: Tx, rows: FeedRows, value: bigint): Promise<Parameter
 
 function doesNotKeep({ table }: FeedRows): RecentnError {
   return new RecentnError('internal', `${table}: a row that was given a number does not keep it (a trigger?)`)
-}
-
-/** SQL: the feeds whose own entries include some without a number. */
-const pendingSql = ({ engine, tables }: Pick<Reader, 'engine' | 'tables'>) =>
-  `SELECT ${engine.bigint('f.id')} AS id, f.feed AS feed FROM ${tables.feeds} f WHERE EXISTS (SELECT 1 FROM ${tables.feedEntries} e` +
-  `${engine.useIndex(tables.index.entriesSync)} WHERE e.feed_id = f.id AND e.sync_id = 0)`
-
-/** Whether any feed has such entries. */
-export const anyPending = whether((words) => [pendingSql(words)])
-
-/** The feeds, of these or of all, whose own entries include some without a number. */
-export async function pendingRows(reader: Reader, feeds: ReadonlySet<string> | null): Promise<FeedRows[]> {
-  if (feeds === null) return (await reader.rows(pendingSql(reader))).map((row) => ownRows(reader, row))
-  const pending: FeedRows[] = []
-  for (const names of chunksOf([...feeds], MAX_KEYS)) {
-    const found = await reader.rows(
-      `SELECT ${reader.engine.bigint('f.id')} AS id, f.feed AS feed FROM ${reader.tables.feeds} f WHERE f.feed IN (${placeholders(names.length)})`,
-      names,
-    )
-    for (const row of found) {
-      const rows = ownRows(reader, row)
-      if (await hasPending(reader, rows)) pending.push(rows)
-    }
-  }
-  return pending
-}
-
-/** Whether some of the rows have no number. */
-export async function hasPending(
-  reader: Reader,
-  { table, sync, none, where, parameters, index }: FeedRows,
-): Promise<boolean> {
-  const rows = await reader.rows(
-    `SELECT 1 AS pending FROM ${table}${reader.engine.useIndex(index)} WHERE ${where}${sync} ${none} LIMIT 1`,
-    parameters,
-  )
-  return rows.length > 0
 }

@@ -61,13 +61,13 @@ export async function putEntries(
   if (writing) await leaveMark(tx, writing.writer)
   const feeds = [...new Set(requests.map(({ feed }) => feed))].sort(compareNames)
   const isGuess = writing !== undefined && !writing.isCareful && tx.gathers
+  const ids = new Map<string, bigint>()
   const done =
-    (isGuess ? await putAsKnown(tx, feeds, requests, memory) : null) ?? (await putHeld(tx, feeds, requests, memory))
-  memory.wrote(
-    tx,
-    feeds,
-    requests.reduce((sum, { rows }) => sum + rows.length, 0),
-  )
+    (isGuess ? await putAsKnown(tx, feeds, requests, memory, ids) : null) ??
+    (await putHeld(tx, feeds, requests, memory, ids))
+  const put = requests.reduce((sum, { rows }) => sum + rows.length, 0)
+  const written = feeds.map((feed) => ({ feed, id: ids.get(feed) as bigint }))
+  await memory.wrote(tx, written, { put, isOwn: writing !== undefined })
   return done
 }
 
@@ -76,8 +76,8 @@ async function putHeld(
   feeds: readonly string[],
   requests: readonly PutRequest[],
   memory: PutMemory,
+  ids: Map<string, bigint>,
 ): Promise<PutDone[]> {
-  const ids = new Map<string, bigint>()
   let nowMs = Number.NEGATIVE_INFINITY
   for (const feed of feeds) {
     const held = await holdOrBegin(tx, feed)
@@ -109,8 +109,8 @@ async function putAsKnown(
   feeds: readonly string[],
   requests: readonly PutRequest[],
   memory: PutMemory,
+  ids: Map<string, bigint>,
 ): Promise<PutDone[] | null> {
-  const ids = new Map<string, bigint>()
   for (const feed of feeds) {
     const id = memory.idOf(feed)
     if (id === undefined) return null

@@ -117,8 +117,9 @@ export class FeedRepository implements Feed.Feeds {
     const tombstone = await this.#session.write(async (tx) => {
       if (!memory.followed.has(feed)) return deleteEntry(tx, feed, key, memory)
       // The user's code has deleted the row.
-      if (!(await leaveTombstones(tx, feed, [key]))) return null
-      memory.wrote(tx, [feed])
+      const id = await leaveTombstones(tx, feed, [key])
+      if (id === null) return null
+      await memory.wrote(tx, [{ id, feed }])
       return readEntry(tx, feed, key)
     })
     return tombstone as Feed.WrittenEntry<null> | null

@@ -31,7 +31,7 @@ export function republish(
     const keys = [...new Set(selection.keys)].sort(compareNames)
     return session.write(async (tx) => {
       const held = await holdKnown(tx, feed)
-      memory.wrote(tx, [feed])
+      await memory.wrote(tx, [{ id: held.id, feed }])
       let count = 0
       for (const chunk of chunksOf(keys, BATCH)) {
         count += await clearEntries(tx, held, chunk, followed)
@@ -47,7 +47,7 @@ export function republish(
         const last: Parameter = after
         const { next, count }: ClearedBatch = await whole.write(async (tx) => {
           const held = await holdKnown(tx, feed)
-          memory.wrote(tx, [feed])
+          await memory.wrote(tx, [{ id: held.id, feed }])
           return clear(tx, held, { prefix: selection.prefix, after: last, followed })
         })
         republished += count

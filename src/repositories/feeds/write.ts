@@ -40,17 +40,17 @@ export async function deleteEntry(
   )
   if (deleted === 0) return null
   await noteTombstones(tx, id, [key], nowMs)
-  memory.wrote(tx, [feed])
+  await memory.wrote(tx, [{ id, feed }])
   return readEntry(tx, feed, key)
 }
 
 /**
  * Leaves tombstones for keys whose entries were rows of another table and are gone: deleted groups of recent items, and
- * rows of a followed table. Resolves to false, and leaves none, where the feed does not exist.
+ * rows of a followed table. Resolves to the feed's id; to null, and leaves none, where the feed does not exist.
  */
-export async function leaveTombstones(tx: Tx, feed: string, keys: readonly string[]): Promise<boolean> {
+export async function leaveTombstones(tx: Tx, feed: string, keys: readonly string[]): Promise<bigint | null> {
   const held = await holdFeed(tx, feed)
-  if (held === null) return false
+  if (held === null) return null
   const { id, nowMs } = held
   const writes = keys.map((key) => ({ feedId: id, key, text: null, count: 1 }))
   for (const chunk of inOrder(writes)) {
@@ -58,7 +58,7 @@ export async function leaveTombstones(tx: Tx, feed: string, keys: readonly strin
     await tx.later(sql, parameters)
   }
   await noteTombstones(tx, id, keys, nowMs)
-  return true
+  return id
 }
 
 /** Notes when tombstones were written, for the sweeper. */

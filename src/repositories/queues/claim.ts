@@ -7,15 +7,16 @@
  * messages without waiting. The index recentn_queue_messages_claim serves WHERE and ORDER BY alike: a claim never passes over
  * messages that are delayed, in flight or dead.
  */
-import type { Parameter, Reader, Row, Session, Statement, StatementAnswer, Statements } from '../../database/engine'
+import type { Reader, Session, Statements } from '../../database/engine'
+import { claimOnce } from './claim-statements'
 import { claimNext } from './cycle'
 import type { QueueHead } from './heads'
-import { type ClaimPlace, MAX_CLAIM_BYTES, type QueueMemory } from './memory'
+import { MAX_CLAIM_BYTES, type QueueMemory } from './memory'
 import { hasWork, lookAt, promoteSeen, type QueueLook } from './promote'
-import { NO_RECEIPT } from './receipts'
-import { type ClaimedMessages, type ClaimedRow, claimedOf, claimOrder, messageColumns, STATE, urgencyOf } from './rows'
+import type { ClaimPlace } from './rows'
+import { type ClaimedMessages, type ClaimedRow, STATE, urgencyOf } from './rows'
 import { giveBack } from './settle'
-import { claimSets, lookSeconds, newClaimNumber } from './transitions'
+import { lookSeconds, newClaimNumber } from './transitions'
 import type { ReceiveOrder } from './types'
 
 /** A further receive within this time does not look for due messages again. */
@@ -85,7 +86,9 @@ async function claimSome(session: Session, memory: QueueMemory, request: Receive
   const claims = new ReceiveClaims(memory, request)
   const claimed = await session.separately((statements) => claims.run(statements, false))
   // Where claims expire at once, another receiver could have a message before it was read.
-  return claimed ?? session.write((tx) => claims.run(tx, true)).then((whole) => whole as ClaimedSome)
+  const some = claimed ?? ((await session.write((tx) => claims.run(tx, true))) as ClaimedSome)
+  for (const committed of claims.reminded) await session.afterCommit(committed)
+  return some
 }
 
 /** The claims of one receive, which may run again after a deadlock or a lost connection. */
@@ -98,6 +101,8 @@ class ReceiveClaims {
   #bytes = 0
   /** Kept while a claim is under way, for the try after a lost connection. */
   #lostNumber: number | null = null
+  /** For the commit: what it was reminded of. */
+  reminded: (() => void)[] = []
 
   constructor(memory: QueueMemory, request: ReceiveRequest) {
     this.#memory = memory
@@ -113,6 +118,7 @@ class ReceiveClaims {
       this.#rows = []
       this.#bytes = 0
       this.#lostNumber = null
+      this.reminded = []
     }
     for (let fromStart = false; ; ) {
       let head = await memory.headOf(statements, queue)
@@ -160,8 +166,12 @@ class ReceiveClaims {
     const claimNumber = this.#lostNumber ?? newClaimNumber()
     const isLost = this.#lostNumber !== null
     this.#lostNumber = claimNumber
-    const rows = await claimOnce(statements, { head, limit, visibilityTimeoutSeconds, from }, claimNumber, isLost)
+    const lookMs = lookSeconds(head, visibilityTimeoutSeconds) * 1000
+    const reminder = this.#memory.reminders.reminder(statements, head.id, lookMs)
+    const request = { head, limit, visibilityTimeoutSeconds, from, reminder: reminder.statement }
+    const rows = await claimOnce(statements, request, claimNumber, isLost)
     this.#lostNumber = null
+    this.reminded.push(reminder.committed)
     for (const row of rows) this.#rows.push(row)
     const bytes = rows.reduce((sum, row) => sum + sizeOf(row), 0)
     this.#bytes += bytes
@@ -183,60 +193,6 @@ function placeAfter(rows: readonly ClaimedRow[], limit: number): ClaimPlace | nu
   return { major: urgencyOf(last.priority), minor: last.virtualStart }
 }
 
-export interface ClaimRequest {
-  head: QueueHead
-  limit: number
-  visibilityTimeoutSeconds: number | undefined
-  /** Where to begin; null for the very first message. */
-  from: ClaimPlace | null
-}
-
-type Words = Pick<Reader, 'engine' | 'tables'>
-
-/**
- * The ids that a claim takes. A head that has changed since it was read takes none. What differs between claims is a
- * parameter, so that SQLite prepares the statement once.
- */
-export function chooseSql({ engine, tables }: Words, { head, limit, from }: ClaimRequest): Statement {
-  const since = from === null ? '' : ' AND sort_major = ? AND sort_minor >= ?'
-  const place: Parameter[] = from === null ? [] : [from.major, from.minor]
-  const sql =
-    `SELECT id FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} ` +
-    `WHERE queue_id = ? AND state = ${STATE.ready}${since} ` +
-    `AND (SELECT version FROM ${tables.queues} WHERE id = ?) = ? ` +
-    `ORDER BY ${claimOrder(tables)} LIMIT ?${engine.forNext}`
-  return { sql, parameters: [head.id, ...place, head.id, head.version, limit] }
-}
-
-/** The claim: the statement that docs/sql.md shows. */
-export function claimSql(words: Words, now: string, request: ClaimRequest, claimNumber: number): Statement {
-  const { engine, tables } = words
-  const sets = claimSets(engine, now, request.head, request.visibilityTimeoutSeconds, claimNumber)
-  return engine.updateChosen(tables.queueMessages, chooseSql(words, request), sets)
-}
-
-/** None when nothing is ready, and when the head has changed. With `isLost`, the claim may have been made before. */
-async function claimOnce(
-  statements: Statements,
-  request: ClaimRequest,
-  claimNumber: number,
-  isLost: boolean,
-): Promise<ClaimedRow[]> {
-  const { engine, now } = statements
-  const { head } = request
-  if (isLost) {
-    const rows = claimedIn(await statements.rows(readSql(statements, head, claimNumber)))
-    if (rows.length > 0) return rows
-  }
-  const claim = claimSql(statements, now, request, claimNumber)
-  if (engine.updateReturning) {
-    return claimedIn(await statements.rows(`${claim.sql} RETURNING ${messageColumns(engine)}`, claim.parameters))
-  }
-  const read = readSql(statements, head, claimNumber, engine.lastRemembered)
-  const [, answer] = await statements.together([claim, { sql: read, parameters: [] }])
-  return claimedIn((answer as StatementAnswer).rows)
-}
-
 /** Whether a more urgent message is ready. Backwards: forwards, index entries of claimed messages would be in the way. */
 async function isUrgent(reader: Reader, queueId: bigint, major: number): Promise<boolean> {
   const rows = await reader.rows(
@@ -245,23 +201,4 @@ async function isUrgent(reader: Reader, queueId: bigint, major: number): Promise
     [queueId, STATE.ready, major],
   )
   return rows.length > 0
-}
-
-/** The messages of a claim. Without `lookAtMs`, all messages in flight of the queue are searched. */
-function readSql({ engine, tables }: Words, { id }: QueueHead, claimNumber: number, lookAtMs?: string): string {
-  const at = lookAtMs === undefined ? '' : ` AND sort_major = ${lookAtMs}`
-  return (
-    `SELECT ${messageColumns(engine)} FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} ` +
-    `WHERE queue_id = ${id} AND state = ${STATE.inFlight}${at} AND sort_minor = ${claimNumber} ` +
-    `AND receipt <> '${NO_RECEIPT}'`
-  )
-}
-
-/** In the order in which they were ready. */
-function claimedIn(rows: readonly Row[]): ClaimedRow[] {
-  return rows.map(claimedOf).sort(byTurn)
-}
-
-function byTurn(a: ClaimedRow, b: ClaimedRow): number {
-  return b.priority - a.priority || a.virtualStart - b.virtualStart || (a.id < b.id ? -1 : 1)
 }

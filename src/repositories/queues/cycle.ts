@@ -11,7 +11,7 @@ import { type MessagePlace, pageAfter, placeOf } from './pages'
 import { promoteDue } from './promote'
 import { QUEUE_OF_IDS } from './receipts'
 import { type ClaimedMessages, type ClaimedRow, claimedOf, messageColumns, STATE } from './rows'
-import { claimSets, newClaimNumber, updateRows } from './transitions'
+import { claimSets, lookSeconds, newClaimNumber, updateRows } from './transitions'
 
 const PAGE = 500
 /** Running it twice has the effect of running it once. */
@@ -71,7 +71,7 @@ export async function claimNext(
   await promoteDue(session, memory, queue, request.limit)
   for (;;) {
     const claimNumber = newClaimNumber()
-    const claimed = await session.write((tx) => claimOnce(tx, request, claimNumber), {
+    const claimed = await session.write((tx) => claimOnce(tx, memory, request, claimNumber), {
       arrived: async (tx) => {
         const [row] = await tx.rows(
           `SELECT id FROM ${tx.tables.queueMessages} WHERE queue_id = (SELECT id FROM ${tx.tables.queues} WHERE queue = ?) AND state = ? ` +
@@ -90,7 +90,12 @@ export async function claimNext(
 }
 
 /** Claims the next messages and moves the cursor behind them; null while not all ready messages are in the cycle. */
-async function claimOnce(tx: Tx, request: CycleRequest, claimNumber: number): Promise<ClaimedMessages | null> {
+async function claimOnce(
+  tx: Tx,
+  memory: QueueMemory,
+  request: CycleRequest,
+  claimNumber: number,
+): Promise<ClaimedMessages | null> {
   const { limit, cursor, visibilityTimeoutSeconds } = request
   const { head } = await holdHead(tx, request.queue)
   if (head.paused) return { head, rows: [] }
@@ -104,6 +109,7 @@ async function claimOnce(tx: Tx, request: CycleRequest, claimNumber: number): Pr
   const sets = claimSets(tx.engine, tx.now, head, visibilityTimeoutSeconds, claimNumber)
   const chosen = ids.map((id) => ({ id }))
   await updateRows(tx, sets.sql, chosen, sets.parameters)
+  await memory.reminders.remind(tx, head.id, lookSeconds(head, visibilityTimeoutSeconds) * 1000)
   await tx.later(`UPDATE ${tx.tables.queueCursors} SET last_id = ? WHERE queue_id = ? AND cursor_name = ?`, [
     ids.at(-1) as bigint,
     head.id,

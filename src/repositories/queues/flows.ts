@@ -226,18 +226,20 @@ export async function canAssign(tx: Tx, messages: readonly Omit<Ready, 'messageG
 
 const SWEPT = 50
 
-export const idleFlowsSql = ({ tables }: QuestionWords, what: string) =>
+/** `which`: SQL of the queues, by their ids. */
+export const idleFlowsSql = ({ tables }: QuestionWords, what: string, which: string) =>
   `SELECT ${what} FROM ${tables.queueFlows} flow ` +
   `JOIN ${tables.queueFlows} level ON level.queue_id = flow.queue_id AND level.urgency = flow.urgency AND level.message_group = '' ` +
-  "WHERE flow.message_group <> '' AND flow.next_start <= level.virtual_time"
+  `WHERE flow.queue_id ${which} AND flow.message_group <> '' AND flow.next_start <= level.virtual_time`
 
 /** Removes groups whose next message would start at the virtual time anyway; resolves to whether there may be more. */
-export async function sweepFlows(session: Session): Promise<boolean> {
+export async function sweepFlows(session: Session, which: string): Promise<boolean> {
   const idle = await session.read((reader) =>
     reader.rows(
       `${idleFlowsSql(
         reader,
         `${reader.engine.bigint('flow.queue_id')} AS queue_id, flow.urgency, flow.message_group, level.virtual_time`,
+        which,
       )} LIMIT ${10 * SWEPT}`,
     ),
   )

@@ -12,7 +12,7 @@
 import type { Parameter, Row, Session, Tx } from '../../database/engine'
 import { isPassing } from '../../errors'
 import { MAX_ID } from '../../fields/rules'
-import { whether } from '../question'
+import { REMINDED, remindAtOnce } from '../reminders'
 import { fillPlaces, givePlacesTo } from './group-places'
 import { GROUP_PHASE, isLimited, type QueueHead, readHead, readHeadById } from './heads'
 import type { QueueMemory } from './memory'
@@ -48,15 +48,12 @@ export async function applyChangedLimit(session: Session, memory: QueueMemory, q
 
 const LIMITED = `group_concurrency > 0 AND group_phase = ${GROUP_PHASE.settled}`
 
-/** Whether a queue has a limit. */
-export const anyLimited = whether(({ tables }) => [`SELECT 1 FROM ${tables.queues} WHERE ${LIMITED}`])
-
 /**
  * Applies the limits of queues again whose groups count places that no message has, and have blocked messages: a process of a
  * schema without groups has deleted messages. One statement compares both numbers, so that it sees them at one moment; it
- * reads the messages that are not blocked, so call it seldom.
+ * reads the messages that are not blocked, so call it seldom. `which`: SQL of the queues, by their ids.
  */
-export async function mendLimits(session: Session, memory: QueueMemory): Promise<void> {
+export async function mendLimits(session: Session, memory: QueueMemory, which: string): Promise<void> {
   const { ready, inFlight, delayed, blocked } = STATE
   const miscounted = await session.read(({ rows, engine, tables }) => {
     const { queues, queueMessages, queueMessageGroups } = tables
@@ -64,7 +61,7 @@ export async function mendLimits(session: Session, memory: QueueMemory): Promise
     const taken = `SELECT COALESCE(SUM(taken), 0) ${ofQueue(queueMessageGroups)} AND limit_id = group_limit_id`
     const held = `SELECT COUNT(*) ${ofQueue(queueMessages)} AND state IN (${ready}, ${inFlight}, ${delayed}) AND group_place = group_limit_id`
     return rows(
-      `SELECT ${engine.bigint('id')} AS id, group_limit_id FROM ${queues} WHERE ${LIMITED} ` +
+      `SELECT ${engine.bigint('id')} AS id, group_limit_id FROM ${queues} WHERE ${LIMITED} AND id ${which} ` +
         `AND EXISTS (SELECT 1 ${ofQueue(queueMessages)} AND state = ${blocked}) AND (${taken}) > (${held})`,
     )
   })
@@ -77,6 +74,7 @@ export async function mendLimits(session: Session, memory: QueueMemory): Promise
         `UPDATE ${tx.tables.queues} SET group_limit_id = ?, group_phase = ?, version = version + 1 WHERE id = ?`,
         [newClaimNumber(), GROUP_PHASE.blocking, id],
       )
+      await remindAtOnce(tx, REMINDED.queue, id)
       memory.changed(tx, head.queue)
     }, REPEATABLE)
     await applyGroupLimit(session, memory, id)

@@ -8,16 +8,12 @@
  */
 import type { Reader, Tx } from '../../database/engine'
 import { performance } from '../../real-time'
+import { Reminders } from '../reminders'
 import { countMessages, type QueueTotals } from './counts'
 import type { UngroupedLevel } from './flows'
 import { type JudgedHead, notFound, type QueueHead, readHead } from './heads'
-import { urgencyOf } from './rows'
-
-/** Where the last full claim of a queue ended: the messages that are left come later. */
-export interface ClaimPlace {
-  major: number
-  minor: number
-}
+import { REMINDED_QUEUES } from './reminded'
+import { type ClaimPlace, isBefore, urgencyOf } from './rows'
 
 export interface ReadyMessage {
   head: QueueHead
@@ -51,12 +47,20 @@ export class QueueMemory {
   readonly #scheduleListeners: (() => void)[] = []
   /** When a sweep last left nothing to remove, by `performance.now`. */
   removedAt = Number.NEGATIVE_INFINITY
-  /** When message groups were last looked at whose places may be miscounted. */
+  /** Removals go round through the queues, some at a time: the last one that was seen, and whether its round corrects places. */
+  removedAfter = 0n
+  isMending = false
+  /** When such a round began. */
   mendedAt = Number.NEGATIVE_INFINITY
 
   #turn = 0
 
-  constructor(/** The store's; null for the store's own. */ private readonly shared: QueueMemory | null = null) {}
+  /** When to look at queues with messages that become due. */
+  readonly reminders: Reminders
+
+  constructor(/** The store's; null for the store's own. */ private readonly shared: QueueMemory | null = null) {
+    this.reminders = shared ? shared.reminders.forTransaction() : new Reminders(REMINDED_QUEUES)
+  }
 
   /** For the operations of one transaction, and gone with it; it calls the store's listeners. */
   forTransaction(): QueueMemory {
@@ -254,8 +258,4 @@ export class QueueMemory {
   #tell(queue: string): void {
     for (const listener of this.#listeners) listener(queue)
   }
-}
-
-function isBefore(a: ClaimPlace, b: ClaimPlace): boolean {
-  return a.major < b.major || (a.major === b.major && a.minor < b.minor)
 }

@@ -5,17 +5,19 @@
  * Order of the locks: the queue's head, the messages, the head of the dead-letter queue, places, flows. Rows that another
  * transaction has locked are skipped, so that a promotion delays nobody.
  */
-import type { Reader, Session, Tx } from '../../database/engine'
+import { placeholders, type Reader, type Session, type Tx } from '../../database/engine'
 import { isPassing } from '../../errors'
 import { RAN_OUT } from '../../failures'
 import { ranOutError } from '../../fields/queues'
-import { type LookQuestion, type QuestionWords, whether } from '../question'
+import { chunksOf } from '../chunks'
+import type { LookQuestion, QuestionWords } from '../question'
 import { canAssign } from './flows'
 import { applyGroupLimit } from './group-limit'
 import { busyGroups, changePlaces, givePlaces, isAmong, lockPlaces, makeNextReady, moveOf } from './group-places'
 import { GROUP_PHASE, holdHead, type QueueHead, readHeadById } from './heads'
 import type { QueueMemory } from './memory'
-import { claimOrder, STATE } from './rows'
+import { dueSql, TIMED, timedSql } from './reminded'
+import { claimOrder, MAX_IDS, STATE } from './rows'
 import {
   isOutOfReceives,
   type LockedRow,
@@ -29,17 +31,6 @@ import {
 
 /** Messages of one transaction. */
 const BATCH = 200
-
-/** States that the claims index has in the order of time. */
-const TIMED = [STATE.inFlight, STATE.delayed] as const
-
-/** Costs two lookups in the index, however many messages there are. */
-function dueSql(reader: QuestionWords, queueId: string): string {
-  const due = (state: number) =>
-    `(SELECT 1 FROM ${reader.tables.queueMessages}${reader.engine.useIndex(reader.tables.index.messagesClaim)} ` +
-    `WHERE queue_id = ${queueId} AND state = ${state} AND sort_major <= ${reader.now} LIMIT 1)`
-  return TIMED.map((state) => `${due(state)} IS NOT NULL`).join(' OR ')
-}
 
 /** Costs one lookup in the index. */
 function readySql({ engine, tables }: QuestionWords, queueId: string): string {
@@ -92,22 +83,33 @@ export function receivable(queue: string): LookQuestion {
   }
 }
 
-/** SQL: whether a message of the queue is due, or its `groupConcurrency` is to be applied to the messages that are there. */
-function workSql(words: QuestionWords): string {
-  const { queues } = words.tables
-  return `FROM ${queues} WHERE ${dueSql(words, `${queues}.id`)} OR group_phase <> ${GROUP_PHASE.settled}`
+/** What a sweeper finds of a queue. */
+export interface QueueWork {
+  isDue: boolean
+  isLimitChanged: boolean
+  /** When the first message in flight or delayed is due: in so many milliseconds. Null where there is none. */
+  dueInMs: number | null
 }
 
-/** Whether any queue has something to do. */
-export const anyDue = whether((words) => [`SELECT 1 ${workSql(words)}`])
-
-/** The queues with something to do. */
-export async function dueQueues(reader: Reader): Promise<{ id: bigint; isLimitChanged: boolean }[]> {
-  const id = `${reader.engine.bigint(`${reader.tables.queues}.id`)} AS id`
-  const rows = await reader.rows(`SELECT ${id}, group_phase ${workSql(reader)}`)
-  return rows.map(({ id, group_phase: phase }) => {
-    return { id: BigInt(id as string), isLimitChanged: Number(phase) !== GROUP_PHASE.settled }
-  })
+/** Of those of the queues that are there, or of all. */
+export async function queueWork(reader: Reader, ids: readonly bigint[] | null): Promise<Map<bigint, QueueWork>> {
+  const { engine, tables, now } = reader
+  const id = `${tables.queues}.id`
+  const columns = [`${engine.bigint(id)} AS id`, `group_phase`, `${now} AS now_ms`]
+  for (const state of TIMED) {
+    columns.push(`(SELECT sort_major ${timedSql(reader, id, state)} ORDER BY sort_major LIMIT 1) AS first_${state}`)
+  }
+  const work = new Map<bigint, QueueWork>()
+  for (const chunk of ids === null ? [null] : chunksOf(ids, MAX_IDS)) {
+    const where = chunk === null ? '' : ` WHERE id IN (${placeholders(chunk.length)})`
+    for (const row of await reader.rows(`SELECT ${columns.join(', ')} FROM ${tables.queues}${where}`, chunk ?? [])) {
+      const firsts = TIMED.map((state) => row[`first_${state}`]).filter((first) => first !== null)
+      const dueInMs = firsts.length === 0 ? null : Math.min(...firsts.map(Number)) - Number(row.now_ms)
+      const isLimitChanged = Number(row.group_phase) !== GROUP_PHASE.settled
+      work.set(BigInt(row.id as string), { isDue: dueInMs !== null && dueInMs <= 0, isLimitChanged, dueInMs })
+    }
+  }
+  return work
 }
 
 export interface Promotion {

@@ -9,6 +9,7 @@ import { type Fault, RecentnError } from '../../errors'
 import { DEFAULT_MAX_RECEIVES } from '../../fields/queues'
 import { asQueue } from '../../results/queues'
 import { nameRange } from '../name-range'
+import { REMINDED, remindAtOnce } from '../reminders'
 import { limitColumns } from './group-limit'
 import {
   headColumns,
@@ -128,6 +129,7 @@ async function changeQueue(tx: Tx, before: QueueHead, settings: QueueSettings): 
     ...Object.values(values),
     before.id,
   ])
+  if (values.group_phase !== undefined) await remindAtOnce(tx, REMINDED.queue, before.id)
   return changedQueue(tx, before.queue, letters)
 }
 

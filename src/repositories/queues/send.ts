@@ -94,6 +94,7 @@ async function sendEach(
     outcome instanceof RecentnError ? [] : outcome.filter(({ sent }) => sent),
   )
   await lowerAll(tx, news)
+  await remindOfDelayed(tx, memory, news)
   const given = await enterGroups(tx, news)
   for (const index of given.blocked) (news[Number(index)] as OutgoingMessage).isBlocked = true
   const ready = news.filter(({ row, isBlocked }) => row.delayMs === 0 && !isBlocked)
@@ -187,6 +188,14 @@ async function lowerAll(tx: Tx, news: readonly OutgoingMessage[]): Promise<void>
     if (asked !== null) shortest.set(head, Math.min(asked, shortest.get(head) ?? asked))
   }
   for (const [head, seconds] of shortest) await lowerShortest(tx, head, seconds)
+}
+
+async function remindOfDelayed(tx: Tx, memory: QueueMemory, news: readonly OutgoingMessage[]): Promise<void> {
+  const first = new Map<bigint, number>()
+  for (const { head, row } of news) {
+    if (row.delayMs > 0) first.set(head.id, Math.min(row.delayMs, first.get(head.id) ?? row.delayMs))
+  }
+  for (const [id, delayMs] of first) await memory.reminders.remind(tx, id, delayMs)
 }
 
 async function insertMessages(tx: Tx, news: readonly OutgoingMessage[], held: HeldHeads): Promise<void> {

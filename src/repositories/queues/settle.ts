@@ -134,6 +134,7 @@ async function releaseAll(
   ])
   await makeDead(tx, letters, dying, nowMs, memory, given.blocked)
   if (delayMs > 0) await makeDelayed(tx, again, nowMs + delayMs)
+  if (delayMs > 0 && again.length > 0) await memory.reminders.remind(tx, head.id, delayMs)
   const released = `, visible_at_ms = ${nowMs}, receipt = '${NO_RECEIPT}'`
   await makeReady(tx, head, ready, released, memory, given.blocked)
   await makeNextReady(tx, given, memory)
@@ -162,6 +163,7 @@ export async function extendTogether(
       const until = nowMs + visibilityMs
       const sets = `state = ${STATE.inFlight}, sort_major = ?, cycle_queue_id = 0, visible_at_ms = ?`
       await updateRows(tx, sets, rows, [until, until])
+      if (rows.length > 0) await memory.reminders.remind(tx, head.id, visibilityMs)
       return receiptsOf(rows)
     },
     {

@@ -2,14 +2,15 @@
  * What time does to queues, for the sweeper: due messages of all queues each round; from time to time, messages and dedup ids
  * that are kept no longer. Any number of processes may sweep at the same time.
  */
-import type { Session } from '../../database/engine'
+import type { Reader, Session, Tx } from '../../database/engine'
 import { performance } from '../../real-time'
 import { answersTo, isYes, type QuestionWords, whether } from '../question'
+import type { DueSubject } from '../reminders'
 import { oldDedupsSql, sweepDedups } from './dedups'
 import { idleFlowsSql, sweepFlows } from './flows'
-import { anyLimited, applyGroupLimit, mendLimits } from './group-limit'
+import { applyGroupLimit, mendLimits } from './group-limit'
 import type { QueueMemory } from './memory'
-import { dueQueues, promoteQueue } from './promote'
+import { promoteQueue, type QueueWork, queueWork } from './promote'
 import { clearDropped, removeRows } from './removal'
 
 /** The pause between two removals, when the first has left nothing. */
@@ -35,67 +36,139 @@ export async function sweepQueues(
 ): Promise<QueueSweep> {
   const round = { moved: 0, removed: 0, more: false, held: false }
   const errors: unknown[] = []
-  for (const { id, isLimitChanged } of await session.read(dueQueues)) {
+  const due = await session.read((reader) => dueQueues(reader, memory, all))
+  round.more = due.more
+  for (const { id, reminders, work } of due.queues) {
     try {
-      if (isLimitChanged) await applyGroupLimit(session, memory, id)
-      const { moved, more } = await promoteQueue(session, memory, id, BATCHES)
-      round.moved += moved
-      round.more ||= more
-      round.held ||= moved === 0 && !isLimitChanged
+      if (work?.isLimitChanged) await applyGroupLimit(session, memory, id)
+      if (work?.isDue) {
+        const { moved, more } = await promoteQueue(session, memory, id, BATCHES)
+        round.moved += moved
+        round.more ||= more
+        round.held ||= moved === 0 && !work.isLimitChanged
+      }
+      if (reminders.length > 0 || isWork(work)) await remindAgain(session, memory, id, reminders)
     } catch (error) {
       errors.push(error)
     }
   }
   if (all || performance.now() - memory.removedAt >= REMOVAL_MS) {
-    const { removed, more, isAnyLimited } = await removeOld(session)
+    const { removed, more } = await removeOld(session, memory, all)
     round.removed = removed
     if (more) round.more = true
     else memory.removedAt = performance.now()
-    if (isAnyLimited && (all || performance.now() - memory.mendedAt >= MENDING_MS)) {
-      await mendLimits(session, memory)
-      memory.mendedAt = performance.now()
-    }
   }
   if (errors.length > 0) throw errors[0]
   return round
 }
 
-/** How many archived messages it removed, whether there is more of anything to remove, and whether a queue has a limit. */
-async function removeOld(session: Session): Promise<{ removed: number; more: boolean; isAnyLimited: boolean }> {
-  const [isAny, limited] = await session.read((reader) => answersTo(reader, [anyOld, anyLimited]))
-  const isAnyLimited = isYes(limited)
-  if (!isYes(isAny)) return { removed: 0, more: false, isAnyLimited }
+interface DueQueue extends DueSubject {
+  /** Null for a queue that is gone. */
+  work: QueueWork | null
+}
+
+const isWork = (work: QueueWork | null) => work !== null && (work.isDue || work.isLimitChanged)
+
+/** The queues to look at; with `all`, those too that nobody was reminded of. */
+async function dueQueues(
+  reader: Reader,
+  memory: QueueMemory,
+  all: boolean,
+): Promise<{ queues: DueQueue[]; more: boolean }> {
+  const { subjects, more } = await memory.reminders.due(reader)
+  const ids = subjects.map(({ id }) => id)
+  const work = await queueWork(reader, all ? null : ids)
+  const reminded = new Set(ids)
+  for (const [id, found] of work) if (!reminded.has(id) && isWork(found)) subjects.push({ id, reminders: [] })
+  return { queues: subjects.map((one) => ({ ...one, work: work.get(one.id) ?? null })), more }
+}
+
+/** What others have locked is looked at again after this time. */
+const AGAIN_MS = 500
+
+/** In the place of these reminders, one for what is due next. */
+async function remindAgain(
+  session: Session,
+  memory: QueueMemory,
+  id: bigint,
+  reminders: readonly bigint[],
+): Promise<void> {
+  const again = async (tx: Tx) => {
+    // First: whoever writes a message now, and relies on a reminder, relies on a later one.
+    await memory.reminders.done(tx, reminders)
+    const work = (await queueWork(tx, [id])).get(id) ?? null
+    if (isWork(work)) await memory.reminders.remind(tx, id, AGAIN_MS)
+    else if (work?.dueInMs != null) await memory.reminders.remind(tx, id, work.dueInMs)
+  }
+  await session.write(again, { arrived: async () => false })
+}
+
+/** Queues of one removal: the others have their turn in the next ones. */
+const REMOVAL_QUEUES = 50
+
+/** How many archived messages it removed, and whether there is more of anything to remove. */
+async function removeOld(
+  session: Session,
+  memory: QueueMemory,
+  all: boolean,
+): Promise<{ removed: number; more: boolean }> {
+  const { which, last } = all ? ALL : await session.read((reader) => nextQueues(reader, memory.removedAfter))
+  if (memory.removedAfter === 0n) {
+    memory.isMending = performance.now() - memory.mendedAt >= MENDING_MS
+    if (memory.isMending) memory.mendedAt = performance.now()
+  }
+  if (all || memory.isMending) await mendLimits(session, memory, which)
+  const [isAny] = await session.read((reader) => answersTo(reader, [anyOld(which)]))
+  const done = isYes(isAny) ? await removeOf(session, which) : { removed: 0, more: false }
+  if (!done.more) memory.removedAfter = last
+  return done
+}
+
+const ALL = { which: 'IS NOT NULL', last: 0n }
+
+/** SQL of the next queues on the way round, by their ids; `last`: where to go on behind them. */
+async function nextQueues({ engine, tables, rows }: Reader, after: bigint): Promise<{ which: string; last: bigint }> {
+  const next = await rows(
+    `SELECT ${engine.bigint('id')} AS id FROM ${tables.queues} WHERE id > ? ORDER BY ${tables.queues}.id LIMIT ${REMOVAL_QUEUES}`,
+    [after],
+  )
+  const ids = next.map(({ id }) => BigInt(id as string))
+  return { which: `IN (${[0n, ...ids].join(', ')})`, last: ids.length < REMOVAL_QUEUES ? 0n : (ids.at(-1) as bigint) }
+}
+
+async function removeOf(session: Session, which: string): Promise<{ removed: number; more: boolean }> {
   const dropped = await session.read((reader) =>
     reader.rows(`SELECT ${reader.engine.bigint('queue_id')} AS queue_id FROM ${reader.tables.queueDrops} LIMIT 10`),
   )
   for (const { queue_id } of dropped) await clearDropped(session, BigInt(queue_id as string))
-  const removed = await sweepArchive(session)
+  const removed = await sweepArchive(session, which)
   const dedups = await session.write((tx) => sweepDedups(tx))
-  const flows = await sweepFlows(session)
-  return { removed, more: dropped.length > 0 || removed > 0 || dedups > 0 || flows, isAnyLimited }
+  const flows = await sweepFlows(session, which)
+  return { removed, more: dropped.length > 0 || removed > 0 || dedups > 0 || flows }
 }
 
 const ARCHIVED = 500
 
 /** The archived messages that have been kept long enough. */
-const archivedSql = ({ tables, now }: QuestionWords, what: string) =>
+const archivedSql = ({ tables, now }: QuestionWords, what: string, which: string) =>
   `SELECT ${what} FROM ${tables.queues} ` +
   `JOIN ${tables.queueArchive} ON ${tables.queueArchive}.queue_id = ${tables.queues}.id AND archived_at_ms <= ${now} - retention_seconds * 1000 ` +
-  'WHERE retention_seconds IS NOT NULL'
+  `WHERE ${tables.queues}.id ${which} AND retention_seconds IS NOT NULL`
 
 /** Whether there is something to remove. */
-const anyOld = whether((words) => [
-  `SELECT 1 FROM ${words.tables.queueDrops}`,
-  archivedSql(words, '1'),
-  oldDedupsSql(words, '1'),
-  idleFlowsSql(words, '1'),
-])
+const anyOld = (which: string) =>
+  whether((words) => [
+    `SELECT 1 FROM ${words.tables.queueDrops}`,
+    archivedSql(words, '1', which),
+    oldDedupsSql(words, '1'),
+    idleFlowsSql(words, '1', which),
+  ])
 
 /** Removes archived messages that have been kept long enough. */
-async function sweepArchive(session: Session): Promise<number> {
+async function sweepArchive(session: Session, which: string): Promise<number> {
   const rows = await session.read((reader) =>
     reader.rows(
-      `${archivedSql(reader, `${reader.engine.bigint(`${reader.tables.queueArchive}.id`)} AS id`)} LIMIT ${ARCHIVED}`,
+      `${archivedSql(reader, `${reader.engine.bigint(`${reader.tables.queueArchive}.id`)} AS id`, which)} LIMIT ${ARCHIVED}`,
     ),
   )
   if (rows.length > 0) await session.write((tx) => removeRows(tx, rows, tx.tables.queueArchive))

@@ -9,17 +9,9 @@ import { performance } from '../../real-time'
 import { type FollowedTable, greatestSyncId } from '../../repositories/feeds/followed'
 import { beginFollowed } from '../../repositories/feeds/heads'
 import type { FeedMemory } from '../../repositories/feeds/memory'
-import {
-  anyPending,
-  type FeedRows,
-  hasPending,
-  type Published,
-  pendingRows,
-  publishRows,
-  rowsKey,
-} from '../../repositories/feeds/publish'
+import { hasPending, pendingRows, remindedRows } from '../../repositories/feeds/pending'
+import { type FeedRows, type Published, publishRows, rowsKey } from '../../repositories/feeds/publish'
 import type { Followed } from '../../repositories/feeds/types'
-import { isYes } from '../../repositories/question'
 import type { StoreLook } from '../look'
 import type { WorkCounts } from '../work-counts'
 import { Publisher, type PublisherOptions, type PublishingRound } from './publisher'
@@ -64,10 +56,11 @@ export class Publishing {
     this.#own = this.#publisherOf({ publish: (feeds) => this.#publishOwn(feeds) })
     this.#looks = options.look.join({
       topics: () => (this.#own === null || this.#closed ? [] : ['']),
-      question: () => anyPending,
+      question: () => options.memory.reminders.question,
       answered: (_, answer) => {
-        if (isYes(answer)) this.#own?.look()
-        return isYes(answer)
+        const isDue = options.memory.reminders.isDue(answer)
+        if (isDue) this.#own?.look()
+        return isDue
       },
       failed: () => this.#own?.look(),
       leastMs: this.#leastMs,
@@ -146,22 +139,28 @@ export class Publishing {
 
   /** One round: some batches of each feed in turn, and none after the deadline. */
   async #publishOwn(feeds: ReadonlySet<string> | null): Promise<PublishingRound> {
-    const { session, onError, counts } = this.options
+    const { session, memory, onError, counts } = this.options
     const since = performance.now()
-    const pending = await session.read((reader) => pendingRows(reader, feeds))
-    const round = { lookMs: performance.now() - since, published: 0, again: [] as string[], isBusy: false }
-    for (const rows of pending) {
+    const { feeds: pending, more } =
+      feeds === null
+        ? await session.read((reader) => remindedRows(reader, memory.reminders))
+        : { feeds: (await session.read((reader) => pendingRows(reader, feeds))).map(unreminded), more: false }
+    const round = { lookMs: performance.now() - since, published: 0, again: [] as string[], isBusy: more }
+    const done: bigint[] = []
+    for (const { rows, reminders } of pending) {
       if (performance.now() > this.#deadline) break
       try {
-        await this.#publishSome(rows, round)
-        this.#faulty.delete(rows.feed)
+        if (rows === null || (await this.#publishSome(rows, round))) for (const id of reminders) done.push(id)
+        if (rows !== null) this.#faulty.delete(rows.feed)
       } catch (error) {
+        if (rows === null) throw error
         // A fault of one feed must not delay the others. The next look finds the feed again.
         counts.publisherFaults++
         if (!this.#faulty.has(rows.feed)) onError(error)
         this.#faulty.add(rows.feed)
       }
     }
+    if (done.length > 0) await session.write((tx) => memory.reminders.done(tx, done), { arrived: async () => false })
     return round
   }
 
@@ -173,7 +172,8 @@ export class Publishing {
     return round
   }
 
-  async #publishSome(rows: FeedRows, round: PublishingRound & { again: string[] }): Promise<void> {
+  /** False while another process publishes the feed: it may not see what was written last. */
+  async #publishSome(rows: FeedRows, round: PublishingRound & { again: string[] }): Promise<boolean> {
     const key = rowsKey(rows)
     const options = { batches: BATCHES, place: this.#places.get(key), skip: true }
     const { count, more, place } = await this.options.session.whole((whole) => publishRows(whole, rows, options))
@@ -183,6 +183,7 @@ export class Publishing {
     else this.#places.set(key, place)
     if (more && count > 0) round.again.push(rows.feed)
     else if (more) round.isBusy = true
+    return !more
   }
 
   #published({ feed }: FeedRows, count: number): void {
@@ -191,3 +192,5 @@ export class Publishing {
     this.options.onPublished(feed)
   }
 }
+
+const unreminded = (rows: FeedRows): { rows: FeedRows; reminders: bigint[] } => ({ rows, reminders: [] })

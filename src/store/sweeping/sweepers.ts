@@ -3,7 +3,7 @@
  * some, and again at once while there is more to delete. Any number of processes may sweep. No SQL.
  */
 import { Loop } from '../../kit/loop'
-import { isYes, type LookQuestion } from '../../repositories/question'
+import type { DueQuestion } from '../../repositories/question'
 import type { OpenFeeds } from '../feeds'
 import type { OpenGroups } from '../groups'
 import type { StoreLook } from '../look'
@@ -34,7 +34,7 @@ export function startSweepers(
   const start = (
     what: string,
     [lookMs, intervalMs]: readonly [number, number],
-    due: LookQuestion,
+    due: DueQuestion,
     sweep: () => Promise<{ more: boolean }>,
   ) => {
     const loop = new Loop({
@@ -54,10 +54,11 @@ export function startSweepers(
     loop.wake(lookMs)
     const looks = look.join({
       topics: () => (loop.isStopped ? [] : ['']),
-      question: () => due,
+      question: () => due.question,
       answered: (_, answer) => {
-        if (isYes(answer)) loop.wake()
-        return isYes(answer)
+        const isDue = due.isDue(answer)
+        if (isDue) loop.wake()
+        return isDue
       },
       failed: () => loop.wake(),
       leastMs: () => lookMs,

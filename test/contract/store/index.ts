@@ -23,6 +23,7 @@ import { describeNames } from './names'
 import { describeNaming } from './naming'
 import { describeOptions } from './options'
 import { describeOtherServers } from './other-servers'
+import { describeReminders } from './reminders'
 import { describeSchema } from './schema'
 import { describeSeveralHosts } from './several-hosts'
 import { describeStatementLimits } from './statement-limits'
@@ -48,6 +49,7 @@ export function describeStore(engine: EngineName): void {
   describeConnections(context)
   describeLifecycle(context)
   describeIdleStore(context)
+  describeReminders(context)
   describeLocation(context)
   describeGroupMembers(context)
   describeSeveralHosts(context)

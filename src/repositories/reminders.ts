@@ -1,0 +1,164 @@
+/**
+ * Reminders: when to look at a queue or a feed. One index over all of them says what is due, so that a look costs the same
+ * however many queues and feeds there are. Rows are inserted and deleted, never changed: writers do not wait for each other.
+ *
+ * Invariant: what becomes due has a reminder that is not later. Its transaction has written one, or relies on one that this
+ * process has committed before and that lies seconds ahead: nobody takes it before it is due, and by then the transaction is
+ * over. One that was slower after all is `late`, and looked at by this process.
+ * What has none nevertheless (a process of an older version wrote it, or a process ended while it was late) is found by
+ * going round through all queues and feeds, a few at each look.
+ */
+import { placeholders, type Reader, type Statement, type Tx } from '../database/engine'
+import { performance } from '../real-time'
+import { chunksOf } from './chunks'
+import { isYes, type LookAnswer, type LookQuestion, type QuestionWords } from './question'
+
+/** What the reminders are for, as the column `kind` has it. */
+export const REMINDED = { queue: 1, feed: 2 } as const
+type ReminderKind = (typeof REMINDED)[keyof typeof REMINDED]
+
+/** How far ahead a reminder lies that a transaction may rely on: longer than transactions take. */
+const RELIED_MS = 2000
+/** Reminders of one round. */
+const BATCH = 100
+const MAX_KNOWN = 10_000
+const MAX_IDS = 250
+
+/** Where it is looked for what has no reminder: the table of the subjects, and SQL whether one (`subject.id`) has work to do. */
+export interface Subjects {
+  kind: ReminderKind
+  table: (words: QuestionWords) => string
+  hasWork: (words: QuestionWords) => string
+  /** How many of them are looked at in one look. */
+  page: number
+}
+
+interface KnownReminder {
+  /** When it is due, by `performance.now`, or a little later. */
+  at: number
+  /** The database's clock, which tests move. */
+  now: string
+}
+
+/** A subject to look at, with the ids of its reminders that are due. */
+export interface DueSubject {
+  id: bigint
+  reminders: bigint[]
+}
+
+/** The reminders of queues, or of feeds, as one store knows them, or one transaction. */
+export class Reminders {
+  readonly #known = new Map<bigint, KnownReminder>()
+  readonly #late = new Set<bigint>()
+  /** The last subject that was looked at for work without a reminder. */
+  #after = 0n
+
+  constructor(
+    private readonly subjects: Subjects,
+    /** The store's; null for the store's own. */
+    private readonly shared: Reminders | null = null,
+  ) {}
+
+  /** For a transaction of the user's, which may take long: it relies on none. */
+  forTransaction(): Reminders {
+    return new Reminders(this.subjects, this)
+  }
+
+  /** Has somebody look at the subject in `inMs`, once the transaction has committed. */
+  async remind(tx: Tx, id: bigint, inMs: number): Promise<void> {
+    const { statement, committed } = this.reminder(tx, id, inMs)
+    if (statement !== null) await tx.later(statement.sql, statement.parameters)
+    tx.afterCommit(committed)
+  }
+
+  /** The same for statements that each commit by themselves: this one has to run before them. `committed` is called after them. */
+  reminder(words: QuestionWords, id: bigint, inMs: number): { statement: Statement | null; committed: () => void } {
+    const { now } = words
+    const at = performance.now() + inMs
+    const known = this.#known.get(id)
+    if (known?.now === now && known.at <= at && known.at >= at - inMs + RELIED_MS) {
+      return { statement: null, committed: () => this.#wereInTime(id, known) }
+    }
+    const statement = reminderSql(words, this.subjects.kind, id, inMs)
+    return { statement, committed: () => (this.shared ?? this).#learn(id, { at, now }) }
+  }
+
+  #wereInTime(id: bigint, { at }: KnownReminder): void {
+    if (at <= performance.now()) this.#late.add(id)
+  }
+
+  #learn(id: bigint, one: KnownReminder): void {
+    const known = this.#known.get(id)
+    const isBetter = known?.now === one.now && known.at <= one.at && known.at > performance.now()
+    if (isBetter) return
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear()
+    this.#known.set(id, one)
+  }
+
+  /** Asks whether there is something to do; `isDue` reads the answer. */
+  get question(): LookQuestion {
+    const { kind, table, hasWork, page } = this.subjects
+    const sql = (words: QuestionWords) =>
+      `SELECT CASE WHEN EXISTS (SELECT 1 ${dueSql(words, kind)}) THEN 1 ELSE COALESCE((` +
+      `SELECT CASE WHEN MAX(CASE WHEN ${hasWork(words)} THEN 1 ELSE 0 END) = 1 THEN 1 ELSE -1 - MAX(subject.id) END ` +
+      `FROM (SELECT * FROM ${table(words)} WHERE id > ? ORDER BY id LIMIT ${page}) subject), -1) END`
+    return { sql, parameters: [this.#after] }
+  }
+
+  /** Where nothing is due, the next look goes on behind the subjects that this one has looked at. */
+  isDue(answer: LookAnswer): boolean {
+    if (isYes(answer) || this.#late.size > 0) return true
+    this.#after = -1n - BigInt(answer ?? -1)
+    return false
+  }
+
+  /** What is to be looked at: what is due, late, or next on the way round. */
+  async due(reader: Reader): Promise<{ subjects: DueSubject[]; more: boolean }> {
+    const { kind, table, page } = this.subjects
+    const { bigint } = reader.engine
+    const due = new Map<bigint, bigint[]>([...this.#late].map((id) => [id, []]))
+    this.#late.clear()
+    const rows = await reader.rows(
+      `SELECT ${bigint('id')} AS id, ${bigint('subject_id')} AS subject_id ${dueSql(reader, kind)} ORDER BY due_at_ms LIMIT ${BATCH}`,
+    )
+    for (const row of rows) {
+      const id = BigInt(row.subject_id as string)
+      due.set(id, [...(due.get(id) ?? []), BigInt(row.id as string)])
+    }
+    const next = await reader.rows(
+      // By the column: the text `id` would sort all of them.
+      `SELECT ${bigint('id')} AS id FROM ${table(reader)} WHERE id > ? ORDER BY ${table(reader)}.id LIMIT ${page}`,
+      [this.#after],
+    )
+    for (const row of next) {
+      const id = BigInt(row.id as string)
+      due.set(id, due.get(id) ?? [])
+    }
+    this.#after = next.length < page ? 0n : BigInt(next.at(-1)?.id as string)
+    return { subjects: [...due].map(([id, reminders]) => ({ id, reminders })), more: rows.length === BATCH }
+  }
+
+  /** They have been done. */
+  async done(tx: Tx, reminders: readonly bigint[]): Promise<void> {
+    for (const chunk of chunksOf(
+      [...reminders].sort((a, b) => (a < b ? -1 : 1)),
+      MAX_IDS,
+    )) {
+      await tx.later(`DELETE FROM ${tx.tables.reminders} WHERE id IN (${placeholders(chunk.length)})`, chunk)
+    }
+  }
+}
+
+/** Has somebody look at the subject once the transaction has committed: for what happens seldom. */
+export async function remindAtOnce(tx: Tx, kind: ReminderKind, id: bigint): Promise<void> {
+  const { sql, parameters } = reminderSql(tx, kind, id, 0)
+  await tx.later(sql, parameters)
+}
+
+function reminderSql({ tables, now }: QuestionWords, kind: ReminderKind, id: bigint, inMs: number): Statement {
+  const sql = `INSERT INTO ${tables.reminders} (kind, subject_id, due_at_ms) VALUES (${kind}, ?, ${now} + ?)`
+  return { sql, parameters: [id, inMs] }
+}
+
+const dueSql = ({ engine, tables, now }: QuestionWords, kind: number) =>
+  `FROM ${tables.reminders}${engine.useIndex(tables.index.remindersDue)} WHERE kind = ${kind} AND due_at_ms <= ${now}`

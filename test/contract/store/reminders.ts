@@ -1,0 +1,143 @@
+/** Reminders: what becomes due is found by an index, in time, whoever has made it due, and however many queues there are. */
+import { sessionOf } from '../../../src/database/session'
+import type { Store } from '../../../src/index'
+import { eventually, pause, SOON_MS, soonMs } from '../../support/timing'
+import type { Context } from '../context'
+
+/** A sweeper looks every second at least; what is due is moved by then. */
+const LATE_MS = 2500
+
+const sum = (rows: { Value: string }[]) => rows.reduce((all, { Value }) => all + Number(Value), 0)
+
+async function numberOf(store: Store, sql: string): Promise<number> {
+  const [row] = await store.dataSource.query(sql)
+  return Number(row.n)
+}
+
+/** So many rows like the first one, whose name is `many`, under other names. */
+async function multiply(store: Store, table: string, name: string, doublings: number): Promise<void> {
+  const [{ id: _, ...row }] = await store.dataSource.query(`SELECT * FROM ${table} WHERE ${name} = 'many'`)
+  const columns = Object.keys(row)
+  for (let n = 0; n < doublings; n++) {
+    const values = columns.map((column) => (column === name ? `CONCAT(${name}, '-${n}')` : column))
+    await store.dataSource.query(
+      `INSERT INTO ${table} (${columns.join(', ')}) SELECT ${values.join(', ')} FROM ${table} WHERE ${name} LIKE 'many%'`,
+    )
+  }
+}
+
+export function describeReminders(context: Context): void {
+  const isSqlite = context.engine === 'sqlite'
+
+  it('what others make due in many queues is moved in time, and no reminder is left in the end', async () => {
+    const { queues } = context.store
+    const names = Array.from({ length: isSqlite ? 40 : 150 }, () => context.unique('due'))
+    const dead = context.unique('dead')
+    await queues.put(dead)
+    for (const name of names) {
+      await queues.put(name, { visibilityTimeoutSeconds: 1, maxReceives: 2, deadLetterQueue: dead })
+    }
+    await context.open({ sweep: true })
+    let isOver = false
+    let latest = Number.NEGATIVE_INFINITY
+    const watched = async () => {
+      const session = sessionOf(context.store.dataSource)
+      while (!isOver) {
+        const [row] = await session.read(({ rows, now }) =>
+          rows(`SELECT MIN(sort_major) AS first, ${now} AS now_ms FROM recentn_queue_messages WHERE state IN (1, 2)`),
+        )
+        const lateMs = Number(row?.now_ms) + context.clock.offsetMs - Number(row?.first)
+        if (row?.first !== null) latest = Math.max(latest, lateMs)
+        await pause(100)
+      }
+    }
+    const busy = async (from: number) => {
+      for (let n = from; n < names.length; n += 10) {
+        const name = names[n] as string
+        // The first makes one due soon, the later ones rely on it, or make something due sooner.
+        await queues.sendMany(name, [{ body: 1, delaySeconds: 5 }, { body: 2 }, { body: 3 }, { body: 4 }])
+        await queues.send(name, 5, { delaySeconds: 1 + (n % 3) })
+        const [kept, given] = await queues.receive(name, { limit: 2, visibilityTimeoutSeconds: 4 })
+        if (kept && given) {
+          await queues.extend(name, [kept.receiptHandle], { visibilityTimeoutSeconds: 2 })
+          await queues.release(name, [given.receiptHandle], { delaySeconds: 1 })
+        }
+        await queues.receive(name)
+        await context.store.transaction((tx) => tx.queues.send(name, 6, { delaySeconds: 2 }))
+        if (n % 5 === 0) await pause(200)
+      }
+    }
+    const watching = watched()
+    try {
+      await Promise.all(Array.from({ length: 10 }, (_, n) => busy(n)))
+      const timed = () =>
+        numberOf(context.store, `SELECT COUNT(*) AS n FROM recentn_queue_messages WHERE state IN (1, 2)`)
+      await eventually(2 * SOON_MS, 'all is moved', async () => (await timed()) === 0)
+    } finally {
+      isOver = true
+      await watching
+    }
+    expect(latest).toBeLessThan(soonMs(LATE_MS))
+    const left = () => numberOf(context.store, 'SELECT COUNT(*) AS n FROM recentn_reminders WHERE kind = 1')
+    await eventually(2 * SOON_MS, 'no reminder is left', async () => (await left()) === 0)
+  })
+
+  it('entries of a process that does not publish are found by the reminder that it leaves', async () => {
+    const { feeds } = context.store
+    const names = Array.from({ length: 60 }, () => context.unique('feed'))
+    for (const name of names) await feeds.put(name, 'first', 1)
+    await context.open({ publish: true })
+    const pending = () => numberOf(context.store, 'SELECT COUNT(*) AS n FROM recentn_feed_entries WHERE sync_id = 0')
+    const left = () => numberOf(context.store, 'SELECT COUNT(*) AS n FROM recentn_reminders WHERE kind = 2')
+    for (const write of [
+      () => Promise.all(names.map((name) => feeds.put(name, 'k', 2))),
+      () => Promise.all(names.map((name) => feeds.delete(name, 'k'))),
+      () => context.store.transaction((tx) => Promise.all(names.map((name) => tx.feeds.put(name, 'k', 3)))),
+      () => Promise.all(names.map((name) => feeds.republish(name, { prefix: '' }))),
+    ]) {
+      await write()
+      await eventually(LATE_MS, 'all is published', async () => (await pending()) === 0)
+    }
+    await eventually(2 * SOON_MS, 'no reminder is left', async () => (await left()) === 0)
+  })
+
+  it('what has no reminder is found on the way round', async () => {
+    const [queue, feed] = [context.unique('lost'), context.unique('lost')]
+    await context.store.queues.put(queue)
+    await context.store.queues.send(queue, 1, { delaySeconds: 1 })
+    await context.store.feeds.put(feed, 'k', 1)
+    await context.store.dataSource.query('DELETE FROM recentn_reminders')
+    const { feeds } = await context.open({ sweep: true, publish: true })
+    const ready = `SELECT COUNT(*) AS n FROM recentn_queue_messages m JOIN recentn_queues q ON q.id = m.queue_id WHERE queue = '${queue}' AND state = 0`
+    await eventually(60_000, 'the message is ready', async () => (await numberOf(context.store, ready)) === 1)
+    await eventually(60_000, 'the entry is published', async () => (await feeds.get(feed, 'k'))?.syncId !== null)
+  })
+
+  // SQLite does not say how many rows it has read.
+  if (isSqlite) return
+
+  it('a process that has nothing to do reads few rows, with thousands of queues and feeds', async () => {
+    const url = await context.emptyDatabase()
+    const store = await context.open({ url, poolSize: 1, sweep: true, publish: true })
+    await store.queues.put('many', { retentionSeconds: 60, onDelete: 'archive' })
+    await store.feeds.put('many', 'k', 1)
+    await multiply(store, 'recentn_queues', 'queue', 13)
+    await multiply(store, 'recentn_feeds', 'feed', 12)
+    await store.dataSource.query(
+      "INSERT INTO recentn_queue_flows (queue_id, urgency, message_group, next_start, virtual_time, top) SELECT id, 0, '', 1, 1, 1 FROM recentn_queues",
+    )
+    for (const table of ['recentn_queues', 'recentn_feeds', 'recentn_queue_flows']) {
+      await store.dataSource.query(`ANALYZE TABLE ${table}`)
+    }
+    // The first looks at what was made just now are over.
+    await pause(3000)
+    const counted = async () => sum(await store.dataSource.query("SHOW SESSION STATUS LIKE 'Handler_read%'"))
+    const first = await counted()
+    const [before, since] = [await counted(), performance.now()]
+    await pause(8000)
+    const rows = (await counted()) - before - (before - first)
+    const seconds = (performance.now() - since) / 1000
+    expect(rows).toBeGreaterThan(0)
+    expect(rows / seconds).toBeLessThan(100)
+  })
+}
