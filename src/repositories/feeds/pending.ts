@@ -14,7 +14,7 @@ export const REMINDED_FEEDS: Subjects = {
   kind: REMINDED.feed,
   table: ({ tables }) => tables.feeds,
   hasWork: (words) => isPendingSql(words, 'subject.id'),
-  page: 10,
+  page: 3,
 }
 
 const feedsSql = ({ engine, tables }: Pick<Reader, 'engine' | 'tables'>, where: string) =>

@@ -113,8 +113,9 @@ export async function isAnyReady(reader: Reader, plan: PollPlan, except: Stateme
 
 /** The numbers of rows by state. Each is counted along an index where there is one. */
 export async function countsOf(reader: Reader, plan: PollPlan): Promise<PollCounts> {
-  const ready = await count(reader, plan, await readyConditions(reader, plan))
-  return plan.own ? ownCounts(reader, plan, plan.own, ready) : notedCounts(reader, plan, ready)
+  const ready = await readyConditions(reader, plan)
+  if (plan.own) return ownCounts(reader, plan, plan.own, await count(reader, plan, ready))
+  return notedCounts(reader, plan, ready)
 }
 
 async function ownCounts(reader: Reader, plan: PollPlan, own: OwnColumns, ready: number): Promise<PollCounts> {
@@ -136,11 +137,17 @@ async function ownCounts(reader: Reader, plan: PollPlan, own: OwnColumns, ready:
   }
 }
 
-async function notedCounts(reader: Reader, plan: PollPlan, fresh: number): Promise<PollCounts> {
+/** In place of a state: rows without a note. */
+const FRESH = -1
+
+async function notedCounts(reader: Reader, plan: PollPlan, ready: Statement): Promise<PollCounts> {
   const { status, where } = plan
+  // At one moment: between two statements a claim may end whose row has kept one that is alike from being counted.
   const rows = await reader.rows(
-    `SELECT state, COUNT(*) AS claims, SUM(CASE WHEN due_at_ms <= ${reader.now} THEN 1 ELSE 0 END) AS due ` +
+    `SELECT ${FRESH} AS state, COUNT(*) AS claims, 0 AS due FROM ${plan.table.path} WHERE ${ready.sql} UNION ALL ` +
+      `SELECT state, COUNT(*), SUM(CASE WHEN due_at_ms <= ${reader.now} THEN 1 ELSE 0 END) ` +
       `FROM ${reader.tables.pollClaims} WHERE poll_id = ${plan.pollId} GROUP BY state`,
+    ready.parameters,
   )
   const noted = new Map(rows.map((row) => [Number(row.state), { claims: Number(row.claims), due: Number(row.due) }]))
   const at = (state: number) => noted.get(state) ?? { claims: 0, due: 0 }
@@ -149,7 +156,7 @@ async function notedCounts(reader: Reader, plan: PollPlan, fresh: number): Promi
     status ? count(reader, plan, allOf(part(`${status.column} = ?`, status[what]), where)) : at(state).claims
   return {
     // With a status, rows that are due again are ready in the table already; rows whose claims ran out are not.
-    ready: fresh + claimed.due + (status ? 0 : waiting.due),
+    ready: at(FRESH).claims + claimed.due + (status ? 0 : waiting.due),
     claimed: claimed.claims - claimed.due,
     // Notes stay for a while when their rows are changed or deleted.
     waiting: waiting.claims > waiting.due ? await count(reader, plan, waitingConditions(reader, plan)) : 0,

@@ -102,15 +102,19 @@ export function describeReminders(context: Context): void {
   })
 
   it('what has no reminder is found on the way round', async () => {
-    const [queue, feed] = [context.unique('lost'), context.unique('lost')]
-    await context.store.queues.put(queue)
-    await context.store.queues.send(queue, 1, { delaySeconds: 1 })
-    await context.store.feeds.put(feed, 'k', 1)
-    await context.store.dataSource.query('DELETE FROM recentn_reminders')
-    const { feeds } = await context.open({ sweep: true, publish: true })
-    const ready = `SELECT COUNT(*) AS n FROM recentn_queue_messages m JOIN recentn_queues q ON q.id = m.queue_id WHERE queue = '${queue}' AND state = 0`
-    await eventually(60_000, 'the message is ready', async () => (await numberOf(context.store, ready)) === 1)
-    await eventually(60_000, 'the entry is published', async () => (await feeds.get(feed, 'k'))?.syncId !== null)
+    const url = await context.emptyDatabase()
+    const store = await context.open({ url })
+    for (let n = 0; n < 12; n++) {
+      await store.queues.put(`q${n}`)
+      await store.queues.send(`q${n}`, 1, { delaySeconds: 1 })
+      await store.feeds.put(`f${n}`, 'k', 1)
+    }
+    await store.dataSource.query('DELETE FROM recentn_reminders')
+    await context.open({ url, sweep: true, publish: true })
+    const ready = () => numberOf(store, 'SELECT COUNT(*) AS n FROM recentn_queue_messages WHERE state = 0')
+    await eventually(30_000, 'the messages are ready', async () => (await ready()) === 12)
+    const pending = () => numberOf(store, 'SELECT COUNT(*) AS n FROM recentn_feed_entries WHERE sync_id = 0')
+    await eventually(30_000, 'the entries are published', async () => (await pending()) === 0)
   })
 
   // SQLite does not say how many rows it has read.
