@@ -7,9 +7,8 @@ import { isOurs } from './standing'
 
 /**
  * Bounds on what grows: the maximum number of messages of a queue, and after how long an empty group is forgotten; what a dead
- * letter keeps; and
- * reminders: when to look at a queue or a feed; those that are there are looked at once. Each statement can be run again, as
- * in the first migration. The version is written last, and by an undo first.
+ * letter keeps; and reminders: when to look at a queue or a feed, of those that are there at once. Each statement can be run
+ * again, as in the first migration. The version is written last, and by an undo first.
  */
 export function recentn1764100000000(prefix: string, name: string): new () => MigrationInterface {
   return class implements MigrationInterface {

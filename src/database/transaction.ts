@@ -133,8 +133,7 @@ export class Database implements Session {
     if (checked) await checked
     const ask = arrived && ((until: number) => this.#once(arrived, until))
     const lost: LostCommit = { startedAt: performance.now(), ask }
-    const isOurs = lockSeconds !== undefined && !this.gate && !this.#options.isForeign
-    const conflictMs = isOurs ? lockSeconds * 900 : undefined
+    const conflictMs = this.gate || this.#options.isForeign ? undefined : lockSeconds && lockSeconds * 900
     const rules = { ...this.#retryRules, maxConflicts: retries, retryMs, conflictMs, findsOut: ask !== undefined }
     return this.#tried(rules, () => this.#once(work, lost, lockSeconds))
   }

@@ -3,9 +3,9 @@
  * got. Before them, where that is needed, a reminder of when the claim has expired.
  */
 import type { Parameter, Reader, Row, Statement, StatementAnswer, Statements } from '../../database/engine'
+import type { ClaimPlace } from './claim-place'
 import type { QueueHead } from './heads'
 import { NO_RECEIPT } from './receipts'
-import type { ClaimPlace } from './rows'
 import { type ClaimedRow, claimedOf, claimOrder, messageColumns, STATE } from './rows'
 import { claimSets } from './transitions'
 

@@ -8,12 +8,12 @@
  * messages that are delayed, in flight or dead.
  */
 import type { Reader, Session, Statements } from '../../database/engine'
+import type { ClaimPlace } from './claim-place'
 import { claimOnce } from './claim-statements'
 import { claimNext } from './cycle'
 import type { QueueHead } from './heads'
 import { MAX_CLAIM_BYTES, type QueueMemory } from './memory'
 import { hasWork, lookAt, promoteSeen, type QueueLook } from './promote'
-import type { ClaimPlace } from './rows'
 import { type ClaimedMessages, type ClaimedRow, STATE, urgencyOf } from './rows'
 import { giveBack } from './settle'
 import { lookSeconds, newClaimNumber } from './transitions'

@@ -9,11 +9,12 @@
 import type { Reader, Tx } from '../../database/engine'
 import { performance } from '../../real-time'
 import { Reminders } from '../reminders'
+import { type ClaimPlace, isBefore } from './claim-place'
 import { countMessages, type QueueTotals } from './counts'
 import type { UngroupedLevel } from './flows'
 import { type JudgedHead, notFound, type QueueHead, readHead } from './heads'
 import { REMINDED_QUEUES } from './reminded'
-import { type ClaimPlace, isBefore, urgencyOf } from './rows'
+import { urgencyOf } from './rows'
 
 export interface ReadyMessage {
   head: QueueHead

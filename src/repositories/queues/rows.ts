@@ -251,13 +251,3 @@ export function peekedOf(
     attributes: attributesOf(row.attributes as string | null),
   })
 }
-
-/** Where the last full claim of a queue ended: the messages that are left come later. */
-export interface ClaimPlace {
-  major: number
-  minor: number
-}
-
-export function isBefore(a: ClaimPlace, b: ClaimPlace): boolean {
-  return a.major < b.major || (a.major === b.major && a.minor < b.minor)
-}
