@@ -137,10 +137,9 @@ export function turnMs(options: { patienceMs?: number | undefined }): number {
 
 /** How long a transaction waits for a lock: its other calls wait as long as the one whose lock is held. */
 const LOCK_SECONDS = 1
-/** Where the transactions that succeed take longer than this, on the average, it waits many times as long as they take. */
+/** The same where the transactions that succeed take longer than `QUICK_MS`, on the average. */
+const SLOW_LOCK_SECONDS = 5
 const QUICK_MS = 150
-const [SLOW_LOCK_SECONDS, LONGEST_LOCK_SECONDS] = [5, 20]
-const MANY = 12
 /** The weight of one transaction in their average. */
 const SHARE = 1 / 8
 /** The longest pause between two questions whether locks are still held, where transactions do not take longer. */
@@ -152,8 +151,7 @@ export class Pace {
   #restMs = 1
 
   get lockSeconds(): number {
-    if (this.#usualMs < QUICK_MS) return LOCK_SECONDS
-    return Math.min(Math.max(SLOW_LOCK_SECONDS, Math.ceil((MANY * this.#usualMs) / 1000)), LONGEST_LOCK_SECONDS)
+    return this.#usualMs < QUICK_MS ? LOCK_SECONDS : SLOW_LOCK_SECONDS
   }
 
   /** Notes how long a transaction that succeeded has taken, with its own waits for locks that were passed on. */

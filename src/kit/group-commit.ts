@@ -12,7 +12,7 @@
  * free, and asks for the others again. A lock that is held whenever it is asked for is waited for once in a sixth of the
  * patience, by the calls that need it and no others, so that they get their turn among other processes: a call that is
  * stuck delays others once, for a second, and fails without them. Where the transactions that succeed take long themselves,
- * so do waits for locks that nobody keeps: then a wait is many times as long. A call that needs further locks (an append to several
+ * so do waits for locks that nobody keeps: then a wait may take longer. A call that needs further locks (an append to several
  * groups) may be overtaken by one of its key that does not.
  */
 import type { Tx } from '../database/engine'

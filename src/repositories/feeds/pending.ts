@@ -14,7 +14,7 @@ export const REMINDED_FEEDS: Subjects = {
   kind: REMINDED.feed,
   table: ({ tables }) => tables.feeds,
   hasWork: (words) => isPendingSql(words, 'subject.id'),
-  page: 3,
+  page: 2,
 }
 
 const feedsSql = ({ engine, tables }: Pick<Reader, 'engine' | 'tables'>, where: string) =>

@@ -104,7 +104,11 @@ export async function queueWork(reader: Reader, ids: readonly bigint[] | null): 
     const where = chunk === null ? '' : ` WHERE id IN (${placeholders(chunk.length)})`
     for (const row of await reader.rows(`SELECT ${columns.join(', ')} FROM ${tables.queues}${where}`, chunk ?? [])) {
       const firsts = TIMED.map((state) => row[`first_${state}`]).filter((first) => first !== null)
-      const dueInMs = firsts.length === 0 ? null : Math.min(...firsts.map(Number)) - Number(row.now_ms)
+      const dueInMs =
+        firsts.length === 0
+          ? null
+          : firsts.reduce((least: number, first) => Math.min(least, Number(first)), Number.POSITIVE_INFINITY) -
+            Number(row.now_ms)
       const isLimitChanged = Number(row.group_phase) !== GROUP_PHASE.settled
       work.set(BigInt(row.id as string), { isDue: dueInMs !== null && dueInMs <= 0, isLimitChanged, dueInMs })
     }

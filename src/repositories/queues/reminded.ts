@@ -27,5 +27,5 @@ export const REMINDED_QUEUES: Subjects = {
   kind: REMINDED.queue,
   table: ({ tables }) => tables.queues,
   hasWork: (words) => `(${dueSql(words, 'subject.id')} OR subject.group_phase <> ${GROUP_PHASE.settled})`,
-  page: 5,
+  page: 3,
 }

@@ -30,18 +30,20 @@ export function describeReminders(context: Context): void {
   const isSqlite = context.engine === 'sqlite'
 
   it('what others make due in many queues is moved in time, and no reminder is left in the end', async () => {
-    const { queues } = context.store
-    const names = Array.from({ length: isSqlite ? 40 : 150 }, () => context.unique('due'))
-    const dead = context.unique('dead')
+    const url = await context.emptyDatabase()
+    const store = await context.open({ url })
+    const { queues } = store
+    const names = Array.from({ length: isSqlite ? 40 : 150 }, (_, n) => `due${n}`)
+    const dead = 'dead'
     await queues.put(dead)
     for (const name of names) {
       await queues.put(name, { visibilityTimeoutSeconds: 1, maxReceives: 2, deadLetterQueue: dead })
     }
-    await context.open({ sweep: true })
+    await context.open({ url, sweep: true })
     let isOver = false
     let latest = Number.NEGATIVE_INFINITY
     const watched = async () => {
-      const session = sessionOf(context.store.dataSource)
+      const session = sessionOf(store.dataSource)
       while (!isOver) {
         const [row] = await session.read(({ rows, now }) =>
           rows(`SELECT MIN(sort_major) AS first, ${now} AS now_ms FROM recentn_queue_messages WHERE state IN (1, 2)`),
@@ -63,36 +65,37 @@ export function describeReminders(context: Context): void {
           await queues.release(name, [given.receiptHandle], { delaySeconds: 1 })
         }
         await queues.receive(name)
-        await context.store.transaction((tx) => tx.queues.send(name, 6, { delaySeconds: 2 }))
+        await store.transaction((tx) => tx.queues.send(name, 6, { delaySeconds: 2 }))
         if (n % 5 === 0) await pause(200)
       }
     }
     const watching = watched()
     try {
       await Promise.all(Array.from({ length: 10 }, (_, n) => busy(n)))
-      const timed = () =>
-        numberOf(context.store, `SELECT COUNT(*) AS n FROM recentn_queue_messages WHERE state IN (1, 2)`)
+      const timed = () => numberOf(store, 'SELECT COUNT(*) AS n FROM recentn_queue_messages WHERE state IN (1, 2)')
       await eventually(2 * SOON_MS, 'all is moved', async () => (await timed()) === 0)
     } finally {
       isOver = true
       await watching
     }
     expect(latest).toBeLessThan(soonMs(LATE_MS))
-    const left = () => numberOf(context.store, 'SELECT COUNT(*) AS n FROM recentn_reminders WHERE kind = 1')
+    const left = () => numberOf(store, 'SELECT COUNT(*) AS n FROM recentn_reminders WHERE kind = 1')
     await eventually(2 * SOON_MS, 'no reminder is left', async () => (await left()) === 0)
   })
 
   it('entries of a process that does not publish are found by the reminder that it leaves', async () => {
-    const { feeds } = context.store
-    const names = Array.from({ length: 60 }, () => context.unique('feed'))
+    const url = await context.emptyDatabase()
+    const store = await context.open({ url })
+    const { feeds } = store
+    const names = Array.from({ length: 60 }, (_, n) => `feed${n}`)
     for (const name of names) await feeds.put(name, 'first', 1)
-    await context.open({ publish: true })
-    const pending = () => numberOf(context.store, 'SELECT COUNT(*) AS n FROM recentn_feed_entries WHERE sync_id = 0')
-    const left = () => numberOf(context.store, 'SELECT COUNT(*) AS n FROM recentn_reminders WHERE kind = 2')
+    await context.open({ url, publish: true })
+    const pending = () => numberOf(store, 'SELECT COUNT(*) AS n FROM recentn_feed_entries WHERE sync_id = 0')
+    const left = () => numberOf(store, 'SELECT COUNT(*) AS n FROM recentn_reminders WHERE kind = 2')
     for (const write of [
       () => Promise.all(names.map((name) => feeds.put(name, 'k', 2))),
       () => Promise.all(names.map((name) => feeds.delete(name, 'k'))),
-      () => context.store.transaction((tx) => Promise.all(names.map((name) => tx.feeds.put(name, 'k', 3)))),
+      () => store.transaction((tx) => Promise.all(names.map((name) => tx.feeds.put(name, 'k', 3)))),
       () => Promise.all(names.map((name) => feeds.republish(name, { prefix: '' }))),
     ]) {
       await write()
