@@ -1,6 +1,7 @@
 /** Reminders: what becomes due is found by an index, in time, whoever has made it due, and however many queues there are. */
 import { sessionOf } from '../../../src/database/session'
 import type { Store } from '../../../src/index'
+import { multiply } from '../../support/many'
 import { eventually, pause, SOON_MS, soonMs } from '../../support/timing'
 import type { Context } from '../context'
 
@@ -12,18 +13,6 @@ const sum = (rows: { Value: string }[]) => rows.reduce((all, { Value }) => all +
 async function numberOf(store: Store, sql: string): Promise<number> {
   const [row] = await store.dataSource.query(sql)
   return Number(row.n)
-}
-
-/** So many rows like the first one, whose name is `many`, under other names. */
-async function multiply(store: Store, table: string, name: string, doublings: number): Promise<void> {
-  const [{ id: _, ...row }] = await store.dataSource.query(`SELECT * FROM ${table} WHERE ${name} = 'many'`)
-  const columns = Object.keys(row)
-  for (let n = 0; n < doublings; n++) {
-    const values = columns.map((column) => (column === name ? `CONCAT(${name}, '-${n}')` : column))
-    await store.dataSource.query(
-      `INSERT INTO ${table} (${columns.join(', ')}) SELECT ${values.join(', ')} FROM ${table} WHERE ${name} LIKE 'many%'`,
-    )
-  }
 }
 
 export function describeReminders(context: Context): void {
@@ -128,8 +117,8 @@ export function describeReminders(context: Context): void {
     const store = await context.open({ url, poolSize: 1, sweep: true, publish: true })
     await store.queues.put('many', { retentionSeconds: 60, onDelete: 'archive' })
     await store.feeds.put('many', 'k', 1)
-    await multiply(store, 'recentn_queues', 'queue', 13)
-    await multiply(store, 'recentn_feeds', 'feed', 12)
+    await multiply(store, 'recentn_queues', 'queue', 14)
+    await multiply(store, 'recentn_feeds', 'feed', 13)
     await store.dataSource.query(
       "INSERT INTO recentn_queue_flows (queue_id, urgency, message_group, next_start, virtual_time, top) SELECT id, 0, '', 1, 1, 1 FROM recentn_queues",
     )

@@ -1,0 +1,3 @@
+import { describeManyQueues } from './many-queues'
+
+describeManyQueues('mysql')
