@@ -50,8 +50,9 @@ export interface DueSubject {
 export class Reminders {
   readonly #known = new Map<bigint, KnownReminder>()
   readonly #late = new Set<bigint>()
-  /** The last subject that was looked at for work without a reminder. */
+  /** The last subject that was looked at for work without a reminder, and whether those after it are to be looked at again. */
   #after = 0n
+  #isNextAsked = false
 
   constructor(
     private readonly subjects: Subjects,
@@ -107,12 +108,13 @@ export class Reminders {
 
   /** Where nothing is due, the next look goes on behind the subjects that this one has looked at. */
   isDue(answer: LookAnswer): boolean {
-    if (isYes(answer) || this.#late.size > 0) return true
+    this.#isNextAsked = isYes(answer)
+    if (this.#isNextAsked || this.#late.size > 0) return true
     this.#after = -1n - BigInt(answer ?? -1)
     return false
   }
 
-  /** What is to be looked at: what is due, late, or next on the way round. */
+  /** What is to be looked at: what is due, late or, where a look has shown work, next on the way round. */
   async due(reader: Reader): Promise<{ subjects: DueSubject[]; more: boolean }> {
     const { kind, table, page } = this.subjects
     const { bigint } = reader.engine
@@ -125,16 +127,19 @@ export class Reminders {
       const id = BigInt(row.subject_id as string)
       due.set(id, [...(due.get(id) ?? []), BigInt(row.id as string)])
     }
-    const next = await reader.rows(
-      // By the column: the text `id` would sort all of them.
-      `SELECT ${bigint('id')} AS id FROM ${table(reader)} WHERE id > ? ORDER BY ${table(reader)}.id LIMIT ${page}`,
-      [this.#after],
-    )
-    for (const row of next) {
-      const id = BigInt(row.id as string)
-      due.set(id, due.get(id) ?? [])
+    if (this.#isNextAsked) {
+      this.#isNextAsked = false
+      const next = await reader.rows(
+        // By the column: the text `id` would sort all of them.
+        `SELECT ${bigint('id')} AS id FROM ${table(reader)} WHERE id > ? ORDER BY ${table(reader)}.id LIMIT ${page}`,
+        [this.#after],
+      )
+      for (const row of next) {
+        const id = BigInt(row.id as string)
+        due.set(id, due.get(id) ?? [])
+      }
+      this.#after = next.length < page ? 0n : BigInt(next.at(-1)?.id as string)
     }
-    this.#after = next.length < page ? 0n : BigInt(next.at(-1)?.id as string)
     return { subjects: [...due].map(([id, reminders]) => ({ id, reminders })), more: rows.length === BATCH }
   }
 

@@ -12,6 +12,7 @@
 import type { Parameter, Row, Session, Tx } from '../../database/engine'
 import { isPassing } from '../../errors'
 import { MAX_ID } from '../../fields/rules'
+import { whether } from '../question'
 import { REMINDED, remindAtOnce } from '../reminders'
 import { fillPlaces, givePlacesTo } from './group-places'
 import { GROUP_PHASE, isLimited, type QueueHead, readHead, readHeadById } from './heads'
@@ -47,6 +48,10 @@ export async function applyChangedLimit(session: Session, memory: QueueMemory, q
 }
 
 const LIMITED = `group_concurrency > 0 AND group_phase = ${GROUP_PHASE.settled}`
+
+/** Whether one of these queues has a limit. `which`: SQL of the queues, by their ids. */
+export const anyLimited = (which: string) =>
+  whether(({ tables }) => [`SELECT 1 FROM ${tables.queues} WHERE ${LIMITED} AND id ${which}`])
 
 /**
  * Applies the limits of queues again whose groups count places that no message has, and have blocked messages: a process of a

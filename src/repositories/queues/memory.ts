@@ -48,8 +48,8 @@ export class QueueMemory {
   readonly #scheduleListeners: (() => void)[] = []
   /** When a sweep last left nothing to remove, by `performance.now`. */
   removedAt = Number.NEGATIVE_INFINITY
-  /** Removals go round through the queues, some at a time: the last one that was seen, and whether its round corrects places. */
-  removedAfter = 0n
+  /** Removals go round through the queues, some at a time, by their ids: which are next, and whether this round corrects places. */
+  removal = { after: 0n, to: 0n }
   isMending = false
   /** When such a round began. */
   mendedAt = Number.NEGATIVE_INFINITY

@@ -4,11 +4,11 @@
  */
 import type { Reader, Session, Tx } from '../../database/engine'
 import { performance } from '../../real-time'
-import { answersTo, isYes, type QuestionWords, whether } from '../question'
+import { answersTo, isYes, type LookAnswer, type LookQuestion, type QuestionWords, whether } from '../question'
 import type { DueSubject } from '../reminders'
 import { oldDedupsSql, sweepDedups } from './dedups'
 import { idleFlowsSql, sweepFlows } from './flows'
-import { applyGroupLimit, mendLimits } from './group-limit'
+import { anyLimited, applyGroupLimit, mendLimits } from './group-limit'
 import type { QueueMemory } from './memory'
 import { promoteQueue, type QueueWork, queueWork } from './promote'
 import { clearDropped, removeRows } from './removal'
@@ -112,28 +112,34 @@ async function removeOld(
   memory: QueueMemory,
   all: boolean,
 ): Promise<{ removed: number; more: boolean }> {
-  const { which, last } = all ? ALL : await session.read((reader) => nextQueues(reader, memory.removedAfter))
-  if (memory.removedAfter === 0n) {
-    memory.isMending = performance.now() - memory.mendedAt >= MENDING_MS
+  const round = memory.removal
+  if (round.to === 0n) round.to = await session.read(async (reader) => endOf(await answersTo(reader, [nextEnd(0n)])))
+  if (all || round.after === 0n) {
+    memory.isMending = all || performance.now() - memory.mendedAt >= MENDING_MS
     if (memory.isMending) memory.mendedAt = performance.now()
   }
-  if (all || memory.isMending) await mendLimits(session, memory, which)
-  const [isAny] = await session.read((reader) => answersTo(reader, [anyOld(which)]))
+  const which = all ? 'IS NOT NULL' : `BETWEEN ${round.after + 1n} AND ${round.to}`
+  const [isAny, isLimited, ...end] = await session.read((reader) =>
+    answersTo(reader, [anyOld(which), anyLimited(which), nextEnd(round.to)]),
+  )
+  if (memory.isMending && isYes(isLimited)) await mendLimits(session, memory, which)
   const done = isYes(isAny) ? await removeOf(session, which) : { removed: 0, more: false }
-  if (!done.more) memory.removedAfter = last
+  if (done.more) return done
+  // Where none come after them, it begins again.
+  const to = endOf(end)
+  memory.removal = { after: to > round.to ? round.to : 0n, to }
   return done
 }
 
-const ALL = { which: 'IS NOT NULL', last: 0n }
+const endOf = ([end]: readonly LookAnswer[]) => BigInt(end ?? 0)
 
-/** SQL of the next queues on the way round, by their ids; `last`: where to go on behind them. */
-async function nextQueues({ engine, tables, rows }: Reader, after: bigint): Promise<{ which: string; last: bigint }> {
-  const next = await rows(
-    `SELECT ${engine.bigint('id')} AS id FROM ${tables.queues} WHERE id > ? ORDER BY ${tables.queues}.id LIMIT ${REMOVAL_QUEUES}`,
-    [after],
-  )
-  const ids = next.map(({ id }) => BigInt(id as string))
-  return { which: `IN (${[0n, ...ids].join(', ')})`, last: ids.length < REMOVAL_QUEUES ? 0n : (ids.at(-1) as bigint) }
+/** The last of the queues after this id that are next; of the first ones, where there are none; 0 where there are no queues. */
+function nextEnd(after: bigint): LookQuestion {
+  const end = ({ tables }: QuestionWords, where: string) =>
+    `(SELECT MAX(id) FROM (SELECT id FROM ${tables.queues}${where} ORDER BY id LIMIT ${REMOVAL_QUEUES}) part)`
+  const sql = (words: QuestionWords) =>
+    `SELECT ${words.engine.bigint(`COALESCE(${end(words, ' WHERE id > ?')}, ${end(words, '')}, 0)`)}`
+  return { sql, parameters: [after] }
 }
 
 async function removeOf(session: Session, which: string): Promise<{ removed: number; more: boolean }> {
