@@ -2,7 +2,7 @@
  * The statements of a claim: it marks the next messages with its number, and another statement, sent with it, reads what it
  * got. Before them, where that is needed, a reminder of when the claim has expired.
  */
-import type { Parameter, Reader, Row, Statement, StatementAnswer, Statements } from '../../database/engine'
+import type { Parameter, Reader, Row, Statement } from '../../database/engine'
 import type { ClaimPlace } from './claim-place'
 import type { QueueHead } from './heads'
 import { NO_RECEIPT } from './receipts'
@@ -41,31 +41,8 @@ export function claimSql(words: Words, now: string, request: ClaimRequest, claim
   return engine.updateChosen(tables.queueMessages, chooseSql(words, request), sets)
 }
 
-/** None when nothing is ready, and when the head has changed. With `isLost`, the claim may have been made before. */
-export async function claimOnce(
-  statements: Statements,
-  { reminder, ...request }: ClaimRequest & { reminder: Statement | null },
-  claimNumber: number,
-  isLost: boolean,
-): Promise<ClaimedRow[]> {
-  const { engine, now } = statements
-  const { head } = request
-  if (isLost) {
-    const rows = claimedIn(await statements.rows(readSql(statements, head, claimNumber)))
-    if (rows.length > 0) return rows
-  }
-  const claim = claimSql(statements, now, request, claimNumber)
-  if (engine.updateReturning) {
-    if (reminder !== null) await statements.run(reminder.sql, reminder.parameters)
-    return claimedIn(await statements.rows(`${claim.sql} RETURNING ${messageColumns(engine)}`, claim.parameters))
-  }
-  const read = readSql(statements, head, claimNumber, engine.lastRemembered)
-  const answers = await statements.together([...(reminder ? [reminder] : []), claim, { sql: read, parameters: [] }])
-  return claimedIn((answers.at(-1) as StatementAnswer).rows)
-}
-
 /** The messages of a claim. Without `lookAtMs`, all messages in flight of the queue are searched. */
-function readSql({ engine, tables }: Words, { id }: QueueHead, claimNumber: number, lookAtMs?: string): string {
+export function readSql({ engine, tables }: Words, { id }: QueueHead, claimNumber: number, lookAtMs?: string): string {
   const at = lookAtMs === undefined ? '' : ` AND sort_major = ${lookAtMs}`
   return (
     `SELECT ${messageColumns(engine)} FROM ${tables.queueMessages}${engine.useIndex(tables.index.messagesClaim)} ` +
@@ -75,7 +52,7 @@ function readSql({ engine, tables }: Words, { id }: QueueHead, claimNumber: numb
 }
 
 /** In the order in which they were ready. */
-function claimedIn(rows: readonly Row[]): ClaimedRow[] {
+export function claimedIn(rows: readonly Row[]): ClaimedRow[] {
   return rows.map(claimedOf).sort(byTurn)
 }
 

@@ -7,14 +7,14 @@
  * messages without waiting. The index recentn_queue_messages_claim serves WHERE and ORDER BY alike: a claim never passes over
  * messages that are delayed, in flight or dead.
  */
-import type { Reader, Session, Statements } from '../../database/engine'
+import type { Reader, Session, Statement, StatementAnswer, Statements } from '../../database/engine'
 import type { ClaimPlace } from './claim-place'
-import { claimOnce } from './claim-statements'
+import { type ClaimRequest, claimedIn, claimSql, readSql } from './claim-statements'
 import { claimNext } from './cycle'
 import type { QueueHead } from './heads'
 import { MAX_CLAIM_BYTES, type QueueMemory } from './memory'
 import { hasWork, lookAt, promoteSeen, type QueueLook } from './promote'
-import { type ClaimedMessages, type ClaimedRow, STATE, urgencyOf } from './rows'
+import { type ClaimedMessages, type ClaimedRow, messageColumns, STATE, urgencyOf } from './rows'
 import { giveBack } from './settle'
 import { lookSeconds, newClaimNumber } from './transitions'
 import type { ReceiveOrder } from './types'
@@ -201,4 +201,27 @@ async function isUrgent(reader: Reader, queueId: bigint, major: number): Promise
     [queueId, STATE.ready, major],
   )
   return rows.length > 0
+}
+
+/** None when nothing is ready, and when the head has changed. With `isLost`, the claim may have been made before. */
+async function claimOnce(
+  statements: Statements,
+  { reminder, ...request }: ClaimRequest & { reminder: Statement | null },
+  claimNumber: number,
+  isLost: boolean,
+): Promise<ClaimedRow[]> {
+  const { engine, now } = statements
+  const { head } = request
+  if (isLost) {
+    const rows = claimedIn(await statements.rows(readSql(statements, head, claimNumber)))
+    if (rows.length > 0) return rows
+  }
+  const claim = claimSql(statements, now, request, claimNumber)
+  if (engine.updateReturning) {
+    if (reminder !== null) await statements.run(reminder.sql, reminder.parameters)
+    return claimedIn(await statements.rows(`${claim.sql} RETURNING ${messageColumns(engine)}`, claim.parameters))
+  }
+  const read = readSql(statements, head, claimNumber, engine.lastRemembered)
+  const answers = await statements.together([...(reminder ? [reminder] : []), claim, { sql: read, parameters: [] }])
+  return claimedIn((answers.at(-1) as StatementAnswer).rows)
 }
