@@ -26,14 +26,7 @@ export function recentn1763700000000(prefix: string, name: string): new () => Mi
     /** Drops the tables that are recentn's. The version goes first: what is left then counts as half made. */
     async down(runner: QueryRunner): Promise<void> {
       const types = await dialect(runner)
-      const tables = firstTables(types)
-      const added = addedColumns(types)
-      const found = await standingOf(runner, prefix, tables)
-      for (const table of tables) {
-        const known = found.get(prefix + table.name)
-        if (known && isOurs(known, table, added[table.name]))
-          await runner.query(`DROP TABLE IF EXISTS ${prefix}${table.name}`)
-      }
+      await dropTables(runner, prefix, firstTables(types), addedColumns(types))
     }
   }
 }
@@ -83,6 +76,21 @@ export async function createTable(runner: QueryRunner, prefix: string, table: Ta
   await runner.query(`CREATE TABLE IF NOT EXISTS ${prefix}${table.name} (${lines.join(', ')})${table.suffix}`)
   for (const [name, { columns, isUnique }] of Object.entries(table.indexes ?? {})) {
     await createIndex(runner, prefix + table.name, prefix + name, columns, isUnique === true)
+  }
+}
+
+/** Leaves alone what is not recentn's, and what is gone already. */
+export async function dropTables(
+  runner: QueryRunner,
+  prefix: string,
+  tables: readonly TableDefinition[],
+  added: AddedColumns = {},
+): Promise<void> {
+  const found = await standingOf(runner, prefix, tables)
+  for (const table of tables) {
+    const known = found.get(prefix + table.name)
+    if (known && isOurs(known, table, added[table.name]))
+      await runner.query(`DROP TABLE IF EXISTS ${prefix}${table.name}`)
   }
 }
 

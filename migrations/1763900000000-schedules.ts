@@ -1,9 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm'
-import { createTable, standingOf } from './1763700000000-recentn'
+import { createTable, dropTables } from './1763700000000-recentn'
 import { lowerVersion, raiseVersion } from './added'
 import { dialect, type Types } from './dialect'
 import type { TableDefinition } from './first/table'
-import { isOurs } from './standing'
 
 /**
  * The table of schedules. Each statement can be run again, as in the first migration. The version is written last, and by
@@ -18,12 +17,9 @@ export function recentn1763900000000(prefix: string, name: string): new () => Mi
       await raiseVersion(runner, prefix, 3)
     }
 
-    /** Leaves alone what is not recentn's, and what is gone already. */
     async down(runner: QueryRunner): Promise<void> {
       await lowerVersion(runner, prefix, 2)
-      const table = scheduleTable(await dialect(runner))
-      const known = (await standingOf(runner, prefix, [table])).get(prefix + table.name)
-      if (known && isOurs(known, table)) await runner.query(`DROP TABLE IF EXISTS ${prefix}${table.name}`)
+      await dropTables(runner, prefix, [scheduleTable(await dialect(runner))])
     }
   }
 }

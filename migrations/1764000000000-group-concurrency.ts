@@ -1,9 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm'
-import { createTable, standingOf } from './1763700000000-recentn'
+import { createTable, dropTables } from './1763700000000-recentn'
 import { addColumns, dropColumns, GROUP_COLUMNS, lowerVersion, raiseVersion } from './added'
 import { dialect, type Types } from './dialect'
 import type { TableDefinition } from './first/table'
-import { isOurs } from './standing'
 
 /**
  * How many messages of one group may be ready or in flight at once: columns of queues and messages, and a table of the groups
@@ -20,12 +19,9 @@ export function recentn1764000000000(prefix: string, name: string): new () => Mi
       await raiseVersion(runner, prefix, 4)
     }
 
-    /** Leaves alone what is not recentn's, and what is gone already. */
     async down(runner: QueryRunner): Promise<void> {
       await lowerVersion(runner, prefix, 3)
-      const table = messageGroupTable(await dialect(runner))
-      const known = (await standingOf(runner, prefix, [table])).get(prefix + table.name)
-      if (known && isOurs(known, table)) await runner.query(`DROP TABLE IF EXISTS ${prefix}${table.name}`)
+      await dropTables(runner, prefix, [messageGroupTable(await dialect(runner))])
       await dropColumns(runner, prefix, GROUP_COLUMNS)
     }
   }

@@ -1,9 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm'
-import { createTable, standingOf } from './1763700000000-recentn'
+import { createTable, dropTables } from './1763700000000-recentn'
 import { addColumns, BOUND_COLUMNS, dropColumns, lowerVersion, raiseVersion } from './added'
 import { dialect, type Types } from './dialect'
 import type { TableDefinition } from './first/table'
-import { isOurs } from './standing'
 
 /**
  * Bounds on what grows: the maximum number of messages of a queue, and after how long an empty group is forgotten; what a dead
@@ -28,12 +27,9 @@ export function recentn1764100000000(prefix: string, name: string): new () => Mi
       await raiseVersion(runner, prefix, 5)
     }
 
-    /** Leaves alone what is not recentn's, and what is gone already. */
     async down(runner: QueryRunner): Promise<void> {
       await lowerVersion(runner, prefix, 4)
-      const table = reminderTable(await dialect(runner))
-      const known = (await standingOf(runner, prefix, [table])).get(prefix + table.name)
-      if (known && isOurs(known, table)) await runner.query(`DROP TABLE IF EXISTS ${prefix}${table.name}`)
+      await dropTables(runner, prefix, [reminderTable(await dialect(runner))])
       await dropColumns(runner, prefix, BOUND_COLUMNS)
     }
   }

@@ -34,16 +34,20 @@ export interface Subjects {
 }
 
 interface KnownReminder {
-  /** When it is due, by `performance.now`, or a little later. */
+  /** When it is due, by `performance.now`: not before `at`, and not after `until`. */
   at: number
+  until: number
   /** The database's clock, which tests move. */
   now: string
 }
 
-/** A subject to look at, with the ids of its reminders that are due. */
+/** A subject to look at. */
 export interface DueSubject {
   id: bigint
+  /** The ids of its reminders that are due. */
   reminders: bigint[]
+  /** Whether it has to get a reminder of what is due next: it had one, or is late. */
+  isReminded: boolean
 }
 
 /** The reminders of queues, or of feeds, as one store knows them, or one transaction. */
@@ -77,20 +81,26 @@ export class Reminders {
     const { now } = words
     const at = performance.now() + inMs
     const known = this.#known.get(id)
-    if (known?.now === now && known.at <= at && known.at >= at - inMs + RELIED_MS) {
+    if (known?.now === now && known.until <= at && known.at >= at - inMs + RELIED_MS) {
       return { statement: null, committed: () => this.#wereInTime(id, known) }
     }
     const statement = reminderSql(words, this.subjects.kind, id, inMs)
-    return { statement, committed: () => (this.shared ?? this).#learn(id, { at, now }) }
+    const committed = () => (this.shared ?? this).#learn(id, { at, until: performance.now() + inMs, now })
+    return { statement, committed }
   }
 
   #wereInTime(id: bigint, { at }: KnownReminder): void {
-    if (at <= performance.now()) this.#late.add(id)
+    if (at <= performance.now()) this.beLate(id)
+  }
+
+  /** It may have no reminder, and is to be looked at in the next round. */
+  beLate(id: bigint): void {
+    this.#late.add(id)
   }
 
   #learn(id: bigint, one: KnownReminder): void {
     const known = this.#known.get(id)
-    const isBetter = known?.now === one.now && known.at <= one.at && known.at > performance.now()
+    const isBetter = known?.now === one.now && known.until <= one.until && known.at > performance.now()
     if (isBetter) return
     if (this.#known.size >= MAX_KNOWN) this.#known.clear()
     this.#known.set(id, one)
@@ -118,15 +128,20 @@ export class Reminders {
   async due(reader: Reader): Promise<{ subjects: DueSubject[]; more: boolean }> {
     const { kind, table, page } = this.subjects
     const { bigint } = reader.engine
-    const due = new Map<bigint, bigint[]>([...this.#late].map((id) => [id, []]))
-    this.#late.clear()
+    const late = [...this.#late]
+    const due = new Map<bigint, DueSubject>()
+    const dueOf = (id: bigint, isReminded: boolean) => {
+      const one = due.get(id) ?? { id, reminders: [], isReminded }
+      due.set(id, one)
+      return one
+    }
     const rows = await reader.rows(
       `SELECT ${bigint('id')} AS id, ${bigint('subject_id')} AS subject_id ${dueSql(reader, kind)} ORDER BY due_at_ms LIMIT ${BATCH}`,
     )
     for (const row of rows) {
-      const id = BigInt(row.subject_id as string)
-      due.set(id, [...(due.get(id) ?? []), BigInt(row.id as string)])
+      dueOf(BigInt(row.subject_id as string), true).reminders.push(BigInt(row.id as string))
     }
+    for (const id of late) dueOf(id, true)
     if (this.#isNextAsked) {
       this.#isNextAsked = false
       const next = await reader.rows(
@@ -134,13 +149,11 @@ export class Reminders {
         `SELECT ${bigint('id')} AS id FROM ${table(reader)} WHERE id > ? ORDER BY ${table(reader)}.id LIMIT ${page}`,
         [this.#after],
       )
-      for (const row of next) {
-        const id = BigInt(row.id as string)
-        due.set(id, due.get(id) ?? [])
-      }
+      for (const row of next) dueOf(BigInt(row.id as string), false)
       this.#after = next.length < page ? 0n : BigInt(next.at(-1)?.id as string)
     }
-    return { subjects: [...due].map(([id, reminders]) => ({ id, reminders })), more: rows.length === BATCH }
+    for (const id of late) this.#late.delete(id)
+    return { subjects: [...due.values()], more: rows.length === BATCH }
   }
 
   /** They have been done. */

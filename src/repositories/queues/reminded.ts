@@ -1,5 +1,4 @@
 /** What is due in a queue, as looks at one queue ask, and those over all of them. */
-
 import type { QuestionWords } from '../question'
 import { REMINDED, type Subjects } from '../reminders'
 import { GROUP_PHASE } from './heads'

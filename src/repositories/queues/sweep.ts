@@ -38,7 +38,7 @@ export async function sweepQueues(
   const errors: unknown[] = []
   const due = await session.read((reader) => dueQueues(reader, memory, all))
   round.more = due.more
-  for (const { id, reminders, work } of due.queues) {
+  for (const { id, reminders, isReminded, work } of due.queues) {
     try {
       if (work?.isLimitChanged) await applyGroupLimit(session, memory, id)
       if (work?.isDue) {
@@ -47,8 +47,9 @@ export async function sweepQueues(
         round.more ||= more
         round.held ||= moved === 0 && !work.isLimitChanged
       }
-      if (reminders.length > 0 || isWork(work)) await remindAgain(session, memory, id, reminders)
+      if (isReminded || isWork(work)) await remindAgain(session, memory, id, reminders)
     } catch (error) {
+      memory.reminders.beLate(id)
       errors.push(error)
     }
   }
@@ -79,7 +80,8 @@ async function dueQueues(
   const ids = subjects.map(({ id }) => id)
   const work = await queueWork(reader, all ? null : ids)
   const reminded = new Set(ids)
-  for (const [id, found] of work) if (!reminded.has(id) && isWork(found)) subjects.push({ id, reminders: [] })
+  for (const [id, found] of work)
+    if (!reminded.has(id) && isWork(found)) subjects.push({ id, reminders: [], isReminded: false })
   return { queues: subjects.map((one) => ({ ...one, work: work.get(one.id) ?? null })), more }
 }
 

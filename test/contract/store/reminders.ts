@@ -1,6 +1,8 @@
 /** Reminders: what becomes due is found by an index, in time, whoever has made it due, and however many queues there are. */
 import { sessionOf } from '../../../src/database/session'
 import type { Store } from '../../../src/index'
+import { QueueMemory } from '../../../src/repositories/queues/memory'
+import { sweepQueues } from '../../../src/repositories/queues/sweep'
 import { multiply } from '../../support/many'
 import { eventually, pause, SOON_MS, soonMs } from '../../support/timing'
 import type { Context } from '../context'
@@ -111,6 +113,31 @@ export function describeReminders(context: Context): void {
 
   // SQLite does not say how many rows it has read.
   if (isSqlite) return
+
+  it('a transaction that took longer than the reminder on which it relied leaves another one', async () => {
+    const store = await context.open({ url: await context.emptyDatabase() })
+    await store.queues.put('slow')
+    await store.queues.send('slow', 1)
+    const [row] = await store.dataSource.query('SELECT id FROM recentn_queues')
+    const id = BigInt(row.id)
+    const session = sessionOf(store.dataSource)
+    const [mine, others] = [new QueueMemory(), new QueueMemory()]
+    const left = () => numberOf(store, 'SELECT COUNT(*) AS n FROM recentn_reminders')
+    await session.write((tx) => mine.reminders.remind(tx, id, 2500))
+    expect(await left()).toBe(1)
+    const slow = session.write(async (tx) => {
+      await mine.reminders.remind(tx, id, 60_000)
+      await tx.run(`UPDATE recentn_queue_messages SET state = 2, sort_major = ${tx.now} + 60000`)
+      await pause(3500)
+    })
+    await pause(3000)
+    // It cannot see what the transaction does, and finds nothing that comes later.
+    await sweepQueues(session, others)
+    expect(await left()).toBe(0)
+    await slow
+    await sweepQueues(session, mine)
+    expect(await left()).toBe(1)
+  })
 
   it('a process that has nothing to do reads few rows, with thousands of queues and feeds', async () => {
     const url = await context.emptyDatabase()
